@@ -1,0 +1,1 @@
+"""C sources of the firmware, and the functions that build them."""

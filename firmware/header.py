@@ -1,0 +1,139 @@
+"""The C view of `kiwicha.isa`: enumerations, constants and structures of one configuration."""
+
+import argparse
+import enum
+import re
+import sys
+from collections.abc import Iterator
+
+from kiwicha import isa
+from kiwicha.isa import CONFIGS, Config
+from kiwicha.layout import FieldType, Ref, Struct
+
+__all__ = ["HEADER_NAME", "header", "snake_case"]
+
+HEADER_NAME = "kiwicha_isa.h"
+
+_C_TYPES = {
+    "u8": "uint8_t",
+    "u16": "uint16_t",
+    "u32": "uint32_t",
+    "i32": "int32_t",
+    "f32": "float",
+    "ref": "struct kiwicha_ref",
+}
+
+
+def snake_case(name: str) -> str:
+    """Return the C spelling of a class name: ``ProgramHeader`` becomes ``program_header``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _number(value: int) -> str:
+    # Addresses and hashes need all 32 bits: beyond 16 bits a constant is unsigned.
+    return str(value) if -(1 << 15) <= value < 1 << 15 else f"0x{value:08x}u"
+
+
+def _comment(text: str) -> str:
+    line = " ".join(text.split())
+    return f"/** {line.replace('*/', '* /')} */"
+
+
+def _constants(config: Config) -> Iterator[str]:
+    for name, value in vars(isa).items():
+        if name.isupper() and type(value) is int:
+            yield f"#define KIWICHA_{name} {_number(value)}"
+    yield f"#define KIWICHA_REF_CONSTANT_BIT {_number(Ref.CONSTANT_BIT)}"
+    yield ""
+    yield _comment(f"Configuration {config.name}: {config.summary}")
+    yield f"#define KIWICHA_CONFIG_HASH {_number(config.hash)}"
+    yield f"#define KIWICHA_CONFIG_HAS_SIMD {int(config.has_simd)}"
+
+
+def _enums() -> Iterator[str]:
+    for cls in vars(isa).values():
+        if (
+            isinstance(cls, type)
+            and issubclass(cls, enum.IntEnum)
+            and cls.__module__ == isa.__name__
+        ):
+            name = snake_case(cls.__name__)
+            yield _comment((cls.__doc__ or cls.__name__).splitlines()[0])
+            yield f"enum kiwicha_{name} {{"
+            for member in cls:
+                yield f"    KIWICHA_{name.upper()}_{member.name} = {member.value},"
+            yield "};"
+            yield ""
+
+
+def _field(name: str, kind: FieldType) -> str:
+    count = f"[{kind.count}]" if kind.count > 1 else ""
+    return f"    {_C_TYPES[kind.base]} {name}{count}; {_comment(kind.doc)}"
+
+
+def _struct(cls: type[Struct]) -> Iterator[str]:
+    name = f"kiwicha_{snake_case(cls.__name__)}"
+    rows = cls.layout()
+    yield _comment((cls.__doc__ or cls.__name__).splitlines()[0])
+    yield f"struct {name} {{"
+    for field, kind, _ in rows:
+        yield _field(field, kind)
+    yield "};"
+    yield f'_Static_assert(sizeof(struct {name}) == {cls.size_bytes()}, "size of {name}");'
+    for field, _, offset in rows:
+        yield (
+            f"_Static_assert(offsetof(struct {name}, {field}) == {offset}, "
+            f'"offset of {name}.{field}");'
+        )
+    yield ""
+
+
+def header(config: Config) -> str:
+    """Return the text of ``kiwicha_isa.h``.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration whose hash and features the header states.
+
+    Returns
+    -------
+    str
+        C11; equal for equal `kiwicha.isa` and configuration.
+    """
+    lines = [
+        "/* Generated from kiwicha/isa.py; changes belong there. */",
+        "#ifndef KIWICHA_ISA_H",
+        "#define KIWICHA_ISA_H",
+        "",
+        "#include <stddef.h>",
+        "#include <stdint.h>",
+        "",
+        *_constants(config),
+        "",
+        *_enums(),
+        _comment(
+            "Range of bytes: in the Program with KIWICHA_REF_CONSTANT_BIT, else in the arena."
+        ),
+        "struct kiwicha_ref {",
+        "    uint32_t offset;",
+        "    uint32_t bytes;",
+        "};",
+        '_Static_assert(sizeof(struct kiwicha_ref) == 8, "size of kiwicha_ref");',
+        "",
+    ]
+    for cls in isa.STRUCTS:
+        lines.extend(_struct(cls))
+    lines.append("#endif")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Print the header of the configuration named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("config", choices=sorted(CONFIGS))
+    sys.stdout.write(header(CONFIGS[parser.parse_args().config]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Hardware: the custom function unit, in Amaranth."""

@@ -1,0 +1,1 @@
+"""Reference executor, LiteX SoC, Verilator harness and cocotb benches."""

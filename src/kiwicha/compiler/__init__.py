@@ -1,0 +1,1 @@
+"""Passes that turn a TFLite model into a Program."""

@@ -1,0 +1,1 @@
+"""The bundled demo model, its labels and its picture."""
