@@ -116,7 +116,7 @@ class RequantizeOp(enum.IntEnum):
     VALUE = 3
     """index: lane. inputs_0: an int32 accumulator. Answers the requantized int8, sign-extended."""
     RESCALE = 4
-    """index: lane. inputs_0: an int32. Answers it times the lane's scale; no zero point or clamp."""
+    """index: lane. inputs_0: an int32. Answers it times the lane's scale; nothing is clamped."""
 
 
 class DataOp(enum.IntEnum):

@@ -1,7 +1,7 @@
 """Integer arithmetic of quantized operators, defined once, in numpy.
 
 The compiler derives parameters with it, the reference executor runs it, and gateware and firmware
-are tested against it. Rounding is TFLite's double rounding: first the high multiply, then the shift.
+are tested against it. TFLite rounds twice: first in the high multiply, then in the shift.
 
 Notes
 -----
