@@ -1,5 +1,8 @@
 """Errors that users can act on: the command line prints them on one line and exits 2."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 __all__ = [
     "BoardError",
     "CapacityError",
@@ -10,6 +13,7 @@ __all__ = [
     "ToolError",
     "UnsupportedModelError",
     "UsageError",
+    "Violation",
 ]
 
 
@@ -25,8 +29,54 @@ class ModelError(KiwichaError):
     """The file is not a well-formed TFLite model."""
 
 
+@dataclass(frozen=True)
+class Violation:
+    """One thing that a model asks for and Kiwicha does not do.
+
+    Parameters
+    ----------
+    operator : int or None
+        Operator index; None if the model as a whole is meant.
+    name : str
+        TFLite operator name, or ``model``.
+    tensor : str
+        Name of the tensor that is meant; may be empty.
+    rule : str
+        The support rule that is broken, a sentence.
+    text : str
+        What must be, and what is.
+    """
+
+    operator: int | None
+    name: str
+    tensor: str
+    rule: str
+    text: str
+
+    def __str__(self) -> str:
+        place = self.name if self.operator is None else f"operator {self.operator} {self.name}"
+        return f"{place}{f' ({_shortened(self.tensor)})' if self.tensor else ''}: {self.text}"
+
+
+def _shortened(name: str) -> str:
+    """Return a name of at most 60 characters; converters join dozens of names into one."""
+    return name if len(name) <= 60 else f"{name[:57]}..."
+
+
 class UnsupportedModelError(KiwichaError):
-    """The model is well-formed and asks for something that Kiwicha does not do."""
+    """The model is well-formed and asks for something that Kiwicha does not do.
+
+    Parameters
+    ----------
+    message : str
+        All violations and what to do about them.
+    violations : iterable of Violation
+        The same, one by one.
+    """
+
+    def __init__(self, message: str, violations: Iterable[Violation] = ()) -> None:
+        super().__init__(message)
+        self.violations = tuple(violations)
 
 
 class CapacityError(KiwichaError):

@@ -1,1 +1,23 @@
-"""Passes that turn a TFLite model into a Program."""
+"""Passes that turn a TFLite model into a Program.
+
+`compile_model` runs them all: read, check, lower, tile, allocate, emit.
+"""
+
+from kiwicha.compiler.check import support_rules, supported_operators, violations
+from kiwicha.compiler.driver import Compilation, compile_model, compile_stages
+from kiwicha.compiler.dump import STAGES, dump
+from kiwicha.compiler.listing import listing
+from kiwicha.compiler.reader import read
+
+__all__ = [
+    "STAGES",
+    "Compilation",
+    "compile_model",
+    "compile_stages",
+    "dump",
+    "listing",
+    "read",
+    "support_rules",
+    "supported_operators",
+    "violations",
+]

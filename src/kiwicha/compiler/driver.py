@@ -1,0 +1,92 @@
+"""The passes in their order."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kiwicha.compiler.allocate import MemoryPlan, allocate
+from kiwicha.compiler.check import check
+from kiwicha.compiler.emit import emit
+from kiwicha.compiler.graph import Graph
+from kiwicha.compiler.layers import Network
+from kiwicha.compiler.lower import lower
+from kiwicha.compiler.reader import read
+from kiwicha.compiler.tile import Tile, tile
+from kiwicha.errors import UsageError
+from kiwicha.isa import CONFIGS, Config
+from kiwicha.program import Program
+
+__all__ = ["Compilation", "compile_model", "compile_stages"]
+
+
+@dataclass(frozen=True, eq=False)
+class Compilation:
+    """What every pass gave."""
+
+    config: Config
+    graph: Graph
+    network: Network
+    tiles: tuple[Tile, ...]
+    memory: MemoryPlan
+    program: Program
+
+
+def compile_model(model: str | Path | bytes, config: str | Config) -> Program:
+    """Compile a model.
+
+    Parameters
+    ----------
+    model : str, Path or bytes
+        Path of a ``.tflite`` file, or its content.
+    config : str or Config
+        What it will run on, or its name.
+
+    Returns
+    -------
+    Program
+        The same bytes for the same model and configuration, always.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read or there is no such configuration.
+    ModelError
+        If the file is not a well-formed TFLite model.
+    UnsupportedModelError
+        If the model asks for what is not supported; lists everything.
+    CapacityError
+        If the model needs more memory than there is.
+    """
+    return compile_stages(model, config).program
+
+
+def compile_stages(model: str | Path | bytes, config: str | Config) -> Compilation:
+    """Compile a model and return what every pass gave; see `compile_model`."""
+    target = _config(config)
+    graph = read(_content(model))
+    check(graph)
+    network = lower(graph)
+    tiles = tile(network, target)
+    memory = allocate(network, tiles)
+    program = emit(network, tiles, memory, target)
+    return Compilation(target, graph, network, tiles, memory, program)
+
+
+def _config(config: str | Config) -> Config:
+    if isinstance(config, Config):
+        return config
+    if config not in CONFIGS:
+        raise UsageError(f"configuration must be one of {', '.join(CONFIGS)}, not {config}")
+    return CONFIGS[config]
+
+
+def _content(model: str | Path | bytes) -> bytes:
+    if isinstance(model, bytes):
+        return model
+    path = Path(model)
+    try:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"model file {model} must be a file")
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"model file {model} cannot be read: {reason}") from error

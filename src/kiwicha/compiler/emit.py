@@ -1,0 +1,102 @@
+"""From `Tile`s and a `MemoryPlan` to a `Program`."""
+
+import dataclasses
+
+import numpy as np
+
+from kiwicha import isa
+from kiwicha.compiler.allocate import MemoryPlan
+from kiwicha.compiler.graph import Tensor
+from kiwicha.compiler.layers import Network, Values
+from kiwicha.compiler.tile import Tile
+from kiwicha.layout import Ref
+from kiwicha.program import IoTensor, Program, Step
+from kiwicha.program import Layer as LayerReport
+
+__all__ = ["emit"]
+
+
+class _Constants:
+    """Aligned byte strings, each stored once."""
+
+    def __init__(self) -> None:
+        self.raw = bytearray()
+        self._refs: dict[bytes, Ref] = {}
+
+    def add(self, values: Values) -> Ref:
+        raw = np.ascontiguousarray(values).tobytes()
+        if raw not in self._refs:
+            self.raw.extend(bytes(-len(self.raw) % isa.ALIGNMENT_BYTES))
+            self._refs[raw] = Ref(len(self.raw), len(raw), is_constant=True)
+            self.raw.extend(raw)
+        return self._refs[raw]
+
+
+def emit(
+    network: Network, tiles: tuple[Tile, ...], plan: MemoryPlan, config: isa.Config
+) -> Program:
+    """Return the Program."""
+    constants = _Constants()
+
+    def tensor_ref(index: int) -> Ref:
+        storage = network.storage(index)
+        if storage.data is not None:
+            return constants.add(storage.data)
+        return Ref(plan.tensors[storage.index], storage.elements)
+
+    steps = []
+    for number, item in enumerate(tiles):
+        refs = {name: constants.add(values) for name, values in item.constants.items()}
+        refs |= {name: tensor_ref(index) for name, index in item.tensors.items()}
+        if item.scratch_bytes:
+            refs["scratch"] = Ref(plan.scratch[number], item.scratch_bytes)
+        steps.append(Step(item.kernel, item.layer, dataclasses.replace(item.params, **refs)))
+
+    graph = network.graph
+    places = {item.layer: item.kernel.where for item in tiles}
+    program = Program(
+        config_hash=config.hash,
+        arena_bytes=plan.arena_bytes,
+        inputs=tuple(_io_tensor(graph.tensors[i], tensor_ref(i)) for i in graph.inputs),
+        outputs=tuple(_io_tensor(graph.tensors[i], tensor_ref(i)) for i in graph.outputs),
+        layers=tuple(
+            LayerReport(
+                layer.operator,
+                layer.name,
+                graph.output(graph.operators[layer.operator]).shape,
+                layer.macs,
+                places.get(position, isa.Where.NONE),
+            )
+            for position, layer in enumerate(network.layers)
+        ),
+        steps=tuple(steps),
+        constants=bytes(constants.raw),
+    )
+    _verify(program)
+    return program
+
+
+def _io_tensor(tensor: Tensor, ref: Ref) -> IoTensor:
+    assert tensor.quantization is not None
+    return IoTensor(
+        tensor.name,
+        ref,
+        isa.DType.INT8,
+        tensor.shape,
+        tensor.quantization.scale,
+        tensor.quantization.zero_point,
+    )
+
+
+def _verify(program: Program) -> None:
+    """Assert that references lie inside the arena or the constants, and every number is stored."""
+    for step in program.steps:
+        for name, kind, _ in step.params.layout():
+            if kind.base == "ref":
+                ref = getattr(step.params, name)
+                size = len(program.constants) if ref.is_constant else program.arena_bytes
+                assert ref.offset + ref.bytes <= size, (step, name)
+    for tensor in (*program.inputs, *program.outputs):
+        assert not tensor.ref.is_constant
+    raw = program.to_bytes()
+    assert type(program).from_bytes(raw).to_bytes() == raw

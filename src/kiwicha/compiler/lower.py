@@ -1,0 +1,157 @@
+"""From a checked `Graph` to a `Network`: operators become kernel calls with all numbers computed.
+
+PAD folds into the convolution that follows; RESHAPE is only another view of the same bytes.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from kiwicha.compiler.graph import Graph, Operator, Padding, Tensor
+from kiwicha.compiler.layers import Layer, Network
+from kiwicha.compiler.lower_elementwise import (
+    lower_mean,
+    lower_product,
+    lower_softmax,
+    lower_sum,
+)
+from kiwicha.compiler.lower_windows import (
+    Borders,
+    lower_conv,
+    lower_depthwise,
+    lower_fully_connected,
+    lower_pool,
+)
+from kiwicha.compiler.shapes import leading_ones, pad_value, paddings
+from kiwicha.compiler.windows import effective_size
+from kiwicha.isa import Kernel, Move, Pad
+from kiwicha.layout import Ref
+
+__all__ = ["lower"]
+
+Lowering = Callable[[Graph, Operator], Layer]
+
+_LOWERINGS: dict[str, Lowering] = {
+    "FULLY_CONNECTED": lower_fully_connected,
+    "AVERAGE_POOL_2D": lower_pool,
+    "MAX_POOL_2D": lower_pool,
+    "ADD": lower_sum,
+    "SUB": lower_sum,
+    "MUL": lower_product,
+    "MEAN": lower_mean,
+    "SOFTMAX": lower_softmax,
+}
+
+
+def lower(graph: Graph) -> Network:
+    """Return the lowered model.
+
+    Parameters
+    ----------
+    graph : Graph
+        A model that `kiwicha.compiler.check.check` accepts.
+    """
+    borders = _foldable_pads(graph)
+    folded_outputs = {tensor for tensor, _ in borders.values()}
+    aliases: dict[int, int] = {}
+    layers = []
+    for operator in graph.operators:
+        output = operator.outputs[0]
+        if operator.name == "RESHAPE" and not _needs_copy(graph, aliases, operator):
+            aliases[output] = operator.inputs[0]
+            layer = Layer(operator.index, operator.name)
+        elif operator.name == "RESHAPE":
+            layer = _lower_copy(operator)
+        elif operator.name == "PAD" and output in folded_outputs:
+            layer = Layer(operator.index, operator.name)
+        elif operator.name == "PAD":
+            layer = _lower_pad(graph, operator)
+        elif operator.name == "CONV_2D":
+            layer = lower_conv(graph, operator, _borders(graph, borders, operator))
+        elif operator.name == "DEPTHWISE_CONV_2D":
+            layer = lower_depthwise(graph, operator, _borders(graph, borders, operator))
+        else:
+            layer = _LOWERINGS[operator.name](graph, operator)
+        layers.append(layer)
+    network = Network(graph, tuple(layers), aliases)
+    network.verify()
+    return network
+
+
+def _foldable_pads(graph: Graph) -> dict[int, tuple[int, Operator]]:
+    """Return, by index of a convolution, the padded tensor it reads and the PAD that gives it."""
+    readers: Counter[int] = Counter(graph.outputs)
+    for operator in graph.operators:
+        readers.update(set(operator.inputs))
+    pads = {o.outputs[0]: o for o in graph.operators if o.name == "PAD"}
+    folds = {}
+    for operator in graph.operators:
+        if operator.name not in {"CONV_2D", "DEPTHWISE_CONV_2D"}:
+            continue
+        pad = pads.get(operator.inputs[0])
+        if pad is None or readers[operator.inputs[0]] != 1:
+            continue
+        if operator.options.padding is Padding.VALID and _is_foldable(graph, pad, operator):
+            folds[operator.index] = (operator.inputs[0], pad)
+    return folds
+
+
+def _is_foldable(graph: Graph, pad: Operator, conv: Operator) -> bool:
+    padded = graph.output(pad)
+    assert padded.quantization is not None
+    if len(padded.shape) != 4 or pad_value(graph, pad) != padded.quantization.zero_point:
+        return False
+    (n0, n1), rows, columns, (c0, c1) = paddings(graph, pad)
+    _, kernel_height, kernel_width, _ = graph.input(conv, 1).shape
+    options = conv.options
+    return (
+        n0 == n1 == c0 == c1 == 0
+        and max(rows) < effective_size(kernel_height, options.dilation_height)
+        and max(columns) < effective_size(kernel_width, options.dilation_width)
+    )
+
+
+def _borders(
+    graph: Graph, folds: dict[int, tuple[int, Operator]], operator: Operator
+) -> Borders | None:
+    if operator.index not in folds:
+        return None
+    _, pad = folds[operator.index]
+    _, (top, _), (left, _), _ = paddings(graph, pad)
+    return Borders(pad.inputs[0], top, left)
+
+
+def _needs_copy(graph: Graph, aliases: dict[int, int], operator: Operator) -> bool:
+    """Whether a RESHAPE gives a model output, which lies in the arena, from a constant."""
+    source = operator.inputs[0]
+    while source in aliases:
+        source = aliases[source]
+    return graph.tensors[source].is_constant and operator.outputs[0] in graph.outputs
+
+
+def _lower_copy(operator: Operator) -> Layer:
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.MOVE,
+        params=Move(input=Ref(), output=Ref()),
+        tensors={"input": operator.inputs[0], "output": operator.outputs[0]},
+    )
+
+
+def _lower_pad(graph: Graph, operator: Operator) -> Layer:
+    source: Tensor = graph.input(operator)
+    amounts = paddings(graph, operator)
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.PAD,
+        params=Pad(
+            input=Ref(),
+            output=Ref(),
+            shape=leading_ones(source.shape),
+            before=leading_ones([before for before, _ in amounts], fill=0),
+            after=leading_ones([after for _, after in amounts], fill=0),
+            value=pad_value(graph, operator),
+        ),
+        tensors={"input": operator.inputs[0], "output": operator.outputs[0]},
+    )

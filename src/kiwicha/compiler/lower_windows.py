@@ -1,0 +1,203 @@
+"""Lowering of convolutions, fully connected layers and pools."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from kiwicha.compiler.graph import Graph, Operator, Quantization, Tensor
+from kiwicha.compiler.layers import Layer
+from kiwicha.compiler.scales import activation_range, channel_scales
+from kiwicha.compiler.windows import padding_before
+from kiwicha.isa import Conv, Kernel, Pool
+from kiwicha.layout import Ref
+
+__all__ = ["Borders", "lower_conv", "lower_depthwise", "lower_fully_connected", "lower_pool"]
+
+
+@dataclass(frozen=True)
+class Borders:
+    """A PAD that a convolution takes over.
+
+    Parameters
+    ----------
+    source : int
+        The tensor before padding.
+    top, left : int
+        Rows above and columns left of it.
+    """
+
+    source: int
+    top: int
+    left: int
+
+
+def lower_conv(graph: Graph, operator: Operator, borders: Borders | None) -> Layer:
+    """Return the layer of a CONV_2D."""
+    return _lower_window(graph, operator, borders, Kernel.CONV, depth_multiplier=1)
+
+
+def lower_depthwise(graph: Graph, operator: Operator, borders: Borders | None) -> Layer:
+    """Return the layer of a DEPTHWISE_CONV_2D."""
+    depth_multiplier = graph.output(operator).shape[3] // graph.input(operator).shape[3]
+    return _lower_window(graph, operator, borders, Kernel.DEPTHWISE_CONV, depth_multiplier)
+
+
+def _lower_window(
+    graph: Graph,
+    operator: Operator,
+    borders: Borders | None,
+    kernel: Kernel,
+    depth_multiplier: int,
+) -> Layer:
+    options, output = operator.options, graph.output(operator)
+    source = graph.input(operator) if borders is None else graph.tensors[borders.source]
+    batches, height, width, channels = source.shape
+    _, output_height, output_width, output_channels = output.shape
+    _, kernel_height, kernel_width, window_channels = graph.input(operator, 1).shape
+    if borders is None:
+        pad_top = padding_before(
+            height, kernel_height, options.stride_height, options.dilation_height, output_height
+        )
+        pad_left = padding_before(
+            width, kernel_width, options.stride_width, options.dilation_width, output_width
+        )
+    else:
+        pad_top, pad_left = borders.top, borders.left
+    low, high = activation_range(options.activation, _quantization(output))
+    taps = kernel_height * kernel_width * (window_channels if kernel is Kernel.CONV else 1)
+    return Layer(
+        operator.index,
+        operator.name,
+        macs=math.prod(output.shape) * taps,
+        kernel=kernel,
+        params=Conv(
+            **_empty_references(),
+            batches=batches,
+            input_height=height,
+            input_width=width,
+            input_channels=channels,
+            output_height=output_height,
+            output_width=output_width,
+            output_channels=output_channels,
+            kernel_height=kernel_height,
+            kernel_width=kernel_width,
+            stride_height=options.stride_height,
+            stride_width=options.stride_width,
+            dilation_height=options.dilation_height,
+            dilation_width=options.dilation_width,
+            pad_top=pad_top,
+            pad_left=pad_left,
+            depth_multiplier=depth_multiplier,
+            tile_pixels=4,
+            input_offset=-_quantization(graph.input(operator)).zero_point,
+            output_offset=_quantization(output).zero_point,
+            activation_min=low,
+            activation_max=high,
+        ),
+        tensors={"input": source.index, "output": output.index},
+        constants=_channel_constants(graph, operator, output_channels),
+    )
+
+
+def lower_fully_connected(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a FULLY_CONNECTED: a convolution of 1x1 pixels, one per row."""
+    output, weights = graph.output(operator), graph.input(operator, 1)
+    output_channels, channels = weights.shape
+    low, high = activation_range(operator.options.activation, _quantization(output))
+    return Layer(
+        operator.index,
+        operator.name,
+        macs=output.elements * channels,
+        kernel=Kernel.FULLY_CONNECTED,
+        params=Conv(
+            **_empty_references(),
+            batches=output.elements // output_channels,
+            input_height=1,
+            input_width=1,
+            input_channels=channels,
+            output_height=1,
+            output_width=1,
+            output_channels=output_channels,
+            kernel_height=1,
+            kernel_width=1,
+            stride_height=1,
+            stride_width=1,
+            dilation_height=1,
+            dilation_width=1,
+            pad_top=0,
+            pad_left=0,
+            depth_multiplier=1,
+            tile_pixels=4,
+            input_offset=-_quantization(graph.input(operator)).zero_point,
+            output_offset=_quantization(output).zero_point,
+            activation_min=low,
+            activation_max=high,
+        ),
+        tensors={"input": operator.inputs[0], "output": output.index},
+        constants=_channel_constants(graph, operator, output_channels),
+    )
+
+
+def lower_pool(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of an AVERAGE_POOL_2D or MAX_POOL_2D."""
+    options, source, output = operator.options, graph.input(operator), graph.output(operator)
+    batches, height, width, channels = source.shape
+    _, output_height, output_width, _ = output.shape
+    low, high = activation_range(options.activation, _quantization(output))
+    is_average = operator.name == "AVERAGE_POOL_2D"
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.AVERAGE_POOL if is_average else Kernel.MAX_POOL,
+        params=Pool(
+            input=Ref(),
+            output=Ref(),
+            batches=batches,
+            input_height=height,
+            input_width=width,
+            channels=channels,
+            output_height=output_height,
+            output_width=output_width,
+            kernel_height=options.kernel_height,
+            kernel_width=options.kernel_width,
+            stride_height=options.stride_height,
+            stride_width=options.stride_width,
+            pad_top=padding_before(
+                height, options.kernel_height, options.stride_height, 1, output_height
+            ),
+            pad_left=padding_before(
+                width, options.kernel_width, options.stride_width, 1, output_width
+            ),
+            activation_min=low,
+            activation_max=high,
+        ),
+        tensors={"input": source.index, "output": output.index},
+    )
+
+
+def _empty_references() -> dict[str, Ref]:
+    return {name: Ref() for name, kind, _ in Conv.layout() if kind.base == "ref"}
+
+
+def _channel_constants(
+    graph: Graph, operator: Operator, channels: int
+) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
+    weights, bias = graph.input(operator, 1), graph.operand(operator, 2)
+    multipliers, shifts = channel_scales(
+        _quantization(graph.input(operator)),
+        _quantization(weights),
+        _quantization(graph.output(operator)),
+        channels,
+    )
+    return {
+        "weights": weights.int8s(),
+        "bias": np.zeros(channels, np.int32) if bias is None else bias.int32s().reshape(-1),
+        "multiplier": multipliers,
+        "shift": shifts,
+    }
+
+
+def _quantization(tensor: Tensor) -> Quantization:
+    assert tensor.quantization is not None
+    return tensor.quantization

@@ -1,0 +1,100 @@
+"""Support rules: registry and helpers.
+
+A rule is a small function that yields a `Problem` for whatever it finds wrong; its docstring is the
+rule's text, in error messages and in the documentation.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kiwicha.compiler.graph import Graph, Operator, Quantization, Tensor
+
+__all__ = [
+    "ACTIVATIONS",
+    "CONSTANT_OPERANDS",
+    "OPERATORS",
+    "PAIRS",
+    "POOLS",
+    "WITH_WEIGHTS",
+    "OperatorCheck",
+    "Problem",
+    "Rule",
+    "operands",
+    "quantization",
+    "rule",
+    "rule_text",
+]
+
+ACTIVATIONS: dict[str, tuple[str, ...]] = {
+    "ADD": ("input 1", "input 2"),
+    "AVERAGE_POOL_2D": ("input",),
+    "CONV_2D": ("input",),
+    "DEPTHWISE_CONV_2D": ("input",),
+    "FULLY_CONNECTED": ("input",),
+    "MAX_POOL_2D": ("input",),
+    "MEAN": ("input",),
+    "MUL": ("input 1", "input 2"),
+    "PAD": ("input",),
+    "RESHAPE": ("input",),
+    "SOFTMAX": ("input",),
+    "SUB": ("input 1", "input 2"),
+}
+"""Supported operators and what their first inputs, int8 tensors, are called."""
+OPERATORS = tuple(ACTIVATIONS)
+WITH_WEIGHTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+POOLS = ("AVERAGE_POOL_2D", "MAX_POOL_2D")
+PAIRS = ("ADD", "SUB", "MUL")
+CONSTANT_OPERANDS = {"MEAN": "axes", "PAD": "paddings"}
+"""Operators whose input 1 is a constant of type int32, and what it is called."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong: ``<thing> must be <rule>, not <value>``, and the tensor that is meant."""
+
+    text: str
+    tensor: Tensor | None = None
+    is_about_type: bool = False
+
+
+OperatorCheck = Callable[[Graph, Operator], Iterator[Problem]]
+F = TypeVar("F", bound=OperatorCheck)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule and the operators it is for."""
+
+    operators: tuple[str, ...]
+    text: str
+    check: OperatorCheck
+
+
+def rule(group: list[Rule], *operators: str) -> Callable[[F], F]:
+    """Return a decorator that adds a rule to ``group``, for ``operators`` or for all."""
+
+    def register(function: F) -> F:
+        group.append(Rule(operators or OPERATORS, rule_text(function), function))
+        return function
+
+    return register
+
+
+def rule_text(function: Callable[..., object]) -> str:
+    """Return a rule's docstring on one line."""
+    return " ".join((inspect.getdoc(function) or "").split())
+
+
+def operands(graph: Graph, operator: Operator) -> Iterator[tuple[str, Tensor]]:
+    """Yield what the operator's int8 inputs and its output are called, and the tensors."""
+    for position, name in enumerate(ACTIVATIONS[operator.name]):
+        yield name, graph.input(operator, position)
+    yield "output", graph.output(operator)
+
+
+def quantization(tensor: Tensor) -> Quantization:
+    """Return the quantization of a tensor that passed the tensor rules."""
+    assert tensor.quantization is not None
+    return tensor.quantization

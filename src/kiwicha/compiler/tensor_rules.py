@@ -1,0 +1,176 @@
+"""Support rules for operands: how many, of which type, shape and quantization.
+
+Rules of `COUNT_RULES` come first; those of `OPERAND_RULES` rely on them.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kiwicha.compiler.graph import Graph, Operator, Tensor, TensorType
+from kiwicha.compiler.rules import (
+    ACTIVATIONS,
+    CONSTANT_OPERANDS,
+    OPERATORS,
+    WITH_WEIGHTS,
+    OperatorCheck,
+    Problem,
+    Rule,
+    operands,
+    rule,
+    rule_text,
+)
+from kiwicha.isa import MAX_RANK
+
+__all__ = ["COUNT_RULES", "OPERAND_RULES", "TENSOR_RULES"]
+
+TensorCheck = Callable[[str, Tensor], Iterator[Problem]]
+
+COUNT_RULES: list[Rule] = []
+OPERAND_RULES: list[Rule] = []
+
+
+@rule(COUNT_RULES)
+def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """An operator has one output and every input it needs; only a bias may be left out."""
+    if len(operator.outputs) != 1:
+        yield Problem(f"number of outputs must be 1, not {len(operator.outputs)}")
+    needed = len(ACTIVATIONS[operator.name])
+    needed += operator.name in {*WITH_WEIGHTS, *CONSTANT_OPERANDS}
+    allowed = needed + (operator.name in {*WITH_WEIGHTS, "RESHAPE"})
+    present = [graph.operand(operator, position) is not None for position in range(needed)]
+    if not all(present):
+        yield Problem(f"inputs 0 to {needed - 1} must be there, not only {sum(present)} of them")
+    if len(operator.inputs) > allowed:
+        yield Problem(f"number of inputs must be at most {allowed}, not {len(operator.inputs)}")
+
+
+def has_int8_values(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """Activations are int8."""
+    if tensor.type is not TensorType.INT8:
+        yield Problem(f"{what} must be int8, not {tensor.type.text}", tensor, is_about_type=True)
+
+
+def has_a_fixed_shape(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """Every dimension is 1 or more; in a shape signature only the first, the batch, may be -1."""
+    signature = tensor.shape_signature
+    if min(tensor.shape, default=1) < 1:
+        yield Problem(f"{what} must have dimensions of 1 or more, not {list(tensor.shape)}", tensor)
+    elif -1 in signature[1:]:
+        yield Problem(f"{what} must have a fixed shape, not {list(signature)}", tensor)
+    if len(tensor.shape) > MAX_RANK:
+        yield Problem(
+            f"{what} must have at most {MAX_RANK} dimensions, not {len(tensor.shape)}", tensor
+        )
+
+
+def has_one_scale(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """An activation has one scale, finite and more than 0, and one zero point, -128 to 127."""
+    if tensor.type is not TensorType.INT8:
+        return
+    parameters = tensor.quantization
+    if parameters is None:
+        yield Problem(f"{what} must have a scale and a zero point, not none", tensor)
+        return
+    if len(parameters.scales) != 1:
+        yield Problem(f"{what} must have one scale, not {len(parameters.scales)}", tensor)
+    if not (math.isfinite(parameters.scale) and parameters.scale > 0):
+        yield Problem(
+            f"{what}'s scale must be finite and more than 0, not {parameters.scale}", tensor
+        )
+    if not -128 <= parameters.zero_point <= 127:
+        yield Problem(
+            f"{what}'s zero point must be -128 to 127, not {parameters.zero_point}", tensor
+        )
+
+
+def has_plain_storage(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """Tensors are dense and keep nothing from one inference to the next."""
+    if tensor.is_variable:
+        yield Problem(f"{what} must not be a variable tensor", tensor)
+    if tensor.is_sparse:
+        yield Problem(f"{what} must be dense, not sparse", tensor)
+
+
+def _on_operands(check: TensorCheck) -> OperatorCheck:
+    def check_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
+        for what, tensor in operands(graph, operator):
+            yield from check(what, tensor)
+
+    return check_operands
+
+
+TENSOR_RULES: dict[str, TensorCheck] = {
+    rule_text(check): check
+    for check in (has_int8_values, has_a_fixed_shape, has_one_scale, has_plain_storage)
+}
+OPERAND_RULES.extend(
+    Rule(OPERATORS, text, _on_operands(check)) for text, check in TENSOR_RULES.items()
+)
+
+
+@rule(OPERAND_RULES, *WITH_WEIGHTS)
+def has_int8_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Weights are an int8 constant with zero point 0."""
+    weights = graph.input(operator, 1)
+    if weights.type is not TensorType.INT8:
+        yield Problem(f"weights must be int8, not {weights.type.text}", weights, is_about_type=True)
+        return
+    if not weights.is_constant or weights.is_sparse:
+        yield Problem("weights must be a dense constant", weights)
+    if weights.quantization is None:
+        yield Problem("weights must have scales and zero points, not none", weights)
+    elif weights.quantization.zero_points.any():
+        yield Problem("weights' zero point must be 0", weights)
+
+
+@rule(OPERAND_RULES, *WITH_WEIGHTS)
+def has_weight_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Weights have one scale or one per output channel, finite and not negative."""
+    weights = graph.input(operator, 1)
+    parameters = weights.quantization
+    rank = 2 if operator.name == "FULLY_CONNECTED" else 4
+    if len(weights.shape) != rank or min(weights.shape) < 1:
+        yield Problem(f"weights must have {rank} dimensions, not {list(weights.shape)}", weights)
+        return
+    if parameters is None:
+        return
+    dimension = 3 if operator.name == "DEPTHWISE_CONV_2D" else 0
+    channels, count = weights.shape[dimension], len(parameters.scales)
+    if count not in {1, channels}:
+        yield Problem(f"weights must have 1 or {channels} scales, not {count}", weights)
+    elif count > 1 and parameters.dimension != dimension:
+        yield Problem(
+            f"weights must be quantized along dimension {dimension}, not {parameters.dimension}",
+            weights,
+        )
+    if not (np.isfinite(parameters.scales).all() and (parameters.scales >= 0).all()):
+        yield Problem("weights' scales must be finite and not negative", weights)
+
+
+@rule(OPERAND_RULES, *WITH_WEIGHTS)
+def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """A bias is an int32 constant with one value per output channel."""
+    bias = graph.operand(operator, 2)
+    if bias is None:
+        return
+    if bias.type is not TensorType.INT32:
+        yield Problem(f"bias must be int32, not {bias.type.text}", bias, is_about_type=True)
+    elif not bias.is_constant or bias.is_sparse:
+        yield Problem("bias must be a dense constant", bias)
+    shape = graph.input(operator, 1).shape
+    channels = shape[-1 if operator.name == "DEPTHWISE_CONV_2D" else 0] if shape else 0
+    if bias.elements != channels:
+        yield Problem(f"bias must have {channels} values, not {bias.elements}", bias)
+
+
+@rule(OPERAND_RULES, *CONSTANT_OPERANDS)
+def has_constant_parameters(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Axes of MEAN and paddings of PAD are an int32 constant."""
+    tensor = graph.input(operator, 1)
+    what = CONSTANT_OPERANDS[operator.name]
+    if tensor.type is not TensorType.INT32:
+        yield Problem(f"{what} must be int32, not {tensor.type.text}", tensor)
+    elif not tensor.is_constant or tensor.is_sparse:
+        yield Problem(f"{what} must be a dense constant", tensor)

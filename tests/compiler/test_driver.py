@@ -1,0 +1,150 @@
+"""The passes together: reproducible, quick, printable, and free of hardware libraries."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support import random_models
+
+from kiwicha import isa
+from kiwicha.compiler import STAGES, compile_model, compile_stages, dump, listing
+from kiwicha.errors import UsageError
+from kiwicha.program import Program
+
+MODEL = random_models.network(5).model
+SECONDS = 3.0
+"""In which the largest public int8 model is compiled."""
+
+
+def run_python(code: str, *arguments: str, hash_seed: str = "0") -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={"PYTHONHASHSEED": hash_seed, "PATH": ""},
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize("config", isa.CONFIGS)
+def test_same_bytes_in_every_process(config: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(MODEL)
+    code = (
+        "import hashlib, sys; from kiwicha.compiler import compile_model; "
+        "raw = compile_model(sys.argv[1], sys.argv[2]).to_bytes(); "
+        "print(hashlib.sha256(raw).hexdigest())"
+    )
+    digests = {run_python(code, str(path), config, hash_seed=seed) for seed in ("1", "2", "3")}
+    assert len(digests) == 1
+
+
+def test_takes_path_bytes_and_names(tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(MODEL)
+    raw = compile_model(MODEL, "simd").to_bytes()
+    assert compile_model(path, isa.CONFIGS["simd"]).to_bytes() == raw
+    assert compile_model(str(path), "simd").to_bytes() == raw
+    assert Program.from_bytes(raw).to_bytes() == raw
+
+
+def test_refuses_unknown_configurations() -> None:
+    with pytest.raises(
+        UsageError, match=r"^configuration must be one of baseline, simd, not turbo$"
+    ):
+        compile_model(MODEL, "turbo")
+
+
+def test_refuses_missing_files(tmp_path: Path) -> None:
+    path = tmp_path / "missing.tflite"
+    with pytest.raises(
+        UsageError, match=rf"^model file {path} cannot be read: No such file or directory$"
+    ):
+        compile_model(path, "simd")
+
+
+def test_refuses_folders_and_impossible_names(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=rf"^model file {tmp_path} must be a file$"):
+        compile_model(tmp_path, "simd")
+    with pytest.raises(UsageError, match=r"^model file a\0b cannot be read: embedded null byte$"):
+        compile_model("a\0b", "simd")
+
+
+def test_largest_public_model_is_quick(zoo_model) -> None:
+    path = zoo_model("cfu_mobilenetv2_160_035")
+    started = time.process_time()
+    compile_model(path, "simd")
+    assert time.process_time() - started < SECONDS
+
+
+def test_constants_are_stored_once(zoo_model) -> None:
+    program = compile_model(zoo_model("person_detect"), "baseline")
+    refs = {
+        (ref.offset, ref.bytes)
+        for step in program.steps
+        for name, kind, _ in step.params.layout()
+        if kind.base == "ref" and (ref := getattr(step.params, name)).is_constant
+    }
+    contents = [program.constants[offset : offset + size] for offset, size in refs]
+    assert len(set(contents)) == len(contents)
+    assert (
+        sum(map(len, contents))
+        <= len(program.constants)
+        <= sum(map(len, contents)) + 16 * len(refs)
+    )
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_is_printed(stage: str) -> None:
+    compilation = compile_stages(MODEL, "simd")
+    text = dump(compilation, stage)
+    assert text == dump(compile_stages(MODEL, "simd"), stage)
+    assert text.endswith("\n")
+    expected = {
+        "graph": [f"operator {o.index:3} {o.name} " for o in compilation.graph.operators],
+        "layers": [f"layer {x.operator:3} {x.name} " for x in compilation.network.layers],
+        "tiles": [f"{t.layer:3} {t.kernel.name}" for t in compilation.tiles],
+        "memory": [str(p.buffer.bytes) for p in compilation.memory.placements],
+        "program": [f": {s.kernel.name} for layer" for s in compilation.program.steps],
+    }
+    for part in expected[stage]:
+        assert part in text
+
+
+def test_listing_shows_every_reference() -> None:
+    program = compile_model(MODEL, "simd")
+    text = listing(program)
+    assert f"configuration simd ({program.config_hash:08x})" in text
+    assert f"arena of {program.arena_bytes} bytes" in text
+    for step in program.steps:
+        for name, kind, _ in step.params.layout():
+            ref = getattr(step.params, name)
+            if kind.base == "ref" and ref.bytes:
+                where = "constants" if ref.is_constant else "arena"
+                assert f"{where}[{ref.offset:#x}..{ref.offset + ref.bytes:#x}]" in text
+
+
+def test_listing_names_unknown_configurations() -> None:
+    program = compile_model(MODEL, "simd")
+    other = Program(0x1234, *(getattr(program, f) for f in list(vars(program))[1:]))
+    assert "configuration 00001234, unknown to this version" in listing(other)
+
+
+def test_refuses_unknown_stages() -> None:
+    with pytest.raises(
+        UsageError,
+        match=r"^stage must be one of graph, layers, tiles, memory, program, not asm$",
+    ):
+        dump(compile_stages(MODEL, "simd"), "asm")
+
+
+def test_needs_no_hardware_library() -> None:
+    code = "import sys, kiwicha.compiler; print(*sys.modules)"
+    modules = run_python(code).split()
+    roots = {".".join(name.split(".")[:2]) for name in modules if name.startswith("kiwicha")}
+    assert not {"amaranth", "migen", "litex"} & set(modules)
+    assert not {f"kiwicha.{x}" for x in ("gateware", "sim", "firmware", "boards")} & roots
+    assert "kiwicha.compiler" in roots
