@@ -53,7 +53,7 @@ LANES = 4
 PIXELS = 4
 """Output pixels accumulated side by side; accumulators = PIXELS x LANES."""
 RESULT_FIFO_DEPTH = 4
-"""Requantized words that may wait for `RequantizeOp.POP`; one more `PUSH` waits for space."""
+"""Words that may be pushed and not yet popped; one more `RequantizeOp.PUSH` is refused."""
 UNKNOWN_RESPONSE = 0xBAD0_0000
 """Answer to a function id that is not listed: this value + the function id."""
 
@@ -109,7 +109,8 @@ class RequantizeOp(enum.IntEnum):
     """index: lane. inputs_0: multiplier, 0 to 2**31 - 1. inputs_1: shift, -31 to 30. Answers 0."""
     PUSH = 1
     """index: pixel. The pixel's four accumulators, each with its lane's scale, become four int8 in
-    one word of the result FIFO. Answers 0, without waiting for the word."""
+    one word of the result FIFO. Answers 0, without waiting for the word. With `RESULT_FIFO_DEPTH`
+    words pushed and not popped it does nothing and answers `UNKNOWN_RESPONSE` + the function id."""
     POP = 2
     """Answers the oldest word of the result FIFO, waiting for it if it is under way; 0 at once if
     there is none."""
@@ -174,6 +175,11 @@ class Config:
     summary: str = dataclasses.field(compare=False)
 
     @property
+    def macs_per_cycle(self) -> int:
+        """int8 multiply-accumulates that the hardware can do in one cycle."""
+        return LANES if self.has_simd else 1
+
+    @property
     def hash(self) -> int:
         """32-bit hash that a Program, the firmware and the gateware must agree on."""
         facts = [ISA_VERSION] + [
@@ -192,6 +198,8 @@ CONFIGS = {
     )
 }
 DEFAULT_CONFIG = "simd"
+CLOCK_HZ = 100_000_000
+"""Clock of the system: turns cycles into time."""
 
 # -------------------------------------------------------------------------------------- memory map
 

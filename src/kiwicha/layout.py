@@ -1,18 +1,18 @@
 """Binary structures defined once as dataclasses: packed here, turned into C by the firmware build.
 
 A structure is a frozen dataclass that derives from `Struct`, each field declared with one of
-`u8 u16 u32 i32 f32 ref array`. Little-endian, naturally aligned, without implicit padding: a layout
-that would need padding is refused at import.
+`u8 u16 u32 i8 i32 f32 ref array`. Little-endian, naturally aligned, without implicit padding: a
+layout that would need padding is refused at import.
 """
 
 import dataclasses
 import struct
 from typing import Any, ClassVar, Self
 
-__all__ = ["FieldType", "Ref", "Struct", "array", "f32", "i32", "ref", "u8", "u16", "u32"]
+__all__ = ["FieldType", "Ref", "Struct", "array", "f32", "i8", "i32", "ref", "u8", "u16", "u32"]
 
-_FORMATS = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f32": "f", "ref": "II"}
-_ALIGN = {"u8": 1, "u16": 2, "u32": 4, "i32": 4, "f32": 4, "ref": 4}
+_FORMATS = {"u8": "B", "u16": "H", "u32": "I", "i8": "b", "i32": "i", "f32": "f", "ref": "II"}
+_ALIGN = {"u8": 1, "u16": 2, "u32": 4, "i8": 1, "i32": 4, "f32": 4, "ref": 4}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +78,11 @@ def u32(doc: str) -> Any:
     return _declare("u32", doc)
 
 
+def i8(doc: str) -> Any:
+    """Declare a signed byte."""
+    return _declare("i8", doc)
+
+
 def i32(doc: str) -> Any:
     """Declare a signed 32-bit field."""
     return _declare("i32", doc)
@@ -98,6 +103,7 @@ def array(base: str, count: int, doc: str) -> Any:
     return _declare(base, doc, count)
 
 
+@dataclasses.dataclass(frozen=True)
 class Struct:
     """Base of all binary structures; subclasses are frozen dataclasses."""
 
@@ -112,7 +118,7 @@ class Struct:
         """
         rows: list[tuple[str, FieldType, int]] = []
         offset = 0
-        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        for field in dataclasses.fields(cls):
             kind: FieldType = field.metadata["type"]
             if offset % _ALIGN[kind.base]:
                 raise TypeError(f"{cls.__name__}.{field.name} must be aligned, not at {offset}")

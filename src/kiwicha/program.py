@@ -5,40 +5,28 @@ byte checked. The layouts are those of `kiwicha.isa`.
 """
 
 import dataclasses
+import math
 from dataclasses import dataclass
-from typing import Self, TypeVar
-
-import numpy as np
+from typing import Self
 
 from kiwicha import isa
 from kiwicha.errors import ProgramError
 from kiwicha.layout import Ref, Struct
+from kiwicha.program_format import (
+    CHECKED_FROM,
+    Names,
+    aligned,
+    check_refs,
+    checksum,
+    moved_constants,
+    name_at,
+    padded_shape,
+    put,
+    records,
+    shape_of,
+)
 
 __all__ = ["IoTensor", "Layer", "Program", "Step", "checksum"]
-
-S = TypeVar("S", bound=Struct)
-
-_CHECKED_FROM = 20
-"""First byte that the checksum covers: what follows the checksum field."""
-
-
-def checksum(raw: bytes) -> tuple[int, int]:
-    """Return the two words of a Program's checksum.
-
-    Parameters
-    ----------
-    raw : bytes
-        A multiple of 4 bytes, read as little-endian words w[0], w[1], ...
-
-    Returns
-    -------
-    tuple of int
-        Modulo 2**32, the sum of the words and the sum of all prefix sums: any changed word changes
-        the first, any two exchanged ones the second.
-    """
-    words = np.frombuffer(raw, "<u4").astype(np.uint64)
-    weights = np.arange(len(words), 0, -1, dtype=np.uint64)
-    return int(words.sum()) & 0xFFFF_FFFF, int((words * weights).sum(dtype=np.uint64)) & 0xFFFF_FFFF
 
 
 @dataclass(frozen=True)
@@ -151,13 +139,21 @@ class Program:
         )
 
     def to_bytes(self) -> bytes:
-        """Return the stored form."""
-        names = _Names()
+        """Return the stored form, from which `from_bytes` makes an equal Program.
+
+        Equal as far as 32 bits hold the scales of inputs and outputs.
+
+        Raises
+        ------
+        ValueError
+            If a number, name or shape does not fit its field.
+        """
+        names = Names()
         layers = [_layer_record(layer, names) for layer in self.layers]
         inputs = [_io_record(tensor, names) for tensor in self.inputs]
         outputs = [_io_record(tensor, names) for tensor in self.outputs]
 
-        offset = _aligned(isa.ProgramHeader.size_bytes())
+        offset = aligned(isa.ProgramHeader.size_bytes())
         offsets: dict[str, int] = {}
         for key, size in (
             ("steps", len(self.steps) * isa.StepRecord.size_bytes()),
@@ -165,23 +161,23 @@ class Program:
             ("inputs", len(inputs) * isa.IoRecord.size_bytes()),
             ("outputs", len(outputs) * isa.IoRecord.size_bytes()),
             ("names", len(names.raw)),
-            ("params", sum(_aligned(step.params.size_bytes()) for step in self.steps)),
+            ("params", sum(aligned(step.params.size_bytes()) for step in self.steps)),
         ):
             offsets[key] = offset
-            offset += _aligned(size)
-        total = offset + _aligned(len(self.constants))
+            offset += aligned(size)
+        total = offset + aligned(len(self.constants))
 
         image = bytearray(total)
         params_at = offsets["params"]
         for number, step in enumerate(self.steps):
-            params = _moved(step.params, offset).pack()
+            params = moved_constants(step.params, offset).pack()
             image[params_at : params_at + len(params)] = params
             record = isa.StepRecord(step.kernel, step.layer, params_at, len(params), 0)
-            _put(image, offsets["steps"] + number * record.size_bytes(), record)
-            params_at += _aligned(len(params))
-        for key, records in (("layers", layers), ("inputs", inputs), ("outputs", outputs)):
-            for number, item in enumerate(records):
-                _put(image, offsets[key] + number * item.size_bytes(), item)
+            put(image, offsets["steps"] + number * record.size_bytes(), record)
+            params_at += aligned(len(params))
+        for key, items in (("layers", layers), ("inputs", inputs), ("outputs", outputs)):
+            for number, item in enumerate(items):
+                put(image, offsets[key] + number * item.size_bytes(), item)
         image[offsets["names"] : offsets["names"] + len(names.raw)] = names.raw
         image[offset : offset + len(self.constants)] = self.constants
 
@@ -203,12 +199,12 @@ class Program:
             names_offset=offsets["names"],
             names_bytes=len(names.raw),
             constants_offset=offsets["params"],
-            constants_bytes=total - offsets["params"],
+            constants_bytes=offset + len(self.constants) - offsets["params"],
             reserved=0,
         )
-        _put(image, 0, header)
-        header = dataclasses.replace(header, checksum=checksum(bytes(image[_CHECKED_FROM:])))
-        _put(image, 0, header)
+        put(image, 0, header)
+        header = dataclasses.replace(header, checksum=checksum(bytes(image[CHECKED_FROM:])))
+        put(image, 0, header)
         return bytes(image)
 
     @classmethod
@@ -228,70 +224,76 @@ class Program:
             raise _refusal(isa.Status.BAD_MAGIC, f"first word {header.magic:#010x}")
         if header.version != isa.PROGRAM_VERSION:
             raise _refusal(isa.Status.BAD_VERSION, f"version {header.version}")
+        if all(config.hash != header.config_hash for config in isa.CONFIGS.values()):
+            raise _refusal(isa.Status.BAD_CONFIG, f"configuration {header.config_hash:08x}")
         if header.total_bytes != len(raw) or len(raw) % 4:
             raise _refusal(isa.Status.BAD_BOUNDS, f"{len(raw)} bytes, not {header.total_bytes}")
-        if header.checksum != checksum(raw[_CHECKED_FROM:]):
+        if header.checksum != checksum(raw[CHECKED_FROM:]):
             raise _refusal(isa.Status.BAD_CHECKSUM, "checksum differs")
         try:
             return cls._from_records(header, raw)
-        except (ValueError, UnicodeDecodeError) as error:
+        except ValueError as error:
             raise _refusal(isa.Status.BAD_BOUNDS, str(error)) from error
 
     @classmethod
     def _from_records(cls, header: isa.ProgramHeader, raw: bytes) -> Self:
-        names = raw[header.names_offset : header.names_offset + header.names_bytes]
+        if header.reserved:
+            raise ValueError(f"reserved field must be 0, not {header.reserved}")
+        end = header.constants_offset + header.constants_bytes
+        names_end = header.names_offset + header.names_bytes
+        if max(end, names_end) > len(raw):
+            raise ValueError(f"names and constants must lie inside {len(raw)} bytes")
+        names = raw[header.names_offset : names_end]
         steps = []
         base = header.constants_offset
-        for record in _records(isa.StepRecord, raw, header.steps_offset, header.step_count):
-            kernel = isa.Kernel(record.kernel)
-            params = isa.KERNEL_PARAMS[kernel].unpack(raw[record.params_offset :])
-            base = max(base, record.params_offset + _aligned(record.params_bytes))
-            steps.append(Step(kernel, record.layer, params))
-        return cls(
+        for record in records(isa.StepRecord, raw, header.steps_offset, header.step_count):
+            step = _step(record, raw[record.params_offset : end])
+            if record.layer >= header.layer_count or record.params_offset < header.constants_offset:
+                raise ValueError(f"layer and parameters of a step must exist ({record})")
+            base = max(base, record.params_offset + aligned(record.params_bytes))
+            steps.append(step)
+        if base > end:
+            raise ValueError(f"constants must end behind the parameters, not at {end}")
+        program = cls(
             config_hash=header.config_hash,
             arena_bytes=header.arena_bytes,
             inputs=tuple(
-                _io_tensor(r, names)
-                for r in _records(isa.IoRecord, raw, header.inputs_offset, header.input_count)
+                _io_tensor(record, names)
+                for record in records(isa.IoRecord, raw, header.inputs_offset, header.input_count)
             ),
             outputs=tuple(
-                _io_tensor(r, names)
-                for r in _records(isa.IoRecord, raw, header.outputs_offset, header.output_count)
+                _io_tensor(record, names)
+                for record in records(isa.IoRecord, raw, header.outputs_offset, header.output_count)
             ),
             layers=tuple(
-                Layer(
-                    r.index,
-                    _name(names, r.name_offset),
-                    r.shape[: r.rank],
-                    r.macs_low | r.macs_high << 32,
-                    isa.Where(r.where),
+                _layer(record, names)
+                for record in records(
+                    isa.LayerRecord, raw, header.layers_offset, header.layer_count
                 )
-                for r in _records(isa.LayerRecord, raw, header.layers_offset, header.layer_count)
             ),
-            steps=tuple(Step(s.kernel, s.layer, _moved(s.params, -base)) for s in steps),
-            constants=raw[base:],
+            steps=tuple(
+                dataclasses.replace(step, params=moved_constants(step.params, -base))
+                for step in steps
+            ),
+            constants=raw[base:end],
         )
+        program._check_refs()
+        return program
+
+    def _check_refs(self) -> None:
+        for step in self.steps:
+            check_refs(step.params, self.arena_bytes, len(self.constants))
+        for tensor in self.inputs + self.outputs:
+            size = math.prod(tensor.shape) * tensor.dtype.size_bytes
+            ref = tensor.ref
+            if ref.is_constant or ref.bytes != size or ref.offset + size > self.arena_bytes:
+                raise ValueError(
+                    f"{tensor.name!r} must be {size} bytes inside the {self.arena_bytes} bytes of"
+                    f" the arena ({ref})"
+                )
 
 
-class _Names:
-    """Zero-terminated strings, each stored once."""
-
-    def __init__(self) -> None:
-        self.raw = b""
-        self._offsets: dict[str, int] = {}
-
-    def add(self, name: str) -> int:
-        if name not in self._offsets:
-            self._offsets[name] = len(self.raw)
-            self.raw += name.encode() + b"\0"
-        return self._offsets[name]
-
-
-def _name(names: bytes, offset: int) -> str:
-    return names[offset : names.index(b"\0", offset)].decode()
-
-
-def _layer_record(layer: Layer, names: _Names) -> isa.LayerRecord:
+def _layer_record(layer: Layer, names: Names) -> isa.LayerRecord:
     return isa.LayerRecord(
         index=layer.index,
         name_offset=names.add(layer.operator),
@@ -300,11 +302,11 @@ def _layer_record(layer: Layer, names: _Names) -> isa.LayerRecord:
         where=layer.where,
         rank=len(layer.shape),
         reserved=0,
-        shape=_shape(layer.shape),
+        shape=padded_shape(layer.shape),
     )
 
 
-def _io_record(tensor: IoTensor, names: _Names) -> isa.IoRecord:
+def _io_record(tensor: IoTensor, names: Names) -> isa.IoRecord:
     return isa.IoRecord(
         tensor=tensor.ref,
         name_offset=names.add(tensor.name),
@@ -313,51 +315,37 @@ def _io_record(tensor: IoTensor, names: _Names) -> isa.IoRecord:
         reserved=0,
         scale=tensor.scale,
         zero_point=tensor.zero_point,
-        shape=_shape(tensor.shape),
+        shape=padded_shape(tensor.shape),
+    )
+
+
+def _layer(record: isa.LayerRecord, names: bytes) -> Layer:
+    return Layer(
+        index=record.index,
+        operator=name_at(names, record.name_offset),
+        shape=shape_of(record),
+        macs=record.macs_low | record.macs_high << 32,
+        where=isa.Where(record.where),
     )
 
 
 def _io_tensor(record: isa.IoRecord, names: bytes) -> IoTensor:
     return IoTensor(
-        name=_name(names, record.name_offset),
+        name=name_at(names, record.name_offset),
         ref=record.tensor,
         dtype=isa.DType(record.dtype),
-        shape=record.shape[: record.rank],
+        shape=shape_of(record),
         scale=record.scale,
         zero_point=record.zero_point,
     )
 
 
-def _shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return shape + (0,) * (isa.MAX_RANK - len(shape))
-
-
-def _aligned(size: int) -> int:
-    return -(-size // isa.ALIGNMENT_BYTES) * isa.ALIGNMENT_BYTES
-
-
-def _put(image: bytearray, offset: int, record: Struct) -> None:
-    raw = record.pack()
-    image[offset : offset + len(raw)] = raw
-
-
-def _records(kind: type[S], raw: bytes, offset: int, count: int) -> list[S]:
-    size = kind.size_bytes()
-    if offset + count * size > len(raw):
-        raise ValueError(f"{count} {kind.__name__} at {offset} must lie inside {len(raw)} bytes")
-    return [kind.unpack(raw[offset + k * size :]) for k in range(count)]
-
-
-def _moved(params: Struct, distance: int) -> Struct:
-    """Return ``params`` with every constant reference moved by ``distance`` bytes."""
-    changes = {}
-    for name, kind, _ in params.layout():
-        value = getattr(params, name)
-        if kind.base == "ref" and value.is_constant and value.bytes:
-            if value.offset + distance < 0:
-                raise ValueError(f"{type(params).__name__}.{name} must point at a constant")
-            changes[name] = dataclasses.replace(value, offset=value.offset + distance)
-    return dataclasses.replace(params, **changes)  # type: ignore[type-var]
+def _step(record: isa.StepRecord, raw: bytes) -> Step:
+    kernel = isa.Kernel(record.kernel)
+    kind = isa.KERNEL_PARAMS[kernel]
+    if record.params_bytes != kind.size_bytes():
+        raise ValueError(f"{kind.__name__} must have {kind.size_bytes()} bytes ({record})")
+    return Step(kernel, record.layer, kind.unpack(raw))
 
 
 def _refusal(status: isa.Status, detail: str) -> ProgramError:

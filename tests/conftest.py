@@ -1,0 +1,43 @@
+"""Fixtures that several folders of tests use."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from support import requirements
+
+GoldenFinder = Callable[[str], "list[Golden]"]
+
+
+@dataclass(frozen=True)
+class Golden:
+    """An input of a model and the output that TensorFlow Lite Micro gives for it."""
+
+    name: str
+    input: bytes
+    output: bytes
+
+
+@pytest.fixture(scope="session")
+def zoo_model() -> Callable[[str], Path]:
+    """Return a function that gives the path of a public model, ``name`` being its file's stem."""
+    return lambda name: requirements.find_in_models(f"{name}.tflite")
+
+
+@pytest.fixture(scope="session")
+def golden_cases() -> GoldenFinder:
+    """Return a function that gives the goldens of a public model, at least one."""
+
+    def find(name: str) -> list[Golden]:
+        folder = requirements.find_in_models(f"golden/{name}")
+        goldens = []
+        for path in sorted(folder.glob("*.in.bin")):
+            stem = path.name.removesuffix(".in.bin")
+            expected = path.with_name(f"{stem}.out.bin")
+            goldens.append(Golden(stem, path.read_bytes(), expected.read_bytes()))
+        if not goldens:
+            requirements.unavailable(f"needs *.in.bin in {folder}")
+        return goldens
+
+    return find

@@ -1,0 +1,482 @@
+"""Every kernel of the reference executor against loops over single values."""
+
+import dataclasses
+import itertools
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support import scalar
+
+from kiwicha import isa, numerics, packing
+from kiwicha.layout import Ref
+from kiwicha.program import IoTensor, Layer, Program, Step
+from kiwicha.sim import reference, reference_kernels
+
+INT8 = (-128, 127)
+
+
+class OneStep:
+    """Builds a Program of one step: constants, inputs, an output."""
+
+    def __init__(self) -> None:
+        self.constants = b""
+        self.arena_bytes = 0
+        self.inputs: list[tuple[IoTensor, NDArray[np.int8]]] = []
+
+    def constant(self, values: Any, dtype: Any = np.int32) -> Ref:
+        """Add a constant."""
+        raw = np.ascontiguousarray(values, dtype).tobytes()
+        ref = Ref(len(self.constants), len(raw), is_constant=True)
+        self.constants += raw + bytes(-len(raw) % 16)
+        return ref
+
+    def arena(self, size: int) -> Ref:
+        """Reserve bytes of the arena."""
+        ref = Ref(self.arena_bytes, size)
+        self.arena_bytes += size + -size % 16
+        return ref
+
+    def input(self, values: NDArray[np.int8]) -> Ref:
+        """Add an input of the model with its value."""
+        ref = self.arena(values.size)
+        tensor = IoTensor(f"in{len(self.inputs)}", ref, isa.DType.INT8, values.shape, 0.0, 0)
+        self.inputs.append((tensor, values))
+        return ref
+
+    def run(self, kernel: isa.Kernel, params: Any, shape: tuple[int, ...]) -> NDArray[np.int8]:
+        """Run one kernel and return what it wrote."""
+        program = Program(
+            config_hash=isa.CONFIGS["simd"].hash,
+            arena_bytes=self.arena_bytes,
+            inputs=tuple(tensor for tensor, _ in self.inputs),
+            outputs=(IoTensor("out", params.output, isa.DType.INT8, shape, 0.0, 0),),
+            layers=(Layer(0, kernel.name, shape, 0, kernel.where),),
+            steps=(Step(kernel, 0, params),),
+            constants=self.constants,
+        )
+        (output,) = reference.run(program, [values for _, values in self.inputs])
+        return output
+
+
+def int8s(rng: random.Random, *shape: int) -> NDArray[np.int8]:
+    """Give random bytes, a fifth of them extremes."""
+    values = [
+        rng.choice([-128, 127]) if rng.random() < 0.2 else rng.randint(-128, 127)
+        for _ in range(math.prod(shape))
+    ]
+    return np.array(values, np.int8).reshape(shape)
+
+
+def scales(rng: random.Random, count: int, largest_sum: int) -> tuple[list[int], list[int]]:
+    """Give multipliers and shifts that spread sums over and beyond int8."""
+    multipliers = [rng.randint(2**30, 2**31 - 1) for _ in range(count)]
+    shifts = [7 - largest_sum.bit_length() + rng.randint(-1, 2) for _ in range(count)]
+    return multipliers, shifts
+
+
+def activation(rng: random.Random) -> tuple[int, int]:
+    return rng.choice([INT8, (-10, 90), (-128, 0), (5, 5)])
+
+
+def make_conv(rng: random.Random, *, is_depthwise: bool, is_simple: bool, lanes: int = 1) -> Any:
+    """Give random parameters without references."""
+    multiplier = 1 if is_simple or not is_depthwise else rng.randint(1, 3)
+    channels = rng.randint(1, 9) * lanes
+    kernel = [1, 1] if is_simple and not is_depthwise else [rng.randint(1, 4), rng.randint(1, 4)]
+    padded = kernel != [1, 1]
+    stride = [1, 1] if is_simple and not is_depthwise else [rng.randint(1, 3), rng.randint(1, 3)]
+    return isa.Conv(
+        *[Ref()] * 7,
+        batches=rng.randint(1, 2),
+        input_height=rng.randint(1, 7),
+        input_width=rng.randint(1, 7),
+        input_channels=channels,
+        output_height=0,
+        output_width=0,
+        output_channels=channels * multiplier if is_depthwise else rng.randint(1, 9),
+        kernel_height=kernel[0],
+        kernel_width=kernel[1],
+        stride_height=stride[0],
+        stride_width=stride[1],
+        dilation_height=rng.randint(1, 2) if padded else 1,
+        dilation_width=rng.randint(1, 2) if padded else 1,
+        pad_top=rng.randint(0, 2) if padded else 0,
+        pad_left=rng.randint(0, 2) if padded else 0,
+        depth_multiplier=multiplier,
+        tile_pixels=4,
+        input_offset=rng.choice([-127, 128, rng.randint(-127, 128)]),
+        output_offset=rng.choice([-128, 127, rng.randint(-128, 127)]),
+        activation_min=0,
+        activation_max=0,
+    )
+
+
+def with_output_size(p: Any, rng: random.Random) -> Any:
+    """Add an output size: as many pixels as start inside the input, or one row or column less."""
+    if (p.kernel_height, p.kernel_width, p.stride_height, p.stride_width) == (1, 1, 1, 1):
+        return dataclasses.replace(p, output_height=p.input_height, output_width=p.input_width)
+    sizes = []
+    for size, pad, stride in (
+        (p.input_height, p.pad_top, p.stride_height),
+        (p.input_width, p.pad_left, p.stride_width),
+    ):
+        most = (size + pad - 1) // stride + 1
+        sizes.append(max(most - rng.randint(0, 1), 1))
+    return dataclasses.replace(p, output_height=sizes[0], output_width=sizes[1])
+
+
+def conv_sum(p: Any, x: Any, weights: Any, n: int, oy: int, ox: int, oc: int) -> int:
+    """Sum the taps inside the input; weights are [OC, KH, KW, IC], or [KH, KW, OC] of depthwise."""
+    total = 0
+    for ky, kx in itertools.product(range(p.kernel_height), range(p.kernel_width)):
+        iy = oy * p.stride_height - p.pad_top + ky * p.dilation_height
+        ix = ox * p.stride_width - p.pad_left + kx * p.dilation_width
+        if not (0 <= iy < p.input_height and 0 <= ix < p.input_width):
+            continue
+        if weights.ndim == 3:
+            value = int(x[n, iy, ix, oc // p.depth_multiplier])
+            total += (value + p.input_offset) * int(weights[ky, kx, oc])
+            continue
+        for ic in range(p.input_channels):
+            value = int(x[n, iy, ix, ic])
+            total += (value + p.input_offset) * int(weights[oc, ky, kx, ic])
+    return total
+
+
+CONVOLUTIONS = [
+    isa.Kernel.CONV,
+    isa.Kernel.SIMD_CONV,
+    isa.Kernel.SIMD_CONV_1X1,
+    isa.Kernel.FULLY_CONNECTED,
+    isa.Kernel.SIMD_FULLY_CONNECTED,
+    isa.Kernel.DEPTHWISE_CONV,
+    isa.Kernel.SIMD_DEPTHWISE_CONV,
+]
+
+
+@pytest.mark.parametrize("kernel", CONVOLUTIONS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("seed", range(12))
+def test_convolutions(kernel: isa.Kernel, seed: int) -> None:
+    rng = random.Random(f"{kernel}{seed}")
+    name = kernel.name
+    is_depthwise, is_simd = "DEPTHWISE" in name, name.startswith("SIMD")
+    is_simple = (is_depthwise and is_simd) or "1X1" in name or "FULLY" in name
+    lanes = 4 if is_simd and is_simple else 1
+    p = make_conv(rng, is_depthwise=is_depthwise, is_simple=is_simple, lanes=lanes)
+    p = with_output_size(p, rng)
+    if "FULLY" in name:
+        p = dataclasses.replace(p, input_height=1, input_width=1, output_height=1, output_width=1)
+    x = int8s(rng, p.batches, p.input_height, p.input_width, p.input_channels)
+    if is_depthwise:
+        weights = int8s(rng, p.kernel_height, p.kernel_width, p.output_channels)
+        packed = packing.pack_depthwise(weights[None]) if is_simd else weights
+    else:
+        window = (p.kernel_height, p.kernel_width, p.input_channels)
+        weights = int8s(rng, p.output_channels, *window)
+        packed = packing.pack_conv(weights) if is_simd else weights
+    taps = math.prod(weights.shape) if is_depthwise else weights[0].size
+    largest = 255 * 128 * taps
+    multiplier, shift = scales(rng, p.output_channels, largest)
+    bias = [rng.choice([0, 2**31 - 1, rng.randint(-largest, largest)]) for _ in multiplier]
+    low, high = activation(rng)
+    build = OneStep()
+    padding = [0] * (-len(bias) % 4) if is_simd else []
+    p = dataclasses.replace(
+        p,
+        activation_min=low,
+        activation_max=high,
+        input=build.input(x),
+        weights=build.constant(packed, np.int8),
+        bias=build.constant(bias + padding),
+        multiplier=build.constant(multiplier + padding),
+        shift=build.constant(shift + padding),
+        output=build.arena(p.batches * p.output_height * p.output_width * p.output_channels),
+        scratch=build.arena(64) if is_simd else Ref(),
+    )
+    shape = (p.batches, p.output_height, p.output_width, p.output_channels)
+    actual = build.run(kernel, p, shape)
+    expected = np.empty(shape, np.int64)
+    for n, oy, ox, oc in np.ndindex(*shape):
+        total = conv_sum(p, x, weights, n, oy, ox, oc) + bias[oc]
+        expected[n, oy, ox, oc] = scalar.requantize(
+            total, multiplier[oc], shift[oc], p.output_offset, low, high
+        )
+    np.testing.assert_array_equal(actual, expected)
+
+
+def test_sums_of_many_products_are_exact() -> None:
+    """513 extreme products fit 24 bits, 514 do not: both sides of the choice of precision.
+
+    601 products of 255 and 127 are an odd sum above 2**24, which single precision cannot hold.
+    """
+    for depth in (513, 514, 601, 70001):
+        for x, weight in ((-128, -128), (-128, 127), (127, -128)):
+            offset = -127 if x < 0 else 128
+            build = OneStep()
+            # Accumulators wrap at 32 bits; the scale keeps their low bits visible.
+            total = scalar.wrap(depth * (x + offset) * weight - 1)
+            p = dataclasses.replace(
+                make_conv(random.Random(0), is_depthwise=False, is_simple=True),
+                batches=1,
+                input_height=1,
+                input_width=1,
+                output_height=1,
+                output_width=1,
+                input_channels=depth,
+                output_channels=1,
+                input_offset=offset,
+                output_offset=0,
+                activation_min=-128,
+                activation_max=127,
+                input=build.input(np.full((1, depth), x, np.int8)),
+                weights=build.constant(np.full(depth, weight), np.int8),
+                bias=build.constant([-1 - total + 77]),
+                multiplier=build.constant([2**30]),
+                shift=build.constant([1]),
+                output=build.arena(1),
+            )
+            actual = build.run(isa.Kernel.FULLY_CONNECTED, p, (1, 1))
+            assert actual == scalar.wrap(depth * (x + offset) * weight - 1 - total + 77)
+
+
+def test_no_bias_is_a_bias_of_zero() -> None:
+    build = OneStep()
+    p = isa.Conv(
+        build.input(np.array([[3]], np.int8)),
+        build.constant([5], np.int8),
+        Ref(),
+        build.constant([2**30]),
+        build.constant([1]),
+        build.arena(1),
+        Ref(),
+        *[1] * 11,
+        *[1, 1, 0, 0, 1, 4],
+        input_offset=0,
+        output_offset=0,
+        activation_min=-128,
+        activation_max=127,
+    )
+    assert build.run(isa.Kernel.CONV, p, (1,)) == 15
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [isa.Kernel.AVERAGE_POOL, isa.Kernel.MAX_POOL, isa.Kernel.SIMD_MAX_POOL],
+    ids=lambda kernel: kernel.name,
+)
+@pytest.mark.parametrize("seed", range(15))
+def test_pools(kernel: isa.Kernel, seed: int) -> None:
+    rng = random.Random(f"{kernel}{seed}")
+    low, high = activation(rng)
+    kernel_size = (rng.randint(1, 4), rng.randint(1, 4))
+    build = OneStep()
+    p: Any = isa.Pool(
+        Ref(),
+        Ref(),
+        batches=rng.randint(1, 2),
+        input_height=rng.randint(2, 6),
+        input_width=rng.randint(2, 6),
+        channels=4 * rng.randint(1, 2),
+        output_height=0,
+        output_width=0,
+        kernel_height=kernel_size[0],
+        kernel_width=kernel_size[1],
+        stride_height=rng.randint(1, 3),
+        stride_width=rng.randint(1, 3),
+        pad_top=rng.randint(0, kernel_size[0] - 1),
+        pad_left=rng.randint(0, kernel_size[1] - 1),
+        activation_min=low,
+        activation_max=high,
+    )
+    p = with_output_size(p, rng)
+    shape = (p.batches, p.output_height, p.output_width, p.channels)
+    x = int8s(rng, p.batches, p.input_height, p.input_width, p.channels)
+    p = dataclasses.replace(p, input=build.input(x), output=build.arena(math.prod(shape)))
+    expected = np.empty(shape, np.int64)
+    for n, oy, ox, c in np.ndindex(*shape):
+        top, left = oy * p.stride_height - p.pad_top, ox * p.stride_width - p.pad_left
+        window = [
+            int(x[n, iy, ix, c])
+            for iy in range(max(top, 0), min(top + p.kernel_height, p.input_height))
+            for ix in range(max(left, 0), min(left + p.kernel_width, p.input_width))
+        ]
+        value = max(window)
+        if kernel is isa.Kernel.AVERAGE_POOL:
+            half = len(window) // 2 if sum(window) > 0 else -(len(window) // 2)
+            value = scalar.truncated_quotient(sum(window) + half, len(window))
+        expected[n, oy, ox, c] = scalar.clamp(value, low, high)
+    np.testing.assert_array_equal(build.run(kernel, p, shape), expected)
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [isa.Kernel.ADD, isa.Kernel.SUB, isa.Kernel.MUL, isa.Kernel.SIMD_ADD],
+    ids=lambda kernel: kernel.name,
+)
+@pytest.mark.parametrize("seed", range(15))
+def test_elementwise(kernel: isa.Kernel, seed: int) -> None:
+    rng = random.Random(f"{kernel}{seed}")
+    shape = tuple(rng.randint(1, 3) for _ in range(isa.MAX_RANK))
+    can_broadcast = kernel is not isa.Kernel.SIMD_ADD
+    build = OneStep()
+    operands, strides = [], []
+    for _ in range(2):
+        kept = tuple(1 if can_broadcast and rng.random() < 0.3 else size for size in shape)
+        operands.append(int8s(rng, *kept))
+        strides.append(
+            tuple(s if size > 1 else 0 for s, size in zip(row_major(kept), kept, strict=True))
+        )
+    is_mul = kernel is isa.Kernel.MUL
+    left_shift = 0 if is_mul else 20
+    low, high = activation(rng)
+    p = isa.Elementwise(
+        input_1=build.input(operands[0]),
+        input_2=build.input(operands[1]),
+        output=build.arena(math.prod(shape)),
+        shape=shape,
+        strides_1=strides[0],
+        strides_2=strides[1],
+        offset_1=rng.randint(-127, 128),
+        offset_2=rng.randint(-127, 128),
+        output_offset=rng.randint(-128, 127),
+        left_shift=left_shift,
+        multiplier_1=rng.randint(2**30, 2**31 - 1),
+        shift_1=-rng.randint(0, 3),
+        multiplier_2=rng.randint(2**30, 2**31 - 1),
+        shift_2=-rng.randint(0, 3),
+        output_multiplier=rng.randint(2**30, 2**31 - 1),
+        output_shift=-rng.randint(6, 9) if is_mul else -rng.randint(18, 21),
+        activation_min=low,
+        activation_max=high,
+    )
+    expected = np.empty(shape, np.int64)
+    for index in np.ndindex(*shape):
+        a, b = (
+            int(x[tuple(min(k, size - 1) for k, size in zip(index, x.shape, strict=True))]) + o
+            for x, o in zip(operands, (p.offset_1, p.offset_2), strict=True)
+        )
+        if is_mul:
+            value = a * b
+        else:
+            a = scalar.multiply(a << 20, p.multiplier_1, p.shift_1)
+            b = scalar.multiply(b << 20, p.multiplier_2, p.shift_2)
+            value = a - b if kernel is isa.Kernel.SUB else a + b
+        expected[index] = scalar.requantize(
+            value, p.output_multiplier, p.output_shift, p.output_offset, low, high
+        )
+    np.testing.assert_array_equal(build.run(kernel, p, shape), expected)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_mean(seed: int) -> None:
+    rng = random.Random(seed)
+    shape = (1, 1, *(rng.randint(1, 4) for _ in range(4)))
+    reduced = tuple(rng.randint(0, 1) for _ in shape)
+    kept = tuple(1 if r else size for r, size in zip(reduced, shape, strict=True))
+    x = int8s(rng, *shape)
+    build = OneStep()
+    p = isa.Mean(
+        input=build.input(x),
+        output=build.arena(math.prod(kept)),
+        shape=shape,
+        is_reduced=(*reduced, 0, 0),
+        input_offset=rng.randint(-127, 128),
+        output_offset=rng.randint(-128, 127),
+        multiplier=rng.randint(2**30, 2**31 - 1),
+        shift=-rng.randint(0, 6),
+    )
+    sums = np.zeros(kept, np.int64)
+    for index in np.ndindex(*shape):
+        at = tuple(0 if r else k for r, k in zip(reduced, index, strict=True))
+        sums[at] += int(x[index]) + p.input_offset
+    expected = [
+        scalar.requantize(int(total), p.multiplier, p.shift, p.output_offset, *INT8)
+        for total in sums.reshape(-1)
+    ]
+    assert build.run(isa.Kernel.MEAN, p, (len(expected),)).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pad(seed: int) -> None:
+    rng = random.Random(seed)
+    shape = tuple(rng.randint(1, 3) for _ in range(isa.MAX_RANK))
+    before = tuple(rng.randint(0, 2) for _ in shape)
+    after = tuple(rng.randint(0, 2) for _ in shape)
+    padded = tuple(map(sum, zip(shape, before, after, strict=True)))
+    x = int8s(rng, *shape)
+    build = OneStep()
+    value = rng.randint(-128, 127)
+    p = isa.Pad(build.input(x), build.arena(math.prod(padded)), shape, before, after, value)
+    expected = np.full(padded, value)
+    for index in np.ndindex(*shape):
+        expected[tuple(map(sum, zip(index, before, strict=True)))] = x[index]
+    np.testing.assert_array_equal(build.run(isa.Kernel.PAD, p, padded), expected)
+
+
+def test_softmax_of_512_equal_logits_is_the_minimum() -> None:
+    for depth, expected in ((511, -127), (512, -128), (4095, -128)):
+        build = OneStep()
+        p = isa.Softmax(
+            build.input(np.zeros((1, depth), np.int8)),
+            build.arena(depth),
+            build.constant(numerics.softmax_exponentials(0.1, 1.0)),
+            rows=1,
+            depth=depth,
+        )
+        assert set(build.run(isa.Kernel.SOFTMAX, p, (depth,)).tolist()) == {expected}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_softmax(seed: int) -> None:
+    """Tables of arbitrary numbers, so that every bit of a sum comes to light."""
+    rng = random.Random(seed)
+    rows, depth = 4, rng.choice([1, 2, 10, 100, 300])
+    falling = sorted((rng.getrandbits(rng.randint(1, 31)) for _ in range(255)), reverse=True)
+    table = [2**31 - 1, *falling]
+    x = int8s(rng, rows, depth)
+    build = OneStep()
+    p = isa.Softmax(
+        build.input(x), build.arena(x.size), build.constant(table), rows=rows, depth=depth
+    )
+    expected = [scalar.softmax(row, table) for row in x.tolist()]
+    assert build.run(isa.Kernel.SOFTMAX, p, x.shape).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_softmax_is_near_the_real_function(seed: int) -> None:
+    rng = random.Random(seed)
+    rows, depth = rng.randint(1, 4), rng.randint(1, 40)
+    scale = rng.choice([0.01, 0.1, 1.0])
+    x = int8s(rng, rows, depth)
+    build = OneStep()
+    p = isa.Softmax(
+        build.input(x),
+        build.arena(x.size),
+        build.constant(numerics.softmax_exponentials(scale, 1.0)),
+        rows=rows,
+        depth=depth,
+    )
+    powers = np.exp(scale * (x - x.max(axis=1, keepdims=True).astype(np.float64)))
+    expected = np.minimum(256 * powers / powers.sum(axis=1, keepdims=True), 255) - 128
+    error = np.abs(build.run(isa.Kernel.SOFTMAX, p, x.shape) - expected)
+    # Rounded to nearest, from terms of 19 fraction bits.
+    assert error.max() < 0.51
+
+
+def test_move_copies_bytes() -> None:
+    build = OneStep()
+    x = int8s(random.Random(0), 5, 7)
+    p = isa.Move(build.input(x), build.arena(35))
+    np.testing.assert_array_equal(build.run(isa.Kernel.MOVE, p, (35,)), x.reshape(-1))
+
+
+def test_every_kernel_is_there() -> None:
+    assert set(reference_kernels.KERNELS) == set(isa.Kernel)

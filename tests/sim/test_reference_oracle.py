@@ -1,0 +1,76 @@
+"""Compiler and reference executor together against TensorFlow Lite Micro, bit for bit."""
+
+import numpy as np
+import pytest
+from support import oracle, random_models
+
+from kiwicha import isa
+from kiwicha.compiler import compile_model
+from kiwicha.sim import reference
+
+INT8_MODELS = [
+    "cfu_mobilenetv2_160_035",
+    "mlperf_ad01_int8",
+    "mlperf_kws_ref_model",
+    "mlperf_pretrainedResnet_quant",
+    "mlperf_vww_96_int8",
+    "person_detect",
+]
+BLOCK = 25
+"""Random models that one test asks the oracle about."""
+
+
+@pytest.mark.parametrize("config", isa.CONFIGS)
+@pytest.mark.parametrize("name", INT8_MODELS)
+def test_goldens(name: str, config: str, zoo_model, golden_cases) -> None:
+    program = compile_model(zoo_model(name), config)
+    differing = []
+    for golden in golden_cases(name):
+        (output,) = reference.run(program, [golden.input])
+        if output.tobytes() != golden.output:
+            differing.append(golden.name)
+    assert not differing
+
+
+def check(cases: dict[int, oracle.Case]) -> None:
+    """Compare all configurations with the oracle; name every seed that differs."""
+    answers = dict(zip(cases, oracle.ask(list(cases.values())), strict=True))
+    problems = []
+    for seed, case in cases.items():
+        outputs = answers[seed].outputs
+        if outputs is None:
+            problems.append(f"seed {seed}: no answer: {answers[seed].error}")
+            continue
+        for config in isa.CONFIGS:
+            got = reference.run(compile_model(case.model, config), case.inputs)
+            for expected, actual in zip(outputs, got, strict=True):
+                assert actual.shape == expected.shape
+                if not np.array_equal(actual, expected):
+                    differing = np.count_nonzero(actual != expected)
+                    problems.append(f"seed {seed} {config}: {differing} of {actual.size} differ")
+    assert not problems
+
+
+@pytest.mark.parametrize("operator", random_models.OPERATORS)
+@pytest.mark.parametrize("first", [0, BLOCK])
+def test_random_operators(operator: str, first: int) -> None:
+    seeds = range(first, first + BLOCK)
+    check({seed: random_models.single_operator(operator, seed) for seed in seeds})
+
+
+@pytest.mark.parametrize("first", [0, BLOCK])
+def test_random_networks(first: int) -> None:
+    check({seed: random_models.network(seed) for seed in range(first, first + BLOCK)})
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("operator", random_models.OPERATORS)
+@pytest.mark.parametrize("first", range(2 * BLOCK, 40 * BLOCK, BLOCK))
+def test_many_random_operators(operator: str, first: int) -> None:
+    test_random_operators(operator, first)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(2 * BLOCK, 20 * BLOCK, BLOCK))
+def test_many_random_networks(first: int) -> None:
+    test_random_networks(first)

@@ -1,0 +1,1 @@
+"""Helpers of the tests: test models, the oracle, the models folder."""

@@ -1,0 +1,330 @@
+"""Random models of one operator, and random networks, with inputs for them."""
+
+import itertools
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from support.oracle import Case
+from support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
+
+__all__ = ["OPERATORS", "network", "single_operator"]
+
+FUSED = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
+Shape = tuple[int, ...]
+
+
+def int8s(rng: random.Random, *shape: int) -> NDArray[np.int8]:
+    """Give random bytes, in one array of eight only extremes."""
+    generator = np.random.default_rng(rng.getrandbits(64))
+    if rng.random() < 0.125:
+        return generator.choice(np.array([-128, 127], np.int8), shape)
+    return generator.integers(-128, 128, shape, np.int8)
+
+
+def single_operator(operator: str, seed: int) -> Case:
+    """Return a model of one operator and its inputs, always the same for one seed."""
+    rng = random.Random(f"{operator}{seed}")
+    model = _Model(rng)
+    OPERATORS[operator](model)
+    return model.case()
+
+
+def network(seed: int) -> Case:
+    """Return a model with branches, as image classifiers have them, and its input."""
+    rng = random.Random(f"network{seed}")
+    model = _Model(rng)
+    size, channels = rng.randint(5, 20), rng.randint(1, 6)
+    x = model.input((1, size, rng.randint(5, 20), channels))
+    for _ in range(rng.randint(2, 6)):
+        kind = rng.choice(["conv", "conv", "depthwise", "residual", "pool", "pad"])
+        if kind == "conv":
+            x = model.conv(x)
+        elif kind == "depthwise":
+            x = model.conv(model.depthwise(x), kernel=1)
+        elif kind == "residual":
+            branch = model.conv(x, kernel=3, is_same=True)
+            shortcut = model.conv(x, kernel=1, like=branch)
+            x = model.elementwise(rng.choice(["ADD", "SUB", "MUL"]), branch, shortcut)
+        elif kind == "pool":
+            x = model.pool(rng.choice(["AVERAGE_POOL_2D", "MAX_POOL_2D"]), x)
+        else:
+            x = model.pad(x)
+    x = model.mean(x, axes=[1, 2], keep=False) if rng.random() < 0.5 else model.flatten(x)
+    x = model.fully_connected(x, outputs=rng.randint(2, 12))
+    model.softmax(x)
+    return model.case()
+
+
+class _Model:
+    """Adds random operators; a tensor is known by its index."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self._builder = ModelBuilder()
+        self._shapes: dict[int, Shape] = {}
+        self._scales: dict[int, float] = {}
+        self._zero_points: dict[int, int] = {}
+        self._inputs: list[int] = []
+        self._values: list[NDArray[np.int8]] = []
+        self._last = 0
+
+    def case(self) -> Case:
+        model = self._builder.build(self._inputs, [self._last])
+        return Case(model, tuple(self._values))
+
+    # ------------------------------------------------------------------------------- tensors
+
+    def _tensor(self, shape: Shape, scale: float, zero_point: int, data: Any = None) -> int:
+        index = self._builder.tensor(shape, scale=scale, zero_point=zero_point, data=data)
+        self._shapes[index] = shape
+        self._scales[index] = float(np.float32(scale))
+        self._zero_points[index] = zero_point
+        self._last = index
+        return index
+
+    def _zero_point(self) -> int:
+        rng = self.rng
+        return rng.choice([-128, 127, 0, rng.randint(-128, 127), *(rng.randint(-30, 30),) * 4])
+
+    def _scale(self) -> float:
+        return float(10 ** self.rng.uniform(-3, 0.5))
+
+    def input(self, shape: Shape) -> int:
+        index = self._tensor(shape, self._scale(), self._zero_point())
+        self._inputs.append(index)
+        self._values.append(int8s(self.rng, *shape))
+        return index
+
+    def constant(self, shape: Shape) -> int:
+        return self._tensor(shape, self._scale(), self._zero_point(), int8s(self.rng, *shape))
+
+    def _like(self, x: int, shape: Shape) -> int:
+        return self._tensor(shape, self._scales[x], self._zero_points[x])
+
+    def _int32(self, values: Any) -> int:
+        array = np.asarray(values, np.int32)
+        return self._builder.tensor(array.shape, np.int32, data=array)
+
+    def _activation(self) -> dict[str, int]:
+        return {"fusedActivationFunction": ACTIVATIONS[self.rng.choice(FUSED)]}
+
+    # --------------------------------------------------------------------- layers with weights
+
+    def _weights(self, shape: Shape, axis: int, x: int, window: int) -> tuple[list[int], int, Any]:
+        """Add weights and bias; return both, their channels, and the scale for the output."""
+        rng, channels = self.rng, shape[axis]
+        base = 10 ** rng.uniform(-3, -1)
+        is_per_channel = rng.random() < 0.6
+        scales = [base * rng.uniform(0.3, 1.5) for _ in range(channels if is_per_channel else 1)]
+        values = int8s(rng, *shape)
+        if rng.random() < 0.8:
+            values = np.maximum(values, -127)
+        weights = self._builder.tensor(shape, scale=scales, axis=axis, data=values)
+        spread = 100 * 74 * math.sqrt(window)
+        operands = [x, weights]
+        if rng.random() < 0.9:
+            bias = np.array([rng.gauss(0, spread) for _ in range(channels)]).astype(np.int32)
+            products = np.float32(self._scales[x]) * np.float32(scales)
+            operands.append(self._builder.tensor((channels,), np.int32, scale=products, data=bias))
+        elif axis == 0 and rng.random() < 0.5:
+            # With depthwise weights, axis 3, the interpreter crashes on an index of -1.
+            operands.append(-1)
+        return operands, channels, spread * self._scales[x] * base / rng.uniform(10, 150)
+
+    def _window(
+        self, x: int, kernel: int | None, is_same: bool, largest_dilation: int
+    ) -> tuple[list[int], list[int], dict[str, int]]:
+        """Return kernel sizes, output sizes and options."""
+        rng = self.rng
+        padding = "SAME" if is_same else rng.choice(["SAME", "VALID"])
+        sizes, outputs, strides, dilations = [], [], [], []
+        for size in self._shapes[x][1:3]:
+            stride = 1 if is_same or (kernel == 1 and rng.random() < 0.8) else rng.randint(1, 3)
+            dilation = rng.randint(1, largest_dilation)
+            extent = kernel or rng.choice([1, 2, 3, 3, 4, 5])
+            if padding == "VALID":
+                extent = min(extent, (size - 1) // dilation + 1)
+                outputs.append((size - (extent - 1) * dilation - 1) // stride + 1)
+            else:
+                outputs.append(-(-size // stride))
+            sizes.append(extent)
+            strides.append(stride)
+            dilations.append(dilation)
+        options = {"padding": PADDINGS[padding], "strideH": strides[0], "strideW": strides[1]}
+        if largest_dilation > 1:
+            options |= {"dilationHFactor": dilations[0], "dilationWFactor": dilations[1]}
+        return sizes, outputs, options
+
+    def conv(
+        self, x: int, kernel: int | None = None, is_same: bool = False, like: int | None = None
+    ) -> int:
+        shape = self._shapes[x]
+        if kernel is None and self.rng.random() < 0.4:
+            kernel = 1
+        is_same = is_same or like is not None
+        sizes, outputs, options = self._window(x, kernel, is_same, 2)
+        channels = self._shapes[like][3] if like is not None else self.rng.randint(1, 20)
+        weights = (channels, *sizes, shape[3])
+        operands, _, scale = self._weights(weights, 0, x, math.prod(weights[1:]))
+        y = self._tensor((shape[0], *outputs, channels), scale, self._zero_point())
+        self._builder.operator("CONV_2D", operands, [y], **options, **self._activation())
+        return y
+
+    def depthwise(self, x: int) -> int:
+        shape = self._shapes[x]
+        sizes, outputs, options = self._window(x, None, False, 2)
+        multiplier = self.rng.choice([1, 1, 1, 1, 2, 3])
+        weights = (1, *sizes, shape[3] * multiplier)
+        operands, channels, scale = self._weights(weights, 3, x, math.prod(sizes))
+        y = self._tensor((shape[0], *outputs, channels), scale, self._zero_point())
+        options |= {"depthMultiplier": multiplier} | self._activation()
+        self._builder.operator("DEPTHWISE_CONV_2D", operands, [y], **options)
+        return y
+
+    def fully_connected(self, x: int, outputs: int) -> int:
+        shape = self._shapes[x]
+        keeps = len(shape) > 2 and self.rng.random() < 0.5
+        depth = shape[-1] if keeps else math.prod(shape[1:])
+        operands, _, scale = self._weights((outputs, depth), 0, x, depth)
+        y_shape = (*shape[:-1], outputs) if keeps else (shape[0], outputs)
+        y = self._tensor(y_shape, scale, self._zero_point())
+        options = {"keepNumDims": keeps} | self._activation()
+        self._builder.operator("FULLY_CONNECTED", operands, [y], **options)
+        return y
+
+    # ----------------------------------------------------------------------------- the others
+
+    def pool(self, operator: str, x: int) -> int:
+        shape = self._shapes[x]
+        sizes, outputs, options = self._window(x, None, False, 1)
+        y = self._like(x, (shape[0], *outputs, shape[3]))
+        options |= {"filterHeight": sizes[0], "filterWidth": sizes[1]} | self._activation()
+        self._builder.operator(operator, [x], [y], **options)
+        return y
+
+    def elementwise(self, operator: str, a: int, b: int) -> int:
+        shape = np.broadcast_shapes(self._shapes[a], self._shapes[b])
+        if operator == "MUL":
+            scale = self._scales[a] * self._scales[b] * self.rng.uniform(20, 200)
+        else:
+            scale = max(self._scales[a], self._scales[b]) * self.rng.uniform(0.4, 2)
+        y = self._tensor(shape, scale, self._zero_point())
+        self._builder.operator(operator, [a, b], [y], **self._activation())
+        return y
+
+    def mean(self, x: int, axes: list[int], keep: bool) -> int:
+        shape = self._shapes[x]
+        reduced = {axis % len(shape) for axis in axes}
+        y_shape = tuple(
+            1 if axis in reduced else size
+            for axis, size in enumerate(shape)
+            if keep or axis not in reduced
+        )
+        scale = self._scales[x] * self.rng.choice([1, self.rng.uniform(0.1, 2)])
+        y = self._tensor(y_shape, scale, self._zero_point())
+        self._builder.operator("MEAN", [x, self._int32(axes)], [y], keepDims=keep)
+        return y
+
+    def pad(self, x: int) -> int:
+        shape = self._shapes[x]
+        pads = [[self.rng.randint(0, 3), self.rng.randint(0, 3)] for _ in shape]
+        if len(shape) == 4:
+            pads[0] = [0, 0]
+        y_shape = tuple(size + sum(pad) for size, pad in zip(shape, pads, strict=True))
+        y = self._like(x, y_shape)
+        self._builder.operator("PAD", [x, self._int32(pads)], [y])
+        return y
+
+    def softmax(self, x: int) -> int:
+        y = self._tensor(self._shapes[x], 1 / 256, -128)
+        beta = self.rng.choice([1.0, 1.0, 0.25, 0.7, 2.0, 4.0])
+        self._builder.operator("SOFTMAX", [x], [y], beta=beta)
+        return y
+
+    def reshape(self, x: int, shape: Shape) -> int:
+        y = self._like(x, shape)
+        operands = [x, self._int32(shape)] if self.rng.random() < 0.7 else [x]
+        self._builder.operator("RESHAPE", operands, [y], newShape=np.asarray(shape, np.int32))
+        return y
+
+    def flatten(self, x: int) -> int:
+        return self.reshape(x, (1, math.prod(self._shapes[x])))
+
+    # ----------------------------------------------------------------- models of one operator
+
+    def image(self, most_channels: int = 20) -> int:
+        rng = self.rng
+        channels = rng.choice([1, 3, 4, 8, 12, 16, 20, rng.randint(1, most_channels)])
+        return self.input((rng.choice([1, 1, 2]), rng.randint(1, 9), rng.randint(1, 9), channels))
+
+    def any_shape(self, most_rank: int, most: int = 6) -> Shape:
+        return tuple(self.rng.randint(1, most) for _ in range(self.rng.randint(1, most_rank)))
+
+
+def _fully_connected(model: _Model) -> None:
+    rng = model.rng
+    depth = rng.choice([1, 4, 16, 60, 516, rng.randint(1, 40)])
+    batches = rng.randint(1, 3)
+    shape = rng.choice([(batches, depth), (batches, 2, depth), (batches, 2, 3, depth)])
+    model.fully_connected(model.input(shape), rng.choice([1, 3, 4, 10, rng.randint(1, 40)]))
+
+
+def _elementwise(operator: str) -> Callable[[_Model], None]:
+    def add(model: _Model) -> None:
+        rng = model.rng
+        shape = model.any_shape(4)
+        a = model.input(shape)
+        other = shape
+        if rng.random() < 0.5:
+            other = tuple(1 if rng.random() < 0.4 else size for size in shape)
+            other = other[rng.randint(0, len(other) - 1) :]
+        if rng.random() < 0.1:
+            b = a
+        else:
+            b = rng.choice([model.input, model.constant])(other)
+        operands = (a, b) if rng.random() < 0.5 else (b, a)
+        model.elementwise(operator, *operands)
+
+    return add
+
+
+def _mean(model: _Model) -> None:
+    rng = model.rng
+    shape = model.any_shape(4, 8)
+    axes = rng.sample(range(len(shape)), rng.randint(1, max(len(shape) - 1, 1)))
+    axes = [axis - len(shape) if rng.random() < 0.3 else axis for axis in axes]
+    model.mean(model.input(shape), axes, rng.random() < 0.5 or len(axes) == len(shape))
+
+
+def _softmax(model: _Model) -> None:
+    rng = model.rng
+    depth = rng.choice([1, 2, 3, 10, 30, 100, rng.randint(1, 300)])
+    model.softmax(model.input((*model.any_shape(3, 4), depth)[-rng.randint(2, 4) :]))
+
+
+def _reshape(model: _Model) -> None:
+    shape = model.any_shape(4)
+    factors = list(itertools.chain.from_iterable([size, 1] for size in shape))
+    model.rng.shuffle(factors)
+    model.reshape(model.input(shape), (*factors[:2], math.prod(factors[2:])))
+
+
+OPERATORS: dict[str, Callable[[_Model], Any]] = {
+    "CONV_2D": lambda model: model.conv(model.image()),
+    "DEPTHWISE_CONV_2D": lambda model: model.depthwise(model.image()),
+    "FULLY_CONNECTED": _fully_connected,
+    "AVERAGE_POOL_2D": lambda model: model.pool("AVERAGE_POOL_2D", model.image()),
+    "MAX_POOL_2D": lambda model: model.pool("MAX_POOL_2D", model.image()),
+    "ADD": _elementwise("ADD"),
+    "SUB": _elementwise("SUB"),
+    "MUL": _elementwise("MUL"),
+    "MEAN": _mean,
+    "PAD": lambda model: model.pad(model.input(model.any_shape(4))),
+    "SOFTMAX": _softmax,
+    "RESHAPE": _reshape,
+}
