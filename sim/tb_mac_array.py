@@ -1,0 +1,256 @@
+"""Bench of the multiplier array: it is driven as the engine's walkers do, and compared with sums."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import cocotb
+import numpy as np
+from cocotb.triggers import FallingEdge
+from numpy.typing import NDArray
+
+from kiwicha.gateware.engine.mac_array import LANES, ArrayMode, MacArray
+from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS
+from kiwicha.sim import bench, stream_drivers
+from kiwicha.sim.engine_bench import pack, signed_fields
+
+__all__ = ["convolutions", "depthwise_rows"]
+
+Ints = NDArray[np.int64]
+_LARGEST = 255
+
+
+@dataclass
+class Step:
+    """One cycle: nothing, or an operation with its inputs and one weight word [lane, output]."""
+
+    x: Sequence[int] = ()
+    weights: Ints | None = None
+    first: bool = False
+    shift: bool = False
+    last: bool = False
+    tag: int = 0
+
+
+@dataclass
+class Schedule:
+    """What to drive, cycle by cycle, and which result beats must come of it."""
+
+    steps: list[Step] = field(default_factory=list)
+    results: list[list[list[int]]] = field(default_factory=list)
+    """For each operation with ``last``, its beats."""
+    last_at: int = -(10**6)
+
+    def idle(self, cycles: int) -> None:
+        """Do nothing for some cycles."""
+        self.steps += [Step() for _ in range(cycles)]
+
+    def add(self, step: Step, interval: int) -> None:
+        """Append an operation, one with ``last`` at least ``interval`` cycles after another."""
+        if step.last:
+            self.idle(self.last_at + interval - len(self.steps))
+            self.last_at = len(self.steps)
+        self.steps.append(step)
+
+
+def _numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+    """Return 9-bit differences of bytes: all extremes, all small or all over the range."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return rng.choice(np.array([-_LARGEST, _LARGEST]), shape)
+    if kind == 1:
+        return np.full(shape, rng.choice(np.array([-_LARGEST, _LARGEST])), np.int64)
+    largest = 3 if kind == 2 else _LARGEST
+    return rng.integers(-largest, largest + 1, shape)
+
+
+async def _play(dut: Any, schedule: Schedule, mode: ArrayMode, values: dict[str, Any]) -> None:
+    rng = random.Random(values["seed"])
+    outputs = values["macs"] // LANES
+    lane_bits = OPERAND_BITS * outputs
+    word_bits = len(dut.weights)
+    tag_bits = len(dut.operations__payload) - 3
+    gap = 2 if values["is_wide"] else 1
+    due: dict[int, tuple[list[int], int, int]] = {}
+    results = iter(schedule.results)
+    drain = MacArray.LATENCY[mode] + 4
+    steps = schedule.steps + [Step() for _ in range(drain)]
+    for cycle, step in enumerate(steps):
+        expected = due.pop(cycle, None)
+        assert int(dut.results__valid.value) == (expected is not None), f"cycle {cycle}"
+        if expected is not None:
+            word = int(dut.results__payload.value)
+            flags = word >> 32 * outputs
+            got = signed_fields(word, 32, outputs), flags & 1, flags >> 1
+            assert got == expected, f"cycle {cycle}: {got}, not {expected}"
+        is_valid = step.weights is not None
+        x = pack(step.x, OPERAND_BITS) if is_valid else rng.getrandbits(len(dut.x))
+        weights = rng.getrandbits(word_bits)
+        for lane in range(LANES):
+            back = lane if mode is ArrayMode.CONV else 0
+            source = steps[cycle - back].weights if cycle >= back else None
+            if source is not None:
+                mask = ((1 << lane_bits) - 1) << lane_bits * lane
+                packed = pack([int(weight) for weight in source[lane]], OPERAND_BITS)
+                weights = weights & ~mask | packed << lane_bits * lane
+        tag = rng.getrandbits(tag_bits) if not is_valid else step.tag % (1 << tag_bits)
+        flags = step.first | step.shift << 1 | step.last << 2 if is_valid else rng.getrandbits(3)
+        dut.operations__valid.value = int(is_valid)
+        dut.operations__payload.value = flags | tag << 3
+        dut.x.value = x
+        dut.weights.value = weights
+        if is_valid and step.last:
+            for beat, sums in enumerate(next(results)):
+                due[cycle + MacArray.LATENCY[mode] + beat * gap] = sums, beat, tag
+        await FallingEdge(dut.clk)
+    assert not due
+    assert next(results, None) is None
+
+
+async def _start(dut: Any, mode: ArrayMode, values: dict[str, Any]) -> None:
+    dut.mode.value = mode.value
+    dut.is_wide.value = int(values["is_wide"])
+    dut.operations__valid.value = 0
+    await stream_drivers.reset(dut.clk, dut.rst)
+    await FallingEdge(dut.clk)
+
+
+@cocotb.test()
+async def convolutions(dut: Any) -> None:
+    """Sum dot products of one to many words, close together or with gaps."""
+    values = bench.parameters()
+    rng = np.random.default_rng(values["seed"])
+    outputs = values["macs"] // LANES
+    schedule = Schedule()
+    for number in range(values["count"]):
+        words = int(rng.choice((1, 2, 3, 9, 40)))
+        x = _numbers(rng, (words, len(dut.x) // OPERAND_BITS))
+        weights = _numbers(rng, (words, LANES, outputs))
+        for k in range(words):
+            if rng.random() < values["stall"]:
+                schedule.idle(int(rng.integers(1, 4)))
+            # First and shift mean nothing here.
+            first, shift = bool(rng.integers(2)), bool(rng.integers(2))
+            last = k == words - 1
+            step = Step([int(v) for v in x[k]], weights[k], first, shift, last, number)
+            schedule.add(step, 2 if values["is_wide"] else 1)
+        sums = np.einsum("kl,klo->o", x[:, :LANES], weights)
+        schedule.results.append([[int(value) for value in sums]])
+    await _start(dut, ArrayMode.CONV, values)
+    await _play(dut, schedule, ArrayMode.CONV, values)
+
+
+@dataclass(frozen=True)
+class Window:
+    """One row of outputs of a depthwise convolution."""
+
+    kernel_height: int
+    kernel_width: int
+    stride: int
+    pad_left: int
+    pad_right: int
+    width: int
+
+    @property
+    def slots(self) -> int:
+        """Taps in use: kernel columns per column phase."""
+        return -(-self.kernel_width // self.stride)
+
+    @property
+    def output_width(self) -> int:
+        """Outputs of the row."""
+        padded = self.width + self.pad_left + self.pad_right
+        return (padded - self.kernel_width) // self.stride + 1
+
+
+def _random_window(rng: np.random.Generator, taps: int, number: int) -> Window:
+    fixed = [(3, 3, 1, 1, 1, 7), (16, taps, 1, taps - 1, taps - 1, 9), (1, 1, 1, 0, 0, 5)]
+    fixed += [(2, min(2 * taps, 8), 2, 1, 2, 15), (5, 2, 3, 0, 0, 11), (3, 3, 2, 0, 1, 10)]
+    if number < len(fixed):
+        return Window(*fixed[number])
+    stride = int(rng.integers(1, 4))
+    width = int(rng.integers(1, min(taps * stride, 8) + 1))
+    pads = [int(rng.integers(0, width)) for _ in range(2)]
+    least = max(1, width - sum(pads))
+    return Window(int(rng.integers(1, 17)), width, stride, *pads, int(rng.integers(least, 20)))
+
+
+def _direct(window: Window, x: Ints, weights: Ints) -> Ints:
+    """Return outputs [column, channel] of x [row, column, channel], weights [row, column, ...]."""
+    padded = np.pad(x, ((0, 0), (window.pad_left, window.pad_right), (0, 0)))
+    columns = [
+        (padded[:, ox * window.stride :][:, : window.kernel_width] * weights).sum(axis=(0, 1))
+        for ox in range(window.output_width)
+    ]
+    return np.array(columns)
+
+
+def _weight_words(window: Window, weights: Ints, outputs: int, taps: int) -> Ints:
+    """Return the words [phase, row, lane, output] of weights [row, column, channel]."""
+    words = np.zeros((window.stride, window.kernel_height, LANES, outputs), np.int64)
+    for column in range(window.kernel_width):
+        slot, phase = divmod(column, window.stride)
+        tap = taps - window.slots + slot
+        for half in range(LANES // taps):
+            channels = weights[:, column, half * outputs : (half + 1) * outputs]
+            words[phase, :, half * taps + tap, :] = channels
+    return words
+
+
+def _walk(
+    schedule: Schedule, window: Window, rows: Sequence[int], x: Ints, words: Ints, interval: int,
+    rng: np.random.Generator, stall: float,
+) -> None:
+    """Append the operations of one row of outputs; ``rows`` are the kernel rows inside the map."""
+    channels = x.shape[2]
+    groups = window.output_width + window.slots - 1
+    is_first = True
+    for group in range(window.pad_left // window.stride, groups):
+        virtual = [group * window.stride + phase for phase in range(window.stride)]
+        columns = [v - window.pad_left for v in virtual if 0 <= v - window.pad_left < window.width]
+        operations = [
+            (x[row, column], words[(column + window.pad_left) % window.stride, row])
+            for column in columns
+            for row in rows
+        ]
+        # Past the right border, or with no row inside, one operation on zeros moves the chain.
+        operations = operations or [(np.zeros(channels, np.int64), words[0, 0])]
+        for k, (inputs, word) in enumerate(operations):
+            if rng.random() < stall:
+                schedule.idle(int(rng.integers(1, 4)))
+            last = k == len(operations) - 1 and group >= window.slots - 1
+            step = Step(
+                [int(v) for v in inputs], word, is_first, k == 0 and not is_first, last, group
+            )
+            schedule.add(step, interval)
+            is_first = False
+
+
+@cocotb.test()
+async def depthwise_rows(dut: Any) -> None:
+    """Walk rows of many windows: any size, stride and padding."""
+    values = bench.parameters()
+    rng = np.random.default_rng(values["seed"])
+    outputs = values["macs"] // LANES
+    taps = values["taps"]
+    mode = ArrayMode.DEPTHWISE_4 if taps == 4 else ArrayMode.DEPTHWISE_8
+    beats = LANES // taps
+    interval = beats * (2 if values["is_wide"] else 1)
+    schedule = Schedule()
+    for number in range(values["count"]):
+        window = _random_window(rng, taps, number)
+        channels = len(dut.x) // OPERAND_BITS
+        x = _numbers(rng, (window.kernel_height, window.width, channels))
+        weights = _numbers(rng, (window.kernel_height, window.kernel_width, channels))
+        words = _weight_words(window, weights, outputs, taps)
+        # Rows outside the map are left out; they count as zeros.
+        rows = [row for row in range(window.kernel_height) if rng.random() < 0.9]
+        inside = x.copy()
+        inside[[row for row in range(window.kernel_height) if row not in rows]] = 0
+        _walk(schedule, window, rows, x, words, interval, rng, values["stall"])
+        for column in _direct(window, inside, weights):
+            halves = column[: beats * outputs].reshape(beats, outputs)
+            schedule.results.append([[int(value) for value in half] for half in halves])
+    await _start(dut, mode, values)
+    await _play(dut, schedule, mode, values)
