@@ -18,6 +18,7 @@ _C_TYPES = {
     "u8": "uint8_t",
     "u16": "uint16_t",
     "u32": "uint32_t",
+    "i8": "int8_t",
     "i32": "int32_t",
     "f32": "float",
     "ref": "struct kiwicha_ref",

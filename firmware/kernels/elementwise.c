@@ -1,0 +1,102 @@
+#include "check.h"
+#include "kernels.h"
+#include "requantize.h"
+
+enum kiwicha_status kiwicha_check_elementwise(const struct kiwicha_memory *memory,
+                                              const void *params)
+{
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    kiwicha_require_elementwise(&check, params, 1);
+    return check.status;
+}
+
+static int32_t scaled_1(const struct kiwicha_elementwise *p, int32_t a)
+{
+    int32_t raised = (a + p->offset_1) * (INT32_C(1) << p->left_shift);
+    return kiwicha_rescale(raised, p->multiplier_1, p->shift_1);
+}
+
+static int32_t scaled_2(const struct kiwicha_elementwise *p, int32_t b)
+{
+    int32_t raised = (b + p->offset_2) * (INT32_C(1) << p->left_shift);
+    return kiwicha_rescale(raised, p->multiplier_2, p->shift_2);
+}
+
+static int32_t add(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+{
+    return kiwicha_wrapping_add(scaled_1(p, a), scaled_2(p, b));
+}
+
+static int32_t subtract(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)scaled_1(p, a) - (uint32_t)scaled_2(p, b));
+}
+
+static int32_t multiply(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+{
+    return (a + p->offset_1) * (b + p->offset_2);
+}
+
+/** Steps the position to the next row; returns false after the last one. */
+static bool next_row(const struct kiwicha_elementwise *p, uint32_t position[KIWICHA_MAX_RANK])
+{
+    for (uint32_t k = KIWICHA_MAX_RANK - 1; k > 0; k--) {
+        if (++position[k - 1] < p->shape[k - 1]) {
+            return true;
+        }
+        position[k - 1] = 0;
+    }
+    return false;
+}
+
+static uint32_t row_offset(const uint32_t *strides, const uint32_t *position)
+{
+    uint32_t offset = 0;
+    for (uint32_t k = 0; k + 1 < KIWICHA_MAX_RANK; k++) {
+        offset += strides[k] * position[k];
+    }
+    return offset;
+}
+
+static inline enum kiwicha_status run(const struct kiwicha_memory *memory, const void *params,
+                                      int32_t (*combine)(const struct kiwicha_elementwise *,
+                                                         int32_t, int32_t))
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_elementwise *p = params;
+    const int8_t *input_1 = kiwicha_source(memory, &p->input_1);
+    const int8_t *input_2 = kiwicha_source(memory, &p->input_2);
+    int8_t *output = kiwicha_target(memory, &p->output);
+    const uint32_t columns = p->shape[KIWICHA_MAX_RANK - 1];
+    const uint32_t stride_1 = p->strides_1[KIWICHA_MAX_RANK - 1];
+    const uint32_t stride_2 = p->strides_2[KIWICHA_MAX_RANK - 1];
+    uint32_t position[KIWICHA_MAX_RANK] = {0};
+    do {
+        const int8_t *row_1 = input_1 + row_offset(p->strides_1, position);
+        const int8_t *row_2 = input_2 + row_offset(p->strides_2, position);
+        for (uint32_t column = 0; column < columns; column++) {
+            int32_t sum = combine(p, row_1[column * stride_1], row_2[column * stride_2]);
+            int32_t result = kiwicha_rescale(sum, p->output_multiplier, p->output_shift);
+            *output++ = (int8_t)kiwicha_clamp(kiwicha_wrapping_add(result, p->output_offset),
+                                              p->activation_min, p->activation_max);
+        }
+    } while (next_row(p, position));
+    return KIWICHA_STATUS_OK;
+}
+
+enum kiwicha_status kiwicha_run_add(const struct kiwicha_memory *memory, const void *params)
+{
+    return run(memory, params, add);
+}
+
+enum kiwicha_status kiwicha_run_sub(const struct kiwicha_memory *memory, const void *params)
+{
+    return run(memory, params, subtract);
+}
+
+enum kiwicha_status kiwicha_run_mul(const struct kiwicha_memory *memory, const void *params)
+{
+    return run(memory, params, multiply);
+}

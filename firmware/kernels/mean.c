@@ -1,0 +1,87 @@
+#include "check.h"
+#include "kernels.h"
+#include "requantize.h"
+
+/** Some dimensions of the input, the outermost first. */
+struct axes {
+    uint32_t count;
+    uint32_t shape[KIWICHA_MAX_RANK];
+    uint32_t strides[KIWICHA_MAX_RANK];
+    uint32_t position[KIWICHA_MAX_RANK];
+};
+
+static struct axes select_axes(const struct kiwicha_mean *p, uint8_t is_reduced)
+{
+    struct axes axes = {0};
+    uint32_t stride = 1;
+    for (uint32_t k = 0; k < KIWICHA_MAX_RANK; k++) {
+        axes.count += p->is_reduced[k] == is_reduced ? 1 : 0;
+    }
+    uint32_t axis = axes.count;
+    for (uint32_t k = KIWICHA_MAX_RANK; k > 0; k--) {
+        if (p->is_reduced[k - 1] == is_reduced) {
+            axis--;
+            axes.shape[axis] = p->shape[k - 1];
+            axes.strides[axis] = stride;
+        }
+        stride *= p->shape[k - 1];
+    }
+    return axes;
+}
+
+/** Steps to the next element; returns false, back at the first, after the last one. */
+static bool step(struct axes *axes, const int8_t **element)
+{
+    for (uint32_t k = axes->count; k > 0; k--) {
+        *element += axes->strides[k - 1];
+        if (++axes->position[k - 1] < axes->shape[k - 1]) {
+            return true;
+        }
+        *element -= axes->strides[k - 1] * axes->shape[k - 1];
+        axes->position[k - 1] = 0;
+    }
+    return false;
+}
+
+enum kiwicha_status kiwicha_check_mean(const struct kiwicha_memory *memory, const void *params)
+{
+    const struct kiwicha_mean *p = params;
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    uint32_t outputs = 1;
+    for (uint32_t k = 0; k < KIWICHA_MAX_RANK; k++) {
+        kiwicha_require(&check, p->is_reduced[k] <= 1);
+        if (p->is_reduced[k] == 0) {
+            outputs = kiwicha_saturating_multiply(outputs, p->shape[k]);
+        }
+    }
+    kiwicha_require_source(&check, &p->input,
+                           kiwicha_saturating_product(p->shape, KIWICHA_MAX_RANK), 1);
+    kiwicha_require_target(&check, &p->output, outputs, 1);
+    kiwicha_require_range(&check, p->input_offset, -127, 128);
+    kiwicha_require_output(&check, p->output_offset, INT8_MIN, INT8_MAX);
+    kiwicha_require_scale(&check, p->multiplier, p->shift);
+    return check.status;
+}
+
+enum kiwicha_status kiwicha_run_mean(const struct kiwicha_memory *memory, const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_mean *p = params;
+    const int8_t *origin = kiwicha_source(memory, &p->input);
+    int8_t *output = kiwicha_target(memory, &p->output);
+    struct axes kept = select_axes(p, 0);
+    struct axes reduced = select_axes(p, 1);
+    do {
+        const int8_t *element = origin;
+        uint32_t sum = 0;
+        do {
+            sum += (uint32_t)(*element + p->input_offset);
+        } while (step(&reduced, &element));
+        int32_t result = kiwicha_rescale((int32_t)sum, p->multiplier, p->shift);
+        *output++ = (int8_t)kiwicha_clamp(kiwicha_wrapping_add(result, p->output_offset), INT8_MIN,
+                                          INT8_MAX);
+    } while (step(&kept, &origin));
+    return KIWICHA_STATUS_OK;
+}

@@ -1,0 +1,100 @@
+#include "check.h"
+#include "simd_kernels.h"
+#include "simd_matrix.h"
+#include "simd_window.h"
+
+uint32_t kiwicha_simd_conv_scratch_bytes(const struct kiwicha_conv *conv)
+{
+    const uint32_t taps = kiwicha_saturating_multiply(conv->kernel_height, conv->kernel_width);
+    const uint32_t window = kiwicha_saturating_multiply(taps, conv->input_channels);
+    if (window > UINT32_MAX - 3) {
+        return UINT32_MAX;
+    }
+    return kiwicha_saturating_multiply(conv->tile_pixels, (window + 3) & ~3u);
+}
+
+enum kiwicha_status kiwicha_check_simd_conv(const struct kiwicha_memory *memory, const void *params)
+{
+    const struct kiwicha_conv *p = params;
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    kiwicha_require_conv(&check, p, KIWICHA_CONV_FULL, true);
+    kiwicha_require(&check, p->tile_pixels >= KIWICHA_PIXELS);
+    kiwicha_require(&check, p->tile_pixels <= KIWICHA_SIMD_MAX_TILE);
+    kiwicha_require(&check, p->tile_pixels % KIWICHA_PIXELS == 0);
+    kiwicha_require_scratch(&check, &p->scratch, kiwicha_simd_conv_scratch_bytes(p));
+    return check.status;
+}
+
+/** Adds the dot products of up to four windows; each is `runs` rows of `words` words. */
+KIWICHA_INLINE void mac_windows(const struct kiwicha_simd_window *windows, uint32_t count,
+                                const kiwicha_word *weights, uint32_t runs, uint32_t words)
+{
+    const struct kiwicha_simd_window w_0 = windows[0];
+    /* Of two or three windows, the first stands in for those that are missing. */
+    const struct kiwicha_simd_window w_1 = windows[count > 1 ? 1 : 0];
+    const struct kiwicha_simd_window w_2 = windows[count > 2 ? 2 : 0];
+    const struct kiwicha_simd_window w_3 = windows[count > 3 ? 3 : 0];
+    const kiwicha_word *pixel_0 = w_0.first, *pixel_1 = w_1.first;
+    const kiwicha_word *pixel_2 = w_2.first, *pixel_3 = w_3.first;
+    for (uint32_t run = 0; run < runs; run++) {
+        if (run > 0) {
+            pixel_0 += w_0.row_words;
+            pixel_1 += w_1.row_words;
+            pixel_2 += w_2.row_words;
+            pixel_3 += w_3.row_words;
+        }
+        weights = count == 1
+                      ? kiwicha_simd_dot_1x4(pixel_0, weights, words)
+                      : kiwicha_simd_dot_4x4(pixel_0, pixel_1, pixel_2, pixel_3, weights, words);
+    }
+}
+
+/** Computes all output channels of a tile. */
+static void run_tile(const struct kiwicha_simd_layer *layer,
+                     const struct kiwicha_simd_window *windows, uint32_t pixels, uint32_t runs,
+                     uint32_t words, int8_t *output)
+{
+    const uint32_t channels = layer->channels;
+    const uint32_t is_word = channels % KIWICHA_LANES == 0;
+    const kiwicha_word *weights = layer->weights;
+    for (uint32_t channel = 0; channel < channels; channel += KIWICHA_LANES) {
+        const uint32_t left = channels - channel;
+        const uint32_t lanes = left < KIWICHA_LANES ? left : KIWICHA_LANES;
+        struct kiwicha_simd_results results = {output + channel, 0};
+        kiwicha_simd_load_lanes(layer, channel);
+        for (uint32_t pixel = 0; pixel < pixels; pixel += KIWICHA_PIXELS) {
+            const uint32_t rest = pixels - pixel;
+            const uint32_t count = rest < KIWICHA_PIXELS ? rest : KIWICHA_PIXELS;
+            kiwicha_cfu_start();
+            mac_windows(windows + pixel, count, weights, runs, words);
+            kiwicha_simd_collect(&results, channels, lanes, is_word);
+            kiwicha_simd_push(&results, output + channel + pixel * channels, count);
+        }
+        kiwicha_simd_collect(&results, channels, lanes, is_word);
+        weights += layer->group_words;
+    }
+}
+
+enum kiwicha_status kiwicha_run_simd_conv(const struct kiwicha_memory *memory, const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_conv *p = params;
+    struct kiwicha_simd_windows source = kiwicha_simd_windows_begin(memory, p);
+    const struct kiwicha_simd_layer layer =
+        kiwicha_simd_begin(memory, p, source.window_words * KIWICHA_LANES);
+    const uint32_t runs = source.is_in_place ? p->kernel_height : 1;
+    const uint32_t words = source.window_words / runs;
+    struct kiwicha_simd_window windows[KIWICHA_SIMD_MAX_TILE];
+    uint32_t pixels = p->batches * p->output_height * p->output_width;
+    int8_t *output = kiwicha_target(memory, &p->output);
+    while (pixels > 0) {
+        const uint32_t count = pixels < p->tile_pixels ? pixels : p->tile_pixels;
+        kiwicha_simd_windows_next(&source, windows, count);
+        run_tile(&layer, windows, count, runs, words, output);
+        output += count * p->output_channels;
+        pixels -= count;
+    }
+    return KIWICHA_STATUS_OK;
+}

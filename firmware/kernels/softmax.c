@@ -1,0 +1,95 @@
+#include "check.h"
+#include "kernels.h"
+#include "requantize.h"
+
+#define EXPONENTIALS 256
+#define MAX_DEPTH 4095 /* each exponential adds at most 2**19 to the int32 sum */
+#define SUM_FRACTION_BITS 19
+#define PROBABILITY_BITS 8 /* the output's scale is 1 / 256 */
+
+enum kiwicha_status kiwicha_check_softmax(const struct kiwicha_memory *memory, const void *params)
+{
+    const struct kiwicha_softmax *p = params;
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    uint32_t bytes = kiwicha_saturating_multiply(p->rows, p->depth);
+    kiwicha_require(&check, p->depth <= MAX_DEPTH);
+    kiwicha_require_source(&check, &p->input, bytes, 1);
+    kiwicha_require_target(&check, &p->output, bytes, 1);
+    kiwicha_require_source(&check, &p->exponentials, EXPONENTIALS * sizeof(int32_t),
+                           sizeof(int32_t));
+    kiwicha_require(&check, (p->exponentials.offset & KIWICHA_REF_CONSTANT_BIT) != 0);
+    if (check.status == KIWICHA_STATUS_OK) {
+        const int32_t *exponentials = kiwicha_source(memory, &p->exponentials);
+        kiwicha_require(&check, exponentials[0] == INT32_MAX);
+        for (uint32_t k = 0; k < EXPONENTIALS; k++) {
+            kiwicha_require(&check, exponentials[k] >= 0);
+        }
+    }
+    return check.status;
+}
+
+static int32_t saturating_shift_left(int32_t x, uint32_t bits)
+{
+    int64_t wide = (int64_t)x * (INT64_C(1) << bits);
+    return wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : (int32_t)wide;
+}
+
+/**
+ * Returns the reciprocal of a sum in Q12.19, 2**19 to 2**31 - 1, normalised to [1, 2) in Q0.31.
+ *
+ * @param normalized the sum shifted left until bit 31 is set
+ */
+static int32_t reciprocal(uint32_t normalized)
+{
+    const int32_t half_denominator = (int32_t)(normalized >> 1);
+    /* Q2.29: 48/17 - 32/17 d is the usual first guess of 1/d on [1/2, 1]. */
+    int32_t x = 1515870810 + kiwicha_high_multiply(half_denominator, -1010580540);
+    for (uint32_t step = 0; step < 3; step++) {
+        int32_t error = (INT32_C(1) << 29) - kiwicha_high_multiply(half_denominator, x);
+        int32_t correction = saturating_shift_left(kiwicha_high_multiply(x, error), 2);
+        x = kiwicha_wrapping_add(x, correction);
+    }
+    return saturating_shift_left(x, 1);
+}
+
+static void run_row(const int8_t *input, const int32_t *exponentials, int8_t *output,
+                    uint32_t depth)
+{
+    int32_t maximum = INT8_MIN;
+    for (uint32_t k = 0; k < depth; k++) {
+        maximum = input[k] > maximum ? input[k] : maximum;
+    }
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < depth; k++) {
+        sum += (uint32_t)kiwicha_rounding_divide_by_pot(exponentials[maximum - input[k]],
+                                                        31 - SUM_FRACTION_BITS);
+    }
+    const uint32_t headroom = (uint32_t)__builtin_clz(sum);
+    const int32_t scale = reciprocal(sum << headroom);
+    const uint32_t bits_over_unit = 31 - SUM_FRACTION_BITS - headroom; /* modulo 2**32 */
+    const uint32_t exponent = bits_over_unit + 31 - PROBABILITY_BITS;
+    for (uint32_t k = 0; k < depth; k++) {
+        int32_t probability = 0;
+        /* From a sum of 512 on, every probability is below half a step of the output. */
+        if (exponent <= 31) {
+            int32_t product = kiwicha_high_multiply(scale, exponentials[maximum - input[k]]);
+            probability = kiwicha_rounding_divide_by_pot(product, exponent);
+        }
+        output[k] = (int8_t)kiwicha_clamp(probability + INT8_MIN, INT8_MIN, INT8_MAX);
+    }
+}
+
+enum kiwicha_status kiwicha_run_softmax(const struct kiwicha_memory *memory, const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_softmax *p = params;
+    const int8_t *input = kiwicha_source(memory, &p->input);
+    const int32_t *exponentials = kiwicha_source(memory, &p->exponentials);
+    int8_t *output = kiwicha_target(memory, &p->output);
+    for (uint32_t row = 0; row < p->rows; row++) {
+        run_row(input + row * p->depth, exponentials, output + row * p->depth, p->depth);
+    }
+    return KIWICHA_STATUS_OK;
+}

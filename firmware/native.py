@@ -1,0 +1,159 @@
+"""The portable firmware as a program of this machine, for tests: no simulator, full sanitizers."""
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kiwicha import cache, tools
+from kiwicha.errors import ToolError
+from kiwicha.firmware.header import HEADER_NAME, header
+from kiwicha.isa import Config, Status
+
+__all__ = ["NativeResult", "build_native", "run_native"]
+
+_FOLDER = Path(__file__).parent
+_INCLUDE_FOLDERS = tuple(_FOLDER / name for name in ("runtime", "kernels", "host"))
+_EXECUTABLE = "kiwicha_native"
+_SIMD_PREFIX = "simd_"
+# The memory functions of freestanding builds; here they come with the C library.
+_FREESTANDING = "memory.c"
+
+_FLAGS = (
+    *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O1", "-g"),
+    *("-Wall", "-Wextra", "-Wshadow", "-Wundef", "-Wstrict-prototypes", "-Wmissing-prototypes"),
+    "-Werror",
+)
+_SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+@dataclass(frozen=True)
+class NativeResult:
+    """What became of a Program.
+
+    Parameters
+    ----------
+    status : Status
+        The firmware's answer.
+    outputs : tuple of bytes
+        Output tensors in the model's order; empty unless the status is OK.
+    log : str
+        What was printed.
+    """
+
+    status: Status
+    outputs: tuple[bytes, ...]
+    log: str
+
+
+def _sources(config: Config) -> list[Path]:
+    found = sorted(path for folder in _INCLUDE_FOLDERS for path in folder.glob("*.c"))
+    return [
+        path
+        for path in found
+        if path.name != _FREESTANDING and (config.has_simd or not path.match(f"{_SIMD_PREFIX}*"))
+    ]
+
+
+def build_native(config: Config, *, sanitize: bool = True) -> Path:
+    """Return the executable of a configuration, compiled at most once.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration it refuses to run without.
+    sanitize : bool
+        Stop at the first bad access or undefined operation.
+
+    Raises
+    ------
+    ToolError
+        If the compiler is missing or fails.
+    """
+    compiler = tools.cxx()
+    sources = _sources(config)
+    headers = sorted(path for folder in _INCLUDE_FOLDERS for path in folder.glob("*.h"))
+    flags = _FLAGS + (_SANITIZERS if sanitize else ())
+    generated = header(config)
+    key = cache.digest([*compiler.command, compiler.version, *flags, generated, *sources, *headers])
+
+    def compile_into(folder: Path) -> None:
+        (folder / HEADER_NAME).write_text(generated, encoding="utf-8")
+        command = [
+            *(*compiler.command, *flags, f"-I{folder}"),
+            *(f"-I{include}" for include in _INCLUDE_FOLDERS),
+            *("-o", _EXECUTABLE),
+            # A C++ compiler is what a machine must have anyway. It compiles C as well, but g++
+            # must be told for every file.
+            *(word for source in sources for word in ("-x", "c", str(source))),
+        ]
+        tools.run(command, name="the host's compiler", folder=folder)
+
+    return cache.build("native", key, compile_into) / _EXECUTABLE
+
+
+def run_native(
+    executable: Path,
+    program: bytes,
+    inputs: Sequence[bytes] = (),
+    *,
+    outputs: int = 1,
+    arena_bytes: int | None = None,
+    timeout_seconds: float = 60.0,
+) -> NativeResult:
+    """Execute a Program once.
+
+    Parameters
+    ----------
+    executable : Path
+        From `build_native`.
+    program : bytes
+        Stored form, good or bad.
+    inputs : sequence of bytes
+        Input tensors in the model's order.
+    outputs : int
+        How many output tensors the Program has.
+    arena_bytes : int or None
+        Size of the arena; None: what the Program's header asks for.
+    timeout_seconds : float
+        Limit; what takes longer counts as hanging.
+
+    Raises
+    ------
+    ToolError
+        If the executable stopped in any way but with a status: a sanitizer's finding, wrong inputs
+        or no answer in time.
+    """
+    with tempfile.TemporaryDirectory(prefix="kiwicha-") as name:
+        folder = Path(name)
+        paths = [folder / "program.bin", *(folder / f"input{k}.bin" for k in range(len(inputs)))]
+        for path, raw in zip(paths, (program, *inputs), strict=True):
+            path.write_bytes(raw)
+        output_paths = [folder / f"output{k}.bin" for k in range(outputs)]
+        command = [str(executable), *map(str, paths)]
+        if arena_bytes is not None:
+            command += ["--arena-bytes", str(arena_bytes)]
+        command += ["--output", *map(str, output_paths)]
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ToolError(f"native firmware must end within {timeout_seconds} s") from error
+        try:
+            status = Status(done.returncode)
+        except ValueError as error:
+            raise ToolError(
+                f"native firmware must end with a status, not {done.returncode}:\n{done.stderr}"
+            ) from error
+        # A sanitizer that finds something ends the process with 1, which is a status too.
+        if "runtime error" in done.stderr or "Sanitizer" in done.stderr:
+            raise ToolError(f"native firmware must not trip a sanitizer:\n{done.stderr}")
+        results = output_paths if status is Status.OK else []
+        return NativeResult(status, tuple(path.read_bytes() for path in results), done.stderr)

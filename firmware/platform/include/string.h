@@ -1,0 +1,15 @@
+/**
+ * @file
+ * The part of the C library's <string.h> that firmware may use; the runtime
+ * defines it.
+ */
+#ifndef KIWICHA_STRING_H
+#define KIWICHA_STRING_H
+
+#include <stddef.h>
+
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
+void *memmove(void *to, const void *from, size_t bytes);
+void *memset(void *to, int value, size_t bytes);
+
+#endif

@@ -1,0 +1,91 @@
+#include "machine.h"
+
+#include "kiwicha_isa.h"
+#include "kiwicha_soc.h"
+#include "platform.h"
+
+/* VexRiscv: custom instructions are enabled by the top bit of its interrupt mask. */
+#define CSR_INTERRUPT_MASK "0xbc0"
+#define CFU_ENABLE 0x80000000u
+
+/* LiteDRAM's DFI control register: the controller, not software, drives the memory. */
+#define DFII_CONTROL_HARDWARE 0x01u
+#define DFII_CONTROL_CKE 0x02u
+#define DFII_CONTROL_ODT 0x04u
+#define DFII_CONTROL_RESET_N 0x08u
+
+static volatile uint32_t *register_at(uint32_t address)
+{
+    return (volatile uint32_t *)(uintptr_t)address;
+}
+
+void kiwicha_platform_enable_cfu(void)
+{
+#if KIWICHA_CONFIG_HAS_SIMD
+    /* The instruction directly after the write would still trap. */
+    __asm__ volatile("csrw " CSR_INTERRUPT_MASK ", %0\n\tnop" : : "r"(CFU_ENABLE) : "memory");
+#endif
+}
+
+void kiwicha_platform_init_dram(void)
+{
+    *register_at(KIWICHA_CSR_SDRAM_DFII_CONTROL) =
+        DFII_CONTROL_HARDWARE | DFII_CONTROL_CKE | DFII_CONTROL_ODT | DFII_CONTROL_RESET_N;
+}
+
+uint32_t kiwicha_platform_cycles(void)
+{
+    uint32_t cycles;
+    __asm__ volatile("csrr %0, mcycle" : "=r"(cycles) : : "memory");
+    return cycles;
+}
+
+static void print_byte(char byte)
+{
+    while (*register_at(KIWICHA_CSR_UART_TXFULL) != 0) {
+    }
+    *register_at(KIWICHA_CSR_UART_RXTX) = (uint8_t)byte;
+}
+
+void kiwicha_platform_print(const char *text)
+{
+    while (*text != '\0') {
+        print_byte(*text++);
+    }
+}
+
+void kiwicha_platform_print_hex(uint32_t value)
+{
+    for (uint32_t digit = 0; digit < 8; ++digit) {
+        print_byte("0123456789abcdef"[value >> 28]);
+        value <<= 4;
+    }
+}
+
+_Noreturn void kiwicha_platform_exit(uint32_t status)
+{
+    while (*register_at(KIWICHA_CSR_UART_TXEMPTY) == 0) {
+    }
+#if KIWICHA_IS_SIMULATION
+    *register_at(KIWICHA_CSR_SIMULATION_CODE) = status;
+#else
+    (void)status;
+#endif
+    for (;;) {
+    }
+}
+
+_Noreturn void kiwicha_platform_trap(uint32_t cause, uint32_t address, uint32_t value)
+{
+    struct kiwicha_boot_block volatile *boot =
+        (struct kiwicha_boot_block volatile *)(uintptr_t)KIWICHA_BOOT_BLOCK_ADDRESS;
+    kiwicha_platform_print("trap: cause ");
+    kiwicha_platform_print_hex(cause);
+    kiwicha_platform_print(" at ");
+    kiwicha_platform_print_hex(address);
+    kiwicha_platform_print(" value ");
+    kiwicha_platform_print_hex(value);
+    kiwicha_platform_print("\n");
+    boot->status = KIWICHA_STATUS_TRAP;
+    kiwicha_platform_exit(KIWICHA_STATUS_TRAP);
+}

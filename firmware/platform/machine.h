@@ -1,0 +1,32 @@
+/**
+ * @file
+ * The bare machine under the runtime: UART, cycle counter, CFU, end of a job.
+ */
+#ifndef KIWICHA_MACHINE_H
+#define KIWICHA_MACHINE_H
+
+#include <stdint.h>
+
+/** Enables the CFU; custom instructions trap before that. */
+void kiwicha_platform_enable_cfu(void);
+
+/** Hands DRAM to its controller. */
+void kiwicha_platform_init_dram(void);
+
+/** Sends text, waiting for space in the UART. */
+void kiwicha_platform_print(const char *text);
+
+/** Sends a value as eight hexadecimal digits. */
+void kiwicha_platform_print_hex(uint32_t value);
+
+/**
+ * Ends the job: in a simulation with this exit code, on a board by waiting for a reset.
+ *
+ * @param status  enum kiwicha_status
+ */
+_Noreturn void kiwicha_platform_exit(uint32_t status);
+
+/** Reports a trap and ends the job with KIWICHA_STATUS_TRAP. */
+_Noreturn void kiwicha_platform_trap(uint32_t cause, uint32_t address, uint32_t value);
+
+#endif

@@ -1,0 +1,43 @@
+#include <stddef.h>
+
+#include "../kernels/kernels.h"
+#include "kernel_table.h"
+#if KIWICHA_CONFIG_HAS_SIMD
+#include "../kernels/simd_kernels.h"
+#endif
+
+#define ENTRY(number, params, check, run)                                                          \
+    {KIWICHA_KERNEL_##number, sizeof(struct params), kiwicha_check_##check, kiwicha_run_##run}
+
+static const struct kiwicha_kernel_entry table[] = {
+    ENTRY(CONV, kiwicha_conv, conv, conv),
+    ENTRY(DEPTHWISE_CONV, kiwicha_conv, depthwise_conv, depthwise_conv),
+    ENTRY(FULLY_CONNECTED, kiwicha_conv, fully_connected, fully_connected),
+    ENTRY(AVERAGE_POOL, kiwicha_pool, pool, average_pool),
+    ENTRY(MAX_POOL, kiwicha_pool, pool, max_pool),
+    ENTRY(ADD, kiwicha_elementwise, elementwise, add),
+    ENTRY(SUB, kiwicha_elementwise, elementwise, sub),
+    ENTRY(MUL, kiwicha_elementwise, elementwise, mul),
+    ENTRY(MEAN, kiwicha_mean, mean, mean),
+    ENTRY(PAD, kiwicha_pad, pad, pad),
+    ENTRY(SOFTMAX, kiwicha_softmax, softmax, softmax),
+    ENTRY(MOVE, kiwicha_move, move, move),
+#if KIWICHA_CONFIG_HAS_SIMD
+    ENTRY(SIMD_CONV_1X1, kiwicha_conv, simd_conv_1x1, simd_conv_1x1),
+    ENTRY(SIMD_CONV, kiwicha_conv, simd_conv, simd_conv),
+    ENTRY(SIMD_DEPTHWISE_CONV, kiwicha_conv, simd_depthwise_conv, simd_depthwise_conv),
+    ENTRY(SIMD_FULLY_CONNECTED, kiwicha_conv, simd_fully_connected, simd_fully_connected),
+    ENTRY(SIMD_ADD, kiwicha_elementwise, simd_add, simd_add),
+    ENTRY(SIMD_MAX_POOL, kiwicha_pool, simd_max_pool, simd_max_pool),
+#endif
+};
+
+const struct kiwicha_kernel_entry *kiwicha_find_kernel(uint32_t kernel)
+{
+    for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++) {
+        if (table[k].kernel == kernel) {
+            return &table[k];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,25 @@
+/** The kernels of this firmware. */
+#ifndef KIWICHA_KERNEL_TABLE_H
+#define KIWICHA_KERNEL_TABLE_H
+
+#include <stdint.h>
+
+#include "../kernels/memory.h"
+#include "kiwicha_isa.h"
+
+/** Check or run function of a kernel; see kernels/kernels.h. */
+typedef enum kiwicha_status kiwicha_kernel_function(const struct kiwicha_memory *memory,
+                                                    const void *params);
+
+/** One kernel that a step can name. */
+struct kiwicha_kernel_entry {
+    uint16_t kernel;       /**< enum kiwicha_kernel */
+    uint16_t params_bytes; /**< size of its parameter structure */
+    kiwicha_kernel_function *check;
+    kiwicha_kernel_function *run;
+};
+
+/** Returns the entry of a kernel, or null if this firmware does not have it. */
+const struct kiwicha_kernel_entry *kiwicha_find_kernel(uint32_t kernel);
+
+#endif

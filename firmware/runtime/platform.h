@@ -1,0 +1,14 @@
+/** What the runtime needs from the machine it runs on. */
+#ifndef KIWICHA_PLATFORM_H
+#define KIWICHA_PLATFORM_H
+
+#include <stdint.h>
+
+/**
+ * Returns a free-running counter of cycles, modulo 2**32.
+ *
+ * Differences of two readings are what the runtime reports per step.
+ */
+uint32_t kiwicha_platform_cycles(void);
+
+#endif

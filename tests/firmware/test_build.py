@@ -1,0 +1,72 @@
+"""The firmware build: what fits, what does not, and what does not compile."""
+
+from pathlib import Path
+
+import pytest
+
+from kiwicha import isa
+from kiwicha.errors import CapacityError, ToolError
+from kiwicha.firmware.build import build_firmware
+from kiwicha.isa import CONFIGS, Config
+from kiwicha.sim.verilate import soc_header_text
+
+MAIN = "int main(void);\nint main(void) {{ return {value}; }}\n"
+
+
+@pytest.fixture(scope="session")
+def soc_header() -> str:
+    return soc_header_text(CONFIGS["simd"])
+
+
+def write_main(folder: Path, text: str) -> Path:
+    path = folder / "main.c"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=lambda config: config.name)
+def test_every_configuration_fits(config: Config, soc_header: str) -> None:
+    image = build_firmware(config, soc_header)
+    assert len(image.raw) == image.text_bytes + image.data_bytes
+    used = image.text_bytes + image.data_bytes + image.bss_bytes
+    assert used + image.stack_bytes == isa.ONCHIP_BYTES
+    assert image.stack_bytes >= isa.STACK_BYTES
+
+
+def test_it_is_compiled_once_per_input(soc_header: str, tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def build(config: str, value: int) -> bytes:
+        main = write_main(tmp_path, MAIN.format(value=value))
+        return build_firmware(
+            CONFIGS[config], soc_header, main=main, on_build=lambda: calls.append("build")
+        ).raw
+
+    first = build("baseline", 42424242)
+    before = len(calls)
+    assert build("baseline", 42424242) == first
+    assert len(calls) == before
+    assert build("baseline", 42424243) != first
+
+
+def test_too_much_is_refused_with_all_sizes(soc_header: str, tmp_path: Path) -> None:
+    words = isa.ONCHIP_BYTES // 4
+    main = write_main(
+        tmp_path,
+        f"#include <stdint.h>\nint main(void);\nvolatile uint32_t big[{words}] = {{1}};\n"
+        "int main(void) { return (int)big[5]; }\n",
+    )
+    with pytest.raises(CapacityError) as caught:
+        build_firmware(CONFIGS["baseline"], soc_header, main=main)
+    text = str(caught.value)
+    assert text.startswith(
+        f"firmware must leave {isa.STACK_BYTES} bytes of {isa.ONCHIP_BYTES} on-chip bytes "
+        "for the stack, not -"
+    )
+    assert f"data {isa.ONCHIP_BYTES}, bss " in text
+
+
+def test_a_warning_is_an_error(soc_header: str, tmp_path: Path) -> None:
+    main = write_main(tmp_path, "int main(void) { return 0; }\nint stray(void) { return 1; }\n")
+    with pytest.raises(ToolError, match=r"the RISC-V compiler failed .*\n[\s\S]*stray"):
+        build_firmware(CONFIGS["baseline"], soc_header, main=main)

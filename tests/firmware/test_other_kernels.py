@@ -1,0 +1,263 @@
+"""Pooling, element-wise, reducing, moving and softmax kernels against numpy."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.steps import (
+    ProgramBuilder,
+    elementwise_output,
+    int8s,
+    padded_shape,
+    pool_output,
+    random_scale,
+)
+
+from kiwicha import numerics
+from kiwicha.isa import Elementwise, Kernel, Mean, Move, Pad, Pool, Softmax
+from kiwicha.layout import Ref
+
+
+def random_limits(rng: np.random.Generator) -> tuple[int, int]:
+    """Give a clamp, often the whole range."""
+    low, high = sorted(int(x) for x in rng.integers(-128, 128, 2))
+    return (low, high) if rng.random() < 0.5 else (-128, 127)
+
+
+def make_pool(rng: np.random.Generator, channels: int) -> Pool:
+    """Give random sizes whose windows all touch the input."""
+    sizes: dict[str, int] = {}
+    for size, pad in (("height", "top"), ("width", "left")):
+        extent, kernel, stride = (int(rng.integers(1, most)) for most in (9, 5, 4))
+        before = int(rng.integers(0, kernel))
+        sizes[f"input_{size}"] = extent
+        sizes[f"kernel_{size}"] = kernel
+        sizes[f"stride_{size}"] = stride
+        sizes[f"pad_{pad}"] = before
+        sizes[f"output_{size}"] = (extent + before - 1) // stride + 1
+    low, high = random_limits(rng)
+    return Pool(
+        Ref(),
+        Ref(),
+        batches=int(rng.integers(1, 3)),
+        channels=channels,
+        activation_min=low,
+        activation_max=high,
+        **sizes,
+    )
+
+
+def run_pool(run_steps: Any, p: Pool, image: NDArray[np.int8], *kernels: Kernel) -> None:
+    builder = ProgramBuilder()
+    source = builder.input(image)
+    expected = []
+    for kernel in kernels:
+        is_average = kernel is Kernel.AVERAGE_POOL
+        expected.append(pool_output(p, image, is_average=is_average))
+        target = builder.output(expected[-1].shape)
+        builder.step(kernel, dataclasses.replace(p, input=source, output=target))
+    for kernel, actual, wanted in zip(kernels, run_steps(builder), expected, strict=True):
+        np.testing.assert_array_equal(actual, wanted, err_msg=f"{kernel.name} {p}")
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_pools(run_steps: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kernels = [Kernel.AVERAGE_POOL, Kernel.MAX_POOL]
+    channels = int(rng.integers(1, 13))
+    if channels % 4 == 0:
+        kernels.append(Kernel.SIMD_MAX_POOL)
+    p = make_pool(rng, channels)
+    image = int8s(rng, (p.batches, p.input_height, p.input_width, p.channels))
+    run_pool(run_steps, p, image, *kernels)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_simd_max_pool(run_steps: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = make_pool(rng, int(rng.choice([4, 8, 20])))
+    image = int8s(rng, (p.batches, p.input_height, p.input_width, p.channels))
+    run_pool(run_steps, p, image, Kernel.MAX_POOL, Kernel.SIMD_MAX_POOL)
+
+
+def test_average_rounds_half_away_from_zero(run_steps: Any) -> None:
+    p = Pool(Ref(), Ref(), 1, 1, 2, 4, 1, 1, 1, 2, 1, 1, 0, 0, -128, 127)
+    image = np.array([1, -1, -128, 5, 2, -2, -127, 5], np.int8).reshape(1, 1, 2, 4)
+    # Means 1.5, -1.5, -127.5 and 5.
+    np.testing.assert_array_equal(pool_output(p, image, is_average=True).ravel(), [2, -2, -128, 5])
+    run_pool(run_steps, p, image, Kernel.AVERAGE_POOL)
+
+
+def strides(shape: tuple[int, ...], tensor: tuple[int, ...]) -> tuple[int, ...]:
+    """Give row-major strides of ``tensor`` in elements, 0 where it is broadcast to ``shape``."""
+    result, stride = [], 1
+    for size, own in zip(reversed(shape), reversed(tensor), strict=True):
+        result.append(0 if own == 1 and size != 1 else stride)
+        stride *= own
+    return tuple(reversed(result))
+
+
+def make_elementwise(
+    rng: np.random.Generator, shape: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]
+) -> Elementwise:
+    """Give random scales, as TFLite's for ADD and SUB; they suit MUL as well."""
+    low, high = random_limits(rng)
+    multiplier_1, shift_1 = numerics.quantize_multiplier(float(rng.uniform(0.01, 1)))
+    multiplier_2, shift_2 = numerics.quantize_multiplier(float(rng.uniform(0.01, 1)))
+    output_multiplier, output_shift = random_scale(rng, 255 << 19)
+    return Elementwise(
+        Ref(),
+        Ref(),
+        Ref(),
+        shape=shape,
+        strides_1=strides(shape, a),
+        strides_2=strides(shape, b),
+        offset_1=int(rng.integers(-127, 129)),
+        offset_2=int(rng.integers(-127, 129)),
+        output_offset=int(rng.integers(-128, 128)),
+        left_shift=20,
+        multiplier_1=multiplier_1,
+        shift_1=shift_1,
+        multiplier_2=multiplier_2,
+        shift_2=shift_2,
+        output_multiplier=output_multiplier,
+        output_shift=output_shift,
+        activation_min=low,
+        activation_max=high,
+    )
+
+
+def run_elementwise(run_steps: Any, rng: np.random.Generator, *kernels: Kernel) -> None:
+    rank = int(rng.integers(1, 6))
+    shape = padded_shape([int(rng.integers(1, 6)) for _ in range(rank)])
+    is_plain = kernels[-1] is Kernel.SIMD_ADD
+    keeps = rng.random((2, len(shape))) < (2 if is_plain else 0.6)
+    keeps[1] |= ~keeps[0]
+    a, b = (tuple(np.where(keep, shape, 1).tolist()) for keep in keeps)
+    p = make_elementwise(rng, shape, a, b)
+    values_a, values_b = int8s(rng, a), int8s(rng, b)
+    builder = ProgramBuilder()
+    source_1, source_2 = builder.input(values_a), builder.input(values_b)
+    expected = []
+    for kernel in kernels:
+        own = p
+        if kernel is Kernel.MUL:
+            multiplier, shift = random_scale(rng, 255 * 255)
+            own = dataclasses.replace(
+                p, left_shift=0, output_multiplier=multiplier, output_shift=shift
+            )
+        plain = Kernel.ADD if kernel is Kernel.SIMD_ADD else kernel
+        expected.append(elementwise_output(own, plain, values_a, values_b))
+        refs = {"input_1": source_1, "input_2": source_2, "output": builder.output(shape)}
+        builder.step(kernel, dataclasses.replace(own, **refs))
+    # Six dimensions are the most that a tensor's description holds; all of them are used here.
+    for kernel, actual, wanted in zip(kernels, run_steps(builder), expected, strict=True):
+        np.testing.assert_array_equal(actual, wanted, err_msg=f"{kernel.name} {p}")
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_elementwise(run_steps: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    run_elementwise(run_steps, rng, Kernel.ADD, Kernel.SUB, Kernel.MUL)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_simd_add(run_steps: Any, seed: int) -> None:
+    run_elementwise(run_steps, np.random.default_rng(seed), Kernel.ADD, Kernel.SIMD_ADD)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_mean(run_steps: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = padded_shape([int(rng.integers(1, 6)) for _ in range(int(rng.integers(1, 6)))])
+    is_reduced = rng.random(len(shape)) < 0.5
+    values = int8s(rng, shape)
+    axes = tuple(np.flatnonzero(is_reduced).tolist())
+    count = int(np.prod([shape[axis] for axis in axes]))
+    multiplier, shift = random_scale(rng, 255 * count)
+    input_offset, output_offset = int(rng.integers(-127, 129)), int(rng.integers(-128, 128))
+    sums = (values.astype(np.int64) + input_offset).sum(axes)
+    expected = numerics.requantize(sums, multiplier, shift, output_offset, -128, 127)
+    builder = ProgramBuilder()
+    source = builder.input(values)
+    target = builder.output(sums.shape or (1,))
+    flags = (*is_reduced.astype(int).tolist(), 0, 0)
+    offsets = input_offset, output_offset
+    builder.step(Kernel.MEAN, Mean(source, target, shape, flags, *offsets, multiplier, shift))
+    (actual,) = run_steps(builder)
+    np.testing.assert_array_equal(actual, expected.reshape(actual.shape))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_pad(run_steps: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rank = int(rng.integers(1, 7))
+    shape = padded_shape([int(rng.integers(1, 5)) for _ in range(rank)])
+    before, after = (
+        padded_shape([int(x) for x in rng.integers(0, 3, rank)], value=0) for _ in range(2)
+    )
+    value = int(rng.integers(-128, 128))
+    values = int8s(rng, shape)
+    expected = np.pad(values, list(zip(before, after, strict=True)), constant_values=np.int8(value))
+    builder = ProgramBuilder()
+    source, target = builder.input(values), builder.output(expected.shape)
+    builder.step(Kernel.PAD, Pad(source, target, shape, before, after, value))
+    (actual,) = run_steps(builder)
+    np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize("distance", [0, 16, 5, -5])
+def test_move_of_overlapping_bytes(run_steps: Any, distance: int) -> None:
+    values = int8s(np.random.default_rng(0), (40,))
+    builder = ProgramBuilder()
+    builder.arena(16)
+    source = builder.input(values)
+    between = dataclasses.replace(source, offset=source.offset + distance)
+    builder.arena(32)
+    target = builder.output(values.shape)
+    builder.step(Kernel.MOVE, Move(source, between))
+    builder.step(Kernel.MOVE, Move(between, target))
+    (actual,) = run_steps(builder)
+    np.testing.assert_array_equal(actual, values)
+
+
+def softmax_output(values: NDArray[np.int8], table: NDArray[np.int64]) -> NDArray[np.int8]:
+    """Divide exponentials by their sum, in TFLite's fixed point."""
+    result = np.empty(values.shape, np.int8)
+    for row, logits in enumerate(values.astype(np.int64)):
+        exponentials = table[logits.max() - logits]
+        total = int(numerics.rounding_divide_by_pot(exponentials, 12).sum())
+        scale, bits_over_unit = numerics.softmax_reciprocal(total)
+        exponent = bits_over_unit + 31 - 8
+        products = numerics.saturating_rounding_doubling_high_mul(scale, exponentials)
+        parts = numerics.rounding_divide_by_pot(products, exponent) if exponent <= 31 else 0
+        result[row] = np.clip(np.asarray(parts) - 128, -128, 127)
+    return result
+
+
+def run_softmax(run_steps: Any, values: NDArray[np.int8], scale: float) -> NDArray[np.int8]:
+    table = numerics.softmax_exponentials(scale, 1.0)
+    builder = ProgramBuilder()
+    source, exponentials = builder.input(values), builder.constant(table)
+    target = builder.output(values.shape)
+    builder.step(Kernel.SOFTMAX, Softmax(source, target, exponentials, *values.shape))
+    (actual,) = run_steps(builder)
+    np.testing.assert_array_equal(actual, softmax_output(values, table))
+    return np.asarray(actual)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 0.02, 0.1, 0.8])
+@pytest.mark.parametrize("depth", [1, 2, 12, 511])
+def test_softmax(run_steps: Any, depth: int, scale: float) -> None:
+    values = int8s(np.random.default_rng(depth), (3, depth))
+    actual = run_softmax(run_steps, values, scale)
+    assert scale < 0.8 or depth > 2 or abs(int((actual.astype(int) + 128).sum(1)[0]) - 256) <= 2
+
+
+@pytest.mark.parametrize("depth", [512, 600, 4095])
+def test_softmax_of_a_sum_beyond_512(run_steps: Any, depth: int) -> None:
+    """All equal: probabilities of 1 / 512 and less round to nothing."""
+    actual = run_softmax(run_steps, np.full((1, depth), 127, np.int8), 0.1)
+    assert depth == 512 or set(actual.ravel()) == {-128}
