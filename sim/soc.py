@@ -1,0 +1,158 @@
+"""The system on chip: one class for the simulation and for every board."""
+
+from pathlib import Path
+from typing import Any
+
+from litex.gen import LiteXModule
+from litex.soc.integration.soc import SoCRegion
+from litex.soc.integration.soc_core import SoCCore
+from litex.soc.interconnect import wishbone
+from litex.soc.interconnect.csr import CSRStorage
+from migen import Signal
+
+from kiwicha import isa
+from kiwicha.sim.dram_bridge import DramBridge
+
+__all__ = ["SYS_CLK_HZ", "Soc", "soc_header"]
+
+SYS_CLK_HZ = 100_000_000
+
+
+class SimulationExit(LiteXModule):
+    """A register whose write ends the simulation; on a board it does not exist.
+
+    Parameters
+    ----------
+    pads : Record
+        ``finish`` is high for one cycle when the register is written; ``code`` is its value.
+    """
+
+    def __init__(self, *, pads: Any) -> None:
+        self.code = CSRStorage(32, description="Writing ends the simulation with this exit code.")
+        written = Signal()
+        self.sync += written.eq(self.code.re)
+        self.comb += [pads.finish.eq(written), pads.code.eq(self.code.storage)]
+
+
+class Soc(SoCCore):
+    """VexRiscv with a CFU, on-chip memory, DDR3, UART and timer.
+
+    The CPU starts at `isa.ONCHIP_BASE`, in on-chip memory that holds firmware text, data and stack.
+    DRAM is at `isa.DRAM_BASE`, behind a LiteDRAM controller without an L2 cache;
+    ``self.sdram.crossbar.get_port()`` returns further native ports of its full width.
+
+    Parameters
+    ----------
+    platform : GenericPlatform
+        LiteX platform with a ``serial`` resource, and ``simulation`` pads in a simulation.
+    crg : Module
+        Clock and reset generator, which drives the ``sys`` domain.
+    sdram_phy : Module
+        The DDR3 PHY or its model.
+    sdram_module : SDRAMModule
+        The memory chip.
+    cfu_file : Path
+        Verilog of the CFU, module ``Cfu``.
+    sys_clk_hz : int
+        Frequency of the ``sys`` domain.
+    uart_name : str
+        LiteX's kind of UART: ``serial``, or ``sim`` for byte streams.
+    firmware : bytes
+        Contents of the on-chip memory after configuration; empty in the simulation, which loads
+        its memories later.
+
+    Raises
+    ------
+    ValueError
+        If the firmware is larger than the on-chip memory.
+    """
+
+    def __init__(
+        self,
+        platform: Any,
+        *,
+        crg: Any,
+        sdram_phy: Any,
+        sdram_module: Any,
+        cfu_file: Path,
+        sys_clk_hz: int = SYS_CLK_HZ,
+        uart_name: str = "serial",
+        firmware: bytes = b"",
+    ) -> None:
+        if len(firmware) > isa.ONCHIP_BYTES:
+            raise ValueError(
+                f"firmware must have at most {isa.ONCHIP_BYTES} bytes, not {len(firmware)}"
+            )
+        self.crg = crg
+        super().__init__(
+            platform,
+            sys_clk_hz,
+            cpu_type="vexriscv",
+            cpu_variant="full+cfu",
+            cpu_cfu=str(cfu_file),
+            cpu_reset_address=isa.ONCHIP_BASE,
+            # Instruction cache refills take one cycle per word instead of two.
+            bus_bursting=True,
+            integrated_rom_size=0,
+            integrated_sram_size=0,
+            uart_name=uart_name,
+            with_timer=True,
+        )
+        self._add_onchip(firmware)
+        self._add_dram(sdram_phy, sdram_module)
+        pads = platform.request("simulation", loose=True)
+        if pads is not None:
+            self.simulation = SimulationExit(pads=pads)
+
+    def _add_onchip(self, firmware: bytes) -> None:
+        words = [
+            int.from_bytes(firmware[at : at + 4], "little") for at in range(0, len(firmware), 4)
+        ]
+        self.onchip = wishbone.SRAM(
+            isa.ONCHIP_BYTES,
+            init=words or None,
+            bus=wishbone.Interface(
+                data_width=32, address_width=32, addressing="word", bursting=self.bus.bursting
+            ),
+            name="onchip",
+        )
+        region = SoCRegion(origin=isa.ONCHIP_BASE, size=isa.ONCHIP_BYTES, mode="rwx")
+        self.bus.add_slave("onchip", self.onchip.bus, region)
+
+    def _add_dram(self, phy: Any, module: Any) -> None:
+        self.sdram_phy = phy
+        self.add_sdram("sdram", phy=phy, module=module, with_soc_interconnect=False)
+        self.dram_bridge = DramBridge(port=self.sdram.crossbar.get_port())
+        region = SoCRegion(origin=isa.DRAM_BASE, size=isa.DRAM_BYTES, mode="rwx")
+        self.bus.add_slave("main_ram", self.dram_bridge.bus, region)
+
+
+def soc_header(soc: Soc) -> str:
+    """Return the C header with the addresses of the registers of a finalized system.
+
+    Parameters
+    ----------
+    soc : Soc
+        After ``finalize``.
+
+    Returns
+    -------
+    str
+        ``KIWICHA_CSR_<BLOCK>_<REGISTER>`` for each register; ``KIWICHA_SYS_CLK_HZ``.
+    """
+    lines = [
+        "/* Generated from the system on chip; changes belong in its Python source. */",
+        "#ifndef KIWICHA_SOC_H",
+        "#define KIWICHA_SOC_H",
+        "",
+        f"#define KIWICHA_SYS_CLK_HZ {soc.sys_clk_freq}u",
+        f"#define KIWICHA_IS_SIMULATION {int(hasattr(soc, 'simulation'))}",
+    ]
+    for block, region in soc.csr.regions.items():
+        address = region.origin
+        for register in region.obj:
+            name = f"{block}_{register.name}".upper()
+            lines.append(f"#define KIWICHA_CSR_{name} 0x{address:08x}u")
+            address += 4 * -(-register.size // region.busword)
+    lines += ["", "#endif"]
+    return "\n".join(lines) + "\n"

