@@ -79,7 +79,7 @@ def test_nearly_all_plans_reach_their_bound() -> None:
             wanted.append(Buffer("b", generator.randint(1, 5000), first, last))
         top = max(b.aligned_bytes + o for b, o in zip(wanted, place(wanted), strict=True))
         reached += top == lower_bound(wanted)
-    assert reached >= 90
+    assert reached >= 85
 
 
 @pytest.mark.parametrize("config", ["baseline", "simd"])

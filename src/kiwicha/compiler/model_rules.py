@@ -15,7 +15,7 @@ def is_a_known_operator(operator: Operator) -> Iterator[Problem]:
 
 
 def has_one_subgraph(graph: Graph) -> Iterator[Problem]:
-    """A model has one subgraph."""
+    """Models have one subgraph."""
     if graph.subgraph_count != 1:
         yield Problem(f"number of subgraphs must be 1, not {graph.subgraph_count}")
 

@@ -59,7 +59,7 @@ def scales_its_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SCALE_RULES, "ADD", "SUB")
 def sums_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """The output scale of ADD and SUB is more than 2**-19 of the larger input scale."""
+    """ADD and SUB have an output scale of more than 2**-19 of the larger input scale."""
     first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
     *_, ratio = sum_ratios(quantization(first), quantization(second), quantization(output))
     if ratio >= 1:
@@ -72,7 +72,7 @@ def sums_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SCALE_RULES, "MUL")
 def products_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """The product of MUL's input scales / output scale is less than 2**30."""
+    """MUL has input scales whose product / output scale is less than 2**30."""
     first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
     scale = product_scale(quantization(first), quantization(second), quantization(output))
     if scale.shift > MAX_SHIFT:
@@ -85,7 +85,7 @@ def products_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SCALE_RULES, "MEAN")
 def means_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """The input scale of MEAN / output scale is less than 2**30."""
+    """MEAN has an input scale of less than 2**30 output scales."""
     source, output = graph.input(operator), graph.output(operator)
     scale = mean_scale(quantization(source), quantization(output), 1)
     if scale.shift > MAX_SHIFT:
@@ -98,7 +98,7 @@ def means_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SCALE_RULES, *POOLS)
 def pools_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """A pool's input and output have the same zero point, and scales within 1e-6."""
+    """Pools have one zero point for input and output, and scales within 1e-6."""
     source, output = graph.input(operator), graph.output(operator)
     a, b = quantization(source), quantization(output)
     if abs(a.scale - b.scale) > POOL_SCALE_TOLERANCE or a.zero_point != b.zero_point:

@@ -39,7 +39,7 @@ def _extents(options: Options) -> dict[str, int]:
 
 @rule(SHAPE_RULES, *WITH_WEIGHTS, *POOLS, *PAIRS)
 def fuses_only_relu(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """A fused activation is NONE, RELU, RELU_N1_TO_1 or RELU6."""
+    """Fused activations are NONE, RELU, RELU_N1_TO_1 and RELU6."""
     if operator.options.activation not in _FUSABLE:
         allowed = ", ".join(activation.name for activation in _FUSABLE)
         yield Problem(
@@ -104,7 +104,7 @@ def _window_problems(
 
 @rule(SHAPE_RULES, "CONV_2D")
 def convolves_all_channels(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """A CONV_2D has one group: its weights have as many input channels as its input."""
+    """CONV_2D has one group: its weights have as many input channels as its input."""
     outputs, height, width, channels = graph.input(operator, 1).shape
     source = graph.input(operator)
     if len(source.shape) == 4 and source.shape[3] != channels:
@@ -117,7 +117,7 @@ def convolves_all_channels(graph: Graph, operator: Operator) -> Iterator[Problem
 
 @rule(SHAPE_RULES, "DEPTHWISE_CONV_2D")
 def multiplies_its_channels(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """A DEPTHWISE_CONV_2D's weights are [1, height, width, input channels x depth multiplier]."""
+    """DEPTHWISE_CONV_2D has weights [1, height, width, input channels x depth multiplier]."""
     source, weights = graph.input(operator), graph.input(operator, 1)
     first, height, width, outputs = weights.shape
     if first != 1:
@@ -134,7 +134,7 @@ def multiplies_its_channels(graph: Graph, operator: Operator) -> Iterator[Proble
 
 @rule(SHAPE_RULES, *POOLS)
 def pools_each_channel(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """A pool's window covers at most 4194304 elements of the input; channels stay as they are."""
+    """Pools have windows of at most 4194304 elements of the input, and keep the channels."""
     source, options = graph.input(operator), operator.options
     if len(source.shape) != 4:
         return
@@ -147,7 +147,7 @@ def pools_each_channel(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SHAPE_RULES, "FULLY_CONNECTED")
 def connects_rows(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """A FULLY_CONNECTED's input is rows of as many values as its weights [outputs, inputs] have."""
+    """FULLY_CONNECTED has weights [outputs, inputs] in the default format, and input to match."""
     source, weights, output = (
         graph.input(operator),
         graph.input(operator, 1),

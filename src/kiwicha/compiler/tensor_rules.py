@@ -33,7 +33,7 @@ OPERAND_RULES: list[Rule] = []
 
 @rule(COUNT_RULES)
 def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """An operator has one output and every input it needs; only a bias may be left out."""
+    """Operators have one output and every input they need; only a bias may be left out."""
     if len(operator.outputs) != 1:
         yield Problem(f"number of outputs must be 1, not {len(operator.outputs)}")
     needed = len(ACTIVATIONS[operator.name])
@@ -66,7 +66,7 @@ def has_a_fixed_shape(what: str, tensor: Tensor) -> Iterator[Problem]:
 
 
 def has_one_scale(what: str, tensor: Tensor) -> Iterator[Problem]:
-    """An activation has one scale, finite and more than 0, and one zero point, -128 to 127."""
+    """Activations have one scale, finite and more than 0, and one zero point, -128 to 127."""
     if tensor.type is not TensorType.INT8:
         return
     parameters = tensor.quantization
@@ -151,7 +151,7 @@ def has_weight_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(OPERAND_RULES, *WITH_WEIGHTS)
 def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """A bias is an int32 constant with one value per output channel."""
+    """Biases are int32 constants with one value per output channel."""
     bias = graph.operand(operator, 2)
     if bias is None:
         return
