@@ -19,6 +19,7 @@ _C_TYPES = {
     "u16": "uint16_t",
     "u32": "uint32_t",
     "i8": "int8_t",
+    "i16": "int16_t",
     "i32": "int32_t",
     "f32": "float",
     "ref": "struct kiwicha_ref",

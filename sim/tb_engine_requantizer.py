@@ -63,7 +63,7 @@ def _channel(rng: random.Random, *, is_wide: bool) -> Channel:
     if kind < 0.6:
         shift = min(0, 7 - max(1, abs(total).bit_length() - 1)) + rng.randint(-2, 1)
         shift = min(shift, 0)
-    bias = int(numerics.wrap_int32(rng.getrandbits(32))) if rng.random() < 0.5 else rng.randint(-9, 9)
+    bias = rng.choice((rng.getrandbits(32) - 2**31, rng.randint(-9, 9)))
     return int(numerics.wrap_int32(total - bias)), bias, multiplier, shift
 
 

@@ -1,4 +1,4 @@
-"""Bench of the multiplier array: it is driven as the engine's walkers do, and compared with sums."""
+"""Bench of the multiplier array, driven as the engine's walkers do, against plain sums."""
 
 import random
 from collections.abc import Sequence
@@ -199,8 +199,14 @@ def _weight_words(window: Window, weights: Ints, outputs: int, taps: int) -> Int
 
 
 def _walk(
-    schedule: Schedule, window: Window, rows: Sequence[int], x: Ints, words: Ints, interval: int,
-    rng: np.random.Generator, stall: float,
+    schedule: Schedule,
+    window: Window,
+    rows: Sequence[int],
+    x: Ints,
+    words: Ints,
+    interval: int,
+    rng: np.random.Generator,
+    stall: float,
 ) -> None:
     """Append the operations of one row of outputs; ``rows`` are the kernel rows inside the map."""
     channels = x.shape[2]

@@ -5,15 +5,15 @@ static uint32_t round_up_to_word(uint32_t value)
     return value > UINT32_MAX - 3 ? UINT32_MAX : (value + 3) & ~3u;
 }
 
-static uint32_t area(const uint32_t *batches_height_width, uint32_t channels)
+KIWICHA_SMALL static uint32_t area(const uint32_t *batches_height_width, uint32_t channels)
 {
     return kiwicha_saturating_multiply(kiwicha_saturating_product(batches_height_width, 3),
                                        channels);
 }
 
 /** Bytes of the weights; 0 where the channels do not fit together. */
-static uint32_t weights_bytes(const struct kiwicha_conv *conv, enum kiwicha_conv_kind kind,
-                              bool is_simd)
+KIWICHA_SMALL static uint32_t weights_bytes(const struct kiwicha_conv *conv,
+                                            enum kiwicha_conv_kind kind, bool is_simd)
 {
     uint32_t taps = conv->kernel_height * conv->kernel_width;
     if (kind == KIWICHA_CONV_DEPTHWISE) {
@@ -27,8 +27,8 @@ static uint32_t weights_bytes(const struct kiwicha_conv *conv, enum kiwicha_conv
                                        round_up_to_word(conv->output_channels));
 }
 
-static void require_tables(struct kiwicha_check *check, const struct kiwicha_conv *conv,
-                           bool is_simd)
+KIWICHA_SMALL static void require_tables(struct kiwicha_check *check,
+                                         const struct kiwicha_conv *conv, bool is_simd)
 {
     uint32_t channels = is_simd ? round_up_to_word(conv->output_channels) : conv->output_channels;
     uint32_t bytes = kiwicha_saturating_multiply(channels, sizeof(int32_t));
@@ -48,8 +48,9 @@ static void require_tables(struct kiwicha_check *check, const struct kiwicha_con
     }
 }
 
-void kiwicha_require_conv(struct kiwicha_check *check, const struct kiwicha_conv *conv,
-                          enum kiwicha_conv_kind kind, bool is_simd)
+KIWICHA_SMALL void kiwicha_require_conv(struct kiwicha_check *check,
+                                        const struct kiwicha_conv *conv,
+                                        enum kiwicha_conv_kind kind, bool is_simd)
 {
     const uint32_t extents[] = {
         conv->input_height,    conv->input_width,    conv->output_height, conv->output_width,
@@ -88,14 +89,14 @@ void kiwicha_require_conv(struct kiwicha_check *check, const struct kiwicha_conv
 }
 
 /** Every window of one dimension holds at least one element of the input. */
-static bool windows_touch_input(uint32_t input, uint32_t output, uint32_t kernel, uint32_t stride,
-                                uint32_t pad)
+KIWICHA_SMALL static bool windows_touch_input(uint32_t input, uint32_t output, uint32_t kernel,
+                                              uint32_t stride, uint32_t pad)
 {
     return pad < kernel && (output - 1) * stride < input + pad;
 }
 
-void kiwicha_require_pool(struct kiwicha_check *check, const struct kiwicha_pool *pool,
-                          uint32_t alignment)
+KIWICHA_SMALL void kiwicha_require_pool(struct kiwicha_check *check,
+                                        const struct kiwicha_pool *pool, uint32_t alignment)
 {
     const uint32_t extents[] = {
         pool->input_height,  pool->input_width,  pool->output_height, pool->output_width,
@@ -124,7 +125,7 @@ void kiwicha_require_pool(struct kiwicha_check *check, const struct kiwicha_pool
 }
 
 /** Number of elements up to the last one that the strides reach. */
-static uint32_t strided_extent(const uint32_t *shape, const uint32_t *strides)
+KIWICHA_SMALL static uint32_t strided_extent(const uint32_t *shape, const uint32_t *strides)
 {
     uint64_t last = 0;
     for (uint32_t k = 0; k < KIWICHA_MAX_RANK; k++) {
@@ -133,8 +134,9 @@ static uint32_t strided_extent(const uint32_t *shape, const uint32_t *strides)
     return last >= UINT32_MAX ? UINT32_MAX : (uint32_t)last + 1;
 }
 
-void kiwicha_require_elementwise(struct kiwicha_check *check,
-                                 const struct kiwicha_elementwise *elementwise, uint32_t alignment)
+KIWICHA_SMALL void kiwicha_require_elementwise(struct kiwicha_check *check,
+                                               const struct kiwicha_elementwise *elementwise,
+                                               uint32_t alignment)
 {
     const uint32_t *shape = elementwise->shape;
     uint32_t elements = kiwicha_saturating_product(shape, KIWICHA_MAX_RANK);

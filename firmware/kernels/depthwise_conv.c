@@ -3,8 +3,8 @@
 #include "kernels.h"
 #include "requantize.h"
 
-enum kiwicha_status kiwicha_check_depthwise_conv(const struct kiwicha_memory *memory,
-                                                 const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_depthwise_conv(const struct kiwicha_memory *memory,
+                                                               const void *params)
 {
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
     kiwicha_require_conv(&check, params, KIWICHA_CONV_DEPTHWISE, false);

@@ -2,8 +2,8 @@
 #include "kernels.h"
 #include "requantize.h"
 
-enum kiwicha_status kiwicha_check_elementwise(const struct kiwicha_memory *memory,
-                                              const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_elementwise(const struct kiwicha_memory *memory,
+                                                            const void *params)
 {
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
     kiwicha_require_elementwise(&check, params, 1);

@@ -10,7 +10,7 @@ struct axes {
     uint32_t position[KIWICHA_MAX_RANK];
 };
 
-static struct axes select_axes(const struct kiwicha_mean *p, uint8_t is_reduced)
+KIWICHA_SMALL static struct axes select_axes(const struct kiwicha_mean *p, uint8_t is_reduced)
 {
     struct axes axes = {0};
     uint32_t stride = 1;
@@ -43,7 +43,8 @@ static bool step(struct axes *axes, const int8_t **element)
     return false;
 }
 
-enum kiwicha_status kiwicha_check_mean(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_mean(const struct kiwicha_memory *memory,
+                                                     const void *params)
 {
     const struct kiwicha_mean *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};

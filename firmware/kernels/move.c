@@ -3,7 +3,8 @@
 #include "check.h"
 #include "kernels.h"
 
-enum kiwicha_status kiwicha_check_move(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_move(const struct kiwicha_memory *memory,
+                                                     const void *params)
 {
     const struct kiwicha_move *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};

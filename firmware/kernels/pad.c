@@ -5,7 +5,8 @@
 
 #define LAST (KIWICHA_MAX_RANK - 1)
 
-enum kiwicha_status kiwicha_check_pad(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_pad(const struct kiwicha_memory *memory,
+                                                    const void *params)
 {
     const struct kiwicha_pad *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};

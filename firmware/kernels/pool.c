@@ -11,7 +11,8 @@ struct window {
     uint32_t x_end;
 };
 
-enum kiwicha_status kiwicha_check_pool(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_pool(const struct kiwicha_memory *memory,
+                                                     const void *params)
 {
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
     kiwicha_require_pool(&check, params, 1);

@@ -13,7 +13,8 @@ uint32_t kiwicha_simd_conv_scratch_bytes(const struct kiwicha_conv *conv)
     return kiwicha_saturating_multiply(conv->tile_pixels, (window + 3) & ~3u);
 }
 
-enum kiwicha_status kiwicha_check_simd_conv(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_conv(const struct kiwicha_memory *memory,
+                                                          const void *params)
 {
     const struct kiwicha_conv *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
@@ -25,27 +26,53 @@ enum kiwicha_status kiwicha_check_simd_conv(const struct kiwicha_memory *memory,
     return check.status;
 }
 
-/** Adds the dot products of up to four windows; each is `runs` rows of `words` words. */
-KIWICHA_INLINE void mac_windows(const struct kiwicha_simd_window *windows, uint32_t count,
+/** Adds the dot products of four windows; each is `runs` rows of `words` words. */
+KIWICHA_INLINE void mac_windows(const struct kiwicha_simd_window *windows,
                                 const kiwicha_word *weights, uint32_t runs, uint32_t words)
 {
-    const struct kiwicha_simd_window w_0 = windows[0];
-    /* Of two or three windows, the first stands in for those that are missing. */
-    const struct kiwicha_simd_window w_1 = windows[count > 1 ? 1 : 0];
-    const struct kiwicha_simd_window w_2 = windows[count > 2 ? 2 : 0];
-    const struct kiwicha_simd_window w_3 = windows[count > 3 ? 3 : 0];
-    const kiwicha_word *pixel_0 = w_0.first, *pixel_1 = w_1.first;
-    const kiwicha_word *pixel_2 = w_2.first, *pixel_3 = w_3.first;
-    for (uint32_t run = 0; run < runs; run++) {
-        if (run > 0) {
-            pixel_0 += w_0.row_words;
-            pixel_1 += w_1.row_words;
-            pixel_2 += w_2.row_words;
-            pixel_3 += w_3.row_words;
+    const kiwicha_word *pixel_0 = windows[0].first, *pixel_1 = windows[1].first;
+    const kiwicha_word *pixel_2 = windows[2].first, *pixel_3 = windows[3].first;
+    for (;;) {
+        weights = kiwicha_simd_dot_4x4(pixel_0, pixel_1, pixel_2, pixel_3, weights, words);
+        if (--runs == 0) {
+            return;
         }
-        weights = count == 1
-                      ? kiwicha_simd_dot_1x4(pixel_0, weights, words)
-                      : kiwicha_simd_dot_4x4(pixel_0, pixel_1, pixel_2, pixel_3, weights, words);
+        pixel_0 += windows[0].row_words;
+        pixel_1 += windows[1].row_words;
+        pixel_2 += windows[2].row_words;
+        pixel_3 += windows[3].row_words;
+    }
+}
+
+/** Computes four output channels of a tile. */
+static void run_group(const kiwicha_word *weights, const struct kiwicha_simd_window *windows,
+                      uint32_t pixels, uint32_t runs, uint32_t words, int8_t *target,
+                      const struct kiwicha_simd_output output)
+{
+    /* Results are collected while the CFU works on the next four pixels. */
+    int8_t *pending = NULL;
+    for (; pixels >= KIWICHA_PIXELS; pixels -= KIWICHA_PIXELS) {
+        kiwicha_cfu_start();
+        mac_windows(windows, weights, runs, words);
+        kiwicha_simd_store_4(pending, &output);
+        kiwicha_simd_push_4();
+        pending = target;
+        windows += KIWICHA_PIXELS;
+        target += KIWICHA_PIXELS * output.pitch;
+    }
+    kiwicha_simd_store_4(pending, &output);
+    for (; pixels > 0; pixels--) {
+        const kiwicha_word *pixel = windows->first;
+        const kiwicha_word *row_weights = weights;
+        kiwicha_cfu_start();
+        for (uint32_t run = 0; run < runs; run++) {
+            row_weights = kiwicha_simd_dot_1x4(pixel, row_weights, words);
+            pixel += windows->row_words;
+        }
+        kiwicha_cfu_push(0);
+        kiwicha_simd_store(target, &output);
+        windows++;
+        target += output.pitch;
     }
 }
 
@@ -54,23 +81,13 @@ static void run_tile(const struct kiwicha_simd_layer *layer,
                      const struct kiwicha_simd_window *windows, uint32_t pixels, uint32_t runs,
                      uint32_t words, int8_t *output)
 {
-    const uint32_t channels = layer->channels;
-    const uint32_t is_word = channels % KIWICHA_LANES == 0;
     const kiwicha_word *weights = layer->weights;
-    for (uint32_t channel = 0; channel < channels; channel += KIWICHA_LANES) {
-        const uint32_t left = channels - channel;
-        const uint32_t lanes = left < KIWICHA_LANES ? left : KIWICHA_LANES;
-        struct kiwicha_simd_results results = {output + channel, 0};
+    for (uint32_t channel = 0; channel < layer->channels; channel += KIWICHA_LANES) {
+        const uint32_t left = layer->channels - channel;
+        const struct kiwicha_simd_output group = {layer->channels,
+                                                  left < KIWICHA_LANES ? left : KIWICHA_LANES};
         kiwicha_simd_load_lanes(layer, channel);
-        for (uint32_t pixel = 0; pixel < pixels; pixel += KIWICHA_PIXELS) {
-            const uint32_t rest = pixels - pixel;
-            const uint32_t count = rest < KIWICHA_PIXELS ? rest : KIWICHA_PIXELS;
-            kiwicha_cfu_start();
-            mac_windows(windows + pixel, count, weights, runs, words);
-            kiwicha_simd_collect(&results, channels, lanes, is_word);
-            kiwicha_simd_push(&results, output + channel + pixel * channels, count);
-        }
-        kiwicha_simd_collect(&results, channels, lanes, is_word);
+        run_group(weights, windows, pixels, runs, words, output + channel, group);
         weights += layer->group_words;
     }
 }

@@ -2,8 +2,8 @@
 #include "simd_kernels.h"
 #include "simd_matrix.h"
 
-enum kiwicha_status kiwicha_check_simd_conv_1x1(const struct kiwicha_memory *memory,
-                                                const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_conv_1x1(const struct kiwicha_memory *memory,
+                                                              const void *params)
 {
     const struct kiwicha_conv *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};

@@ -16,8 +16,8 @@ struct rows_3x3 {
     const int8_t *input[3];  /**< some row of the input where the kernel's row is outside */
 };
 
-enum kiwicha_status kiwicha_check_simd_depthwise_conv(const struct kiwicha_memory *memory,
-                                                      const void *params)
+KIWICHA_SMALL enum kiwicha_status
+kiwicha_check_simd_depthwise_conv(const struct kiwicha_memory *memory, const void *params)
 {
     const struct kiwicha_conv *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
@@ -32,51 +32,79 @@ KIWICHA_INLINE uint32_t word_at(const int8_t *bytes)
     return *(const kiwicha_word *)(const void *)bytes;
 }
 
-/** Adds all taps of any kernel to one pixel. */
-KIWICHA_INLINE void mac_pixel(const struct kiwicha_conv *p, const struct row *row,
-                              const uint32_t pixel, uint32_t out_x)
+/** Results that the CFU holds or is computing: `count` pixels, the first of them at `target`. */
+struct results {
+    int8_t *target;
+    uint32_t count;
+};
+
+/** Pops all results and writes them. */
+KIWICHA_INLINE void collect(struct results *results, uint32_t pitch)
 {
-    const int32_t origin_x = (int32_t)(out_x * p->stride_width) - (int32_t)p->pad_left;
-    const kiwicha_word *weights = row->weights;
-    for (uint32_t tap_y = 0; tap_y < p->kernel_height; tap_y++) {
-        const int32_t y = row->origin_y + (int32_t)(tap_y * p->dilation_height);
-        if (y < 0 || y >= (int32_t)p->input_height) {
-            weights += p->kernel_width;
-            continue;
-        }
-        for (uint32_t tap_x = 0; tap_x < p->kernel_width; tap_x++) {
-            const int32_t x = origin_x + (int32_t)(tap_x * p->dilation_width);
-            if (x >= 0 && x < (int32_t)p->input_width) {
-                const uint32_t element = (uint32_t)y * p->input_width + (uint32_t)x;
-                kiwicha_cfu_mac_lanes(pixel, word_at(row->input + element * p->input_channels),
-                                      *weights);
-            }
-            weights++;
-        }
+    int8_t *target = results->target;
+    for (uint32_t k = results->count; k > 0; k--) {
+        *(kiwicha_word *)(void *)target = kiwicha_cfu_pop();
+        target += pitch;
+    }
+    results->count = 0;
+}
+
+/** Collects what there is, then sends `count` pixels to the requantizer. */
+KIWICHA_INLINE void finish(struct results *results, uint32_t pitch, int8_t *target, uint32_t count)
+{
+    collect(results, pitch);
+    kiwicha_cfu_push(0);
+    if (count > 1) {
+        kiwicha_cfu_push(1);
+    }
+    if (count > 2) {
+        kiwicha_cfu_push(2);
+    }
+    if (count > 3) {
+        kiwicha_cfu_push(3);
+    }
+    *results = (struct results){target, count};
+}
+
+/** Adds one tap of any kernel to a pixel that has it in column x of the input, if inside. */
+KIWICHA_INLINE void mac_tap(const uint32_t pixel, const int8_t *input_row, int32_t x, int32_t width,
+                            uint32_t pitch, uint32_t weight)
+{
+    if (x >= 0 && x < width) {
+        kiwicha_cfu_mac_lanes(pixel, word_at(input_row + (uint32_t)x * pitch), weight);
     }
 }
 
 /** Computes one output row of four channels, any kernel. */
-static void run_row(const struct kiwicha_conv *p, const struct row *row,
-                    struct kiwicha_simd_results *results)
+static void run_row(const struct kiwicha_conv *p, const struct row *row, struct results *results)
 {
-    const uint32_t channels = p->output_channels;
+    const uint32_t pitch = p->input_channels;
+    const int32_t width = (int32_t)p->input_width;
+    const int32_t stride = (int32_t)p->stride_width;
     for (uint32_t out_x = 0; out_x < p->output_width; out_x += KIWICHA_PIXELS) {
         const uint32_t rest = p->output_width - out_x;
-        const uint32_t count = rest < KIWICHA_PIXELS ? rest : KIWICHA_PIXELS;
+        const int32_t origin_x = (int32_t)(out_x * p->stride_width) - (int32_t)p->pad_left;
+        const kiwicha_word *weights = row->weights;
         kiwicha_cfu_start();
-        mac_pixel(p, row, 0, out_x);
-        if (count > 1) {
-            mac_pixel(p, row, 1, out_x + 1);
+        for (uint32_t tap_y = 0; tap_y < p->kernel_height; tap_y++) {
+            const int32_t y = row->origin_y + (int32_t)(tap_y * p->dilation_height);
+            if (y < 0 || y >= (int32_t)p->input_height) {
+                weights += p->kernel_width;
+                continue;
+            }
+            const int8_t *input_row = row->input + (uint32_t)y * p->input_width * pitch;
+            for (uint32_t tap_x = 0; tap_x < p->kernel_width; tap_x++) {
+                const int32_t x = origin_x + (int32_t)(tap_x * p->dilation_width);
+                const uint32_t weight = *weights++;
+                /* Pixels beyond the row are computed as well, and not collected. */
+                mac_tap(0, input_row, x, width, pitch, weight);
+                mac_tap(1, input_row, x + stride, width, pitch, weight);
+                mac_tap(2, input_row, x + 2 * stride, width, pitch, weight);
+                mac_tap(3, input_row, x + 3 * stride, width, pitch, weight);
+            }
         }
-        if (count > 2) {
-            mac_pixel(p, row, 2, out_x + 2);
-        }
-        if (count > 3) {
-            mac_pixel(p, row, 3, out_x + 3);
-        }
-        kiwicha_simd_collect(results, channels, KIWICHA_LANES, 1);
-        kiwicha_simd_push(results, row->output + out_x * channels, count);
+        finish(results, pitch, row->output + out_x * pitch,
+               rest < KIWICHA_PIXELS ? rest : KIWICHA_PIXELS);
     }
 }
 
@@ -142,7 +170,7 @@ KIWICHA_INLINE void mac_pixels_3x3(const struct rows_3x3 *rows, const uint32_t s
 
 /** Computes one output row of four channels with a 3x3 kernel; `stride` is a constant, 1 or 2. */
 KIWICHA_INLINE void run_row_3x3(const struct kiwicha_conv *p, const struct row *row,
-                                const uint32_t stride, struct kiwicha_simd_results *results)
+                                const uint32_t stride, struct results *results)
 {
     const struct rows_3x3 rows = rows_of(p, row);
     const uint32_t pitch = p->input_channels;
@@ -159,8 +187,7 @@ KIWICHA_INLINE void run_row_3x3(const struct kiwicha_conv *p, const struct row *
         } else {
             mac_pixels_3x3(&rows, stride, 1, first, width, pitch);
         }
-        kiwicha_simd_collect(results, pitch, KIWICHA_LANES, 1);
-        kiwicha_simd_push(results, output, count);
+        finish(results, pitch, output, count);
         output += count * pitch;
         first += (int32_t)(KIWICHA_PIXELS * stride);
         rest -= count;
@@ -168,19 +195,19 @@ KIWICHA_INLINE void run_row_3x3(const struct kiwicha_conv *p, const struct row *
 }
 
 static void run_row_3x3_stride_1(const struct kiwicha_conv *p, const struct row *row,
-                                 struct kiwicha_simd_results *results)
+                                 struct results *results)
 {
     run_row_3x3(p, row, 1, results);
 }
 
 static void run_row_3x3_stride_2(const struct kiwicha_conv *p, const struct row *row,
-                                 struct kiwicha_simd_results *results)
+                                 struct results *results)
 {
     run_row_3x3(p, row, 2, results);
 }
 
 typedef void row_function(const struct kiwicha_conv *p, const struct row *row,
-                          struct kiwicha_simd_results *results);
+                          struct results *results);
 
 static row_function *row_function_for(const struct kiwicha_conv *p)
 {
@@ -189,6 +216,36 @@ static row_function *row_function_for(const struct kiwicha_conv *p)
         return run_row;
     }
     return p->stride_width == 1 ? run_row_3x3_stride_1 : run_row_3x3_stride_2;
+}
+
+/** Returns how many output rows to compute before the next four channels have their turn. */
+static uint32_t rows_per_pass(const struct kiwicha_conv *p)
+{
+    /* The rest of the cache is for weights, scales and the stack. */
+    const uint32_t budget = KIWICHA_DATA_CACHE_BYTES - 512;
+    const uint32_t fitting_rows = budget / (p->input_width * p->input_channels);
+    const uint32_t kernel_rows = (p->kernel_height - 1) * p->dilation_height + 1;
+    return fitting_rows < kernel_rows ? 1 : (fitting_rows - kernel_rows) / p->stride_height + 1;
+}
+
+/** Computes some output rows of one batch, all channels. */
+static void run_rows(const struct kiwicha_conv *p, const struct kiwicha_simd_layer *layer,
+                     row_function *compute_row, struct row first, uint32_t rows,
+                     struct results *results)
+{
+    const uint32_t pitch = p->output_width * p->output_channels;
+    for (uint32_t channel = 0; channel < layer->channels; channel += KIWICHA_LANES) {
+        struct row row = first;
+        kiwicha_simd_load_lanes(layer, channel);
+        for (uint32_t k = 0; k < rows; k++) {
+            compute_row(p, &row, results);
+            row.origin_y += (int32_t)p->stride_height;
+            row.output += pitch;
+        }
+        first.input += KIWICHA_LANES;
+        first.output += KIWICHA_LANES;
+        first.weights += layer->group_words;
+    }
 }
 
 enum kiwicha_status kiwicha_run_simd_depthwise_conv(const struct kiwicha_memory *memory,
@@ -201,28 +258,25 @@ enum kiwicha_status kiwicha_run_simd_depthwise_conv(const struct kiwicha_memory 
     const uint32_t taps = p->kernel_height * p->kernel_width;
     const struct kiwicha_simd_layer layer = kiwicha_simd_begin(memory, p, taps);
     row_function *compute_row = row_function_for(p);
+    const uint32_t rows_at_once = rows_per_pass(p);
     const int8_t *input = kiwicha_source(memory, &p->input);
     int8_t *output = kiwicha_target(memory, &p->output);
-    struct kiwicha_simd_results results = {output, 0};
+    struct results results = {output, 0};
     for (uint32_t batch = 0; batch < p->batches; batch++) {
-        for (uint32_t out_y = 0; out_y < p->output_height; out_y++) {
-            struct row row = {
+        for (uint32_t out_y = 0; out_y < p->output_height; out_y += rows_at_once) {
+            const uint32_t rest = p->output_height - out_y;
+            const uint32_t rows = rest < rows_at_once ? rest : rows_at_once;
+            const struct row first = {
                 .input = input,
                 .weights = layer.weights,
                 .output = output,
                 .origin_y = (int32_t)(out_y * p->stride_height) - (int32_t)p->pad_top,
             };
-            for (uint32_t channel = 0; channel < layer.channels; channel += KIWICHA_LANES) {
-                kiwicha_simd_load_lanes(&layer, channel);
-                compute_row(p, &row, &results);
-                row.input += KIWICHA_LANES;
-                row.output += KIWICHA_LANES;
-                row.weights += taps;
-            }
-            output += p->output_width * p->output_channels;
+            run_rows(p, &layer, compute_row, first, rows, &results);
+            output += rows * p->output_width * p->output_channels;
         }
         input += p->input_height * p->input_width * p->input_channels;
     }
-    kiwicha_simd_collect(&results, p->output_channels, KIWICHA_LANES, 1);
+    collect(&results, p->output_channels);
     return KIWICHA_STATUS_OK;
 }

@@ -2,8 +2,8 @@
 #include "simd_kernels.h"
 #include "simd_matrix.h"
 
-enum kiwicha_status kiwicha_check_simd_fully_connected(const struct kiwicha_memory *memory,
-                                                       const void *params)
+KIWICHA_SMALL enum kiwicha_status
+kiwicha_check_simd_fully_connected(const struct kiwicha_memory *memory, const void *params)
 {
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
     kiwicha_require_conv(&check, params, KIWICHA_CONV_FULLY_CONNECTED, true);

@@ -15,38 +15,127 @@ struct kiwicha_simd_layer kiwicha_simd_begin(const struct kiwicha_memory *memory
     };
 }
 
-void kiwicha_require_simd_matrix(struct kiwicha_check *check, const struct kiwicha_conv *conv)
+KIWICHA_SMALL void kiwicha_require_simd_matrix(struct kiwicha_check *check,
+                                               const struct kiwicha_conv *conv)
 {
     kiwicha_require(check, conv->input_channels % 4 == 0);
     kiwicha_require(check, conv->tile_pixels >= KIWICHA_PIXELS);
     kiwicha_require(check, conv->tile_pixels % KIWICHA_PIXELS == 0);
 }
 
-/** Four output channels of some pixels. */
-KIWICHA_INLINE void run_group(const kiwicha_word *weights, uint32_t words,
-                              const kiwicha_word *input, uint32_t pixels, int8_t *output,
-                              uint32_t pitch, uint32_t lanes, uint32_t is_word)
+/** Words of four pixels, and of four lanes, at one position of the dot product. */
+KIWICHA_INLINE void mac_4x4(const kiwicha_word *pixel_0, const kiwicha_word *pixel_1,
+                            const kiwicha_word *pixel_2, const kiwicha_word *pixel_3,
+                            const kiwicha_word *weights)
 {
-    struct kiwicha_simd_results results = {output, 0};
-    while (pixels > 0) {
-        /* Of two or three pixels, the last stands in for those that are missing. */
-        const uint32_t count = pixels < KIWICHA_PIXELS ? pixels : KIWICHA_PIXELS;
-        const kiwicha_word *pixel_1 = input + (count > 1 ? words : 0);
-        const kiwicha_word *pixel_2 = pixel_1 + (count > 2 ? words : 0);
-        const kiwicha_word *pixel_3 = pixel_2 + (count > 3 ? words : 0);
-        kiwicha_cfu_start();
-        if (count == 1) {
-            kiwicha_simd_dot_1x4(input, weights, words);
-        } else {
-            kiwicha_simd_dot_4x4(input, pixel_1, pixel_2, pixel_3, weights, words);
-        }
-        kiwicha_simd_collect(&results, pitch, lanes, is_word);
-        kiwicha_simd_push(&results, output, count);
-        input += count * words;
-        output += count * pitch;
-        pixels -= count;
+    /* All loads come first: a load's result can be used without waiting two instructions later. */
+    const uint32_t a_0 = *pixel_0, w_0 = weights[0], w_1 = weights[1], w_2 = weights[2];
+    const uint32_t w_3 = weights[3], a_1 = *pixel_1, a_2 = *pixel_2, a_3 = *pixel_3;
+    kiwicha_cfu_mac(0, 0, a_0, w_0);
+    kiwicha_cfu_mac(0, 1, a_0, w_1);
+    kiwicha_cfu_mac(0, 2, a_0, w_2);
+    kiwicha_cfu_mac(0, 3, a_0, w_3);
+    kiwicha_cfu_mac(1, 0, a_1, w_0);
+    kiwicha_cfu_mac(1, 1, a_1, w_1);
+    kiwicha_cfu_mac(1, 2, a_1, w_2);
+    kiwicha_cfu_mac(1, 3, a_1, w_3);
+    kiwicha_cfu_mac(2, 0, a_2, w_0);
+    kiwicha_cfu_mac(2, 1, a_2, w_1);
+    kiwicha_cfu_mac(2, 2, a_2, w_2);
+    kiwicha_cfu_mac(2, 3, a_2, w_3);
+    kiwicha_cfu_mac(3, 0, a_3, w_0);
+    kiwicha_cfu_mac(3, 1, a_3, w_1);
+    kiwicha_cfu_mac(3, 2, a_3, w_2);
+    kiwicha_cfu_mac(3, 3, a_3, w_3);
+}
+
+/** As `mac_4x4`, for pixel 0 alone. */
+KIWICHA_INLINE void mac_1x4(const kiwicha_word *pixel_0, const kiwicha_word *weights)
+{
+    const uint32_t a_0 = *pixel_0, w_0 = weights[0], w_1 = weights[1], w_2 = weights[2];
+    const uint32_t w_3 = weights[3];
+    kiwicha_cfu_mac(0, 0, a_0, w_0);
+    kiwicha_cfu_mac(0, 1, a_0, w_1);
+    kiwicha_cfu_mac(0, 2, a_0, w_2);
+    kiwicha_cfu_mac(0, 3, a_0, w_3);
+}
+
+const kiwicha_word *kiwicha_simd_dot_4x4(const kiwicha_word *pixel_0, const kiwicha_word *pixel_1,
+                                         const kiwicha_word *pixel_2, const kiwicha_word *pixel_3,
+                                         const kiwicha_word *weights, uint32_t words)
+{
+    const kiwicha_word *end = weights + words * KIWICHA_LANES;
+    const kiwicha_word *unrolled_end = weights + (words & ~3u) * KIWICHA_LANES;
+    while (weights != unrolled_end) {
+        mac_4x4(pixel_0, pixel_1, pixel_2, pixel_3, weights);
+        mac_4x4(pixel_0 + 1, pixel_1 + 1, pixel_2 + 1, pixel_3 + 1, weights + 4);
+        mac_4x4(pixel_0 + 2, pixel_1 + 2, pixel_2 + 2, pixel_3 + 2, weights + 8);
+        mac_4x4(pixel_0 + 3, pixel_1 + 3, pixel_2 + 3, pixel_3 + 3, weights + 12);
+        pixel_0 += 4;
+        pixel_1 += 4;
+        pixel_2 += 4;
+        pixel_3 += 4;
+        weights += 16;
     }
-    kiwicha_simd_collect(&results, pitch, lanes, is_word);
+    while (weights != end) {
+        mac_4x4(pixel_0++, pixel_1++, pixel_2++, pixel_3++, weights);
+        weights += KIWICHA_LANES;
+    }
+    return end;
+}
+
+const kiwicha_word *kiwicha_simd_dot_1x4(const kiwicha_word *pixel_0, const kiwicha_word *weights,
+                                         uint32_t words)
+{
+    const kiwicha_word *end = weights + words * KIWICHA_LANES;
+    const kiwicha_word *unrolled_end = weights + (words & ~3u) * KIWICHA_LANES;
+    while (weights != unrolled_end) {
+        mac_1x4(pixel_0, weights);
+        mac_1x4(pixel_0 + 1, weights + 4);
+        mac_1x4(pixel_0 + 2, weights + 8);
+        mac_1x4(pixel_0 + 3, weights + 12);
+        pixel_0 += 4;
+        weights += 16;
+    }
+    while (weights != end) {
+        mac_1x4(pixel_0++, weights);
+        weights += KIWICHA_LANES;
+    }
+    return end;
+}
+
+void kiwicha_simd_store_bytes(int8_t *target, uint32_t word, uint32_t lanes)
+{
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        target[lane] = (int8_t)(word >> (8 * lane));
+    }
+}
+
+/** Four output channels of some pixels. */
+static void run_group(const kiwicha_word *weights, uint32_t words, const kiwicha_word *input,
+                      uint32_t pixels, int8_t *target, const struct kiwicha_simd_output output)
+{
+    /* Results are collected while the CFU works on the next four pixels. */
+    int8_t *pending = NULL;
+    for (; pixels >= KIWICHA_PIXELS; pixels -= KIWICHA_PIXELS) {
+        kiwicha_cfu_start();
+        kiwicha_simd_dot_4x4(input, input + words, input + 2 * words, input + 3 * words, weights,
+                             words);
+        kiwicha_simd_store_4(pending, &output);
+        kiwicha_simd_push_4();
+        pending = target;
+        input += KIWICHA_PIXELS * words;
+        target += KIWICHA_PIXELS * output.pitch;
+    }
+    kiwicha_simd_store_4(pending, &output);
+    for (; pixels > 0; pixels--) {
+        kiwicha_cfu_start();
+        kiwicha_simd_dot_1x4(input, weights, words);
+        kiwicha_cfu_push(0);
+        kiwicha_simd_store(target, &output);
+        input += words;
+        target += output.pitch;
+    }
 }
 
 void kiwicha_simd_matrix(const struct kiwicha_simd_layer *layer, const kiwicha_word *input,
@@ -54,15 +143,15 @@ void kiwicha_simd_matrix(const struct kiwicha_simd_layer *layer, const kiwicha_w
 {
     const uint32_t words = layer->group_words / KIWICHA_LANES;
     const uint32_t channels = layer->channels;
-    const uint32_t is_word = channels % KIWICHA_LANES == 0;
     while (pixels > 0) {
         const uint32_t count = pixels < tile_pixels ? pixels : tile_pixels;
         const kiwicha_word *weights = layer->weights;
         for (uint32_t channel = 0; channel < channels; channel += KIWICHA_LANES) {
             const uint32_t left = channels - channel;
-            const uint32_t lanes = left < KIWICHA_LANES ? left : KIWICHA_LANES;
+            const struct kiwicha_simd_output group = {channels,
+                                                      left < KIWICHA_LANES ? left : KIWICHA_LANES};
             kiwicha_simd_load_lanes(layer, channel);
-            run_group(weights, words, input, count, output + channel, channels, lanes, is_word);
+            run_group(weights, words, input, count, output + channel, group);
             weights += layer->group_words;
         }
         input += count * words;

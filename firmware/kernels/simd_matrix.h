@@ -46,144 +46,62 @@ KIWICHA_INLINE void kiwicha_simd_load_lanes(const struct kiwicha_simd_layer *lay
     kiwicha_cfu_scale(3, multiplier_3, shift_3);
 }
 
-/** Words of four pixels, and of four lanes, at one position of the dot product. */
-KIWICHA_INLINE void kiwicha_simd_mac_4x4(const kiwicha_word *pixel_0, const kiwicha_word *pixel_1,
+/**
+ * Adds the dot products of four pixels and four lanes to all accumulators.
+ *
+ * A function of its own needs no more than the registers that calls may overwrite, so its callers
+ * keep their state in the others: the stack is out of the inner loops.
+ *
+ * @param pixel_0 first of `words` words
+ * @param weights first of `words` times four words
+ * @return the word after the weights
+ */
+const kiwicha_word *kiwicha_simd_dot_4x4(const kiwicha_word *pixel_0, const kiwicha_word *pixel_1,
                                          const kiwicha_word *pixel_2, const kiwicha_word *pixel_3,
-                                         const kiwicha_word *weights)
-{
-    /* All loads come first: a load's result can be used without waiting two instructions later. */
-    const uint32_t a_0 = *pixel_0, w_0 = weights[0], w_1 = weights[1], w_2 = weights[2];
-    const uint32_t w_3 = weights[3], a_1 = *pixel_1, a_2 = *pixel_2, a_3 = *pixel_3;
-    kiwicha_cfu_mac(0, 0, a_0, w_0);
-    kiwicha_cfu_mac(0, 1, a_0, w_1);
-    kiwicha_cfu_mac(0, 2, a_0, w_2);
-    kiwicha_cfu_mac(0, 3, a_0, w_3);
-    kiwicha_cfu_mac(1, 0, a_1, w_0);
-    kiwicha_cfu_mac(1, 1, a_1, w_1);
-    kiwicha_cfu_mac(1, 2, a_1, w_2);
-    kiwicha_cfu_mac(1, 3, a_1, w_3);
-    kiwicha_cfu_mac(2, 0, a_2, w_0);
-    kiwicha_cfu_mac(2, 1, a_2, w_1);
-    kiwicha_cfu_mac(2, 2, a_2, w_2);
-    kiwicha_cfu_mac(2, 3, a_2, w_3);
-    kiwicha_cfu_mac(3, 0, a_3, w_0);
-    kiwicha_cfu_mac(3, 1, a_3, w_1);
-    kiwicha_cfu_mac(3, 2, a_3, w_2);
-    kiwicha_cfu_mac(3, 3, a_3, w_3);
-}
-
-/** As `kiwicha_simd_mac_4x4`, for pixel 0 alone. */
-KIWICHA_INLINE void kiwicha_simd_mac_1x4(const kiwicha_word *pixel_0, const kiwicha_word *weights)
-{
-    const uint32_t a_0 = *pixel_0, w_0 = weights[0], w_1 = weights[1], w_2 = weights[2];
-    const uint32_t w_3 = weights[3];
-    kiwicha_cfu_mac(0, 0, a_0, w_0);
-    kiwicha_cfu_mac(0, 1, a_0, w_1);
-    kiwicha_cfu_mac(0, 2, a_0, w_2);
-    kiwicha_cfu_mac(0, 3, a_0, w_3);
-}
-
-/** Adds a dot product of `words` words to all accumulators; returns the weights after it. */
-KIWICHA_INLINE const kiwicha_word *kiwicha_simd_dot_4x4(const kiwicha_word *pixel_0,
-                                                        const kiwicha_word *pixel_1,
-                                                        const kiwicha_word *pixel_2,
-                                                        const kiwicha_word *pixel_3,
-                                                        const kiwicha_word *weights, uint32_t words)
-{
-    const kiwicha_word *end = weights + words * KIWICHA_LANES;
-    const kiwicha_word *unrolled_end = weights + (words & ~3u) * KIWICHA_LANES;
-    while (weights != unrolled_end) {
-        kiwicha_simd_mac_4x4(pixel_0, pixel_1, pixel_2, pixel_3, weights);
-        kiwicha_simd_mac_4x4(pixel_0 + 1, pixel_1 + 1, pixel_2 + 1, pixel_3 + 1, weights + 4);
-        kiwicha_simd_mac_4x4(pixel_0 + 2, pixel_1 + 2, pixel_2 + 2, pixel_3 + 2, weights + 8);
-        kiwicha_simd_mac_4x4(pixel_0 + 3, pixel_1 + 3, pixel_2 + 3, pixel_3 + 3, weights + 12);
-        pixel_0 += 4;
-        pixel_1 += 4;
-        pixel_2 += 4;
-        pixel_3 += 4;
-        weights += 16;
-    }
-    while (weights != end) {
-        kiwicha_simd_mac_4x4(pixel_0++, pixel_1++, pixel_2++, pixel_3++, weights);
-        weights += KIWICHA_LANES;
-    }
-    return end;
-}
+                                         const kiwicha_word *weights, uint32_t words);
 
 /** As `kiwicha_simd_dot_4x4`, for pixel 0 alone. */
-KIWICHA_INLINE const kiwicha_word *kiwicha_simd_dot_1x4(const kiwicha_word *pixel_0,
-                                                        const kiwicha_word *weights, uint32_t words)
-{
-    const kiwicha_word *end = weights + words * KIWICHA_LANES;
-    const kiwicha_word *unrolled_end = weights + (words & ~3u) * KIWICHA_LANES;
-    while (weights != unrolled_end) {
-        kiwicha_simd_mac_1x4(pixel_0, weights);
-        kiwicha_simd_mac_1x4(pixel_0 + 1, weights + 4);
-        kiwicha_simd_mac_1x4(pixel_0 + 2, weights + 8);
-        kiwicha_simd_mac_1x4(pixel_0 + 3, weights + 12);
-        pixel_0 += 4;
-        weights += 16;
-    }
-    while (weights != end) {
-        kiwicha_simd_mac_1x4(pixel_0++, weights);
-        weights += KIWICHA_LANES;
-    }
-    return end;
-}
+const kiwicha_word *kiwicha_simd_dot_1x4(const kiwicha_word *pixel_0, const kiwicha_word *weights,
+                                         uint32_t words);
 
-/** Results that the CFU holds or is computing: `count` pixels, the first of them at `output`. */
-struct kiwicha_simd_results {
-    int8_t *output;
-    uint32_t count;
+/** How a layer's results lie in memory. */
+struct kiwicha_simd_output {
+    uint32_t pitch; /**< bytes from one pixel to the next */
+    uint32_t lanes; /**< channels that the current group has, 1 to 4 */
 };
 
-/** Writes four int8, or the first `lanes` of them where the last group has fewer. */
-KIWICHA_INLINE void kiwicha_simd_store(int8_t *output, uint32_t word, uint32_t lanes,
-                                       uint32_t is_word)
+/** Writes the bytes of a group that has fewer than four channels or is not word-aligned. */
+void kiwicha_simd_store_bytes(int8_t *target, uint32_t word, uint32_t lanes);
+
+/** Pops one pixel's result and writes it. */
+KIWICHA_INLINE void kiwicha_simd_store(int8_t *target, const struct kiwicha_simd_output *output)
 {
-    if (is_word) {
-        *(kiwicha_word *)(void *)output = word;
-        return;
-    }
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        output[lane] = (int8_t)(word >> (8 * lane));
+    const uint32_t word = kiwicha_cfu_pop();
+    if (output->pitch % KIWICHA_LANES == 0) {
+        *(kiwicha_word *)(void *)target = word;
+    } else {
+        kiwicha_simd_store_bytes(target, word, output->lanes);
     }
 }
 
-/**
- * Pops all results and writes them.
- *
- * @param pitch bytes from one pixel's output to the next
- * @param lanes channels to write, 1 to 4
- * @param is_word all four lanes are written and the output is word-aligned
- */
-KIWICHA_INLINE void kiwicha_simd_collect(struct kiwicha_simd_results *results, uint32_t pitch,
-                                         uint32_t lanes, uint32_t is_word)
+/** Pops the results of four pixels and writes them; nothing if `target` is null. */
+KIWICHA_INLINE void kiwicha_simd_store_4(int8_t *target, const struct kiwicha_simd_output *output)
 {
-    int8_t *output = results->output;
-    for (uint32_t k = results->count; k > 0; k--) {
-        kiwicha_simd_store(output, kiwicha_cfu_pop(), lanes, is_word);
-        output += pitch;
+    if (target != NULL) {
+        kiwicha_simd_store(target, output);
+        kiwicha_simd_store(target + output->pitch, output);
+        kiwicha_simd_store(target + 2 * output->pitch, output);
+        kiwicha_simd_store(target + 3 * output->pitch, output);
     }
-    results->count = 0;
 }
 
-/** Sends `count` pixels to the requantizer; the FIFO must have space for them. */
-KIWICHA_INLINE void kiwicha_simd_push(struct kiwicha_simd_results *results, int8_t *output,
-                                      uint32_t count)
+/** Sends four pixels to the requantizer, whose FIFO must be empty. */
+KIWICHA_INLINE void kiwicha_simd_push_4(void)
 {
     kiwicha_cfu_push(0);
-    if (count > 1) {
-        kiwicha_cfu_push(1);
-    }
-    if (count > 2) {
-        kiwicha_cfu_push(2);
-    }
-    if (count > 3) {
-        kiwicha_cfu_push(3);
-    }
-    results->output = output;
-    results->count = count;
+    kiwicha_cfu_push(1);
+    kiwicha_cfu_push(2);
+    kiwicha_cfu_push(3);
 }
 
 /**

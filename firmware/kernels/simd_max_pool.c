@@ -8,8 +8,8 @@ struct rows {
     uint32_t end;
 };
 
-enum kiwicha_status kiwicha_check_simd_max_pool(const struct kiwicha_memory *memory,
-                                                const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_max_pool(const struct kiwicha_memory *memory,
+                                                              const void *params)
 {
     const struct kiwicha_pool *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};

@@ -7,7 +7,8 @@
 #define SUM_FRACTION_BITS 19
 #define PROBABILITY_BITS 8 /* the output's scale is 1 / 256 */
 
-enum kiwicha_status kiwicha_check_softmax(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_softmax(const struct kiwicha_memory *memory,
+                                                        const void *params)
 {
     const struct kiwicha_softmax *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};

@@ -25,7 +25,7 @@ static bool overlap(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, uint32
     return begin_a <= begin_b ? begin_b - begin_a < a_bytes : begin_a - begin_b < b_bytes;
 }
 
-static bool checksum_holds(const struct kiwicha_program_header *header)
+KIWICHA_SMALL static bool checksum_holds(const struct kiwicha_program_header *header)
 {
     const uint32_t *word = (const uint32_t *)(const void *)((const uint8_t *)header + CHECKED_FROM);
     uint32_t sum = 0;
@@ -38,15 +38,15 @@ static bool checksum_holds(const struct kiwicha_program_header *header)
 }
 
 /** Whether `count` records of `bytes` lie inside the Program, word-aligned. */
-static bool has_records(const struct kiwicha_program_header *header, uint32_t offset,
-                        uint32_t count, uint32_t bytes)
+KIWICHA_SMALL static bool has_records(const struct kiwicha_program_header *header, uint32_t offset,
+                                      uint32_t count, uint32_t bytes)
 {
     uint32_t size = kiwicha_saturating_multiply(count, bytes);
     return offset % 4 == 0 && offset <= header->total_bytes && size <= header->total_bytes - offset;
 }
 
-static enum kiwicha_status check_header(const struct kiwicha_program_header *header,
-                                        uint32_t program_bytes)
+KIWICHA_SMALL static enum kiwicha_status check_header(const struct kiwicha_program_header *header,
+                                                      uint32_t program_bytes)
 {
     if (header->magic != KIWICHA_PROGRAM_MAGIC) {
         return KIWICHA_STATUS_BAD_MAGIC;
@@ -88,7 +88,7 @@ static enum kiwicha_status check_header(const struct kiwicha_program_header *hea
     return KIWICHA_STATUS_OK;
 }
 
-static enum kiwicha_status check_layers(const struct kiwicha_program_header *header)
+KIWICHA_SMALL static enum kiwicha_status check_layers(const struct kiwicha_program_header *header)
 {
     const struct kiwicha_layer_record *layers =
         (const void *)((const uint8_t *)header + header->layers_offset);
@@ -101,9 +101,10 @@ static enum kiwicha_status check_layers(const struct kiwicha_program_header *hea
     return check.status;
 }
 
-static enum kiwicha_status check_tensors(const struct kiwicha_model *model,
-                                         const struct kiwicha_program_header *header,
-                                         const struct kiwicha_io_record *tensors, uint32_t count)
+KIWICHA_SMALL static enum kiwicha_status check_tensors(const struct kiwicha_model *model,
+                                                       const struct kiwicha_program_header *header,
+                                                       const struct kiwicha_io_record *tensors,
+                                                       uint32_t count)
 {
     struct kiwicha_check check = {&model->memory, KIWICHA_STATUS_OK};
     for (uint32_t k = 0; k < count; k++) {
@@ -123,9 +124,9 @@ static enum kiwicha_status check_tensors(const struct kiwicha_model *model,
     return check.status;
 }
 
-static enum kiwicha_status check_step(const struct kiwicha_model *model,
-                                      const struct kiwicha_program_header *header,
-                                      const struct kiwicha_step_record *step)
+KIWICHA_SMALL static enum kiwicha_status check_step(const struct kiwicha_model *model,
+                                                    const struct kiwicha_program_header *header,
+                                                    const struct kiwicha_step_record *step)
 {
     const struct kiwicha_kernel_entry *entry = kiwicha_find_kernel(step->kernel);
     if (entry == NULL) {
@@ -142,8 +143,9 @@ static enum kiwicha_status check_step(const struct kiwicha_model *model,
     return entry->check(&model->memory, model->memory.program + step->params_offset);
 }
 
-static enum kiwicha_status check_arguments(const void *program, uint32_t program_bytes,
-                                           const void *arena, uint32_t arena_bytes)
+KIWICHA_SMALL static enum kiwicha_status check_arguments(const void *program,
+                                                         uint32_t program_bytes, const void *arena,
+                                                         uint32_t arena_bytes)
 {
     if (program == NULL || !is_aligned(program) || !is_aligned(arena)) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
@@ -157,8 +159,9 @@ static enum kiwicha_status check_arguments(const void *program, uint32_t program
                                                                  : KIWICHA_STATUS_OK;
 }
 
-enum kiwicha_status kiwicha_open(struct kiwicha_model *model, const void *program,
-                                 uint32_t program_bytes, void *arena, uint32_t arena_bytes)
+KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, const void *program,
+                                               uint32_t program_bytes, void *arena,
+                                               uint32_t arena_bytes)
 {
     if (model == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;

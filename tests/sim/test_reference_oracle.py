@@ -6,6 +6,7 @@ from support import oracle, random_models
 
 from kiwicha import isa
 from kiwicha.compiler import compile_model
+from kiwicha.program import Program
 from kiwicha.sim import reference
 
 INT8_MODELS = [
@@ -20,10 +21,17 @@ BLOCK = 25
 """Random models that one test asks the oracle about."""
 
 
+def stored(program: Program) -> Program:
+    """Give the Program that firmware reads: what went through bytes."""
+    restored = Program.from_bytes(program.to_bytes())
+    assert restored == program
+    return restored
+
+
 @pytest.mark.parametrize("config", isa.CONFIGS)
 @pytest.mark.parametrize("name", INT8_MODELS)
 def test_goldens(name: str, config: str, zoo_model, golden_cases) -> None:
-    program = compile_model(zoo_model(name), config)
+    program = stored(compile_model(zoo_model(name), config))
     differing = []
     for golden in golden_cases(name):
         (output,) = reference.run(program, [golden.input])
@@ -42,7 +50,7 @@ def check(cases: dict[int, oracle.Case]) -> None:
             problems.append(f"seed {seed}: no answer: {answers[seed].error}")
             continue
         for config in isa.CONFIGS:
-            got = reference.run(compile_model(case.model, config), case.inputs)
+            got = reference.run(stored(compile_model(case.model, config)), case.inputs)
             for expected, actual in zip(outputs, got, strict=True):
                 assert actual.shape == expected.shape
                 if not np.array_equal(actual, expected):

@@ -196,25 +196,21 @@ def test_narrow_stores_leave_their_neighbours(
     assert ending.dumps == (bytes(expected),)
 
 
-def next_random(state: int) -> int:
-    """Give the state after this one: a linear congruential generator that C repeats."""
-    return (state * 1664525 + 1013904223) & 0xFFFF_FFFF
-
-
 RANDOM_ACCESSES = """
-static uint32_t sum;
 int main(void) {
-    uint32_t state = %(seed)uu;
-    for (uint32_t k = 0; k < %(count)uu; ++k) {
+    uint32_t state = SEED, sum = 0;
+    for (uint32_t k = 0; k < COUNT; ++k) {
         state = state * 1664525u + 1013904223u;
         uint32_t choice = state >> 8;
-        uint32_t address = %(base)uu + (choice & 3u) * 4096u + ((choice >> 2) & 0x7fu);
-        switch ((choice >> 9) & 7u) {
-        case 0: *(volatile uint8_t *)address = (uint8_t)k; break;
-        case 1: *(volatile uint16_t *)(address & ~1u) = (uint16_t)k; break;
-        case 2: *(volatile uint32_t *)(address & ~3u) = k; break;
-        case 3: *(volatile uint32_t *)(address & ~3u) = ~k; break;
-        default: sum = sum * 3u + *(volatile uint32_t *)(address & ~3u); break;
+        uint32_t address = BASE + (choice & 3u) * 4096u + ((choice >> 2) & 0x7fu);
+        volatile uint32_t *word = (volatile uint32_t *)(address & ~3u);
+        volatile uint32_t *next = (volatile uint32_t *)((address & ~3u) ^ 4u);
+        volatile uint32_t *far = (volatile uint32_t *)((address & ~3u) ^ 4096u);
+        switch ((choice >> 9) & 3u) {
+        case 0: *(volatile uint8_t *)address = (uint8_t)k; sum = sum * 3u + *word; break;
+        case 1: *(volatile uint16_t *)(address & ~1u) = (uint16_t)k; sum = sum * 3u + *next; break;
+        case 2: *word = k; *far = ~k; sum = sum * 3u + *word; break;
+        default: sum = sum * 3u + *word; break;
         }
     }
     return (int)sum;
@@ -224,36 +220,35 @@ int main(void) {
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_loads_and_stores(simulator: Simulator, tmp_path: Path, seed: int) -> None:
-    # Four pages fall on the same lines of the data cache, so that most loads reach the DRAM,
-    # often while stores to the same or the neighbouring word are on their way.
-    base, count, size = isa.DRAM_BASE + 0x8000, 20_000, 4 * 4096
+    # Four pages fall on the same lines of the data cache, so that most loads reach the DRAM, right
+    # after stores to the same or the neighbouring word and with other stores on their way.
+    base, count, size = isa.DRAM_BASE + 0x8000, 10_000, 4 * 4096
     memory = bytearray(random.Random(seed).randbytes(size))
+    constants = {"SEED": seed, "COUNT": count, "BASE": base}
     ending = run_main(
         simulator,
         tmp_path,
-        RANDOM_ACCESSES
-        .replace("%(seed)u", str(seed))
-        .replace("%(count)u", str(count))
-        .replace("%(base)u", str(base)),
+        "".join(f"#define {name} {value}u\n" for name, value in constants.items())
+        + RANDOM_ACCESSES,
         loads=[(base, bytes(memory))],
         dumps=[(base, size)],
     )
     state, total = seed, 0
     for k in range(count):
-        state = next_random(state)
+        state = (state * 1664525 + 1013904223) & 0xFFFF_FFFF
         choice = state >> 8
         at = (choice & 3) * 4096 + ((choice >> 2) & 0x7F)
-        operation = (choice >> 9) & 7
-        word_at = at & ~3
-        if operation == 0:
-            memory[at] = k & 0xFF
-        elif operation == 1:
-            struct.pack_into("<H", memory, at & ~1, k)
-        elif operation <= 3:
-            struct.pack_into("<I", memory, word_at, k if operation == 2 else k ^ 0xFFFF_FFFF)
-        else:
-            (word,) = struct.unpack_from("<I", memory, word_at)
-            total = (total * 3 + word) & 0xFFFF_FFFF
+        loaded_at = word_at = at & ~3
+        match (choice >> 9) & 3:
+            case 0:
+                memory[at] = k & 0xFF
+            case 1:
+                struct.pack_into("<H", memory, at & ~1, k)
+                loaded_at = word_at ^ 4
+            case 2:
+                struct.pack_into("<I", memory, word_at, k)
+                struct.pack_into("<I", memory, word_at ^ 4096, k ^ 0xFFFF_FFFF)
+        total = (total * 3 + int.from_bytes(memory[loaded_at : loaded_at + 4], "little")) % 2**32
     assert ending.dumps == (bytes(memory),)
     assert ending.code == total
 
