@@ -1,0 +1,1 @@
+"""Training of the bundled demo model; needs the optional extra ``train``."""
