@@ -1,0 +1,103 @@
+"""The command line: names, the exit code, and errors on one line."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from kiwicha.commands import area, bench, compile, demo, doctor, models, run
+from kiwicha.errors import KiwichaError
+
+__all__ = ["app", "main"]
+
+EXIT_ERROR = 2
+_EXIT_INTERRUPTED = 130
+_DEBUG = "--debug"
+
+app = typer.Typer(
+    help="An open int8 neural-network accelerator, and what makes a .tflite file run on it.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo.demo)
+app.command()(run.run)
+app.command()(bench.bench)
+app.command("compile")(compile.compile_)
+app.add_typer(models.app, name="models")
+app.command()(doctor.doctor)
+app.command()(area.area)
+
+
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"kiwicha {version('kiwicha')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: Annotated[
+        bool, typer.Option(_DEBUG, help="Show the traceback of an error; may stand anywhere.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    # main() has taken --debug out; here it is for the help text.
+    del debug, version
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0; 1 if a comparison or a check failed; 2 after an error.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    is_debug = _DEBUG in words
+    try:
+        code = app(
+            [word for word in words if word != _DEBUG], prog_name="kiwicha", standalone_mode=False
+        )
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", _EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # What reads our output has seen enough; the interpreter must not flush into it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KiwichaError as error:
+        if is_debug:
+            raise
+        return _fail(str(error))
+    except Exception as error:
+        # Typer's own errors have a text for users; anything else is a bug of ours.
+        describe = getattr(error, "format_message", None)
+        if is_debug:
+            raise
+        if describe is not None:
+            return _fail(describe())
+        return _fail(f"internal error, please report it: {type(error).__name__}: {error}")
+    return int(code or 0)
+
+
+def _fail(text: str, code: int = EXIT_ERROR) -> int:
+    # Logs of tools and lists of violations have several lines.
+    lines = (line.strip() for line in text.splitlines())
+    sys.stderr.write("kiwicha: " + "; ".join(filter(None, lines)).replace(":; ", ": ") + "\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

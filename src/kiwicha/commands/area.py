@@ -1,0 +1,45 @@
+"""``kiwicha area``: what the CFU takes of an FPGA."""
+
+from typing import Annotated
+
+import typer
+
+from kiwicha.errors import UsageError
+
+__all__ = ["area"]
+
+_TOP = "Cfu"
+_FAMILY = "xc7"
+
+
+def area(
+    config: Annotated[str, typer.Option(help="A configuration with a CFU.")] = "simd",
+    json: Annotated[str | None, typer.Option(help="Receives the counts; - is stdout.")] = None,
+) -> None:
+    """Synthesise the CFU for Xilinx 7 series and count LUT, FF, DSP and block RAM."""
+    from rich.table import Table
+
+    from kiwicha.commands import console
+    from kiwicha.commands.execution import find_config
+    from kiwicha.isa import CONFIGS
+
+    console.require_writable(json)
+    hardware = find_config(config)
+    if not hardware.has_simd:
+        with_cfu = " or ".join(name for name, known in CONFIGS.items() if known.has_simd)
+        raise UsageError(f"config must be one with a CFU ({with_cfu}), not {config!r}")
+
+    from kiwicha.boards.resources import synth_xilinx_resources
+    from kiwicha.gateware.cfu import verilog
+
+    with console.display() as show:
+        show.stage(f"synthesising the CFU of {config}")
+        resources = synth_xilinx_resources(verilog(hardware), _TOP)
+    if json is not None:
+        console.write_json(json, {"config": config, "family": _FAMILY, "resources": resources})
+    if json != console.STDOUT:
+        table = Table(title=f"CFU of {config}, synth_xilinx -family {_FAMILY}")
+        for name in resources:
+            table.add_column(name, justify="right")
+        table.add_row(*(f"{count:,g}" for count in resources.values()))
+        console.stdout().print(table)

@@ -1,0 +1,62 @@
+"""``kiwicha compile``: a model as a Program on disk."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kiwicha.errors import UsageError
+
+__all__ = ["PROGRAM_SUFFIX", "compile_"]
+
+PROGRAM_SUFFIX = ".kiwicha"
+
+
+def compile_(
+    model: Annotated[str, typer.Argument(help="A .tflite file, a name of the zoo, or demo.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Folder that receives Program and listing; by default build/MODEL-CONFIG.",
+        ),
+    ] = None,
+    config: Annotated[str, typer.Option(help="baseline or simd.")] = "simd",
+    dump: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STAGE",
+            help="Print what a stage gave: graph, layers, tiles, memory or program. "
+            "Files are then written only with -o.",
+        ),
+    ] = None,
+) -> None:
+    """Compile a model for a configuration."""
+    from kiwicha import compiler, zoo
+    from kiwicha.commands import console
+    from kiwicha.commands.execution import find_config
+
+    hardware = find_config(config)
+    name, path, _ = zoo.resolve(model)
+    compilation = compiler.compile_stages(path, hardware)
+    if dump is not None:
+        typer.echo(compiler.dump(compilation, dump), nl=False)
+        if output is None:
+            return
+    program = compilation.program
+    folder = output or Path("build") / f"{name}-{config}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
+    raw = program.to_bytes()
+    binary = folder / f"{name}{PROGRAM_SUFFIX}"
+    console.write_file(binary, raw)
+    console.write_file(folder / f"{name}.txt", f"{compiler.listing(program)}\n".encode())
+    if dump is None:
+        typer.echo(
+            f"{binary}: {len(raw):,} bytes, {len(program.steps)} steps, "
+            f"arena {program.arena_bytes:,} bytes, for {config}"
+        )

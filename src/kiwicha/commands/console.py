@@ -1,0 +1,153 @@
+"""What commands print and write: results to standard output, progress to standard error."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from kiwicha.errors import UsageError
+
+__all__ = [
+    "STDOUT",
+    "Display",
+    "display",
+    "read_file",
+    "require_writable",
+    "stdout",
+    "write_file",
+    "write_json",
+]
+
+STDOUT = "-"
+"""File name that means standard output."""
+_PIPE_COLUMNS = 120
+"""Width of tables that go to a file or a pipe: none of their columns is cut."""
+
+
+def stdout() -> Console:
+    """Return the console that results go to."""
+    console = Console(highlight=False, soft_wrap=True)
+    return console if console.is_terminal else Console(highlight=False, width=_PIPE_COLUMNS)
+
+
+class Display:
+    """Progress of one command: a bar on a terminal, one line per stage elsewhere.
+
+    Parameters
+    ----------
+    console : Console
+        Where it shows.
+    progress : Progress
+        The bars, running.
+    """
+
+    def __init__(self, console: Console, progress: Progress) -> None:
+        self._console = console
+        self._progress = progress
+        self._task = progress.add_task("starting", total=None)
+
+    def stage(self, text: str) -> None:
+        """Show that a stage of unknown length has begun."""
+        self._progress.reset(self._task, description=text, total=None)
+        if not self._console.is_terminal:
+            self._console.print(text, markup=False)
+
+    def steps(self, text: str, weights: list[int]) -> Callable[[int, int], None]:
+        """Show a stage of known steps and return what reports its progress.
+
+        Parameters
+        ----------
+        text : str
+            What runs.
+        weights : list of int
+            Expected length of each step, in any unit.
+
+        Returns
+        -------
+        callable
+            Takes simulated cycles and finished steps.
+        """
+        start: tuple[float, int] | None = None
+
+        def report(cycles: int, finished: int) -> None:
+            nonlocal start
+            # Building may come first: this stage begins when it first reports.
+            if start is None:
+                self.stage(text)
+                start = time.monotonic(), cycles
+            speed = (cycles - start[1]) / max(1e-3, time.monotonic() - start[0])
+            self._progress.update(
+                self._task,
+                total=max(1, sum(weights)),
+                completed=sum(weights[:finished]),
+                description=f"{text}: {cycles / 1e6:,.1f} M cycles, {speed / 1e6:.2f} M/s",
+            )
+
+        return report
+
+    def bytes(self, text: str, total: int) -> Callable[[int], None]:
+        """Show a transfer and return what reports the number of bytes received."""
+        self.stage(text)
+        self._progress.update(self._task, total=total)
+        return lambda received: self._progress.update(self._task, completed=received)
+
+    def line(self, text: str) -> None:
+        """Show a line that stays."""
+        self._console.print(text, markup=False)
+
+
+@contextmanager
+def display() -> Iterator[Display]:
+    """Show progress on standard error while the block runs."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        yield Display(console, progress)
+
+
+def require_writable(*names: Path | str | None) -> None:
+    """Check that output files can be made, before work starts.
+
+    Raises
+    ------
+    UsageError
+        If a name is a folder, or its folder does not exist.
+    """
+    for name in names:
+        if name is None or name == STDOUT:
+            continue
+        path = Path(name)
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise UsageError(f"output must be a file in an existing folder, not {path}")
+
+
+def read_file(path: Path, what: str) -> bytes:
+    """Return the contents of a file that the user named."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{what} must be a readable file: {error.strerror} ({path})") from error
+
+
+def write_file(path: Path, raw: bytes) -> None:
+    """Write a file that the user named."""
+    try:
+        path.write_bytes(raw)
+    except OSError as error:
+        raise UsageError(f"output must be writable: {error.strerror} ({path})") from error
+
+
+def write_json(name: str, value: Any) -> None:
+    """Write JSON to a file or, for ``-``, to standard output."""
+    text = json.dumps(value, indent=2) + "\n"
+    if name == STDOUT:
+        Console(soft_wrap=True).out(text, end="", highlight=False)
+    else:
+        write_file(Path(name), text.encode())

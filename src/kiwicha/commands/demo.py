@@ -1,0 +1,40 @@
+"""``kiwicha demo``: the bundled model on a bundled picture."""
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["demo"]
+
+
+def demo(
+    with_baseline: Annotated[
+        bool,
+        typer.Option("--with-baseline", help="Simulate the CPU alone too; takes minutes."),
+    ] = False,
+) -> None:
+    """Show the bundled model at work on the simulated system on chip."""
+    from kiwicha import zoo
+    from kiwicha.commands import console, execution
+    from kiwicha.report import layer_table, summary
+
+    picture = zoo.demo_pictures()[0]
+    names = ["simd", *(["baseline"] if with_baseline else [])]
+    jobs = [execution.prepare(zoo.DEMO, name) for name in names]
+    with console.display() as show:
+        outcomes = [
+            execution.run_simulated(job, execution.model_inputs(job, [picture.path]), show)
+            for job in jobs
+        ]
+    reports = [outcome.report for outcome in outcomes]
+    out = console.stdout()
+    out.print(layer_table(*reports))
+    for report in reports:
+        out.print(summary(report))
+    if with_baseline:
+        first, last = (report.cycles or 0 for report in reports)
+        out.print(f"speed-up over the baseline: {last / max(1, first):.1f}x")
+    words = execution.answer(jobs[0], outcomes[0].output)
+    out.print(f"answer: {picture.path.name} shows: {words}")
+    if not all(report.bit_exact for report in reports):
+        raise typer.Exit(1)

@@ -1,0 +1,202 @@
+"""From a model's name to the report of its run: what ``run``, ``demo`` and ``bench`` share."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kiwicha import isa, zoo
+from kiwicha.commands.console import Display
+from kiwicha.compiler import compile_model
+from kiwicha.errors import UsageError
+from kiwicha.pictures import describe, tensor_bytes
+from kiwicha.program import Program
+from kiwicha.report import Report, make_report
+from kiwicha.sim import reference
+from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
+from kiwicha.sim.system import run_program
+
+__all__ = [
+    "Job",
+    "Outcome",
+    "answer",
+    "find_config",
+    "first_difference",
+    "model_inputs",
+    "prepare",
+    "random_inputs",
+    "run_reference",
+    "run_simulated",
+]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A model compiled for a configuration.
+
+    Parameters
+    ----------
+    model : str
+        Name in reports.
+    labels : tuple of str
+        Meaning of each element of the output; empty if unknown.
+    config : isa.Config
+        What it runs on.
+    program : Program
+        What runs.
+    """
+
+    model: str
+    labels: tuple[str, ...]
+    config: isa.Config
+    program: Program
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outputs of a run, one after the other, and its report."""
+
+    output: bytes
+    report: Report
+    simulation_hz: float
+    """Simulated cycles per second of this machine; 0 if nothing was simulated."""
+
+
+def find_config(name: str) -> isa.Config:
+    """Return a configuration by name.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name.
+    """
+    if name in isa.CONFIGS:
+        return isa.CONFIGS[name]
+    near = difflib.get_close_matches(name, isa.CONFIGS, n=1, cutoff=0.4)
+    hint = f"; nearest is {near[0]!r}" if near else ""
+    raise UsageError(f"config must be {' or '.join(isa.CONFIGS)}, not {name!r}{hint}")
+
+
+def prepare(model: str, config: str) -> Job:
+    """Find a model and compile it.
+
+    Raises
+    ------
+    KiwichaError
+        If model or configuration are unknown, or the model is not supported.
+    """
+    hardware = find_config(config)
+    name, path, labels = zoo.resolve(model)
+    return Job(name, labels, hardware, compile_model(path, hardware))
+
+
+def model_inputs(job: Job, files: Sequence[Path]) -> list[bytes]:
+    """Return the model's inputs from files, one for each in the model's order.
+
+    The bundled model without a file gets the bundled picture.
+
+    Raises
+    ------
+    UsageError
+        If the number of files differs from the number of inputs, or one does not fit.
+    """
+    if not files and job.model == zoo.DEMO:
+        files = [zoo.demo_pictures()[0].path]
+    tensors = job.program.inputs
+    if len(files) != len(tensors):
+        wanted = "; ".join(f"{tensor.name!r}: {describe(tensor)}" for tensor in tensors)
+        raise UsageError(
+            f"--input must be given {_times(len(tensors))}, not {_times(len(files))} ({wanted})"
+        )
+    return [tensor_bytes(tensor, path) for tensor, path in zip(tensors, files, strict=True)]
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def random_inputs(job: Job, seed: int = 0) -> list[bytes]:
+    """Return inputs of uniformly distributed bytes, the same for the same seed."""
+    rng = np.random.default_rng(seed)
+    return [rng.bytes(tensor.ref.bytes) for tensor in job.program.inputs]
+
+
+def run_reference(job: Job, inputs: Sequence[bytes]) -> Outcome:
+    """Execute the Program in numpy."""
+    outputs = reference.run(job.program, inputs)
+    report = make_report(
+        job.program,
+        model=job.model,
+        config=job.config,
+        target="reference",
+        clock_hz=isa.CLOCK_HZ,
+        step_cycles=(),
+        inference_cycles=(),
+        bit_exact=None,
+    )
+    return Outcome(b"".join(output.tobytes() for output in outputs), report, 0.0)
+
+
+def run_simulated(
+    job: Job,
+    inputs: Sequence[bytes],
+    show: Display,
+    *,
+    inferences: int = 1,
+    max_cycles: int = DEFAULT_MAX_CYCLES,
+    trace: Path | None = None,
+    trace_start: int = 0,
+) -> Outcome:
+    """Execute the Program on the simulated system and compare with the reference executor."""
+    show.stage(f"executing {job.model} in the reference executor")
+    expected = run_reference(job, inputs).output
+    show.stage(f"preparing the simulator of {job.config.name}")
+    weights = [1 + job.program.layers[step.layer].macs for step in job.program.steps]
+    result = run_program(
+        job.program,
+        inputs,
+        inferences=inferences,
+        max_cycles=max_cycles,
+        trace=trace,
+        trace_start=trace_start,
+        on_progress=show.steps(f"simulating {job.model}", weights * inferences),
+        on_build=show.stage,
+    )
+    output = b"".join(result.outputs)
+    report = make_report(
+        job.program,
+        model=job.model,
+        config=job.config,
+        target="sim",
+        clock_hz=isa.CLOCK_HZ,
+        step_cycles=result.step_cycles,
+        inference_cycles=(result.first_cycles, result.last_cycles)[:inferences],
+        bit_exact=output == expected,
+    )
+    return Outcome(output, report, result.simulated_cycles / max(1e-9, result.wall_seconds))
+
+
+def first_difference(output: bytes, expected: bytes) -> str | None:
+    """Return where two outputs of one size first differ, in words; None if nowhere."""
+    differing = [k for k, (a, b) in enumerate(zip(output, expected, strict=True)) if a != b]
+    if not differing:
+        return None
+    at = differing[0]
+    got, wanted = (int.from_bytes(raw[at : at + 1], signed=True) for raw in (output, expected))
+    return (
+        f"output differs first at index {at}: {got}, expected {wanted} "
+        f"({len(differing)} of {len(output)} bytes differ)"
+    )
+
+
+def answer(job: Job, output: bytes) -> str | None:
+    """Return the largest output in words; None if the model has no labels."""
+    tensor = job.program.outputs[0]
+    scores = np.frombuffer(output[: tensor.ref.bytes], np.int8)
+    if tensor.dtype != isa.DType.INT8 or len(scores) != len(job.labels):
+        return None
+    best = int(scores.argmax())
+    score = tensor.scale * (int(scores[best]) - tensor.zero_point)
+    return f"{job.labels[best]} ({100 * score:.1f} %)"

@@ -1,0 +1,105 @@
+"""``kiwicha run``: one model, one input, one configuration."""
+
+import dataclasses
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kiwicha.errors import UsageError
+
+if TYPE_CHECKING:
+    from kiwicha.commands.execution import Job
+
+__all__ = ["Target", "run"]
+
+
+class Target(enum.StrEnum):
+    """What executes the Program."""
+
+    REFERENCE = "reference"
+    SIM = "sim"
+
+
+def run(
+    model: Annotated[str, typer.Argument(help="A .tflite file, a name of the zoo, or demo.")],
+    inputs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--input",
+            help="Raw tensor bytes or a picture; once for each input of the model, in its order.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Receives the output tensors, one after the other.")
+    ] = None,
+    expect: Annotated[
+        Path | None, typer.Option(help="Bytes that the output must equal; else exit 1.")
+    ] = None,
+    target: Annotated[
+        Target, typer.Option(help="numpy in seconds, or the simulated system on chip.")
+    ] = Target.SIM,
+    config: Annotated[str, typer.Option(help="baseline or simd.")] = "simd",
+    json: Annotated[str | None, typer.Option(help="Receives the report; - is stdout.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="Receives waveforms (FST).")] = None,
+    trace_start: Annotated[int, typer.Option(min=0, help="First cycle of the trace.")] = 0,
+    max_cycles: Annotated[
+        int | None, typer.Option(min=1, help="Gives the simulation up after so many cycles.")
+    ] = None,
+) -> None:
+    """Run a model and print what every layer cost."""
+    from kiwicha.commands import console, execution
+    from kiwicha.report import layer_table, summary
+    from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
+
+    if trace is not None and target != Target.SIM:
+        raise UsageError("--trace must come with --target sim, not with --target reference")
+    console.require_writable(output, json, trace)
+    job = execution.prepare(model, config)
+    raw = execution.model_inputs(job, inputs or [])
+    expected = None if expect is None else _expected(job, expect)
+
+    with console.display() as show:
+        if target == Target.REFERENCE:
+            show.stage(f"executing {job.model} in the reference executor")
+            outcome = execution.run_reference(job, raw)
+        else:
+            outcome = execution.run_simulated(
+                job,
+                raw,
+                show,
+                max_cycles=max_cycles or DEFAULT_MAX_CYCLES,
+                trace=trace,
+                trace_start=trace_start,
+            )
+
+    difference = None if expected is None else execution.first_difference(outcome.output, expected)
+    report = outcome.report
+    if target == Target.REFERENCE and expected is not None:
+        report = dataclasses.replace(report, bit_exact=difference is None)
+    if output is not None:
+        console.write_file(output, outcome.output)
+    if json is not None:
+        console.write_json(json, report.to_json())
+    if json != console.STDOUT:
+        out = console.stdout()
+        out.print(layer_table(report))
+        out.print(summary(report))
+        words = execution.answer(job, outcome.output)
+        if words is not None:
+            out.print(f"answer: {words}")
+    if difference is not None:
+        typer.echo(f"kiwicha: {difference} ({expect})", err=True)
+    if difference is not None or report.bit_exact is False:
+        raise typer.Exit(1)
+
+
+def _expected(job: "Job", path: Path) -> bytes:
+    from kiwicha.commands import console
+
+    expected = console.read_file(path, "expected output")
+    size = sum(tensor.ref.bytes for tensor in job.program.outputs)
+    if len(expected) != size:
+        raise UsageError(f"expected output must have {size} bytes, not {len(expected)} ({path})")
+    return expected

@@ -1,0 +1,110 @@
+"""Input files as tensor bytes: raw tensors as they are, pictures fitted to the tensor."""
+
+from pathlib import Path
+
+from PIL import Image, ImageOps
+
+from kiwicha.errors import UsageError
+from kiwicha.isa import DType
+from kiwicha.program import IoTensor
+
+__all__ = ["PICTURE_SUFFIXES", "describe", "picture_bytes", "tensor_bytes"]
+
+PICTURE_SUFFIXES = (
+    ".bmp",
+    ".gif",
+    ".jpeg",
+    ".jpg",
+    ".pgm",
+    ".png",
+    ".ppm",
+    ".tif",
+    ".tiff",
+    ".webp",
+)
+_FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+_MODES = {1: "L", 3: "RGB"}
+
+
+def describe(tensor: IoTensor) -> str:
+    """Return type, shape and size of a tensor in words."""
+    shape = "x".join(str(size) for size in tensor.shape) or "scalar"
+    return f"{tensor.dtype.name.lower()} {shape}, {tensor.ref.bytes} bytes"
+
+
+def tensor_bytes(tensor: IoTensor, path: Path) -> bytes:
+    """Return the bytes of an input tensor from a file.
+
+    A file with a picture's suffix is a picture. Any other file is the raw tensor if it has the
+    tensor's size, and a picture if it does not and is one.
+
+    Parameters
+    ----------
+    tensor : IoTensor
+        The model's input.
+    path : Path
+        Raw tensor or picture.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, has the wrong size, or is a picture and the tensor takes none.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"input must be a readable file: {error.strerror} ({path})") from error
+    is_named_picture = path.suffix.lower() in PICTURE_SUFFIXES
+    if not is_named_picture and len(raw) == tensor.ref.bytes:
+        return raw
+    if is_named_picture or _is_picture(path):
+        return picture_bytes(tensor, path)
+    raise UsageError(
+        f"input {tensor.name!r} must be {describe(tensor)}, or a picture, "
+        f"not {len(raw)} bytes ({path})"
+    )
+
+
+def _is_picture(path: Path) -> bool:
+    try:
+        with Image.open(path, formats=_FORMATS):
+            return True
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return False
+
+
+def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
+    """Return a picture as the bytes of an input tensor.
+
+    The picture becomes grey (ITU-R 601 luma) or RGB, is resized bilinearly to the tensor's height
+    and width without keeping its proportions, and pixels 0 to 255 become int8 -128 to 127: the
+    tensor's whole range, whatever real range its scale gives it.
+
+    Parameters
+    ----------
+    tensor : IoTensor
+        int8 [1, height, width, 1 or 3].
+    path : Path
+        The picture.
+
+    Raises
+    ------
+    UsageError
+        If the tensor has another type or shape, or the file is not a whole picture.
+    """
+    shape = tensor.shape
+    is_fit = len(shape) == 4 and shape[0] == 1 and shape[3] in _MODES
+    if tensor.dtype != DType.INT8 or not is_fit:
+        raise UsageError(
+            f"input {tensor.name!r} must be int8 1xHxWx1 or 1xHxWx3 to take a picture, "
+            f"not {describe(tensor)} ({path}); give its raw bytes"
+        )
+    try:
+        with Image.open(path, formats=_FORMATS) as opened:
+            upright = ImageOps.exif_transpose(opened)
+            picture = upright.convert(_MODES[shape[3]])
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise UsageError(f"input must be a whole picture: {error} ({path})") from error
+    resized = picture.resize((shape[2], shape[1]), Image.Resampling.BILINEAR)
+    # x - 128 in two's complement.
+    return bytes(pixel ^ 0x80 for pixel in resized.tobytes())

@@ -1,0 +1,50 @@
+"""``kiwicha bench``."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command_line import Command
+
+from kiwicha.commands.bench import DEFAULT_MODELS
+
+
+def test_wrong_hardware_exits_1(kiwicha: Command, hardware: Any, tiny: Path) -> None:
+    hardware.is_exact = False
+    code, out, _ = kiwicha("bench", tiny)
+    assert code == 1
+    assert "NO" in out
+
+
+def test_bench_runs_every_model_on_every_configuration(
+    kiwicha: Command, hardware: Any, tiny: Path, adder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "bench.json"
+    code, out, _ = kiwicha("bench", tiny, adder, "--config", "baseline,simd", "--json", path)
+    pairs = [(m, c) for m in ("tiny", "adder") for c in ("baseline", "simd")]
+    assert (code, hardware.ran) == (0, pairs)
+    runs = json.loads(path.read_text())
+    assert [(run["model"], run["config"]) for run in runs] == pairs
+    assert {run["simulation_hz"] for run in runs} == {1_000_000}
+    assert sum(" yes " in line for line in out.splitlines()) == 4
+
+
+def test_bench_checks_everything_before_it_simulates(
+    kiwicha: Command, hardware: Any, tiny: Path
+) -> None:
+    assert "nearest is 'simd'" in kiwicha.error("bench", tiny, "--config", "simd,sind")
+    assert hardware.ran == []
+
+
+def test_bench_without_names_takes_what_is_here(
+    kiwicha: Command,
+    hardware: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path))
+    monkeypatch.setenv("KIWICHA_MODELS", "")
+    assert kiwicha("bench")[0] == 0
+    assert hardware.ran == [("demo", "simd")]
+    assert "kws" in DEFAULT_MODELS

@@ -1,0 +1,49 @@
+"""``kiwicha compile``."""
+
+from pathlib import Path
+
+import pytest
+from support.command_line import Command
+
+from kiwicha.compiler import STAGES
+from kiwicha.program import Program
+
+
+def test_compile_writes_program_and_listing(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
+    code, out, _ = kiwicha("compile", tiny, "-o", tmp_path / "a" / "b", "--config", "baseline")
+    assert code == 0
+    raw = (tmp_path / "a" / "b" / "tiny.kiwicha").read_bytes()
+    program = Program.from_bytes(raw)
+    assert program.config.name == "baseline"
+    assert f"{len(raw):,} bytes, 1 steps" in out
+    assert "AVERAGE_POOL" in (tmp_path / "a" / "b" / "tiny.txt").read_text()
+
+
+def test_compile_goes_to_the_build_folder(
+    kiwicha: Command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert kiwicha("compile", tiny)[0] == 0
+    assert (tmp_path / "build" / "tiny-simd" / "tiny.kiwicha").is_file()
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_dump_prints_a_stage_and_writes_nothing(
+    kiwicha: Command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = kiwicha("compile", tiny, "--dump", stage)
+    assert (code, err) == (0, "")
+    assert len(out.splitlines()) > 1
+    assert not list(tmp_path.iterdir())
+    assert stage in kiwicha("compile", "--help")[1]
+
+
+def test_an_unknown_stage_is_refused(kiwicha: Command, tiny: Path) -> None:
+    assert kiwicha.error("compile", tiny, "--dump", "ast").startswith("stage must be one of graph,")
+
+
+def test_compile_into_a_file_is_refused(kiwicha: Command, tiny: Path, pixels: Path) -> None:
+    assert kiwicha.error("compile", tiny, "-o", pixels) == (
+        f"-o must be a folder: File exists ({pixels})"
+    )

@@ -1,0 +1,167 @@
+"""``kiwicha run``."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from support.command_line import Command
+
+# Of the fixture `pixels`, in windows of 2 x 2: the last is 61.5.
+MEANS = bytes([35, 55, 50, 62])
+
+
+def test_run_writes_output_and_report(
+    kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path
+) -> None:
+    output, report = tmp_path / "out.bin", tmp_path / "report.json"
+    words = ["--input", pixels, "--output", output, "--json", report, "--config", "baseline"]
+    code, out, _ = kiwicha.reference(tiny, *words)
+    assert code == 0
+    assert output.read_bytes() == MEANS
+    assert "AVERAGE_POOL_2D" in out
+    assert json.loads(report.read_text()) == {
+        "model": "tiny",
+        "config": "baseline",
+        "target": "reference",
+        "cycles": None,
+        "cycles_first": None,
+        "macs": 0,
+        "utilization": None,
+        "bit_exact": None,
+        "clock_hz": 100_000_000,
+        "layers": [
+            {"index": 0, "op": "AVERAGE_POOL_2D", "where": "cpu", "cycles": None, "macs": 0}
+        ],
+    }
+
+
+def test_json_on_standard_output_is_alone_there(kiwicha: Command, tiny: Path, pixels: Path) -> None:
+    code, out, _ = kiwicha.reference(tiny, "--input", pixels, "--json", "-")
+    assert (code, json.loads(out)["model"]) == (0, "tiny")
+
+
+def test_run_takes_a_picture(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
+    picture, output = tmp_path / "grey.png", tmp_path / "out.bin"
+    Image.fromarray(np.full((8, 8), 200, np.uint8)).save(picture)
+    assert kiwicha.reference(tiny, "--input", picture, "--output", output)[0] == 0
+    assert output.read_bytes() == bytes([72] * 4)
+
+
+def test_inputs_go_to_the_model_in_their_order(
+    kiwicha: Command, adder: Path, tmp_path: Path
+) -> None:
+    names = [tmp_path / name for name in ("a.bin", "b.bin", "sum.bin")]
+    for name, raw in zip(names, ([1, 2, 3, 4], [10, 20, 30, 40], [11, 22, 33, 44]), strict=True):
+        name.write_bytes(bytes(raw))
+    words = ["--input", names[0], "--input", names[1], "--expect", names[2], "--json", "-"]
+    code, out, err = kiwicha.reference(adder, *words)
+    assert (code, json.loads(out)["bit_exact"]) == (0, True), err
+
+
+def test_a_difference_exits_1_and_names_the_first_index(
+    kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path
+) -> None:
+    expect = tmp_path / "expect.bin"
+    expect.write_bytes(MEANS[:1] + bytes([0x80]) + MEANS[2:3] + bytes([1]))
+    words = ["--input", pixels, "--expect", expect, "--json", "-"]
+    code, out, err = kiwicha.reference(tiny, *words)
+    assert (code, json.loads(out)["bit_exact"]) == (1, False)
+    assert err.splitlines()[-1] == (
+        "kiwicha: output differs first at index 1: 55, expected -128 (2 of 4 bytes differ) "
+        f"({expect})"
+    )
+
+
+def test_the_wrong_number_of_inputs(kiwicha: Command, adder: Path, pixels: Path) -> None:
+    assert kiwicha.error("run", adder, "--input", pixels) == (
+        "--input must be given 2 times, not once ('t0': int8 1x4, 4 bytes; 't1': int8 1x4, 4 bytes)"
+    )
+
+
+def test_the_wrong_size_of_input(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
+    short = tmp_path / "short.bin"
+    short.write_bytes(bytes(15))
+    assert kiwicha.error("run", tiny, "--input", short) == (
+        f"input 't0' must be int8 1x4x4x1, 16 bytes, or a picture, not 15 bytes ({short})"
+    )
+
+
+def test_the_wrong_size_of_expected_output(kiwicha: Command, tiny: Path, pixels: Path) -> None:
+    assert kiwicha.error("run", tiny, "--input", pixels, "--expect", pixels) == (
+        f"expected output must have 4 bytes, not 16 ({pixels})"
+    )
+
+
+@pytest.mark.parametrize("option", ["--output", "--json"])
+def test_an_output_nowhere_is_refused_before_work_starts(
+    kiwicha: Command, tiny: Path, option: str, tmp_path: Path
+) -> None:
+    place = tmp_path / "no" / "file"
+    assert kiwicha.error("run", tiny, option, place) == (
+        f"output must be a file in an existing folder, not {place}"
+    )
+
+
+def test_an_unknown_configuration_gets_the_nearest(kiwicha: Command, tiny: Path) -> None:
+    assert kiwicha.error("run", tiny, "--config", "smd") == (
+        "config must be baseline or simd, not 'smd'; nearest is 'simd'"
+    )
+
+
+def test_an_unknown_model_gets_the_nearest(kiwicha: Command) -> None:
+    assert kiwicha.error("run", "person_detct").endswith("nearest is 'person_detect'")
+
+
+def test_a_trace_needs_the_simulation(kiwicha: Command, tiny: Path, pixels: Path) -> None:
+    words = ["run", tiny, "--input", pixels, "--target", "reference", "--trace", "t.fst"]
+    assert kiwicha.error(*words) == (
+        "--trace must come with --target sim, not with --target reference"
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"not a model", bytes(1000)])
+def test_a_file_that_is_no_model(kiwicha: Command, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.tflite"
+    path.write_bytes(content)
+    assert not kiwicha.error("run", path, "--target", "reference").startswith("internal error")
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_damaged_model_never_shows_a_traceback(
+    kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path, seed: int
+) -> None:
+    rng = random.Random(seed)
+    raw = bytearray(tiny.read_bytes())
+    for _ in range(rng.randint(1, 8)):
+        raw[rng.randrange(len(raw))] = rng.randrange(256)
+    path = tmp_path / "damaged.tflite"
+    path.write_bytes(raw[: rng.choice([len(raw), rng.randrange(len(raw))])])
+    code, _, err = kiwicha.reference(path, "--input", pixels)
+    assert code in {0, 2}
+    assert "internal error" not in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.verilator
+def test_run_simulates_and_compares_with_the_reference(
+    kiwicha: Command, adder: Path, tmp_path: Path
+) -> None:
+    raw = tmp_path / "four.bin"
+    raw.write_bytes(bytes([1, 2, 3, 4]))
+    trace, expect = tmp_path / "waves.fst", tmp_path / "expect.bin"
+    expect.write_bytes(bytes([2, 4, 6, 8]))
+    inputs = ["run", adder, "--input", raw, "--input", raw]
+    code, out, err = kiwicha(*inputs, "--expect", expect, "--json", "-")
+    report = json.loads(out)
+    assert code == 0, err
+    assert (report["target"], report["bit_exact"]) == ("sim", True)
+    assert report["cycles"] == report["cycles_first"] > 0
+    assert 0 < sum(layer["cycles"] for layer in report["layers"]) <= report["cycles"]
+    code, out, err = kiwicha(*inputs, "--trace", trace)
+    assert code == 0, err
+    assert "bit-exact" in out
+    assert trace.stat().st_size > 0
+    assert "must end within 100 cycles" in kiwicha(*inputs, "--max-cycles", 100)[2]

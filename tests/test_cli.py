@@ -1,0 +1,89 @@
+"""What every command has in common: usage, versions, errors and exit codes."""
+
+import subprocess
+import sys
+
+import pytest
+from support.command_line import Command
+
+from kiwicha import cli, doctor, errors
+
+HEAVY = ("amaranth", "litex", "migen", "numpy", "PIL", "tflite")
+
+
+@pytest.fixture
+def kiwicha(capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)
+
+
+def test_help_is_quick_because_it_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from kiwicha.cli import main; code = main(['--help']); "
+        f"sys.stderr.write(' '.join(m for m in {HEAVY} if m in sys.modules)); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    for name in ("demo", "run", "bench", "compile", "models", "doctor", "area", "--debug"):
+        assert name in done.stdout
+
+
+def test_the_installed_command_returns_the_exit_code() -> None:
+    words = [sys.executable, "-m", "kiwicha.cli", "run", "nothing"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("kiwicha: model must be a file or a name")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--versio"], "No such option: --versio"),
+        (["rum"], "No such command 'rum'."),
+        (["run"], "Missing argument"),
+        (["run", "demo", "--target", "board"], "Invalid value for '--target': "),
+        (["run", "demo", "--max-cycles", "0"], "Invalid value for '--max-cycles': "),
+        (["models", "list", "extra"], "Got unexpected extra argument"),
+    ],
+)
+def test_wrong_usage_is_one_line(kiwicha: Command, words: list[str], text: str) -> None:
+    assert kiwicha.error(*words).startswith(text)
+
+
+def test_version(kiwicha: Command) -> None:
+    assert kiwicha("--version") == (0, "kiwicha 0.1.0\n", "")
+
+
+@pytest.mark.parametrize("words", [["--debug", "run", "nope"], ["run", "nope", "--debug"]])
+def test_debug_anywhere_raises_the_error(words: list[str]) -> None:
+    with pytest.raises(errors.UsageError, match=r"not 'nope'"):
+        cli.main(words)
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (errors.ToolError("make failed:\n  one\n\n  two"), "make failed: one; two"),
+        (TypeError("oh"), "internal error, please report it: TypeError: oh"),
+    ],
+)
+def test_whatever_happens_is_one_line(
+    kiwicha: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    line: str,
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(doctor, "examine", fail)
+    assert kiwicha("doctor") == (2, "", f"kiwicha: {line}\n")
+
+
+def test_an_interrupt_is_quiet(kiwicha: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(doctor, "examine", interrupt)
+    code, out, err = kiwicha("doctor")
+    assert (code, out) == (130, "")
+    assert "Traceback" not in err

