@@ -1,0 +1,50 @@
+# Two commands for a fresh machine that has Python 3.11 or later, a C++ compiler and make:
+#   make demo    installs and runs the demo
+#   make test    installs and passes the tests
+# Everything else comes as Python packages, into .venv (or the environment that is active).
+
+PYTHON ?= python3
+VENV ?= $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV),.venv)
+PIP_FLAGS ?= --quiet --disable-pip-version-check
+# Arguments for pytest: make test ARGS="-k zoo".
+ARGS ?=
+
+# What is installed is named after what it was installed from, so that a change installs anew.
+key = $(shell cat pyproject.toml constraints.txt | cksum | tr ' ' '-')
+user_env := $(VENV)/kiwicha-user-$(key)
+test_env := $(VENV)/kiwicha-test-$(key)
+bin := $(VENV)/bin
+
+.PHONY: help demo test nightly lint clean
+
+help:
+	@echo "make demo | test | nightly | lint | clean"
+
+demo: $(user_env)
+	$(bin)/kiwicha demo
+
+test: $(test_env)
+	$(bin)/python -m pytest -n 2 $(ARGS)
+
+nightly: $(test_env)
+	$(bin)/python -m pytest -n 2 -m "nightly or not nightly" $(ARGS)
+
+lint: $(test_env)
+	$(bin)/python -m nox -s lint types
+
+$(bin)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python must be 3.11 or later")'
+	$(PYTHON) -m venv $(VENV)
+
+$(user_env): | $(bin)/python
+	@echo "installing into $(VENV): some minutes the first time"
+	$(bin)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e .
+	@touch $@
+
+$(test_env): | $(bin)/python
+	@echo "installing into $(VENV) with what the tests need: some minutes the first time"
+	$(bin)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[test]'
+	@touch $@ $(user_env)
+
+clean:
+	rm -rf build .nox .mypy_cache .ruff_cache .pytest_cache

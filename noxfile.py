@@ -1,0 +1,43 @@
+"""Sessions: ``nox -s lint types test``."""
+
+from pathlib import Path
+
+import nox
+
+PYTHON_FOLDERS = ("src", "gateware", "firmware", "sim", "boards", "tests", "noxfile.py")
+CONSTRAINTS = ("-c", "constraints.txt")
+
+nox.options.sessions = ["lint", "types", "test"]
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_existing_virtualenvs = True
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and format of Python and C."""
+    session.install(*CONSTRAINTS, "ruff", "clang-format")
+    session.run("ruff", "check", *PYTHON_FOLDERS)
+    session.run("ruff", "format", "--check", *PYTHON_FOLDERS)
+    sources = [
+        str(path)
+        for folder in ("firmware", "sim")
+        for path in sorted(Path(folder).rglob("*"))
+        if path.suffix in {".c", ".h", ".cpp"}
+    ]
+    session.run("clang-format", "--dry-run", "-Werror", *sources)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types. The installation is not editable: mypy cannot follow the mapped folders."""
+    session.install(*CONSTRAINTS, ".[test]")
+    # Elsewhere, so that mypy finds the installed package and not the folders of this tree.
+    session.chdir(session.create_tmp())
+    session.run("mypy", "--config-file", str(Path(__file__).parent / "pyproject.toml"))
+
+
+@nox.session
+def test(session: nox.Session) -> None:
+    """Run the tests."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("pytest", "-n", "2", *session.posargs)

@@ -1,0 +1,161 @@
+"""Generated documents: ``python -m kiwicha.documents`` writes them, ``--check`` finds stale ones.
+
+- The README's results, between two markers: a table for each file of ``docs/results``, which is
+  what ``kiwicha bench --json`` or ``kiwicha area --json`` wrote, above the command that wrote it.
+- ``docs/supported.md``: the compiler's support rules.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from kiwicha.compiler import support_rules, supported_operators
+from kiwicha.errors import UsageError
+
+__all__ = ["BEGIN", "END", "main", "replaced", "results", "supported", "update"]
+
+BEGIN = "<!-- results: written by python -m kiwicha.documents -->"
+END = "<!-- end of results -->"
+_RESULTS = "docs/results"
+_SUPPORTED = "docs/supported.md"
+_README = "README.md"
+
+
+def results(files: dict[str, Any]) -> str:
+    """Return the results as Markdown.
+
+    Parameters
+    ----------
+    files : dict
+        Contents of the JSON files by their path in the project.
+
+    Raises
+    ------
+    UsageError
+        If a file holds something else, or a run whose output was wrong.
+    """
+    parts = [
+        _area(name, value) if isinstance(value, dict) else _runs(name, value)
+        for name, value in sorted(files.items())
+    ]
+    return "\n".join(parts)
+
+
+def _runs(name: str, runs: list[dict[str, Any]]) -> str:
+    rows = ["| model | config | MACs | cycles | MACs/cycle | time | simulated cycles/s |"]
+    rows.append("|---|---|---:|---:|---:|---:|---:|")
+    try:
+        for run in runs:
+            if run["bit_exact"] is not True:
+                raise UsageError(f"results must be bit-exact, not those of {run['model']} ({name})")
+            milliseconds = 1e3 * run["cycles"] / run["clock_hz"]
+            rows.append(
+                f"| {run['model']} | {run['config']} | {run['macs']:,} | {run['cycles']:,} | "
+                f"{run['macs'] / run['cycles']:.3f} | {milliseconds:,.1f} ms | "
+                f"{run['simulation_hz']:,} |"
+            )
+        models = " ".join(dict.fromkeys(run["model"] for run in runs))
+        configs = ",".join(dict.fromkeys(run["config"] for run in runs))
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"results must be those of kiwicha bench: {error} ({name})") from error
+    command = f"kiwicha bench {models} --config {configs} --json {name}"
+    return "\n".join([*rows, "", f"`{command}`", ""])
+
+
+def _area(name: str, value: dict[str, Any]) -> str:
+    try:
+        resources, config = value["resources"], value["config"]
+        header = f"| CFU on {value['family']} | " + " | ".join(resources) + " |"
+        counts = " | ".join(f"{count:,g}" for count in resources.values())
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"results must be those of kiwicha area: {error} ({name})") from error
+    line = "|---|" + "---:|" * len(resources)
+    command = f"kiwicha area --config {config} --json {name}"
+    return "\n".join([header, line, f"| {config} | {counts} |", "", f"`{command}`", ""])
+
+
+def replaced(text: str, results: str) -> str:
+    """Return a document with the results between its markers replaced.
+
+    Raises
+    ------
+    UsageError
+        If the markers are missing.
+    """
+    pattern = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    if not pattern.search(text):
+        raise UsageError(f"document must have the markers {BEGIN} and {END}")
+    return pattern.sub(lambda match: f"{BEGIN}\n{results}\n{END}", text, count=1)
+
+
+def supported() -> str:
+    """Return the page on supported models, from the compiler's rules."""
+    lines = [
+        "# Supported models",
+        "",
+        "Written by `python -m kiwicha.documents` from the compiler's support rules. A model that",
+        "breaks one is refused, with every violation listed by operator index and name.",
+        "",
+        "## Operators",
+        "",
+        *(f"- {name}" for name in supported_operators()),
+    ]
+    general, special = [], []
+    for text, operators in support_rules():
+        if set(operators) in (set(), set(supported_operators())):
+            general.append(f"- {text}")
+        else:
+            special.append(f"- {', '.join(operators)}: {text}")
+    lines += ["", "## Rules for every model", "", *general]
+    lines += ["", "## Rules by operator", "", *special]
+    return "\n".join(lines) + "\n"
+
+
+def update(project: Path, *, is_check: bool) -> list[str]:
+    """Write the documents that are stale, or only find them.
+
+    Parameters
+    ----------
+    project : Path
+        Top folder of the project.
+    is_check : bool
+        Change nothing.
+
+    Returns
+    -------
+    list of str
+        Paths of the documents that were stale.
+    """
+    runs = {
+        path.relative_to(project).as_posix(): json.loads(path.read_text(encoding="utf-8"))
+        for path in (project / _RESULTS).glob("*.json")
+    }
+    readme = (project / _README).read_text(encoding="utf-8")
+    wanted = {_README: replaced(readme, results(runs)), _SUPPORTED: supported()}
+    stale = []
+    for name, text in wanted.items():
+        path = project / name
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not is_check:
+            path.write_text(text, encoding="utf-8")
+    return stale
+
+
+def main() -> int:
+    """Bring the documents of the current folder's project up to date."""
+    parser = argparse.ArgumentParser(description="Write the generated documents.")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if stale")
+    arguments = parser.parse_args()
+    stale = update(Path(), is_check=arguments.check)
+    for name in stale:
+        sys.stderr.write(f"{name} {'is stale' if arguments.check else 'written'}\n")
+    return int(bool(stale) and arguments.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

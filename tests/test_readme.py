@@ -1,0 +1,121 @@
+"""The documents: generated parts are fresh, commands and links exist."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.requirements import REPOSITORY
+
+from kiwicha import cli, documents
+from kiwicha.errors import UsageError
+
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+
+
+def run(**changes: Any) -> dict[str, Any]:
+    values = {
+        "model": "kws",
+        "config": "simd",
+        "macs": 1000,
+        "cycles": 4000,
+        "clock_hz": 100_000_000,
+        "bit_exact": True,
+        "simulation_hz": 900_000,
+    }
+    return values | changes
+
+
+def project(folder: Path, readme: str) -> Path:
+    (folder / "docs" / "results").mkdir(parents=True)
+    (folder / "README.md").write_text(readme)
+    return folder
+
+
+def test_generated_documents_are_fresh() -> None:
+    assert documents.update(REPOSITORY, is_check=True) == [], "run python -m kiwicha.documents"
+
+
+def test_results_show_each_run_above_its_command() -> None:
+    runs = [run(), run(config="baseline", cycles=80_000)]
+    assert documents.results({"docs/results/kws.json": runs}).splitlines() == [
+        "| model | config | MACs | cycles | MACs/cycle | time | simulated cycles/s |",
+        "|---|---|---:|---:|---:|---:|---:|",
+        "| kws | simd | 1,000 | 4,000 | 0.250 | 0.0 ms | 900,000 |",
+        "| kws | baseline | 1,000 | 80,000 | 0.013 | 0.8 ms | 900,000 |",
+        "",
+        "`kiwicha bench kws --config simd,baseline --json docs/results/kws.json`",
+    ]
+
+
+def test_area_shows_counts_above_its_command() -> None:
+    area = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
+    assert documents.results({"docs/results/area.json": area}).splitlines() == [
+        "| CFU on xc7 | LUT | BRAM36 |",
+        "|---|---:|---:|",
+        "| simd | 1,234 | 0.5 |",
+        "",
+        "`kiwicha area --config simd --json docs/results/area.json`",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ([run(bit_exact=False)], "results must be bit-exact, not those of kws (f.json)"),
+        ([{"model": "kws"}], "results must be those of kiwicha bench: 'bit_exact' (f.json)"),
+        ({"config": "simd"}, "results must be those of kiwicha area: 'resources' (f.json)"),
+    ],
+)
+def test_other_files_are_no_results(value: Any, text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        documents.results({"f.json": value})
+    assert str(caught.value) == text
+
+
+def test_update_replaces_what_stands_between_the_markers(tmp_path: Path) -> None:
+    stale = f"above\n{documents.BEGIN}\nold\n{documents.END}\nbelow\n"
+    folder = project(tmp_path, stale)
+    (folder / "docs" / "results" / "a.json").write_text(json.dumps([run()]))
+    names = ["README.md", "docs/supported.md"]
+    assert documents.update(folder, is_check=True) == names
+    assert (folder / "README.md").read_text() == stale
+    assert documents.update(folder, is_check=False) == names
+    fresh = (folder / "README.md").read_text()
+    assert fresh.startswith(f"above\n{documents.BEGIN}\n| model |")
+    assert fresh.endswith(f"{documents.END}\nbelow\n")
+    assert "old" not in fresh
+    assert documents.update(folder, is_check=True) == []
+
+
+def test_a_document_without_markers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^document must have the markers "):
+        documents.update(project(tmp_path, "nothing"), is_check=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_options_exist(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = page.read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if re.match(r"kiwicha \w", line)]
+    for line in [*lines, *re.findall(r"`(kiwicha [a-z][^`]*)`", text)]:
+        words = line.split()[1:]
+        command = words[:2] if words[0] == "models" and len(words) > 1 else words[:1]
+        assert cli.main([*command, "--help"]) == 0, line
+        known = capsys.readouterr().out
+        for option in re.findall(r"(?<![\w-])--[a-z-]+", line):
+            assert option in known, line
+
+
+def test_readme_names_the_make_targets() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^make (\w+)$", readme, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+    assert "exec make test" in (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")

