@@ -26,6 +26,13 @@
 #define KIWICHA_SMALL
 #endif
 
+/** Marks kernels that are seldom used where the instruction tier has their counterpart. */
+#if KIWICHA_CONFIG_HAS_SIMD
+#define KIWICHA_FALLBACK KIWICHA_SMALL
+#else
+#define KIWICHA_FALLBACK
+#endif
+
 /** Result of the checks so far. */
 struct kiwicha_check {
     const struct kiwicha_memory *memory;

@@ -10,29 +10,29 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_elementwise(const struct kiwicha
     return check.status;
 }
 
-static int32_t scaled_1(const struct kiwicha_elementwise *p, int32_t a)
+KIWICHA_FALLBACK static int32_t scaled_1(const struct kiwicha_elementwise *p, int32_t a)
 {
     int32_t raised = (a + p->offset_1) * (INT32_C(1) << p->left_shift);
     return kiwicha_rescale(raised, p->multiplier_1, p->shift_1);
 }
 
-static int32_t scaled_2(const struct kiwicha_elementwise *p, int32_t b)
+KIWICHA_FALLBACK static int32_t scaled_2(const struct kiwicha_elementwise *p, int32_t b)
 {
     int32_t raised = (b + p->offset_2) * (INT32_C(1) << p->left_shift);
     return kiwicha_rescale(raised, p->multiplier_2, p->shift_2);
 }
 
-static int32_t add(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+KIWICHA_FALLBACK static int32_t add(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
 {
     return kiwicha_wrapping_add(scaled_1(p, a), scaled_2(p, b));
 }
 
-static int32_t subtract(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+KIWICHA_FALLBACK static int32_t subtract(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
 {
     return (int32_t)((uint32_t)scaled_1(p, a) - (uint32_t)scaled_2(p, b));
 }
 
-static int32_t multiply(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+KIWICHA_FALLBACK static int32_t multiply(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
 {
     return (a + p->offset_1) * (b + p->offset_2);
 }
@@ -58,9 +58,9 @@ static uint32_t row_offset(const uint32_t *strides, const uint32_t *position)
     return offset;
 }
 
-static inline enum kiwicha_status run(const struct kiwicha_memory *memory, const void *params,
-                                      int32_t (*combine)(const struct kiwicha_elementwise *,
-                                                         int32_t, int32_t))
+KIWICHA_FALLBACK static inline enum kiwicha_status
+run(const struct kiwicha_memory *memory, const void *params,
+    int32_t (*combine)(const struct kiwicha_elementwise *, int32_t, int32_t))
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
@@ -86,17 +86,20 @@ static inline enum kiwicha_status run(const struct kiwicha_memory *memory, const
     return KIWICHA_STATUS_OK;
 }
 
-enum kiwicha_status kiwicha_run_add(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_add(const struct kiwicha_memory *memory,
+                                                     const void *params)
 {
     return run(memory, params, add);
 }
 
-enum kiwicha_status kiwicha_run_sub(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_sub(const struct kiwicha_memory *memory,
+                                                     const void *params)
 {
     return run(memory, params, subtract);
 }
 
-enum kiwicha_status kiwicha_run_mul(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_mul(const struct kiwicha_memory *memory,
+                                                     const void *params)
 {
     return run(memory, params, multiply);
 }

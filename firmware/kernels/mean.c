@@ -64,7 +64,8 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_mean(const struct kiwicha_memory
     return check.status;
 }
 
-enum kiwicha_status kiwicha_run_mean(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_mean(const struct kiwicha_memory *memory,
+                                                      const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;

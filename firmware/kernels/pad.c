@@ -46,7 +46,8 @@ static bool next_row(const struct kiwicha_pad *p, uint32_t *position)
     return false;
 }
 
-enum kiwicha_status kiwicha_run_pad(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_pad(const struct kiwicha_memory *memory,
+                                                     const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;

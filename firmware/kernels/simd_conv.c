@@ -51,16 +51,24 @@ static void run_group(const kiwicha_word *weights, const struct kiwicha_simd_win
 {
     /* Results are collected while the CFU works on the next four pixels. */
     int8_t *pending = NULL;
-    for (; pixels >= KIWICHA_PIXELS; pixels -= KIWICHA_PIXELS) {
-        kiwicha_cfu_start();
-        mac_windows(windows, weights, runs, words);
-        kiwicha_simd_store_4(pending, &output);
+    for (;;) {
+        const bool has_four = pixels >= KIWICHA_PIXELS;
+        if (has_four) {
+            kiwicha_cfu_start();
+            mac_windows(windows, weights, runs, words);
+        }
+        if (pending != NULL) {
+            kiwicha_simd_store_4(pending, &output);
+        }
+        if (!has_four) {
+            break;
+        }
         kiwicha_simd_push_4();
         pending = target;
         windows += KIWICHA_PIXELS;
         target += KIWICHA_PIXELS * output.pitch;
+        pixels -= KIWICHA_PIXELS;
     }
-    kiwicha_simd_store_4(pending, &output);
     for (; pixels > 0; pixels--) {
         const kiwicha_word *pixel = windows->first;
         const kiwicha_word *row_weights = weights;

@@ -76,7 +76,8 @@ KIWICHA_INLINE void mac_tap(const uint32_t pixel, const int8_t *input_row, int32
 }
 
 /** Computes one output row of four channels, any kernel. */
-static void run_row(const struct kiwicha_conv *p, const struct row *row, struct results *results)
+KIWICHA_INLINE void run_row(const struct kiwicha_conv *p, const struct row *row,
+                            struct results *results)
 {
     const uint32_t pitch = p->input_channels;
     const int32_t width = (int32_t)p->input_width;
@@ -108,7 +109,7 @@ static void run_row(const struct kiwicha_conv *p, const struct row *row, struct 
     }
 }
 
-static struct rows_3x3 rows_of(const struct kiwicha_conv *p, const struct row *row)
+KIWICHA_INLINE struct rows_3x3 rows_of(const struct kiwicha_conv *p, const struct row *row)
 {
     struct rows_3x3 rows;
     for (uint32_t tap_y = 0; tap_y < 3; tap_y++) {
@@ -182,7 +183,8 @@ KIWICHA_INLINE void run_row_3x3(const struct kiwicha_conv *p, const struct row *
     while (rest > 0) {
         const uint32_t count = rest < KIWICHA_PIXELS ? rest : KIWICHA_PIXELS;
         kiwicha_cfu_start();
-        if (first >= 0 && first + columns <= width) {
+        /* With stride 2 there are few such pixels: on-chip memory counts more. */
+        if (stride == 1 && first >= 0 && first + columns <= width) {
             mac_pixels_3x3(&rows, stride, 0, first, width, pitch);
         } else {
             mac_pixels_3x3(&rows, stride, 1, first, width, pitch);
@@ -192,30 +194,6 @@ KIWICHA_INLINE void run_row_3x3(const struct kiwicha_conv *p, const struct row *
         first += (int32_t)(KIWICHA_PIXELS * stride);
         rest -= count;
     }
-}
-
-static void run_row_3x3_stride_1(const struct kiwicha_conv *p, const struct row *row,
-                                 struct results *results)
-{
-    run_row_3x3(p, row, 1, results);
-}
-
-static void run_row_3x3_stride_2(const struct kiwicha_conv *p, const struct row *row,
-                                 struct results *results)
-{
-    run_row_3x3(p, row, 2, results);
-}
-
-typedef void row_function(const struct kiwicha_conv *p, const struct row *row,
-                          struct results *results);
-
-static row_function *row_function_for(const struct kiwicha_conv *p)
-{
-    if (p->kernel_height != 3 || p->kernel_width != 3 || p->dilation_height != 1 ||
-        p->dilation_width != 1 || p->stride_width > 2) {
-        return run_row;
-    }
-    return p->stride_width == 1 ? run_row_3x3_stride_1 : run_row_3x3_stride_2;
 }
 
 /** Returns how many output rows to compute before the next four channels have their turn. */
@@ -228,17 +206,25 @@ static uint32_t rows_per_pass(const struct kiwicha_conv *p)
     return fitting_rows < kernel_rows ? 1 : (fitting_rows - kernel_rows) / p->stride_height + 1;
 }
 
-/** Computes some output rows of one batch, all channels. */
-static void run_rows(const struct kiwicha_conv *p, const struct kiwicha_simd_layer *layer,
-                     row_function *compute_row, struct row first, uint32_t rows,
-                     struct results *results)
+/**
+ * Computes some output rows of one batch, all channels.
+ *
+ * @param stride a constant: stride_width of a 3x3 kernel without dilation, or 0 for any kernel
+ */
+KIWICHA_INLINE void run_rows(const struct kiwicha_conv *p, const struct kiwicha_simd_layer *layer,
+                             struct row first, uint32_t rows, const uint32_t stride,
+                             struct results *results)
 {
     const uint32_t pitch = p->output_width * p->output_channels;
     for (uint32_t channel = 0; channel < layer->channels; channel += KIWICHA_LANES) {
         struct row row = first;
         kiwicha_simd_load_lanes(layer, channel);
         for (uint32_t k = 0; k < rows; k++) {
-            compute_row(p, &row, results);
+            if (stride == 0) {
+                run_row(p, &row, results);
+            } else {
+                run_row_3x3(p, &row, stride, results);
+            }
             row.origin_y += (int32_t)p->stride_height;
             row.output += pitch;
         }
@@ -248,16 +234,12 @@ static void run_rows(const struct kiwicha_conv *p, const struct kiwicha_simd_lay
     }
 }
 
-enum kiwicha_status kiwicha_run_simd_depthwise_conv(const struct kiwicha_memory *memory,
-                                                    const void *params)
+/** Computes the whole layer; `stride` as for `run_rows`. */
+KIWICHA_INLINE void run_layer(const struct kiwicha_memory *memory, const struct kiwicha_conv *p,
+                              const uint32_t stride)
 {
-    if (memory == NULL || params == NULL) {
-        return KIWICHA_STATUS_BAD_ARGUMENT;
-    }
-    const struct kiwicha_conv *p = params;
     const uint32_t taps = p->kernel_height * p->kernel_width;
     const struct kiwicha_simd_layer layer = kiwicha_simd_begin(memory, p, taps);
-    row_function *compute_row = row_function_for(p);
     const uint32_t rows_at_once = rows_per_pass(p);
     const int8_t *input = kiwicha_source(memory, &p->input);
     int8_t *output = kiwicha_target(memory, &p->output);
@@ -272,11 +254,48 @@ enum kiwicha_status kiwicha_run_simd_depthwise_conv(const struct kiwicha_memory 
                 .output = output,
                 .origin_y = (int32_t)(out_y * p->stride_height) - (int32_t)p->pad_top,
             };
-            run_rows(p, &layer, compute_row, first, rows, &results);
+            run_rows(p, &layer, first, rows, stride, &results);
             output += rows * p->output_width * p->output_channels;
         }
         input += p->input_height * p->input_width * p->input_channels;
     }
     collect(&results, p->output_channels);
+}
+
+/* Three functions, so that none runs out of registers. */
+
+static __attribute__((noinline)) KIWICHA_SMALL void run_any(const struct kiwicha_memory *memory,
+                                                            const struct kiwicha_conv *p)
+{
+    run_layer(memory, p, 0);
+}
+
+static __attribute__((noinline)) void run_3x3_stride_1(const struct kiwicha_memory *memory,
+                                                       const struct kiwicha_conv *p)
+{
+    run_layer(memory, p, 1);
+}
+
+static __attribute__((noinline)) void run_3x3_stride_2(const struct kiwicha_memory *memory,
+                                                       const struct kiwicha_conv *p)
+{
+    run_layer(memory, p, 2);
+}
+
+enum kiwicha_status kiwicha_run_simd_depthwise_conv(const struct kiwicha_memory *memory,
+                                                    const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_conv *p = params;
+    if (p->kernel_height != 3 || p->kernel_width != 3 || p->dilation_height != 1 ||
+        p->dilation_width != 1 || p->stride_width > 2) {
+        run_any(memory, p);
+    } else if (p->stride_width == 1) {
+        run_3x3_stride_1(memory, p);
+    } else {
+        run_3x3_stride_2(memory, p);
+    }
     return KIWICHA_STATUS_OK;
 }

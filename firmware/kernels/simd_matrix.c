@@ -117,17 +117,25 @@ static void run_group(const kiwicha_word *weights, uint32_t words, const kiwicha
 {
     /* Results are collected while the CFU works on the next four pixels. */
     int8_t *pending = NULL;
-    for (; pixels >= KIWICHA_PIXELS; pixels -= KIWICHA_PIXELS) {
-        kiwicha_cfu_start();
-        kiwicha_simd_dot_4x4(input, input + words, input + 2 * words, input + 3 * words, weights,
-                             words);
-        kiwicha_simd_store_4(pending, &output);
+    for (;;) {
+        const bool has_four = pixels >= KIWICHA_PIXELS;
+        if (has_four) {
+            kiwicha_cfu_start();
+            kiwicha_simd_dot_4x4(input, input + words, input + 2 * words, input + 3 * words,
+                                 weights, words);
+        }
+        if (pending != NULL) {
+            kiwicha_simd_store_4(pending, &output);
+        }
+        if (!has_four) {
+            break;
+        }
         kiwicha_simd_push_4();
         pending = target;
         input += KIWICHA_PIXELS * words;
         target += KIWICHA_PIXELS * output.pitch;
+        pixels -= KIWICHA_PIXELS;
     }
-    kiwicha_simd_store_4(pending, &output);
     for (; pixels > 0; pixels--) {
         kiwicha_cfu_start();
         kiwicha_simd_dot_1x4(input, weights, words);

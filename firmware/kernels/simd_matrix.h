@@ -84,15 +84,13 @@ KIWICHA_INLINE void kiwicha_simd_store(int8_t *target, const struct kiwicha_simd
     }
 }
 
-/** Pops the results of four pixels and writes them; nothing if `target` is null. */
+/** Pops the results of four pixels and writes them. */
 KIWICHA_INLINE void kiwicha_simd_store_4(int8_t *target, const struct kiwicha_simd_output *output)
 {
-    if (target != NULL) {
-        kiwicha_simd_store(target, output);
-        kiwicha_simd_store(target + output->pitch, output);
-        kiwicha_simd_store(target + 2 * output->pitch, output);
-        kiwicha_simd_store(target + 3 * output->pitch, output);
-    }
+    kiwicha_simd_store(target, output);
+    kiwicha_simd_store(target + output->pitch, output);
+    kiwicha_simd_store(target + 2 * output->pitch, output);
+    kiwicha_simd_store(target + 3 * output->pitch, output);
 }
 
 /** Sends four pixels to the requantizer, whose FIFO must be empty. */

@@ -37,8 +37,8 @@ static uint32_t clamp(uint32_t word, uint32_t minimum, uint32_t maximum)
     return ~kiwicha_cfu_max(~kiwicha_cfu_max(word, minimum), ~maximum);
 }
 
-enum kiwicha_status kiwicha_run_simd_max_pool(const struct kiwicha_memory *memory,
-                                              const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_run_simd_max_pool(const struct kiwicha_memory *memory,
+                                                            const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;

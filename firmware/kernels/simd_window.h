@@ -24,8 +24,13 @@ struct kiwicha_simd_windows {
     uint32_t fill;         /**< four times the input's zero point */
     uint32_t window_words; /**< words of one window, the last padded with bytes of no effect */
     uint32_t is_in_place;  /**< windows inside the input are not copied */
+    uint32_t pitch;        /**< bytes from one row of the input to the next */
+    int32_t span_y;        /**< rows from the first to the last tap */
+    int32_t span_x;        /**< columns from the first to the last tap */
     uint32_t out_y;
     uint32_t out_x;
+    int32_t y; /**< row of the first tap, may be outside the input */
+    int32_t x; /**< column of the first tap, may be outside the input */
 };
 
 /** Returns the windows from the first output pixel on. */

@@ -29,7 +29,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_softmax(const struct kiwicha_mem
     return check.status;
 }
 
-static int32_t saturating_shift_left(int32_t x, uint32_t bits)
+KIWICHA_FALLBACK static int32_t saturating_shift_left(int32_t x, uint32_t bits)
 {
     int64_t wide = (int64_t)x * (INT64_C(1) << bits);
     return wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : (int32_t)wide;
@@ -40,7 +40,7 @@ static int32_t saturating_shift_left(int32_t x, uint32_t bits)
  *
  * @param normalized the sum shifted left until bit 31 is set
  */
-static int32_t reciprocal(uint32_t normalized)
+KIWICHA_FALLBACK static int32_t reciprocal(uint32_t normalized)
 {
     const int32_t half_denominator = (int32_t)(normalized >> 1);
     /* Q2.29: 48/17 - 32/17 d is the usual first guess of 1/d on [1/2, 1]. */
@@ -53,8 +53,8 @@ static int32_t reciprocal(uint32_t normalized)
     return saturating_shift_left(x, 1);
 }
 
-static void run_row(const int8_t *input, const int32_t *exponentials, int8_t *output,
-                    uint32_t depth)
+KIWICHA_FALLBACK static void run_row(const int8_t *input, const int32_t *exponentials,
+                                     int8_t *output, uint32_t depth)
 {
     int32_t maximum = INT8_MIN;
     for (uint32_t k = 0; k < depth; k++) {
@@ -80,7 +80,8 @@ static void run_row(const int8_t *input, const int32_t *exponentials, int8_t *ou
     }
 }
 
-enum kiwicha_status kiwicha_run_softmax(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_softmax(const struct kiwicha_memory *memory,
+                                                         const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;

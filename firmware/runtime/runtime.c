@@ -96,7 +96,6 @@ KIWICHA_SMALL static enum kiwicha_status check_layers(const struct kiwicha_progr
     for (uint32_t k = 0; k < header->layer_count; k++) {
         kiwicha_require(&check, layers[k].name_offset < header->names_bytes);
         kiwicha_require(&check, layers[k].rank <= KIWICHA_MAX_RANK);
-        kiwicha_require(&check, layers[k].where <= KIWICHA_WHERE_SIMD);
     }
     return check.status;
 }

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.every_kernel import every_kernel
 from support.steps import ProgramBuilder
 
 from kiwicha.firmware import native
 from kiwicha.isa import CONFIGS, Status
+from kiwicha.program import Program
 
+RunRaw = Callable[..., native.NativeResult]
 RunNative = Callable[[ProgramBuilder], "list[NDArray[np.int8]]"]
 
 
@@ -37,5 +41,32 @@ def run_steps(executables: dict[str, Path]) -> RunNative:
             np.frombuffer(raw, np.int8).reshape(tensor.shape)
             for raw, tensor in zip(result.outputs, program.outputs, strict=True)
         ]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def every_kernel_builder() -> ProgramBuilder:
+    """Return a Program of all kernels, still editable."""
+    return every_kernel()
+
+
+@pytest.fixture(scope="session")
+def program(every_kernel_builder: ProgramBuilder) -> Program:
+    """Return a Program of all kernels."""
+    return every_kernel_builder.program()
+
+
+@pytest.fixture(scope="session")
+def run_raw(
+    executables: dict[str, Path], every_kernel_builder: ProgramBuilder, program: Program
+) -> RunRaw:
+    """Return a function that runs stored Programs with the inputs of the good one."""
+
+    def run(raw: bytes, config: str = "simd", **options: Any) -> native.NativeResult:
+        outputs = len(program.outputs)
+        return native.run_native(
+            executables[config], raw, every_kernel_builder.input_bytes, outputs=outputs, **options
+        )
 
     return run

@@ -1,0 +1,156 @@
+"""Steps whose parameters contradict themselves or their tensors are refused."""
+
+import dataclasses
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.every_kernel import FIRMWARE_KERNELS
+
+from kiwicha import isa
+from kiwicha.firmware import native
+from kiwicha.isa import CONFIGS, Conv, Kernel, Softmax, Status
+from kiwicha.layout import Ref
+from kiwicha.program import Program
+
+RunRaw = Callable[..., native.NativeResult]
+
+
+def with_word(raw: bytes, offset: int, value: int) -> bytes:
+    """Replace a word."""
+    return raw[:offset] + struct.pack("<I", value & 0xFFFF_FFFF) + raw[offset + 4 :]
+
+
+def parameter_changes() -> list[Any]:
+    """List bad values of parameters: kernel, field, what becomes of the field, status."""
+    bounds, parameters = Status.BAD_BOUNDS, Status.BAD_PARAMETERS
+    convs = [kernel for kernel in FIRMWARE_KERNELS if isa.KERNEL_PARAMS[kernel] is Conv]
+    rows: list[tuple[Kernel, str, Any, Status]] = []
+    for kernel in FIRMWARE_KERNELS:
+        for name, kind, _ in isa.KERNEL_PARAMS[kernel].layout():
+            if kind.base != "ref" or name == "scratch":
+                continue
+            rows += [
+                (kernel, name, lambda ref: dataclasses.replace(ref, offset=2**31 - 2**20), bounds),
+                (kernel, name, lambda ref: dataclasses.replace(ref, bytes=0), parameters),
+                (kernel, name, lambda ref: dataclasses.replace(ref, bytes=2**32 - 1), parameters),
+            ]
+            if name == "output":
+                rows.append((kernel, name, lambda ref: Ref(ref.offset, ref.bytes, True), bounds))
+    for kernel in convs:
+        for name in ("batches", "kernel_width", "stride_height", "dilation_width"):
+            rows += [(kernel, name, lambda _: 0, parameters)]
+        for name in ("input_height", "output_width", "input_channels", "output_channels"):
+            rows += [(kernel, name, lambda _: 0, parameters)]
+            rows += [(kernel, name, lambda _: 2**31, parameters)]
+        for name, value in (
+            ("pad_top", 2**31),
+            ("input_offset", -128),
+            ("input_offset", 129),
+            ("output_offset", 128),
+            ("activation_min", 128),
+            ("activation_max", -129),
+            ("depth_multiplier", 0),
+        ):
+            rows += [(kernel, name, lambda _, value=value: value, parameters)]
+        for name in ("bias", "multiplier", "shift"):
+            rows += [
+                (kernel, name, lambda ref: Ref(ref.offset + 2, ref.bytes, True), bounds),
+            ]
+    for kernel in (Kernel.SIMD_CONV, Kernel.SIMD_CONV_1X1, Kernel.SIMD_FULLY_CONNECTED):
+        for value in (0, 2, 6):
+            rows.append((kernel, "tile_pixels", lambda _, value=value: value, parameters))
+    rows += [
+        (Kernel.SIMD_CONV, "tile_pixels", lambda _: 68, parameters),
+        (Kernel.SIMD_CONV, "scratch", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
+        (Kernel.SIMD_CONV, "scratch", lambda ref: Ref(ref.offset + 2, ref.bytes), bounds),
+        (Kernel.SIMD_CONV, "scratch", lambda ref: Ref(16, ref.bytes, True), bounds),
+        (Kernel.SIMD_CONV, "input", lambda ref: Ref(ref.offset + 1, ref.bytes), bounds),
+        (Kernel.SIMD_CONV, "shift", lambda ref: Ref(0, ref.bytes), parameters),
+        (Kernel.SIMD_CONV_1X1, "stride_width", lambda _: 2, parameters),
+        (Kernel.SIMD_CONV_1X1, "pad_left", lambda _: 1, parameters),
+        (Kernel.FULLY_CONNECTED, "input_width", lambda _: 2, parameters),
+        (Kernel.MAX_POOL, "pad_top", lambda _: 2, parameters),
+        (Kernel.AVERAGE_POOL, "stride_width", lambda _: 5, parameters),
+        (Kernel.AVERAGE_POOL, "kernel_height", lambda _: 0, parameters),
+        (Kernel.SIMD_MAX_POOL, "channels", lambda _: 3, parameters),
+        (Kernel.ADD, "left_shift", lambda _: 23, parameters),
+        (Kernel.ADD, "shape", lambda _: (1, 1, 1, 0, 3, 4), parameters),
+        (Kernel.ADD, "strides_1", lambda _: (0, 0, 0, 2**31, 4, 1), parameters),
+        (Kernel.MUL, "output_shift", lambda _: 31, parameters),
+        (Kernel.SIMD_ADD, "strides_2", lambda _: (0, 0, 0, 4, 12, 1), parameters),
+        (Kernel.MEAN, "is_reduced", lambda _: (0, 0, 0, 2, 1, 0, 0, 0), parameters),
+        (Kernel.MEAN, "multiplier", lambda _: -1, parameters),
+        (Kernel.PAD, "before", lambda _: (0, 0, 0, 2**32 - 1, 2, 3), parameters),
+        (Kernel.PAD, "value", lambda _: 128, parameters),
+        (Kernel.SOFTMAX, "depth", lambda _: 4096, parameters),
+        (Kernel.SOFTMAX, "exponentials", lambda r: Ref(r.offset + 4, 1020, True), parameters),
+        (Kernel.MOVE, "output", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
+    ]
+    return [
+        pytest.param(*row, id=f"{row[0].name}-{row[1]}-{number}") for number, row in enumerate(rows)
+    ]
+
+
+def test_bad_parameters_are_refused(program: Program) -> None:
+    """Every row of `parameter_changes`, each alone in an otherwise good Program."""
+    executable = native.build_native(CONFIGS["simd"], sanitize=False)
+    wrong = []
+    for item in parameter_changes():
+        kernel, field, change, wanted = item.values
+        number = [step.kernel for step in program.steps].index(kernel)
+        step = program.steps[number]
+        params: Any = dataclasses.replace(
+            step.params, **{field: change(getattr(step.params, field))}
+        )
+        changed = dataclasses.replace(program, steps=(dataclasses.replace(step, params=params),))
+        status = native.run_native(executable, changed.to_bytes()).status
+        # A range that is both too long and outside is refused for either.
+        if status is not wanted and not (field in {"input", "output"} and status is not Status.OK):
+            wrong.append((item.id, status.name))
+    assert not wrong
+
+
+def test_what_ends_one_byte_outside_is_refused(program: Program) -> None:
+    """Every reference of every step, in an arena or among constants that are too short for it."""
+    executable = native.build_native(CONFIGS["simd"], sanitize=False)
+    wrong = []
+    for step in program.steps:
+        for name, kind, _ in type(step.params).layout():
+            ref = getattr(step.params, name)
+            if kind.base != "ref" or not ref.bytes:
+                continue
+            # Stored constants are padded to the next multiple of 16: cut before that.
+            cut: dict[str, Any] = (
+                {"constants": program.constants[: ref.offset + (ref.bytes - 1) // 16 * 16]}
+                if ref.is_constant
+                else {"arena_bytes": ref.offset + ref.bytes - 1}
+            )
+            changed = dataclasses.replace(program, inputs=(), outputs=(), steps=(step,), **cut)
+            status = native.run_native(executable, changed.to_bytes(), outputs=0).status
+            if status is not Status.BAD_BOUNDS:
+                wrong.append((step.kernel.name, name, status.name))
+    assert not wrong
+
+
+@pytest.mark.parametrize(("table", "value"), [("multiplier", -1), ("shift", 31), ("shift", -32)])
+@pytest.mark.parametrize("kernel", [Kernel.CONV, Kernel.SIMD_DEPTHWISE_CONV])
+def test_bad_scale(
+    program: Program, run_raw: RunRaw, kernel: Kernel, table: str, value: int
+) -> None:
+    step = next(step for step in program.steps if step.kernel is kernel)
+    offset = getattr(step.params, table).offset + 8
+    constants = with_word(program.constants, offset, value)
+    changed = dataclasses.replace(program, constants=constants, steps=(step,))
+    assert run_raw(changed.to_bytes()).status is Status.BAD_PARAMETERS
+
+
+@pytest.mark.parametrize(("entry", "value"), [(0, 2**31 - 2), (7, -1)])
+def test_bad_exponential(program: Program, run_raw: RunRaw, entry: int, value: int) -> None:
+    step = next(step for step in program.steps if step.kernel is Kernel.SOFTMAX)
+    assert isinstance(step.params, Softmax)
+    offset = step.params.exponentials.offset + 4 * entry
+    constants = with_word(program.constants, offset, value)
+    changed = dataclasses.replace(program, constants=constants, steps=(step,))
+    assert run_raw(changed.to_bytes()).status is Status.BAD_PARAMETERS
