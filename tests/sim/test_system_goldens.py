@@ -1,0 +1,52 @@
+"""Public models on the simulated system on chip, byte for byte what TensorFlow Lite Micro gives."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwicha.compiler.driver import compile_model
+from kiwicha.sim.system import run_program
+
+pytestmark = pytest.mark.verilator
+
+IN_EVERY_RUN = ["person_detect", "mlperf_kws_ref_model", "mlperf_ad01_int8"]
+NIGHTLY = [
+    *IN_EVERY_RUN,
+    "mlperf_pretrainedResnet_quant",
+    "mlperf_vww_96_int8",
+    "cfu_mobilenetv2_160_035",
+]
+
+
+def check_goldens(model: Path, goldens: list[Any], config: str) -> None:
+    program = compile_model(model, config)
+    for golden in goldens:
+        result = run_program(program, [golden.input])
+        assert result.outputs == (golden.output,), golden.name
+
+
+@pytest.mark.parametrize("model", IN_EVERY_RUN)
+def test_one_golden(
+    zoo_model: Callable[[str], Path], golden_cases: Callable[[str], list[Any]], model: str
+) -> None:
+    check_goldens(zoo_model(model), golden_cases(model)[:1], "simd")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("model", NIGHTLY)
+def test_all_goldens(
+    zoo_model: Callable[[str], Path], golden_cases: Callable[[str], list[Any]], model: str
+) -> None:
+    check_goldens(zoo_model(model), golden_cases(model), "simd")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("model", NIGHTLY)
+def test_one_golden_on_the_baseline(
+    zoo_model: Callable[[str], Path], golden_cases: Callable[[str], list[Any]], model: str
+) -> None:
+    check_goldens(zoo_model(model), golden_cases(model)[:1], "baseline")
