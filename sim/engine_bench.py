@@ -1,28 +1,8 @@
-"""What the benches of the engine's components share."""
+"""Fields of wide words, for the benches of the engine."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from amaranth import Signal, Value
-from amaranth.back import verilog
-
-__all__ = ["component_verilog", "pack", "signed_fields", "unpack"]
-
-
-def component_verilog(component: Any, top: str) -> str:
-    """Return the Verilog of a component whose streams may be always ready.
-
-    Nested members are joined by ``__``. The constant ``ready`` is no port.
-    """
-    ports = [
-        Value.cast(value)
-        for _, _, value in component.signature.flatten(component)
-        if isinstance(Value.cast(value), Signal)
-    ]
-    text = verilog.convert(
-        component, name=top, ports=ports, emit_src=False, strip_internal_attrs=True
-    )
-    return str(text)
+__all__ = ["pack", "signed_fields", "unpack"]
 
 
 def pack(values: Sequence[int], bits: int) -> int:

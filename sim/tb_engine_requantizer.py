@@ -17,7 +17,7 @@ __all__ = ["random_beats"]
 
 _MULTIPLIERS = (0, 1, 2, 2**17 - 1, 2**17, 2**30, 2**30 + 1, 2**31 - 2, 2**31 - 1)
 _SHIFTS = (-31, -30, -25, -17, -16, -9, -8, -7, -6, -2, -1, 0, 1, 2, 6, 7, 8, 29, 30)
-_PARAMETER_BITS = 32 + 31 + 6
+_PARAMETER_BITS = 32 + 31 + 5 + 5
 
 Channel = tuple[int, int, int, int]
 """Sum, bias, multiplier, shift."""
@@ -112,7 +112,7 @@ async def random_beats(dut: Any) -> None:
         if is_sent:
             channels, tag = beats[sent]
             fields = [
-                pack([bias], 32) | multiplier << 32 | pack([shift], 6) << 63
+                pack([bias], 32) | multiplier << 32 | max(shift, 0) << 63 | max(-shift, 0) << 68
                 for _, bias, multiplier, shift in channels
             ]
             payload = pack([channel[0] for channel in channels], 32)

@@ -170,10 +170,11 @@ def _random_window(rng: np.random.Generator, taps: int, number: int) -> Window:
     if number < len(fixed):
         return Window(*fixed[number])
     stride = int(rng.integers(1, 4))
-    width = int(rng.integers(1, min(taps * stride, 8) + 1))
-    pads = [int(rng.integers(0, width)) for _ in range(2)]
-    least = max(1, width - sum(pads))
-    return Window(int(rng.integers(1, 17)), width, stride, *pads, int(rng.integers(least, 20)))
+    kernel_width = int(rng.integers(1, min(taps * stride, 8) + 1))
+    pad_left, pad_right = (int(rng.integers(kernel_width)) for _ in range(2))
+    width = int(rng.integers(max(1, kernel_width - pad_left - pad_right), 20))
+    kernel_height = int(rng.integers(1, 17))
+    return Window(kernel_height, kernel_width, stride, pad_left, pad_right, width)
 
 
 def _direct(window: Window, x: Ints, weights: Ints) -> Ints:

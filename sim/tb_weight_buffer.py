@@ -157,11 +157,11 @@ class _Reader:
         channels = self.parameters.pop(cycle, [])
         raw = int(dut.parameters.value)
         for number, channel in enumerate(channels):
-            field = raw >> 69 * number
+            field = raw >> 73 * number
             got_channel = (
                 signed_fields(field, 32, 1)[0],
                 field >> 32 & (2**31 - 1),
-                signed_fields(field >> 63, 6, 1)[0],
+                (field >> 63 & 31) - (field >> 68 & 31),
             )
             assert got_channel == channel, f"cycle {cycle}: {got_channel}, not {channel}"
         if self.late and cycle - self.released_at[-1] < WeightBuffer.RELEASE_DELAY:

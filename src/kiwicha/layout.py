@@ -1,7 +1,7 @@
 """Binary structures defined once as dataclasses: packed here, turned into C by the firmware build.
 
 A structure is a frozen dataclass that derives from `Struct`, each field declared with one of
-`u8 u16 u32 i8 i32 f32 ref array`. Little-endian, naturally aligned, without implicit padding: a
+`u8 u16 u32 i8 i16 i32 f32 ref array`. Little-endian, naturally aligned, without implicit padding: a
 layout that would need padding is refused at import.
 """
 
@@ -9,10 +9,32 @@ import dataclasses
 import struct
 from typing import Any, ClassVar, Self
 
-__all__ = ["FieldType", "Ref", "Struct", "array", "f32", "i8", "i32", "ref", "u8", "u16", "u32"]
+__all__ = [
+    "FieldType",
+    "Ref",
+    "Struct",
+    "array",
+    "f32",
+    "i8",
+    "i16",
+    "i32",
+    "ref",
+    "u8",
+    "u16",
+    "u32",
+]
 
-_FORMATS = {"u8": "B", "u16": "H", "u32": "I", "i8": "b", "i32": "i", "f32": "f", "ref": "II"}
-_ALIGN = {"u8": 1, "u16": 2, "u32": 4, "i8": 1, "i32": 4, "f32": 4, "ref": 4}
+_FORMATS = {
+    "u8": "B",
+    "u16": "H",
+    "u32": "I",
+    "i8": "b",
+    "i16": "h",
+    "i32": "i",
+    "f32": "f",
+    "ref": "II",
+}
+_ALIGN = {"u8": 1, "u16": 2, "u32": 4, "i8": 1, "i16": 2, "i32": 4, "f32": 4, "ref": 4}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +103,11 @@ def u32(doc: str) -> Any:
 def i8(doc: str) -> Any:
     """Declare a signed byte."""
     return _declare("i8", doc)
+
+
+def i16(doc: str) -> Any:
+    """Declare a signed 16-bit field."""
+    return _declare("i16", doc)
 
 
 def i32(doc: str) -> Any:

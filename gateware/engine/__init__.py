@@ -1,0 +1,1 @@
+"""The engine: what fetches its own jobs, weights and activations."""

@@ -1,0 +1,301 @@
+"""The multiplier array: convolution and depthwise convolution on the same chains of cells."""
+
+import enum
+from typing import ClassVar
+
+from amaranth import Cat, Module, Mux, Signal, Value, signed
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.gateware.engine.multiply_accumulate import (
+    OPERAND_BITS,
+    SUM_BITS,
+    AddTo,
+    MultiplyAccumulate,
+    Vendor,
+)
+
+__all__ = ["ARRAY_SIZES", "LANES", "ArrayMode", "MacArray"]
+
+LANES = 8
+"""Cells of a chain pair; the first half of them is its lower chain."""
+ARRAY_SIZES = (32, 64)
+_HALF = LANES // 2
+
+
+class ArrayMode(enum.Enum):
+    """What the chains compute."""
+
+    CONV = 0
+    """Every chain pair sums the products of the same 8 inputs with 8 weights: one output each."""
+    DEPTHWISE_4 = 1
+    """Lower chain of pair o: channel o, upper chain: channel o + outputs; up to 4 taps wide."""
+    DEPTHWISE_8 = 2
+    """Chain pair o: channel o; up to 8 taps wide."""
+    TABLE = 3
+    """No products: sums of what the weight memories hold."""
+
+
+class MacArray(wiring.Component):
+    """``macs`` products of 9-bit numbers per cycle, summed along chains of cells.
+
+    CONV: one operation is 8 inputs, ``x[0..7]``, against 8 weights per output. The products of all
+    operations up to one with ``last`` are summed to 32 bits, wrapping; the next operation starts
+    from 0. ``first`` and ``shift`` have no effect.
+
+    DEPTHWISE_4 and _8: one operation is one input per channel, ``x[channel]``, against the weights
+    of its T = 4 or 8 taps, each with a sum S(t). ``first``: ``S(t) = x w(t)``. ``shift``:
+    ``S(t) = S(t-1) + x w(t)``, ``S(-1) = 0``. Neither: ``S(t) += x w(t)``. ``last``: the result is
+    S(T-1) after the operation. So the rows of an input column are operations in place, and a step
+    to the next column of outputs is a shift; sums wrap at 25 bits.
+
+    TABLE: one operation adds an int32, given as four bytes, to each sum. The sums of all operations
+    up to one with ``last`` come out, as in CONV. ``shift``: it is the second of two int32.
+
+    Latency, from operation to result: 12 cycles for CONV, 5 for DEPTHWISE, 3 for TABLE. Throughput: one
+    operation per cycle. Results of DEPTHWISE_4 take two beats, channels below ``outputs`` first,
+    the second one cycle later, or two with ``is_wide``: operations with ``last`` must be 2 cycles
+    apart, or 4 with ``is_wide``.
+
+    Parameters
+    ----------
+    macs : int
+        Cells: 32 or 64.
+    vendor : Vendor
+        What they are built from.
+    tag_bits : int
+        Width of ``tag``, 1 or more.
+
+    Members
+    -------
+    mode : ``In(ArrayMode)``
+        Stable from one cycle before an operation until its result.
+    is_wide : ``In(1)``
+        The second beat is delayed; stable like ``mode``.
+    operations : ``In(stream.Signature(StructLayout(first, shift, last, tag), always_ready=True))``
+        ``tag`` of an operation with ``last`` comes out with its result.
+    x : ``In(ArrayLayout(signed(9), max(8, 2 * outputs)))``
+        Inputs, with the operation.
+    weights : ``In(ArrayLayout(ArrayLayout(signed(9), outputs), 8))``
+        ``weights[l][o]``: weight of cell l of chain pair o. In CONV that of lane l is wanted l
+        cycles after its operation, in the other modes all with the operation. DEPTHWISE_4: cell l
+        is tap l of channel o, or tap l - 4 of channel o + outputs. DEPTHWISE_8: tap l of channel o.
+        TABLE: bytes of the int32 for pair o, the least significant first, wanted 2 cycles after the
+        operation. First int32: ``weights[o][0..3]``. Second: ``weights[o][4..7]``, or
+        ``weights[o + 4][0..3]`` if there are 4 outputs.
+    results : ``Out(stream.Signature(StructLayout(sums, beat, tag), always_ready=True))``
+        ``sums[o]`` of chain pair o, ``beat`` 1 for the upper chains of DEPTHWISE_4.
+
+    Raises
+    ------
+    ValueError
+        If ``macs`` is neither 32 nor 64, or ``tag_bits`` is not a positive integer.
+
+    Notes
+    -----
+    In CONV lane l works l cycles after lane 0, as the sums travel one cell per cycle through the
+    cascade of the DSP blocks. In the depthwise modes all cells of a chain work on the same cycle:
+    ``S(t-1)`` is the neighbour's register as it was.
+    """
+
+    LATENCY: ClassVar[dict[ArrayMode, int]] = {
+        ArrayMode.CONV: 12,
+        ArrayMode.DEPTHWISE_4: 5,
+        ArrayMode.DEPTHWISE_8: 5,
+        ArrayMode.TABLE: 3,
+    }
+
+    def __init__(self, *, macs: int, vendor: Vendor = Vendor.GENERIC, tag_bits: int = 1) -> None:
+        if macs not in ARRAY_SIZES:
+            raise ValueError(f"macs must be one of {ARRAY_SIZES}, not {macs!r}")
+        if not isinstance(tag_bits, int) or tag_bits < 1:
+            raise ValueError(f"tag_bits must be a positive integer, not {tag_bits!r}")
+        self.macs = macs
+        self.outputs = macs // LANES
+        self.vendor = vendor
+        self.tag_bits = tag_bits
+        operand = signed(OPERAND_BITS)
+        operation = data.StructLayout({"first": 1, "shift": 1, "last": 1, "tag": tag_bits})
+        result = data.StructLayout({
+            "sums": data.ArrayLayout(signed(32), self.outputs),
+            "beat": 1,
+            "tag": tag_bits,
+        })
+        super().__init__({
+            "mode": In(ArrayMode),
+            "is_wide": In(1),
+            "operations": In(stream.Signature(operation, always_ready=True)),
+            "x": In(data.ArrayLayout(operand, max(LANES, 2 * self.outputs))),
+            "weights": In(data.ArrayLayout(data.ArrayLayout(operand, self.outputs), LANES)),
+            "results": Out(stream.Signature(result, always_ready=True)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the controls, the cells and what collects their sums."""
+        m = Module()
+        # Registers of their own: these reach every cell.
+        is_conv, is_joined, is_table = Signal(init=1), Signal(init=1), Signal()
+        m.d.sync += [
+            is_conv.eq(self.mode == ArrayMode.CONV),
+            is_joined.eq(self.mode != ArrayMode.DEPTHWISE_4),
+            is_table.eq(self.mode == ArrayMode.TABLE),
+        ]
+        cells = self._cells(m, is_conv, is_joined)
+        arrived, operation = self._arrived(m, is_conv, is_table)
+        is_summing = is_conv | is_table
+        addends = [
+            Mux(is_table, self._tabulated(pair, operation.shift), pair_cells[-1].sum)
+            for pair, pair_cells in enumerate(cells)
+        ]
+        self._collect(m, cells, addends, arrived, operation, is_summing, is_joined)
+        return m
+
+    def _cells(
+        self, m: Module, is_conv: Signal, is_joined: Signal
+    ) -> list[list[MultiplyAccumulate]]:
+        """Build chain pairs; return their cells by pair and lane."""
+        head, middle, rest, enable = self._controls(m, is_conv, is_joined)
+        shared = _skewed(m, [self.x[lane] for lane in range(LANES)])
+        pairs = []
+        for pair in range(self.outputs):
+            upper = Signal(signed(OPERAND_BITS), name=f"upper_{pair}")
+            m.d.comb += upper.eq(Mux(is_joined, self.x[pair], self.x[pair + self.outputs]))
+            cells = [
+                MultiplyAccumulate(vendor=self.vendor, is_chained=lane > 0) for lane in range(LANES)
+            ]
+            for lane, cell in enumerate(cells):
+                m.submodules[f"cell_{pair}_{lane}"] = cell
+                m.d.comb += [
+                    cell.shared.eq(shared[lane]),
+                    cell.own.eq(self.x[pair] if lane < _HALF else upper),
+                    cell.is_own.eq(~is_conv),
+                    cell.weight.eq(self.weights[lane][pair]),
+                    cell.add_to.eq({0: head, _HALF: middle}.get(lane, rest)),
+                    cell.enable.eq(enable),
+                ]
+                if lane > 0:
+                    m.d.comb += cell.chain.eq(cells[lane - 1].cascade)
+            pairs.append(cells)
+        return pairs
+
+    def _controls(
+        self, m: Module, is_conv: Signal, is_joined: Signal
+    ) -> tuple[Signal, Signal, Signal, Signal]:
+        """Return ``add_to`` of lanes 0, 4 and all others, and ``enable``, at the cells' delays."""
+        operation = self.operations.payload
+        valid_s1, valid_s2, enable_s3 = Signal(), Signal(), Signal()
+        first_s1, shift_s1 = Signal(), Signal()
+        head_s2, middle_s2, rest_s2 = Signal(AddTo), Signal(AddTo), Signal(AddTo)
+        m.d.sync += [
+            valid_s1.eq(self.operations.valid),
+            valid_s2.eq(valid_s1),
+            enable_s3.eq(valid_s2 | is_conv),
+            first_s1.eq(operation.first),
+            shift_s1.eq(operation.shift),
+        ]
+        with m.If(is_conv):
+            m.d.sync += [head_s2.eq(AddTo.ZERO), rest_s2.eq(AddTo.CHAIN)]
+        with m.Elif(first_s1):
+            m.d.sync += [head_s2.eq(AddTo.ZERO), rest_s2.eq(AddTo.ZERO)]
+        with m.Elif(shift_s1):
+            m.d.sync += [head_s2.eq(AddTo.ZERO), rest_s2.eq(AddTo.CHAIN)]
+        with m.Else():
+            m.d.sync += [head_s2.eq(AddTo.SELF), rest_s2.eq(AddTo.SELF)]
+        # Lane 4 starts the upper chain, or continues the lower one.
+        is_start = ~is_joined & (first_s1 | shift_s1)
+        is_in_chain = is_joined & (is_conv | (shift_s1 & ~first_s1))
+        with m.If(is_in_chain):
+            m.d.sync += middle_s2.eq(AddTo.CHAIN)
+        with m.Elif(is_start | first_s1):
+            m.d.sync += middle_s2.eq(AddTo.ZERO)
+        with m.Else():
+            m.d.sync += middle_s2.eq(AddTo.SELF)
+        return head_s2, middle_s2, rest_s2, enable_s3
+
+    def _tabulated(self, pair: int, is_second: Value) -> Value:
+        """Return the int32 of a pair that the weights hold."""
+        octets = [
+            weight[:8] for lane in (pair, pair + _HALF) for weight in self.weights[lane % LANES]
+        ]
+        # Both halves of a word of 8 bytes, or words of 4 bytes of two lanes.
+        first, second = Cat(octets[:4]), Cat(octets[4:8])
+        return Mux(is_second, second, first).as_signed()
+
+    def _arrived(self, m: Module, is_conv: Signal, is_table: Signal) -> tuple[Signal, data.View]:
+        """Return whether an operation's sums are there, and the operation."""
+        delays = {mode: latency - 1 for mode, latency in self.LATENCY.items()}
+        early, late = delays[ArrayMode.DEPTHWISE_4], delays[ArrayMode.CONV]
+        earliest = delays[ArrayMode.TABLE]
+        payload = self.operations.payload
+        valid, stages = Signal(late), [payload]
+        m.d.sync += valid.eq(Cat(self.operations.valid, valid))
+        for stage in range(1, late + 1):
+            # Without a reset these become shift registers in LUTs.
+            delayed = Signal(payload.shape(), name=f"operation_s{stage}", reset_less=True)
+            m.d.sync += delayed.eq(stages[-1])
+            stages.append(delayed)
+        operation = Signal(payload.shape(), name="arrived_operation")
+        arrived = Signal()
+        m.d.comb += [
+            operation.eq(Mux(is_conv, stages[late], stages[early])),
+            arrived.eq(Mux(is_conv, valid[late - 1], valid[early - 1])),
+        ]
+        with m.If(is_table):
+            m.d.comb += [operation.eq(stages[earliest]), arrived.eq(valid[earliest - 1])]
+        return arrived, operation
+
+    def _collect(
+        self,
+        m: Module,
+        pairs: list[list[MultiplyAccumulate]],
+        addends: list[Value],
+        arrived: Signal,
+        operation: data.View,
+        is_summing: Value,
+        is_joined: Signal,
+    ) -> None:
+        """Build accumulators and the shadows that hold a result while the next one is summed."""
+        loads, advances = Signal(), Signal()
+        loads_s1, loads_s2, advances_s1 = Signal(), Signal(), Signal()
+        m.d.comb += [
+            loads.eq(arrived & operation.last),
+            advances.eq(~is_joined & Mux(self.is_wide, loads_s2, loads_s1)),
+            self.results.valid.eq(loads_s1 | advances_s1),
+            self.results.payload.beat.eq(advances_s1),
+        ]
+        m.d.sync += [loads_s1.eq(loads), loads_s2.eq(loads_s1), advances_s1.eq(advances)]
+        with m.If(loads):
+            m.d.sync += self.results.payload.tag.eq(operation.tag)
+        for pair, cells in enumerate(pairs):
+            accumulator = Signal(signed(32), name=f"accumulator_{pair}")
+            total = Signal(signed(32), name=f"total_{pair}")
+            upper = Signal(signed(SUM_BITS), name=f"upper_shadow_{pair}", reset_less=True)
+            shadow = Signal(signed(32), name=f"shadow_{pair}", reset_less=True)
+            # In this order the choice of addend costs no LUT of its own.
+            m.d.comb += total.eq(accumulator + addends[pair])
+            # The accumulator is 0 in DEPTHWISE, and the total then the sum of the last cell.
+            with m.If(loads):
+                m.d.sync += accumulator.eq(0)
+            with m.Elif(arrived & is_summing):
+                m.d.sync += accumulator.eq(total)
+            with m.If(loads):
+                m.d.sync += [
+                    shadow.eq(Mux(is_joined, total, cells[_HALF - 1].sum)),
+                    upper.eq(cells[-1].sum),
+                ]
+            with m.Elif(advances):
+                m.d.sync += shadow.eq(upper)
+            m.d.comb += self.results.payload.sums[pair].eq(shadow)
+
+
+def _skewed(m: Module, lanes: list[Value]) -> list[Value]:
+    """Return the lanes, lane l delayed by l cycles."""
+    skewed = []
+    for lane, value in enumerate(lanes):
+        delayed: Value = value
+        for stage in range(1, lane + 1):
+            following = Signal(value.shape(), name=f"shared_{lane}_s{stage}", reset_less=True)
+            m.d.sync += following.eq(delayed)
+            delayed = following
+        skewed.append(delayed)
+    return skewed

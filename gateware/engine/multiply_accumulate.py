@@ -1,0 +1,230 @@
+"""The multiplier cell of the array: one DSP block of each vendor, and a model of it."""
+
+import enum
+
+from amaranth import Cat, ClockSignal, Const, Instance, Module, Mux, Signal, Value, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["OPERAND_BITS", "SUM_BITS", "AddTo", "MultiplyAccumulate", "Vendor"]
+
+OPERAND_BITS = 9
+# 128 taps of 9 x 9 bits: 2**7 * 2**16 and a sign.
+SUM_BITS = 25
+
+
+class Vendor(enum.Enum):
+    """Whose multipliers an array is made of."""
+
+    GENERIC = "generic"
+    """Plain Amaranth: the behaviour that the others must have."""
+    XILINX7 = "xilinx7"
+    """DSP48E1."""
+    ECP5 = "ecp5"
+    """MULT18X18D; operand choice, sum and chain are in the fabric."""
+
+
+class AddTo(enum.Enum):
+    """What the product is added to; other values are not used."""
+
+    ZERO = 0
+    CHAIN = 1
+    """The sum of the cell before, as it was before this cycle."""
+    SELF = 2
+    """This cell's sum."""
+
+
+class MultiplyAccumulate(wiring.Component):
+    """One product per cycle, added to nothing, to the neighbour's sum or to its own.
+
+    ``sum`` wraps at 25 bits: 128 products of any 9-bit numbers fit.
+
+    Latency: operands of cycle T, with ``add_to`` of cycle T + 2 and ``enable`` of cycle T + 3, show
+    in ``sum`` in cycle T + 4.
+
+    Parameters
+    ----------
+    vendor : Vendor
+        What it is built from.
+    is_chained : bool
+        ``chain`` is connected to a neighbour's ``sum``; else it counts as 0. On Xilinx it must be
+        that of the DSP48E1 below, through `cascade_in`.
+
+    Members
+    -------
+    shared : ``In(signed(9))``
+        Multiplicand while ``is_own`` is 0.
+    own : ``In(signed(9))``
+        Multiplicand while ``is_own`` is 1.
+    is_own : ``In(1)``
+        Which of the two; with the operands.
+    weight : ``In(signed(9))``
+        Multiplier.
+    add_to : ``In(AddTo)``
+        Two cycles after the operands.
+    enable : ``In(1)``
+        Three cycles after the operands; without it ``sum`` stays.
+    chain : ``In(48)``
+        ``cascade`` of the neighbour.
+    cascade : ``Out(48)``
+        ``sum`` for a neighbour's ``chain``; upper bits are meaningless.
+    sum : ``Out(signed(25))``
+        The sum.
+
+    Raises
+    ------
+    ValueError
+        If ``vendor`` is not a `Vendor`.
+
+    Notes
+    -----
+    Ref: Xilinx UG479, 7 Series DSP48E1 Slice (OPMODE, INMODE, register counts); Lattice
+    FPGA-TN-02205, ECP5 sysDSP Usage Guide (MULT18X18D).
+    """
+
+    LATENCY = 4
+    ADD_TO_DELAY = 2
+    ENABLE_DELAY = 3
+
+    def __init__(self, *, vendor: Vendor, is_chained: bool) -> None:
+        if not isinstance(vendor, Vendor):
+            names = ", ".join(str(member) for member in Vendor)
+            raise ValueError(f"vendor must be one of {names}, not {vendor!r}")
+        self.vendor = vendor
+        self.is_chained = is_chained
+        super().__init__({
+            "shared": In(signed(OPERAND_BITS)),
+            "own": In(signed(OPERAND_BITS)),
+            "is_own": In(1),
+            "weight": In(signed(OPERAND_BITS)),
+            "add_to": In(AddTo),
+            "enable": In(1),
+            "chain": In(48),
+            "cascade": Out(48),
+            "sum": Out(signed(SUM_BITS)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the vendor's form."""
+        m = Module()
+        if self.vendor is Vendor.XILINX7:
+            self._instantiate_dsp48e1(m)
+            return m
+        product_s3 = self._mult18x18d(m) if self.vendor is Vendor.ECP5 else self._product(m)
+        add_to_s3 = Signal(AddTo)
+        addend = Signal(signed(SUM_BITS))
+        m.d.sync += add_to_s3.eq(self.add_to)
+        with m.Switch(add_to_s3):
+            with m.Case(AddTo.CHAIN):
+                m.d.comb += addend.eq(self.chain if self.is_chained else 0)
+            with m.Case(AddTo.SELF):
+                m.d.comb += addend.eq(self.sum)
+        with m.If(self.enable):
+            m.d.sync += self.sum.eq(product_s3 + addend)
+        m.d.comb += self.cascade.eq(self.sum)
+        return m
+
+    def _product(self, m: Module) -> Signal:
+        """Return the product, three registers after the operands."""
+        operand_s1, operand_s2 = Signal(signed(OPERAND_BITS)), Signal(signed(OPERAND_BITS))
+        weight_s1, weight_s2 = Signal(signed(OPERAND_BITS)), Signal(signed(OPERAND_BITS))
+        product_s3 = Signal(signed(2 * OPERAND_BITS))
+        m.d.sync += [
+            operand_s1.eq(Mux(self.is_own, self.own, self.shared)),
+            operand_s2.eq(operand_s1),
+            weight_s1.eq(self.weight),
+            weight_s2.eq(weight_s1),
+            product_s3.eq(operand_s2 * weight_s2),
+        ]
+        return product_s3
+
+    def _instantiate_dsp48e1(self, m: Module) -> None:
+        shared, own, weight = (Signal(signed(bits)) for bits in (30, 25, 18))
+        total = Signal(48)
+        add_to = Value.cast(self.add_to)
+        m.d.comb += [
+            shared.eq(self.shared),
+            own.eq(self.own),
+            weight.eq(self.weight),
+            self.sum.eq(total),
+        ]
+        # Bit 1 of INMODE silences A, bit 2 lets D into the pre-adder.
+        inmode = Cat(Const(0, 1), self.is_own, self.is_own, Const(0, 2))
+        # X and Y of OPMODE: the product. Z: the values of AddTo are those of zero, PCIN and P.
+        opmode = Cat(Const(0b0101, 4), add_to[0] & self.is_chained, add_to[1], Const(0, 1))
+        one, zero = Const(1, 1), Const(0, 1)
+        enables = ("A1", "A2", "AD", "ALUMODE", "B1", "B2", "C", "CARRYIN", "CTRL", "D", "INMODE")
+        resets = ("A", "ALLCARRYIN", "ALUMODE", "B", "C", "CTRL", "D", "INMODE", "M", "P")
+        m.submodules.dsp = Instance(
+            "DSP48E1",
+            p_USE_DPORT="TRUE",
+            p_AREG=1,
+            p_ACASCREG=1,
+            p_DREG=1,
+            p_ADREG=1,
+            p_BREG=2,
+            p_BCASCREG=2,
+            p_CREG=1,
+            p_MREG=1,
+            p_PREG=1,
+            p_INMODEREG=1,
+            p_OPMODEREG=1,
+            p_ALUMODEREG=1,
+            p_CARRYINREG=1,
+            p_CARRYINSELREG=1,
+            i_CLK=ClockSignal(),
+            i_A=shared,
+            i_ACIN=Const(0, 30),
+            i_D=own,
+            i_B=weight,
+            i_BCIN=Const(0, 18),
+            i_C=Const(0, 48),
+            i_PCIN=self.chain if self.is_chained else Const(0, 48),
+            i_CARRYCASCIN=zero,
+            i_CARRYIN=zero,
+            i_CARRYINSEL=Const(0, 3),
+            i_MULTSIGNIN=zero,
+            i_ALUMODE=Const(0, 4),
+            i_INMODE=inmode,
+            i_OPMODE=opmode,
+            i_CEM=one,
+            i_CEP=self.enable,
+            o_P=total,
+            o_PCOUT=self.cascade,
+            **{f"i_CE{name}": one for name in enables},
+            **{f"i_RST{name}": zero for name in resets},
+        )
+
+    def _mult18x18d(self, m: Module) -> Signal:
+        """Return the product of a multiplier with all three of its register stages in use."""
+        operand, weight = Signal(signed(18)), Signal(signed(18))
+        product_s3 = Signal(signed(36))
+        m.d.comb += [
+            operand.eq(Mux(self.is_own, self.own, self.shared)),
+            weight.eq(self.weight),
+        ]
+        registers = {
+            f"p_REG_{stage}_{kind}": value
+            for stage in ("INPUTA", "INPUTB", "PIPELINE", "OUTPUT")
+            for kind, value in (("CLK", "CLK0"), ("CE", "CE0"), ("RST", "RST0"))
+        }
+        m.submodules.multiplier = Instance(
+            "MULT18X18D",
+            p_REG_INPUTC_CLK="NONE",
+            p_CAS_MATCH_REG="FALSE",
+            p_MULT_BYPASS="DISABLED",
+            p_RESETMODE="SYNC",
+            p_GSR="DISABLED",
+            i_CLK0=ClockSignal(),
+            i_CE0=Const(1, 1),
+            i_RST0=Const(0, 1),
+            i_SIGNEDA=Const(1, 1),
+            i_SIGNEDB=Const(1, 1),
+            i_SOURCEA=Const(0, 1),
+            i_SOURCEB=Const(0, 1),
+            **registers,
+            **{f"i_A{bit}": operand[bit] for bit in range(18)},
+            **{f"i_B{bit}": weight[bit] for bit in range(18)},
+            **{f"o_P{bit}": product_s3[bit] for bit in range(36)},
+        )
+        return product_s3

@@ -1,0 +1,303 @@
+"""Weights and parameters of two groups: one is used while the next is filled."""
+
+from amaranth import Cat, Module, Mux, Signal, Value, signed
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.gateware.engine.mac_array import ARRAY_SIZES, LANES
+from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS
+from kiwicha.gateware.engine.requantizer import PARAMETERS, split_shift
+
+__all__ = ["BEAT_BYTES", "PARAMETER_BLOCK", "WeightBuffer"]
+
+BEAT_BYTES = 16
+PARAMETER_BLOCK = 4
+"""Channels whose parameters come together: a beat of biases, one of multipliers, one of shifts."""
+_FIELDS = (32, 31, 10)
+"""Bits that are stored of a bias, a multiplier and a shift."""
+_SHIFT_BITS = 6
+_MAX_DEPTH = 1024
+
+
+class WeightBuffer(wiring.Component):
+    """Ping-pong memory of weight words and channel parameters.
+
+    A *group* is what one pass over the pixels needs. Two *banks* hold one each. A fill starts with
+    a command, once a bank is free; then come the parameters, then the weights. When the last beat
+    is written the bank is *full*. The oldest full bank is the one that is read; ``release`` gives
+    it back, and the reads of the next operation go to the other.
+
+    Order of a fill's beats, 16 bytes each, byte 0 least significant. Parameters: per 4 channels a
+    beat of 4 biases, one of 4 multipliers and one of 4 shifts, int32 each. Weights: word after word
+    of ``8 * outputs`` bytes; byte ``lane * outputs + o`` is the weight of cell ``lane`` of chain
+    pair ``o``. What is stored is the byte minus ``zero_point``, 9 bits.
+
+    Latency: ``index`` to ``weights`` 2 cycles, for lane l of CONV 2 + l; ``parameter_beat`` to
+    ``parameters`` 1 cycle. Throughput: one read of either and one beat of a fill per cycle. A bank
+    is full 3 cycles after its last beat.
+
+    With ``is_table`` the weights are a table: each beat has two entries of 8 bytes, and all lanes
+    get them; with 4 outputs, lanes 0 to 3 get the first half of each and lanes 4 to 7 the second.
+    Such a beat takes ``16 / outputs`` cycles. With ``is_lookup`` each lane reads an entry of its
+    own instead of a word.
+
+    Parameters
+    ----------
+    macs : int
+        Cells of the array: 32 or 64.
+    depth : int
+        Words of both banks together: a power of two from 16 to 1024.
+
+    Members
+    -------
+    commands : ``In(stream.Signature(StructLayout(blocks, words)))``
+        Start a fill of ``3 * blocks`` beats of parameters, 0 to outputs / 2 blocks, and of
+        ``words`` weight words, 1 to depth / 2. Taken when a bank is free and no fill is under way.
+    beats : ``In(stream.Signature(128))``
+        Contents of the fill; taken while one is under way.
+    zero_point : ``In(signed(9))``
+        Weight zero point.
+    is_unsigned : ``In(1)``
+        Weight bytes are 0 to 255, else -128 to 127.
+    is_table : ``In(1)``
+        The weights of a fill are tables. These three are stable from a command until its bank is
+        full.
+    is_available : ``Out(1)``
+        A bank is full.
+    bank : ``Out(1)``
+        The bank that ``index`` reads.
+    is_skewed : ``In(1)``
+        Lane l is read l cycles later, as CONV wants it; stable while words are read.
+    index : ``In(range(depth // 2))``
+        Word to read.
+    is_lookup : ``In(1)``
+        The lanes read ``entries``; stable like ``is_skewed``, which must be 0.
+    entries : ``In(ArrayLayout(8, outputs))``
+        Entry to read, for lane l: ``entries[l % outputs]``; same latency as ``index``.
+    weights : ``Out(ArrayLayout(ArrayLayout(signed(9), outputs), 8))``
+        ``weights[lane][o]``.
+    parameter_bank, parameter_beat : ``In(1)``
+        Which bank, and which ``outputs`` channels of it.
+    parameters : ``Out(ArrayLayout(PARAMETERS, outputs))``
+        Their parameters.
+    release : ``In(1)``
+        With the ``index`` of the last read of the bank. The bank is free again `RELEASE_DELAY`
+        cycles later; its parameters can be read until then.
+
+    Raises
+    ------
+    ValueError
+        If ``macs`` or ``depth`` is not such a number.
+    """
+
+    RELEASE_DELAY = 24
+    """More than an operation takes through the array (12), to its second beat (2) and to the
+    parameters (1), rounded up."""
+
+    def __init__(self, *, macs: int, depth: int = 512) -> None:
+        if macs not in ARRAY_SIZES:
+            raise ValueError(f"macs must be one of {ARRAY_SIZES}, not {macs!r}")
+        is_valid = isinstance(depth, int) and 16 <= depth <= _MAX_DEPTH
+        if not is_valid or depth & (depth - 1):
+            raise ValueError(f"depth must be a power of two from 16 to {_MAX_DEPTH}, not {depth!r}")
+        self.macs = macs
+        self.depth = depth
+        self.outputs = macs // LANES
+        self.blocks = 2 * self.outputs // PARAMETER_BLOCK
+        lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
+        command = data.StructLayout({
+            "blocks": range(self.blocks + 1),
+            "words": range(depth // 2 + 1),
+        })
+        super().__init__({
+            "commands": In(stream.Signature(command)),
+            "beats": In(stream.Signature(8 * BEAT_BYTES)),
+            "zero_point": In(signed(9)),
+            "is_unsigned": In(1),
+            "is_table": In(1),
+            "is_available": Out(1),
+            "bank": Out(1),
+            "is_skewed": In(1),
+            "is_lookup": In(1),
+            "entries": In(data.ArrayLayout(8, self.outputs)),
+            "index": In(range(depth // 2)),
+            "weights": Out(data.ArrayLayout(lane_weights, LANES)),
+            "parameter_bank": In(1),
+            "parameter_beat": In(1),
+            "parameters": Out(data.ArrayLayout(PARAMETERS, self.outputs)),
+            "release": In(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the fill, both memories and the exchange of banks."""
+        m = Module()
+        fill_bank, ends = Signal(), Signal()
+        self._exchange(m, fill_bank, ends)
+        blocks_left = Signal(self.commands.payload.blocks.shape())
+        words_left = Signal(self.commands.payload.words.shape())
+        field, block = Signal(range(len(_FIELDS))), Signal(range(self.blocks))
+        part, word = Signal(range(self._parts)), Signal(range(self.depth // 2))
+        is_open, takes_parameters, takes_weights, ends_beat = (
+            Signal(name=name)
+            for name in ("is_open", "takes_parameters", "takes_weights", "ends_beat")
+        )
+        chunk = Signal(range(BEAT_BYTES // self.outputs))
+        m.d.comb += [
+            takes_parameters.eq(self.beats.valid & is_open & blocks_left.any()),
+            takes_weights.eq(self.beats.valid & is_open & ~blocks_left.any()),
+            ends_beat.eq(~self.is_table | blocks_left.any() | chunk.all()),
+            self.beats.ready.eq(is_open & ends_beat),
+        ]
+        with m.If(self.commands.valid & self.commands.ready):
+            command = self.commands.payload
+            m.d.sync += [blocks_left.eq(command.blocks), words_left.eq(command.words)]
+            m.d.sync += [is_open.eq(1), block.eq(0), word.eq(0), chunk.eq(0)]
+        with m.If(takes_parameters):
+            m.d.sync += field.eq(field + 1)
+            with m.If(field == len(_FIELDS) - 1):
+                m.d.sync += [field.eq(0), block.eq(block + 1), blocks_left.eq(blocks_left - 1)]
+        with m.If(takes_weights):
+            m.d.sync += chunk.eq(chunk + 1)
+        with m.If(takes_weights & ends_beat):
+            m.d.sync += part.eq(part + 1)
+            with m.If(part == self._parts - 1):
+                m.d.sync += [part.eq(0), word.eq(word + 1), words_left.eq(words_left - 1)]
+                with m.If(words_left == 1):
+                    m.d.sync += is_open.eq(0)
+                    m.d.comb += ends.eq(1)
+        self._parameter_memory(m, takes_parameters, fill_bank, block, field)
+        self._weight_memory(m, takes_weights, fill_bank, word, part, chunk)
+        return m
+
+    @property
+    def _parts(self) -> int:
+        """Beats per weight word."""
+        return self.macs // BEAT_BYTES
+
+    def _exchange(self, m: Module, fill_bank: Signal, ends: Signal) -> None:
+        """Count full and free banks; the written bank is full when its last word is readable."""
+        is_full = Signal(2)
+        is_filling = Signal()
+        ends_s1, ends_s2 = Signal(), Signal()
+        released_bank = Signal()
+        releases = Signal(self.RELEASE_DELAY)
+        is_busy = Signal(2)
+        m.d.sync += [
+            ends_s1.eq(ends),
+            ends_s2.eq(ends_s1),
+            releases.eq(Cat(self.release, releases)),
+        ]
+        m.d.comb += [
+            self.is_available.eq(is_full.bit_select(self.bank, 1)),
+            self.commands.ready.eq(~is_filling & ~is_busy.bit_select(fill_bank, 1)),
+        ]
+        # Busy: from the command until the delay after the release. Full: while it can be read.
+        with m.If(releases[-1]):
+            m.d.sync += is_busy.bit_select(released_bank, 1).eq(0)
+            m.d.sync += released_bank.eq(~released_bank)
+        with m.If(self.commands.valid & self.commands.ready):
+            m.d.sync += [is_filling.eq(1), is_busy.bit_select(fill_bank, 1).eq(1)]
+        with m.If(ends_s2):
+            m.d.sync += is_full.bit_select(fill_bank, 1).eq(1)
+            m.d.sync += [is_filling.eq(0), fill_bank.eq(~fill_bank)]
+        with m.If(self.release):
+            m.d.sync += is_full.bit_select(self.bank, 1).eq(0)
+            m.d.sync += self.bank.eq(~self.bank)
+
+    def _parameter_memory(
+        self, m: Module, takes: Signal, fill_bank: Signal, block: Signal, field: Signal
+    ) -> None:
+        """Build a memory per channel of a beat and field, of a few words."""
+        beats_per_half = self.outputs // PARAMETER_BLOCK
+        address = Cat(block[(beats_per_half - 1).bit_length() :], fill_bank)
+        words = [self.beats.payload.word_select(place, 32) for place in range(PARAMETER_BLOCK)]
+        shifts = [split_shift(word[:_SHIFT_BITS].as_signed()) for word in words]
+        for channel in range(self.outputs):
+            quarter, place = divmod(channel, PARAMETER_BLOCK)
+            is_addressed = (block % beats_per_half) == quarter
+            stored = []
+            for number, bits in enumerate(_FIELDS):
+                memory = Memory(shape=bits, depth=4, init=[])
+                m.submodules[f"parameter_{number}_{channel}"] = memory
+                write, read = memory.write_port(), memory.read_port(domain="comb")
+                m.d.comb += [
+                    write.addr.eq(address),
+                    write.data.eq((words, words, shifts)[number][place]),
+                    write.en.eq(takes & (field == number) & is_addressed),
+                    read.addr.eq(Cat(self.parameter_beat, self.parameter_bank)),
+                ]
+                stored.append(read.data)
+            m.d.sync += self.parameters[channel].eq(Cat(*stored))
+
+    def _weight_memory(
+        self,
+        m: Module,
+        takes: Signal,
+        fill_bank: Signal,
+        word: Signal,
+        part: Signal,
+        chunk: Signal,
+    ) -> None:
+        """Build a memory per lane; registers stand before and after the subtraction."""
+        raw_s1 = Signal(8 * BEAT_BYTES, reset_less=True)
+        bank_word = Signal(range(self.depth // 2))
+        chunk_bits = 8 * self.outputs
+        m.d.comb += bank_word.eq(Mux(self.is_table, Cat(chunk[-1], part, word), word))
+        takes_s1, takes_s2 = Signal(), Signal()
+        address_s1, address_s2 = (
+            Signal(range(self.depth), name=f"write_address_s{k}", reset_less=True) for k in (1, 2)
+        )
+        part_s1, part_s2 = (Signal.like(part, name=f"part_s{k}", reset_less=True) for k in (1, 2))
+        weights_s2 = [
+            Signal(signed(OPERAND_BITS), name=f"weight_s2_{k}", reset_less=True)
+            for k in range(BEAT_BYTES)
+        ]
+        m.d.sync += [
+            raw_s1.eq(
+                Mux(
+                    self.is_table,
+                    self.beats.payload.word_select(chunk, chunk_bits).replicate(
+                        BEAT_BYTES // self.outputs
+                    ),
+                    self.beats.payload,
+                )
+            ),
+            takes_s1.eq(takes),
+            takes_s2.eq(takes_s1),
+            address_s1.eq(Cat(bank_word, fill_bank)),
+            address_s2.eq(address_s1),
+            part_s1.eq(Mux(self.is_table, chunk, part)),
+            part_s2.eq(part_s1),
+        ]
+        for k, weight_s2 in enumerate(weights_s2):
+            octet = raw_s1.word_select(k, 8)
+            extended = Cat(octet, octet[-1] & ~self.is_unsigned).as_signed()
+            m.d.sync += weight_s2.eq(extended - self.zero_point)
+
+        lanes_per_part = BEAT_BYTES // self.outputs
+        fills_all = self.is_table & (self.outputs == LANES)
+        read_address: Value = Cat(self.index, self.bank)
+        for lane in range(LANES):
+            if lane > 0:
+                following = Signal(range(self.depth), name=f"skewed_address_{lane}")
+                m.d.sync += following.eq(read_address)
+                read_address = following
+            m.submodules[f"lane_{lane}"] = memory = Memory(
+                shape=OPERAND_BITS * self.outputs, depth=self.depth, init=[]
+            )
+            write, read = memory.write_port(), memory.read_port()
+            lane_address = Signal(range(self.depth), name=f"lane_address_{lane}")
+            entry = Signal(range(self.depth // 2), name=f"entry_{lane}")
+            m.d.comb += entry.eq(self.entries[lane % self.outputs])
+            direct = Cat(Mux(self.is_lookup, entry, self.index), self.bank)
+            m.d.sync += lane_address.eq(Mux(self.is_skewed, read_address, direct))
+            first = lane % lanes_per_part * self.outputs
+            m.d.comb += [
+                write.addr.eq(address_s2),
+                write.data.eq(Cat(weights_s2[first : first + self.outputs])),
+                write.en.eq(takes_s2 & (fills_all | (part_s2 == lane // lanes_per_part))),
+                read.addr.eq(lane_address),
+                read.en.eq(1),
+                self.weights[lane].eq(read.data),
+            ]

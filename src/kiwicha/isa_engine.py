@@ -1,0 +1,222 @@
+"""The engine's part of the contract: jobs, transfers, instructions, error codes and limits.
+
+The CPU hands over a list in DRAM: compute jobs, then transfers, each in order of execution. Jobs
+read and write the scratchpad; transfers move bytes between DRAM and the scratchpad. Both run at the
+same time; `wait_transfers` and `wait_jobs` say what must be complete before one may start. The
+weights of a job are fetched while earlier jobs compute.
+
+Tensors in the scratchpad are int8 NHWC with a pitch per pixel; what a job writes has a pitch that
+is a multiple of `OUTPUT_BYTES`.
+"""
+
+import enum
+from dataclasses import dataclass
+
+from kiwicha.layout import Ref, Struct, i8, i16, i32, ref, u8, u16, u32
+
+__all__ = [
+    "EngineError",
+    "EngineJob",
+    "EngineOp",
+    "EngineRun",
+    "EngineTransfer",
+    "JobFlag",
+    "JobKind",
+]
+
+INPUT_LANES = 8
+"""Bytes of a run that one cycle of a convolution consumes; a weight word serves one such cycle."""
+OUTPUT_BYTES = 8
+"""Result bytes written per cycle; the requantizer's lanes."""
+READ_BYTES = 16
+"""Bytes that one scratchpad read gives, at any alignment."""
+GROUP_WORDS = 256
+"""Weight words of a group, at most: half of the weight buffer, whose other half is being filled."""
+GROUP_PARAMETER_BYTES = 12
+"""Stream bytes of one channel's bias, multiplier and shift, int32 each."""
+MAX_KERNEL_ROWS = 255
+MAX_DEPTHWISE_COLUMNS = 8
+TABLE_ENTRIES = 256
+MAX_JOBS = 256
+"""Jobs of one list whose end times are kept for `EngineOp.JOB_END`."""
+
+
+class EngineOp(enum.IntEnum):
+    """Ops of `Group.ENGINE`."""
+
+    WINDOW = 0
+    """index 0: the Program, read only; 1: the arena. inputs_0: first byte, inputs_1: size, both
+    multiples of 16. Answers 0, or 1 and no effect while the engine runs."""
+    START = 1
+    """inputs_0: offset of the list in the Program, a multiple of 16; inputs_1: number of jobs (low
+    half) and transfers (high half). Answers 0, or 1 and no effect while the engine runs."""
+    WAIT = 2
+    """Answers when the engine has stopped: 0, or `EngineError` * 65536 + the number of the job."""
+    STATUS = 3
+    """Answers at once: bit 31 while the engine runs, the rest as for WAIT."""
+    WATCHDOG = 4
+    """inputs_0: cycles that a list may take, 1 or more. Answers 0."""
+    COUNTER = 5
+    """index: `EngineCounter`. Answers its value for the last list."""
+    JOB_END = 6
+    """inputs_0: job number. Answers the cycle, counted from START, in which its last result was
+    written."""
+    PEEK = 7
+    """inputs_0: byte address in the scratchpad, a multiple of 4. index 0: answers the word there.
+    index 1: the word becomes inputs_1; answers 0. Only while the engine is stopped."""
+
+
+class EngineCounter(enum.IntEnum):
+    """What `EngineOp.COUNTER` counts, in cycles of the last list."""
+
+    TOTAL = 0
+    BUSY = 1
+    """Operations issued to the array or the tables."""
+    WAIT_WEIGHTS = 2
+    """Compute waited for its weights."""
+    WAIT_TRANSFERS = 3
+    """Compute waited for a transfer."""
+    WAIT_REQUANTIZER = 4
+    """Compute waited for the requantizer (`interval`)."""
+
+
+class EngineError(enum.IntEnum):
+    """Why the engine stopped."""
+
+    NONE = 0
+    WATCHDOG = 1
+    BAD_KIND = 2
+    BAD_FIELD = 3
+    """A field is outside its range."""
+    OUTSIDE_WINDOW = 4
+    """A DRAM address lies outside the windows."""
+    OUTSIDE_SCRATCHPAD = 5
+    BAD_STREAM = 6
+    """A weight stream is truncated or has bytes left over."""
+
+
+class JobKind(enum.IntEnum):
+    """What a job computes."""
+
+    CONV = 1
+    """Sums over windows of all input channels."""
+    DEPTHWISE = 2
+    """Sums over windows of each channel; with ONES, pooling."""
+    ADD = 3
+    """Two tensors through a table of int32 each, and their sum requantized."""
+    TABLE = 4
+    """One tensor through a table of int32, requantized: by 2**30 and shift 1, one of int8."""
+
+
+class JobFlag(enum.IntFlag):
+    """Bits of `EngineJob.flags`."""
+
+    WIDE = 1
+    """Accumulators need more than 25 bits after the left shift; interval counts for 2."""
+    TAPS_8 = 2
+    """DEPTHWISE: up to 8 taps wide, half as many channels per group."""
+    ONES = 4
+    """DEPTHWISE: word 0 serves every kernel row and phase. For sums: its weights are 1."""
+    CODED = 8
+    """The weight stream is coded."""
+    UNSIGNED = 16
+    """Weight bytes are uint8: the weight zero point is subtracted from 0 to 255."""
+    PACKED = 32
+    """Two products per multiplier."""
+
+
+@dataclass(frozen=True)
+class EngineJob(Struct):
+    """One compute job, 80 bytes. Products of strides and pitches are the compiler's work.
+
+    CONV: for each group, output row and column, in this order, the sum over kernel_rows rows of
+    runs runs of run_words words of 8 bytes. Row first_row starts at first_address; the first window
+    starts at its byte first_offset. Bytes outside 0 to row_span - 1 of a row, and rows outside 0 to
+    input_rows - 1, count as the zero point. A run is a whole kernel row (runs 1), or one pixel of
+    it where columns are dilated.
+
+    DEPTHWISE: for each group and output row, the input columns from 0 on, kernel_rows inputs each;
+    columns from row_span on count as the zero point. Column x has phase ``(x + first_phase) %
+    stride_columns``. A result comes with the last row of each column of phase stride_columns - 1;
+    the first skip_results of a row are dropped.
+
+    ADD and TABLE: result n is ``macs / 8`` bytes from tables: ``table_1[x1] + table_2[x2]``,
+    requantized, or without the second one. x1 are the bytes at ``first_address + n * column_step``,
+    x2 those at ``input_2_address + n * column_step``; a byte is taken as unsigned index. There are
+    run_words results, in one group. The weight stream has the parameters of ``macs / 8`` channels,
+    all alike, then for each index int32 table_1 and int32 table_2, 2048 bytes in all. Zero points
+    of inputs and weights are 0.
+
+    Result n of group g goes to ``output_address + n * output_pixel_bytes + g * group_output_step``.
+    """
+
+    kind: int = u8("JobKind")
+    flags: int = u8("JobFlag")
+    interval: int = u8("cycles between two results, at least: 1 to 8")
+    layer: int = u8("for reports: number of its layer, counted from that of the step")
+    wait_transfers: int = u16("transfers that must be complete")
+    groups: int = u16("groups of output channels")
+    first_address: int = i32("scratchpad address of column 0 of row first_row; can be negative")
+    output_address: int = u32("scratchpad byte address, a multiple of 8")
+    first_offset: int = i16("-pad_left * pixel pitch; DEPTHWISE: 0")
+    row_span: int = u16("input_columns * pixel pitch")
+    first_row: int = i16("-pad_top")
+    input_rows: int = u16("rows there are")
+    output_rows: int = u16("rows to compute")
+    output_columns: int = u16("columns to compute")
+    row_step: int = u32("stride_rows * row pitch")
+    kernel_row_step: int = u32("dilation_rows * row pitch")
+    column_step: int = u16("CONV: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; macs / 8")
+    run_step: int = u16("dilation_columns * pixel pitch")
+    run_words: int = u16("CONV: words per run. ADD, TABLE: results")
+    row_words: int = u16("CONV: runs * run_words")
+    output_pixel_bytes: int = u16("pitch of an output pixel, a multiple of 8; macs / 8")
+    group_words: int = u16("weight words of one group")
+    stride_rows: int = u8("1 or more")
+    dilation_rows: int = u8("1 or more")
+    kernel_rows: int = u8("1 to 255")
+    runs: int = u8("CONV: runs per kernel row. DEPTHWISE: taps in use, ceil(columns / stride)")
+    input_zero_point: int = i8("subtracted from every input byte")
+    output_zero_point: int = i8("added to every output")
+    activation_min: int = i8("clamp")
+    activation_max: int = i8("clamp")
+    weights_offset: int = u32("weight stream in the Program's window, a multiple of 16")
+    weights_bytes: int = u32("its size, a multiple of 16")
+    stride_columns: int = u8("DEPTHWISE")
+    first_phase: int = u8("DEPTHWISE: pad_left % stride_columns")
+    skip_results: int = u8("DEPTHWISE: results of a row to be dropped")
+    last_beats: int = u8("DEPTHWISE: beats of macs / 8 channels of the last group, 1 or 2")
+    group_input_step: int = u16("DEPTHWISE: channels of a group; CONV: 0")
+    group_output_step: int = u16("channels of a group")
+    input_2_address: int = u32("ADD: second tensor")
+    weight_zero_point: int = i16("subtracted from weight bytes; see UNSIGNED")
+    first_index: int = u16("DEPTHWISE: first_phase * kernel_rows")
+
+
+@dataclass(frozen=True)
+class EngineTransfer(Struct):
+    """One transfer of contiguous bytes, 16 bytes long.
+
+    A transfer to the scratchpad may write up to the next multiple of 16; one to DRAM does not.
+    """
+
+    dram_offset: int = u32("multiple of 16; in the Program's window if bit 31 is set, else arena's")
+    scratchpad_address: int = u32("multiple of 16")
+    bytes: int = u32("1 or more; bit 31 set: from scratchpad to DRAM")
+    wait_jobs: int = u16("jobs that must be complete")
+    reserved: int = u16("0")
+
+
+@dataclass(frozen=True)
+class EngineRun(Struct):
+    """A list for the engine.
+
+    Its image is the Program's window: offsets in its jobs and transfers count from there, and the
+    list is at its start. The arena's window is the arena.
+    """
+
+    image: Ref = ref("jobs, transfers, weight streams; size and offset are multiples of 16")
+    job_count: int = u32("EngineJobs, 1 to MAX_JOBS")
+    transfer_count: int = u32("EngineTransfers behind them")
+    macs: int = u32("products per cycle of the engine it is for: order of the weights")
+    scratchpad_bytes: int = u32("bytes of the scratchpad that it may use")

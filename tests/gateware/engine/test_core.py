@@ -1,0 +1,46 @@
+"""The engine's data path against TFLite's arithmetic: whole jobs, bytes in to bytes out."""
+
+from pathlib import Path
+
+import pytest
+
+from kiwicha.gateware.engine.core import Core
+from kiwicha.isa_engine import JobKind
+from kiwicha.sim import bench
+
+TOP = "core"
+BENCH = "kiwicha.sim.tb_core.jobs"
+SCRATCHPAD_BYTES = 8192
+KINDS = [int(kind) for kind in JobKind]
+
+
+def run_jobs(
+    macs: int, seed: int, stall: float, count: int, folder: Path, kinds: list[int]
+) -> None:
+    core = Core(macs=macs, scratchpad_bytes=SCRATCHPAD_BYTES)
+    values = {
+        "macs": macs,
+        "seed": seed,
+        "stall": stall,
+        "count": count,
+        "kinds": kinds,
+        "scratchpad_bytes": SCRATCHPAD_BYTES,
+    }
+    simulator = bench.build(bench.component_verilog(core, TOP), TOP)
+    bench.run(simulator, TOP, BENCH, values, folder)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize(("seed", "stall"), [(1, 0), (2, 0.3)])
+def test_random_jobs(macs: int, seed: int, stall: float, tmp_path: Path) -> None:
+    run_jobs(macs, seed, stall, 8, tmp_path, KINDS)
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize("stall", [0, 0.1, 0.5])
+@pytest.mark.parametrize("seed", range(1000, 1010))
+def test_many_random_jobs(macs: int, seed: int, stall: float, tmp_path: Path) -> None:
+    run_jobs(macs, seed, stall, 30, tmp_path, KINDS)

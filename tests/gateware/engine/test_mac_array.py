@@ -1,0 +1,81 @@
+"""The multiplier array against dot products and direct depthwise convolution, on the cycle."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import vendor_cells
+
+from kiwicha.gateware.engine.mac_array import ARRAY_SIZES, MacArray
+from kiwicha.gateware.engine.multiply_accumulate import Vendor
+from kiwicha.sim import bench
+
+TOP = "mac_array"
+BENCHES = "kiwicha.sim.tb_mac_array"
+TAG_BITS = 3
+
+
+@pytest.fixture(scope="module")
+def simulators() -> dict[int, Path]:
+    return {
+        macs: bench.build(bench.component_verilog(MacArray(macs=macs, tag_bits=TAG_BITS), TOP), TOP)
+        for macs in ARRAY_SIZES
+    }
+
+
+def values(macs: int, seed: int, stall: float, is_wide: int) -> dict[str, Any]:
+    return {"macs": macs, "seed": seed, "stall": stall, "is_wide": is_wide}
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", ARRAY_SIZES)
+@pytest.mark.parametrize(("stall", "is_wide"), [(0, 0), (0.3, 0), (0.1, 1)])
+def test_convolution_equals_dot_products(
+    simulators: dict[int, Path], tmp_path: Path, macs: int, stall: float, is_wide: int
+) -> None:
+    given = {**values(macs, macs, stall, is_wide), "count": 150}
+    bench.run(simulators[macs], TOP, f"{BENCHES}.convolutions", given, tmp_path)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", ARRAY_SIZES)
+@pytest.mark.parametrize("taps", [4, 8])
+@pytest.mark.parametrize(("stall", "is_wide", "seed"), [(0, 0, 1), (0.2, 1, 2)])
+def test_depthwise_equals_its_definition(
+    simulators: dict[int, Path],
+    tmp_path: Path,
+    macs: int,
+    taps: int,
+    stall: float,
+    is_wide: int,
+    seed: int,
+) -> None:
+    given = {**values(macs, seed, stall, is_wide), "taps": taps, "count": 25}
+    bench.run(simulators[macs], TOP, f"{BENCHES}.depthwise_rows", given, tmp_path)
+
+
+@pytest.mark.verilator
+@pytest.mark.synth
+@pytest.mark.nightly
+@pytest.mark.parametrize("vendor", [Vendor.XILINX7, Vendor.ECP5], ids=lambda vendor: vendor.value)
+def test_vendor_form_works_in_every_mode(vendor: Vendor, tmp_path: Path) -> None:
+    text = bench.component_verilog(MacArray(macs=32, vendor=vendor, tag_bits=TAG_BITS), TOP)
+    simulator = bench.build(text + vendor_cells.model(vendor), TOP)
+    given = {**values(32, 5, 0.1, 0), "count": 12}
+    bench.run(simulator, TOP, f"{BENCHES}.convolutions", given, tmp_path)
+    for taps in (4, 8):
+        bench.run(simulator, TOP, f"{BENCHES}.depthwise_rows", {**given, "taps": taps}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"macs": 48}, "macs must be one of (32, 64), not 48"),
+        ({"macs": "64"}, "macs must be one of (32, 64), not '64'"),
+        ({"macs": 64, "tag_bits": 0}, "tag_bits must be a positive integer, not 0"),
+    ],
+)
+def test_rejects_bad_parameters(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        MacArray(**parameters)

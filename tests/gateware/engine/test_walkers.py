@@ -1,0 +1,49 @@
+"""The walkers against their order of work, operation by operation, on the cycle."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwicha.gateware.engine.conv_walker import ConvWalker
+from kiwicha.gateware.engine.depthwise_walker import DepthwiseWalker
+from kiwicha.gateware.engine.table_walker import TableWalker
+from kiwicha.isa_engine import JobKind
+from kiwicha.sim import bench
+
+TOP = "walker"
+BENCH = "kiwicha.sim.tb_walkers.groups"
+WALKERS: dict[JobKind, type[Any]] = {
+    JobKind.CONV: ConvWalker,
+    JobKind.DEPTHWISE: DepthwiseWalker,
+    JobKind.ADD: TableWalker,
+    JobKind.TABLE: TableWalker,
+}
+
+
+def walk(kind: JobKind, folder: Path, **values: int) -> None:
+    simulator = bench.build(bench.component_verilog(WALKERS[kind](), TOP), TOP)
+    bench.run(simulator, TOP, BENCH, {"kind": int(kind), **values}, folder)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize("seed", [1])
+@pytest.mark.parametrize("kind", [JobKind.CONV, JobKind.DEPTHWISE])
+def test_windows_are_walked(kind: JobKind, seed: int, macs: int, tmp_path: Path) -> None:
+    walk(kind, tmp_path, seed=seed, macs=macs, count=60)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize("kind", [JobKind.ADD, JobKind.TABLE])
+def test_tensors_are_walked(kind: JobKind, macs: int, tmp_path: Path) -> None:
+    walk(kind, tmp_path, seed=macs, macs=macs, count=6)
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("kind", [JobKind.CONV, JobKind.DEPTHWISE])
+def test_many_windows_are_walked(kind: JobKind, seed: int, tmp_path: Path) -> None:
+    walk(kind, tmp_path, seed=seed, macs=64, count=300)

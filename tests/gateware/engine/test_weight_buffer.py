@@ -1,0 +1,69 @@
+"""The weight buffer: what is read is what was sent, and no bank is overwritten in use."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwicha.gateware.engine.weight_buffer import WeightBuffer
+from kiwicha.sim import bench
+
+TOP = "weight_buffer"
+BENCH = "kiwicha.sim.tb_weight_buffer.groups"
+DEPTHS = {32: 64, 64: 512}
+
+
+@pytest.fixture(scope="module")
+def simulators() -> dict[int, Path]:
+    return {
+        macs: bench.build(bench.component_verilog(WeightBuffer(macs=macs, depth=depth), TOP), TOP)
+        for macs, depth in DEPTHS.items()
+    }
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    ("macs", "stall", "is_unsigned", "zero_point", "is_skewed"),
+    [
+        (64, 0, 0, 0, 1),
+        (64, 0.4, 1, 255, 0),
+        (64, 0.1, 0, -128, 1),
+        (32, 0, 1, 131, 1),
+        (32, 0.3, 0, 127, 0),
+    ],
+)
+def test_reads_what_was_sent(
+    simulators: dict[int, Path],
+    tmp_path: Path,
+    macs: int,
+    stall: float,
+    is_unsigned: int,
+    zero_point: int,
+    is_skewed: int,
+) -> None:
+    values = {
+        "seed": macs + zero_point,
+        "count": 10,
+        "macs": macs,
+        "depth": DEPTHS[macs],
+        "stall": stall,
+        "is_unsigned": is_unsigned,
+        "zero_point": zero_point,
+        "is_skewed": is_skewed,
+    }
+    bench.run(simulators[macs], TOP, BENCH, values, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"macs": 16}, "macs must be one of (32, 64), not 16"),
+        ({"macs": 64, "depth": 8}, "depth must be a power of two from 16 to 1024, not 8"),
+        ({"macs": 64, "depth": 96}, "depth must be a power of two from 16 to 1024, not 96"),
+        ({"macs": 64, "depth": 64.0}, "depth must be a power of two from 16 to 1024, not 64.0"),
+    ],
+)
+def test_rejects_bad_parameters(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        WeightBuffer(**parameters)
