@@ -1,0 +1,297 @@
+"""The engine's data path: scratchpad, walkers, array and requantizer, from job to bytes."""
+
+from amaranth import Cat, Module, Mux, Signal, Value, signed
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.gateware.engine.conv_walker import ConvWalker
+from kiwicha.gateware.engine.depthwise_walker import DepthwiseWalker
+from kiwicha.gateware.engine.group_control import GroupControl
+from kiwicha.gateware.engine.job import ADDRESS_BITS, JOB, OPERATION
+from kiwicha.gateware.engine.mac_array import LANES, ArrayMode, MacArray
+from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS, Vendor
+from kiwicha.gateware.engine.requantizer import Requantizer
+from kiwicha.gateware.engine.scratchpad import LINE_BYTES, Scratchpad
+from kiwicha.gateware.engine.table_walker import TableWalker
+from kiwicha.gateware.engine.weight_buffer import WeightBuffer
+from kiwicha.isa_engine import JobFlag, JobKind
+
+__all__ = ["LINE_ACCESS", "Core"]
+
+LINE_ACCESS = data.StructLayout({
+    "line": ADDRESS_BITS - 4,
+    "is_write": 1,
+    "mask": LINE_BYTES,
+    "data": 8 * LINE_BYTES,
+})
+"""An access to a 16-byte line of the scratchpad; ``mask`` and ``data`` are those of a write."""
+
+_TAG = data.StructLayout({
+    "address": ADDRESS_BITS,
+    "bank": 1,
+    "is_dropped": 1,
+    "drops_second": 1,
+})
+"""What travels with a result: where it goes, and whose parameters it takes."""
+
+_FEED_CYCLES = Scratchpad.READ_LATENCY + 1
+"""From an operation to its inputs at the array: the read and the zero point."""
+
+_WEIGHT_LATENCY = 2
+"""From an index to its weights."""
+
+
+class Core(wiring.Component):
+    """Compute jobs, one at a time, on tensors in the scratchpad.
+
+    A job's groups wait for their weights, which come as fills of the weight buffer in the order of
+    jobs and groups. Nothing else stalls: what the walkers issue comes out as bytes after a fixed
+    time, so the line port takes results first and other accesses when there is none.
+
+    Throughput: as the walkers, and 9 cycles from the last operation of a group to the first of the
+    next. Latency: `GroupControl.DRAIN_CYCLES` from the last operation of a job to ``done``.
+
+    Parameters
+    ----------
+    macs : int
+        Products per cycle, 32 or 64.
+    scratchpad_bytes : int
+        A power of two from 1024 to 262144.
+    vendor : Vendor
+        What the multipliers are built from.
+
+    Members
+    -------
+    job : ``In(JOB)``
+        Stable from ``start`` to ``done``; with fields in range.
+    start : ``In(1)``
+        Begin; only while not ``is_busy``.
+    is_busy, done : ``Out(1)``
+        From the cycle after ``start`` to ``done``, when every result is in the scratchpad.
+    fills, beats, weight_zero_point, weights_are_unsigned, weights_are_tables
+        ``commands``, ``beats``, ``zero_point``, ``is_unsigned`` and ``is_table`` of the
+        `WeightBuffer`; tables for ADD and TABLE.
+    accesses : ``In(stream.Signature(LINE_ACCESS))``
+        Line accesses of others.
+    read_data : ``Out(128)``
+        Line of the read access taken 2 cycles ago.
+    counts : ``Out(StructLayout(busy, waits_weights, waits_requantizer))``
+        What this cycle was used for.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+
+    def __init__(
+        self, *, macs: int, scratchpad_bytes: int, vendor: Vendor = Vendor.GENERIC
+    ) -> None:
+        self.macs = macs
+        self.outputs = macs // LANES
+        self.scratchpad_bytes = scratchpad_bytes
+        self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes)
+        self.weights = WeightBuffer(macs=macs)
+        self.array = MacArray(macs=macs, vendor=vendor, tag_bits=_TAG.size)
+        self.requantizer = Requantizer(lanes=self.outputs, tag_bits=_TAG.size)
+        counts = data.StructLayout({"busy": 1, "waits_weights": 1, "waits_requantizer": 1})
+        super().__init__({
+            "job": In(JOB),
+            "start": In(1),
+            "is_busy": Out(1),
+            "done": Out(1),
+            "fills": In(stream.Signature(self.weights.commands.payload.shape())),
+            "beats": In(stream.Signature(8 * LINE_BYTES)),
+            "weight_zero_point": In(signed(9)),
+            "weights_are_unsigned": In(1),
+            "weights_are_tables": In(1),
+            "accesses": In(stream.Signature(LINE_ACCESS)),
+            "read_data": Out(8 * LINE_BYTES),
+            "counts": Out(counts),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Wire the data path, in the order that data takes."""
+        m = Module()
+        m.submodules.scratchpad = self.scratchpad
+        m.submodules.weights = self.weights
+        m.submodules.array = self.array
+        m.submodules.requantizer = self.requantizer
+        m.submodules.groups = groups = GroupControl()
+        operation, valid, ends = self._walk(m, groups)
+        tag = self._places(m, groups, operation, valid)
+        self._read(m, operation, valid, tag)
+        self._weigh(m, operation, ends)
+        self._requantize(m)
+        self._write(m)
+        return m
+
+    @property
+    def _is_table(self) -> Value:
+        """Whether the job is one of bytes, each on its own."""
+        return (self.job.kind == JobKind.ADD) | (self.job.kind == JobKind.TABLE)
+
+    def _walk(self, m: Module, groups: GroupControl) -> tuple[data.View, Signal, Signal]:
+        """Build the walkers; return the operation, its valid, and whether it ends a group."""
+        walkers = (ConvWalker(), DepthwiseWalker(), TableWalker())
+        conv, depthwise, table = walkers
+        chosen = (
+            (conv, self.job.kind == JobKind.CONV),
+            (depthwise, self.job.kind == JobKind.DEPTHWISE),
+            (table, self._is_table),
+        )
+        m.submodules.conv, m.submodules.depthwise, m.submodules.table = walkers
+        operation = Signal(OPERATION)
+        valid, ends = Signal(), Signal()
+        for walker, is_chosen in chosen:
+            m.d.comb += [walker.job.eq(self.job), walker.start.eq(groups.starts_group & is_chosen)]
+            with m.If(is_chosen):
+                m.d.comb += operation.eq(walker.operations.payload)
+        m.d.comb += [
+            depthwise.group_offset.eq(groups.input_offset),
+            valid.eq(Cat(walker.operations.valid for walker in walkers).any()),
+            ends.eq(Cat(walker.done for walker in walkers).any()),
+            groups.job.eq(self.job),
+            groups.start.eq(self.start),
+            groups.has_weights.eq(self.weights.is_available),
+            groups.group_ends.eq(ends),
+            self.is_busy.eq(groups.is_busy),
+            self.done.eq(groups.done),
+            self.counts.busy.eq(valid),
+            self.counts.waits_weights.eq(groups.waits_weights),
+            self.counts.waits_requantizer.eq(Cat(walker.is_held for walker in walkers).any()),
+        ]
+        return operation, valid, ends
+
+    def _places(
+        self, m: Module, groups: GroupControl, operation: data.View, valid: Signal
+    ) -> data.View:
+        """Build the counter of output addresses; return the tag of the current operation."""
+        tag = Signal(_TAG)
+        address = Signal(ADDRESS_BITS)
+        m.d.comb += [
+            tag.address.eq(address),
+            tag.bank.eq(self.weights.bank),
+            tag.is_dropped.eq(operation.is_dropped),
+            tag.drops_second.eq(groups.is_last & (self.job.last_beats == 1)),
+        ]
+        with m.If(groups.starts_group):
+            m.d.sync += address.eq(self.job.output_address + groups.output_offset)
+        with m.Elif(valid & operation.last & ~operation.is_dropped):
+            m.d.sync += address.eq(address + self.job.output_pixel_bytes)
+        return tag
+
+    def _read(self, m: Module, operation: data.View, valid: Signal, tag: data.View) -> None:
+        """Build what turns an operation into inputs of the array."""
+        array = self.array
+        late = _delayed(m, operation, Scratchpad.READ_LATENCY, "operation")
+        m.d.comb += [
+            self.scratchpad.read_address.eq(operation.address),
+            array.mode.eq(ArrayMode.CONV),
+            array.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
+        ]
+        with m.If(self._is_table):
+            m.d.comb += array.mode.eq(ArrayMode.TABLE)
+        with m.Elif(self.job.kind == JobKind.DEPTHWISE):
+            m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_4)
+            with m.If((self.job.flags & JobFlag.TAPS_8).any()):
+                m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_8)
+        for lane in range(len(array.x)):
+            octet = self.scratchpad.read_data.word_select(lane, 8).as_signed()
+            is_inside = (late.low <= lane) & (lane < late.high)
+            value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
+            m.d.sync += value.eq(Mux(is_inside, octet - self.job.input_zero_point, 0))
+            m.d.comb += array.x[lane].eq(value)
+        fed, fed_tag = array.operations.payload, _delayed(m, tag, _FEED_CYCLES, "tag")
+        flags = _delayed(
+            m, Cat(operation.first, operation.shift, operation.last), _FEED_CYCLES, "flags"
+        )
+        m.d.comb += [
+            array.operations.valid.eq(_delayed(m, valid, _FEED_CYCLES, "valid", is_reset=True)),
+            Cat(fed.first, fed.shift, fed.last).eq(flags),
+            fed.tag.eq(fed_tag),
+        ]
+
+    def _weigh(self, m: Module, operation: data.View, ends: Signal) -> None:
+        """Build the reads of weight words, in time for the inputs."""
+        weights = self.weights
+        lead = _FEED_CYCLES - _WEIGHT_LATENCY
+        index = _delayed(m, operation.index, lead, "index")
+        ends_early = _delayed(m, ends, lead, "ends", is_reset=True)
+        ends_late = _delayed(m, ends_early, _WEIGHT_LATENCY, "ends_early", is_reset=True)
+        m.d.comb += [
+            weights.index.eq(Mux((self.job.flags & JobFlag.ONES).any(), 0, index)),
+            # A lookup comes with the inputs, not ahead of them.
+            weights.release.eq(Mux(self._is_table, ends_late, ends_early)),
+            weights.is_skewed.eq(self.job.kind == JobKind.CONV),
+            weights.is_lookup.eq(self._is_table),
+            weights.zero_point.eq(self.weight_zero_point),
+            weights.is_unsigned.eq(self.weights_are_unsigned),
+            weights.is_table.eq(self.weights_are_tables),
+            weights.commands.valid.eq(self.fills.valid),
+            weights.commands.payload.eq(self.fills.payload),
+            self.fills.ready.eq(weights.commands.ready),
+            weights.beats.valid.eq(self.beats.valid),
+            weights.beats.payload.eq(self.beats.payload),
+            self.beats.ready.eq(weights.beats.ready),
+            self.array.weights.eq(weights.weights),
+        ]
+        m.d.comb += [weights.entries[k].eq(self.array.x[k]) for k in range(self.outputs)]
+
+    def _requantize(self, m: Module) -> None:
+        """Build the way from the array to the requantizer: one cycle, that of the parameters."""
+        result, beats = self.array.results, self.requantizer.beats
+        tag = data.View(_TAG, result.payload.tag)
+        kept = Signal()
+        place = Signal(_TAG)
+        m.d.comb += [
+            kept.eq(~tag.is_dropped & ~(tag.drops_second & result.payload.beat)),
+            place.eq(tag),
+            self.weights.parameter_bank.eq(tag.bank),
+            self.weights.parameter_beat.eq(result.payload.beat),
+            self.requantizer.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
+            self.requantizer.zero_point.eq(self.job.output_zero_point),
+            self.requantizer.minimum.eq(self.job.activation_min),
+            self.requantizer.maximum.eq(self.job.activation_max),
+            beats.payload.parameters.eq(self.weights.parameters),
+        ]
+        with m.If(result.payload.beat):
+            m.d.comb += place.address.eq(tag.address + self.outputs)
+        m.d.sync += [
+            beats.valid.eq(result.valid & kept),
+            beats.payload.sums.eq(result.payload.sums),
+            beats.payload.tag.eq(place),
+        ]
+
+    def _write(self, m: Module) -> None:
+        """Build the line port: results first."""
+        result, scratchpad, access = self.requantizer.results, self.scratchpad, self.accesses
+        tag = data.View(_TAG, result.payload.tag)
+        octets = Value.cast(result.payload.values)
+        m.d.comb += self.read_data.eq(scratchpad.line_read_data)
+        with m.If(result.valid):
+            m.d.comb += [
+                scratchpad.line_address.eq(tag.address[4:]),
+                scratchpad.line_write.eq(1),
+                scratchpad.line_write_data.eq(octets.replicate(LINE_BYTES // self.outputs)),
+                scratchpad.line_mask.eq(
+                    ((1 << self.outputs) - 1) << (tag.address[:4] & (LINE_BYTES - self.outputs))
+                ),
+            ]
+        with m.Else():
+            m.d.comb += [
+                access.ready.eq(1),
+                scratchpad.line_address.eq(access.payload.line),
+                scratchpad.line_write.eq(access.valid & access.payload.is_write),
+                scratchpad.line_write_data.eq(access.payload.data),
+                scratchpad.line_mask.eq(access.payload.mask),
+            ]
+
+
+def _delayed(m: Module, value: Value, cycles: int, name: str, *, is_reset: bool = False) -> Value:
+    """Return ``value`` as it was some cycles ago; without a reset it can be a shift register."""
+    for stage in range(1, cycles + 1):
+        following = Signal(value.shape(), name=f"{name}_s{stage}", reset_less=not is_reset)
+        m.d.sync += following.eq(value)
+        value = following
+    return value

@@ -1,0 +1,79 @@
+"""The engine: a data path and what keeps it busy."""
+
+from amaranth import Module, ResetInserter
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.gateware.engine.command_unit import ENGINE_COMMAND
+from kiwicha.gateware.engine.control import Control
+from kiwicha.gateware.engine.core import Core
+from kiwicha.gateware.engine.memory_port import MEMORY_PORT
+from kiwicha.gateware.engine.multiply_accumulate import Vendor
+
+__all__ = ["Engine"]
+
+
+class Engine(wiring.Component):
+    """Execute lists of jobs and transfers from DRAM, as `isa_engine` describes them.
+
+    Parameters
+    ----------
+    macs : int
+        Products per cycle, 32 or 64.
+    scratchpad_bytes : int
+        A power of two from 1024 to 262144.
+    vendor : Vendor
+        What the multipliers are built from.
+
+    Members
+    -------
+    commands : ``In(stream.Signature(ENGINE_COMMAND))``
+        Instructions; the next is taken after the response to the last. See `CommandUnit`.
+    responses : ``Out(stream.Signature(32))``
+        One for each.
+    memory : ``Out(MEMORY_PORT)``
+        Port to DRAM.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+
+    def __init__(
+        self, *, macs: int, scratchpad_bytes: int, vendor: Vendor = Vendor.GENERIC
+    ) -> None:
+        self.core = Core(macs=macs, scratchpad_bytes=scratchpad_bytes, vendor=vendor)
+        self.control = Control(macs=macs, scratchpad_bytes=scratchpad_bytes)
+        super().__init__({
+            "commands": In(stream.Signature(ENGINE_COMMAND)),
+            "responses": Out(stream.Signature(32)),
+            "memory": Out(MEMORY_PORT),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the two; an error resets the data path."""
+        m = Module()
+        m.submodules.control = control = self.control
+        m.submodules.core = ResetInserter(control.clear)(self.core)
+        wiring.connect(m, wiring.flipped(self.commands), control.commands)
+        wiring.connect(m, control.responses, wiring.flipped(self.responses))
+        wiring.connect(m, control.memory, wiring.flipped(self.memory))
+        connect_core(m, control, self.core)
+        return m
+
+
+def connect_core(m: Module, control: Control, core: Core) -> None:
+    """Connect a data path to its control."""
+    wiring.connect(m, control.fills, core.fills)
+    wiring.connect(m, control.beats, core.beats)
+    wiring.connect(m, control.accesses, core.accesses)
+    m.d.comb += [
+        core.job.eq(control.job),
+        core.start.eq(control.start),
+        core.weight_zero_point.eq(control.weight_zero_point),
+        core.weights_are_unsigned.eq(control.weights_are_unsigned),
+        control.done.eq(core.done),
+        control.read_data.eq(core.read_data),
+        control.counts.eq(core.counts),
+    ]

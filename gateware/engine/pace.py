@@ -1,0 +1,48 @@
+"""Distance between results."""
+
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["Pace"]
+
+
+class Pace(wiring.Component):
+    """Hold back operations with a result until the last one is ``interval`` cycles ago.
+
+    Members
+    -------
+    interval : ``In(4)``
+        1 to 15 cycles.
+    wants : ``In(1)``
+        There is an operation to issue.
+    ends : ``In(1)``
+        It has a result.
+    issues : ``Out(1)``
+        It is issued in this cycle. Combinational.
+    is_held : ``Out(1)``
+        It is not.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "interval": In(4),
+            "wants": In(1),
+            "ends": In(1),
+            "issues": Out(1),
+            "is_held": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Count the cycles that are left."""
+        m = Module()
+        left = Signal(4)
+        m.d.comb += [
+            self.issues.eq(self.wants & ~(self.ends & left.any())),
+            self.is_held.eq(self.wants & ~self.issues),
+        ]
+        with m.If(self.issues & self.ends):
+            m.d.sync += left.eq(self.interval - 1)
+        with m.Elif(left.any()):
+            m.d.sync += left.eq(left - 1)
+        return m
