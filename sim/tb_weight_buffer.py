@@ -136,6 +136,7 @@ class _Reader:
         bank = self.done & 1
         dut.index.value = self.pending[0] if self.is_reading else rng.getrandbits(len(dut.index))
         dut.release.value = int(is_last)
+        dut.take.value = int(is_last)
         dut.parameter_bank.value = bank if not self.late else (self.done - 1) & 1
         dut.parameter_beat.value = self.beat
 
@@ -198,6 +199,7 @@ async def groups(dut: Any) -> None:
     dut.is_unsigned.value = int(values["is_unsigned"])
     dut.is_skewed.value = int(values["is_skewed"])
     dut.release.value = 0
+    dut.take.value = 0
     dut.commands__valid.value = 0
     dut.beats__valid.value = 0
     await stream_drivers.reset(dut.clk, dut.rst)

@@ -1,6 +1,6 @@
 """The engine's custom instructions."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -23,9 +23,9 @@ _MOST_CYCLES = (1 << 32) - 1
 class CommandUnit(wiring.Component):
     """Answer instructions, one at a time.
 
-    Latency: 2 cycles from a command to its response; COUNTER and JOB_END 4; PEEK at least 6, as the
-    scratchpad has time; WAIT, until the engine has stopped. PEEK while the engine runs answers 0
-    and has no effect.
+    Latency: 2 cycles from a command to its response; COUNTER and JOB_END 4; PEEK 5, or 3 if it
+    writes, and as long as the scratchpad lets it wait; WAIT 2 from when the engine has stopped.
+    PEEK while the engine runs answers 0 and has no effect.
 
     Members
     -------
@@ -80,32 +80,9 @@ class CommandUnit(wiring.Component):
                 with m.If(self.commands.valid):
                     m.next = "EXECUTE"
             with m.State("EXECUTE"):
-                m.d.sync += [delay.eq(Counters.LATENCY - 1), answer.eq(self.is_running)]
+                m.d.sync += delay.eq(Counters.LATENCY - 1)
                 m.next = "ANSWER"
-                with m.Switch(command.op):
-                    with m.Case(EngineOp.WINDOW):
-                        m.d.comb += self.sets_window.eq(~self.is_running)
-                    with m.Case(EngineOp.START):
-                        m.d.comb += self.start.eq(~self.is_running)
-                        with m.If(self.start):
-                            m.d.sync += [
-                                self.list.offset.eq(command.inputs_0[_BYTE_SHIFT:]),
-                                Cat(self.list.jobs, self.list.transfers).eq(command.inputs_1),
-                            ]
-                    with m.Case(EngineOp.WAIT, EngineOp.STATUS):
-                        m.d.sync += answer.eq(
-                            Cat(self.status.number, self.status.error, self.is_running << 12)
-                        )
-                        with m.If((command.op == EngineOp.WAIT) & self.is_running):
-                            m.next = "EXECUTE"
-                    with m.Case(EngineOp.WATCHDOG):
-                        m.d.sync += [self.watchdog_cycles.eq(command.inputs_0), answer.eq(0)]
-                    with m.Case(EngineOp.COUNTER, EngineOp.JOB_END):
-                        m.next = "COUNT"
-                    with m.Case(EngineOp.PEEK):
-                        m.d.sync += answer.eq(0)
-                        with m.If(~self.is_running):
-                            m.next = "ACCESS"
+                self._execute(m, command)
             with m.State("COUNT"):
                 m.d.sync += [delay.eq(delay - 1), answer.eq(self.count)]
                 with m.If(delay == 0):
@@ -145,3 +122,32 @@ class CommandUnit(wiring.Component):
             access.mask.eq(0b1111 << (command.inputs_0[2:4] << 2)),
             access.data.eq(Cat(command.inputs_1 for _ in range(LINE_BYTES // 4))),
         ]
+
+    def _execute(self, m: Module, command: data.View) -> None:
+        """Build what each instruction does, and its answer if that is known at once."""
+        answer = self.responses.payload
+        m.d.sync += answer.eq(self.is_running)
+        with m.Switch(command.op):
+            with m.Case(EngineOp.WINDOW):
+                m.d.comb += self.sets_window.eq(~self.is_running)
+            with m.Case(EngineOp.START):
+                m.d.comb += self.start.eq(~self.is_running)
+                with m.If(self.start):
+                    m.d.sync += [
+                        self.list.offset.eq(command.inputs_0[_BYTE_SHIFT:]),
+                        Cat(self.list.jobs, self.list.transfers).eq(command.inputs_1),
+                    ]
+            with m.Case(EngineOp.WAIT, EngineOp.STATUS):
+                m.d.sync += answer.eq(
+                    Cat(self.status.number, self.status.error, self.is_running << 12)
+                )
+                with m.If((command.op == EngineOp.WAIT) & self.is_running):
+                    m.next = "EXECUTE"
+            with m.Case(EngineOp.WATCHDOG):
+                m.d.sync += [self.watchdog_cycles.eq(command.inputs_0), answer.eq(0)]
+            with m.Case(EngineOp.COUNTER, EngineOp.JOB_END):
+                m.next = "COUNT"
+            with m.Case(EngineOp.PEEK):
+                m.d.sync += answer.eq(0)
+                with m.If(~self.is_running):
+                    m.next = "ACCESS"

@@ -48,9 +48,9 @@ class Control(wiring.Component):
         Port to DRAM.
     clear : ``Out(1)``
         Reset of the core.
-    job, start, done, counts, fills, beats, weight_zero_point, weights_are_unsigned
+    job, start, done, counts, fills, beats, accesses, read_data
         Those of the `Core`.
-    accesses, read_data
+    weight_zero_point, weights_are_unsigned, weights_are_tables
         Those of the `Core`.
     """
 
@@ -70,6 +70,7 @@ class Control(wiring.Component):
             "beats": Out(stream.Signature(8 * LINE_BYTES)),
             "weight_zero_point": Out(signed(9)),
             "weights_are_unsigned": Out(1),
+            "weights_are_tables": Out(1),
             "accesses": Out(stream.Signature(LINE_ACCESS)),
             "read_data": In(8 * LINE_BYTES),
             "counts": In(CORE_COUNTS),
@@ -172,6 +173,7 @@ class Control(wiring.Component):
             self.job.eq(fetcher.jobs.payload),
             self.weight_zero_point.eq(loader.zero_point),
             self.weights_are_unsigned.eq(loader.is_unsigned),
+            self.weights_are_tables.eq(loader.is_table),
         ]
 
     def _transfers(

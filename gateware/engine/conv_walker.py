@@ -14,33 +14,37 @@ __all__ = ["ConvWalker"]
 
 
 class ConvWalker(wiring.Component):
-    """The operations of one group of a CONV job.
+    """The operations of the groups of a CONV job.
 
     Output rows, then columns, then the kernel rows inside the input, runs and words.
 
     Latency: 5 cycles from ``start`` to the first operation, and one more for each kernel row above
     the input. Throughput: one operation per cycle without a gap, so that a pixel takes (kernel rows
     inside) x ``row_words`` cycles, or ``interval`` if that is more. Only an output row of fewer
-    cycles than 3 + (kernel rows above the input) delays the next one.
+    cycles than 3 + (kernel rows above the input), 4 at the end of a group, delays the next one. The
+    next group can be begun before the end of the last.
 
     Members
     -------
     job : ``In(JOB)``
-        Stable from ``start`` to ``done``.
+        Stable from ``start`` to ``done`` of the last group.
     start : ``In(1)``
-        Begin with the group; only after ``done``.
+        Begin with a group; only with ``is_free``.
+    is_free : ``Out(1)``
+        The last output row of a group is under way, or none.
     operations : ``Out(stream.Signature(OPERATION, always_ready=True))``
         Operations in order.
     is_held : ``Out(1)``
         An operation is held back so that results are ``interval`` cycles apart.
     done : ``Out(1)``
-        High in the cycle of the group's last operation.
+        High in the cycle of a group's last operation.
     """
 
     def __init__(self) -> None:
         super().__init__({
             "job": In(JOB),
             "start": In(1),
+            "is_free": Out(1),
             "operations": Out(stream.Signature(OPERATION, always_ready=True)),
             "is_held": Out(1),
             "done": Out(1),
@@ -76,6 +80,7 @@ class ConvWalker(wiring.Component):
             windows.job.eq(job),
             windows.row_words.eq(job.row_words),
             windows.start.eq(self.start),
+            self.is_free.eq(windows.is_free),
             windows.rows.ready.eq(takes_window),
             kernel_rows.job.eq(job),
             kernel_rows.window.eq(windows.rows.payload),

@@ -48,8 +48,10 @@ class Core(wiring.Component):
     jobs and groups. Nothing else stalls: what the walkers issue comes out as bytes after a fixed
     time, so the line port takes results first and other accesses when there is none.
 
-    Throughput: as the walkers, and 9 cycles from the last operation of a group to the first of the
-    next. Latency: `GroupControl.DRAIN_CYCLES` from the last operation of a job to ``done``.
+    Throughput: as the walkers, from group to group too, if the weights are there 4 cycles (and one
+    more for each kernel row above the input) before the last output row of a group ends. Latency:
+    1 cycle from ``start`` to that of the walker, `GroupControl.DRAIN_CYCLES` from the last
+    operation of a job to ``done``.
 
     Parameters
     ----------
@@ -119,7 +121,7 @@ class Core(wiring.Component):
         m.submodules.requantizer = self.requantizer
         m.submodules.groups = groups = GroupControl()
         operation, valid, ends = self._walk(m, groups)
-        tag = self._places(m, groups, operation, valid)
+        tag = self._places(m, groups, operation, valid, ends)
         self._read(m, operation, valid, tag)
         self._weigh(m, operation, ends)
         self._requantize(m)
@@ -144,9 +146,12 @@ class Core(wiring.Component):
         operation = Signal(OPERATION)
         valid, ends = Signal(), Signal()
         for walker, is_chosen in chosen:
-            m.d.comb += [walker.job.eq(self.job), walker.start.eq(groups.starts_group & is_chosen)]
+            m.d.comb += [walker.job.eq(self.job), walker.start.eq(groups.begins_group & is_chosen)]
             with m.If(is_chosen):
-                m.d.comb += operation.eq(walker.operations.payload)
+                m.d.comb += [
+                    operation.eq(walker.operations.payload),
+                    groups.is_free.eq(walker.is_free),
+                ]
         m.d.comb += [
             depthwise.group_offset.eq(groups.input_offset),
             valid.eq(Cat(walker.operations.valid for walker in walkers).any()),
@@ -154,6 +159,7 @@ class Core(wiring.Component):
             groups.job.eq(self.job),
             groups.start.eq(self.start),
             groups.has_weights.eq(self.weights.is_available),
+            self.weights.take.eq(groups.begins_group),
             groups.group_ends.eq(ends),
             self.is_busy.eq(groups.is_busy),
             self.done.eq(groups.done),
@@ -164,19 +170,34 @@ class Core(wiring.Component):
         return operation, valid, ends
 
     def _places(
-        self, m: Module, groups: GroupControl, operation: data.View, valid: Signal
+        self, m: Module, groups: GroupControl, operation: data.View, valid: Signal, ends: Signal
     ) -> data.View:
         """Build the counter of output addresses; return the tag of the current operation."""
         tag = Signal(_TAG)
-        address = Signal(ADDRESS_BITS)
+        address, group_address, next_group_address = (
+            Signal(ADDRESS_BITS, name=name)
+            for name in ("address", "group_address", "next_group_address")
+        )
+        # The parameters' bank: that of the weights, which changes when the last index is read.
+        bank = Signal()
         m.d.comb += [
             tag.address.eq(address),
-            tag.bank.eq(self.weights.bank),
+            tag.bank.eq(bank),
             tag.is_dropped.eq(operation.is_dropped),
             tag.drops_second.eq(groups.is_last & (self.job.last_beats == 1)),
+            next_group_address.eq(group_address + self.job.group_output_step),
         ]
-        with m.If(groups.starts_group):
-            m.d.sync += address.eq(self.job.output_address + groups.output_offset)
+        with m.If(self.start):
+            m.d.sync += [
+                address.eq(self.job.output_address),
+                group_address.eq(self.job.output_address),
+            ]
+        with m.Elif(ends):
+            m.d.sync += [
+                address.eq(next_group_address),
+                group_address.eq(next_group_address),
+                bank.eq(~bank),
+            ]
         with m.Elif(valid & operation.last & ~operation.is_dropped):
             m.d.sync += address.eq(address + self.job.output_pixel_bytes)
         return tag

@@ -14,7 +14,7 @@ __all__ = ["DepthwiseWalker"]
 
 
 class DepthwiseWalker(wiring.Component):
-    """The operations of one group of a DEPTHWISE job.
+    """The operations of the groups of a DEPTHWISE job.
 
     Output rows, then input columns from 0 on, then the kernel rows inside the input. A column right
     of the input takes one operation, without data. The row ends with its last result.
@@ -27,10 +27,10 @@ class DepthwiseWalker(wiring.Component):
 
     Members
     -------
-    job, start, operations, is_held, done
+    job, start, is_free, operations, is_held, done
         As those of `ConvWalker`.
     group_offset : ``In(16)``
-        First channel of the group; stable like ``job``.
+        First channel of the group; with ``start``.
     """
 
     def __init__(self) -> None:
@@ -38,6 +38,7 @@ class DepthwiseWalker(wiring.Component):
             "job": In(JOB),
             "group_offset": In(16),
             "start": In(1),
+            "is_free": Out(1),
             "operations": Out(stream.Signature(OPERATION, always_ready=True)),
             "is_held": Out(1),
             "done": Out(1),
@@ -75,7 +76,9 @@ class DepthwiseWalker(wiring.Component):
             takes_window.eq(~is_walking | (issues & ends_window)),
             windows.job.eq(job),
             windows.row_words.eq(1),
+            windows.group_offset.eq(self.group_offset),
             windows.start.eq(self.start),
+            self.is_free.eq(windows.is_free),
             windows.rows.ready.eq(takes_window),
             kernel_rows.job.eq(job),
             kernel_rows.window.eq(windows.rows.payload),
@@ -127,7 +130,7 @@ class DepthwiseWalker(wiring.Component):
         m.d.sync += [
             self.operations.valid.eq(issues),
             self.done.eq(issues & ends_window & is_last_window),
-            operation.address.eq(kernel_rows.address + offset + self.group_offset),
+            operation.address.eq(kernel_rows.address + offset),
             operation.index.eq(index),
             operation.first.eq(is_first),
             operation.shift.eq(is_column_start),

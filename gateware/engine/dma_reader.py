@@ -30,7 +30,7 @@ class DmaReader(wiring.Component):
     A word is asked for only when the FIFO has a place for it. So as not to ask for single words
     when the FIFO is nearly full, a burst starts when half of it is free.
 
-    Latency: 2 cycles from a request to its first command, 1 from a word to its beat. Throughput:
+    Latency: 1 cycle from a request to its first command, 1 from a word to its beat. Throughput:
     one word per cycle; the next request is taken when the last word of a range was asked for.
 
     Parameters

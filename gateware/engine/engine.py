@@ -1,5 +1,7 @@
 """The engine: a data path and what keeps it busy."""
 
+from typing import Any
+
 from amaranth import Module, ResetInserter
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -10,7 +12,7 @@ from kiwicha.gateware.engine.core import Core
 from kiwicha.gateware.engine.memory_port import MEMORY_PORT
 from kiwicha.gateware.engine.multiply_accumulate import Vendor
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "connect_core"]
 
 
 class Engine(wiring.Component):
@@ -63,8 +65,8 @@ class Engine(wiring.Component):
         return m
 
 
-def connect_core(m: Module, control: Control, core: Core) -> None:
-    """Connect a data path to its control."""
+def connect_core(m: Module, control: Control, core: Any) -> None:
+    """Connect a data path with the ports of a `Core` to its control."""
     wiring.connect(m, control.fills, core.fills)
     wiring.connect(m, control.beats, core.beats)
     wiring.connect(m, control.accesses, core.accesses)
@@ -73,6 +75,7 @@ def connect_core(m: Module, control: Control, core: Core) -> None:
         core.start.eq(control.start),
         core.weight_zero_point.eq(control.weight_zero_point),
         core.weights_are_unsigned.eq(control.weights_are_unsigned),
+        core.weights_are_tables.eq(control.weights_are_tables),
         control.done.eq(core.done),
         control.read_data.eq(core.read_data),
         control.counts.eq(core.counts),

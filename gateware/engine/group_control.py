@@ -10,10 +10,9 @@ __all__ = ["GroupControl"]
 
 
 class GroupControl(wiring.Component):
-    """Start the walker for each group of a job, then wait until the data path is empty.
+    """Begin each group of a job, ahead of the end of the last, then wait for the last results.
 
-    From the last operation of a group to the start of the next 4 cycles; ``done`` comes
-    `DRAIN_CYCLES` after the last operation of the job.
+    The first group begins in the cycle after ``start``, if its weights are there.
 
     Members
     -------
@@ -25,21 +24,21 @@ class GroupControl(wiring.Component):
         The weights of the next group are there.
     waits_weights : ``Out(1)``
         They are not, and nothing else is left to do.
-    starts_group : ``Out(1)``
-        High for one cycle.
+    is_free : ``In(1)``
+        The walker can begin a group.
+    begins_group : ``Out(1)``
+        It does, in this cycle. Combinational.
+    input_offset : ``Out(16)``
+        Of the first byte of that group.
     group_ends : ``In(1)``
-        Its last operation is issued.
-    input_offset, output_offset : ``Out(16)``
-        The group's share of addresses.
+        The last operation of a group is issued.
     is_last : ``Out(1)``
-        It is the last group.
+        The operations are those of the last group.
     """
 
-    DRAIN_CYCLES = 36
-    """More than 4 cycles to the array, 12 + 2 through it, 1 to the requantizer, 10 through it, 1 to
-    the scratchpad and 2 until a read sees the byte."""
-    _RELEASE_CYCLES = 4
-    """From a group's last operation until the weight buffer shows the next bank."""
+    DRAIN_CYCLES = 28
+    """From the last operation to ``done``: 4 cycles to the array, 12 through it, 1 to the
+    requantizer, 10 through it, 1 into the scratchpad."""
 
     def __init__(self) -> None:
         super().__init__({
@@ -49,53 +48,51 @@ class GroupControl(wiring.Component):
             "done": Out(1),
             "has_weights": In(1),
             "waits_weights": Out(1),
-            "starts_group": Out(1),
-            "group_ends": In(1),
+            "is_free": In(1),
+            "begins_group": Out(1),
             "input_offset": Out(16),
-            "output_offset": Out(16),
+            "group_ends": In(1),
             "is_last": Out(1),
         })
 
     def elaborate(self, platform: object) -> Module:
-        """Build the sequence."""
+        """Build the counts of groups to begin and to end."""
         m = Module()
         job = self.job
-        groups_left = Signal(16)
+        to_begin, to_end = Signal(16), Signal(16)
+        wants = Signal()
         cycles = Signal(range(self.DRAIN_CYCLES + 1))
-        m.d.comb += self.is_last.eq(groups_left == 1)
+        m.d.comb += [
+            wants.eq(to_begin.any() & self.is_free),
+            self.begins_group.eq(wants & self.has_weights),
+            self.waits_weights.eq(wants & ~self.has_weights & (to_begin == to_end)),
+            self.is_last.eq(to_end == 1),
+        ]
+        with m.If(self.begins_group):
+            m.d.sync += [
+                to_begin.eq(to_begin - 1),
+                self.input_offset.eq(self.input_offset + job.group_input_step),
+            ]
         with m.FSM():
             with m.State("IDLE"):
-                m.d.sync += [
-                    groups_left.eq(job.groups),
-                    self.input_offset.eq(0),
-                    self.output_offset.eq(0),
-                ]
                 with m.If(self.start):
-                    m.d.sync += self.is_busy.eq(1)
-                    m.next = "WEIGHTS"
-            with m.State("WEIGHTS"):
-                m.d.comb += [
-                    self.starts_group.eq(self.has_weights),
-                    self.waits_weights.eq(~self.has_weights),
-                ]
-                with m.If(self.has_weights):
-                    m.next = "GROUP"
-            with m.State("GROUP"):
-                m.d.sync += cycles.eq(0)
-                with m.If(self.group_ends):
-                    m.next = "RELEASE"
-            with m.State("RELEASE"):
-                m.d.sync += cycles.eq(cycles + 1)
-                with m.If(self.is_last):
-                    with m.If(cycles == self.DRAIN_CYCLES):
-                        m.d.comb += self.done.eq(1)
-                        m.d.sync += self.is_busy.eq(0)
-                        m.next = "IDLE"
-                with m.Elif(cycles == self._RELEASE_CYCLES - 2):
                     m.d.sync += [
-                        groups_left.eq(groups_left - 1),
-                        self.input_offset.eq(self.input_offset + job.group_input_step),
-                        self.output_offset.eq(self.output_offset + job.group_output_step),
+                        self.is_busy.eq(1),
+                        to_begin.eq(job.groups),
+                        to_end.eq(job.groups),
+                        self.input_offset.eq(0),
                     ]
-                    m.next = "WEIGHTS"
+                    m.next = "GROUPS"
+            with m.State("GROUPS"):
+                m.d.sync += cycles.eq(1)
+                with m.If(self.group_ends):
+                    m.d.sync += to_end.eq(to_end - 1)
+                    with m.If(self.is_last):
+                        m.next = "DRAIN"
+            with m.State("DRAIN"):
+                m.d.sync += cycles.eq(cycles + 1)
+                with m.If(cycles == self.DRAIN_CYCLES):
+                    m.d.comb += self.done.eq(1)
+                    m.d.sync += self.is_busy.eq(0)
+                    m.next = "IDLE"
         return m

@@ -23,7 +23,6 @@ ERROR_BITS = max(EngineError).bit_length()
 JOB_WORDS = JOB.size // (8 * WORD_BYTES)
 """Words of DRAM that a descriptor occupies."""
 
-_KINDS = (JobKind.CONV, JobKind.DEPTHWISE)
 _FLAGS = JobFlag.WIDE | JobFlag.TAPS_8 | JobFlag.ONES | JobFlag.UNSIGNED
 _MAX_INTERVAL = 8
 _ZERO_POINT_BITS = 9
@@ -81,11 +80,11 @@ class JobCheck(wiring.Component):
         """Build the rules of each word."""
         m = Module()
         kind, flags = field_of(self.word, "kind"), field_of(self.word, "flags")
-        is_conv, is_depthwise, has_8_taps = Signal(), Signal(), Signal()
+        is_depthwise, is_table, has_8_taps = Signal(), Signal(), Signal()
         with m.If(self.takes & (self.place == place_of("kind"))):
             m.d.sync += [
-                is_conv.eq(kind == JobKind.CONV),
                 is_depthwise.eq(kind == JobKind.DEPTHWISE),
+                is_table.eq((kind == JobKind.ADD) | (kind == JobKind.TABLE)),
                 has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
             ]
         output_address = field_of(self.word, "output_address")
@@ -93,8 +92,8 @@ class JobCheck(wiring.Component):
             EngineError.OUTSIDE_SCRATCHPAD: {
                 "output_address": output_address >= self.scratchpad_bytes
             },
-            EngineError.BAD_FIELD: self._bad_fields(is_conv, is_depthwise, has_8_taps),
-            EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in _KINDS).any()},
+            EngineError.BAD_FIELD: self._bad_fields(is_depthwise, is_table, has_8_taps),
+            EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in JobKind).any()},
         }
         with m.If(self.takes & (self.error == EngineError.NONE)):
             # Later rules win.
@@ -106,15 +105,13 @@ class JobCheck(wiring.Component):
         return m
 
     def _bad_fields(
-        self, is_conv: Signal, is_depthwise: Signal, has_8_taps: Signal
+        self, is_depthwise: Signal, is_table: Signal, has_8_taps: Signal
     ) -> dict[str, Value]:
         """Return for each field with a rule whether it breaks it."""
         counts = (
-            "groups",
             "input_rows",
             "output_rows",
             "output_columns",
-            "group_words",
             "stride_rows",
             "dilation_rows",
             "kernel_rows",
@@ -124,21 +121,24 @@ class JobCheck(wiring.Component):
         def field(name: str) -> Any:
             return field_of(self.word, name)
 
-        rules: dict[str, Value] = {name: field(name) == 0 for name in counts}
-        rules["group_words"] |= field("group_words") > GROUP_WORDS
+        rules: dict[str, Value] = {name: ~is_table & (field(name) == 0) for name in counts}
+        rules["groups"] = field("groups") == 0
+        rules["group_words"] = (field("group_words") == 0) | (field("group_words") > GROUP_WORDS)
         rules["flags"] = (field("flags") & (0xFF & ~int(_FLAGS))).any()
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers
-        for name in ("output_address", "output_pixel_bytes"):
-            rules[name] = (field(name) % OUTPUT_BYTES).any()
+        rules["output_address"] = (field("output_address") % OUTPUT_BYTES).any()
+        misaligned = (field("output_pixel_bytes") % OUTPUT_BYTES).any()
+        rules["output_pixel_bytes"] = ~is_table & misaligned
         for name in ("weights_offset", "weights_bytes"):
             rules[name] = (field(name) % WORD_BYTES).any()
-        for name in ("run_words", "row_words"):
-            rules[name] = is_conv & (field(name) == 0)
+        rules["run_words"] = ~is_depthwise & (field("run_words") == 0)
+        rules["row_words"] = ~is_depthwise & ~is_table & (field("row_words") == 0)
         for taps, limit in ((0, MAX_DEPTHWISE_COLUMNS // 2), (1, MAX_DEPTHWISE_COLUMNS)):
             rules["runs"] |= is_depthwise & (has_8_taps == taps) & (field("runs") > limit)
         rules["first_phase"] = is_depthwise & (field("first_phase") >= field("stride_columns"))
-        rules["last_beats"] = is_depthwise & ~Cat(field("last_beats") == beats for beats in (1, 2)).any()
+        has_beats = Cat(field("last_beats") == beats for beats in (1, 2)).any()
+        rules["last_beats"] = is_depthwise & ~has_beats
         high = field("weight_zero_point")[_ZERO_POINT_BITS - 1 :]
         rules["weight_zero_point"] = high.any() & ~high.all()
         return rules

@@ -26,11 +26,12 @@ WEIGHTS_JOB = data.StructLayout({
     "group_words": range(GROUP_WORDS + 1),
     "has_double_groups": 1,
     "is_unsigned": 1,
+    "is_table": 1,
     "zero_point": signed(9),
 })
 """What the weights of a job need: a stream in the Program, in DRAM words; for each of ``groups``
 groups ``group_words`` weight words, and parameters of twice as many channels if
-``has_double_groups``."""
+``has_double_groups``; with ``is_table`` the words are tables."""
 
 _QUEUE_WORDS = 32
 
@@ -115,10 +116,12 @@ class JobFetcher(wiring.Component):
         record = Signal(WEIGHTS_JOB, reset_less=True)
         m.d.comb += self.weights.payload.eq(record)
         flags = field_of(word, "flags")
-        is_depthwise = field_of(word, "kind") == JobKind.DEPTHWISE
+        kind = field_of(word, "kind")
+        is_depthwise = kind == JobKind.DEPTHWISE
         fields = {
             "flags": [
                 record.is_unsigned.eq((flags & JobFlag.UNSIGNED).any()),
+                record.is_table.eq((kind == JobKind.ADD) | (kind == JobKind.TABLE)),
                 record.has_double_groups.eq(is_depthwise & ~(flags & JobFlag.TAPS_8).any()),
             ],
             "groups": [record.groups.eq(field_of(word, "groups"))],

@@ -52,10 +52,10 @@ class MacArray(wiring.Component):
     TABLE: one operation adds an int32, given as four bytes, to each sum. The sums of all operations
     up to one with ``last`` come out, as in CONV. ``shift``: it is the second of two int32.
 
-    Latency, from operation to result: 12 cycles for CONV, 5 for DEPTHWISE, 3 for TABLE. Throughput: one
-    operation per cycle. Results of DEPTHWISE_4 take two beats, channels below ``outputs`` first,
-    the second one cycle later, or two with ``is_wide``: operations with ``last`` must be 2 cycles
-    apart, or 4 with ``is_wide``.
+    Latency, from operation to result: 12 cycles for CONV, 5 for DEPTHWISE, 3 for TABLE. Throughput:
+    one operation per cycle. Results of DEPTHWISE_4 take two beats, channels below ``outputs``
+    first, the second one cycle later, or two with ``is_wide``: operations with ``last`` must be 2
+    cycles apart, or 4 with ``is_wide``.
 
     Parameters
     ----------

@@ -32,9 +32,7 @@ WRITE_BEAT = data.StructLayout({"data": 8 * WORD_BYTES, "mask": WORD_BYTES})
 
 MEMORY_PORT = wiring.Signature({
     "cmd": Out(stream.Signature(data.StructLayout({"we": 1, "addr": PORT_ADDRESS_BITS}))),
-    "wdata": Out(
-        stream.Signature(data.StructLayout({"data": 8 * WORD_BYTES, "we": WORD_BYTES}))
-    ),
+    "wdata": Out(stream.Signature(data.StructLayout({"data": 8 * WORD_BYTES, "we": WORD_BYTES}))),
     "rdata": In(stream.Signature(8 * WORD_BYTES, always_ready=True)),
 })
 """A LiteDRAM native port, 128 bits wide. ``addr`` counts words. The words of reads come in order

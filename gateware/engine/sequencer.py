@@ -38,7 +38,7 @@ class Sequencer(wiring.Component):
     for `CLEAR_CYCLES` and can be used again.
 
     Latency: 2 cycles from ``start`` to the first request. From an error to the end: what DRAM
-    needs, and `CLEAR_CYCLES` + 3.
+    needs, and `CLEAR_CYCLES` + 2.
 
     Members
     -------
@@ -172,10 +172,17 @@ class Sequencer(wiring.Component):
             Const(0),
         )
         wants = Signal(2)
+        words, transfers_offset = Signal(OFFSET_BITS), Signal(OFFSET_BITS)
+        # Sums stand in registers, as more follow in `Windows`. Each is there when its request is
+        # looked at: the list is there one cycle before the first, and the second comes later.
+        m.d.sync += [
+            words.eq(job_words),
+            transfers_offset.eq(self.list.offset + words),
+        ]
         m.d.comb += [
             self.requests[0].payload.offset.eq(self.list.offset),
-            self.requests[0].payload.words.eq(job_words),
-            self.requests[1].payload.offset.eq(self.list.offset + job_words),
+            self.requests[0].payload.words.eq(words),
+            self.requests[1].payload.offset.eq(transfers_offset),
             self.requests[1].payload.words.eq(self.list.transfers),
         ]
         for number, request in enumerate(self.requests):

@@ -21,7 +21,7 @@ class TableWalker(wiring.Component):
 
     Members
     -------
-    job, start, operations, is_held, done
+    job, start, is_free, operations, is_held, done
         As those of `ConvWalker`.
     """
 
@@ -29,6 +29,7 @@ class TableWalker(wiring.Component):
         super().__init__({
             "job": In(JOB),
             "start": In(1),
+            "is_free": Out(1),
             "operations": Out(stream.Signature(OPERATION, always_ready=True)),
             "is_held": Out(1),
             "done": Out(1),
@@ -43,6 +44,7 @@ class TableWalker(wiring.Component):
         results_left = Signal(16)
         offset = Signal(POSITION)
         m.d.comb += [
+            self.is_free.eq(~is_walking),
             ends.eq(is_second | (job.kind == JobKind.TABLE)),
             pace.interval.eq(job.interval),
             pace.wants.eq(is_walking),

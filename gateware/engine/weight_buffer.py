@@ -64,7 +64,10 @@ class WeightBuffer(wiring.Component):
         The weights of a fill are tables. These three are stable from a command until its bank is
         full.
     is_available : ``Out(1)``
-        A bank is full.
+        A full bank is there that was not taken.
+    take : ``In(1)``
+        Take it: its reads come later, after those of the banks that were taken before. Only with
+        ``is_available``.
     bank : ``Out(1)``
         The bank that ``index`` reads.
     is_skewed : ``In(1)``
@@ -117,6 +120,7 @@ class WeightBuffer(wiring.Component):
             "is_unsigned": In(1),
             "is_table": In(1),
             "is_available": Out(1),
+            "take": In(1),
             "bank": Out(1),
             "is_skewed": In(1),
             "is_lookup": In(1),
@@ -177,7 +181,7 @@ class WeightBuffer(wiring.Component):
 
     def _exchange(self, m: Module, fill_bank: Signal, ends: Signal) -> None:
         """Count full and free banks; the written bank is full when its last word is readable."""
-        is_full = Signal(2)
+        full = Signal(range(3))
         is_filling = Signal()
         ends_s1, ends_s2 = Signal(), Signal()
         released_bank = Signal()
@@ -189,20 +193,19 @@ class WeightBuffer(wiring.Component):
             releases.eq(Cat(self.release, releases)),
         ]
         m.d.comb += [
-            self.is_available.eq(is_full.bit_select(self.bank, 1)),
+            self.is_available.eq(full.any()),
             self.commands.ready.eq(~is_filling & ~is_busy.bit_select(fill_bank, 1)),
         ]
-        # Busy: from the command until the delay after the release. Full: while it can be read.
+        m.d.sync += full.eq(full + ends_s2 - self.take)
+        # Busy: from the command until the delay after the release.
         with m.If(releases[-1]):
             m.d.sync += is_busy.bit_select(released_bank, 1).eq(0)
             m.d.sync += released_bank.eq(~released_bank)
         with m.If(self.commands.valid & self.commands.ready):
             m.d.sync += [is_filling.eq(1), is_busy.bit_select(fill_bank, 1).eq(1)]
         with m.If(ends_s2):
-            m.d.sync += is_full.bit_select(fill_bank, 1).eq(1)
             m.d.sync += [is_filling.eq(0), fill_bank.eq(~fill_bank)]
         with m.If(self.release):
-            m.d.sync += is_full.bit_select(self.bank, 1).eq(0)
             m.d.sync += self.bank.eq(~self.bank)
 
     def _parameter_memory(

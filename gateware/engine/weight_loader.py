@@ -23,8 +23,8 @@ class WeightLoader(wiring.Component):
     is truncated, or after the last one. The stream of the next job is asked for as soon as the last
     fill of a job is commanded.
 
-    Latency: 4 cycles from a job to its request, 2 from the grant to the first fill, if the buffer
-    is free. Throughput: a beat per cycle.
+    Latency: 1 cycle from a job to its request, 3 from there to the first fill, if the buffer is
+    free. Throughput: a beat per cycle.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class WeightLoader(wiring.Component):
         What is to be fetched.
     stored : ``In(stream.Signature(READ_BEAT))``
         What was fetched.
-    fills, beats, zero_point, is_unsigned
-        ``commands`` to ``is_unsigned`` of the `WeightBuffer`.
+    fills, beats, zero_point, is_unsigned, is_table
+        ``commands`` to ``is_table`` of the `WeightBuffer`.
     is_idle : ``Out(1)``
         No job is under way.
     is_bad_stream : ``Out(1)``
@@ -64,6 +64,7 @@ class WeightLoader(wiring.Component):
             "beats": Out(stream.Signature(8 * BEAT_BYTES)),
             "zero_point": Out(signed(9)),
             "is_unsigned": Out(1),
+            "is_table": Out(1),
             "is_idle": Out(1),
             "is_bad_stream": Out(1),
         })
@@ -111,6 +112,7 @@ class WeightLoader(wiring.Component):
                     m.d.sync += [
                         self.zero_point.eq(job.zero_point),
                         self.is_unsigned.eq(job.is_unsigned),
+                        self.is_table.eq(job.is_table),
                     ]
                     m.next = "CHECK"
             with m.State("CHECK"):

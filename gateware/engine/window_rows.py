@@ -26,8 +26,8 @@ class WindowRows(wiring.Component):
     If no kernel row is inside the input, the last one, or the first below it, is given: its ``row``
     tells that it is outside.
 
-    Latency: 3 cycles from ``start`` or from the row before, and one more for each kernel row above
-    the input.
+    Latency: 3 cycles from ``start``, or from the cycle in which the row before is taken, and one
+    more for each kernel row above the input.
 
     Members
     -------
@@ -35,8 +35,12 @@ class WindowRows(wiring.Component):
         Stable from ``start`` until the last row is taken.
     row_words : ``In(16)``
         Weight words of a kernel row.
+    group_offset : ``In(16)``
+        Added to addresses; taken with ``start``.
     start : ``In(1)``
-        Begin with a group; ignored while rows are left.
+        Begin with a group; only with ``is_free``.
+    is_free : ``Out(1)``
+        The last row of a group was taken.
     rows : ``Out(stream.Signature(WINDOW_ROW))``
         The rows in order.
     """
@@ -45,7 +49,9 @@ class WindowRows(wiring.Component):
         super().__init__({
             "job": In(JOB),
             "row_words": In(16),
+            "group_offset": In(16),
             "start": In(1),
+            "is_free": Out(1),
             "rows": Out(stream.Signature(WINDOW_ROW)),
         })
 
@@ -58,8 +64,9 @@ class WindowRows(wiring.Component):
 
         with m.FSM():
             with m.State("IDLE"):
+                m.d.comb += self.is_free.eq(1)
                 m.d.sync += [
-                    window_address.eq(job.first_address),
+                    window_address.eq(job.first_address + self.group_offset),
                     window_row.eq(job.first_row),
                     rows_left.eq(job.output_rows),
                 ]

@@ -25,21 +25,10 @@ TIMINGS: dict[str, dict[str, Any]] = {
 ERRORS = [error for error in EngineError if error not in {EngineError.NONE, EngineError.WATCHDOG}]
 
 
-@pytest.fixture(scope="module")
-def simulators() -> dict[int, Path]:
-    return {
-        macs: bench.build(
-            bench.component_verilog(
-                StandInEngine(macs=macs, scratchpad_bytes=SCRATCHPAD_BYTES), TOP
-            ),
-            TOP,
-        )
-        for macs in (64,)
-    }
-
-
-def run(simulator: Path, folder: Path, name: str, **values: Any) -> None:
-    values = {"macs": 64, "scratchpad_bytes": SCRATCHPAD_BYTES, "errors": [0], **values}
+def run(macs: int, folder: Path, name: str, **values: Any) -> None:
+    component = StandInEngine(macs=macs, scratchpad_bytes=SCRATCHPAD_BYTES)
+    simulator = bench.build(bench.component_verilog(component, TOP), TOP)
+    values = {"macs": macs, "scratchpad_bytes": SCRATCHPAD_BYTES, "errors": [0], **values}
     bench.run(simulator, TOP, f"kiwicha.sim.tb_control.{name}", values, folder)
 
 
@@ -47,20 +36,16 @@ def run(simulator: Path, folder: Path, name: str, **values: Any) -> None:
 @pytest.mark.parametrize("stall", [0.0, 0.3])
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("seed", range(1))
-def test_executes_lists(
-    simulators: dict[int, Path], tmp_path: Path, seed: int, timing: str, stall: float
-) -> None:
-    run(simulators[64], tmp_path, "lists", seed=seed, timing=TIMINGS[timing], stall=stall, rounds=8)
+def test_executes_lists(tmp_path: Path, seed: int, timing: str, stall: float) -> None:
+    run(64, tmp_path, "lists", seed=seed, timing=TIMINGS[timing], stall=stall, rounds=8)
 
 
 @pytest.mark.verilator
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.name)
-def test_works_after_an_error(
-    simulators: dict[int, Path], tmp_path: Path, timing: str, error: EngineError
-) -> None:
+def test_works_after_an_error(tmp_path: Path, timing: str, error: EngineError) -> None:
     run(
-        simulators[64],
+        64,
         tmp_path,
         "lists",
         seed=error,
@@ -74,15 +59,38 @@ def test_works_after_an_error(
 @pytest.mark.verilator
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("seed", range(1))
-def test_watchdog_stops_lists(
-    simulators: dict[int, Path], tmp_path: Path, seed: int, timing: str
-) -> None:
+def test_watchdog_stops_lists(tmp_path: Path, seed: int, timing: str) -> None:
     run(
-        simulators[64],
+        64,
         tmp_path,
         "watchdog",
         seed=seed,
         timing=TIMINGS[timing],
         stall=0.1,
         rounds=16,
+    )
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("lines", [2, 500])
+def test_transfers_take_a_cycle_per_line(tmp_path: Path, lines: int) -> None:
+    run(64, tmp_path, "costs", seed=0, timing={"latency_cycles": 16}, stall=0.0, lines=lines)
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize("name", ["lists", "watchdog"])
+@pytest.mark.parametrize("timing", TIMINGS)
+@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_many_lists(tmp_path: Path, seed: int, macs: int, timing: str, name: str) -> None:
+    run(
+        macs,
+        tmp_path,
+        name,
+        seed=seed,
+        timing=TIMINGS[timing],
+        stall=seed % 4 / 10,
+        rounds=40,
+        errors=[EngineError.NONE, *ERRORS],
     )

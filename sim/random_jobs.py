@@ -1,0 +1,229 @@
+"""Random engine jobs with the bytes that must come of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha import numerics
+from kiwicha.isa_engine import GROUP_WORDS, INPUT_LANES, TABLE_ENTRIES, EngineJob, JobKind
+from kiwicha.sim.job_builder import (
+    Fill,
+    Layer,
+    expected_output,
+    fills,
+    job_of,
+    table_fill,
+    table_job,
+)
+
+__all__ = ["Work", "random_work"]
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+_CHANNELS = (1, 3, 8, 10, 12, 24)
+_MAX_OPERATIONS = 6000
+_NARROW = 2**24
+
+
+@dataclass(frozen=True)
+class Work:
+    """A job, its weight stream, and the definition of what it does."""
+
+    job: EngineJob
+    fills: list[Fill]
+    inputs: list[range]
+    """Addresses of the bytes that it depends on."""
+    output: range
+    """Addresses from the first to the last byte that it may write."""
+    apply: Callable[[Bytes], None]
+    """Change a scratchpad's bytes as the job must."""
+
+
+def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
+    """Return a job that fits into a scratchpad of that size and takes few thousand cycles."""
+    if kind in (JobKind.ADD, JobKind.TABLE):
+        return _table_work(rng, macs, kind, memory_bytes)
+    while True:
+        layer = _random_layer(rng, macs, is_depthwise=kind == JobKind.DEPTHWISE)
+        if layer is None:
+            continue
+        input_bytes = layer.rows * layer.columns * layer.input_pitch
+        output_bytes = layer.output_rows * layer.output_columns * layer.output_pitch
+        if input_bytes + output_bytes > memory_bytes - 64:
+            continue
+        source, target = _places(rng, [input_bytes, output_bytes], memory_bytes)
+        target = range(target.start // 8 * 8, target.start // 8 * 8 + output_bytes)
+        return Work(
+            job_of(layer, source.start, target.start),
+            fills(layer),
+            [source],
+            target,
+            partial(_apply_layer, layer, source, target.start),
+        )
+
+
+def _places(rng: np.random.Generator, sizes: list[int], memory_bytes: int) -> list[range]:
+    """Return addresses of tensors, in random order and with gaps of at least 8 bytes before."""
+    places = [range(0)] * len(sizes)
+    spare = memory_bytes - sum(sizes) - 8 * len(sizes)
+    end = 0
+    for number in rng.permutation(len(sizes)):
+        gap = int(rng.integers(0, spare + 1))
+        spare -= gap
+        first = end + 8 + gap
+        end = first + sizes[number]
+        places[number] = range(first, end)
+    return places
+
+
+def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> None:
+    x = memory[source.start : source.stop].astype(np.int8).astype(np.int64)
+    x = x.reshape(layer.rows, layer.columns, layer.input_pitch)
+    channels = layer.channels if layer.is_depthwise else layer.weights.shape[3]
+    values = expected_output(layer, x[:, :, :channels])
+    # Channels behind the last one, up to a whole beat, have weights and parameters of zero.
+    beats = -(-layer.channels // layer.outputs)
+    nothing = min(max(layer.output_zero_point, layer.clamp[0]), layer.clamp[1])
+    pixels = np.full((*values.shape[:2], beats * layer.outputs), nothing)
+    pixels[:, :, : layer.channels] = values
+    for number, pixel in enumerate(pixels.reshape(-1, pixels.shape[2])):
+        first = target + number * layer.output_pitch
+        memory[first : first + len(pixel)] = pixel.astype(np.int8).view(np.uint8)
+
+
+def _table_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
+    """Return an ADD or TABLE, sometimes in place."""
+    outputs = macs // INPUT_LANES
+    results = int(rng.integers(1, memory_bytes // 4 // outputs))
+    count = 2 if kind == JobKind.ADD else 1
+    *inputs, output = _places(rng, [results * outputs] * (count + 1), memory_bytes)
+    output = range(output.start // 8 * 8, output.start // 8 * 8 + results * outputs)
+    if rng.integers(4) == 0:
+        inputs[-1] = output
+    is_wide = bool(rng.integers(2))
+    limit = 2**31 if is_wide and rng.integers(2) else 2**28 if is_wide else 2**22
+    tables = rng.integers(-limit, limit, (2, TABLE_ENTRIES))
+    parameters = (
+        int(rng.integers(-1000, 1000)),
+        *numerics.quantize_multiplier(float(rng.uniform(30, 300) / limit)),
+    )
+    clamp = (int(rng.choice((-128, -20))), int(rng.choice((127, 50))))
+    offset = int(rng.integers(-128, 128))
+    job = table_job(
+        kind,
+        macs,
+        [span.start for span in inputs],
+        output.start,
+        results,
+        is_wide=is_wide,
+        output_zero_point=offset,
+        clamp=clamp,
+    )
+
+    def apply(memory: Bytes) -> None:
+        sums = sum(
+            table[memory[span.start : span.stop]]
+            for table, span in zip(tables, inputs, strict=False)
+        )
+        bias, multiplier, shift = parameters
+        values = numerics.requantize(
+            numerics.wrap_int32(sums + bias), multiplier, shift, offset, *clamp
+        )
+        memory[output.start : output.stop] = values.astype(np.int8).view(np.uint8)
+
+    return Work(job, [table_fill(outputs, parameters, tables)], inputs, output, apply)
+
+
+def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> Layer | None:
+    """Return a layer, or None if the choice is not possible."""
+    stride = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    has_8_taps = is_depthwise and bool(rng.integers(2))
+    taps = 8 if has_8_taps else 4
+    rows = int(rng.choice((1, 2, 3, 5, int(rng.integers(1, 17)))))
+    columns = int(rng.integers(1, 9))
+    if is_depthwise and columns > taps * stride[1]:
+        return None
+    dilation = (
+        int(rng.choice((1, 1, 2, 3))),
+        1 if is_depthwise else int(rng.choice((1, 1, 2))),
+    )
+    extent = ((rows - 1) * dilation[0] + 1, (columns - 1) * dilation[1] + 1)
+    map_size = (int(rng.integers(1, 13)), int(rng.integers(1, 13)))
+    pads = [int(rng.integers(0, size)) for size in extent]
+    ends = [int(rng.integers(0, size)) for size in extent]
+    outputs = [(map_size[k] + pads[k] + ends[k] - extent[k]) // stride[k] + 1 for k in range(2)]
+    if min(outputs) < 1:
+        return None
+    channels = int(rng.choice(_CHANNELS))
+    inputs = channels if is_depthwise else int(rng.choice(_CHANNELS))
+    is_dense = inputs < INPUT_LANES and bool(rng.integers(2))
+    input_pitch = inputs if is_dense else -(-inputs // 8) * 8
+    is_ones = is_depthwise and columns % stride[1] == 0 and bool(rng.integers(3) == 0)
+    weights, zero_point, is_unsigned = _random_weights(
+        rng, (1 if is_depthwise else channels, rows, columns, inputs)
+    )
+    if is_ones:
+        weights = np.full_like(weights, zero_point + 1)
+        if zero_point == (255 if is_unsigned else 127):
+            return None
+    axes = (1, 2) if is_depthwise else (1, 2, 3)
+    sizes = np.abs(weights - zero_point).sum(axis=axes).reshape(-1)
+    parameters, is_wide = _random_parameters(rng, sizes)
+    layer = Layer(
+        macs=macs,
+        is_depthwise=is_depthwise,
+        rows=map_size[0],
+        columns=map_size[1],
+        input_pitch=input_pitch,
+        output_pitch=(-(-channels // 8) + int(rng.integers(2))) * 8,
+        stride=stride,
+        dilation=dilation,
+        pads=(pads[0], pads[1]),
+        output_rows=outputs[0],
+        output_columns=outputs[1],
+        weights=weights,
+        parameters=parameters,
+        input_zero_point=int(rng.choice((-128, 0, 127, int(rng.integers(-128, 128))))),
+        weight_zero_point=zero_point,
+        is_unsigned=is_unsigned,
+        output_zero_point=int(rng.integers(-128, 128)),
+        clamp=(int(rng.choice((-128, -20))), int(rng.choice((127, 50)))),
+        is_wide=is_wide,
+        has_8_taps=has_8_taps,
+        is_ones=is_ones,
+    )
+    words = rows * stride[1] if is_depthwise else rows * layer.runs * layer.run_words
+    work = words * outputs[0] * outputs[1] * layer.groups
+    return layer if words <= GROUP_WORDS and work <= _MAX_OPERATIONS else None
+
+
+def _random_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:
+    """Return weights, their zero point and whether they are unsigned."""
+    is_unsigned = bool(rng.integers(4) == 0)
+    low = 0 if is_unsigned else -128
+    zero_point = int(rng.integers(low, low + 256)) if is_unsigned or rng.integers(4) == 0 else 0
+    if rng.integers(4) == 0:
+        return rng.choice(np.array([low, low + 255]), shape), zero_point, is_unsigned
+    return rng.integers(low, low + 256, shape), zero_point, is_unsigned
+
+
+def _random_parameters(rng: np.random.Generator, sizes: Ints) -> tuple[Ints, bool]:
+    """Return [bias, multiplier, shift] by channel, and whether they need the wide mode.
+
+    ``sizes`` are the sums of absolute weights. Most results are neither clamped nor all alike.
+    """
+    bias = rng.integers(-2000, 2000, len(sizes)) * rng.choice((0, 1, 500))
+    scaled = [
+        numerics.quantize_multiplier(float(rng.uniform(0.5, 8) / (size + 1))) for size in sizes
+    ]
+    multiplier, shift = (np.array(column, np.int64) for column in zip(*scaled, strict=True))
+    if rng.integers(5) == 0:
+        # Small multipliers behind a left shift.
+        left = int(rng.integers(1, 9))
+        multiplier, shift = multiplier >> left, shift + left
+    largest = (sizes * 255 + np.abs(bias)) << np.maximum(shift, 0)
+    is_wide = bool((largest >= _NARROW).any() or rng.integers(5) == 0)
+    return np.array([bias, multiplier, shift]), is_wide
