@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kiwicha import isa
 from kiwicha.errors import ProgramError, UsageError
 from kiwicha.program import IoTensor, Program, Step
+from kiwicha.sim.reference_engine import run_engine
 from kiwicha.sim.reference_kernels import IN_PLACE, KERNELS
 from kiwicha.sim.reference_memory import Memory, check_overlap
 
@@ -86,6 +87,8 @@ def _execute(memory: Memory, step: Step) -> NDArray[Any]:
     if not isinstance(step.params, isa.KERNEL_PARAMS[step.kernel]):
         raise ProgramError(f"parameters must be those of the kernel, not {step.params}")
     params: Any = step.params
+    if step.kernel is isa.Kernel.ENGINE:
+        return run_engine(memory, params)
     check_overlap(params, may_be_in_place=step.kernel in IN_PLACE)
     output = KERNELS[step.kernel](memory, params)
     if getattr(params, "scratch", None):

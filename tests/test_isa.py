@@ -69,8 +69,9 @@ def test_every_kernel_has_parameters() -> None:
 
 @pytest.mark.parametrize("kernel", isa.Kernel)
 def test_where_a_kernel_runs(kernel: isa.Kernel) -> None:
-    is_simd = kernel.name.startswith("SIMD_")
-    assert kernel.where is (isa.Where.SIMD if is_simd else isa.Where.CPU)
+    tier = kernel.name.partition("_")[0]
+    places = {"SIMD": isa.Where.SIMD, "ENGINE": isa.Where.ENGINE}
+    assert kernel.where is places.get(tier, isa.Where.CPU)
     assert kernel < 2**16
 
 
@@ -83,7 +84,7 @@ def test_structures(kind: type[Struct]) -> None:
 
 
 def test_what_executors_rely_on() -> None:
-    for kind in set(isa.KERNEL_PARAMS.values()):
+    for kind in set(isa.KERNEL_PARAMS.values()) - {isa.EngineRun}:
         bases = {name: field.base for name, field, _ in kind.layout()}
         assert bases["output"] == "ref"
         assert bases.get("scratch", "ref") == "ref"
@@ -91,17 +92,25 @@ def test_what_executors_rely_on() -> None:
 
 
 def test_configurations_have_different_hashes() -> None:
-    hashes = {config.hash for config in isa.CONFIGS.values()}
-    assert len(hashes) == len(isa.CONFIGS)
+    known = isa.CONFIGS | isa.ENGINE_CONFIGS
+    hashes = {config.hash for config in known.values()}
+    assert len(hashes) == len(known) == len(isa.CONFIGS) + len(isa.ENGINE_CONFIGS)
+    assert all(isa.find_config(config.hash) is config for config in known.values())
+    assert isa.find_config(next(n for n in range(9) if n not in hashes)) is None
     assert all(0 <= number < 2**32 for number in hashes)
-    assert all(name == config.name for name, config in isa.CONFIGS.items())
+    assert all(name == config.name for name, config in known.items())
     assert isa.DEFAULT_CONFIG in isa.CONFIGS
 
 
 def test_the_hash_is_of_what_the_hardware_has() -> None:
     config = isa.CONFIGS["simd"]
     assert dataclasses.replace(config, summary="other words").hash == config.hash
-    for changes in ({"has_simd": False}, {"name": "other"}):
+    for changes in (
+        {"has_simd": False},
+        {"name": "other"},
+        {"engine_macs": 32},
+        {"scratchpad_bytes": 1024},
+    ):
         assert dataclasses.replace(config, **changes).hash != config.hash
 
 

@@ -9,10 +9,12 @@ import enum
 import zlib
 from dataclasses import dataclass
 
+from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
 from kiwicha.layout import Ref, Struct, array, f32, i32, ref, u8, u16, u32
 
 __all__ = [
     "CONFIGS",
+    "ENGINE_CONFIGS",
     "KERNEL_PARAMS",
     "AccumulatorOp",
     "BootBlock",
@@ -22,6 +24,7 @@ __all__ = [
     "DType",
     "DataOp",
     "Elementwise",
+    "EngineRun",
     "Group",
     "IoRecord",
     "Kernel",
@@ -36,6 +39,7 @@ __all__ = [
     "Status",
     "StepRecord",
     "Where",
+    "find_config",
     "function_id",
 ]
 
@@ -71,6 +75,8 @@ class Group(enum.IntEnum):
     ACCUMULATOR = 3
     REQUANTIZE = 4
     DATA = 5
+    ENGINE = 6
+    """Ops: `kiwicha.isa_engine.EngineOp`; only with an engine."""
 
 
 class ConfigOp(enum.IntEnum):
@@ -168,16 +174,24 @@ class Config:
         Name on the command line.
     has_simd : bool
         Kernels may use the instruction tier.
+    summary : str
+        One line for listings.
+    engine_macs : int
+        int8 products per cycle of the engine; 0 without one.
+    scratchpad_bytes : int
+        Memory of the engine; 0 without one.
     """
 
     name: str
     has_simd: bool
     summary: str = dataclasses.field(compare=False)
+    engine_macs: int = 0
+    scratchpad_bytes: int = 0
 
     @property
     def macs_per_cycle(self) -> int:
         """int8 multiply-accumulates that the hardware can do in one cycle."""
-        return LANES if self.has_simd else 1
+        return self.engine_macs or (LANES if self.has_simd else 1)
 
     @property
     def hash(self) -> int:
@@ -197,9 +211,31 @@ CONFIGS = {
         Config("simd", has_simd=True, summary="C kernels on the CFU's instruction tier"),
     )
 }
+ENGINE_CONFIGS = {
+    config.name: config
+    for config in (
+        Config(
+            str(macs),
+            has_simd=True,
+            summary=f"engine of {macs} products per cycle, and the instruction tier",
+            engine_macs=macs,
+            scratchpad_bytes=64 * 1024,
+        )
+        for macs in (32, 64)
+    )
+}
+"""Configurations that the compiler and the reference executor know and the command line does not
+offer: there is no gateware for them yet."""
 DEFAULT_CONFIG = "simd"
 CLOCK_HZ = 100_000_000
 """Clock of the system: turns cycles into time."""
+
+
+def find_config(config_hash: int) -> Config | None:
+    """Return the configuration with this `Config.hash`, None if there is none."""
+    known = (*CONFIGS.values(), *ENGINE_CONFIGS.values())
+    return next((config for config in known if config.hash == config_hash), None)
+
 
 # -------------------------------------------------------------------------------------- memory map
 
@@ -237,6 +273,7 @@ class Status(enum.IntEnum):
     BAD_ARGUMENT = 10
     CFU_MISMATCH = 11
     TRAP = 12
+    ENGINE = 13
 
 
 STATUS_TEXT = {
@@ -252,6 +289,7 @@ STATUS_TEXT = {
     Status.BAD_BOOT_BLOCK: "the boot block is missing or malformed; load it again",
     Status.BAD_ARGUMENT: "a pointer or size passed to the runtime is null or misaligned",
     Status.CFU_MISMATCH: "the gateware was built for another configuration; build both from one",
+    Status.ENGINE: "the engine refused or gave up its list; compile the model again",
     Status.TRAP: "the CPU trapped: a firmware bug; run with --trace and report it",
 }
 
@@ -283,6 +321,8 @@ class Where(enum.IntEnum):
     """Portable C."""
     SIMD = 2
     """C with custom instructions."""
+    ENGINE = 3
+    """The engine, from its own list of jobs."""
 
     @property
     def text(self) -> str:
@@ -512,10 +552,13 @@ class Kernel(enum.IntEnum):
     SIMD_FULLY_CONNECTED = 35
     SIMD_ADD = 36
     SIMD_MAX_POOL = 37
+    ENGINE = 64
 
     @property
     def where(self) -> Where:
         """What executes the kernel."""
+        if self is Kernel.ENGINE:
+            return Where.ENGINE
         return Where.SIMD if self >= Kernel.SIMD_CONV_1X1 else Where.CPU
 
 
@@ -538,6 +581,7 @@ KERNEL_PARAMS: dict[Kernel, type[Struct]] = {
     Kernel.SIMD_FULLY_CONNECTED: Conv,
     Kernel.SIMD_ADD: Elementwise,
     Kernel.SIMD_MAX_POOL: Pool,
+    Kernel.ENGINE: EngineRun,
 }
 
 # --------------------------------------------------------------------------- host to firmware
@@ -551,6 +595,9 @@ class BootBlock(Struct):
 
     Inputs lie one after the other, each at the next multiple of 16, and are copied into the arena
     before every inference, outside the counted cycles. Outputs stay in the arena.
+
+    The table of cycles has an entry for each step: its cycles. After that of an ENGINE step come
+    the cycles, from the start of its list, in which its jobs ended.
     """
 
     magic: int = u32("BOOT_MAGIC")
@@ -561,14 +608,15 @@ class BootBlock(Struct):
     inputs_address: int = u32("multiple of 16")
     inputs_bytes: int = u32("bytes that belong to the inputs")
     inferences: int = u32("how many in a row, 1 or more")
-    cycles_address: int = u32("u32 [inferences, steps]: cycles of each step, written by firmware")
+    cycles_address: int = u32("u32 [inferences, entries], written by firmware")
     cycles_bytes: int = u32("bytes that belong to that table")
     status: int = u32("Status")
     failed_step: int = u32("index of the step that failed, if one did")
     finished: int = u32("inferences finished")
     progress: int = u32("steps finished in all inferences, for progress bars")
-    total_cycles: int = u32("cycles of the last inference, from first to last step")
+    total_cycles: int = u32("cycles of the last inference: of all its steps")
     first_cycles: int = u32("cycles of the first inference")
+    engine_status: int = u32("EngineError * 65536 + job number, if the status is ENGINE")
 
 
 STRUCTS: tuple[type[Struct], ...] = (
@@ -577,6 +625,8 @@ STRUCTS: tuple[type[Struct], ...] = (
     LayerRecord,
     IoRecord,
     *dict.fromkeys(KERNEL_PARAMS.values()),
+    EngineJob,
+    EngineTransfer,
     BootBlock,
 )
 for _struct in STRUCTS:

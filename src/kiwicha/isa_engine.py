@@ -37,6 +37,8 @@ GROUP_PARAMETER_BYTES = 12
 MAX_KERNEL_ROWS = 255
 MAX_DEPTHWISE_COLUMNS = 8
 TABLE_ENTRIES = 256
+ENGINE_WATCHDOG_CYCLES = 200_000_000
+"""What the firmware allows a list to take: two seconds."""
 MAX_JOBS = 256
 """Jobs of one list whose end times are kept for `EngineOp.JOB_END`."""
 
@@ -51,11 +53,12 @@ class EngineOp(enum.IntEnum):
     """inputs_0: offset of the list in the Program, a multiple of 16; inputs_1: number of jobs (low
     half) and transfers (high half). Answers 0, or 1 and no effect while the engine runs."""
     WAIT = 2
-    """Answers when the engine has stopped: 0, or `EngineError` * 65536 + the number of the job."""
+    """Answers when the engine has stopped: 0, or `EngineError` * 65536 + the number of the job, or
+    32768 + that of the transfer."""
     STATUS = 3
     """Answers at once: bit 31 while the engine runs, the rest as for WAIT."""
     WATCHDOG = 4
-    """inputs_0: cycles that a list may take, 1 or more. Answers 0."""
+    """inputs_0: cycles that a list may take, 1 or more; after a reset 2**32 - 1. Answers 0."""
     COUNTER = 5
     """index: `EngineCounter`. Answers its value for the last list."""
     JOB_END = 6

@@ -129,9 +129,9 @@ class Program:
         ProgramError
             If this version has no such configuration.
         """
-        for config in isa.CONFIGS.values():
-            if config.hash == self.config_hash:
-                return config
+        config = isa.find_config(self.config_hash)
+        if config is not None:
+            return config
         known = ", ".join(f"{c.name} ({c.hash:08x})" for c in isa.CONFIGS.values())
         raise ProgramError(
             f"configuration of the Program must be one of {known}, not {self.config_hash:08x}; "
@@ -224,7 +224,7 @@ class Program:
             raise _refusal(isa.Status.BAD_MAGIC, f"first word {header.magic:#010x}")
         if header.version != isa.PROGRAM_VERSION:
             raise _refusal(isa.Status.BAD_VERSION, f"version {header.version}")
-        if all(config.hash != header.config_hash for config in isa.CONFIGS.values()):
+        if isa.find_config(header.config_hash) is None:
             raise _refusal(isa.Status.BAD_CONFIG, f"configuration {header.config_hash:08x}")
         if header.total_bytes != len(raw) or len(raw) % 4:
             raise _refusal(isa.Status.BAD_BOUNDS, f"{len(raw)} bytes, not {header.total_bytes}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from support.oracle import Case
 from support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
 
-__all__ = ["OPERATORS", "network", "single_operator"]
+__all__ = ["OPERATORS", "engine_network", "network", "single_operator"]
 
 FUSED = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
 Shape = tuple[int, ...]
@@ -60,11 +60,48 @@ def network(seed: int) -> Case:
     return model.case()
 
 
-class _Model:
-    """Adds random operators; a tensor is known by its index."""
+def engine_network(seed: int) -> Case:
+    """Return a model most of whose layers the engine can do, and its input.
 
-    def __init__(self, rng: random.Random) -> None:
+    Between its layers are tensors of any number of channels; it ends with a single pixel.
+    """
+    rng = random.Random(f"engine{seed}")
+    model = _Model(rng, dead_share=rng.choice([0, 0, 0.3, 0.9]))
+    are_whole = rng.random() < 0.6
+
+    def channels() -> int:
+        return rng.choice([8, 16, 24, 40]) if are_whole else rng.randint(1, 36)
+
+    x = model.input((1, rng.randint(6, 24), rng.randint(6, 24), rng.choice([1, 3, 8, channels()])))
+    for _ in range(rng.randint(2, 7)):
+        kind = rng.choice(["conv", "conv", "depthwise", "depthwise", "residual", "pool", "scalar"])
+        if kind == "conv":
+            x = model.conv(x, kernel=rng.choice([None, 1, 1, 3, 6]), channels=channels())
+        elif kind == "depthwise":
+            x = model.depthwise(x, multiplier=1, kernel=rng.choice([None, 3, 6, 8]))
+        elif kind == "residual":
+            branch = model.conv(x, kernel=3, is_same=True, channels=channels())
+            shortcut = model.conv(x, kernel=1, like=branch)
+            x = model.elementwise(rng.choice(["ADD", "SUB"]), branch, shortcut)
+        elif kind == "pool":
+            x = model.pool("AVERAGE_POOL_2D", x)
+        else:
+            operator = rng.choice(["ADD", "SUB", "MUL"])
+            x = model.elementwise(operator, x, model.constant((1,)))
+    x = model.mean(x, axes=[1, 2], keep=False)
+    model.fully_connected(x, outputs=rng.randint(1, 30))
+    return model.case()
+
+
+class _Model:
+    """Adds random operators; a tensor is known by its index.
+
+    Of the output channels of layers with weights, ``dead_share`` have none but zeros.
+    """
+
+    def __init__(self, rng: random.Random, dead_share: float = 0) -> None:
         self.rng = rng
+        self._dead_share = dead_share
         self._builder = ModelBuilder()
         self._shapes: dict[int, Shape] = {}
         self._scales: dict[int, float] = {}
@@ -124,6 +161,9 @@ class _Model:
         values = int8s(rng, *shape)
         if rng.random() < 0.8:
             values = np.maximum(values, -127)
+        if self._dead_share:
+            is_dead = [rng.random() < self._dead_share for _ in range(channels)]
+            np.moveaxis(values, axis, 0)[is_dead] = 0
         weights = self._builder.tensor(shape, scale=scales, axis=axis, data=values)
         spread = 100 * 74 * math.sqrt(window)
         operands = [x, weights]
@@ -161,24 +201,31 @@ class _Model:
         return sizes, outputs, options
 
     def conv(
-        self, x: int, kernel: int | None = None, is_same: bool = False, like: int | None = None
+        self,
+        x: int,
+        kernel: int | None = None,
+        is_same: bool = False,
+        like: int | None = None,
+        channels: int | None = None,
     ) -> int:
         shape = self._shapes[x]
         if kernel is None and self.rng.random() < 0.4:
             kernel = 1
         is_same = is_same or like is not None
         sizes, outputs, options = self._window(x, kernel, is_same, 2)
-        channels = self._shapes[like][3] if like is not None else self.rng.randint(1, 20)
+        if like is not None:
+            channels = self._shapes[like][3]
+        channels = channels or self.rng.randint(1, 20)
         weights = (channels, *sizes, shape[3])
         operands, _, scale = self._weights(weights, 0, x, math.prod(weights[1:]))
         y = self._tensor((shape[0], *outputs, channels), scale, self._zero_point())
         self._builder.operator("CONV_2D", operands, [y], **options, **self._activation())
         return y
 
-    def depthwise(self, x: int) -> int:
+    def depthwise(self, x: int, multiplier: int | None = None, kernel: int | None = None) -> int:
         shape = self._shapes[x]
-        sizes, outputs, options = self._window(x, None, False, 2)
-        multiplier = self.rng.choice([1, 1, 1, 1, 2, 3])
+        sizes, outputs, options = self._window(x, kernel, False, 2)
+        multiplier = multiplier or self.rng.choice([1, 1, 1, 1, 2, 3])
         weights = (1, *sizes, shape[3] * multiplier)
         operands, channels, scale = self._weights(weights, 3, x, math.prod(sizes))
         y = self._tensor((shape[0], *outputs, channels), scale, self._zero_point())

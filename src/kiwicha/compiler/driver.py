@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kiwicha.compiler.allocate import MemoryPlan, allocate
 from kiwicha.compiler.check import check
+from kiwicha.compiler.eliminate import eliminate as eliminate_channels
 from kiwicha.compiler.emit import emit
 from kiwicha.compiler.graph import Graph
 from kiwicha.compiler.layers import Network
@@ -12,7 +13,7 @@ from kiwicha.compiler.lower import lower
 from kiwicha.compiler.reader import read
 from kiwicha.compiler.tile import Tile, tile
 from kiwicha.errors import UsageError
-from kiwicha.isa import CONFIGS, Config
+from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.program import Program
 
 __all__ = ["Compilation", "compile_model", "compile_stages"]
@@ -30,7 +31,13 @@ class Compilation:
     program: Program
 
 
-def compile_model(model: str | Path | bytes, config: str | Config) -> Program:
+def compile_model(
+    model: str | Path | bytes,
+    config: str | Config,
+    *,
+    eliminate: bool = True,
+    has_tables: bool = False,
+) -> Program:
     """Compile a model.
 
     Parameters
@@ -39,6 +46,10 @@ def compile_model(model: str | Path | bytes, config: str | Config) -> Program:
         Path of a ``.tflite`` file, or its content.
     config : str or Config
         What it will run on, or its name.
+    eliminate : bool
+        For an engine, take out channels that are constant.
+    has_tables : bool
+        The engine does element-wise jobs.
 
     Returns
     -------
@@ -56,16 +67,24 @@ def compile_model(model: str | Path | bytes, config: str | Config) -> Program:
     CapacityError
         If the model needs more memory than there is.
     """
-    return compile_stages(model, config).program
+    return compile_stages(model, config, eliminate=eliminate, has_tables=has_tables).program
 
 
-def compile_stages(model: str | Path | bytes, config: str | Config) -> Compilation:
+def compile_stages(
+    model: str | Path | bytes,
+    config: str | Config,
+    *,
+    eliminate: bool = True,
+    has_tables: bool = False,
+) -> Compilation:
     """Compile a model and return what every pass gave; see `compile_model`."""
     target = _config(config)
     graph = read(_content(model))
     check(graph)
     network = lower(graph)
-    tiles = tile(network, target)
+    if eliminate and target.engine_macs:
+        network = eliminate_channels(network)
+    tiles = tile(network, target, has_tables=has_tables)
     memory = allocate(network, tiles)
     program = emit(network, tiles, memory, target)
     return Compilation(target, graph, network, tiles, memory, program)
@@ -74,9 +93,10 @@ def compile_stages(model: str | Path | bytes, config: str | Config) -> Compilati
 def _config(config: str | Config) -> Config:
     if isinstance(config, Config):
         return config
-    if config not in CONFIGS:
+    known = CONFIGS | ENGINE_CONFIGS
+    if config not in known:
         raise UsageError(f"configuration must be one of {', '.join(CONFIGS)}, not {config}")
-    return CONFIGS[config]
+    return known[config]
 
 
 def _content(model: str | Path | bytes) -> bytes:

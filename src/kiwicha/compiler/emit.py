@@ -46,6 +46,11 @@ def emit(
 
     steps = []
     for number, item in enumerate(tiles):
+        if item.schedule is not None:
+            image = np.frombuffer(item.schedule.image(plan.tensors), np.uint8)
+            params = dataclasses.replace(item.params, image=constants.add(image))
+            steps.append(Step(item.kernel, item.layer, params))
+            continue
         refs = {name: constants.add(values) for name, values in item.constants.items()}
         refs |= {name: tensor_ref(index) for name, index in item.tensors.items()}
         if item.scratch_bytes:
@@ -53,7 +58,7 @@ def emit(
         steps.append(Step(item.kernel, item.layer, dataclasses.replace(item.params, **refs)))
 
     graph = network.graph
-    places = {item.layer: item.kernel.where for item in tiles}
+    places = {layer: item.kernel.where for item in tiles for layer in item.layers}
     program = Program(
         config_hash=config.hash,
         arena_bytes=plan.arena_bytes,

@@ -2,15 +2,18 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kiwicha.compiler.engine_partition import partition
+from kiwicha.compiler.engine_schedule import Schedule
 from kiwicha.compiler.layers import Layer, Network, Values
-from kiwicha.compiler.shapes import row_major_strides
-from kiwicha.isa import KERNEL_PARAMS, PIXELS, Config, Conv, Elementwise, Kernel
+from kiwicha.compiler.shapes import is_plain
+from kiwicha.isa import KERNEL_PARAMS, PIXELS, Config, Conv, EngineRun, Kernel, Where
+from kiwicha.layout import Ref
 from kiwicha.packing import WORD_BYTES, pack_conv, pack_depthwise, padded_channels
 
 __all__ = ["Tile", "tile"]
@@ -41,6 +44,8 @@ class Tile:
         Reference fields of ``params`` that hold constants, in the order the kernel wants.
     scratch_bytes : int
         Working memory.
+    schedule : Schedule or None
+        What the engine does, for a step of the engine; ``layer`` is then its first layer.
     """
 
     layer: int
@@ -49,23 +54,63 @@ class Tile:
     tensors: Mapping[str, int]
     constants: Mapping[str, Values]
     scratch_bytes: int = 0
+    schedule: Schedule | None = None
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """Positions of all layers that the call computes."""
+        if self.schedule is None:
+            return (self.layer,)
+        return self.schedule.run.positions
 
 
-def tile(network: Network, config: Config) -> tuple[Tile, ...]:
-    """Return the kernel calls of a model, in order of execution."""
-    tiles = tuple(
-        _tile(position, layer, config)
-        for position, layer in enumerate(network.layers)
-        if layer.kernel is not None
-    )
+def tile(network: Network, config: Config, *, has_tables: bool = False) -> tuple[Tile, ...]:
+    """Return the kernel calls of a model, in order of execution.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    config : Config
+        What it will run on.
+    has_tables : bool
+        The engine does element-wise jobs.
+    """
+    schedules = partition(network, config, has_tables=has_tables) if config.engine_macs else []
+    first_layers = {item.run.layers[0].position: item for item in schedules}
+    on_engine = {position for item in schedules for position in item.run.positions}
+    tiles = []
+    for position, layer in enumerate(network.layers):
+        if position in first_layers:
+            tiles.append(_engine_tile(position, first_layers[position], config))
+        elif position not in on_engine and layer.kernel is not None:
+            tiles.append(_tile(position, layer, config))
     _verify(tiles, config)
-    return tiles
+    return tuple(tiles)
 
 
-def _verify(tiles: tuple[Tile, ...], config: Config) -> None:
+def _engine_tile(position: int, schedule: Schedule, config: Config) -> Tile:
+    return Tile(
+        position,
+        Kernel.ENGINE,
+        EngineRun(
+            image=Ref(),
+            job_count=len(schedule.jobs),
+            transfer_count=len(schedule.transfers),
+            macs=config.engine_macs,
+            scratchpad_bytes=config.scratchpad_bytes,
+        ),
+        {f"arena {tensor}": tensor for tensor in schedule.arena_tensors},
+        {},
+        schedule=schedule,
+    )
+
+
+def _verify(tiles: Sequence[Tile], config: Config) -> None:
     for item in tiles:
         assert isinstance(item.params, KERNEL_PARAMS[item.kernel])
-        assert config.has_simd or item.kernel < Kernel.SIMD_CONV_1X1
+        assert config.has_simd or item.kernel.where is not Where.SIMD
+        assert config.engine_macs or item.kernel.where is not Where.ENGINE
 
 
 def _tile(position: int, layer: Layer, config: Config) -> Tile:
@@ -77,21 +122,11 @@ def _tile(position: int, layer: Layer, config: Config) -> Tile:
         return _tile_depthwise(item)
     if layer.kernel in {Kernel.CONV, Kernel.FULLY_CONNECTED}:
         return _tile_dot(item)
-    if layer.kernel is Kernel.ADD and _is_plain(item.params):
+    if layer.kernel is Kernel.ADD and is_plain(item.params):
         return dataclasses.replace(item, kernel=Kernel.SIMD_ADD)
     if layer.kernel is Kernel.MAX_POOL and item.params.channels % WORD_BYTES == 0:
         return dataclasses.replace(item, kernel=Kernel.SIMD_MAX_POOL)
     return item
-
-
-def _is_plain(params: Elementwise) -> bool:
-    """Whether both inputs have the output's shape."""
-    wanted = row_major_strides(params.shape)
-    return all(
-        size == 1 or stride == expected
-        for strides in (params.strides_1, params.strides_2)
-        for size, stride, expected in zip(params.shape, strides, wanted, strict=True)
-    )
 
 
 def _tile_depthwise(item: Tile) -> Tile:

@@ -1,0 +1,146 @@
+"""The engine in numpy: executes its lists from the descriptors, as the hardware does."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.errors import ProgramError
+from kiwicha.isa_engine import MAX_JOBS, EngineJob, EngineRun, EngineTransfer
+from kiwicha.layout import Ref
+from kiwicha.sim.reference_engine_jobs import (
+    Scratchpad,
+    check_kind,
+    execute_job,
+    read_ranges,
+    written_range,
+)
+from kiwicha.sim.reference_memory import Memory
+
+__all__ = ["run_engine"]
+
+_FLAG = 1 << 31
+_LINE_BYTES = 16
+Range = tuple[int, int]
+
+
+def run_engine(memory: Memory, params: EngineRun) -> NDArray[np.int8]:
+    """Execute a list of jobs and transfers.
+
+    Jobs go first, transfers only when a job waits for them: with `_check_order` any order that the
+    hardware may take gives the same bytes.
+
+    Parameters
+    ----------
+    memory : Memory
+        Arena and constants.
+    params : EngineRun
+        The list.
+
+    Returns
+    -------
+    int8 [bytes]
+        What was written to the arena, one transfer after the other.
+
+    Raises
+    ------
+    ProgramError
+        If a descriptor contradicts itself, if the order leaves a result to chance, if the list
+        waits for itself, or if a job reads what nothing has written.
+    """
+    image = memory.load(params.image, np.uint8, (params.image.bytes,)).tobytes()
+    jobs, transfers = _lists(params, image)
+    for job in jobs:
+        check_kind(job)
+    _check_order(jobs, transfers, params.macs)
+    scratchpad = Scratchpad(params.scratchpad_bytes)
+    written: list[NDArray[np.int8]] = []
+    jobs_done = transfers_done = 0
+    while jobs_done < len(jobs) or transfers_done < len(transfers):
+        if jobs_done < len(jobs) and jobs[jobs_done].wait_transfers <= transfers_done:
+            job = jobs[jobs_done]
+            try:
+                execute_job(job, _stream(image, job), params.macs, scratchpad)
+            except ProgramError as error:
+                raise ProgramError(f"job {jobs_done}: {error}") from error
+            jobs_done += 1
+        elif transfers_done < len(transfers) and transfers[transfers_done].wait_jobs <= jobs_done:
+            stored = _transfer(memory, image, transfers[transfers_done], scratchpad)
+            if stored is not None:
+                written.append(stored)
+            transfers_done += 1
+        else:
+            raise ProgramError(
+                f"job {jobs_done} and transfer {transfers_done} must not wait for each other"
+            )
+    return np.concatenate([np.zeros(0, np.int8), *written])
+
+
+def _lists(params: EngineRun, image: bytes) -> tuple[list[EngineJob], list[EngineTransfer]]:
+    job_bytes, transfer_bytes = EngineJob.size_bytes(), EngineTransfer.size_bytes()
+    if not 1 <= params.job_count <= MAX_JOBS:
+        raise ProgramError(f"a list must have 1 to {MAX_JOBS} jobs, not {params.job_count}")
+    start = params.job_count * job_bytes
+    end = start + params.transfer_count * transfer_bytes
+    if end > len(image) or len(image) % _LINE_BYTES:
+        raise ProgramError(f"an image of {len(image)} bytes must hold its list of {end}")
+    return (
+        [EngineJob.unpack(image[at:]) for at in range(0, start, job_bytes)],
+        [EngineTransfer.unpack(image[at:]) for at in range(start, end, transfer_bytes)],
+    )
+
+
+def _stream(image: bytes, job: EngineJob) -> bytes:
+    end = job.weights_offset + job.weights_bytes
+    if end > len(image) or job.weights_offset % _LINE_BYTES or job.weights_bytes % _LINE_BYTES:
+        raise ProgramError(f"weights must be aligned and inside the {len(image)} bytes ({job})")
+    return image[job.weights_offset : end]
+
+
+def _transfer(
+    memory: Memory, image: bytes, transfer: EngineTransfer, scratchpad: Scratchpad
+) -> NDArray[np.int8] | None:
+    """Execute a transfer; return what went to the arena."""
+    size, start = transfer.bytes & ~_FLAG, transfer.scratchpad_address
+    offset = transfer.dram_offset & ~_FLAG
+    is_aligned = start % _LINE_BYTES == offset % _LINE_BYTES == 0
+    if not is_aligned or not size or start + size > len(scratchpad.bytes) or transfer.reserved:
+        raise ProgramError(f"a transfer must be aligned and inside the scratchpad ({transfer})")
+    if transfer.bytes & _FLAG:
+        if not scratchpad.is_written[start : start + size].all():
+            raise ProgramError(f"what goes to the arena must be written before ({transfer})")
+        values = scratchpad.bytes[start : start + size].view(np.int8).copy()
+        memory.store(Ref(offset, size), values)
+        return values
+    if transfer.dram_offset & _FLAG:
+        if offset + size > len(image):
+            raise ProgramError(f"a transfer must lie inside its image ({transfer})")
+        values = np.frombuffer(image, np.int8)[offset : offset + size]
+    else:
+        values = memory.load(Ref(offset, size), np.int8, (size,))
+    scratchpad.write(np.arange(start, start + size), values)
+    return None
+
+
+def _check_order(jobs: Sequence[EngineJob], transfers: Sequence[EngineTransfer], macs: int) -> None:
+    """Check that a job and a transfer that may run at the same time do not touch the same bytes.
+
+    Transfer t is complete before job j if j or an earlier job waits for more than t transfers; job
+    j before transfer t likewise.
+    """
+    job_waits = np.maximum.accumulate([job.wait_transfers for job in jobs])
+    transfer_waits = np.maximum.accumulate([item.wait_jobs for item in transfers] or [0])
+    for j, job in enumerate(jobs):
+        reads, write = read_ranges(job, macs), written_range(job, macs)
+        for t in range(int(job_waits[j]), len(transfers)):
+            if transfer_waits[t] > j:
+                break
+            start = transfers[t].scratchpad_address
+            size = transfers[t].bytes & ~_FLAG
+            is_load = not transfers[t].bytes & _FLAG
+            # A load may write up to the end of its last line.
+            end = start + (-(-size // _LINE_BYTES) * _LINE_BYTES if is_load else size)
+            if any(
+                first < end and start < last for first, last in (*(reads if is_load else ()), write)
+            ):
+                raise ProgramError(f"job {j} and transfer {t} must not run at the same time")

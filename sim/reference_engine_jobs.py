@@ -1,0 +1,325 @@
+"""Jobs of the engine in numpy: what the hardware reads, computes and writes, from descriptors only.
+
+Every function follows the walk of the gateware by arithmetic on indices: the same addresses, weight
+words and results, in arrays instead of cycles.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha import numerics
+from kiwicha.engine_packing import (
+    Parameters,
+    cells_of_channels,
+    channels_per_group,
+    unpack_groups,
+    unpack_tables,
+)
+from kiwicha.errors import ProgramError
+from kiwicha.isa_engine import (
+    GROUP_WORDS,
+    INPUT_LANES,
+    OUTPUT_BYTES,
+    EngineJob,
+    JobFlag,
+    JobKind,
+)
+
+__all__ = ["Scratchpad", "check_kind", "execute_job", "read_ranges", "written_range"]
+
+Ints = NDArray[np.int64]
+Range = tuple[int, int]
+_POISON = 0x5A
+_SUM_LIMIT = 1 << 24
+"""One more than the largest sum of the narrow mode and of the depthwise chains: 25 signed bits."""
+
+
+class Scratchpad:
+    """Memory of the engine, with a mark on every byte that was written.
+
+    Parameters
+    ----------
+    size_bytes : int
+        Its size.
+    """
+
+    def __init__(self, size_bytes: int) -> None:
+        self.bytes = np.full(size_bytes, _POISON, np.uint8)
+        self.is_written = np.zeros(size_bytes, np.bool_)
+
+    def gather(self, addresses: Ints) -> Ints:
+        """Return the int8 at addresses, which wrap."""
+        return self.bytes[addresses % len(self.bytes)].view(np.int8).astype(np.int64)
+
+    def write(self, addresses: Ints, values: NDArray[np.int8]) -> None:
+        """Write int8 values."""
+        self.bytes[addresses] = values.view(np.uint8)
+        self.is_written[addresses] = True
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Kernel rows of all output rows: address of column 0, and whether it is in the image."""
+
+    addresses: Ints
+    is_inside: NDArray[np.bool_]
+
+
+def _rows(job: EngineJob) -> _Rows:
+    outputs = np.arange(job.output_rows)[:, None]
+    kernel = np.arange(job.kernel_rows)[None, :]
+    row = job.first_row + outputs * job.stride_rows + kernel * job.dilation_rows
+    addresses = job.first_address + outputs * job.row_step + kernel * job.kernel_row_step
+    return _Rows(addresses, (row >= 0) & (row < job.input_rows))
+
+
+def check_kind(job: EngineJob) -> None:
+    """Check that the job is one of those that are executed here.
+
+    Raises
+    ------
+    ProgramError
+        If not.
+    """
+    unknown = JobFlag.CODED | JobFlag.PACKED
+    if job.kind not in set(JobKind) or JobFlag(job.flags) & unknown:
+        raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
+
+
+def read_ranges(job: EngineJob, macs: int) -> list[Range]:
+    """Return first byte and end of what a job reads as data."""
+    if job.kind in {JobKind.ADD, JobKind.TABLE}:
+        size = job.run_words * (macs // INPUT_LANES)
+        starts = [job.first_address, job.input_2_address]
+        return [(at, at + size) for at in starts[: 2 if job.kind == JobKind.ADD else 1]]
+    rows = _rows(job)
+    addresses = rows.addresses[rows.is_inside]
+    if not addresses.size:
+        return []
+    return [(int(addresses.min()), int(addresses.max()) + job.row_span)]
+
+
+def written_range(job: EngineJob, macs: int) -> Range:
+    """Return first byte and end of what a job writes."""
+    outputs = macs // INPUT_LANES
+    if job.kind in {JobKind.ADD, JobKind.TABLE}:
+        return job.output_address, job.output_address + job.run_words * outputs
+    beats = 1 if job.kind == JobKind.CONV else job.last_beats
+    results = job.output_rows * job.output_columns
+    last = (results - 1) * job.output_pixel_bytes + (job.groups - 1) * job.group_output_step
+    return job.output_address, job.output_address + last + beats * outputs
+
+
+def execute_job(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    """Execute a job.
+
+    Parameters
+    ----------
+    job : EngineJob
+        Descriptor.
+    stream : bytes
+        Its weight stream.
+    macs : int
+        Products per cycle.
+    scratchpad : Scratchpad
+        Read and written.
+
+    Raises
+    ------
+    ProgramError
+        If the descriptor contradicts itself or the stream, or if a number does not fit the
+        register it comes to.
+    """
+    _check(job, macs, len(scratchpad.bytes))
+    try:
+        _JOBS[JobKind(job.kind)](job, stream, macs, scratchpad)
+    except ValueError as error:
+        raise ProgramError(str(error)) from error
+
+
+def _check(job: EngineJob, macs: int, size: int) -> None:
+    flags = JobFlag(job.flags)
+    is_dw4 = job.kind == JobKind.DEPTHWISE and not flags & JobFlag.TAPS_8
+    least = (2 if is_dw4 or job.kind == JobKind.ADD else 1) * (
+        2 if flags & JobFlag.WIDE and job.kind != JobKind.ADD else 1
+    )
+    if not least <= job.interval <= 8:
+        raise ProgramError(f"interval must be {least} to 8, not {job.interval}")
+    if not 1 <= job.group_words <= GROUP_WORDS or not job.groups:
+        raise ProgramError(f"a group must have 1 to {GROUP_WORDS} words, not {job.group_words}")
+    is_table = job.kind in {JobKind.ADD, JobKind.TABLE}
+    unit = macs // INPUT_LANES if is_table else OUTPUT_BYTES
+    if job.output_address % OUTPUT_BYTES or job.output_pixel_bytes % unit:
+        raise ProgramError(f"output must be aligned to {OUTPUT_BYTES} bytes ({job})")
+    ranges = read_ranges(job, macs)
+    written = written_range(job, macs)
+    for start, end in (*ranges, written):
+        if start < 0 or end > size:
+            raise ProgramError(f"bytes {start} to {end} must lie in a scratchpad of {size}")
+    for start, end in ranges:
+        in_place = is_table and (start, end) == written
+        if start < written[1] and written[0] < end and not in_place:
+            raise ProgramError(f"a job must not write what it reads, {start} to {end} ({job})")
+
+
+def _require_written(scratchpad: Scratchpad, addresses: Ints, is_used: NDArray[np.bool_]) -> None:
+    """Check that bytes that count were written by somebody."""
+    if scratchpad.is_written.all():
+        return
+    missing = is_used & ~scratchpad.is_written[addresses % len(scratchpad.bytes)]
+    if missing.any():
+        first = int(addresses[missing].min()) if addresses.shape == missing.shape else -1
+        raise ProgramError(f"byte {first} must be written before it is read")
+
+
+def _weights(job: EngineJob, stored: NDArray[np.int8]) -> Ints:
+    raw = stored.view(np.uint8) if job.flags & JobFlag.UNSIGNED else stored
+    return raw.astype(np.int64) - job.weight_zero_point
+
+
+def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    outputs = macs // INPUT_LANES
+    if job.row_words != job.runs * job.run_words:
+        raise ProgramError(f"row_words must be {job.runs * job.run_words}, not {job.row_words}")
+    if job.group_words != job.kernel_rows * job.row_words:
+        raise ProgramError(f"a group must have all words of its kernel rows ({job})")
+    parameters, words = unpack_groups(stream, job.groups, outputs, job.group_words, macs)
+    split = _weights(job, words).reshape(job.groups, job.group_words * INPUT_LANES, outputs)
+    weights = split.transpose(1, 0, 2).reshape(job.group_words * INPUT_LANES, -1)
+
+    rows = _rows(job)
+    columns = job.first_offset + np.arange(job.output_columns) * job.column_step
+    runs = np.arange(job.runs) * job.run_step
+    lanes = np.arange(job.run_words * INPUT_LANES)
+    offsets = columns[:, None, None] + runs[:, None] + lanes
+    offsets = offsets.reshape(job.output_columns, 1, -1)
+    in_row = (offsets >= 0) & (offsets < job.row_span)
+    sums = np.empty((job.output_rows, job.output_columns, weights.shape[1]), np.int64)
+    is_used = (weights != 0).any(axis=1).reshape(job.kernel_rows, -1)
+    for row in range(job.output_rows):
+        addresses = rows.addresses[row][None, :, None] + offsets
+        is_data = rows.is_inside[row][None, :, None] & in_row
+        _require_written(scratchpad, addresses, is_data & is_used)
+        x = np.where(is_data, scratchpad.gather(addresses) - job.input_zero_point, 0)
+        sums[row] = _product(x.reshape(job.output_columns, -1), weights)
+    _finish(job, sums, parameters, outputs, macs, scratchpad)
+
+
+def _product(x: Ints, weights: Ints) -> Ints:
+    """Return the exact product of matrices of 9-bit numbers, which BLAS does in floating point."""
+    kind = np.float32 if weights.shape[0] * 256 * 256 < 2**24 else np.float64
+    product: Ints = (x.astype(kind) @ weights.astype(kind)).astype(np.int64)
+    return product
+
+
+def _depthwise(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    channels = channels_per_group(macs, JobKind.DEPTHWISE, JobFlag(job.flags))
+    stride, kernel = job.stride_columns, job.kernel_rows
+    has_ones = bool(job.flags & JobFlag.ONES)
+    if job.group_words < (1 if has_ones else stride * kernel):
+        raise ProgramError(f"a group must have {stride * kernel} words, not {job.group_words}")
+    if not 0 <= job.first_phase < stride or job.first_index != job.first_phase * kernel:
+        raise ProgramError(f"first_phase and first_index must agree with the stride ({job})")
+    parameters, stored = unpack_groups(stream, job.groups, channels, job.group_words, macs)
+    cells = cells_of_channels(macs, channels)
+    taps = cells.shape[1]
+    # [words, taps, all channels]
+    weights = _weights(job, stored)[:, :, cells].transpose(1, 3, 0, 2)
+    weights = weights.reshape(job.group_words, taps, job.groups * channels)
+
+    rows = _rows(job)
+    steps = job.skip_results + job.output_columns
+    column = np.arange(steps * stride) - job.first_phase
+    is_column = (column >= 0) & (column * job.column_step < job.row_span)
+    channel = np.arange(job.groups)[:, None] * job.group_input_step + np.arange(channels)
+    offsets = (column * job.column_step)[:, None] + channel.reshape(1, -1)
+    sums = np.zeros((job.output_rows, job.output_columns, channel.size), np.int64)
+    is_used = (weights != 0).any(axis=(0, 1))
+    for row in range(job.output_rows):
+        for number in range(kernel):
+            if not rows.is_inside[row, number]:
+                continue
+            addresses = rows.addresses[row, number] + offsets
+            is_data = np.broadcast_to(is_column[:, None], addresses.shape)
+            _require_written(scratchpad, addresses, is_data & is_used)
+            x = np.where(is_data, scratchpad.gather(addresses) - job.input_zero_point, 0)
+            phases = x.reshape(steps, stride, -1)
+            for phase in range(stride):
+                word = weights[0 if has_ones else phase * kernel + number]
+                _add_taps(sums[row], phases[:, phase], word, job.skip_results)
+    if np.abs(sums).max(initial=0) >= _SUM_LIMIT:
+        raise ProgramError("sums of a depthwise job must have 25 bits")
+    _finish(job, sums, parameters, channels, macs, scratchpad)
+
+
+def _add_taps(sums: Ints, x: Ints, word: Ints, skipped: int) -> None:
+    """Add what each tap contributes: the last one of the newest step, the others of older ones."""
+    taps = len(word)
+    count = len(sums)
+    for age in range(taps):
+        weights = word[taps - 1 - age]
+        if not weights.any():
+            continue
+        first = skipped - age
+        start = max(first, 0)
+        if start < first + count:
+            sums[start - first :] += x[start : first + count] * weights
+
+
+def _finish(
+    job: EngineJob,
+    sums: Ints,
+    parameters: Parameters,
+    channels: int,
+    macs: int,
+    scratchpad: Scratchpad,
+) -> None:
+    """Requantize sums [rows, columns, all channels] and write them."""
+    values = _requantized(job, sums.reshape(-1, sums.shape[2]), parameters)
+    outputs = macs // INPUT_LANES
+    kept = (job.groups - 1) * channels
+    kept += channels if job.kind == JobKind.CONV else job.last_beats * outputs
+    result = np.arange(len(values))[:, None] * job.output_pixel_bytes
+    group = np.arange(job.groups)[:, None] * job.group_output_step + np.arange(channels)
+    addresses = job.output_address + result + group.reshape(1, -1)[:, :kept]
+    scratchpad.write(addresses, values[:, :kept])
+
+
+def _requantized(job: EngineJob, sums: Ints, parameters: Parameters) -> NDArray[np.int8]:
+    accumulators = numerics.wrap_int32(sums + parameters.bias)
+    if not job.flags & JobFlag.WIDE:
+        shifted = accumulators << np.maximum(parameters.shift, 0)
+        if shifted.min(initial=0) < -_SUM_LIMIT or shifted.max(initial=0) >= _SUM_LIMIT:
+            raise ProgramError("accumulators of a narrow job must have 25 bits")
+    return numerics.requantize(
+        accumulators,
+        parameters.multiplier,
+        parameters.shift,
+        job.output_zero_point,
+        job.activation_min,
+        job.activation_max,
+    ).astype(np.int8)
+
+
+def _tables(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    parameters, tables = unpack_tables(stream, macs)
+    size = job.run_words * (macs // INPUT_LANES)
+    if {job.column_step, job.output_pixel_bytes} != {macs // INPUT_LANES}:
+        raise ProgramError(f"a table job must go on by {macs // INPUT_LANES} bytes ({job})")
+    addresses = job.first_address + np.arange(size)
+    sums = tables[scratchpad.bytes[addresses], 0]
+    if job.kind == JobKind.ADD:
+        sums = sums + tables[scratchpad.bytes[job.input_2_address + np.arange(size)], 1]
+    values = _requantized(job, sums, parameters)
+    scratchpad.write(job.output_address + np.arange(size), values)
+
+
+_JOBS: dict[JobKind, Callable[[EngineJob, bytes, int, Scratchpad], None]] = {
+    JobKind.CONV: _conv,
+    JobKind.DEPTHWISE: _depthwise,
+    JobKind.ADD: _tables,
+    JobKind.TABLE: _tables,
+}

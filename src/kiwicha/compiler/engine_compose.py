@@ -1,0 +1,58 @@
+"""Tables of tables: a table whose only reader is a table job goes into that job's tables."""
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from kiwicha.compiler.engine_layers import EngineLayer
+from kiwicha.compiler.layers import Network
+from kiwicha.isa_engine import JobKind
+
+__all__ = ["compose_tables"]
+
+
+def compose_tables(network: Network, layers: Mapping[int, EngineLayer]) -> dict[int, EngineLayer]:
+    """Return the layers for the engine without tables that others can do.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    layers : mapping of int to EngineLayer
+        Layers for the engine, by position.
+    """
+    composed = dict(layers)
+    for position in sorted(layers):
+        layer = composed[position]
+        for number in range(len(layer.inputs) if layer.is_table else 0):
+            source = _only_for(network, composed, composed[position].inputs[number])
+            if source is not None:
+                composed[position] = _composed(source, composed[position], number)
+                del composed[source.position]
+    return composed
+
+
+def _only_for(
+    network: Network, layers: Mapping[int, EngineLayer], tensor: int
+) -> EngineLayer | None:
+    """Return the TABLE layer that writes a tensor with a single reader."""
+    stored = [network.storage(output).index for output in network.graph.outputs]
+    for layer in network.layers:
+        if layer.kernel is not None:
+            inputs = (t for name, t in layer.tensors.items() if name != "output")
+            stored += [network.storage(t).index for t in inputs]
+    if stored.count(tensor) != 1:
+        return None
+    tables = (layer for layer in layers.values() if layer.kind is JobKind.TABLE)
+    return next((layer for layer in tables if layer.output == tensor), None)
+
+
+def _composed(first: EngineLayer, second: EngineLayer, number: int) -> EngineLayer:
+    """Return ``second`` with ``first`` in place of its input ``number``."""
+    tables = second.tables.copy()
+    tables[:, number] = second.tables[first.tables[:, 0].astype(np.int8).view(np.uint8), number]
+    inputs = list(second.inputs)
+    inputs[number] = first.inputs[0]
+    merged = (*first.merged, first.position, *second.merged)
+    return dataclasses.replace(second, tables=tables, inputs=tuple(inputs), merged=merged)

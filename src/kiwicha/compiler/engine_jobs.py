@@ -1,0 +1,245 @@
+"""From a layer, rows and addresses to a job and its weight stream."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kiwicha.compiler.engine_layers import EngineLayer, Window, padded, run_shape
+from kiwicha.engine_packing import (
+    channels_per_group,
+    pack_conv_words,
+    pack_depthwise_words,
+    pack_groups,
+    pack_tables,
+)
+from kiwicha.isa_engine import (
+    GROUP_PARAMETER_BYTES,
+    GROUP_WORDS,
+    INPUT_LANES,
+    TABLE_ENTRIES,
+    EngineJob,
+    JobFlag,
+    JobKind,
+)
+
+__all__ = ["Part", "engine_job", "stream_bytes", "weight_stream"]
+
+_MAX_U16 = 2**16 - 1
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of a layer that one job computes, and where they are.
+
+    Parameters
+    ----------
+    input_addresses : tuple of int
+        First byte of row ``first_input_row`` of each input.
+    input_pitch : int
+        Bytes from one input pixel to the next.
+    first_input_row, input_rows : int
+        Rows that lie there; those outside must be outside the image.
+    output_address : int
+        Where row ``first_output_row`` goes.
+    output_pitch : int
+        Bytes from one output pixel to the next.
+    first_output_row, output_rows : int
+        Rows to compute.
+    """
+
+    input_addresses: tuple[int, ...]
+    input_pitch: int
+    first_input_row: int
+    input_rows: int
+    output_address: int
+    output_pitch: int
+    first_output_row: int
+    output_rows: int
+
+
+def weight_stream(layer: EngineLayer, macs: int, input_pitch: int) -> bytes:
+    """Return the weight stream of a layer's jobs, raw."""
+    if layer.is_table:
+        p = layer.parameters
+        scale = int(p.bias[0]), int(p.multiplier[0]), int(p.shift[0])
+        return pack_tables(layer.tables, scale, macs)
+    channels = channels_per_group(macs, layer.kind, layer.flags)
+    if layer.kind is JobKind.CONV:
+        words = pack_conv_words(_conv_bytes(layer, input_pitch), macs)
+    else:
+        stride = layer.window.stride_columns
+        words = pack_depthwise_words(layer.weights, macs, channels, stride)
+        if layer.flags & JobFlag.ONES:
+            words = words[:, :1]
+    return pack_groups(layer.parameters, words, channels)
+
+
+def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
+    """Return the size of a layer's weight stream."""
+    outputs = macs // INPUT_LANES
+    if layer.is_table:
+        return outputs * GROUP_PARAMETER_BYTES + TABLE_ENTRIES * 8
+    channels = channels_per_group(macs, layer.kind, layer.flags)
+    window = layer.window
+    if layer.kind is JobKind.CONV:
+        runs, words = run_shape(window, input_pitch)
+        words *= runs * window.kernel_rows
+    else:
+        words = 1 if layer.flags & JobFlag.ONES else window.stride_columns * window.kernel_rows
+    groups = -(-layer.output_channels // channels)
+    return groups * (channels * GROUP_PARAMETER_BYTES + words * macs)
+
+
+def _conv_bytes(layer: EngineLayer, pitch: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
+    """Return int8 [outputs, words, 8]: the weight of every byte that a pixel reads."""
+    outputs, rows, columns, channels = layer.weights.shape
+    runs, words = run_shape(layer.window, pitch)
+    if runs == 1:
+        pixels = np.zeros((outputs, rows, columns, pitch), np.int8)
+        pixels[..., :channels] = layer.weights
+        run_bytes = pixels.reshape(outputs, rows, columns * pitch)
+    else:
+        run_bytes = layer.weights.reshape(outputs, rows * columns, channels)
+    whole = np.zeros((*run_bytes.shape[:2], words * INPUT_LANES), np.int8)
+    whole[..., : run_bytes.shape[2]] = run_bytes
+    return whole.reshape(outputs, -1, INPUT_LANES)
+
+
+def engine_job(layer: EngineLayer, macs: int, first_layer: int, part: Part) -> EngineJob:
+    """Return a job that waits for nothing and whose weights are nowhere yet.
+
+    Parameters
+    ----------
+    layer : EngineLayer
+        The layer.
+    macs : int
+        Products per cycle.
+    first_layer : int
+        Position of the layer to which the step belongs.
+    part : Part
+        Rows and addresses.
+    """
+    build = {
+        JobKind.CONV: _conv_job,
+        JobKind.DEPTHWISE: _depthwise_job,
+        JobKind.ADD: _table_job,
+        JobKind.TABLE: _table_job,
+    }[layer.kind]
+    fields = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)
+    fields |= {
+        "kind": layer.kind,
+        "flags": layer.flags,
+        "layer": min(layer.position - first_layer, 255),
+        "input_zero_point": layer.input_zero_point,
+        "output_zero_point": layer.output_zero_point,
+        "activation_min": layer.clamp[0],
+        "activation_max": layer.clamp[1],
+        "output_address": part.output_address,
+    }
+    return EngineJob(**(fields | build(layer, macs, part)))
+
+
+def _table_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
+    outputs = macs // INPUT_LANES
+    pixels = part.output_rows * layer.window.output_columns
+    is_add = layer.kind is JobKind.ADD
+    rows_skipped = part.first_output_row - part.first_input_row
+    skipped = rows_skipped * layer.window.input_columns * part.input_pitch
+    first, *others = (address + skipped for address in part.input_addresses)
+    return {
+        "interval": 2 if is_add or layer.flags & JobFlag.WIDE else 1,
+        "groups": 1,
+        "group_words": GROUP_WORDS,
+        "first_address": first,
+        "input_2_address": others[0] if others else 0,
+        "run_words": -(-pixels * part.input_pitch // outputs),
+        "column_step": outputs,
+        "output_pixel_bytes": outputs,
+    }
+
+
+def _rows(window: Window, part: Part) -> dict[str, int]:
+    """Return the fields of the walk down the rows, which both kinds of windows share."""
+    row_pitch = window.input_columns * part.input_pitch
+    first_row = part.first_output_row * window.stride_rows - window.pad_top - part.first_input_row
+    return {
+        "first_address": part.input_addresses[0] + first_row * row_pitch,
+        "row_span": row_pitch,
+        "first_row": first_row,
+        "input_rows": part.input_rows,
+        "output_rows": part.output_rows,
+        "output_columns": window.output_columns,
+        "row_step": window.stride_rows * row_pitch,
+        "kernel_row_step": window.dilation_rows * row_pitch,
+        "output_pixel_bytes": part.output_pitch,
+        "stride_rows": window.stride_rows,
+        "dilation_rows": window.dilation_rows,
+        "kernel_rows": window.kernel_rows,
+    }
+
+
+def _conv_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
+    window = layer.window
+    if _is_pointwise(window, part):
+        window, part = _in_one_row(window, part)
+    group = channels_per_group(macs, layer.kind, layer.flags)
+    runs, words = run_shape(window, part.input_pitch)
+    return _rows(window, part) | {
+        "interval": 2 if layer.flags & JobFlag.WIDE else 1,
+        "groups": -(-layer.output_channels // group),
+        "first_offset": -window.pad_left * part.input_pitch,
+        "column_step": window.stride_columns * part.input_pitch,
+        "run_step": window.dilation_columns * part.input_pitch,
+        "run_words": words,
+        "row_words": runs * words,
+        "group_words": window.kernel_rows * runs * words,
+        "runs": runs,
+        "group_output_step": group,
+    }
+
+
+def _is_pointwise(window: Window, part: Part) -> bool:
+    pixels = part.output_rows * window.output_columns
+    return (
+        window.kernel_rows == window.kernel_columns == 1
+        and window.stride_rows == window.stride_columns == 1
+        and window.pad_top == window.pad_left == 0
+        and window.input_columns == window.output_columns
+        and pixels * part.input_pitch <= _MAX_U16
+    )
+
+
+def _in_one_row(window: Window, part: Part) -> tuple[Window, Part]:
+    """Return a 1x1 convolution as one long row, which the walker does without a pause."""
+    skipped = part.first_output_row - part.first_input_row
+    address = part.input_addresses[0] + skipped * window.input_columns * part.input_pitch
+    pixels = part.output_rows * window.output_columns
+    return (
+        Window(1, pixels, window.channels, 1, pixels),
+        Part((address,), part.input_pitch, 0, 1, part.output_address, part.output_pitch, 0, 1),
+    )
+
+
+def _depthwise_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
+    window = layer.window
+    outputs = macs // INPUT_LANES
+    group = channels_per_group(macs, layer.kind, layer.flags)
+    beats = group // outputs
+    first_phase = window.pad_left % window.stride_columns
+    groups = -(-layer.output_channels // group)
+    left = padded(layer.output_channels) - (groups - 1) * group
+    words = 1 if layer.flags & JobFlag.ONES else window.stride_columns * window.kernel_rows
+    return _rows(window, part) | {
+        "interval": beats * (2 if layer.flags & JobFlag.WIDE else 1),
+        "groups": groups,
+        "column_step": part.input_pitch,
+        "runs": window.slots,
+        "group_words": words,
+        "stride_columns": window.stride_columns,
+        "first_phase": first_phase,
+        "skip_results": window.slots - 1 - window.pad_left // window.stride_columns,
+        "last_beats": min(-(-left // outputs), beats),
+        "group_input_step": group,
+        "group_output_step": group,
+        "first_index": first_phase * window.kernel_rows,
+    }

@@ -1,0 +1,117 @@
+"""Layers in the engine's terms."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.engine_packing import Parameters
+from kiwicha.isa_engine import INPUT_LANES, OUTPUT_BYTES, JobFlag, JobKind
+
+__all__ = ["EngineLayer", "Window", "padded", "run_shape"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """Geometry of a layer: int8 [rows, columns, channels] in and out."""
+
+    input_rows: int
+    input_columns: int
+    channels: int
+    output_rows: int
+    output_columns: int
+    kernel_rows: int = 1
+    kernel_columns: int = 1
+    stride_rows: int = 1
+    stride_columns: int = 1
+    dilation_rows: int = 1
+    dilation_columns: int = 1
+    pad_top: int = 0
+    pad_left: int = 0
+
+    @property
+    def slots(self) -> int:
+        """Taps of a depthwise chain in use."""
+        return -(-self.kernel_columns // self.stride_columns)
+
+    @property
+    def input_pixels(self) -> int:
+        """Pixels of the input."""
+        return self.input_rows * self.input_columns
+
+    @property
+    def output_pixels(self) -> int:
+        """Pixels of the output."""
+        return self.output_rows * self.output_columns
+
+
+@dataclass(frozen=True, eq=False)
+class EngineLayer:
+    """A layer for the engine.
+
+    Parameters
+    ----------
+    position : int
+        Position of the layer.
+    kind : JobKind
+        What its jobs are.
+    flags : JobFlag
+        Of its jobs.
+    inputs : tuple of int
+        Tensors it reads, as stored.
+    output : int
+        Tensor it writes, as stored.
+    window : Window
+        Geometry; ADD and TABLE: pixels.
+    output_channels : int
+        Channels of the output.
+    parameters : Parameters
+        Of the output channels; ADD and TABLE: one.
+    input_zero_point, output_zero_point : int
+        Zero points.
+    clamp : tuple of int
+        Smallest and largest output.
+    weights : int8
+        CONV: [O, H, W, I]; DEPTHWISE: [H, W, C].
+    tables : int32 [256, 2]
+        ADD and TABLE.
+    merged : tuple of int
+        Positions of earlier layers that it does as well.
+    """
+
+    position: int
+    kind: JobKind
+    flags: JobFlag
+    inputs: tuple[int, ...]
+    output: int
+    window: Window
+    output_channels: int
+    parameters: Parameters
+    input_zero_point: int
+    output_zero_point: int
+    clamp: tuple[int, int]
+    weights: NDArray[np.int8]
+    tables: NDArray[np.int32]
+    merged: tuple[int, ...] = ()
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Positions of all layers that it does."""
+        return (*self.merged, self.position)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether its jobs work byte by byte."""
+        return self.kind in {JobKind.ADD, JobKind.TABLE}
+
+
+def padded(channels: int) -> int:
+    """Return the pitch of pixels that a job writes."""
+    return -(-channels // OUTPUT_BYTES) * OUTPUT_BYTES
+
+
+def run_shape(window: Window, pitch: int) -> tuple[int, int]:
+    """Return runs per kernel row of CONV, and words per run, for an input pitch."""
+    if window.dilation_columns == 1 or window.kernel_columns == 1:
+        return 1, -(-window.kernel_columns * pitch // INPUT_LANES)
+    return window.kernel_columns, -(-window.channels // INPUT_LANES)

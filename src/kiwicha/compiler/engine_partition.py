@@ -1,0 +1,100 @@
+"""Which layers the engine does, and in which runs."""
+
+from collections.abc import Mapping
+
+from kiwicha.compiler.engine_compose import compose_tables
+from kiwicha.compiler.engine_layers import EngineLayer
+from kiwicha.compiler.engine_run import DoesNotFitError, Run
+from kiwicha.compiler.engine_schedule import Schedule, schedule
+from kiwicha.compiler.layers import Network
+from kiwicha.compiler.lower_engine import engine_layer
+from kiwicha.isa import Config
+
+__all__ = ["partition"]
+
+
+def partition(network: Network, config: Config, *, has_tables: bool = False) -> list[Schedule]:
+    """Return the runs of the engine, in order; all other layers are for the CPU.
+
+    A run is as long as no layer of the CPU is between its layers. A layer that the engine could do
+    stays with the CPU if it does not fit the scratchpad, or if pixels with padding between them
+    would meet somebody who wants them dense.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    config : Config
+        What it will run on.
+    has_tables : bool
+        The engine does element-wise jobs.
+    """
+    layers: dict[int, EngineLayer] = {}
+    for position in range(len(network.layers)):
+        layer = engine_layer(network, position, has_tables=has_tables)
+        if layer is not None:
+            layers[position] = layer
+    while True:
+        runs = _runs(network, compose_tables(network, layers))
+        refused = {layer.position for run in runs for layer in _padding_troubles(run)}
+        schedules = []
+        if not refused:
+            for run in runs:
+                try:
+                    schedules.append(schedule(run, config.engine_macs, config.scratchpad_bytes))
+                except DoesNotFitError as error:
+                    refused.add(error.position)
+        if not refused:
+            return schedules
+        layers = {p: layer for p, layer in layers.items() if p not in refused}
+
+
+def _runs(network: Network, layers: Mapping[int, EngineLayer]) -> list[Run]:
+    groups: list[list[EngineLayer]] = [[]]
+    merged = {position for layer in layers.values() for position in layer.merged}
+    for position, layer in enumerate(network.layers):
+        if position in layers:
+            groups[-1].append(layers[position])
+        elif layer.kernel is not None and position not in merged:
+            groups.append([])
+    return [_run(network, members) for members in groups if members]
+
+
+def _run(network: Network, members: list[EngineLayer]) -> Run:
+    written = {layer.output for layer in members}
+    read = {tensor for layer in members for tensor in layer.inputs}
+    inside = {position for layer in members for position in layer.positions}
+    wanted = {network.storage(tensor).index for tensor in network.graph.outputs}
+    for position, layer in enumerate(network.layers):
+        if position not in inside and layer.kernel is not None:
+            wanted |= {
+                network.storage(tensor).index
+                for name, tensor in layer.tensors.items()
+                if name != "output"
+            }
+    return Run(tuple(members), frozenset(read - written), frozenset(written & wanted))
+
+
+def _padding_troubles(run: Run) -> list[EngineLayer]:
+    """Return layers that cannot stay in the run because of bytes between pixels."""
+    troubles = []
+    producers = run.producers()
+    for layer in run.layers:
+        pitches = {_pitch(run, producers, tensor, layer) for tensor in layer.inputs}
+        if len(pitches) > 1:
+            troubles.append(layer)
+        if not run.is_padded(layer):
+            continue
+        readers = [reader for reader in run.layers if layer.output in reader.inputs]
+        if layer.output in run.stores or any(
+            reader.window.channels != layer.output_channels for reader in readers
+        ):
+            troubles.append(layer)
+    return troubles
+
+
+def _pitch(run: Run, producers: Mapping[int, EngineLayer], tensor: int, reader: EngineLayer) -> int:
+    producer = producers.get(tensor)
+    if producer is not None and run.is_padded(producer):
+        return run.output_pitch(producer)
+    return reader.window.channels

@@ -1,0 +1,77 @@
+"""A run: layers that the engine does one after the other, without the CPU."""
+
+from dataclasses import dataclass
+
+from kiwicha.compiler.engine_layers import EngineLayer, padded
+
+__all__ = ["DoesNotFitError", "Run"]
+
+
+class DoesNotFitError(Exception):
+    """A layer does not fit the scratchpad, even in stripes."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"layer {position} does not fit the scratchpad")
+        self.position = position
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Layers that the engine does one after the other.
+
+    Parameters
+    ----------
+    layers : tuple of EngineLayer
+        In order.
+    loads : frozenset of int
+        Tensors that are in the arena before.
+    stores : frozenset of int
+        Tensors that must be in the arena afterwards.
+    """
+
+    layers: tuple[EngineLayer, ...]
+    loads: frozenset[int]
+    stores: frozenset[int]
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Positions of all layers that it does."""
+        return tuple(position for layer in self.layers for position in layer.positions)
+
+    def producers(self) -> dict[int, EngineLayer]:
+        """Return the layer that writes each tensor."""
+        return {layer.output: layer for layer in self.layers}
+
+    def input_pitch(self, layer: EngineLayer) -> int:
+        """Return the bytes of an input pixel of a layer."""
+        tensor = layer.inputs[0]
+        producer = self.producers().get(tensor)
+        if producer is not None and self.is_padded(producer):
+            return self.output_pitch(producer)
+        return layer.window.channels
+
+    def output_pitch(self, layer: EngineLayer) -> int:
+        """Return the bytes of an output pixel of a layer."""
+        return self.input_pitch(layer) if layer.is_table else padded(layer.output_channels)
+
+    def is_padded(self, layer: EngineLayer) -> bool:
+        """Whether there are bytes between the pixels that a layer writes."""
+        dense = layer.output_channels
+        return layer.window.output_pixels > 1 and self.output_pitch(layer) != dense
+
+    def output_bytes(self, layer: EngineLayer) -> int:
+        """Return the bytes that hold the output of a layer."""
+        return layer.window.output_pixels * self.output_pitch(layer)
+
+    def input_bytes(self, layer: EngineLayer) -> int:
+        """Return the bytes that hold an input of a layer."""
+        return layer.window.input_pixels * self.input_pitch(layer)
+
+    def uses(self, tensor: int) -> tuple[int, int]:
+        """Return the numbers of the first and the last layer that write or read a tensor."""
+        numbers = [
+            number
+            for number, layer in enumerate(self.layers)
+            if tensor in {layer.output, *layer.inputs}
+        ]
+        return numbers[0], numbers[-1]

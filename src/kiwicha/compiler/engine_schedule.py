@@ -1,0 +1,198 @@
+"""From the layers of a run to jobs, transfers and a plan of the scratchpad.
+
+Tensors stay in the scratchpad from their producer to their last reader. Those that do not fit are
+*streamed*: they lie in the arena, and the layers that write or read them work in stripes of rows,
+so that the transfer of one stripe runs beside the arithmetic of another.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kiwicha.compiler.engine_events import Compute, Event, Transfer, waits
+from kiwicha.compiler.engine_jobs import Part, engine_job, weight_stream
+from kiwicha.compiler.engine_layers import EngineLayer
+from kiwicha.compiler.engine_plan import Plan
+from kiwicha.compiler.engine_run import DoesNotFitError, Run
+from kiwicha.compiler.placement import Buffer, place
+from kiwicha.isa_engine import MAX_JOBS, EngineJob, EngineTransfer
+
+__all__ = ["PlannedTransfer", "Schedule", "schedule"]
+
+STORE_BIT = 1 << 31
+_SHRINK = 16
+"""A plan that fails for gaps is tried again with this much less: capacity / 16."""
+
+
+@dataclass(frozen=True)
+class PlannedTransfer:
+    """A transfer, its DRAM offset relative to a tensor."""
+
+    tensor: int
+    transfer: EngineTransfer
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """A run in the engine's terms.
+
+    Parameters
+    ----------
+    run : Run
+        The layers.
+    jobs : tuple of EngineJob
+        In order; `weights_offset` counts from the first stream.
+    transfers : tuple of PlannedTransfer
+        In order.
+    streams : bytes
+        Weight streams.
+    streamed : tuple of int
+        Tensors that are written to the arena and read back.
+    buffers, offsets : tuple
+        The plan of the scratchpad, by number of the event.
+    events : tuple of Event
+        Jobs and transfers in one order.
+    """
+
+    run: Run
+    jobs: tuple[EngineJob, ...]
+    transfers: tuple[PlannedTransfer, ...]
+    streams: bytes
+    streamed: tuple[int, ...]
+    buffers: tuple[Buffer, ...]
+    offsets: tuple[int, ...]
+    events: tuple[Event, ...]
+
+    @property
+    def arena_tensors(self) -> list[int]:
+        """Tensors that lie in the arena while it runs."""
+        return sorted({planned.tensor for planned in self.transfers})
+
+    @property
+    def scratchpad_bytes(self) -> int:
+        """Bytes of the scratchpad in use."""
+        ends = (o + b.aligned_bytes for o, b in zip(self.offsets, self.buffers, strict=True))
+        return max(ends, default=0)
+
+    def image(self, tensors: Mapping[int, int]) -> bytes:
+        """Return jobs, transfers and weight streams, given the offsets of tensors in the arena."""
+        head = len(self.jobs) * EngineJob.size_bytes()
+        head += len(self.transfers) * EngineTransfer.size_bytes()
+        parts = [
+            dataclasses.replace(job, weights_offset=head + job.weights_offset).pack()
+            for job in self.jobs
+        ]
+        for planned in self.transfers:
+            offset = tensors[planned.tensor] + planned.transfer.dram_offset
+            parts.append(dataclasses.replace(planned.transfer, dram_offset=offset).pack())
+        return b"".join([*parts, self.streams])
+
+
+def schedule(run: Run, macs: int, scratchpad_bytes: int) -> Schedule:
+    """Return a schedule of a run.
+
+    Parameters
+    ----------
+    run : Run
+        The layers.
+    macs : int
+        Products per cycle.
+    scratchpad_bytes : int
+        Capacity.
+
+    Raises
+    ------
+    DoesNotFitError
+        If a layer does not fit; names it.
+    """
+    streamed: set[int] = set()
+    capacity = scratchpad_bytes
+    while True:
+        plan = Plan(run, macs, frozenset(streamed), capacity)
+        crowded = plan.crowded_layer()
+        if crowded is None:
+            events, buffers = plan.events()
+            offsets = place(buffers)
+            ends = (o + b.aligned_bytes for o, b in zip(offsets, buffers, strict=True))
+            if max(ends) <= scratchpad_bytes:
+                break
+            capacity -= scratchpad_bytes // _SHRINK
+            continue
+        candidates = plan.resident_tensors(crowded)
+        if not candidates:
+            raise DoesNotFitError(run.layers[crowded].position)
+        streamed.add(max(candidates, key=lambda tensor: (candidates[tensor], tensor)))
+        capacity = scratchpad_bytes
+    return _finished(run, macs, streamed, events, buffers, offsets)
+
+
+def _finished(
+    run: Run,
+    macs: int,
+    streamed: set[int],
+    events: Sequence[Event],
+    buffers: Sequence[Buffer],
+    offsets: Sequence[int],
+) -> Schedule:
+    counts = waits(events, offsets, [buffer.aligned_bytes for buffer in buffers])
+    jobs: list[EngineJob] = []
+    transfers: list[PlannedTransfer] = []
+    streams = bytearray()
+    stream_places: dict[int, tuple[int, int]] = {}
+    for event, count in zip(events, counts, strict=True):
+        if isinstance(event, Transfer):
+            transfers.append(_transfer(event, offsets, count))
+            continue
+        position = event.layer.position
+        if position not in stream_places:
+            raw = weight_stream(event.layer, macs, event.input_pitch)
+            stream_places[position] = len(streams), len(raw)
+            streams += raw
+        start, size = stream_places[position]
+        job = engine_job(event.layer, macs, run.layers[0].position, _part(event, offsets))
+        jobs.append(
+            dataclasses.replace(job, wait_transfers=count, weights_offset=start, weights_bytes=size)
+        )
+    if len(jobs) > MAX_JOBS:
+        busiest = max(run.layers, key=lambda layer: _count(events, layer))
+        raise DoesNotFitError(busiest.position)
+    return Schedule(
+        run,
+        tuple(jobs),
+        tuple(transfers),
+        bytes(streams),
+        tuple(sorted(streamed)),
+        tuple(buffers),
+        tuple(offsets),
+        tuple(events),
+    )
+
+
+def _count(events: Sequence[Event], layer: EngineLayer) -> int:
+    return sum(isinstance(event, Compute) and event.layer is layer for event in events)
+
+
+def _transfer(event: Transfer, offsets: Sequence[int], wait_jobs: int) -> PlannedTransfer:
+    return PlannedTransfer(
+        event.tensor,
+        EngineTransfer(
+            dram_offset=event.tensor_offset,
+            scratchpad_address=offsets[event.place.buffer] + event.place.offset,
+            bytes=event.bytes | (STORE_BIT if event.is_store else 0),
+            wait_jobs=wait_jobs,
+            reserved=0,
+        ),
+    )
+
+
+def _part(event: Compute, offsets: Sequence[int]) -> Part:
+    return Part(
+        tuple(offsets[place.buffer] + place.offset for place in event.inputs),
+        event.input_pitch,
+        event.first_input_row,
+        event.input_rows,
+        offsets[event.output.buffer] + event.output.offset,
+        event.output_pitch,
+        event.first_output_row,
+        event.output_rows,
+    )

@@ -1,0 +1,140 @@
+"""Element-wise layers as tables over the 256 values of an input byte."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.compiler.engine_bounds import NARROW_BITS
+from kiwicha.compiler.layers import Layer, Network
+from kiwicha.compiler.shapes import is_plain
+from kiwicha.isa import Elementwise, Kernel
+from kiwicha.isa_engine import TABLE_ENTRIES
+from kiwicha.numerics import multiply_by_quantized_multiplier, requantize, wrap_int32
+
+__all__ = ["ElementTables", "engine_tables", "pair_results", "scalar_table"]
+
+_BYTES = np.arange(TABLE_ENTRIES, dtype=np.uint8).view(np.int8).astype(np.int64)
+"""The int8 that each unsigned index stands for."""
+_IDENTITY = (2**30, 1)
+"""Multiplier and shift that leave an int8 as it is."""
+INT8_CLAMP = (-128, 127)
+
+
+@dataclass(frozen=True, eq=False)
+class ElementTables:
+    """An element-wise layer.
+
+    Parameters
+    ----------
+    inputs : tuple of int
+        One or two tensors, as stored.
+    output : int
+        Tensor it writes, as stored.
+    shape : tuple of int
+        Of all of them.
+    tables : int32 [256, 2]
+        What each input byte contributes to the sum, by unsigned byte.
+    scale : tuple of int
+        Multiplier and shift of the sum.
+    output_zero_point : int
+        Added to the scaled sum.
+    clamp : tuple of int
+        Smallest and largest output.
+    """
+
+    inputs: tuple[int, ...]
+    output: int
+    shape: tuple[int, ...]
+    tables: NDArray[np.int32]
+    scale: tuple[int, int]
+    output_zero_point: int
+    clamp: tuple[int, int]
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether every sum, shifted left, has `NARROW_BITS`."""
+        wide = self.tables.astype(np.int64)
+        factor = 1 << max(self.scale[1], 0)
+        limit = 1 << (NARROW_BITS - 1)
+        low, high = int(wide.min(axis=0).sum()), int(wide.max(axis=0).sum())
+        return low * factor >= -limit and high * factor < limit
+
+
+def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
+    """Return an ADD, SUB or MUL as tables, None if it is not of one of these kinds.
+
+    ADD and SUB of two tensors of one shape; any of the three with one constant number.
+    """
+    p: Elementwise = layer.params
+    first, second, output = (
+        network.storage(layer.tensors[name]) for name in ("input_1", "input_2", "output")
+    )
+    shape = network.graph.tensors[layer.tensors["output"]].shape
+    if first.is_constant and second.is_constant:
+        return None
+    values = scalar_table(network, layer)
+    if values is not None:
+        tables = np.stack([values, np.zeros_like(values)], axis=1).astype(np.int32)
+        variable = second if first.is_constant else first
+        return ElementTables(
+            (variable.index,), output.index, shape, tables, _IDENTITY, 0, INT8_CLAMP
+        )
+    if first.is_constant or second.is_constant or layer.kernel is Kernel.MUL or not is_plain(p):
+        return None
+    terms = _terms(layer.kernel, p, _BYTES, _BYTES)
+    return ElementTables(
+        (first.index, second.index),
+        output.index,
+        shape,
+        np.stack(terms, axis=1).astype(np.int32),
+        (p.output_multiplier, p.output_shift),
+        p.output_offset,
+        (p.activation_min, p.activation_max),
+    )
+
+
+def scalar_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
+    """Return the outputs of an ADD, SUB or MUL with one constant number, by unsigned input byte.
+
+    None if it is none, or if the constant is the larger tensor.
+    """
+    first, second, output = (
+        network.storage(layer.tensors[name]) for name in ("input_1", "input_2", "output")
+    )
+    if first.is_constant is second.is_constant:
+        return None
+    scalar, variable = (first, second) if first.is_constant else (second, first)
+    if scalar.elements != 1 or variable.elements != output.elements:
+        return None
+    number = scalar.int8s().reshape(-1).astype(np.int64)
+    pair = (number, _BYTES) if scalar is first else (_BYTES, number)
+    return pair_results(layer.kernel, layer.params, *pair)
+
+
+def _terms(
+    kernel: Kernel | None, p: Elementwise, first: NDArray[np.int64], second: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the terms of an ADD or SUB."""
+    scale = multiply_by_quantized_multiplier
+    a = scale(wrap_int32((first + p.offset_1) << p.left_shift), p.multiplier_1, p.shift_1)
+    b = scale(wrap_int32((second + p.offset_2) << p.left_shift), p.multiplier_2, p.shift_2)
+    return a, -b if kernel is Kernel.SUB else b
+
+
+def pair_results(
+    kernel: Kernel | None, p: Elementwise, first: NDArray[np.int64], second: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the outputs of an element-wise operator."""
+    if kernel is Kernel.MUL:
+        values = (first + p.offset_1) * (second + p.offset_2)
+    else:
+        values = np.add(*_terms(kernel, p, first, second))
+    return requantize(
+        wrap_int32(values),
+        p.output_multiplier,
+        p.output_shift,
+        p.output_offset,
+        p.activation_min,
+        p.activation_max,
+    )

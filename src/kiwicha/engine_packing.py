@@ -1,0 +1,214 @@
+"""Order of a job's weight stream: the compiler packs, the reference executor unpacks.
+
+A stream is a sequence of groups, 16 bytes aligned by construction. A group of CONV and DEPTHWISE is
+parameters, then weight words:
+
+- parameters, per 4 channels 48 bytes: 4 biases, 4 multipliers, 4 shifts, int32 each;
+- words of ``8 * outputs`` bytes, byte ``lane * outputs + o``, with ``outputs = macs / 8``.
+
+Every group is whole: channels beyond the last have zeros. The stream of ADD and TABLE is the
+parameters of ``outputs`` channels, all alike, then 256 entries of two int32, those of the first and
+of the second tensor, in the order of the input byte taken as unsigned.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.isa_engine import GROUP_PARAMETER_BYTES, INPUT_LANES, TABLE_ENTRIES, JobFlag, JobKind
+
+__all__ = [
+    "Parameters",
+    "cells_of_channels",
+    "channels_per_group",
+    "pack_conv_words",
+    "pack_depthwise_words",
+    "pack_groups",
+    "pack_tables",
+    "unpack_groups",
+    "unpack_tables",
+]
+
+Int8s = NDArray[np.int8]
+_BLOCK = 4
+"""Channels whose parameters come together."""
+_FIELDS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Bias, multiplier and shift of channels, int32 [channels] each."""
+
+    bias: NDArray[np.int32]
+    multiplier: NDArray[np.int32]
+    shift: NDArray[np.int32]
+
+
+def channels_per_group(macs: int, kind: JobKind, flags: JobFlag) -> int:
+    """Return the output channels of one group."""
+    outputs = macs // INPUT_LANES
+    return 2 * outputs if kind is JobKind.DEPTHWISE and not flags & JobFlag.TAPS_8 else outputs
+
+
+def cells_of_channels(macs: int, channels: int) -> NDArray[np.intp]:
+    """Return, for DEPTHWISE, the bytes of a weight word that are the taps of each channel.
+
+    Parameters
+    ----------
+    macs : int
+        Products per cycle.
+    channels : int
+        Channels of a group: with ``2 * outputs`` of them each has 4 taps, else 8.
+
+    Returns
+    -------
+    int [channels, taps]
+        Byte ``lane * outputs + o``.
+    """
+    outputs = macs // INPUT_LANES
+    taps = INPUT_LANES * outputs // channels
+    channel = np.arange(channels)[:, None]
+    lane = channel // outputs * taps + np.arange(taps)[None, :]
+    return lane * outputs + channel % outputs
+
+
+def pack_conv_words(weights: Int8s, macs: int) -> Int8s:
+    """Return the weight words of CONV.
+
+    Parameters
+    ----------
+    weights : int8 [channels, words, 8]
+        Weight of each byte that a pixel of the output reads, in the order of reading.
+    macs : int
+        Products per cycle.
+
+    Returns
+    -------
+    int8 [groups, words, 8 * outputs]
+    """
+    outputs = macs // INPUT_LANES
+    channels, words, lanes = weights.shape
+    groups = -(-channels // outputs)
+    padded = np.zeros((groups * outputs, words, lanes), np.int8)
+    padded[:channels] = weights
+    split = padded.reshape(groups, outputs, words, lanes).transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(split).reshape(groups, words, lanes * outputs)
+
+
+def pack_depthwise_words(weights: Int8s, macs: int, channels: int, stride: int) -> Int8s:
+    """Return the weight words of DEPTHWISE.
+
+    Parameters
+    ----------
+    weights : int8 [H, W, C]
+        As in TFLite.
+    macs : int
+        Products per cycle.
+    channels : int
+        Channels of a group.
+    stride : int
+        Columns from one output to the next.
+
+    Returns
+    -------
+    int8 [groups, stride * H, 8 * outputs]
+        Word ``phase * H + ky`` holds, at tap ``taps - slots + s``, ``weights[ky, stride * s +
+        phase]``; there are ``ceil(W / stride)`` slots s.
+    """
+    rows, columns, total = weights.shape
+    groups = -(-total // channels)
+    slots = -(-columns // stride)
+    cells = cells_of_channels(macs, channels)
+    padded = np.zeros((rows, slots * stride, groups * channels), np.int8)
+    padded[:, :columns, :total] = weights
+    # Now: phase, row, slot, group, channel.
+    split = padded.reshape(rows, slots, stride, groups, channels).transpose(2, 0, 1, 3, 4)
+    words = np.zeros((groups, stride * rows, cells.size), np.int8)
+    taps = cells.shape[1]
+    for slot in range(slots):
+        values = split[:, :, slot].reshape(stride * rows, groups, channels)
+        words[:, :, cells[:, taps - slots + slot]] = values.transpose(1, 0, 2)
+    return words
+
+
+def pack_groups(parameters: Parameters, words: Int8s, channels: int) -> bytes:
+    """Return the stream of a CONV or DEPTHWISE job.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        Of all output channels.
+    words : int8 [groups, words, bytes]
+        Weight words.
+    channels : int
+        Channels of a group, a multiple of 4.
+    """
+    groups = len(words)
+    fields = np.zeros((groups * channels, _FIELDS), "<i4")
+    for column, values in enumerate((parameters.bias, parameters.multiplier, parameters.shift)):
+        fields[: len(values), column] = values
+    blocks = fields.reshape(groups, channels // _BLOCK, _BLOCK, _FIELDS).transpose(0, 1, 3, 2)
+    head = np.ascontiguousarray(blocks).reshape(groups, -1).view(np.int8)
+    return np.concatenate([head, words.reshape(groups, -1)], axis=1).tobytes()
+
+
+def unpack_groups(
+    raw: bytes, groups: int, channels: int, words: int, word_bytes: int
+) -> tuple[Parameters, Int8s]:
+    """Return parameters [groups * channels] and words [groups, words, bytes] of a stream.
+
+    Raises
+    ------
+    ValueError
+        If the stream has another size.
+    """
+    head = channels * GROUP_PARAMETER_BYTES
+    expected = groups * (head + words * word_bytes)
+    if len(raw) != expected:
+        raise ValueError(f"a stream must have {expected} bytes, not {len(raw)}")
+    split = np.frombuffer(raw, np.int8).reshape(groups, -1)
+    fields = np.ascontiguousarray(split[:, :head]).view("<i4")
+    blocks = fields.reshape(groups, channels // _BLOCK, _FIELDS, _BLOCK).transpose(2, 0, 1, 3)
+    bias, multiplier, shift = blocks.reshape(_FIELDS, -1).astype(np.int32)
+    return Parameters(bias, multiplier, shift), split[:, head:].reshape(groups, words, word_bytes)
+
+
+def pack_tables(tables: NDArray[np.int32], parameters: tuple[int, int, int], macs: int) -> bytes:
+    """Return the stream of an ADD or TABLE job.
+
+    Parameters
+    ----------
+    tables : int32 [256, 2]
+        What a byte of the first and of the second tensor contributes, by unsigned byte.
+    parameters : tuple of int
+        Bias, multiplier and shift of the sum.
+    macs : int
+        Products per cycle.
+    """
+    outputs = macs // INPUT_LANES
+    bias, multiplier, shift = (np.full(outputs, value, np.int32) for value in parameters)
+    words = np.zeros((1, 0, 0), np.int8)
+    head = pack_groups(Parameters(bias, multiplier, shift), words, outputs)
+    return head + tables.astype("<i4").tobytes()
+
+
+def unpack_tables(raw: bytes, macs: int) -> tuple[Parameters, NDArray[np.int64]]:
+    """Return the parameters of one channel and the tables, int64 [256, 2].
+
+    Raises
+    ------
+    ValueError
+        If the stream has another size, or its channels differ.
+    """
+    outputs = macs // INPUT_LANES
+    head = outputs * GROUP_PARAMETER_BYTES
+    parameters, _ = unpack_groups(raw[:head], 1, outputs, 0, 0)
+    fields = (parameters.bias, parameters.multiplier, parameters.shift)
+    if any((values != values[0]).any() for values in fields):
+        raise ValueError("all channels of a table job must have the same parameters")
+    tables = np.frombuffer(raw[head:], "<i4")
+    if tables.size != 2 * TABLE_ENTRIES:
+        raise ValueError(f"a table job must have {TABLE_ENTRIES} pairs, not {tables.size / 2}")
+    one = Parameters(*(values[:1] for values in fields))
+    return one, tables.reshape(TABLE_ENTRIES, 2).astype(np.int64)

@@ -1,0 +1,116 @@
+"""Predicted cycles: against a walk step by step, and against what the models must reach."""
+
+import itertools
+
+import pytest
+from support import random_models
+
+from kiwicha.compiler import compile_model
+from kiwicha.compiler.cycles import (
+    DRAM_BYTES_PER_CYCLE,
+    cycles_table,
+    predict_list,
+    predict_program,
+)
+from kiwicha.compiler.engine_work import job_work
+from kiwicha.isa import Kernel
+from kiwicha.isa_engine import EngineJob, EngineTransfer, JobKind
+from kiwicha.program import Program
+
+BARS = {
+    "person_detect": 145_000,
+    "mlperf_vww_96_int8": 100_000,
+    "mlperf_kws_ref_model": 58_000,
+    "mlperf_pretrainedResnet_quant": 225_000,
+    "mlperf_ad01_int8": 24_000,
+    "cfu_mobilenetv2_160_035": 690_000,
+}
+"""Cycles at 64 products per cycle that the engine must not exceed."""
+
+
+def lists(program: Program) -> list[tuple[list[EngineJob], list[EngineTransfer]]]:
+    found = []
+    for step in program.steps:
+        if step.kernel is Kernel.ENGINE:
+            p = step.params
+            raw = program.constants[p.image.offset :]
+            jobs = [EngineJob.unpack(raw[80 * k :]) for k in range(p.job_count)]
+            raw = raw[80 * p.job_count :]
+            found.append((
+                jobs,
+                [EngineTransfer.unpack(raw[16 * k :]) for k in range(p.transfer_count)],
+            ))
+    return found
+
+
+def walked(job: EngineJob) -> tuple[int, int]:
+    """Count operations of a group, and cycles between them so that results keep their distance."""
+    cycles = operations = 0
+    last_result = -100
+    for row in range(job.output_rows):
+        first = job.first_row + row * job.stride_rows
+        rows = [first + k * job.dilation_rows for k in range(job.kernel_rows)]
+        inside = max(sum(0 <= number < job.input_rows for number in rows), 1)
+        if job.kind == JobKind.CONV:
+            steps = [inside * job.row_words] * job.output_columns
+        else:
+            steps, column = [0], 0
+            results = job.output_columns + job.skip_results
+            while len(steps) <= results:
+                steps[-1] += inside if column * job.column_step < job.row_span else 1
+                if (column + job.first_phase) % job.stride_columns == job.stride_columns - 1:
+                    steps.append(0)
+                column += 1
+            del steps[-1]
+        for count in steps:
+            operations += count
+            cycles = max(cycles + count, last_result + job.interval)
+            last_result = cycles
+    return operations, cycles - operations
+
+
+@pytest.mark.parametrize("macs", ["32", "64"])
+@pytest.mark.parametrize("seed", range(15))
+def test_work_of_random_jobs(seed: int, macs: str) -> None:
+    program = compile_model(random_models.engine_network(seed).model, macs, has_tables=True)
+    for jobs, _ in lists(program):
+        for job in jobs:
+            work = job_work(job, int(macs))
+            assert work.groups * work.fill_bytes == job.weights_bytes
+            if job.kind in {JobKind.CONV, JobKind.DEPTHWISE}:
+                assert (work.operations, work.held) == walked(job)
+            else:
+                reads = 2 if job.kind == JobKind.ADD else 1
+                assert work.operations == reads * job.run_words
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_lists_take_at_least_what_each_part_takes(seed: int) -> None:
+    program = compile_model(random_models.engine_network(seed).model, "64", has_tables=True)
+    for jobs, transfers in lists(program):
+        total, parts = predict_list(jobs, transfers, 64)
+        moved = sum(item.bytes & 0x7FFF_FFFF for item in transfers)
+        moved += sum(job.weights_bytes for job in jobs)
+        assert total >= moved / DRAM_BYTES_PER_CYCLE
+        assert total >= sum(part.busy + part.requantizer for part in parts)
+        assert [part.layer for part in parts] == [job.layer for job in jobs]
+        for part in parts:
+            assert part.end > part.start
+            assert part.overhead >= -2
+        assert all(a.end == b.start for a, b in itertools.pairwise(parts))
+
+
+@pytest.mark.parametrize("name", BARS)
+def test_models_reach_their_bars(name: str, zoo_model) -> None:
+    program = compile_model(zoo_model(name), "64", has_tables=True)
+    total, found = predict_program(program)
+    assert total <= BARS[name]
+    assert total >= sum(job.busy for _, jobs in found.values() for job in jobs)
+    text = cycles_table(program)
+    assert f"total {total}, " in text
+    assert len(text.splitlines()) > 5
+
+
+def test_a_model_of_the_cpu_has_no_list() -> None:
+    program = compile_model(random_models.single_operator("SOFTMAX", 1).model, "64")
+    assert predict_program(program) == (3000, {})

@@ -1,0 +1,153 @@
+"""Which layers the engine does: one example inside each limit and one outside."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.tflite_builder import ModelBuilder
+
+from kiwicha.compiler import compile_stages
+from kiwicha.compiler.lower import lower
+from kiwicha.compiler.lower_engine import engine_layer
+from kiwicha.compiler.reader import read
+from kiwicha.isa import Where
+from kiwicha.isa_engine import JobFlag, JobKind
+
+Shape = tuple[int, ...]
+VALID = 1
+
+
+def model(
+    operator: str, shape: Shape, kernel: Shape, output: Shape, fill: int = 1, **options: Any
+) -> bytes:
+    """Give a model of one operator; ``kernel`` is the shape of its weights, if it has any."""
+    builder = ModelBuilder()
+    x = builder.tensor(shape, scale=0.5, zero_point=options.pop("zero_point", 0))
+    y = builder.tensor(output, scale=options.pop("scale", 0.5))
+    operands = [x]
+    if kernel:
+        values = np.full(kernel, fill, np.int8)
+        operands.append(builder.tensor(kernel, scale=0.01, data=values))
+    if operator == "MEAN":
+        axes = np.array(options.pop("axes"), np.int32)
+        operands.append(builder.tensor(axes.shape, np.int32, data=axes))
+    builder.operator(operator, operands, [y], **options)
+    return builder.build([x], [y])
+
+
+def conv(shape: Shape, kernel: Shape, output: Shape, **options: Any) -> bytes:
+    settings = {"padding": VALID, "strideH": 1, "strideW": 1} | options
+    return model("CONV_2D", shape, kernel, output, **settings)
+
+
+def depthwise(shape: Shape, kernel: Shape, output: Shape, **options: Any) -> bytes:
+    settings = {"padding": VALID, "strideH": 1, "strideW": 1, "depthMultiplier": 1} | options
+    return model("DEPTHWISE_CONV_2D", shape, kernel, output, **settings)
+
+
+def pool(shape: Shape, window: tuple[int, int], output: Shape, **options: Any) -> bytes:
+    settings = {"padding": VALID, "strideH": 1, "strideW": 1} | options
+    sizes = {"filterHeight": window[0], "filterWidth": window[1]}
+    return model("AVERAGE_POOL_2D", shape, (), output, **sizes, **settings)
+
+
+def mean(shape: Shape, axes: list[int], output: Shape) -> bytes:
+    return model("MEAN", shape, (), output, axes=axes, keepDims=len(shape) == len(output))
+
+
+CASES = {
+    "group of 256 words": (conv((1, 1, 1, 2048), (8, 1, 1, 2048), (1, 1, 1, 8)), True),
+    "group of 257 words": (conv((1, 1, 1, 2056), (8, 1, 1, 2056), (1, 1, 1, 8)), False),
+    "kernel of 16 rows": (conv((1, 20, 9, 8), (8, 16, 8, 8), (1, 5, 2, 8)), True),
+    "kernel of 256 rows": (conv((1, 300, 1, 1), (8, 256, 1, 1), (1, 45, 1, 8)), False),
+    "one image": (conv((1, 4, 4, 8), (8, 1, 1, 8), (1, 4, 4, 8)), True),
+    "two images": (conv((2, 4, 4, 8), (8, 1, 1, 8), (2, 4, 4, 8)), False),
+    "8 columns": (depthwise((1, 9, 9, 8), (1, 1, 8, 8), (1, 9, 2, 8)), True),
+    "9 columns": (depthwise((1, 9, 9, 8), (1, 1, 9, 8), (1, 9, 1, 8)), False),
+    "9 columns, stride 2": (depthwise((1, 9, 9, 8), (1, 1, 9, 8), (1, 9, 1, 8), strideW=2), True),
+    "dilated columns": (
+        depthwise((1, 9, 9, 8), (1, 1, 3, 8), (1, 9, 5, 8), dilationWFactor=2),
+        False,
+    ),
+    "dilated rows": (
+        depthwise((1, 9, 9, 8), (1, 3, 3, 8), (1, 5, 7, 8), dilationHFactor=2),
+        True,
+    ),
+    "depth multiplier": (
+        depthwise((1, 9, 9, 8), (1, 3, 3, 16), (1, 7, 7, 16), depthMultiplier=2),
+        False,
+    ),
+    "one input channel": (
+        depthwise((1, 9, 9, 1), (1, 3, 3, 16), (1, 7, 7, 16), depthMultiplier=16),
+        True,
+    ),
+    "depthwise sums of 25 bits": (
+        depthwise((1, 64, 8, 8), (1, 64, 8, 8), (1, 1, 1, 8), fill=127, zero_point=-100),
+        True,
+    ),
+    "depthwise sums of 26 bits": (
+        depthwise((1, 130, 8, 8), (1, 130, 8, 8), (1, 1, 1, 8), fill=127, zero_point=-128),
+        False,
+    ),
+    "global pool": (pool((1, 9, 7, 8), (9, 7), (1, 1, 1, 8)), True),
+    "global pool of 17 x 16": (pool((1, 17, 16, 8), (17, 16), (1, 1, 1, 8)), True),
+    "global pool of 271": (pool((1, 271, 1, 8), (271, 1), (1, 1, 1, 8)), False),
+    "pool with borders": (pool((1, 6, 6, 8), (3, 3), (1, 6, 6, 8), padding=0), False),
+    "pool without borders": (pool((1, 6, 6, 8), (3, 3), (1, 4, 4, 8)), True),
+    "mean of pixels": (mean((1, 5, 6, 8), [1, 2], (1, 8)), True),
+    "mean of channels": (mean((1, 5, 6, 8), [3], (1, 5, 6)), False),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_limits(name: str) -> None:
+    raw, expected = CASES[name]
+    network = lower(read(raw))
+    found = engine_layer(network, 0)
+    assert (found is not None) is expected
+    (layer,) = compile_stages(raw, "64").program.layers
+    assert (layer.where is Where.ENGINE) is expected
+
+
+def flags(raw: bytes) -> JobFlag:
+    found = engine_layer(lower(read(raw)), 0)
+    assert found is not None
+    return found.flags
+
+
+def test_flags() -> None:
+    wide = {"fill": 127, "zero_point": -128}
+    assert flags(conv((1, 1, 1, 512), (8, 1, 1, 512), (1, 1, 1, 8), **wide, scale=9)) == 0
+    shape = (8, 3, 3, 220)
+    assert flags(conv((1, 3, 3, 220), shape, (1, 1, 1, 8), **wide, scale=999)) is JobFlag.WIDE
+    assert flags(CASES["8 columns"][0]) == JobFlag.TAPS_8 | JobFlag.ONES
+    assert flags(CASES["global pool"][0]) is JobFlag.ONES
+    # Two phases: word 0 would add a column that the window does not have.
+    assert flags(pool((1, 7, 7, 8), (3, 3), (1, 3, 3, 8), strideH=2, strideW=2)) == 0
+    assert flags(pool((1, 8, 8, 8), (4, 4), (1, 3, 3, 8), strideH=2, strideW=2)) is JobFlag.ONES
+
+
+@pytest.mark.parametrize(
+    ("operator", "constant", "kind"),
+    [
+        ("ADD", None, JobKind.ADD),
+        ("SUB", None, JobKind.ADD),
+        ("MUL", None, None),
+        ("MUL", (1,), JobKind.TABLE),
+        ("SUB", (), JobKind.TABLE),
+        ("ADD", (8,), None),
+    ],
+)
+@pytest.mark.parametrize("has_tables", [True, False])
+def test_elementwise(
+    operator: str, constant: Shape | None, kind: JobKind | None, has_tables: bool
+) -> None:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 4, 4, 8), scale=0.5) for _ in range(2))
+    data = None if constant is None else np.full(constant, 7, np.int8)
+    shape = (1, 4, 4, 8) if constant is None else constant
+    other = builder.tensor(shape, scale=0.5, data=data)
+    builder.operator(operator, [x, other], [y])
+    raw = builder.build([x, other] if constant is None else [x], [y])
+    found = engine_layer(lower(read(raw)), 0, has_tables=has_tables)
+    assert (None if found is None else found.kind) is (kind if has_tables else None)
