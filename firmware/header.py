@@ -6,8 +6,8 @@ import re
 import sys
 from collections.abc import Iterator
 
-from kiwicha import isa
-from kiwicha.isa import CONFIGS, Config
+from kiwicha import isa, isa_engine
+from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.layout import FieldType, Ref, Struct
 
 __all__ = ["HEADER_NAME", "header", "snake_case"]
@@ -42,7 +42,7 @@ def _comment(text: str) -> str:
 
 
 def _constants(config: Config) -> Iterator[str]:
-    for name, value in vars(isa).items():
+    for name, value in {**vars(isa_engine), **vars(isa)}.items():
         if name.isupper() and type(value) is int:
             yield f"#define KIWICHA_{name} {_number(value)}"
     yield f"#define KIWICHA_REF_CONSTANT_BIT {_number(Ref.CONSTANT_BIT)}"
@@ -50,14 +50,16 @@ def _constants(config: Config) -> Iterator[str]:
     yield _comment(f"Configuration {config.name}: {config.summary}")
     yield f"#define KIWICHA_CONFIG_HASH {_number(config.hash)}"
     yield f"#define KIWICHA_CONFIG_HAS_SIMD {int(config.has_simd)}"
+    yield f"#define KIWICHA_CONFIG_ENGINE_MACS {config.engine_macs}"
+    yield f"#define KIWICHA_CONFIG_SCRATCHPAD_BYTES {_number(config.scratchpad_bytes)}"
 
 
 def _enums() -> Iterator[str]:
-    for cls in vars(isa).values():
+    for cls in {**vars(isa_engine), **vars(isa)}.values():
         if (
             isinstance(cls, type)
             and issubclass(cls, enum.IntEnum)
-            and cls.__module__ == isa.__name__
+            and cls.__module__ in {isa.__name__, isa_engine.__name__}
         ):
             name = snake_case(cls.__name__)
             yield _comment((cls.__doc__ or cls.__name__).splitlines()[0])
@@ -133,8 +135,9 @@ def header(config: Config) -> str:
 def main() -> None:
     """Print the header of the configuration named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("config", choices=sorted(CONFIGS))
-    sys.stdout.write(header(CONFIGS[parser.parse_args().config]))
+    configs = {**CONFIGS, **ENGINE_CONFIGS}
+    parser.add_argument("config", choices=sorted(configs))
+    sys.stdout.write(header(configs[parser.parse_args().config]))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,10 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.data_unit import DataUnit
 from kiwicha.gateware.decode import DECODED, Decoder
+from kiwicha.gateware.engine.engine import Engine
+from kiwicha.gateware.engine.memory_port import MEMORY_PORT
+from kiwicha.gateware.engine.multiply_accumulate import Vendor
+from kiwicha.gateware.engine_link import EngineLink
 from kiwicha.gateware.mac import Mac
 from kiwicha.gateware.requantize_unit import RequantizeUnit
 from kiwicha.isa import ISA_VERSION, RESULT_FIFO_DEPTH, UNKNOWN_RESPONSE, Config
@@ -42,6 +46,7 @@ class Cfu(wiring.Component):
     ``PUSH``                      1; after a ``PUSH``, not before its 5th cycle
     ``SCALE``                     1; after a ``PUSH``, not before its 8th cycle
     ``OUTPUT``                    1; after a ``PUSH``, not before its 14th cycle
+    engine                        `CommandUnit`'s latency + 2
     ============================  ==============================================================
 
     Throughput: one instruction per cycle where the latency is 1; a ``PUSH`` every 4 cycles.
@@ -53,6 +58,8 @@ class Cfu(wiring.Component):
     ----------
     config : Config
         Without ``has_simd`` only the instructions that identify the gateware are known.
+    vendor : Vendor
+        What the engine's multipliers are built from.
 
     Members
     -------
@@ -60,28 +67,36 @@ class Cfu(wiring.Component):
         Commands.
     rsp : ``Out(stream.Signature(CFU_RESPONSE))``
         Responses, one per command.
+    memory : ``Out(MEMORY_PORT)``
+        The engine's port to DRAM; only with an engine.
     """
 
-    def __init__(self, *, config: Config) -> None:
+    def __init__(self, *, config: Config, vendor: Vendor = Vendor.GENERIC) -> None:
         self.config = config
+        self.vendor = vendor
+        self.has_engine = config.engine_macs > 0
+        memory = {"memory": Out(MEMORY_PORT)} if self.has_engine else {}
         super().__init__({
             "cmd": In(stream.Signature(CFU_COMMAND)),
             "rsp": Out(stream.Signature(CFU_RESPONSE)),
+            **memory,
         })
 
     def elaborate(self, platform: object) -> Module:
         """Build the response register; with SIMD, everything else around it."""
         m = Module()
-        m.submodules.decoder = decoder = Decoder(has_simd=self.config.has_simd)
+        m.submodules.decoder = decoder = Decoder(
+            has_simd=self.config.has_simd, has_engine=self.has_engine
+        )
         decoded = decoder.o
         cycles = Signal(32)
         accepts = Signal()
-        is_stalled = Signal()
+        is_stalled, is_engine_busy = Signal(), Signal()
         answer = Signal(32)
         m.d.sync += cycles.eq(cycles + 1)
         m.d.comb += [
             decoder.function_id.eq(self.cmd.payload.function_id),
-            self.cmd.ready.eq(~is_stalled & (~self.rsp.valid | self.rsp.ready)),
+            self.cmd.ready.eq(~is_stalled & ~is_engine_busy & (~self.rsp.valid | self.rsp.ready)),
             accepts.eq(self.cmd.valid & self.cmd.ready),
         ]
         with m.If(accepts):
@@ -99,7 +114,35 @@ class Cfu(wiring.Component):
             m.d.comb += answer.eq(UNKNOWN_RESPONSE + self.cmd.payload.function_id)
         if self.config.has_simd:
             self._elaborate_simd(m, decoded, accepts, is_stalled, answer)
+        if self.has_engine:
+            self._elaborate_engine(m, decoded, accepts, is_engine_busy)
         return m
+
+    def _elaborate_engine(
+        self, m: Module, decoded: data.View, accepts: Signal, is_busy: Signal
+    ) -> None:
+        """Build the engine; it answers later than the cycle after the command, and all wait."""
+        m.submodules.engine = engine = Engine(
+            macs=self.config.engine_macs,
+            scratchpad_bytes=self.config.scratchpad_bytes,
+            vendor=self.vendor,
+        )
+        m.submodules.engine_link = link = EngineLink()
+        wiring.connect(m, link.commands, engine.commands)
+        wiring.connect(m, engine.responses, link.responses)
+        wiring.connect(m, engine.memory, wiring.flipped(self.memory))
+        m.d.comb += [
+            is_busy.eq(link.is_waiting),
+            link.start.eq(accepts & decoded.engine),
+            link.command.op.eq(decoded.op),
+            link.command.index.eq(decoded.index),
+            link.command.inputs_0.eq(self.cmd.payload.inputs_0),
+            link.command.inputs_1.eq(self.cmd.payload.inputs_1),
+        ]
+        with m.If(link.start):
+            m.d.sync += self.rsp.valid.eq(0)
+        with m.Elif(link.has_answer):
+            m.d.sync += [self.rsp.valid.eq(1), self.rsp.payload.outputs_0.eq(link.answer)]
 
     def _elaborate_simd(
         self, m: Module, decoded: data.View, accepts: Signal, is_stalled: Signal, answer: Signal
@@ -263,8 +306,37 @@ class Cfu(wiring.Component):
             m.d.comb += answer.eq(data_unit.o)
 
 
-def verilog(config: Config) -> str:
+def _memory_ports(m: Module, cfu: Cfu) -> list[Signal]:
+    """Return the signals of the engine's DRAM port, connected."""
+    cmd, wdata, rdata = cfu.memory.cmd, cfu.memory.wdata, cfu.memory.rdata
+    outputs = {
+        "cmd_valid": cmd.valid,
+        "cmd_payload_we": cmd.payload.we,
+        "cmd_payload_addr": cmd.payload.addr,
+        "wdata_valid": wdata.valid,
+        "wdata_payload_data": wdata.payload.data,
+        "wdata_payload_we": wdata.payload.we,
+    }
+    inputs = {
+        "cmd_ready": cmd.ready,
+        "wdata_ready": wdata.ready,
+        "rdata_valid": rdata.valid,
+        "rdata_payload_data": rdata.payload,
+    }
+    ports = []
+    for names, is_output in ((outputs, True), (inputs, False)):
+        for name, inner in names.items():
+            port = Signal(len(inner), name=f"memory_{name}")
+            m.d.comb += port.eq(inner) if is_output else inner.eq(port)
+            ports.append(port)
+    return ports
+
+
+def verilog(config: Config, vendor: Vendor = Vendor.GENERIC) -> str:
     """Return the Verilog of module ``Cfu``, with the ports that LiteX connects.
+
+    With an engine, ``memory_cmd_*``, ``memory_wdata_*`` and ``memory_rdata_*`` are a LiteDRAM native
+    port.
 
     The text depends on the configuration and the versions of this package and Amaranth, not on the
     machine.
@@ -273,9 +345,11 @@ def verilog(config: Config) -> str:
     ----------
     config : Config
         What to build.
+    vendor : Vendor
+        What the engine's multipliers are built from.
     """
     m = Module()
-    m.submodules.cfu = cfu = Cfu(config=config)
+    m.submodules.cfu = cfu = Cfu(config=config, vendor=vendor)
     m.domains.sync = domain = ClockDomain()
     domain.clk, domain.rst = Signal(name="clk"), Signal(name="reset")
     ports = [domain.clk, domain.rst]
@@ -288,6 +362,8 @@ def verilog(config: Config) -> str:
             drives_inner = is_command != (name == "ready")
             m.d.comb += inner.eq(port) if drives_inner else port.eq(inner)
             ports.append(port)
+    if cfu.has_engine:
+        ports += _memory_ports(m, cfu)
     return str(
         backend.convert(m, name="Cfu", ports=ports, emit_src=False, strip_internal_attrs=True)
     )

@@ -1,6 +1,6 @@
 """Decode of custom instructions."""
 
-from amaranth import Cat, Module
+from amaranth import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,8 +13,9 @@ from kiwicha.isa import (
     Group,
     RequantizeOp,
 )
+from kiwicha.isa_engine import EngineCounter, EngineOp
 
-__all__ = ["DECODED", "INSTRUCTIONS", "Decoder"]
+__all__ = ["DECODED", "ENGINE_INDEXES", "INSTRUCTIONS", "Decoder"]
 
 _BYTES = 4
 
@@ -42,12 +43,26 @@ INSTRUCTIONS: dict[str, tuple[Group, int, int]] = {
 }
 """Name of each instruction: its group, its op, and how many indexes it has, from 0."""
 
+ENGINE_INDEXES = {
+    EngineOp.WINDOW: 2,
+    EngineOp.START: 1,
+    EngineOp.WAIT: 1,
+    EngineOp.STATUS: 1,
+    EngineOp.WATCHDOG: 1,
+    EngineOp.COUNTER: len(EngineCounter),
+    EngineOp.JOB_END: 1,
+    EngineOp.PEEK: 2,
+}
+"""How many indexes each instruction of the engine has; they are one flag, ``engine``."""
+
 DECODED = data.StructLayout({
     **dict.fromkeys(INSTRUCTIONS, 1),
+    "engine": 1,
     "is_known": 1,
+    "op": 3,
     "index": 4,
 })
-"""One flag per instruction; ``is_known`` if one of them is set; the index."""
+"""One flag per instruction; ``is_known`` if one of them is set; op and index."""
 
 
 class Decoder(wiring.Component):
@@ -60,6 +75,8 @@ class Decoder(wiring.Component):
     has_simd : bool
         Decode every instruction. Otherwise those that identify the gateware, the first three, are
         known and no others.
+    has_engine : bool
+        Decode the engine's instructions.
 
     Members
     -------
@@ -69,8 +86,9 @@ class Decoder(wiring.Component):
         What it means. An op that its group lacks, or an index that the op lacks, is not known.
     """
 
-    def __init__(self, *, has_simd: bool) -> None:
+    def __init__(self, *, has_simd: bool, has_engine: bool = False) -> None:
         self.has_simd = has_simd
+        self.has_engine = has_engine
         super().__init__({"function_id": In(10), "o": Out(DECODED)})
 
     def elaborate(self, platform: object) -> Module:
@@ -83,6 +101,12 @@ class Decoder(wiring.Component):
             its_group, its_op, count = INSTRUCTIONS[name]
             is_listed[name] = (group == its_group) & (op == its_op) & (index < count)
             m.d.comb += self.o[name].eq(is_listed[name])
+        if self.has_engine:
+            is_listed["engine"] = Signal()
+            for its_op, count in ENGINE_INDEXES.items():
+                with m.If((group == Group.ENGINE) & (op == its_op) & (index < count)):
+                    m.d.comb += is_listed["engine"].eq(1)
+            m.d.comb += self.o.engine.eq(is_listed["engine"])
         m.d.comb += self.o.is_known.eq(Cat(is_listed.values()).any())
-        m.d.comb += self.o.index.eq(index)
+        m.d.comb += [self.o.op.eq(op), self.o.index.eq(index)]
         return m

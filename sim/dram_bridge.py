@@ -4,6 +4,7 @@ from typing import Any
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect import wishbone
+from litex.soc.interconnect.csr import CSRStatus
 from migen import FSM, Array, Cat, If, NextState, Replicate, Signal
 
 __all__ = ["DramBridge"]
@@ -46,6 +47,7 @@ class DramBridge(LiteXModule):
             data_width=32, address_width=32, addressing="word", bursting=True
         )
         self.is_drained = Signal()
+        self.drained = CSRStatus(description="1 while no store waits for the controller.")
         word_bits = len(port.cmd.addr)
         # Bus address, from below: bus word in a port word (2 bits), port word.
         lane = bus.adr[:2]
@@ -86,6 +88,7 @@ class DramBridge(LiteXModule):
             byte_mask.eq(Cat(*(Replicate(bus.sel[index], 8) for index in range(4)))),
             lane_mask.eq(Cat(*(bus.sel & Replicate(lane == index, 4) for index in range(4)))),
             self.is_drained.eq(~collects & ~leave_needs_data),
+            self.drained.status.eq(self.is_drained),
         ]
         self.sync += [
             If(port.cmd.valid & port.cmd.ready & port.cmd.we, leave_needs_cmd.eq(0)),

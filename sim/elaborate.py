@@ -18,7 +18,7 @@ from migen import Memory
 
 from kiwicha import isa
 from kiwicha.gateware.cfu import verilog
-from kiwicha.isa import CONFIGS
+from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
 from kiwicha.sim.soc import SYS_CLK_HZ, Soc, soc_header
 
 __all__ = ["elaborate"]
@@ -102,7 +102,7 @@ def _progress_offset() -> int:
     return next(offset for name, _, offset in isa.BootBlock.layout() if name == "progress")
 
 
-def elaborate(directory: Path, cfu_verilog: str) -> None:
+def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) -> None:
     """Write Verilog and headers of the simulated system.
 
     Parameters
@@ -112,6 +112,8 @@ def elaborate(directory: Path, cfu_verilog: str) -> None:
         `MEMORIES_HEADER`.
     cfu_verilog : str
         The CFU, module ``Cfu``.
+    has_engine : bool
+        It has a port to DRAM.
     """
     logging.basicConfig(level=logging.WARNING)
     cfu_file = directory / "cfu.v"
@@ -125,6 +127,7 @@ def elaborate(directory: Path, cfu_verilog: str) -> None:
         sdram_phy=phy,
         sdram_module=module,
         cfu_file=cfu_file,
+        has_engine=has_engine,
         uart_name="sim",
     )
     banks = _name_banks(phy)
@@ -142,10 +145,12 @@ def elaborate(directory: Path, cfu_verilog: str) -> None:
 def main() -> None:
     """Elaborate the configuration named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("config", choices=sorted(CONFIGS))
+    configs = {**CONFIGS, **ENGINE_CONFIGS}
+    parser.add_argument("config", choices=sorted(configs))
     parser.add_argument("directory", type=Path)
     arguments = parser.parse_args()
-    elaborate(arguments.directory, verilog(CONFIGS[arguments.config]))
+    config = configs[arguments.config]
+    elaborate(arguments.directory, verilog(config), has_engine=config.engine_macs > 0)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,8 @@ class Soc(SoCCore):
         The memory chip.
     cfu_file : Path
         Verilog of the CFU, module ``Cfu``.
+    has_engine : bool
+        The CFU has a port to DRAM.
     sys_clk_hz : int
         Frequency of the ``sys`` domain.
     uart_name : str
@@ -75,6 +77,7 @@ class Soc(SoCCore):
         sdram_phy: Any,
         sdram_module: Any,
         cfu_file: Path,
+        has_engine: bool = False,
         sys_clk_hz: int = SYS_CLK_HZ,
         uart_name: str = "serial",
         firmware: bytes = b"",
@@ -100,6 +103,8 @@ class Soc(SoCCore):
         )
         self._add_onchip(firmware)
         self._add_dram(sdram_phy, sdram_module)
+        if has_engine:
+            self._connect_engine()
         pads = platform.request("simulation", loose=True)
         if pads is not None:
             self.simulation = SimulationExit(pads=pads)
@@ -125,6 +130,21 @@ class Soc(SoCCore):
         self.dram_bridge = DramBridge(port=self.sdram.crossbar.get_port())
         region = SoCRegion(origin=isa.DRAM_BASE, size=isa.DRAM_BYTES, mode="rwx")
         self.bus.add_slave("main_ram", self.dram_bridge.bus, region)
+
+    def _connect_engine(self) -> None:
+        port = self.sdram.crossbar.get_port()
+        self.cpu.cfu_params.update(
+            o_memory_cmd_valid=port.cmd.valid,
+            i_memory_cmd_ready=port.cmd.ready,
+            o_memory_cmd_payload_we=port.cmd.we,
+            o_memory_cmd_payload_addr=port.cmd.addr,
+            o_memory_wdata_valid=port.wdata.valid,
+            i_memory_wdata_ready=port.wdata.ready,
+            o_memory_wdata_payload_data=port.wdata.data,
+            o_memory_wdata_payload_we=port.wdata.we,
+            i_memory_rdata_valid=port.rdata.valid,
+            i_memory_rdata_payload_data=port.rdata.data,
+        )
 
 
 def soc_header(soc: Soc) -> str:

@@ -3,13 +3,14 @@
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from kiwicha import isa
 from kiwicha.errors import CapacityError, SimulationError, UsageError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.isa import BootBlock, Status
-from kiwicha.program import Program
+from kiwicha.program import Program, Step
 from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES, Ending, Progress, run_image
 from kiwicha.sim.verilate import Simulator, build_simulator
 
@@ -30,8 +31,11 @@ class RunResult:
         The outputs of the last inference, in the Program's order.
     step_cycles : tuple of tuple of int
         Cycles of every step, for every inference.
+    job_ends : tuple of tuple of tuple of int
+        For every inference and step, the cycles, from the step's start, in which the engine's jobs
+        ended; empty for steps of the CPU.
     first_cycles, last_cycles : int
-        Cycles of the first and of the last inference, from its first to its last step.
+        Cycles of all steps of the first and of the last inference.
     simulated_cycles : int
         Cycles from reset to the end.
     wall_seconds : float
@@ -42,6 +46,7 @@ class RunResult:
 
     outputs: tuple[bytes, ...]
     step_cycles: tuple[tuple[int, ...], ...]
+    job_ends: tuple[tuple[tuple[int, ...], ...], ...]
     first_cycles: int
     last_cycles: int
     simulated_cycles: int
@@ -119,8 +124,8 @@ def run_program(
         firmware = build_firmware(program.config, simulator.soc_header, on_build=announce)
 
     raw = program.to_bytes()
-    steps = len(program.steps)
-    cycles_bytes = inferences * steps * 4
+    entries = [1 + _job_count(step) for step in program.steps]
+    cycles_bytes = inferences * sum(entries) * 4
     input_image = b"".join(_padded(item, isa.ALIGNMENT_BYTES) for item in inputs)
     layout = _place(len(raw), program.arena_bytes, len(input_image), cycles_bytes)
     boot = BootBlock(
@@ -140,6 +145,7 @@ def run_program(
         progress=0,
         total_cycles=0,
         first_cycles=0,
+        engine_status=0,
     )
     ending = run_image(
         simulator,
@@ -162,16 +168,22 @@ def run_program(
     boot_after = BootBlock.unpack(ending.dumps[0])
     if ending.code != Status.OK:
         raise SimulationError(_failure(ending, boot_after))
-    table = struct.unpack(f"<{inferences * steps}I", ending.dumps[1])
+    words = iter(struct.unpack(f"<{cycles_bytes // 4}I", ending.dumps[1]))
+    tables = [[tuple(islice(words, count)) for count in entries] for _ in range(inferences)]
     return RunResult(
         outputs=ending.dumps[2:],
-        step_cycles=tuple(table[at * steps : (at + 1) * steps] for at in range(inferences)),
+        step_cycles=tuple(tuple(row[0] for row in table) for table in tables),
+        job_ends=tuple(tuple(row[1:] for row in table) for table in tables),
         first_cycles=boot_after.first_cycles,
         last_cycles=boot_after.total_cycles,
         simulated_cycles=ending.cycles,
         wall_seconds=ending.wall_seconds,
         uart=ending.uart,
     )
+
+
+def _job_count(step: Step) -> int:
+    return step.params.job_count if isinstance(step.params, isa.EngineRun) else 0
 
 
 def _failure(ending: Ending, boot: BootBlock) -> str:

@@ -173,9 +173,9 @@ def _elaboration_key(config: Config) -> str:
     package = Path(kiwicha.__file__).parent
     gateware = Path(kiwicha.gateware.__file__).parent
     sources = [
-        *(package / name for name in ("isa.py", "layout.py", "numerics.py")),
+        *(package / name for name in ("isa.py", "isa_engine.py", "layout.py", "numerics.py")),
         *(_FOLDER / name for name in ("soc.py", "dram_bridge.py", "elaborate.py")),
-        *sorted(gateware.glob("*.py")),
+        *sorted(gateware.rglob("*.py")),
     ]
     return cache.digest([config.name, *cache.package_versions(_GENERATORS), *sources])
 

@@ -40,6 +40,18 @@ uint32_t kiwicha_platform_cycles(void)
     return cycles;
 }
 
+void kiwicha_platform_drain_stores(void)
+{
+    while (*register_at(KIWICHA_CSR_DRAM_BRIDGE_DRAINED) == 0) {
+    }
+}
+
+void kiwicha_platform_forget_cached(void)
+{
+    /* VexRiscv: invalidates the whole data cache. */
+    __asm__ volatile(".word 0x500f" : : : "memory");
+}
+
 static void print_byte(char byte)
 {
     while (*register_at(KIWICHA_CSR_UART_TXFULL) != 0) {

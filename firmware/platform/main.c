@@ -9,6 +9,9 @@
 #include "machine.h"
 #include "platform.h"
 #include "runtime.h"
+#if KIWICHA_CONFIG_ENGINE_MACS
+#include "../kernels/engine.h"
+#endif
 
 static struct kiwicha_model model;
 
@@ -53,7 +56,8 @@ static bool fits_model(const volatile struct kiwicha_boot_block *boot)
     for (uint32_t index = 0; index < model.input_count; ++index) {
         inputs_bytes += align_up(model.inputs[index].tensor.bytes);
     }
-    uint64_t cycles_bytes = (uint64_t)boot->inferences * model.step_count * sizeof(uint32_t);
+    uint64_t cycles_bytes =
+        (uint64_t)boot->inferences * kiwicha_cycle_entries(&model) * sizeof(uint32_t);
     return inputs_bytes <= boot->inputs_bytes && cycles_bytes <= boot->cycles_bytes;
 }
 
@@ -91,18 +95,20 @@ static enum kiwicha_status run(volatile struct kiwicha_boot_block *boot)
     uint32_t inferences = boot->inferences;
     for (uint32_t index = 0; index < inferences; ++index) {
         copy_inputs(arena, memory_at(boot->inputs_address));
-        uint32_t start = kiwicha_platform_cycles();
         status = kiwicha_invoke(&model, cycles, count_step, (void *)(uintptr_t)boot);
-        boot->total_cycles = kiwicha_platform_cycles() - start;
+        boot->total_cycles = model.cycles;
         if (status != KIWICHA_STATUS_OK) {
             boot->failed_step = model.failed_step;
+#if KIWICHA_CONFIG_ENGINE_MACS
+            boot->engine_status = kiwicha_engine_status();
+#endif
             return status;
         }
         if (index == 0) {
             boot->first_cycles = boot->total_cycles;
         }
         boot->finished = index + 1;
-        cycles += model.step_count;
+        cycles += kiwicha_cycle_entries(&model);
     }
     return KIWICHA_STATUS_OK;
 }

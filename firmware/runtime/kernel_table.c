@@ -5,6 +5,9 @@
 #if KIWICHA_CONFIG_HAS_SIMD
 #include "../kernels/simd_kernels.h"
 #endif
+#if KIWICHA_CONFIG_ENGINE_MACS
+#include "../kernels/engine.h"
+#endif
 
 #define ENTRY(number, params, check, run)                                                          \
     {KIWICHA_KERNEL_##number, sizeof(struct params), kiwicha_check_##check, kiwicha_run_##run}
@@ -29,6 +32,9 @@ static const struct kiwicha_kernel_entry table[] = {
     ENTRY(SIMD_FULLY_CONNECTED, kiwicha_conv, simd_fully_connected, simd_fully_connected),
     ENTRY(SIMD_ADD, kiwicha_elementwise, simd_add, simd_add),
     ENTRY(SIMD_MAX_POOL, kiwicha_pool, simd_max_pool, simd_max_pool),
+#endif
+#if KIWICHA_CONFIG_ENGINE_MACS
+    ENTRY(ENGINE, kiwicha_engine_run, engine, engine),
 #endif
 };
 

@@ -11,4 +11,10 @@
  */
 uint32_t kiwicha_platform_cycles(void);
 
+/** Returns when every earlier store of the CPU is seen by other users of DRAM. */
+void kiwicha_platform_drain_stores(void);
+
+/** Makes the CPU's next loads see what others have written to DRAM. */
+void kiwicha_platform_forget_cached(void);
+
 #endif

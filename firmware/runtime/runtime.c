@@ -8,6 +8,9 @@
 #if KIWICHA_CONFIG_HAS_SIMD
 #include "../kernels/cfu.h"
 #endif
+#if KIWICHA_CONFIG_ENGINE_MACS
+#include "../kernels/engine.h"
+#endif
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Programs are little-endian");
 
@@ -213,16 +216,58 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, cons
     return status;
 }
 
+#if KIWICHA_CONFIG_ENGINE_MACS
+
+static uint32_t job_count(const struct kiwicha_model *model, const struct kiwicha_step_record *step)
+{
+    const struct kiwicha_engine_run *run =
+        (const void *)(model->memory.program + step->params_offset);
+    return step->kernel == KIWICHA_KERNEL_ENGINE ? run->job_count : 0;
+}
+
+static uint32_t job_end(uint32_t job)
+{
+    return kiwicha_engine_job_end(job);
+}
+
+#else
+
+static uint32_t job_count(const struct kiwicha_model *model, const struct kiwicha_step_record *step)
+{
+    (void)model;
+    (void)step;
+    return 0;
+}
+
+static uint32_t job_end(uint32_t job)
+{
+    return job;
+}
+
+#endif
+
+uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model)
+{
+    uint32_t entries = 0;
+    if (model != NULL) {
+        for (uint32_t k = 0; k < model->step_count; k++) {
+            entries += 1 + job_count(model, &model->steps[k]);
+        }
+    }
+    return entries;
+}
+
 enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles,
                                    void (*on_step)(void *context, uint32_t step), void *context)
 {
     if (model == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
+    model->cycles = 0;
     for (uint32_t k = 0; k < model->step_count; k++) {
+        const uint32_t begin = kiwicha_platform_cycles();
         const struct kiwicha_step_record *step = &model->steps[k];
         const struct kiwicha_kernel_entry *entry = kiwicha_find_kernel(step->kernel);
-        const uint32_t begin = kiwicha_platform_cycles();
         const enum kiwicha_status status =
             entry == NULL ? KIWICHA_STATUS_BAD_KERNEL
                           : entry->run(&model->memory, model->memory.program + step->params_offset);
@@ -231,8 +276,12 @@ enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles
             model->failed_step = k;
             return status;
         }
+        model->cycles += end - begin;
         if (cycles != NULL) {
-            cycles[k] = end - begin;
+            *cycles++ = end - begin;
+            for (uint32_t job = 0; job < job_count(model, step); job++) {
+                *cycles++ = job_end(job);
+            }
         }
         if (on_step != NULL) {
             on_step(context, k);

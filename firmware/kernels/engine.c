@@ -1,0 +1,66 @@
+#include "engine.h"
+
+#if KIWICHA_CONFIG_ENGINE_MACS
+
+#include <stddef.h>
+
+#include "cfu.h"
+#include "check.h"
+#include "platform.h"
+
+enum window { WINDOW_PROGRAM, WINDOW_ARENA };
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory,
+                                                       const void *params)
+{
+    const struct kiwicha_engine_run *p = params;
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    const uint64_t list_bytes =
+        (uint64_t)p->job_count * sizeof(struct kiwicha_engine_job) +
+        (uint64_t)p->transfer_count * sizeof(struct kiwicha_engine_transfer);
+    kiwicha_require(&check, p->job_count >= 1 && p->job_count <= KIWICHA_MAX_JOBS);
+    kiwicha_require(&check, p->transfer_count <= UINT16_MAX);
+    kiwicha_require(&check, list_bytes <= p->image.bytes);
+    kiwicha_require(&check, p->image.bytes % KIWICHA_ALIGNMENT_BYTES == 0);
+    kiwicha_require(&check, memory->arena_bytes % KIWICHA_ALIGNMENT_BYTES == 0);
+    kiwicha_require(&check, p->macs == KIWICHA_CONFIG_ENGINE_MACS);
+    kiwicha_require(&check, p->scratchpad_bytes <= KIWICHA_CONFIG_SCRATCHPAD_BYTES);
+    kiwicha_require(&check, (p->image.offset & KIWICHA_REF_CONSTANT_BIT) != 0);
+    kiwicha_require_source(&check, &p->image, p->image.bytes, KIWICHA_ALIGNMENT_BYTES);
+    return check.status;
+}
+
+enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_engine_run *p = params;
+    const uint32_t image = (uint32_t)(uintptr_t)kiwicha_source(memory, &p->image);
+    const uint32_t arena = (uint32_t)(uintptr_t)memory->arena;
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WINDOW, WINDOW_PROGRAM, image,
+                   p->image.bytes);
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WINDOW, WINDOW_ARENA, arena,
+                   memory->arena_bytes);
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WATCHDOG, 0,
+                   KIWICHA_ENGINE_WATCHDOG_CYCLES, 0);
+    kiwicha_platform_drain_stores();
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_START, 0, 0,
+                   p->job_count | p->transfer_count << 16);
+    const uint32_t status =
+        kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WAIT, 0, 0, 0);
+    kiwicha_platform_forget_cached();
+    return status == 0 ? KIWICHA_STATUS_OK : KIWICHA_STATUS_ENGINE;
+}
+
+uint32_t kiwicha_engine_status(void)
+{
+    return kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_STATUS, 0, 0, 0);
+}
+
+uint32_t kiwicha_engine_job_end(uint32_t job)
+{
+    return kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_JOB_END, 0, job, 0);
+}
+
+#endif
