@@ -58,6 +58,7 @@ class Weights:
         dut.weight_zero_point.value = work.job.weight_zero_point & 0x1FF
         dut.weights_are_unsigned.value = int(bool(work.job.flags & JobFlag.UNSIGNED))
         dut.weights_are_tables.value = int(fill.is_table)
+        dut.weights_are_packed.value = int(bool(work.job.flags & JobFlag.PACKED))
 
     def sample(self, cycle: int) -> None:
         """Note what is taken."""

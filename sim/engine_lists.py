@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.isa_engine import EngineError, EngineJob, EngineTransfer, JobFlag, JobKind
+from kiwicha.engine_packing import bytes_of_word, channels_per_group
+from kiwicha.isa_engine import (
+    GROUP_PARAMETER_BYTES,
+    EngineError,
+    EngineJob,
+    EngineTransfer,
+    JobFlag,
+    JobKind,
+)
 from kiwicha.sim.dram_port import Window
 from kiwicha.sim.stand_in_core import digest
 
@@ -133,9 +141,9 @@ class Machine:
         return cursor + job.weights_bytes
 
     def _group_bytes(self, job: EngineJob) -> int:
-        is_double = job.kind == JobKind.DEPTHWISE and not job.flags & JobFlag.TAPS_8
-        channels = self.macs // 8 * (2 if is_double else 1)
-        return channels * 12 + job.group_words * self.macs
+        flags = JobFlag(job.flags)
+        channels = channels_per_group(self.macs, JobKind(job.kind), flags)
+        return channels * GROUP_PARAMETER_BYTES + job.group_words * bytes_of_word(self.macs, flags)
 
     def execute(self, made: JobList) -> None:
         """Do what the engine should: transfers and jobs, each as soon as it may."""

@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha import numerics
-from kiwicha.isa_engine import INPUT_LANES, TABLE_ENTRIES, EngineJob, JobFlag, JobKind
+from kiwicha.isa_engine import (
+    INPUT_LANES,
+    TABLE_ENTRIES,
+    EngineJob,
+    JobFlag,
+    JobKind,
+    outputs_of,
+)
 from kiwicha.sim.engine_bench import pack
 
 __all__ = ["Fill", "Layer", "expected_output", "fills", "job_of", "table_fill", "table_job"]
@@ -57,11 +64,12 @@ class Layer:
     is_wide: bool
     has_8_taps: bool = False
     is_ones: bool = False
+    is_packed: bool = False
 
     @property
     def outputs(self) -> int:
         """Chain pairs of the array."""
-        return self.macs // _LANES
+        return outputs_of(self.macs)
 
     @property
     def channels(self) -> int:
@@ -71,7 +79,8 @@ class Layer:
     @property
     def group_channels(self) -> int:
         """Channels of a group."""
-        return self.outputs * (2 if self.is_depthwise and not self.has_8_taps else 1)
+        is_double = not self.has_8_taps if self.is_depthwise else self.is_packed
+        return self.outputs * (2 if is_double else 1)
 
     @property
     def groups(self) -> int:
@@ -115,6 +124,7 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
     flags |= JobFlag.TAPS_8 if layer.has_8_taps else JobFlag(0)
     flags |= JobFlag.ONES if layer.is_ones else JobFlag(0)
     flags |= JobFlag.UNSIGNED if layer.is_unsigned else JobFlag(0)
+    flags |= JobFlag.PACKED if layer.is_packed else JobFlag(0)
     is_depthwise = layer.is_depthwise
     phase = left % stride[1] if is_depthwise else 0
     last_channels = layer.channels - (layer.groups - 1) * layer.group_channels
@@ -170,6 +180,9 @@ def fills(layer: Layer) -> list[Fill]:
     padded = layer.groups * layer.group_channels
     parameters = np.zeros((3, padded), np.int64)
     parameters[:, : layer.channels] = layer.parameters
+    if layer.is_packed:
+        folded = layer.input_zero_point * layer.weights.sum(axis=(1, 2, 3))
+        parameters[0, : layer.channels] = numerics.wrap_int32(layer.parameters[0] - folded)
     for first in range(0, padded, layer.group_channels):
         channels = slice(first, first + layer.group_channels)
         words = (_depthwise_words if layer.is_depthwise else _conv_words)(layer, channels)
@@ -191,19 +204,20 @@ def parameter_beats(parameters: Ints) -> list[int]:
 
 
 def _conv_words(layer: Layer, channels: slice) -> Ints:
-    """Return words [word, lane, output]; bytes of no weight are the weight zero point."""
+    """Return words [word, half, lane, output]; bytes of no weight are the weight zero point."""
     rows, columns = layer.kernel
     run_columns = columns // layer.runs
     inputs = layer.weights.shape[3]
     run = np.full(
-        (layer.outputs, rows, layer.runs, layer.run_words * _LANES), layer.weight_zero_point
+        (layer.group_channels, rows, layer.runs, layer.run_words * _LANES), layer.weight_zero_point
     )
     chosen = layer.weights[channels]
     for column in range(columns):
         number, within = divmod(column, run_columns)
         first = within * layer.input_pitch
         run[: len(chosen), :, number, first : first + inputs] = chosen[:, :, column, :]
-    return run.reshape(layer.outputs, -1, _LANES).transpose(1, 2, 0)
+    halves = run.reshape(layer.group_channels // layer.outputs, layer.outputs, -1, _LANES)
+    return halves.transpose(2, 0, 3, 1)
 
 
 def _depthwise_words(layer: Layer, channels: slice) -> Ints:
@@ -276,7 +290,7 @@ def table_job(
     clamp: tuple[int, int],
 ) -> EngineJob:
     """Return the descriptor of an ADD or TABLE."""
-    outputs = macs // _LANES
+    outputs = outputs_of(macs)
     fields = {name: 0 for name, _, _ in EngineJob.layout()}
     fields |= {
         "kind": kind,

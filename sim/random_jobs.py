@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha import numerics
-from kiwicha.isa_engine import GROUP_WORDS, INPUT_LANES, TABLE_ENTRIES, EngineJob, JobKind
+from kiwicha.isa_engine import (
+    GROUP_WORDS,
+    INPUT_LANES,
+    PACKED_MACS,
+    PACKED_WEIGHT_LIMIT,
+    TABLE_ENTRIES,
+    EngineJob,
+    JobKind,
+    outputs_of,
+)
 from kiwicha.sim.job_builder import (
     Fill,
     Layer,
@@ -96,7 +105,7 @@ def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> Non
 
 def _table_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
     """Return an ADD or TABLE, sometimes in place."""
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
     results = int(rng.integers(1, memory_bytes // 4 // outputs))
     count = 2 if kind == JobKind.ADD else 1
     *inputs, output = _places(rng, [results * outputs] * (count + 1), memory_bytes)
@@ -162,8 +171,10 @@ def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) ->
     is_dense = inputs < INPUT_LANES and bool(rng.integers(2))
     input_pitch = inputs if is_dense else -(-inputs // 8) * 8
     is_ones = is_depthwise and columns % stride[1] == 0 and bool(rng.integers(3) == 0)
-    weights, zero_point, is_unsigned = _random_weights(
-        rng, (1 if is_depthwise else channels, rows, columns, inputs)
+    shape = (1 if is_depthwise else channels, rows, columns, inputs)
+    is_packed = macs == PACKED_MACS and not is_depthwise and bool(rng.integers(4))
+    weights, zero_point, is_unsigned = (
+        _packable_weights(rng, shape) if is_packed else _random_weights(rng, shape)
     )
     if is_ones:
         weights = np.full_like(weights, zero_point + 1)
@@ -194,6 +205,7 @@ def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) ->
         is_wide=is_wide,
         has_8_taps=has_8_taps,
         is_ones=is_ones,
+        is_packed=is_packed,
     )
     words = rows * stride[1] if is_depthwise else rows * layer.runs * layer.run_words
     work = words * outputs[0] * outputs[1] * layer.groups
@@ -208,6 +220,14 @@ def _random_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[I
     if rng.integers(4) == 0:
         return rng.choice(np.array([low, low + 255]), shape), zero_point, is_unsigned
     return rng.integers(low, low + 256, shape), zero_point, is_unsigned
+
+
+def _packable_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:
+    """Return weights that fit beside others, their zero point and whether they are unsigned."""
+    limit = PACKED_WEIGHT_LIMIT
+    if rng.integers(4) == 0:
+        return rng.choice(np.array([-limit, limit]), shape), 0, False
+    return rng.integers(-limit, limit + 1, shape), 0, False
 
 
 def _random_parameters(rng: np.random.Generator, sizes: Ints) -> tuple[Ints, bool]:

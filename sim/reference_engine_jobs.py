@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from kiwicha import numerics
 from kiwicha.engine_packing import (
     Parameters,
+    bytes_of_word,
     cells_of_channels,
     channels_per_group,
+    unpack_conv_words,
     unpack_groups,
     unpack_tables,
 )
@@ -23,9 +25,14 @@ from kiwicha.isa_engine import (
     GROUP_WORDS,
     INPUT_LANES,
     OUTPUT_BYTES,
+    PACKED_MACS,
+    PACKED_WEIGHT_LIMIT,
+    TABLE_ENTRIES,
+    TABLE_ENTRY_BYTES,
     EngineJob,
     JobFlag,
     JobKind,
+    outputs_of,
 )
 
 __all__ = ["Scratchpad", "check_kind", "execute_job", "read_ranges", "written_range"]
@@ -84,15 +91,16 @@ def check_kind(job: EngineJob) -> None:
     ProgramError
         If not.
     """
-    unknown = JobFlag.CODED | JobFlag.PACKED
-    if job.kind not in set(JobKind) or JobFlag(job.flags) & unknown:
+    is_packed = bool(job.flags & JobFlag.PACKED)
+    is_known = job.kind in set(JobKind) and not job.flags & JobFlag.CODED
+    if not is_known or (is_packed and job.kind != JobKind.CONV):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
 
 
 def read_ranges(job: EngineJob, macs: int) -> list[Range]:
     """Return first byte and end of what a job reads as data."""
     if job.kind in {JobKind.ADD, JobKind.TABLE}:
-        size = job.run_words * (macs // INPUT_LANES)
+        size = job.run_words * outputs_of(macs)
         starts = [job.first_address, job.input_2_address]
         return [(at, at + size) for at in starts[: 2 if job.kind == JobKind.ADD else 1]]
     rows = _rows(job)
@@ -104,10 +112,11 @@ def read_ranges(job: EngineJob, macs: int) -> list[Range]:
 
 def written_range(job: EngineJob, macs: int) -> Range:
     """Return first byte and end of what a job writes."""
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
     if job.kind in {JobKind.ADD, JobKind.TABLE}:
         return job.output_address, job.output_address + job.run_words * outputs
-    beats = 1 if job.kind == JobKind.CONV else job.last_beats
+    has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
+    beats = job.last_beats if has_beats else 1
     results = job.output_rows * job.output_columns
     last = (results - 1) * job.output_pixel_bytes + (job.groups - 1) * job.group_output_step
     return job.output_address, job.output_address + last + beats * outputs
@@ -143,7 +152,10 @@ def execute_job(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad
 def _check(job: EngineJob, macs: int, size: int) -> None:
     flags = JobFlag(job.flags)
     is_dw4 = job.kind == JobKind.DEPTHWISE and not flags & JobFlag.TAPS_8
-    least = (2 if is_dw4 or job.kind == JobKind.ADD else 1) * (
+    is_packed = bool(flags & JobFlag.PACKED)
+    if is_packed and macs != PACKED_MACS:
+        raise ProgramError(f"a packed job must be for {PACKED_MACS} products, not {macs}")
+    least = (2 if is_dw4 or is_packed or job.kind == JobKind.ADD else 1) * (
         2 if flags & JobFlag.WIDE and job.kind != JobKind.ADD else 1
     )
     if not least <= job.interval <= 8:
@@ -151,7 +163,7 @@ def _check(job: EngineJob, macs: int, size: int) -> None:
     if not 1 <= job.group_words <= GROUP_WORDS or not job.groups:
         raise ProgramError(f"a group must have 1 to {GROUP_WORDS} words, not {job.group_words}")
     is_table = job.kind in {JobKind.ADD, JobKind.TABLE}
-    unit = macs // INPUT_LANES if is_table else OUTPUT_BYTES
+    unit = outputs_of(macs) if is_table else OUTPUT_BYTES
     if job.output_address % OUTPUT_BYTES or job.output_pixel_bytes % unit:
         raise ProgramError(f"output must be aligned to {OUTPUT_BYTES} bytes ({job})")
     ranges = read_ranges(job, macs)
@@ -181,14 +193,22 @@ def _weights(job: EngineJob, stored: NDArray[np.int8]) -> Ints:
 
 
 def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
-    outputs = macs // INPUT_LANES
+    flags = JobFlag(job.flags)
+    channels = channels_per_group(macs, JobKind.CONV, flags)
     if job.row_words != job.runs * job.run_words:
         raise ProgramError(f"row_words must be {job.runs * job.run_words}, not {job.row_words}")
     if job.group_words != job.kernel_rows * job.row_words:
         raise ProgramError(f"a group must have all words of its kernel rows ({job})")
-    parameters, words = unpack_groups(stream, job.groups, outputs, job.group_words, macs)
-    split = _weights(job, words).reshape(job.groups, job.group_words * INPUT_LANES, outputs)
-    weights = split.transpose(1, 0, 2).reshape(job.group_words * INPUT_LANES, -1)
+    parameters, words = unpack_groups(
+        stream, job.groups, channels, job.group_words, bytes_of_word(macs, flags)
+    )
+    stored = unpack_conv_words(words, macs)
+    weights = _weights(job, stored).reshape(len(stored), -1).T
+    # Packed products are those of whole inputs, and the zero point lies outside the image.
+    is_packed = bool(flags & JobFlag.PACKED)
+    if is_packed and np.abs(weights).max(initial=0) > PACKED_WEIGHT_LIMIT:
+        raise ProgramError(f"weights of a packed job must be at most {PACKED_WEIGHT_LIMIT}")
+    reduction, outside = (0, job.input_zero_point) if is_packed else (job.input_zero_point, 0)
 
     rows = _rows(job)
     columns = job.first_offset + np.arange(job.output_columns) * job.column_step
@@ -203,9 +223,9 @@ def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> N
         addresses = rows.addresses[row][None, :, None] + offsets
         is_data = rows.is_inside[row][None, :, None] & in_row
         _require_written(scratchpad, addresses, is_data & is_used)
-        x = np.where(is_data, scratchpad.gather(addresses) - job.input_zero_point, 0)
+        x = np.where(is_data, scratchpad.gather(addresses) - reduction, outside)
         sums[row] = _product(x.reshape(job.output_columns, -1), weights)
-    _finish(job, sums, parameters, outputs, macs, scratchpad)
+    _finish(job, sums, parameters, channels, macs, scratchpad)
 
 
 def _product(x: Ints, weights: Ints) -> Ints:
@@ -223,8 +243,8 @@ def _depthwise(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad)
         raise ProgramError(f"a group must have {stride * kernel} words, not {job.group_words}")
     if not 0 <= job.first_phase < stride or job.first_index != job.first_phase * kernel:
         raise ProgramError(f"first_phase and first_index must agree with the stride ({job})")
-    parameters, stored = unpack_groups(stream, job.groups, channels, job.group_words, macs)
     cells = cells_of_channels(macs, channels)
+    parameters, stored = unpack_groups(stream, job.groups, channels, job.group_words, cells.size)
     taps = cells.shape[1]
     # [words, taps, all channels]
     weights = _weights(job, stored)[:, :, cells].transpose(1, 3, 0, 2)
@@ -279,9 +299,10 @@ def _finish(
 ) -> None:
     """Requantize sums [rows, columns, all channels] and write them."""
     values = _requantized(job, sums.reshape(-1, sums.shape[2]), parameters)
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
     kept = (job.groups - 1) * channels
-    kept += channels if job.kind == JobKind.CONV else job.last_beats * outputs
+    has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
+    kept += job.last_beats * outputs if has_beats else channels
     result = np.arange(len(values))[:, None] * job.output_pixel_bytes
     group = np.arange(job.groups)[:, None] * job.group_output_step + np.arange(channels)
     addresses = job.output_address + result + group.reshape(1, -1)[:, :kept]
@@ -306,9 +327,12 @@ def _requantized(job: EngineJob, sums: Ints, parameters: Parameters) -> NDArray[
 
 def _tables(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
     parameters, tables = unpack_tables(stream, macs)
-    size = job.run_words * (macs // INPUT_LANES)
-    if {job.column_step, job.output_pixel_bytes} != {macs // INPUT_LANES}:
-        raise ProgramError(f"a table job must go on by {macs // INPUT_LANES} bytes ({job})")
+    size = job.run_words * outputs_of(macs)
+    word_bytes = INPUT_LANES * outputs_of(macs)
+    if job.group_words * word_bytes != TABLE_ENTRIES * TABLE_ENTRY_BYTES:
+        raise ProgramError(f"group_words must be the size of the tables, not {job.group_words}")
+    if {job.column_step, job.output_pixel_bytes} != {outputs_of(macs)}:
+        raise ProgramError(f"a table job must go on by {outputs_of(macs)} bytes ({job})")
     addresses = job.first_address + np.arange(size)
     sums = tables[scratchpad.bytes[addresses], 0]
     if job.kind == JobKind.ADD:

@@ -50,7 +50,7 @@ class StandInCore(wiring.Component):
     Parameters
     ----------
     parameter_beats_per_block, beats_per_word : int
-        Size of a fill.
+        Size of a fill; words that are packed have twice as many beats.
     fill : StructLayout
         Of a fill's command.
     scratchpad_bytes : int
@@ -81,6 +81,7 @@ class StandInCore(wiring.Component):
             "weight_zero_point": In(signed(9)),
             "weights_are_unsigned": In(1),
             "weights_are_tables": In(1),
+            "weights_are_packed": In(1),
             "accesses": In(stream.Signature(LINE_ACCESS)),
             "read_data": Out(_LINE_BITS),
             "counts": Out(CORE_COUNTS),
@@ -106,7 +107,7 @@ class StandInCore(wiring.Component):
                 value.eq(0),
                 beats_left.eq(
                     self.fills.payload.blocks * self.parameter_beats_per_block
-                    + self.fills.payload.words * self.beats_per_word
+                    + (self.fills.payload.words * self.beats_per_word << self.weights_are_packed)
                 ),
             ]
         with m.If(self.beats.valid & self.beats.ready):

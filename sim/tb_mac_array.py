@@ -11,11 +11,12 @@ from cocotb.triggers import FallingEdge
 from numpy.typing import NDArray
 
 from kiwicha.gateware.engine.mac_array import LANES, ArrayMode, MacArray
-from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS
+from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS, SECOND_BITS
+from kiwicha.isa_engine import PACKED_MACS, PACKED_WEIGHT_LIMIT, outputs_of
 from kiwicha.sim import bench, stream_drivers
 from kiwicha.sim.engine_bench import pack, signed_fields
 
-__all__ = ["convolutions", "depthwise_rows"]
+__all__ = ["convolutions", "depthwise_rows", "packed_convolutions"]
 
 Ints = NDArray[np.int64]
 _LARGEST = 255
@@ -31,6 +32,7 @@ class Step:
     shift: bool = False
     last: bool = False
     tag: int = 0
+    seconds: Ints | None = None
 
 
 @dataclass
@@ -67,9 +69,8 @@ def _numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
 
 async def _play(dut: Any, schedule: Schedule, mode: ArrayMode, values: dict[str, Any]) -> None:
     rng = random.Random(values["seed"])
-    outputs = values["macs"] // LANES
-    lane_bits = OPERAND_BITS * outputs
-    word_bits = len(dut.weights)
+    outputs = outputs_of(values["macs"])
+    is_systolic = mode in {ArrayMode.CONV, ArrayMode.PACKED}
     tag_bits = len(dut.operations__payload) - 3
     gap = 2 if values["is_wide"] else 1
     due: dict[int, tuple[list[int], int, int]] = {}
@@ -86,26 +87,36 @@ async def _play(dut: Any, schedule: Schedule, mode: ArrayMode, values: dict[str,
             assert got == expected, f"cycle {cycle}: {got}, not {expected}"
         is_valid = step.weights is not None
         x = pack(step.x, OPERAND_BITS) if is_valid else rng.getrandbits(len(dut.x))
-        weights = rng.getrandbits(word_bits)
-        for lane in range(LANES):
-            back = lane if mode is ArrayMode.CONV else 0
-            source = steps[cycle - back].weights if cycle >= back else None
-            if source is not None:
-                mask = ((1 << lane_bits) - 1) << lane_bits * lane
-                packed = pack([int(weight) for weight in source[lane]], OPERAND_BITS)
-                weights = weights & ~mask | packed << lane_bits * lane
+        lanes = (
+            [steps[cycle - lane] if cycle >= lane else Step() for lane in range(LANES)]
+            if is_systolic
+            else [step] * LANES
+        )
+        dut.weights.value = _word(rng, [s.weights for s in lanes], outputs, OPERAND_BITS)
+        if values["macs"] == PACKED_MACS:
+            dut.seconds.value = _word(rng, [s.seconds for s in lanes], outputs, SECOND_BITS)
         tag = rng.getrandbits(tag_bits) if not is_valid else step.tag % (1 << tag_bits)
         flags = step.first | step.shift << 1 | step.last << 2 if is_valid else rng.getrandbits(3)
         dut.operations__valid.value = int(is_valid)
         dut.operations__payload.value = flags | tag << 3
         dut.x.value = x
-        dut.weights.value = weights
         if is_valid and step.last:
             for beat, sums in enumerate(next(results)):
                 due[cycle + MacArray.LATENCY[mode] + beat * gap] = sums, beat, tag
         await FallingEdge(dut.clk)
     assert not due
     assert next(results, None) is None
+
+
+def _word(rng: random.Random, sources: Sequence[Ints | None], outputs: int, bits: int) -> int:
+    """Return what the weight memories give: for each lane that of its source, or noise."""
+    lanes = [
+        rng.getrandbits(bits * outputs)
+        if source is None
+        else pack([int(weight) for weight in source[lane]], bits)
+        for lane, source in enumerate(sources)
+    ]
+    return pack(lanes, bits * outputs)
 
 
 async def _start(dut: Any, mode: ArrayMode, values: dict[str, Any]) -> None:
@@ -121,7 +132,7 @@ async def convolutions(dut: Any) -> None:
     """Sum dot products of one to many words, close together or with gaps."""
     values = bench.parameters()
     rng = np.random.default_rng(values["seed"])
-    outputs = values["macs"] // LANES
+    outputs = outputs_of(values["macs"])
     schedule = Schedule()
     for number in range(values["count"]):
         words = int(rng.choice((1, 2, 3, 9, 40)))
@@ -139,6 +150,42 @@ async def convolutions(dut: Any) -> None:
         schedule.results.append([[int(value) for value in sums]])
     await _start(dut, ArrayMode.CONV, values)
     await _play(dut, schedule, ArrayMode.CONV, values)
+
+
+def _packable(rng: np.random.Generator, shape: tuple[int, ...], low: int, high: int) -> Ints:
+    """Return numbers of a range: only extremes, one extreme, or all over it."""
+    kind = rng.integers(3)
+    if kind == 0:
+        return rng.choice(np.array([low, high]), shape)
+    if kind == 1:
+        return np.full(shape, rng.choice(np.array([low, high])), np.int64)
+    return rng.integers(low, high + 1, shape)
+
+
+@cocotb.test()
+async def packed_convolutions(dut: Any) -> None:
+    """Sum dot products of one to many words, two for each chain pair."""
+    values = bench.parameters()
+    rng = np.random.default_rng(values["seed"])
+    outputs = outputs_of(values["macs"])
+    limit = PACKED_WEIGHT_LIMIT
+    schedule = Schedule()
+    for number in range(values["count"]):
+        words = int(rng.choice((1, 2, 3, 9, 40)))
+        x = _packable(rng, (words, len(dut.x) // OPERAND_BITS), -128, 127)
+        weights, seconds = (
+            _packable(rng, (words, LANES, outputs), -limit, limit) for _ in range(2)
+        )
+        for k in range(words):
+            if rng.random() < values["stall"]:
+                schedule.idle(int(rng.integers(1, 4)))
+            inputs = [int(v) for v in x[k]]
+            step = Step(inputs, weights[k], last=k == words - 1, tag=number, seconds=seconds[k])
+            schedule.add(step, 4 if values["is_wide"] else 2)
+        beats = [np.einsum("kl,klo->o", x[:, :LANES], half) for half in (weights, seconds)]
+        schedule.results.append([[int(value) for value in sums] for sums in beats])
+    await _start(dut, ArrayMode.PACKED, values)
+    await _play(dut, schedule, ArrayMode.PACKED, values)
 
 
 @dataclass(frozen=True)
@@ -239,7 +286,7 @@ async def depthwise_rows(dut: Any) -> None:
     """Walk rows of many windows: any size, stride and padding."""
     values = bench.parameters()
     rng = np.random.default_rng(values["seed"])
-    outputs = values["macs"] // LANES
+    outputs = outputs_of(values["macs"])
     taps = values["taps"]
     mode = ArrayMode.DEPTHWISE_4 if taps == 4 else ArrayMode.DEPTHWISE_8
     beats = LANES // taps

@@ -8,7 +8,7 @@ import numpy as np
 from cocotb.triggers import FallingEdge, ReadOnly
 
 from kiwicha.gateware.engine.job import ADDRESS_BITS, OPERATION
-from kiwicha.isa_engine import EngineJob, JobKind
+from kiwicha.isa_engine import EngineJob, JobFlag, JobKind
 from kiwicha.sim import bench, stream_drivers
 from kiwicha.sim.engine_bench import pack
 from kiwicha.sim.random_jobs import random_work
@@ -24,8 +24,13 @@ def _fields(payload: int) -> dict[str, int]:
     return {name: payload >> field.offset & ((1 << field.width) - 1) for name, field in OPERATION}
 
 
-def _check(got: dict[str, int], wanted: Operation, kind: JobKind, where: str) -> None:
-    """Compare an operation; where it has no data, its address and word mean nothing."""
+def _check(
+    got: dict[str, int], wanted: Operation, kind: JobKind, where: str, *, is_packed: bool
+) -> None:
+    """Compare an operation; where it has no data, its address and word mean nothing.
+
+    If packed the word counts: it meets the zero point.
+    """
     lanes = range(got["low"], max(got["low"], got["high"]))
     assert list(lanes) == list(wanted.lanes), f"{where}: lanes {lanes}, not {wanted.lanes}"
     names = ["last"]
@@ -36,7 +41,9 @@ def _check(got: dict[str, int], wanted: Operation, kind: JobKind, where: str) ->
     else:
         names += ["shift", "is_dropped"]
     if wanted.lanes:
-        names += ["address"] if kind in (JobKind.ADD, JobKind.TABLE) else ["address", "index"]
+        names += ["address"]
+    if (wanted.lanes or is_packed) and kind not in (JobKind.ADD, JobKind.TABLE):
+        names += ["index"]
     for name in names:
         expected = int(getattr(wanted, name)) % (1 << ADDRESS_BITS)
         assert got[name] == expected, f"{where}: {name} {got[name]}, not {expected}"
@@ -59,6 +66,8 @@ async def groups(dut: Any) -> None:
             | {"interval": rng.choice((job.interval, 1, rng.randint(1, 8)))}
         )
         dut.job.value = pack(list(job.pack()), 8)
+        if kind == JobKind.CONV:
+            dut.visits_all.value = int(bool(job.flags & JobFlag.PACKED))
         # Weights come in time, or late.
         ready = [0]
         for _ in range(min(job.groups, 4) - 1):
@@ -90,7 +99,8 @@ async def _walk(dut: Any, job: EngineJob, ready: list[int], name: str) -> bool:
         assert int(dut.operations__valid.value) == (operation is not None), where
         assert int(dut.done.value) == (cycle in ends), where
         if operation is not None:
-            _check(_fields(int(dut.operations__payload.value)), operation, kind, where)
+            fields = _fields(int(dut.operations__payload.value))
+            _check(fields, operation, kind, where, is_packed=bool(job.flags & JobFlag.PACKED))
         held += int(dut.is_held.value)
         await FallingEdge(dut.clk)
     dut.start.value = 0

@@ -8,8 +8,10 @@ import cocotb
 from cocotb.triggers import FallingEdge
 
 from kiwicha.gateware.engine.mac_array import LANES
-from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS
-from kiwicha.gateware.engine.weight_buffer import BEAT_BYTES, PARAMETER_BLOCK, WeightBuffer
+from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS, SECOND_BITS
+from kiwicha.gateware.engine.parameter_memory import PARAMETER_BLOCK
+from kiwicha.gateware.engine.weight_buffer import BEAT_BYTES, WeightBuffer
+from kiwicha.isa_engine import PACKED_MACS, outputs_of
 from kiwicha.sim import bench, stream_drivers
 from kiwicha.sim.engine_bench import pack, signed_fields
 
@@ -21,7 +23,10 @@ _FULL_AFTER = 3
 
 @dataclass(frozen=True)
 class Group:
-    """One group: channels as (bias, multiplier, shift), weights as [word][lane][output]."""
+    """One group: channels as (bias, multiplier, shift), weights as [word][lane][output].
+
+    If packed, seconds follow weights: [word][lane][half and output].
+    """
 
     channels: list[tuple[int, int, int]]
     words: list[list[list[int]]]
@@ -46,13 +51,22 @@ def _random_group(rng: random.Random, values: dict[str, Any], outputs: int) -> G
         for number in range(3)
     ]
     low = 0 if values["is_unsigned"] else -128
-    words = [
-        [[rng.choice((low, low + 255, rng.randint(low, low + 255))) for _ in range(outputs)]
-         for _ in range(LANES)]
-        for _ in range(count)
-    ]  # fmt: skip
+    halves = 2 if values["is_packed"] else 1
+
+    def lane_weights() -> list[int]:
+        return [
+            rng.choice((low, low + 255, rng.randint(low, low + 255)))
+            for _ in range(halves * outputs)
+        ]
+
+    words = [[lane_weights() for _ in range(LANES)] for _ in range(count)]
     for word in words:
-        flat = [weight for lane in word for weight in lane]
+        flat = [
+            weight
+            for half in range(halves)
+            for lane in word
+            for weight in lane[half * outputs :][:outputs]
+        ]
         beats += [
             pack(flat[first : first + BEAT_BYTES], 8) for first in range(0, len(flat), BEAT_BYTES)
         ]
@@ -65,6 +79,7 @@ class _Filler:
     def __init__(self, dut: Any, groups: list[Group], rng: random.Random, stall: float) -> None:
         self.dut, self.groups, self.rng, self.stall = dut, groups, rng, stall
         self.started, self.sent = 0, 0
+        self.block_bits = len(dut.commands__payload) - len(dut.index) - 1
         self.full_at: list[int] = []
         self.command_at: list[int] = []
 
@@ -76,8 +91,7 @@ class _Filler:
         payload = rng.getrandbits(len(dut.commands__payload))
         if self.offers_command:
             group = self.groups[self.started]
-            block_bits = (2 * len(group.words[0][0]) // PARAMETER_BLOCK).bit_length()
-            payload = len(group.channels) // PARAMETER_BLOCK | len(group.words) << block_bits
+            payload = len(group.channels) // PARAMETER_BLOCK | len(group.words) << self.block_bits
         dut.commands__payload.value = payload
         self.offers_beat = self.started > len(self.full_at) and rng.random() >= self.stall
         dut.beats__valid.value = int(self.offers_beat)
@@ -142,7 +156,7 @@ class _Reader:
 
     def sample(self, cycle: int) -> None:
         """Compare what earlier reads gave, and note what this cycle's will give."""
-        dut, outputs = self.dut, self.values["macs"] // LANES
+        dut, outputs = self.dut, outputs_of(self.values["macs"])
         full = self.filler.full_at
         assert int(dut.is_available.value) == (
             self.done < len(full) and cycle >= full[self.done]
@@ -154,6 +168,10 @@ class _Reader:
             if expected is not None:
                 raw = word >> lane_bits * lane & ((1 << lane_bits) - 1)
                 got = signed_fields(raw, OPERAND_BITS, outputs)
+                if self.values["is_packed"]:
+                    second_bits = SECOND_BITS * outputs
+                    raw = int(dut.seconds.value) >> second_bits * lane & ((1 << second_bits) - 1)
+                    got += signed_fields(raw, SECOND_BITS, outputs)
                 assert got == expected, f"cycle {cycle}, lane {lane}: {got}, not {expected}"
         channels = self.parameters.pop(cycle, [])
         raw = int(dut.parameters.value)
@@ -187,7 +205,7 @@ async def groups(dut: Any) -> None:
     """Pass groups through the buffer; fills run ahead of reads as far as banks allow."""
     values = bench.parameters()
     rng = random.Random(values["seed"])
-    outputs = values["macs"] // LANES
+    outputs = outputs_of(values["macs"])
     filler = _Filler(
         dut,
         [_random_group(rng, values, outputs) for _ in range(values["count"])],
@@ -198,6 +216,8 @@ async def groups(dut: Any) -> None:
     dut.zero_point.value = values["zero_point"] & 0x1FF
     dut.is_unsigned.value = int(values["is_unsigned"])
     dut.is_skewed.value = int(values["is_skewed"])
+    if values["macs"] == PACKED_MACS:
+        dut.is_packed.value = int(values["is_packed"])
     dut.release.value = 0
     dut.take.value = 0
     dut.commands__valid.value = 0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kiwicha.isa_engine import INPUT_LANES, READ_BYTES, EngineJob, JobKind
+from kiwicha.isa_engine import INPUT_LANES, READ_BYTES, EngineJob, JobFlag, JobKind
 
 __all__ = ["Operation", "schedule"]
 
@@ -84,7 +84,9 @@ def _paced(
 
 
 def _rows_above(job: EngineJob, number: int) -> int:
-    """Return how many kernel rows of an output row lie above the input; not the last of all."""
+    """Return how many kernel rows of an output row are skipped above the input; not all of them."""
+    if job.flags & JobFlag.PACKED:
+        return 0
     row = job.first_row + number * job.stride_rows
     above = 0
     while row < 0 and above < job.kernel_rows - 1:
@@ -95,15 +97,21 @@ def _rows_above(job: EngineJob, number: int) -> int:
 def _kernel_rows(job: EngineJob, number: int) -> list[tuple[int, int, bool]]:
     """Return kernel row, address and whether it is inside, for each row that is walked.
 
-    Those inside the input; if there is none, one outside.
+    Those inside the input; if there is none, one outside. All of them if the job is packed.
     """
     first_row = job.first_row + number * job.stride_rows
     first_address = job.first_address + number * job.row_step
     rows = [
-        (k, first_address + k * job.kernel_row_step, True)
+        (
+            k,
+            first_address + k * job.kernel_row_step,
+            0 <= first_row + k * job.dilation_rows < job.input_rows,
+        )
         for k in range(job.kernel_rows)
-        if 0 <= first_row + k * job.dilation_rows < job.input_rows
     ]
+    if job.flags & JobFlag.PACKED:
+        return rows
+    rows = [(k, address, is_inside) for k, address, is_inside in rows if is_inside]
     return rows or [(_rows_above(job, number), first_address, False)]
 
 

@@ -23,23 +23,43 @@ def parameters(channels: int, seed: int = 0) -> Parameters:
         (64, JobKind.DEPTHWISE, 0, 16),
         (32, JobKind.DEPTHWISE, JobFlag.ONES, 8),
         (64, JobKind.DEPTHWISE, JobFlag.TAPS_8, 8),
+        (128, JobKind.CONV, 0, 8),
+        (128, JobKind.CONV, JobFlag.PACKED, 16),
+        (128, JobKind.DEPTHWISE, 0, 16),
     ],
 )
 def test_channels_of_a_group(macs: int, kind: JobKind, flags: int, channels: int) -> None:
     assert packing.channels_per_group(macs, kind, JobFlag(flags)) == channels
 
 
-@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize(("macs", "outputs"), [(32, 4), (64, 8), (128, 8)])
 @pytest.mark.parametrize("channels", [1, 8, 13])
-def test_conv_words(macs: int, channels: int) -> None:
-    outputs = macs // 8
+def test_conv_words(macs: int, outputs: int, channels: int) -> None:
     weights = np.random.default_rng(channels).integers(-128, 128, (channels, 5, 8), np.int8)
     words = packing.pack_conv_words(weights, macs)
-    assert words.shape == (-(-channels // outputs), 5, macs)
+    assert words.shape == (-(-channels // outputs), 5, 8 * outputs)
     for (group, word, byte), value in np.ndenumerate(words):
         lane, o = divmod(byte, outputs)
         channel = group * outputs + o
         assert value == (weights[channel, word, lane] if channel < channels else 0)
+    again = packing.unpack_conv_words(words, macs)
+    assert np.array_equal(again[:channels], weights)
+
+
+@pytest.mark.parametrize("channels", [1, 16, 29])
+def test_packed_words_are_two_words(channels: int) -> None:
+    weights = np.random.default_rng(channels).integers(-127, 128, (channels, 5, 8), np.int8)
+    packed = packing.pack_conv_words(weights, 128, is_packed=True)
+    single = packing.pack_conv_words(weights, 128)
+    assert packed.shape[2] == packing.bytes_of_word(128, JobFlag.PACKED)
+    for group, word in np.ndindex(*packed.shape[:2]):
+        for half, values in enumerate(packed[group, word].reshape(2, 64)):
+            number = 2 * group + half
+            expected = single[number, word] if number < len(single) else np.zeros(64)
+            assert np.array_equal(values, expected)
+    again = packing.unpack_conv_words(packed, 128)
+    assert np.array_equal(again[:channels], weights)
+    assert not again[channels:].any()
 
 
 @pytest.mark.parametrize("macs", [32, 64])

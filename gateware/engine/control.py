@@ -50,7 +50,7 @@ class Control(wiring.Component):
         Reset of the core.
     job, start, done, counts, fills, beats, accesses, read_data
         Those of the `Core`.
-    weight_zero_point, weights_are_unsigned, weights_are_tables
+    weight_zero_point, weights_are_unsigned, weights_are_tables, weights_are_packed
         Those of the `Core`.
     """
 
@@ -71,6 +71,7 @@ class Control(wiring.Component):
             "weight_zero_point": Out(signed(9)),
             "weights_are_unsigned": Out(1),
             "weights_are_tables": Out(1),
+            "weights_are_packed": Out(1),
             "accesses": Out(stream.Signature(LINE_ACCESS)),
             "read_data": In(8 * LINE_BYTES),
             "counts": In(CORE_COUNTS),
@@ -152,7 +153,8 @@ class Control(wiring.Component):
         readers: list[DmaReader],
     ) -> None:
         """Connect the way of jobs and their weights."""
-        fetcher, loader = JobFetcher(scratchpad_bytes=self.scratchpad_bytes), self.loader
+        fetcher = JobFetcher(scratchpad_bytes=self.scratchpad_bytes, macs=self.macs)
+        loader = self.loader
         m.submodules.job_fetcher = clear(fetcher)
         m.submodules.loader = clear(loader)
         wiring.connect(m, readers[_JOBS].beats, fetcher.beats)
@@ -174,6 +176,7 @@ class Control(wiring.Component):
             self.weight_zero_point.eq(loader.zero_point),
             self.weights_are_unsigned.eq(loader.is_unsigned),
             self.weights_are_tables.eq(loader.is_table),
+            self.weights_are_packed.eq(loader.is_packed),
         ]
 
     def _transfers(

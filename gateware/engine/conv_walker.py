@@ -16,7 +16,8 @@ __all__ = ["ConvWalker"]
 class ConvWalker(wiring.Component):
     """The operations of the groups of a CONV job.
 
-    Output rows, then columns, then the kernel rows inside the input, runs and words.
+    Output rows, then columns, then the kernel rows inside the input, runs and words. With
+    ``visits_all`` also the kernel rows outside.
 
     Latency: 5 cycles from ``start`` to the first operation, and one more for each kernel row above
     the input. Throughput: one operation per cycle without a gap, so that a pixel takes (kernel rows
@@ -28,6 +29,8 @@ class ConvWalker(wiring.Component):
     -------
     job : ``In(JOB)``
         Stable from ``start`` to ``done`` of the last group.
+    visits_all : ``In(1)``
+        No kernel row is skipped; stable like ``job``.
     start : ``In(1)``
         Begin with a group; only with ``is_free``.
     is_free : ``Out(1)``
@@ -43,6 +46,7 @@ class ConvWalker(wiring.Component):
     def __init__(self) -> None:
         super().__init__({
             "job": In(JOB),
+            "visits_all": In(1),
             "start": In(1),
             "is_free": Out(1),
             "operations": Out(stream.Signature(OPERATION, always_ready=True)),
@@ -79,6 +83,8 @@ class ConvWalker(wiring.Component):
             takes_window.eq(~is_walking | (issues & ends_window)),
             windows.job.eq(job),
             windows.row_words.eq(job.row_words),
+            windows.visits_all.eq(self.visits_all),
+            kernel_rows.visits_all.eq(self.visits_all),
             windows.start.eq(self.start),
             self.is_free.eq(windows.is_free),
             windows.rows.ready.eq(takes_window),

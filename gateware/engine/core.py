@@ -1,20 +1,20 @@
 """The engine's data path: scratchpad, walkers, array and requantizer, from job to bytes."""
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.conv_walker import ConvWalker
 from kiwicha.gateware.engine.depthwise_walker import DepthwiseWalker
-from kiwicha.gateware.engine.group_control import GroupControl
+from kiwicha.gateware.engine.group_control import GroupControl, drain_cycles_of
 from kiwicha.gateware.engine.job import ADDRESS_BITS, JOB, OPERATION
-from kiwicha.gateware.engine.mac_array import LANES, ArrayMode, MacArray
+from kiwicha.gateware.engine.mac_array import ArrayMode, MacArray
 from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS, Vendor
 from kiwicha.gateware.engine.requantizer import Requantizer
 from kiwicha.gateware.engine.scratchpad import LINE_BYTES, Scratchpad
 from kiwicha.gateware.engine.table_walker import TableWalker
 from kiwicha.gateware.engine.weight_buffer import WeightBuffer
-from kiwicha.isa_engine import JobFlag, JobKind
+from kiwicha.isa_engine import PACKED_MACS, JobFlag, JobKind, outputs_of
 
 __all__ = ["LINE_ACCESS", "Core"]
 
@@ -50,13 +50,13 @@ class Core(wiring.Component):
 
     Throughput: as the walkers, from group to group too, if the weights are there 4 cycles (and one
     more for each kernel row above the input) before the last output row of a group ends. Latency:
-    1 cycle from ``start`` to that of the walker, `GroupControl.DRAIN_CYCLES` from the last
-    operation of a job to ``done``.
+    1 cycle from ``start`` to that of the walker, `drain_cycles_of` from the last operation of a job
+    to ``done``.
 
     Parameters
     ----------
     macs : int
-        Products per cycle, 32 or 64.
+        Products per cycle, 32, 64 or 128.
     scratchpad_bytes : int
         A power of two from 1024 to 262144.
     vendor : Vendor
@@ -70,9 +70,9 @@ class Core(wiring.Component):
         Begin; only while not ``is_busy``.
     is_busy, done : ``Out(1)``
         From the cycle after ``start`` to ``done``, when every result is in the scratchpad.
-    fills, beats, weight_zero_point, weights_are_unsigned, weights_are_tables
-        ``commands``, ``beats``, ``zero_point``, ``is_unsigned`` and ``is_table`` of the
-        `WeightBuffer`; tables for ADD and TABLE.
+    fills, beats, weight_zero_point, weights_are_unsigned, weights_are_tables, weights_are_packed
+        ``commands``, ``beats``, ``zero_point``, ``is_unsigned``, ``is_table`` and ``is_packed`` of
+        the `WeightBuffer`; tables for ADD and TABLE. The last has an effect only with 128.
     accesses : ``In(stream.Signature(LINE_ACCESS))``
         Line accesses of others.
     read_data : ``Out(128)``
@@ -90,7 +90,8 @@ class Core(wiring.Component):
         self, *, macs: int, scratchpad_bytes: int, vendor: Vendor = Vendor.GENERIC
     ) -> None:
         self.macs = macs
-        self.outputs = macs // LANES
+        self.outputs = outputs_of(macs)
+        self.has_seconds = macs == PACKED_MACS
         self.scratchpad_bytes = scratchpad_bytes
         self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes)
         self.weights = WeightBuffer(macs=macs)
@@ -107,6 +108,7 @@ class Core(wiring.Component):
             "weight_zero_point": In(signed(9)),
             "weights_are_unsigned": In(1),
             "weights_are_tables": In(1),
+            "weights_are_packed": In(1),
             "accesses": In(stream.Signature(LINE_ACCESS)),
             "read_data": Out(8 * LINE_BYTES),
             "counts": Out(counts),
@@ -119,7 +121,7 @@ class Core(wiring.Component):
         m.submodules.weights = self.weights
         m.submodules.array = self.array
         m.submodules.requantizer = self.requantizer
-        m.submodules.groups = groups = GroupControl()
+        m.submodules.groups = groups = GroupControl(drain_cycles=drain_cycles_of(self.macs))
         operation, valid, ends = self._walk(m, groups)
         tag = self._places(m, groups, operation, valid, ends)
         self._read(m, operation, valid, tag)
@@ -132,6 +134,11 @@ class Core(wiring.Component):
     def _is_table(self) -> Value:
         """Whether the job is one of bytes, each on its own."""
         return (self.job.kind == JobKind.ADD) | (self.job.kind == JobKind.TABLE)
+
+    @property
+    def _is_packed(self) -> Value:
+        """Whether the job is one of two products per multiplier."""
+        return (self.job.flags & JobFlag.PACKED).any() if self.has_seconds else Const(0)
 
     def _walk(self, m: Module, groups: GroupControl) -> tuple[data.View, Signal, Signal]:
         """Build the walkers; return the operation, its valid, and whether it ends a group."""
@@ -153,6 +160,7 @@ class Core(wiring.Component):
                     groups.is_free.eq(walker.is_free),
                 ]
         m.d.comb += [
+            conv.visits_all.eq(self._is_packed),
             depthwise.group_offset.eq(groups.input_offset),
             valid.eq(Cat(walker.operations.valid for walker in walkers).any()),
             ends.eq(Cat(walker.done for walker in walkers).any()),
@@ -217,11 +225,13 @@ class Core(wiring.Component):
             m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_4)
             with m.If((self.job.flags & JobFlag.TAPS_8).any()):
                 m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_8)
+        with m.Elif(self._is_packed):
+            m.d.comb += array.mode.eq(ArrayMode.PACKED)
         for lane in range(len(array.x)):
             octet = self.scratchpad.read_data.word_select(lane, 8).as_signed()
             is_inside = (late.low <= lane) & (lane < late.high)
             value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
-            m.d.sync += value.eq(Mux(is_inside, octet - self.job.input_zero_point, 0))
+            m.d.sync += value.eq(self._reduced(octet, is_inside))
             m.d.comb += array.x[lane].eq(value)
         fed, fed_tag = array.operations.payload, _delayed(m, tag, _FEED_CYCLES, "tag")
         flags = _delayed(
@@ -232,6 +242,13 @@ class Core(wiring.Component):
             Cat(fed.first, fed.shift, fed.last).eq(flags),
             fed.tag.eq(fed_tag),
         ]
+
+    def _reduced(self, octet: Value, is_inside: Value) -> Value:
+        """Return a byte less the zero point, which bytes outside are; PACKED does not reduce."""
+        zero_point = self.job.input_zero_point
+        if not self.has_seconds:
+            return Mux(is_inside, octet - zero_point, 0)
+        return Mux(is_inside, octet, zero_point) - Mux(self._is_packed, 0, zero_point)
 
     def _weigh(self, m: Module, operation: data.View, ends: Signal) -> None:
         """Build the reads of weight words, in time for the inputs."""
@@ -257,6 +274,11 @@ class Core(wiring.Component):
             self.beats.ready.eq(weights.beats.ready),
             self.array.weights.eq(weights.weights),
         ]
+        if self.has_seconds:
+            m.d.comb += [
+                weights.is_packed.eq(self.weights_are_packed),
+                self.array.seconds.eq(weights.seconds),
+            ]
         m.d.comb += [weights.entries[k].eq(self.array.x[k]) for k in range(self.outputs)]
 
     def _requantize(self, m: Module) -> None:

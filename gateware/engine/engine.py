@@ -21,7 +21,7 @@ class Engine(wiring.Component):
     Parameters
     ----------
     macs : int
-        Products per cycle, 32 or 64.
+        Products per cycle, 32, 64 or 128.
     scratchpad_bytes : int
         A power of two from 1024 to 262144.
     vendor : Vendor
@@ -76,6 +76,7 @@ def connect_core(m: Module, control: Control, core: Any) -> None:
         core.weight_zero_point.eq(control.weight_zero_point),
         core.weights_are_unsigned.eq(control.weights_are_unsigned),
         core.weights_are_tables.eq(control.weights_are_tables),
+        core.weights_are_packed.eq(control.weights_are_packed),
         control.done.eq(core.done),
         control.read_data.eq(core.read_data),
         control.counts.eq(core.counts),

@@ -5,14 +5,29 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.job import JOB
+from kiwicha.isa_engine import PACKED_MACS
 
-__all__ = ["GroupControl"]
+__all__ = ["GroupControl", "drain_cycles_of"]
+
+
+def drain_cycles_of(macs: int) -> int:
+    """Return the cycles that the last operation of a job takes at most to become bytes.
+
+    4 cycles to the array, 12 through it, 1 to the requantizer, 10 through it, 1 into the
+    scratchpad. The second beat of a packed operation is 2 cycles behind the first.
+    """
+    return 30 if macs == PACKED_MACS else 28
 
 
 class GroupControl(wiring.Component):
     """Begin each group of a job, ahead of the end of the last, then wait for the last results.
 
     The first group begins in the cycle after ``start``, if its weights are there.
+
+    Parameters
+    ----------
+    drain_cycles : int
+        From the last operation to ``done``: see `drain_cycles_of`.
 
     Members
     -------
@@ -36,11 +51,8 @@ class GroupControl(wiring.Component):
         The operations are those of the last group.
     """
 
-    DRAIN_CYCLES = 28
-    """From the last operation to ``done``: 4 cycles to the array, 12 through it, 1 to the
-    requantizer, 10 through it, 1 into the scratchpad."""
-
-    def __init__(self) -> None:
+    def __init__(self, *, drain_cycles: int) -> None:
+        self.drain_cycles = drain_cycles
         super().__init__({
             "job": In(JOB),
             "start": In(1),
@@ -61,7 +73,7 @@ class GroupControl(wiring.Component):
         job = self.job
         to_begin, to_end = Signal(16), Signal(16)
         wants = Signal()
-        cycles = Signal(range(self.DRAIN_CYCLES + 1))
+        cycles = Signal(range(self.drain_cycles + 1))
         m.d.comb += [
             wants.eq(to_begin.any() & self.is_free),
             self.begins_group.eq(wants & self.has_weights),
@@ -91,7 +103,7 @@ class GroupControl(wiring.Component):
                         m.next = "DRAIN"
             with m.State("DRAIN"):
                 m.d.sync += cycles.eq(cycles + 1)
-                with m.If(cycles == self.DRAIN_CYCLES):
+                with m.If(cycles == self.drain_cycles):
                     m.d.comb += self.done.eq(1)
                     m.d.sync += self.is_busy.eq(0)
                     m.next = "IDLE"

@@ -12,6 +12,7 @@ from kiwicha.isa_engine import (
     GROUP_WORDS,
     MAX_DEPTHWISE_COLUMNS,
     OUTPUT_BYTES,
+    PACKED_MACS,
     EngineError,
     JobFlag,
     JobKind,
@@ -52,6 +53,8 @@ class JobCheck(wiring.Component):
     ----------
     scratchpad_bytes : int
         Its size.
+    macs : int
+        Products per cycle of the array: PACKED needs 128.
 
     Members
     -------
@@ -66,8 +69,9 @@ class JobCheck(wiring.Component):
         What is wrong, or 0.
     """
 
-    def __init__(self, *, scratchpad_bytes: int) -> None:
+    def __init__(self, *, scratchpad_bytes: int, macs: int) -> None:
         self.scratchpad_bytes = scratchpad_bytes
+        self.macs = macs
         super().__init__({
             "takes": In(1),
             "place": In(range(JOB_WORDS)),
@@ -80,19 +84,21 @@ class JobCheck(wiring.Component):
         """Build the rules of each word."""
         m = Module()
         kind, flags = field_of(self.word, "kind"), field_of(self.word, "flags")
-        is_depthwise, is_table, has_8_taps = Signal(), Signal(), Signal()
+        is_depthwise, is_table, has_8_taps, has_beats = Signal(), Signal(), Signal(), Signal()
+        is_packed = (flags & self._packed_flag).any()
         with m.If(self.takes & (self.place == place_of("kind"))):
             m.d.sync += [
                 is_depthwise.eq(kind == JobKind.DEPTHWISE),
                 is_table.eq((kind == JobKind.ADD) | (kind == JobKind.TABLE)),
                 has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
+                has_beats.eq((kind == JobKind.DEPTHWISE) | is_packed),
             ]
         output_address = field_of(self.word, "output_address")
         rules = {
             EngineError.OUTSIDE_SCRATCHPAD: {
                 "output_address": output_address >= self.scratchpad_bytes
             },
-            EngineError.BAD_FIELD: self._bad_fields(is_depthwise, is_table, has_8_taps),
+            EngineError.BAD_FIELD: self._bad_fields(is_depthwise, is_table, has_8_taps, has_beats),
             EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in JobKind).any()},
         }
         with m.If(self.takes & (self.error == EngineError.NONE)):
@@ -104,8 +110,12 @@ class JobCheck(wiring.Component):
                         m.d.sync += self.error.eq(error)
         return m
 
+    @property
+    def _packed_flag(self) -> JobFlag:
+        return JobFlag.PACKED if self.macs == PACKED_MACS else JobFlag(0)
+
     def _bad_fields(
-        self, is_depthwise: Signal, is_table: Signal, has_8_taps: Signal
+        self, is_depthwise: Signal, is_table: Signal, has_8_taps: Signal, has_beats: Signal
     ) -> dict[str, Value]:
         """Return for each field with a rule whether it breaks it."""
         counts = (
@@ -124,7 +134,10 @@ class JobCheck(wiring.Component):
         rules: dict[str, Value] = {name: ~is_table & (field(name) == 0) for name in counts}
         rules["groups"] = field("groups") == 0
         rules["group_words"] = (field("group_words") == 0) | (field("group_words") > GROUP_WORDS)
-        rules["flags"] = (field("flags") & (0xFF & ~int(_FLAGS))).any()
+        known = _FLAGS | self._packed_flag
+        is_packed = (field("flags") & self._packed_flag).any()
+        rules["flags"] = (field("flags") & (0xFF & ~int(known))).any()
+        rules["flags"] |= is_packed & (field("kind") != JobKind.CONV)
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers
         rules["output_address"] = (field("output_address") % OUTPUT_BYTES).any()
@@ -137,8 +150,8 @@ class JobCheck(wiring.Component):
         for taps, limit in ((0, MAX_DEPTHWISE_COLUMNS // 2), (1, MAX_DEPTHWISE_COLUMNS)):
             rules["runs"] |= is_depthwise & (has_8_taps == taps) & (field("runs") > limit)
         rules["first_phase"] = is_depthwise & (field("first_phase") >= field("stride_columns"))
-        has_beats = Cat(field("last_beats") == beats for beats in (1, 2)).any()
-        rules["last_beats"] = is_depthwise & ~has_beats
+        is_known = Cat(field("last_beats") == beats for beats in (1, 2)).any()
+        rules["last_beats"] = has_beats & ~is_known
         high = field("weight_zero_point")[_ZERO_POINT_BITS - 1 :]
         rules["weight_zero_point"] = high.any() & ~high.all()
         return rules

@@ -1,6 +1,6 @@
 """Descriptors of compute jobs: checked once, handed to those who fetch weights and who compute."""
 
-from amaranth import Cat, Module, Signal, Value, signed
+from amaranth import Cat, Const, Module, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
@@ -15,7 +15,7 @@ from kiwicha.gateware.engine.job_check import (
 )
 from kiwicha.gateware.engine.memory_port import READ_BEAT, WORD_BYTES
 from kiwicha.gateware.engine.windows import OFFSET_BITS
-from kiwicha.isa_engine import GROUP_WORDS, EngineError, JobFlag, JobKind
+from kiwicha.isa_engine import GROUP_WORDS, PACKED_MACS, EngineError, JobFlag, JobKind
 
 __all__ = ["WEIGHTS_JOB", "JobFetcher"]
 
@@ -27,11 +27,13 @@ WEIGHTS_JOB = data.StructLayout({
     "has_double_groups": 1,
     "is_unsigned": 1,
     "is_table": 1,
+    "is_packed": 1,
     "zero_point": signed(9),
 })
 """What the weights of a job need: a stream in the Program, in DRAM words; for each of ``groups``
 groups ``group_words`` weight words, and parameters of twice as many channels if
-``has_double_groups``; with ``is_table`` the words are tables."""
+``has_double_groups``; with ``is_table`` the words are tables, with ``is_packed`` words are of
+twice the size."""
 
 _QUEUE_WORDS = 32
 
@@ -46,6 +48,8 @@ class JobFetcher(wiring.Component):
     ----------
     scratchpad_bytes : int
         Its size.
+    macs : int
+        Products per cycle of the array.
 
     Members
     -------
@@ -63,8 +67,9 @@ class JobFetcher(wiring.Component):
         What is wrong with the next one, or 0.
     """
 
-    def __init__(self, *, scratchpad_bytes: int) -> None:
-        self.check = JobCheck(scratchpad_bytes=scratchpad_bytes)
+    def __init__(self, *, scratchpad_bytes: int, macs: int) -> None:
+        self.check = JobCheck(scratchpad_bytes=scratchpad_bytes, macs=macs)
+        self.has_seconds = macs == PACKED_MACS
         super().__init__({
             "beats": In(stream.Signature(READ_BEAT)),
             "transfers": In(16),
@@ -118,11 +123,15 @@ class JobFetcher(wiring.Component):
         flags = field_of(word, "flags")
         kind = field_of(word, "kind")
         is_depthwise = kind == JobKind.DEPTHWISE
+        is_packed = (flags & JobFlag.PACKED).any() if self.has_seconds else Const(0)
         fields = {
             "flags": [
                 record.is_unsigned.eq((flags & JobFlag.UNSIGNED).any()),
                 record.is_table.eq((kind == JobKind.ADD) | (kind == JobKind.TABLE)),
-                record.has_double_groups.eq(is_depthwise & ~(flags & JobFlag.TAPS_8).any()),
+                record.has_double_groups.eq(
+                    (is_depthwise & ~(flags & JobFlag.TAPS_8).any()) | is_packed
+                ),
+                record.is_packed.eq(is_packed),
             ],
             "groups": [record.groups.eq(field_of(word, "groups"))],
             "group_words": [record.group_words.eq(field_of(word, "group_words"))],

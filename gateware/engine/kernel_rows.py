@@ -17,6 +17,8 @@ class KernelRows(wiring.Component):
     -------
     job : ``In(JOB)``
         Stable while it walks.
+    visits_all : ``In(1)``
+        All kernel rows are walked, those outside the input too; stable like ``job``.
     load : ``In(1)``
         Go to the first kernel row of ``window``: a new output row.
     window : ``In(WINDOW_ROW)``
@@ -30,12 +32,13 @@ class KernelRows(wiring.Component):
     is_inside : ``Out(1)``
         The row is inside the input.
     is_last : ``Out(1)``
-        No further kernel row is inside the input.
+        No further kernel row is inside the input, or is to be walked.
     """
 
     def __init__(self) -> None:
         super().__init__({
             "job": In(JOB),
+            "visits_all": In(1),
             "load": In(1),
             "window": In(WINDOW_ROW),
             "restart": In(1),
@@ -73,7 +76,7 @@ class KernelRows(wiring.Component):
                 self.is_inside.eq((next_row >= 0) & (next_row < job.input_rows)),
                 self.is_last.eq(
                     (next_kernel_row + 1 == job.kernel_rows)
-                    | (next_row + job.dilation_rows >= job.input_rows)
+                    | (~self.visits_all & (next_row + job.dilation_rows >= job.input_rows))
                 ),
             ]
         return m

@@ -3,23 +3,26 @@
 import enum
 from typing import ClassVar
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.multiply_accumulate import (
     OPERAND_BITS,
-    SUM_BITS,
+    SECOND_BITS,
     AddTo,
     MultiplyAccumulate,
     Vendor,
 )
+from kiwicha.gateware.engine.packed_sum import PackedSum
+from kiwicha.gateware.engine.result_shadows import ResultShadows
+from kiwicha.isa_engine import PACKED_MACS, outputs_of
 
 __all__ = ["ARRAY_SIZES", "LANES", "ArrayMode", "MacArray"]
 
 LANES = 8
 """Cells of a chain pair; the first half of them is its lower chain."""
-ARRAY_SIZES = (32, 64)
+ARRAY_SIZES = (32, 64, PACKED_MACS)
 _HALF = LANES // 2
 
 
@@ -34,6 +37,8 @@ class ArrayMode(enum.Enum):
     """Chain pair o: channel o; up to 8 taps wide."""
     TABLE = 3
     """No products: sums of what the weight memories hold."""
+    PACKED = 4
+    """As CONV, with two outputs for each chain pair."""
 
 
 class MacArray(wiring.Component):
@@ -52,15 +57,17 @@ class MacArray(wiring.Component):
     TABLE: one operation adds an int32, given as four bytes, to each sum. The sums of all operations
     up to one with ``last`` come out, as in CONV. ``shift``: it is the second of two int32.
 
-    Latency, from operation to result: 12 cycles for CONV, 5 for DEPTHWISE, 3 for TABLE. Throughput:
-    one operation per cycle. Results of DEPTHWISE_4 take two beats, channels below ``outputs``
-    first, the second one cycle later, or two with ``is_wide``: operations with ``last`` must be 2
-    cycles apart, or 4 with ``is_wide``.
+    PACKED, only with 128: as CONV, for 8-bit inputs, and weights and ``seconds`` from -127 to 127.
+
+    Latency, from operation to result: 12 cycles for CONV and PACKED, 5 for DEPTHWISE, 3 for TABLE.
+    Throughput: one operation per cycle. Results of DEPTHWISE_4 and PACKED take two beats, channels
+    below ``outputs`` first, the second one cycle later, or two with ``is_wide``: operations with
+    ``last`` must be 2 cycles apart, or 4 with ``is_wide``.
 
     Parameters
     ----------
     macs : int
-        Cells: 32 or 64.
+        Cells: 32 or 64. 128: 64 cells with a second weight each.
     vendor : Vendor
         What they are built from.
     tag_bits : int
@@ -83,13 +90,16 @@ class MacArray(wiring.Component):
         TABLE: bytes of the int32 for pair o, the least significant first, wanted 2 cycles after the
         operation. First int32: ``weights[o][0..3]``. Second: ``weights[o][4..7]``, or
         ``weights[o + 4][0..3]`` if there are 4 outputs.
+    seconds : ``In(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
+        Only with 128: ``seconds[l][o]`` goes with ``weights[l][o]``, for output o + outputs.
     results : ``Out(stream.Signature(StructLayout(sums, beat, tag), always_ready=True))``
-        ``sums[o]`` of chain pair o, ``beat`` 1 for the upper chains of DEPTHWISE_4.
+        ``sums[o]`` of chain pair o; ``beat`` 1 for the upper chains of DEPTHWISE_4 and the second
+        outputs of PACKED.
 
     Raises
     ------
     ValueError
-        If ``macs`` is neither 32 nor 64, or ``tag_bits`` is not a positive integer.
+        If ``macs`` is none of `ARRAY_SIZES`, or ``tag_bits`` is not a positive integer.
 
     Notes
     -----
@@ -103,6 +113,7 @@ class MacArray(wiring.Component):
         ArrayMode.DEPTHWISE_4: 5,
         ArrayMode.DEPTHWISE_8: 5,
         ArrayMode.TABLE: 3,
+        ArrayMode.PACKED: 12,
     }
 
     def __init__(self, *, macs: int, vendor: Vendor = Vendor.GENERIC, tag_bits: int = 1) -> None:
@@ -111,7 +122,8 @@ class MacArray(wiring.Component):
         if not isinstance(tag_bits, int) or tag_bits < 1:
             raise ValueError(f"tag_bits must be a positive integer, not {tag_bits!r}")
         self.macs = macs
-        self.outputs = macs // LANES
+        self.outputs = outputs_of(macs)
+        self.has_seconds = macs == PACKED_MACS
         self.vendor = vendor
         self.tag_bits = tag_bits
         operand = signed(OPERAND_BITS)
@@ -121,7 +133,9 @@ class MacArray(wiring.Component):
             "beat": 1,
             "tag": tag_bits,
         })
+        seconds = data.ArrayLayout(data.ArrayLayout(signed(SECOND_BITS), self.outputs), LANES)
         super().__init__({
+            **({"seconds": In(seconds)} if self.has_seconds else {}),
             "mode": In(ArrayMode),
             "is_wide": In(1),
             "operations": In(stream.Signature(operation, always_ready=True)),
@@ -135,33 +149,73 @@ class MacArray(wiring.Component):
         m = Module()
         # Registers of their own: these reach every cell.
         is_conv, is_joined, is_table = Signal(init=1), Signal(init=1), Signal()
+        is_packed = Signal()
+        if self.has_seconds:
+            m.d.sync += is_packed.eq(self.mode == ArrayMode.PACKED)
         m.d.sync += [
-            is_conv.eq(self.mode == ArrayMode.CONV),
+            is_conv.eq((self.mode == ArrayMode.CONV) | self._is_packed_mode),
             is_joined.eq(self.mode != ArrayMode.DEPTHWISE_4),
             is_table.eq(self.mode == ArrayMode.TABLE),
         ]
-        cells = self._cells(m, is_conv, is_joined)
+        shared = _skewed(m, [self.x[lane] for lane in range(LANES)])
+        cells = self._cells(m, shared, is_conv, is_joined, is_packed)
         arrived, operation = self._arrived(m, is_conv, is_table)
-        is_summing = is_conv | is_table
-        addends = [
-            Mux(is_table, self._tabulated(pair, operation.shift), pair_cells[-1].sum)
-            for pair, pair_cells in enumerate(cells)
+        m.submodules.shadows = shadows = ResultShadows(
+            outputs=self.outputs, has_seconds=self.has_seconds, tag_bits=self.tag_bits
+        )
+        wiring.connect(m, shadows.results, wiring.flipped(self.results))
+        m.d.comb += [
+            shadows.arrived.eq(arrived),
+            shadows.last.eq(operation.last),
+            shadows.tag.eq(operation.tag),
+            shadows.is_summing.eq(is_conv | is_table),
+            shadows.is_joined.eq(is_joined),
+            shadows.has_second_beat.eq(~is_joined | is_packed),
+            shadows.is_wide.eq(self.is_wide),
         ]
-        self._collect(m, cells, addends, arrived, operation, is_summing, is_joined)
+        for pair, pair_cells in enumerate(cells):
+            total: Value = pair_cells[-1].sum
+            if self.has_seconds:
+                m.submodules[f"sum_{pair}"] = packed_sum = PackedSum(lanes=LANES)
+                m.d.comb += [
+                    packed_sum.x.eq(Cat(x[0] for x in shared)),
+                    packed_sum.seconds.eq(Cat(lane[pair][0] for lane in self.seconds)),
+                    packed_sum.total.eq(total),
+                    packed_sum.is_packed.eq(is_packed),
+                    shadows.seconds[pair].eq(packed_sum.second),
+                ]
+                total = packed_sum.first
+            tabulated = self._tabulated(pair, operation.shift)
+            m.d.comb += [
+                shadows.addends[pair].eq(Mux(is_table, tabulated, total)),
+                shadows.lowers[pair].eq(pair_cells[_HALF - 1].sum),
+                shadows.uppers[pair].eq(pair_cells[-1].sum),
+            ]
         return m
 
+    @property
+    def _is_packed_mode(self) -> Value:
+        return self.mode == ArrayMode.PACKED if self.has_seconds else Const(0)
+
     def _cells(
-        self, m: Module, is_conv: Signal, is_joined: Signal
+        self,
+        m: Module,
+        shared: list[Value],
+        is_conv: Signal,
+        is_joined: Signal,
+        is_packed: Signal,
     ) -> list[list[MultiplyAccumulate]]:
         """Build chain pairs; return their cells by pair and lane."""
         head, middle, rest, enable = self._controls(m, is_conv, is_joined)
-        shared = _skewed(m, [self.x[lane] for lane in range(LANES)])
         pairs = []
         for pair in range(self.outputs):
             upper = Signal(signed(OPERAND_BITS), name=f"upper_{pair}")
             m.d.comb += upper.eq(Mux(is_joined, self.x[pair], self.x[pair + self.outputs]))
             cells = [
-                MultiplyAccumulate(vendor=self.vendor, is_chained=lane > 0) for lane in range(LANES)
+                MultiplyAccumulate(
+                    vendor=self.vendor, is_chained=lane > 0, has_second=self.has_seconds
+                )
+                for lane in range(LANES)
             ]
             for lane, cell in enumerate(cells):
                 m.submodules[f"cell_{pair}_{lane}"] = cell
@@ -173,6 +227,11 @@ class MacArray(wiring.Component):
                     cell.add_to.eq({0: head, _HALF: middle}.get(lane, rest)),
                     cell.enable.eq(enable),
                 ]
+                if self.has_seconds:
+                    m.d.comb += [
+                        cell.second.eq(self.seconds[lane][pair]),
+                        cell.is_packed.eq(is_packed),
+                    ]
                 if lane > 0:
                     m.d.comb += cell.chain.eq(cells[lane - 1].cascade)
             pairs.append(cells)
@@ -243,49 +302,6 @@ class MacArray(wiring.Component):
         with m.If(is_table):
             m.d.comb += [operation.eq(stages[earliest]), arrived.eq(valid[earliest - 1])]
         return arrived, operation
-
-    def _collect(
-        self,
-        m: Module,
-        pairs: list[list[MultiplyAccumulate]],
-        addends: list[Value],
-        arrived: Signal,
-        operation: data.View,
-        is_summing: Value,
-        is_joined: Signal,
-    ) -> None:
-        """Build accumulators and the shadows that hold a result while the next one is summed."""
-        loads, advances = Signal(), Signal()
-        loads_s1, loads_s2, advances_s1 = Signal(), Signal(), Signal()
-        m.d.comb += [
-            loads.eq(arrived & operation.last),
-            advances.eq(~is_joined & Mux(self.is_wide, loads_s2, loads_s1)),
-            self.results.valid.eq(loads_s1 | advances_s1),
-            self.results.payload.beat.eq(advances_s1),
-        ]
-        m.d.sync += [loads_s1.eq(loads), loads_s2.eq(loads_s1), advances_s1.eq(advances)]
-        with m.If(loads):
-            m.d.sync += self.results.payload.tag.eq(operation.tag)
-        for pair, cells in enumerate(pairs):
-            accumulator = Signal(signed(32), name=f"accumulator_{pair}")
-            total = Signal(signed(32), name=f"total_{pair}")
-            upper = Signal(signed(SUM_BITS), name=f"upper_shadow_{pair}", reset_less=True)
-            shadow = Signal(signed(32), name=f"shadow_{pair}", reset_less=True)
-            # In this order the choice of addend costs no LUT of its own.
-            m.d.comb += total.eq(accumulator + addends[pair])
-            # The accumulator is 0 in DEPTHWISE, and the total then the sum of the last cell.
-            with m.If(loads):
-                m.d.sync += accumulator.eq(0)
-            with m.Elif(arrived & is_summing):
-                m.d.sync += accumulator.eq(total)
-            with m.If(loads):
-                m.d.sync += [
-                    shadow.eq(Mux(is_joined, total, cells[_HALF - 1].sum)),
-                    upper.eq(cells[-1].sum),
-                ]
-            with m.Elif(advances):
-                m.d.sync += shadow.eq(upper)
-            m.d.comb += self.results.payload.sums[pair].eq(shadow)
 
 
 def _skewed(m: Module, lanes: list[Value]) -> list[Value]:

@@ -6,11 +6,25 @@ from amaranth import Cat, ClockSignal, Const, Instance, Module, Mux, Signal, Val
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["OPERAND_BITS", "SUM_BITS", "AddTo", "MultiplyAccumulate", "Vendor"]
+__all__ = [
+    "OPERAND_BITS",
+    "PACKED_SHIFT",
+    "PACKED_SUM_BITS",
+    "SECOND_BITS",
+    "SUM_BITS",
+    "AddTo",
+    "MultiplyAccumulate",
+    "Vendor",
+]
 
 OPERAND_BITS = 9
 # 128 taps of 9 x 9 bits: 2**7 * 2**16 and a sign.
 SUM_BITS = 25
+SECOND_BITS = 8
+PACKED_SHIFT = 17
+"""Place of the second weight beside the first: a multiplier takes 25 bits."""
+PACKED_SUM_BITS = 36
+"""Eight products of 25 by 8 bits."""
 
 
 class Vendor(enum.Enum):
@@ -37,7 +51,8 @@ class AddTo(enum.Enum):
 class MultiplyAccumulate(wiring.Component):
     """One product per cycle, added to nothing, to the neighbour's sum or to its own.
 
-    ``sum`` wraps at 25 bits: 128 products of any 9-bit numbers fit.
+    ``sum`` wraps at 25 bits: 128 products of any 9-bit numbers fit. With two weights the product is
+    ``(second * 2**17 + weight) * x``, and ``sum`` wraps at 36 bits.
 
     Latency: operands of cycle T, with ``add_to`` of cycle T + 2 and ``enable`` of cycle T + 3, show
     in ``sum`` in cycle T + 4.
@@ -49,6 +64,8 @@ class MultiplyAccumulate(wiring.Component):
     is_chained : bool
         ``chain`` is connected to a neighbour's ``sum``; else it counts as 0. On Xilinx it must be
         that of the DSP48E1 below, through `cascade_in`.
+    has_second : bool
+        There is a second weight. Not on ECP5: its multiplier takes 18 bits.
 
     Members
     -------
@@ -60,6 +77,10 @@ class MultiplyAccumulate(wiring.Component):
         Which of the two; with the operands.
     weight : ``In(signed(9))``
         Multiplier.
+    second : ``In(signed(8))``
+        Only with ``has_second``: the other weight; not -128, which does not fit the pre-adder.
+    is_packed : ``In(1)``
+        Only with ``has_second``: it counts; with the operands.
     add_to : ``In(AddTo)``
         Two cycles after the operands.
     enable : ``In(1)``
@@ -69,12 +90,12 @@ class MultiplyAccumulate(wiring.Component):
     cascade : ``Out(48)``
         ``sum`` for a neighbour's ``chain``; upper bits are meaningless.
     sum : ``Out(signed(25))``
-        The sum.
+        The sum; signed(36) with ``has_second``.
 
     Raises
     ------
     ValueError
-        If ``vendor`` is not a `Vendor`.
+        If ``vendor`` is not a `Vendor`, or cannot have a second weight.
 
     Notes
     -----
@@ -86,13 +107,19 @@ class MultiplyAccumulate(wiring.Component):
     ADD_TO_DELAY = 2
     ENABLE_DELAY = 3
 
-    def __init__(self, *, vendor: Vendor, is_chained: bool) -> None:
+    def __init__(self, *, vendor: Vendor, is_chained: bool, has_second: bool = False) -> None:
         if not isinstance(vendor, Vendor):
             names = ", ".join(str(member) for member in Vendor)
             raise ValueError(f"vendor must be one of {names}, not {vendor!r}")
+        if has_second and vendor is Vendor.ECP5:
+            raise ValueError("has_second must be False for Vendor.ECP5, not True")
         self.vendor = vendor
         self.is_chained = is_chained
+        self.has_second = has_second
+        self.sum_bits = PACKED_SUM_BITS if has_second else SUM_BITS
+        second = {"second": In(signed(SECOND_BITS)), "is_packed": In(1)} if has_second else {}
         super().__init__({
+            **second,
             "shared": In(signed(OPERAND_BITS)),
             "own": In(signed(OPERAND_BITS)),
             "is_own": In(1),
@@ -101,7 +128,7 @@ class MultiplyAccumulate(wiring.Component):
             "enable": In(1),
             "chain": In(48),
             "cascade": Out(48),
-            "sum": Out(signed(SUM_BITS)),
+            "sum": Out(signed(self.sum_bits)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -112,7 +139,7 @@ class MultiplyAccumulate(wiring.Component):
             return m
         product_s3 = self._mult18x18d(m) if self.vendor is Vendor.ECP5 else self._product(m)
         add_to_s3 = Signal(AddTo)
-        addend = Signal(signed(SUM_BITS))
+        addend = Signal(signed(self.sum_bits))
         m.d.sync += add_to_s3.eq(self.add_to)
         with m.Switch(add_to_s3):
             with m.Case(AddTo.CHAIN):
@@ -127,29 +154,47 @@ class MultiplyAccumulate(wiring.Component):
     def _product(self, m: Module) -> Signal:
         """Return the product, three registers after the operands."""
         operand_s1, operand_s2 = Signal(signed(OPERAND_BITS)), Signal(signed(OPERAND_BITS))
-        weight_s1, weight_s2 = Signal(signed(OPERAND_BITS)), Signal(signed(OPERAND_BITS))
-        product_s3 = Signal(signed(2 * OPERAND_BITS))
+        weight = self._weight
+        weight_s1, weight_s2 = Signal(weight.shape()), Signal(weight.shape())
+        product_s3 = Signal(signed(OPERAND_BITS + len(weight)))
         m.d.sync += [
             operand_s1.eq(Mux(self.is_own, self.own, self.shared)),
             operand_s2.eq(operand_s1),
-            weight_s1.eq(self.weight),
+            weight_s1.eq(weight),
             weight_s2.eq(weight_s1),
             product_s3.eq(operand_s2 * weight_s2),
         ]
         return product_s3
 
+    @property
+    def _weight(self) -> Value:
+        """Both weights as one number."""
+        if not self.has_second:
+            return self.weight
+        shifted = Cat(Const(0, PACKED_SHIFT), self.second).as_signed()
+        return self.weight + Mux(self.is_packed, shifted, 0)
+
     def _instantiate_dsp48e1(self, m: Module) -> None:
-        shared, own, weight = (Signal(signed(bits)) for bits in (30, 25, 18))
+        port_a, port_d, port_b = (Signal(signed(bits)) for bits in (30, 25, 18))
         total = Signal(48)
         add_to = Value.cast(self.add_to)
-        m.d.comb += [
-            shared.eq(self.shared),
-            own.eq(self.own),
-            weight.eq(self.weight),
-            self.sum.eq(total),
-        ]
+        m.d.comb += self.sum.eq(total)
         # Bit 1 of INMODE silences A, bit 2 lets D into the pre-adder.
-        inmode = Cat(Const(0, 1), self.is_own, self.is_own, Const(0, 2))
+        if self.has_second:
+            # The pre-adder joins the weights: the choice of multiplicand is left to the fabric.
+            inmode = Cat(Const(0, 2), self.is_packed, Const(0, 2))
+            m.d.comb += [
+                port_a.eq(self.weight),
+                port_d.eq(Cat(Const(0, PACKED_SHIFT), self.second)),
+                port_b.eq(Mux(self.is_own, self.own, self.shared)),
+            ]
+        else:
+            inmode = Cat(Const(0, 1), self.is_own, self.is_own, Const(0, 2))
+            m.d.comb += [
+                port_a.eq(self.shared),
+                port_d.eq(self.own),
+                port_b.eq(self.weight),
+            ]
         # X and Y of OPMODE: the product. Z: the values of AddTo are those of zero, PCIN and P.
         opmode = Cat(Const(0b0101, 4), add_to[0] & self.is_chained, add_to[1], Const(0, 1))
         one, zero = Const(1, 1), Const(0, 1)
@@ -173,10 +218,10 @@ class MultiplyAccumulate(wiring.Component):
             p_CARRYINREG=1,
             p_CARRYINSELREG=1,
             i_CLK=ClockSignal(),
-            i_A=shared,
+            i_A=port_a,
             i_ACIN=Const(0, 30),
-            i_D=own,
-            i_B=weight,
+            i_D=port_d,
+            i_B=port_b,
             i_BCIN=Const(0, 18),
             i_C=Const(0, 48),
             i_PCIN=self.chain if self.is_chained else Const(0, 48),

@@ -1,22 +1,19 @@
 """Weights and parameters of two groups: one is used while the next is filled."""
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.mac_array import ARRAY_SIZES, LANES
-from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS
-from kiwicha.gateware.engine.requantizer import PARAMETERS, split_shift
+from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS, SECOND_BITS
+from kiwicha.gateware.engine.parameter_memory import FIELDS, PARAMETER_BLOCK, ParameterMemory
+from kiwicha.gateware.engine.requantizer import PARAMETERS
+from kiwicha.isa_engine import PACKED_MACS, outputs_of
 
-__all__ = ["BEAT_BYTES", "PARAMETER_BLOCK", "WeightBuffer"]
+__all__ = ["BEAT_BYTES", "WeightBuffer"]
 
 BEAT_BYTES = 16
-PARAMETER_BLOCK = 4
-"""Channels whose parameters come together: a beat of biases, one of multipliers, one of shifts."""
-_FIELDS = (32, 31, 10)
-"""Bits that are stored of a bias, a multiplier and a shift."""
-_SHIFT_BITS = 6
 _MAX_DEPTH = 1024
 
 
@@ -42,10 +39,13 @@ class WeightBuffer(wiring.Component):
     Such a beat takes ``16 / outputs`` cycles. With ``is_lookup`` each lane reads an entry of its
     own instead of a word.
 
+    With ``is_packed``, only with 128, words of a fill are twice as long: a word of ``weights``,
+    then one of ``seconds``.
+
     Parameters
     ----------
     macs : int
-        Cells of the array: 32 or 64.
+        Products per cycle of the array: 32, 64 or 128.
     depth : int
         Words of both banks together: a power of two from 16 to 1024.
 
@@ -61,8 +61,10 @@ class WeightBuffer(wiring.Component):
     is_unsigned : ``In(1)``
         Weight bytes are 0 to 255, else -128 to 127.
     is_table : ``In(1)``
-        The weights of a fill are tables. These three are stable from a command until its bank is
-        full.
+        The weights of a fill are tables.
+    is_packed : ``In(1)``
+        Only with 128: a fill has words of both kinds. These four are stable from a command until
+        its bank is full.
     is_available : ``Out(1)``
         A full bank is there that was not taken.
     take : ``In(1)``
@@ -80,6 +82,8 @@ class WeightBuffer(wiring.Component):
         Entry to read, for lane l: ``entries[l % outputs]``; same latency as ``index``.
     weights : ``Out(ArrayLayout(ArrayLayout(signed(9), outputs), 8))``
         ``weights[lane][o]``.
+    seconds : ``Out(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
+        Only with 128: ``seconds[lane][o]``, of the same index.
     parameter_bank, parameter_beat : ``In(1)``
         Which bank, and which ``outputs`` channels of it.
     parameters : ``Out(ArrayLayout(PARAMETERS, outputs))``
@@ -106,14 +110,18 @@ class WeightBuffer(wiring.Component):
             raise ValueError(f"depth must be a power of two from 16 to {_MAX_DEPTH}, not {depth!r}")
         self.macs = macs
         self.depth = depth
-        self.outputs = macs // LANES
+        self.outputs = outputs_of(macs)
+        self.has_seconds = macs == PACKED_MACS
         self.blocks = 2 * self.outputs // PARAMETER_BLOCK
         lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
         command = data.StructLayout({
             "blocks": range(self.blocks + 1),
             "words": range(depth // 2 + 1),
         })
+        seconds = data.ArrayLayout(signed(SECOND_BITS), self.outputs)
+        packed = {"is_packed": In(1), "seconds": Out(data.ArrayLayout(seconds, LANES))}
         super().__init__({
+            **(packed if self.has_seconds else {}),
             "commands": In(stream.Signature(command)),
             "beats": In(stream.Signature(8 * BEAT_BYTES)),
             "zero_point": In(signed(9)),
@@ -140,8 +148,10 @@ class WeightBuffer(wiring.Component):
         self._exchange(m, fill_bank, ends)
         blocks_left = Signal(self.commands.payload.blocks.shape())
         words_left = Signal(self.commands.payload.words.shape())
-        field, block = Signal(range(len(_FIELDS))), Signal(range(self.blocks))
-        part, word = Signal(range(self._parts)), Signal(range(self.depth // 2))
+        field, block = Signal(range(FIELDS)), Signal(range(self.blocks))
+        # With two kinds of words the uppermost bit is the kind.
+        part = Signal(range(2 * self._parts if self.has_seconds else self._parts))
+        word = Signal(range(self.depth // 2))
         is_open, takes_parameters, takes_weights, ends_beat = (
             Signal(name=name)
             for name in ("is_open", "takes_parameters", "takes_weights", "ends_beat")
@@ -159,25 +169,38 @@ class WeightBuffer(wiring.Component):
             m.d.sync += [is_open.eq(1), block.eq(0), word.eq(0), chunk.eq(0)]
         with m.If(takes_parameters):
             m.d.sync += field.eq(field + 1)
-            with m.If(field == len(_FIELDS) - 1):
+            with m.If(field == FIELDS - 1):
                 m.d.sync += [field.eq(0), block.eq(block + 1), blocks_left.eq(blocks_left - 1)]
         with m.If(takes_weights):
             m.d.sync += chunk.eq(chunk + 1)
         with m.If(takes_weights & ends_beat):
             m.d.sync += part.eq(part + 1)
-            with m.If(part == self._parts - 1):
+            last_part: Value = Const(self._parts - 1)
+            if self.has_seconds:
+                last_part = Mux(self.is_packed, 2 * self._parts - 1, self._parts - 1)
+            with m.If(part == last_part):
                 m.d.sync += [part.eq(0), word.eq(word + 1), words_left.eq(words_left - 1)]
                 with m.If(words_left == 1):
                     m.d.sync += is_open.eq(0)
                     m.d.comb += ends.eq(1)
-        self._parameter_memory(m, takes_parameters, fill_bank, block, field)
+        m.submodules.parameters = parameters = ParameterMemory(outputs=self.outputs)
+        m.d.comb += [
+            parameters.write.eq(takes_parameters),
+            parameters.write_bank.eq(fill_bank),
+            parameters.block.eq(block),
+            parameters.field.eq(field),
+            parameters.beat.eq(self.beats.payload),
+            parameters.read_bank.eq(self.parameter_bank),
+            parameters.read_beat.eq(self.parameter_beat),
+            self.parameters.eq(parameters.parameters),
+        ]
         self._weight_memory(m, takes_weights, fill_bank, word, part, chunk)
         return m
 
     @property
     def _parts(self) -> int:
-        """Beats per weight word."""
-        return self.macs // BEAT_BYTES
+        """Beats per word of ``weights``."""
+        return LANES * self.outputs // BEAT_BYTES
 
     def _exchange(self, m: Module, fill_bank: Signal, ends: Signal) -> None:
         """Count full and free banks; the written bank is full when its last word is readable."""
@@ -208,31 +231,6 @@ class WeightBuffer(wiring.Component):
         with m.If(self.release):
             m.d.sync += self.bank.eq(~self.bank)
 
-    def _parameter_memory(
-        self, m: Module, takes: Signal, fill_bank: Signal, block: Signal, field: Signal
-    ) -> None:
-        """Build a memory per channel of a beat and field, of a few words."""
-        beats_per_half = self.outputs // PARAMETER_BLOCK
-        address = Cat(block[(beats_per_half - 1).bit_length() :], fill_bank)
-        words = [self.beats.payload.word_select(place, 32) for place in range(PARAMETER_BLOCK)]
-        shifts = [split_shift(word[:_SHIFT_BITS].as_signed()) for word in words]
-        for channel in range(self.outputs):
-            quarter, place = divmod(channel, PARAMETER_BLOCK)
-            is_addressed = (block % beats_per_half) == quarter
-            stored = []
-            for number, bits in enumerate(_FIELDS):
-                memory = Memory(shape=bits, depth=4, init=[])
-                m.submodules[f"parameter_{number}_{channel}"] = memory
-                write, read = memory.write_port(), memory.read_port(domain="comb")
-                m.d.comb += [
-                    write.addr.eq(address),
-                    write.data.eq((words, words, shifts)[number][place]),
-                    write.en.eq(takes & (field == number) & is_addressed),
-                    read.addr.eq(Cat(self.parameter_beat, self.parameter_bank)),
-                ]
-                stored.append(read.data)
-            m.d.sync += self.parameters[channel].eq(Cat(*stored))
-
     def _weight_memory(
         self,
         m: Module,
@@ -246,7 +244,8 @@ class WeightBuffer(wiring.Component):
         raw_s1 = Signal(8 * BEAT_BYTES, reset_less=True)
         bank_word = Signal(range(self.depth // 2))
         chunk_bits = 8 * self.outputs
-        m.d.comb += bank_word.eq(Mux(self.is_table, Cat(chunk[-1], part, word), word))
+        part_of_word = part[: (self._parts - 1).bit_length()]
+        m.d.comb += bank_word.eq(Mux(self.is_table, Cat(chunk[-1], part_of_word, word), word))
         takes_s1, takes_s2 = Signal(), Signal()
         address_s1, address_s2 = (
             Signal(range(self.depth), name=f"write_address_s{k}", reset_less=True) for k in (1, 2)
@@ -286,21 +285,31 @@ class WeightBuffer(wiring.Component):
                 following = Signal(range(self.depth), name=f"skewed_address_{lane}")
                 m.d.sync += following.eq(read_address)
                 read_address = following
-            m.submodules[f"lane_{lane}"] = memory = Memory(
-                shape=OPERAND_BITS * self.outputs, depth=self.depth, init=[]
-            )
-            write, read = memory.write_port(), memory.read_port()
             lane_address = Signal(range(self.depth), name=f"lane_address_{lane}")
             entry = Signal(range(self.depth // 2), name=f"entry_{lane}")
             m.d.comb += entry.eq(self.entries[lane % self.outputs])
             direct = Cat(Mux(self.is_lookup, entry, self.index), self.bank)
             m.d.sync += lane_address.eq(Mux(self.is_skewed, read_address, direct))
             first = lane % lanes_per_part * self.outputs
-            m.d.comb += [
-                write.addr.eq(address_s2),
-                write.data.eq(Cat(weights_s2[first : first + self.outputs])),
-                write.en.eq(takes_s2 & (fills_all | (part_s2 == lane // lanes_per_part))),
-                read.addr.eq(lane_address),
-                read.en.eq(1),
-                self.weights[lane].eq(read.data),
-            ]
+            targets: list[tuple[str, int, Value]] = [("lane", 0, self.weights[lane])]
+            if self.has_seconds:
+                second = Signal(OPERAND_BITS * self.outputs, name=f"second_{lane}")
+                targets.append(("second_lane", self._parts, second))
+                for number, weight in enumerate(self.seconds[lane]):
+                    m.d.comb += weight.eq(second.word_select(number, OPERAND_BITS))
+            for name, first_part, target in targets:
+                m.submodules[f"{name}_{lane}"] = memory = Memory(
+                    shape=OPERAND_BITS * self.outputs, depth=self.depth, init=[]
+                )
+                write, read = memory.write_port(), memory.read_port()
+                is_addressed = part_s2 == first_part + lane // lanes_per_part
+                if not first_part:
+                    is_addressed |= fills_all
+                m.d.comb += [
+                    write.addr.eq(address_s2),
+                    write.data.eq(Cat(weights_s2[first : first + self.outputs])),
+                    write.en.eq(takes_s2 & is_addressed),
+                    read.addr.eq(lane_address),
+                    read.en.eq(1),
+                    target.eq(read.data),
+                ]

@@ -7,9 +7,10 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.gateware.engine.job_fetcher import WEIGHTS_JOB
 from kiwicha.gateware.engine.mac_array import LANES
 from kiwicha.gateware.engine.memory_port import READ_BEAT
-from kiwicha.gateware.engine.weight_buffer import BEAT_BYTES, PARAMETER_BLOCK
+from kiwicha.gateware.engine.parameter_memory import PARAMETER_BLOCK
+from kiwicha.gateware.engine.weight_buffer import BEAT_BYTES
 from kiwicha.gateware.engine.windows import OFFSET_BITS, WINDOW_REQUEST
-from kiwicha.isa_engine import GROUP_WORDS
+from kiwicha.isa_engine import GROUP_WORDS, PACKED_MACS, outputs_of
 
 __all__ = ["WeightLoader"]
 
@@ -39,8 +40,8 @@ class WeightLoader(wiring.Component):
         What is to be fetched.
     stored : ``In(stream.Signature(READ_BEAT))``
         What was fetched.
-    fills, beats, zero_point, is_unsigned, is_table
-        ``commands`` to ``is_table`` of the `WeightBuffer`.
+    fills, beats, zero_point, is_unsigned, is_table, is_packed
+        ``commands`` to ``is_packed`` of the `WeightBuffer`.
     is_idle : ``Out(1)``
         No job is under way.
     is_bad_stream : ``Out(1)``
@@ -49,9 +50,10 @@ class WeightLoader(wiring.Component):
 
     def __init__(self, *, macs: int) -> None:
         self.macs = macs
-        outputs = macs // LANES
+        outputs = outputs_of(macs)
+        self.has_seconds = macs == PACKED_MACS
         self.blocks = outputs // PARAMETER_BLOCK
-        self.beats_per_word = macs // BEAT_BYTES
+        self.beats_per_word = LANES * outputs // BEAT_BYTES
         fill = data.StructLayout({
             "blocks": range(2 * self.blocks + 1),
             "words": range(GROUP_WORDS + 1),
@@ -65,6 +67,7 @@ class WeightLoader(wiring.Component):
             "zero_point": Out(signed(9)),
             "is_unsigned": Out(1),
             "is_table": Out(1),
+            "is_packed": Out(1),
             "is_idle": Out(1),
             "is_bad_stream": Out(1),
         })
@@ -73,7 +76,11 @@ class WeightLoader(wiring.Component):
         """Build the walk through jobs and groups."""
         m = Module()
         job = self.jobs.payload
-        most = 2 * _FIELDS_PER_BLOCK * self.blocks + self.beats_per_word * GROUP_WORDS
+        factor = 2 if self.has_seconds else 1
+        most = 2 * _FIELDS_PER_BLOCK * self.blocks + factor * self.beats_per_word * GROUP_WORDS
+        beats = job.group_words << (self.beats_per_word - 1).bit_length()
+        if self.has_seconds:
+            beats = Mux(job.is_packed, beats << 1, beats)
         size = Signal(range(most + 1))
         words_left, groups_left = Signal(OFFSET_BITS), Signal(16)
         blocks = Mux(job.has_double_groups, 2 * self.blocks, self.blocks)
@@ -95,7 +102,7 @@ class WeightLoader(wiring.Component):
                             2 * _FIELDS_PER_BLOCK * self.blocks,
                             _FIELDS_PER_BLOCK * self.blocks,
                         )
-                        + (job.group_words << (self.beats_per_word - 1).bit_length())
+                        + beats
                     ),
                     words_left.eq(job.words),
                     groups_left.eq(job.groups),
@@ -113,6 +120,7 @@ class WeightLoader(wiring.Component):
                         self.zero_point.eq(job.zero_point),
                         self.is_unsigned.eq(job.is_unsigned),
                         self.is_table.eq(job.is_table),
+                        self.is_packed.eq(job.is_packed),
                     ]
                     m.next = "CHECK"
             with m.State("CHECK"):

@@ -24,7 +24,7 @@ class WindowRows(wiring.Component):
     """One `WINDOW_ROW` for each output row of a group, computed ahead.
 
     If no kernel row is inside the input, the last one, or the first below it, is given: its ``row``
-    tells that it is outside.
+    tells that it is outside. With ``visits_all`` it is always kernel row 0.
 
     Latency: 3 cycles from ``start``, or from the cycle in which the row before is taken, and one
     more for each kernel row above the input.
@@ -37,6 +37,8 @@ class WindowRows(wiring.Component):
         Weight words of a kernel row.
     group_offset : ``In(16)``
         Added to addresses; taken with ``start``.
+    visits_all : ``In(1)``
+        Do not skip kernel rows; stable like ``job``.
     start : ``In(1)``
         Begin with a group; only with ``is_free``.
     is_free : ``Out(1)``
@@ -50,6 +52,7 @@ class WindowRows(wiring.Component):
             "job": In(JOB),
             "row_words": In(16),
             "group_offset": In(16),
+            "visits_all": In(1),
             "start": In(1),
             "is_free": Out(1),
             "rows": Out(stream.Signature(WINDOW_ROW)),
@@ -85,7 +88,8 @@ class WindowRows(wiring.Component):
                 ]
                 m.next = "SEEK"
             with m.State("SEEK"):
-                with m.If((found.row < 0) & (found.kernel_row + 1 != job.kernel_rows)):
+                is_last_row = found.kernel_row + 1 == job.kernel_rows
+                with m.If((found.row < 0) & ~is_last_row & ~self.visits_all):
                     m.d.sync += [
                         found.address.eq(found.address + job.kernel_row_step),
                         found.row.eq(found.row + job.dilation_rows),

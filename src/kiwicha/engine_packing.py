@@ -4,7 +4,8 @@ A stream is a sequence of groups, 16 bytes aligned by construction. A group of C
 parameters, then weight words:
 
 - parameters, per 4 channels 48 bytes: 4 biases, 4 multipliers, 4 shifts, int32 each;
-- words of ``8 * outputs`` bytes, byte ``lane * outputs + o``, with ``outputs = macs / 8``.
+- words of ``8 * outputs`` bytes, byte ``lane * outputs + o``, with ``outputs = outputs_of(macs)``.
+  With PACKED they are twice as long: a word for the first half of the group, one for the second.
 
 Every group is whole: channels beyond the last have zeros. The stream of ADD and TABLE is the
 parameters of ``outputs`` channels, all alike, then 256 entries of two int32, those of the first and
@@ -16,16 +17,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.isa_engine import GROUP_PARAMETER_BYTES, INPUT_LANES, TABLE_ENTRIES, JobFlag, JobKind
+from kiwicha.isa_engine import (
+    GROUP_PARAMETER_BYTES,
+    INPUT_LANES,
+    TABLE_ENTRIES,
+    JobFlag,
+    JobKind,
+    outputs_of,
+)
 
 __all__ = [
     "Parameters",
+    "bytes_of_word",
     "cells_of_channels",
     "channels_per_group",
     "pack_conv_words",
     "pack_depthwise_words",
     "pack_groups",
     "pack_tables",
+    "unpack_conv_words",
     "unpack_groups",
     "unpack_tables",
 ]
@@ -47,8 +57,16 @@ class Parameters:
 
 def channels_per_group(macs: int, kind: JobKind, flags: JobFlag) -> int:
     """Return the output channels of one group."""
-    outputs = macs // INPUT_LANES
-    return 2 * outputs if kind is JobKind.DEPTHWISE and not flags & JobFlag.TAPS_8 else outputs
+    outputs = outputs_of(macs)
+    is_double = (
+        not flags & JobFlag.TAPS_8 if kind is JobKind.DEPTHWISE else bool(flags & JobFlag.PACKED)
+    )
+    return 2 * outputs if is_double else outputs
+
+
+def bytes_of_word(macs: int, flags: JobFlag) -> int:
+    """Return the size of a weight word."""
+    return INPUT_LANES * outputs_of(macs) * (2 if flags & JobFlag.PACKED else 1)
 
 
 def cells_of_channels(macs: int, channels: int) -> NDArray[np.intp]:
@@ -66,14 +84,14 @@ def cells_of_channels(macs: int, channels: int) -> NDArray[np.intp]:
     int [channels, taps]
         Byte ``lane * outputs + o``.
     """
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
     taps = INPUT_LANES * outputs // channels
     channel = np.arange(channels)[:, None]
     lane = channel // outputs * taps + np.arange(taps)[None, :]
     return lane * outputs + channel % outputs
 
 
-def pack_conv_words(weights: Int8s, macs: int) -> Int8s:
+def pack_conv_words(weights: Int8s, macs: int, *, is_packed: bool = False) -> Int8s:
     """Return the weight words of CONV.
 
     Parameters
@@ -82,18 +100,31 @@ def pack_conv_words(weights: Int8s, macs: int) -> Int8s:
         Weight of each byte that a pixel of the output reads, in the order of reading.
     macs : int
         Products per cycle.
+    is_packed : bool
+        The job has `JobFlag.PACKED`.
 
     Returns
     -------
-    int8 [groups, words, 8 * outputs]
+    int8 [groups, words, `bytes_of_word`]
     """
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
+    group = 2 * outputs if is_packed else outputs
     channels, words, lanes = weights.shape
-    groups = -(-channels // outputs)
-    padded = np.zeros((groups * outputs, words, lanes), np.int8)
+    groups = -(-channels // group)
+    padded = np.zeros((groups * group, words, lanes), np.int8)
     padded[:channels] = weights
-    split = padded.reshape(groups, outputs, words, lanes).transpose(0, 2, 3, 1)
-    return np.ascontiguousarray(split).reshape(groups, words, lanes * outputs)
+    split = padded.reshape(groups, group // outputs, outputs, words, lanes)
+    ordered = split.transpose(0, 3, 1, 4, 2)
+    return np.ascontiguousarray(ordered).reshape(groups, words, lanes * group)
+
+
+def unpack_conv_words(words: Int8s, macs: int) -> Int8s:
+    """Return the weights, int8 [channels, words, 8], of the words of `pack_conv_words`."""
+    outputs = outputs_of(macs)
+    groups, count, size = words.shape
+    halves = size // (INPUT_LANES * outputs)
+    split = words.reshape(groups, count, halves, INPUT_LANES, outputs).transpose(0, 2, 4, 1, 3)
+    return np.ascontiguousarray(split).reshape(-1, count, INPUT_LANES)
 
 
 def pack_depthwise_words(weights: Int8s, macs: int, channels: int, stride: int) -> Int8s:
@@ -186,7 +217,7 @@ def pack_tables(tables: NDArray[np.int32], parameters: tuple[int, int, int], mac
     macs : int
         Products per cycle.
     """
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
     bias, multiplier, shift = (np.full(outputs, value, np.int32) for value in parameters)
     words = np.zeros((1, 0, 0), np.int8)
     head = pack_groups(Parameters(bias, multiplier, shift), words, outputs)
@@ -201,7 +232,7 @@ def unpack_tables(raw: bytes, macs: int) -> tuple[Parameters, NDArray[np.int64]]
     ValueError
         If the stream has another size, or its channels differ.
     """
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
     head = outputs * GROUP_PARAMETER_BYTES
     parameters, _ = unpack_groups(raw[:head], 1, outputs, 0, 0)
     fields = (parameters.bias, parameters.multiplier, parameters.shift)

@@ -221,11 +221,10 @@ ENGINE_CONFIGS = {
             engine_macs=macs,
             scratchpad_bytes=64 * 1024,
         )
-        for macs in (32, 64)
+        for macs in (32, 64, 128)
     )
 }
-"""Configurations that the compiler and the reference executor know and the command line does not
-offer: there is no gateware for them yet."""
+"""Configurations with an engine; `CONFIGS` are those whose Programs run on the CPU."""
 DEFAULT_CONFIG = "simd"
 CLOCK_HZ = 100_000_000
 """Clock of the system: turns cycles into time."""
@@ -597,7 +596,8 @@ class BootBlock(Struct):
     before every inference, outside the counted cycles. Outputs stay in the arena.
 
     The table of cycles has an entry for each step: its cycles. After that of an ENGINE step come
-    the cycles, from the start of its list, in which its jobs ended.
+    the values of `EngineCounter`, then the cycles, from the start of the list, in which its jobs
+    ended.
     """
 
     magic: int = u32("BOOT_MAGIC")

@@ -22,12 +22,17 @@ __all__ = [
     "EngineTransfer",
     "JobFlag",
     "JobKind",
+    "outputs_of",
 ]
 
 INPUT_LANES = 8
 """Bytes of a run that one cycle of a convolution consumes; a weight word serves one such cycle."""
 OUTPUT_BYTES = 8
 """Result bytes written per cycle; the requantizer's lanes."""
+PACKED_MACS = 128
+"""Products per cycle of the engine whose multipliers do two each, in jobs with `JobFlag.PACKED`."""
+PACKED_WEIGHT_LIMIT = 127
+"""Largest size of a weight of such a job."""
 READ_BYTES = 16
 """Bytes that one scratchpad read gives, at any alignment."""
 GROUP_WORDS = 256
@@ -37,6 +42,8 @@ GROUP_PARAMETER_BYTES = 12
 MAX_KERNEL_ROWS = 255
 MAX_DEPTHWISE_COLUMNS = 8
 TABLE_ENTRIES = 256
+TABLE_ENTRY_BYTES = 8
+"""An int32 of each of two tables."""
 ENGINE_WATCHDOG_CYCLES = 200_000_000
 """What the firmware allows a list to take: two seconds."""
 MAX_JOBS = 256
@@ -125,7 +132,15 @@ class JobFlag(enum.IntFlag):
     UNSIGNED = 16
     """Weight bytes are uint8: the weight zero point is subtracted from 0 to 255."""
     PACKED = 32
-    """Two products per multiplier."""
+    """CONV on an engine of `PACKED_MACS`: two products per multiplier, a group of 16 channels.
+    Weights are -127 to 127. Inputs are not reduced by the zero point: it is what they have outside
+    the image, and the bias contains its product with all weights. Interval counts for 2."""
+
+
+def outputs_of(macs: int) -> int:
+    """Return the results of one beat: one for every 8 multipliers of an engine."""
+    multipliers = macs // 2 if macs == PACKED_MACS else macs
+    return multipliers // INPUT_LANES
 
 
 @dataclass(frozen=True)
@@ -138,15 +153,17 @@ class EngineJob(Struct):
     input_rows - 1, count as the zero point. A run is a whole kernel row (runs 1), or one pixel of
     it where columns are dilated.
 
+    A beat is what the requantizer gives at once: 4 channels with 32 products per cycle, else 8.
+
     DEPTHWISE: for each group and output row, the input columns from 0 on, kernel_rows inputs each;
     columns from row_span on count as the zero point. Column x has phase ``(x + first_phase) %
     stride_columns``. A result comes with the last row of each column of phase stride_columns - 1;
     the first skip_results of a row are dropped.
 
-    ADD and TABLE: result n is ``macs / 8`` bytes from tables: ``table_1[x1] + table_2[x2]``,
+    ADD and TABLE: result n is a beat of bytes from tables: ``table_1[x1] + table_2[x2]``,
     requantized, or without the second one. x1 are the bytes at ``first_address + n * column_step``,
     x2 those at ``input_2_address + n * column_step``; a byte is taken as unsigned index. There are
-    run_words results, in one group. The weight stream has the parameters of ``macs / 8`` channels,
+    run_words results, in one group. The weight stream has the parameters of a beat of channels,
     all alike, then for each index int32 table_1 and int32 table_2, 2048 bytes in all. Zero points
     of inputs and weights are 0.
 
@@ -169,11 +186,11 @@ class EngineJob(Struct):
     output_columns: int = u16("columns to compute")
     row_step: int = u32("stride_rows * row pitch")
     kernel_row_step: int = u32("dilation_rows * row pitch")
-    column_step: int = u16("CONV: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; macs / 8")
+    column_step: int = u16("CONV: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; a beat")
     run_step: int = u16("dilation_columns * pixel pitch")
     run_words: int = u16("CONV: words per run. ADD, TABLE: results")
     row_words: int = u16("CONV: runs * run_words")
-    output_pixel_bytes: int = u16("pitch of an output pixel, a multiple of 8; macs / 8")
+    output_pixel_bytes: int = u16("pitch of an output pixel, a multiple of 8; a beat")
     group_words: int = u16("weight words of one group")
     stride_rows: int = u8("1 or more")
     dilation_rows: int = u8("1 or more")
@@ -188,7 +205,7 @@ class EngineJob(Struct):
     stride_columns: int = u8("DEPTHWISE")
     first_phase: int = u8("DEPTHWISE: pad_left % stride_columns")
     skip_results: int = u8("DEPTHWISE: results of a row to be dropped")
-    last_beats: int = u8("DEPTHWISE: beats of macs / 8 channels of the last group, 1 or 2")
+    last_beats: int = u8("DEPTHWISE, PACKED: beats of the last group, 1 or 2")
     group_input_step: int = u16("DEPTHWISE: channels of a group; CONV: 0")
     group_output_step: int = u16("channels of a group")
     input_2_address: int = u32("ADD: second tensor")

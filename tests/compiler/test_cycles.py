@@ -1,5 +1,6 @@
 """Predicted cycles: against a walk step by step, and against what the models must reach."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -79,9 +80,13 @@ def test_work_of_random_jobs(seed: int, macs: str) -> None:
             assert work.groups * work.fill_bytes == job.weights_bytes
             if job.kind in {JobKind.CONV, JobKind.DEPTHWISE}:
                 assert (work.operations, work.held) == walked(job)
+                slow = dataclasses.replace(job, interval=8)
+                work = job_work(slow, int(macs))
+                assert (work.operations, work.held) == walked(slow)
             else:
                 reads = 2 if job.kind == JobKind.ADD else 1
                 assert work.operations == reads * job.run_words
+                assert job.group_words * int(macs) == 2048
 
 
 @pytest.mark.parametrize("seed", range(8))

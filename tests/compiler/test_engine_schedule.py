@@ -47,7 +47,7 @@ def pointwise(position: int, rows: int, columns: int, channels: int, outputs: in
 def random_schedules() -> Iterator[tuple[Schedule, int]]:
     for seed in range(30):
         network = lower(read(random_models.engine_network(seed).model))
-        for macs, size in ((64, 65536), (32, 2048), (64, 4096)):
+        for macs, size in ((64, 65536), (32, 2048), (64, 4096), (128, 65536)):
             config = Config("test", True, "", macs, size)
             for found in partition(network, config, has_tables=True):
                 yield found, size
@@ -106,6 +106,13 @@ def test_large_tensors_are_streamed() -> None:
     # The second stripe is on its way before the first is computed.
     kinds = [isinstance(event, Compute) for event in found.events]
     assert kinds[:3] == [False, False, True]
+    # What is stored keeps its place while the next stripe is computed.
+    stores = [e for e in found.events if isinstance(e, Transfer) and e.is_store]
+    neighbours = [p for p in itertools.pairwise(stores) if p[0].tensor == p[1].tensor]
+    assert neighbours
+    for first, second in neighbours:
+        places = [found.offsets[event.place.buffer] for event in (first, second)]
+        assert places[0] != places[1]
 
 
 def test_a_layer_that_does_not_fit_is_named() -> None:
@@ -202,4 +209,4 @@ def test_events_wait_for_those_that_touch_the_same_bytes() -> None:
 
 
 def test_only_known_engines_are_offered() -> None:
-    assert {config.engine_macs for config in ENGINE_CONFIGS.values()} == {32, 64}
+    assert {config.engine_macs for config in ENGINE_CONFIGS.values()} == {32, 64, 128}

@@ -21,7 +21,7 @@ from kiwicha.sim import reference
 STORE = 1 << 31
 
 
-@pytest.fixture(scope="module", params=["32", "64"])
+@pytest.fixture(scope="module", params=["32", "64", "128"])
 def subject(request: pytest.FixtureRequest) -> tuple[Program, Case]:
     """Give a program whose first list has all kinds of jobs, and its inputs."""
     for seed in range(200):

@@ -22,7 +22,7 @@ INT8_MODELS = [
 ]
 BLOCK = 20
 """Random models that one test asks the oracle about."""
-SMALL = ((64, 1), (32, 2), (64, 8))
+SMALL = ((64, 1), (32, 2), (64, 8), (128, 4))
 """Products per cycle and KiB of scratchpad of engines in which tensors must be streamed."""
 
 
@@ -39,7 +39,7 @@ def small_engines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("eliminate", [True, False], ids=["eliminated", "whole"])
 @pytest.mark.parametrize("has_tables", [True, False], ids=["tables", "no_tables"])
-@pytest.mark.parametrize("config", ["32", "64"])
+@pytest.mark.parametrize("config", ["32", "64", "128"])
 @pytest.mark.parametrize("name", INT8_MODELS)
 def test_goldens(
     name: str, config: str, has_tables: bool, eliminate: bool, zoo_model, golden_cases

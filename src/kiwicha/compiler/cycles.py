@@ -20,11 +20,15 @@ DRAM_LATENCY_CYCLES = 17
 """From the request to the first word."""
 TRANSFER_CHUNK_BYTES = 1024
 """After which the memory port may turn from a transfer to weights."""
-GROUP_GAP_CYCLES = 4
-"""From the last operation of a group to the start of the next one."""
-JOB_START_CYCLES = 4
-"""From the end of a job to the first group of the next one."""
-DRAIN_CYCLES = 36
+WEIGHTS_READY_CYCLES = 3
+"""From the last beat of a group's weights until they can be used."""
+ROW_AHEAD_CYCLES = 1
+"""By which the last row of a group must be longer than the start of the next group."""
+REFILL_CYCLES = 26
+"""From the last operation of a group until its weights can be overwritten."""
+JOB_START_CYCLES = 2
+"""From the end of a job until the next one looks for its weights."""
+DRAIN_CYCLES = 28
 """From the last operation of a job until its last result is written."""
 LIST_START_CYCLES = 60
 """From the start instruction until the first descriptors are there."""
@@ -137,14 +141,15 @@ class _Simulation:
             return self._port_free
         if len(self._releases) <= number - 2:
             return math.inf
-        return max(self._port_free, self._releases[number - 2])
+        return max(self._port_free, self._releases[number - 2] + REFILL_CYCLES)
 
     def _fill(self, start: float) -> None:
         job, _ = self._groups[len(self._fill_ends)]
         # Fills follow each other without a pause if the bank is free in time.
         latency = DRAM_LATENCY_CYCLES if start > self._port_free else 0
-        self._port_free = start + latency + self._works[job].fill_bytes / DRAM_BYTES_PER_CYCLE
-        self._fill_ends.append(self._port_free)
+        work = self._works[job]
+        self._port_free = start + latency + work.fill_bytes / DRAM_BYTES_PER_CYCLE
+        self._fill_ends.append(max(self._port_free, start + latency + work.fill_cycles))
 
     def _transfer_time(self) -> float:
         number = len(self._transfer_ends)
@@ -182,12 +187,18 @@ class _Simulation:
                 ready = self._transfer_ends[job.wait_transfers - 1] if job.wait_transfers else 0.0
                 self._waited = [max(ready - start, 0.0), 0.0]
                 self._time = max(start, ready)
-            self._waited[1] += max(self._fill_ends[index] - self._time, 0.0)
-            self._time = max(self._time, self._fill_ends[index])
-            self._time += work.start + work.operations + work.held
+            filled = self._fill_ends[index] + WEIGHTS_READY_CYCLES
+            if group == 0:
+                first = max(self._time, filled) + work.start
+                self._waited[1] += max(filled - self._time, 0.0)
+            else:
+                # The walker goes ahead while the last row of the group before is done.
+                early = self._time - work.last_row + work.start - ROW_AHEAD_CYCLES
+                first = max(self._time, filled + work.start, early)
+                self._waited[1] += max(filled + work.start - max(self._time, early), 0.0)
+            self._time = first + work.cycles
             self._releases.append(self._time)
             if group + 1 < work.groups:
-                self._time += GROUP_GAP_CYCLES
                 continue
             self._time += DRAIN_CYCLES
             self._job_ends.append(self._time)

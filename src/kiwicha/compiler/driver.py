@@ -36,7 +36,7 @@ def compile_model(
     config: str | Config,
     *,
     eliminate: bool = True,
-    has_tables: bool = False,
+    has_tables: bool = True,
 ) -> Program:
     """Compile a model.
 
@@ -75,7 +75,7 @@ def compile_stages(
     config: str | Config,
     *,
     eliminate: bool = True,
-    has_tables: bool = False,
+    has_tables: bool = True,
 ) -> Compilation:
     """Compile a model and return what every pass gave; see `compile_model`."""
     target = _config(config)

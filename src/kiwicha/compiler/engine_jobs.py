@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kiwicha.compiler.engine_layers import EngineLayer, Window, padded, run_shape
+from kiwicha.compiler.engine_packed import stream_parameters
 from kiwicha.engine_packing import (
+    bytes_of_word,
     channels_per_group,
     pack_conv_words,
     pack_depthwise_words,
@@ -14,12 +16,13 @@ from kiwicha.engine_packing import (
 )
 from kiwicha.isa_engine import (
     GROUP_PARAMETER_BYTES,
-    GROUP_WORDS,
     INPUT_LANES,
     TABLE_ENTRIES,
+    TABLE_ENTRY_BYTES,
     EngineJob,
     JobFlag,
     JobKind,
+    outputs_of,
 )
 
 __all__ = ["Part", "engine_job", "stream_bytes", "weight_stream"]
@@ -65,20 +68,21 @@ def weight_stream(layer: EngineLayer, macs: int, input_pitch: int) -> bytes:
         return pack_tables(layer.tables, scale, macs)
     channels = channels_per_group(macs, layer.kind, layer.flags)
     if layer.kind is JobKind.CONV:
-        words = pack_conv_words(_conv_bytes(layer, input_pitch), macs)
+        is_packed = bool(layer.flags & JobFlag.PACKED)
+        words = pack_conv_words(_conv_bytes(layer, input_pitch), macs, is_packed=is_packed)
     else:
         stride = layer.window.stride_columns
         words = pack_depthwise_words(layer.weights, macs, channels, stride)
         if layer.flags & JobFlag.ONES:
             words = words[:, :1]
-    return pack_groups(layer.parameters, words, channels)
+    return pack_groups(stream_parameters(layer), words, channels)
 
 
 def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
     """Return the size of a layer's weight stream."""
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
     if layer.is_table:
-        return outputs * GROUP_PARAMETER_BYTES + TABLE_ENTRIES * 8
+        return outputs * GROUP_PARAMETER_BYTES + TABLE_ENTRIES * TABLE_ENTRY_BYTES
     channels = channels_per_group(macs, layer.kind, layer.flags)
     window = layer.window
     if layer.kind is JobKind.CONV:
@@ -87,7 +91,7 @@ def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
     else:
         words = 1 if layer.flags & JobFlag.ONES else window.stride_columns * window.kernel_rows
     groups = -(-layer.output_channels // channels)
-    return groups * (channels * GROUP_PARAMETER_BYTES + words * macs)
+    return groups * (channels * GROUP_PARAMETER_BYTES + words * bytes_of_word(macs, layer.flags))
 
 
 def _conv_bytes(layer: EngineLayer, pitch: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
@@ -140,7 +144,7 @@ def engine_job(layer: EngineLayer, macs: int, first_layer: int, part: Part) -> E
 
 
 def _table_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
     pixels = part.output_rows * layer.window.output_columns
     is_add = layer.kind is JobKind.ADD
     rows_skipped = part.first_output_row - part.first_input_row
@@ -149,7 +153,8 @@ def _table_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
     return {
         "interval": 2 if is_add or layer.flags & JobFlag.WIDE else 1,
         "groups": 1,
-        "group_words": GROUP_WORDS,
+        # As if the tables were weights: the size of a stream follows from the same fields.
+        "group_words": TABLE_ENTRIES * TABLE_ENTRY_BYTES // (INPUT_LANES * outputs),
         "first_address": first,
         "input_2_address": others[0] if others else 0,
         "run_words": -(-pixels * part.input_pitch // outputs),
@@ -182,18 +187,33 @@ def _conv_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
     window = layer.window
     if _is_pointwise(window, part):
         window, part = _in_one_row(window, part)
-    group = channels_per_group(macs, layer.kind, layer.flags)
     runs, words = run_shape(window, part.input_pitch)
-    return _rows(window, part) | {
-        "interval": 2 if layer.flags & JobFlag.WIDE else 1,
-        "groups": -(-layer.output_channels // group),
-        "first_offset": -window.pad_left * part.input_pitch,
-        "column_step": window.stride_columns * part.input_pitch,
-        "run_step": window.dilation_columns * part.input_pitch,
-        "run_words": words,
-        "row_words": runs * words,
-        "group_words": window.kernel_rows * runs * words,
-        "runs": runs,
+    return (
+        _rows(window, part)
+        | _groups(layer, macs)
+        | {
+            "first_offset": -window.pad_left * part.input_pitch,
+            "column_step": window.stride_columns * part.input_pitch,
+            "run_step": window.dilation_columns * part.input_pitch,
+            "run_words": words,
+            "row_words": runs * words,
+            "group_words": window.kernel_rows * runs * words,
+            "runs": runs,
+        }
+    )
+
+
+def _groups(layer: EngineLayer, macs: int) -> dict[str, int]:
+    """Return the fields of the groups of output channels, and of the beats of their results."""
+    outputs = outputs_of(macs)
+    group = channels_per_group(macs, layer.kind, layer.flags)
+    beats = group // outputs
+    groups = -(-layer.output_channels // group)
+    left = padded(layer.output_channels) - (groups - 1) * group
+    return {
+        "interval": beats * (2 if layer.flags & JobFlag.WIDE else 1),
+        "groups": groups,
+        "last_beats": min(-(-left // outputs), beats),
         "group_output_step": group,
     }
 
@@ -222,24 +242,20 @@ def _in_one_row(window: Window, part: Part) -> tuple[Window, Part]:
 
 def _depthwise_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
     window = layer.window
-    outputs = macs // INPUT_LANES
     group = channels_per_group(macs, layer.kind, layer.flags)
-    beats = group // outputs
     first_phase = window.pad_left % window.stride_columns
-    groups = -(-layer.output_channels // group)
-    left = padded(layer.output_channels) - (groups - 1) * group
     words = 1 if layer.flags & JobFlag.ONES else window.stride_columns * window.kernel_rows
-    return _rows(window, part) | {
-        "interval": beats * (2 if layer.flags & JobFlag.WIDE else 1),
-        "groups": groups,
-        "column_step": part.input_pitch,
-        "runs": window.slots,
-        "group_words": words,
-        "stride_columns": window.stride_columns,
-        "first_phase": first_phase,
-        "skip_results": window.slots - 1 - window.pad_left // window.stride_columns,
-        "last_beats": min(-(-left // outputs), beats),
-        "group_input_step": group,
-        "group_output_step": group,
-        "first_index": first_phase * window.kernel_rows,
-    }
+    return (
+        _rows(window, part)
+        | _groups(layer, macs)
+        | {
+            "column_step": part.input_pitch,
+            "runs": window.slots,
+            "group_words": words,
+            "stride_columns": window.stride_columns,
+            "first_phase": first_phase,
+            "skip_results": window.slots - 1 - window.pad_left // window.stride_columns,
+            "group_input_step": group,
+            "first_index": first_phase * window.kernel_rows,
+        }
+    )

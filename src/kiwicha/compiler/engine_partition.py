@@ -1,10 +1,11 @@
 """Which layers the engine does, and in which runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from kiwicha.compiler.engine_compose import compose_tables
 from kiwicha.compiler.engine_layers import EngineLayer
-from kiwicha.compiler.engine_run import DoesNotFitError, Run
+from kiwicha.compiler.engine_packed import packed_if_faster
+from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError
 from kiwicha.compiler.engine_schedule import Schedule, schedule
 from kiwicha.compiler.layers import Network
 from kiwicha.compiler.lower_engine import engine_layer
@@ -16,9 +17,9 @@ __all__ = ["partition"]
 def partition(network: Network, config: Config, *, has_tables: bool = False) -> list[Schedule]:
     """Return the runs of the engine, in order; all other layers are for the CPU.
 
-    A run is as long as no layer of the CPU is between its layers. A layer that the engine could do
-    stays with the CPU if it does not fit the scratchpad, or if pixels with padding between them
-    would meet somebody who wants them dense.
+    A run ends at a layer of the CPU, or where its list would have too many jobs. A layer that the
+    engine could do stays with the CPU if it does not fit the scratchpad, or if pixels with padding
+    between them would meet somebody who wants them dense.
 
     Parameters
     ----------
@@ -33,26 +34,32 @@ def partition(network: Network, config: Config, *, has_tables: bool = False) -> 
     for position in range(len(network.layers)):
         layer = engine_layer(network, position, has_tables=has_tables)
         if layer is not None:
-            layers[position] = layer
+            layers[position] = packed_if_faster(layer, config.engine_macs)
+    cuts: set[int] = set()
     while True:
-        runs = _runs(network, compose_tables(network, layers))
+        runs = _runs(network, compose_tables(network, layers), cuts)
         refused = {layer.position for run in runs for layer in _padding_troubles(run)}
         schedules = []
+        cut_before = len(cuts)
         if not refused:
             for run in runs:
                 try:
                     schedules.append(schedule(run, config.engine_macs, config.scratchpad_bytes))
                 except DoesNotFitError as error:
                     refused.add(error.position)
-        if not refused:
+                except TooLongError as error:
+                    cuts.add(error.position)
+        if not refused and len(cuts) == cut_before:
             return schedules
         layers = {p: layer for p, layer in layers.items() if p not in refused}
 
 
-def _runs(network: Network, layers: Mapping[int, EngineLayer]) -> list[Run]:
+def _runs(network: Network, layers: Mapping[int, EngineLayer], cuts: Set[int]) -> list[Run]:
     groups: list[list[EngineLayer]] = [[]]
     merged = {position for layer in layers.values() for position in layer.merged}
     for position, layer in enumerate(network.layers):
+        if position in cuts:
+            groups.append([])
         if position in layers:
             groups[-1].append(layers[position])
         elif layer.kernel is not None and position not in merged:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from kiwicha.compiler.engine_layers import EngineLayer, padded
 
-__all__ = ["DoesNotFitError", "Run"]
+__all__ = ["DoesNotFitError", "Run", "TooLongError"]
 
 
 class DoesNotFitError(Exception):
@@ -12,6 +12,14 @@ class DoesNotFitError(Exception):
 
     def __init__(self, position: int) -> None:
         super().__init__(f"layer {position} does not fit the scratchpad")
+        self.position = position
+
+
+class TooLongError(Exception):
+    """A run has more jobs than a list can have; a layer from which on another list can do it."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"the list must be cut at layer {position}")
         self.position = position
 
 

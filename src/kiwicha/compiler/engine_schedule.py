@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from kiwicha.compiler.engine_events import Compute, Event, Transfer, waits
 from kiwicha.compiler.engine_jobs import Part, engine_job, weight_stream
-from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_plan import Plan
-from kiwicha.compiler.engine_run import DoesNotFitError, Run
+from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError
 from kiwicha.compiler.placement import Buffer, place
 from kiwicha.isa_engine import MAX_JOBS, EngineJob, EngineTransfer
 
@@ -104,6 +103,8 @@ def schedule(run: Run, macs: int, scratchpad_bytes: int) -> Schedule:
     ------
     DoesNotFitError
         If a layer does not fit; names it.
+    TooLongError
+        If there are too many jobs; names the layer in the middle.
     """
     streamed: set[int] = set()
     capacity = scratchpad_bytes
@@ -154,8 +155,11 @@ def _finished(
             dataclasses.replace(job, wait_transfers=count, weights_offset=start, weights_bytes=size)
         )
     if len(jobs) > MAX_JOBS:
-        busiest = max(run.layers, key=lambda layer: _count(events, layer))
-        raise DoesNotFitError(busiest.position)
+        first, *others = run.layers
+        if not others:
+            raise DoesNotFitError(first.position)
+        middle = [event for event in events if isinstance(event, Compute)][len(jobs) // 2].layer
+        raise TooLongError(others[0].position if middle is first else middle.position)
     return Schedule(
         run,
         tuple(jobs),
@@ -166,10 +170,6 @@ def _finished(
         tuple(offsets),
         tuple(events),
     )
-
-
-def _count(events: Sequence[Event], layer: EngineLayer) -> int:
-    return sum(isinstance(event, Compute) and event.layer is layer for event in events)
 
 
 def _transfer(event: Transfer, offsets: Sequence[int], wait_jobs: int) -> PlannedTransfer:

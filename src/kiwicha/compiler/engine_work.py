@@ -3,20 +3,25 @@
 import math
 from dataclasses import dataclass
 
-from kiwicha.engine_packing import channels_per_group
+from kiwicha.engine_packing import bytes_of_word, channels_per_group
 from kiwicha.isa_engine import (
     GROUP_PARAMETER_BYTES,
-    INPUT_LANES,
     TABLE_ENTRIES,
+    TABLE_ENTRY_BYTES,
     EngineJob,
     JobFlag,
     JobKind,
+    outputs_of,
 )
 
 __all__ = ["Work", "job_work"]
 
 WALKER_START_CYCLES = 5
-"""From the start of a group to its first operation, without kernel rows above the input."""
+"""From weights and walker being ready to the first operation, without kernel rows above."""
+TABLE_START_CYCLES = 2
+"""The same for ADD and TABLE."""
+BEAT_BYTES = 16
+"""Of a stream, which the weight buffer takes in a cycle."""
 ROW_START_CYCLES = 3
 """What the walker needs for an output row, while it does the row before."""
 
@@ -31,33 +36,52 @@ class Work:
         Cycles in which the array or the tables work.
     held : int
         Cycles in which the requantizer holds the walker back.
+    late : int
+        Pauses between rows that are too short.
     start : int
-        Cycles before the first operation, and pauses between short rows.
+        From weights and walker being ready to the first operation.
+    last_row : int
+        Of all that, the last output row, beside which the next group starts.
     groups : int
         Groups of the job.
     fill_bytes : int
         Weight stream of a group.
+    fill_cycles : int
+        What the weight buffer needs to take it, at least.
     """
 
     operations: int
     held: int
+    late: int
     start: int
+    last_row: int
     groups: int
     fill_bytes: int
+    fill_cycles: int
+
+    @property
+    def cycles(self) -> int:
+        """From the first operation to the last."""
+        return self.operations + self.held + self.late
 
 
 def job_work(job: EngineJob, macs: int) -> Work:
     """Return what a job does, from its descriptor."""
-    outputs = macs // INPUT_LANES
+    outputs = outputs_of(macs)
     kind = JobKind(job.kind)
     if kind in {JobKind.ADD, JobKind.TABLE}:
         reads = 2 if kind is JobKind.ADD else 1
         operations = reads * job.run_words
         held = max(job.interval - reads, 0) * job.run_words
-        size = outputs * GROUP_PARAMETER_BYTES + TABLE_ENTRIES * 8
-        return Work(operations, held, WALKER_START_CYCLES, 1, size)
-    channels = channels_per_group(macs, kind, JobFlag(job.flags))
-    size = channels * GROUP_PARAMETER_BYTES + job.group_words * macs
+        parameters, tables = outputs * GROUP_PARAMETER_BYTES, TABLE_ENTRIES * TABLE_ENTRY_BYTES
+        # Tables are filled at half the rate of weights.
+        fill_cycles = (parameters + 2 * tables) // BEAT_BYTES
+        size = parameters + tables
+        last_row = operations + held
+        return Work(operations, held, 0, TABLE_START_CYCLES, last_row, 1, size, fill_cycles)
+    flags = JobFlag(job.flags)
+    channels = channels_per_group(macs, kind, flags)
+    size = channels * GROUP_PARAMETER_BYTES + job.group_words * bytes_of_word(macs, flags)
     total = held = late = previous = 0
     start = WALKER_START_CYCLES
     for row in range(job.output_rows):
@@ -67,19 +91,23 @@ def job_work(job: EngineJob, macs: int) -> Work:
         else:
             per_result = _depthwise_results(job, inside)
         operations = sum(per_result)
-        waits = sum(max(job.interval - count - 1, 0) for count in per_result)
+        waits = sum(max(job.interval - count, 0) for count in per_result)
         needed = ROW_START_CYCLES + above
         if row == 0:
             start += above
+            # The first result of a group has nothing to keep its distance from.
+            waits -= max(job.interval - per_result[0], 0)
         else:
             late += max(needed - previous, 0)
         previous = operations + waits
         total, held = total + operations, held + waits
-    return Work(total, held, start + late, job.groups, size)
+    return Work(total, held, late, start, previous, job.groups, size, size // BEAT_BYTES)
 
 
 def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:
-    """Return the kernel rows above the input, and those the walker visits."""
+    """Return the kernel rows above the input that are skipped, and those the walker visits."""
+    if job.flags & JobFlag.PACKED:
+        return 0, job.kernel_rows
     first = job.first_row + row * job.stride_rows
     above = min(max(math.ceil(-first / job.dilation_rows), 0), job.kernel_rows - 1)
     left = job.kernel_rows - above

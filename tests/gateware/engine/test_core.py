@@ -31,7 +31,7 @@ def run_jobs(
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize("macs", [32, 64, 128])
 @pytest.mark.parametrize(("seed", "stall"), [(1, 0), (2, 0.3)])
 def test_random_jobs(macs: int, seed: int, stall: float, tmp_path: Path) -> None:
     run_jobs(macs, seed, stall, 8, tmp_path, KINDS)
@@ -39,7 +39,7 @@ def test_random_jobs(macs: int, seed: int, stall: float, tmp_path: Path) -> None
 
 @pytest.mark.nightly
 @pytest.mark.verilator
-@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize("macs", [32, 64, 128])
 @pytest.mark.parametrize("stall", [0, 0.1, 0.5])
 @pytest.mark.parametrize("seed", range(1000, 1010))
 def test_many_random_jobs(macs: int, seed: int, stall: float, tmp_path: Path) -> None:

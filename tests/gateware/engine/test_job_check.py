@@ -22,9 +22,9 @@ LEGAL = {
 }
 
 
-def check_jobs(jobs: list[EngineJob]) -> list[EngineError]:
+def check_jobs(jobs: list[EngineJob], macs: int = 64) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
-    dut = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES)
+    dut = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs)
     found = []
 
     async def bench(ctx: SimulatorContext) -> None:
@@ -85,6 +85,18 @@ def test_accepts_legal_jobs() -> None:
         changed("depthwise", runs=4, stride_columns=3, first_phase=2, run_words=0, row_words=0),
     ]
     assert set(check_jobs(jobs)) == {EngineError.NONE}
+
+
+def test_packed_jobs_need_an_engine_for_them() -> None:
+    good = changed("conv", flags=JobFlag.PACKED, last_beats=2)
+    assert check_jobs([good], macs=128) == [EngineError.NONE]
+    assert check_jobs([good], macs=64) == [EngineError.BAD_FIELD]
+    for bad in (
+        changed("conv", flags=JobFlag.PACKED, last_beats=0),
+        changed("depthwise", flags=JobFlag.PACKED),
+        changed("table", flags=JobFlag.PACKED),
+    ):
+        assert check_jobs([bad], macs=128) == [EngineError.BAD_FIELD]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from support import vendor_cells
 
 from kiwicha.gateware.engine.mac_array import ARRAY_SIZES, MacArray
 from kiwicha.gateware.engine.multiply_accumulate import Vendor
+from kiwicha.isa_engine import PACKED_MACS
 from kiwicha.sim import bench
 
 TOP = "mac_array"
@@ -36,6 +37,15 @@ def test_convolution_equals_dot_products(
 ) -> None:
     given = {**values(macs, macs, stall, is_wide), "count": 150}
     bench.run(simulators[macs], TOP, f"{BENCHES}.convolutions", given, tmp_path)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(("stall", "is_wide"), [(0, 0), (0.3, 0), (0.1, 1)])
+def test_packed_convolution_equals_dot_products(
+    simulators: dict[int, Path], tmp_path: Path, stall: float, is_wide: int
+) -> None:
+    given = {**values(PACKED_MACS, 7, stall, is_wide), "count": 150}
+    bench.run(simulators[PACKED_MACS], TOP, f"{BENCHES}.packed_convolutions", given, tmp_path)
 
 
 @pytest.mark.verilator
@@ -68,11 +78,24 @@ def test_vendor_form_works_in_every_mode(vendor: Vendor, tmp_path: Path) -> None
         bench.run(simulator, TOP, f"{BENCHES}.depthwise_rows", {**given, "taps": taps}, tmp_path)
 
 
+@pytest.mark.verilator
+@pytest.mark.synth
+@pytest.mark.nightly
+def test_dsp48e1_packs_two_products(tmp_path: Path) -> None:
+    array = MacArray(macs=PACKED_MACS, vendor=Vendor.XILINX7, tag_bits=TAG_BITS)
+    text = bench.component_verilog(array, TOP)
+    simulator = bench.build(text + vendor_cells.model(Vendor.XILINX7), TOP)
+    given = {**values(PACKED_MACS, 5, 0.1, 0), "count": 12}
+    for name in ("packed_convolutions", "convolutions"):
+        bench.run(simulator, TOP, f"{BENCHES}.{name}", given, tmp_path)
+    bench.run(simulator, TOP, f"{BENCHES}.depthwise_rows", {**given, "taps": 4}, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"macs": 48}, "macs must be one of (32, 64), not 48"),
-        ({"macs": "64"}, "macs must be one of (32, 64), not '64'"),
+        ({"macs": 48}, "macs must be one of (32, 64, 128), not 48"),
+        ({"macs": "64"}, "macs must be one of (32, 64, 128), not '64'"),
         ({"macs": 64, "tag_bits": 0}, "tag_bits must be a positive integer, not 0"),
     ],
 )

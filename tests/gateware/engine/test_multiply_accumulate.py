@@ -11,6 +11,7 @@ from support import vendor_cells
 
 from kiwicha.gateware.engine.multiply_accumulate import (
     OPERAND_BITS,
+    SECOND_BITS,
     AddTo,
     MultiplyAccumulate,
     Vendor,
@@ -23,12 +24,12 @@ SWEEPS = 2
 SLACK_CYCLES = 16
 
 
-def comparison(vendor: Vendor) -> str:
+def comparison(vendor: Vendor, *, has_second: bool = False) -> str:
     """Return chains of two cells in the plain and in one vendor's form, on the same stimuli.
 
     The first cell sums every pair of 9-bit operands with ``shared`` as multiplicand, then the
     second one with ``own``. Meanwhile the other cell has random weights, enables and choices of
-    multiplicand. What is added to is random throughout.
+    multiplicand. What is added to is random throughout, and so are second weights.
     """
     m = Module()
     is_done = Signal()
@@ -43,7 +44,10 @@ def comparison(vendor: Vendor) -> str:
         m.d.sync += count.eq(count + 1)
     sums = {}
     for form in (Vendor.GENERIC, vendor):
-        cells = [MultiplyAccumulate(vendor=form, is_chained=bool(k)) for k in range(2)]
+        cells = [
+            MultiplyAccumulate(vendor=form, is_chained=bool(k), has_second=has_second)
+            for k in range(2)
+        ]
         for k, cell in enumerate(cells):
             m.submodules[f"{form.value}_{k}"] = cell
             x, weight = count[:OPERAND_BITS], count[OPERAND_BITS : 2 * OPERAND_BITS]
@@ -60,6 +64,13 @@ def comparison(vendor: Vendor) -> str:
                 cell.weight.eq(weight ^ Mux(is_free, noise[12:], 0)),
                 cell.enable.eq(~is_free | noise[6 * k + 4] | noise[6 * k + 19]),
             ]
+            if has_second:
+                second = noise[7 * k + 10 :][:SECOND_BITS]
+                m.d.comb += [
+                    # -128 does not fit.
+                    cell.second.eq(Mux(second == 1 << (SECOND_BITS - 1), 127, second)),
+                    cell.is_packed.eq(noise[11 * k + 2]),
+                ]
         m.d.comb += cells[1].chain.eq(cells[0].cascade)
         sums[form] = Cat(cell.sum for cell in cells)
     with m.If(sums[Vendor.GENERIC] != sums[vendor]):
@@ -78,6 +89,20 @@ def test_vendor_form_equals_the_plain_one(vendor: Vendor, tmp_path: Path) -> Non
     text = comparison(vendor) + vendor_cells.model(vendor)
     cycles = SWEEPS * 4**OPERAND_BITS + SLACK_CYCLES
     bench.run(bench.build(text, TOP), TOP, BENCH, {"cycles": cycles}, tmp_path)
+
+
+@pytest.mark.verilator
+@pytest.mark.synth
+def test_two_weights_in_a_dsp48e1_equal_the_plain_form(tmp_path: Path) -> None:
+    text = comparison(Vendor.XILINX7, has_second=True) + vendor_cells.model(Vendor.XILINX7)
+    cycles = SWEEPS * 4**OPERAND_BITS + SLACK_CYCLES
+    bench.run(bench.build(text, TOP), TOP, BENCH, {"cycles": cycles}, tmp_path)
+
+
+def test_rejects_a_second_weight_on_ecp5() -> None:
+    message = "has_second must be False for Vendor.ECP5, not True"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        MultiplyAccumulate(vendor=Vendor.ECP5, is_chained=False, has_second=True)
 
 
 def test_rejects_unknown_vendor() -> None:

@@ -27,9 +27,17 @@ def walk(kind: JobKind, folder: Path, **values: int) -> None:
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("macs", [32, 64])
 @pytest.mark.parametrize("seed", [1])
-@pytest.mark.parametrize("kind", [JobKind.CONV, JobKind.DEPTHWISE])
+@pytest.mark.parametrize(
+    ("kind", "macs"),
+    [
+        (JobKind.CONV, 32),
+        (JobKind.CONV, 64),
+        (JobKind.CONV, 128),
+        (JobKind.DEPTHWISE, 32),
+        (JobKind.DEPTHWISE, 64),
+    ],
+)
 def test_windows_are_walked(kind: JobKind, seed: int, macs: int, tmp_path: Path) -> None:
     walk(kind, tmp_path, seed=seed, macs=macs, count=60)
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from kiwicha.gateware.engine.weight_buffer import WeightBuffer
+from kiwicha.isa_engine import PACKED_MACS
 from kiwicha.sim import bench
 
 TOP = "weight_buffer"
 BENCH = "kiwicha.sim.tb_weight_buffer.groups"
-DEPTHS = {32: 64, 64: 512}
+DEPTHS = {32: 64, 64: 512, PACKED_MACS: 128}
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,7 @@ def simulators() -> dict[int, Path]:
         (64, 0.1, 0, -128, 1),
         (32, 0, 1, 131, 1),
         (32, 0.3, 0, 127, 0),
+        (PACKED_MACS, 0.1, 0, 0, 1),
     ],
 )
 def test_reads_what_was_sent(
@@ -52,13 +54,15 @@ def test_reads_what_was_sent(
         "zero_point": zero_point,
         "is_skewed": is_skewed,
     }
-    bench.run(simulators[macs], TOP, BENCH, values, tmp_path)
+    for is_packed in (0, 1) if macs == PACKED_MACS else (0,):
+        given = {**values, "is_packed": is_packed}
+        bench.run(simulators[macs], TOP, BENCH, given, tmp_path / str(is_packed))
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"macs": 16}, "macs must be one of (32, 64), not 16"),
+        ({"macs": 16}, "macs must be one of (32, 64, 128), not 16"),
         ({"macs": 64, "depth": 8}, "depth must be a power of two from 16 to 1024, not 8"),
         ({"macs": 64, "depth": 96}, "depth must be a power of two from 16 to 1024, not 96"),
         ({"macs": 64, "depth": 64.0}, "depth must be a power of two from 16 to 1024, not 64.0"),
