@@ -335,8 +335,8 @@ def _memory_ports(m: Module, cfu: Cfu) -> list[Signal]:
 def verilog(config: Config, vendor: Vendor = Vendor.GENERIC) -> str:
     """Return the Verilog of module ``Cfu``, with the ports that LiteX connects.
 
-    With an engine, ``memory_cmd_*``, ``memory_wdata_*`` and ``memory_rdata_*`` are a LiteDRAM native
-    port.
+    With an engine, ``memory_cmd_*``, ``memory_wdata_*`` and ``memory_rdata_*`` are a LiteDRAM
+    native port.
 
     The text depends on the configuration and the versions of this package and Amaranth, not on the
     machine.

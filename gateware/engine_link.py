@@ -1,6 +1,6 @@
 """What joins the engine to the CPU's custom instructions."""
 
-from amaranth import Module, Signal
+from amaranth import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 

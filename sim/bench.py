@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,8 @@ def _verilate(folder: Path, text: str, top: str) -> None:
     environment = {
         **tool.environment,
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
-        "MAKEFLAGS": _MAKE_VARIABLES,
+        # The makefile calls "python", which a system need not have.
+        "MAKEFLAGS": f"{_MAKE_VARIABLES} PYTHON3={sys.executable}",
     }
     try:
         with _environment(environment):

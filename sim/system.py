@@ -10,6 +10,7 @@ from kiwicha import isa
 from kiwicha.errors import CapacityError, SimulationError, UsageError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.isa import BootBlock, Status
+from kiwicha.isa_engine import EngineCounter, EngineError
 from kiwicha.program import Program, Step
 from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES, Ending, Progress, run_image
 from kiwicha.sim.verilate import Simulator, build_simulator
@@ -34,6 +35,8 @@ class RunResult:
     job_ends : tuple of tuple of tuple of int
         For every inference and step, the cycles, from the step's start, in which the engine's jobs
         ended; empty for steps of the CPU.
+    counters : tuple of tuple of tuple of int
+        For every inference and step, the values of `EngineCounter`; empty for steps of the CPU.
     first_cycles, last_cycles : int
         Cycles of all steps of the first and of the last inference.
     simulated_cycles : int
@@ -47,6 +50,7 @@ class RunResult:
     outputs: tuple[bytes, ...]
     step_cycles: tuple[tuple[int, ...], ...]
     job_ends: tuple[tuple[tuple[int, ...], ...], ...]
+    counters: tuple[tuple[tuple[int, ...], ...], ...]
     first_cycles: int
     last_cycles: int
     simulated_cycles: int
@@ -124,7 +128,7 @@ def run_program(
         firmware = build_firmware(program.config, simulator.soc_header, on_build=announce)
 
     raw = program.to_bytes()
-    entries = [1 + _job_count(step) for step in program.steps]
+    entries = [_cycle_entries(step) for step in program.steps]
     cycles_bytes = inferences * sum(entries) * 4
     input_image = b"".join(_padded(item, isa.ALIGNMENT_BYTES) for item in inputs)
     layout = _place(len(raw), program.arena_bytes, len(input_image), cycles_bytes)
@@ -173,7 +177,8 @@ def run_program(
     return RunResult(
         outputs=ending.dumps[2:],
         step_cycles=tuple(tuple(row[0] for row in table) for table in tables),
-        job_ends=tuple(tuple(row[1:] for row in table) for table in tables),
+        job_ends=tuple(tuple(row[1 + len(EngineCounter) :] for row in table) for table in tables),
+        counters=tuple(tuple(row[1 : 1 + len(EngineCounter)] for row in table) for table in tables),
         first_cycles=boot_after.first_cycles,
         last_cycles=boot_after.total_cycles,
         simulated_cycles=ending.cycles,
@@ -182,8 +187,11 @@ def run_program(
     )
 
 
-def _job_count(step: Step) -> int:
-    return step.params.job_count if isinstance(step.params, isa.EngineRun) else 0
+def _cycle_entries(step: Step) -> int:
+    """Return how many words of the table of cycles belong to a step."""
+    if not isinstance(step.params, isa.EngineRun):
+        return 1
+    return 1 + len(EngineCounter) + step.params.job_count
 
 
 def _failure(ending: Ending, boot: BootBlock) -> str:
@@ -193,6 +201,10 @@ def _failure(ending: Ending, boot: BootBlock) -> str:
     where = f"status {name}"
     if boot.failed_step != _NO_STEP:
         where += f" in step {boot.failed_step}"
+    if ending.code == Status.ENGINE:
+        code, job = divmod(boot.engine_status, 1 << 16)
+        reasons = {int(error): error.name for error in EngineError}
+        where += f", {reasons.get(code, code)} at job {job}"
     elif ending.code == Status.TRAP:
         where += f" after {boot.progress} finished steps; {ending.uart.strip()}"
     return f"the firmware stopped: {text} ({where})"

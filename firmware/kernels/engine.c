@@ -47,8 +47,7 @@ enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, cons
     kiwicha_platform_drain_stores();
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_START, 0, 0,
                    p->job_count | p->transfer_count << 16);
-    const uint32_t status =
-        kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WAIT, 0, 0, 0);
+    const uint32_t status = kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WAIT, 0, 0, 0);
     kiwicha_platform_forget_cached();
     return status == 0 ? KIWICHA_STATUS_OK : KIWICHA_STATUS_ENGINE;
 }
@@ -58,9 +57,29 @@ uint32_t kiwicha_engine_status(void)
     return kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_STATUS, 0, 0, 0);
 }
 
-uint32_t kiwicha_engine_job_end(uint32_t job)
+#define COUNTER(name)                                                                              \
+    kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_COUNTER,                               \
+                    KIWICHA_ENGINE_COUNTER_##name, 0, 0)
+
+enum { COUNTERS = 5 };
+_Static_assert(KIWICHA_ENGINE_COUNTER_WAIT_REQUANTIZER == COUNTERS - 1, "all counters are read");
+
+uint32_t kiwicha_engine_cycle_words(const struct kiwicha_engine_run *run)
 {
-    return kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_JOB_END, 0, job, 0);
+    return COUNTERS + run->job_count;
+}
+
+void kiwicha_read_engine_cycles(const struct kiwicha_engine_run *run, uint32_t *words)
+{
+    words[KIWICHA_ENGINE_COUNTER_TOTAL] = COUNTER(TOTAL);
+    words[KIWICHA_ENGINE_COUNTER_BUSY] = COUNTER(BUSY);
+    words[KIWICHA_ENGINE_COUNTER_WAIT_WEIGHTS] = COUNTER(WAIT_WEIGHTS);
+    words[KIWICHA_ENGINE_COUNTER_WAIT_TRANSFERS] = COUNTER(WAIT_TRANSFERS);
+    words[KIWICHA_ENGINE_COUNTER_WAIT_REQUANTIZER] = COUNTER(WAIT_REQUANTIZER);
+    for (uint32_t job = 0; job < run->job_count; job++) {
+        words[COUNTERS + job] =
+            kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_JOB_END, 0, job, 0);
+    }
 }
 
 #endif

@@ -12,7 +12,8 @@
 #include "kiwicha_isa.h"
 #include "memory.h"
 
-/** Checks a `kiwicha_engine_run`; statuses as in kernels.h. The engine checks what its list says. */
+/** Checks a `kiwicha_engine_run`; statuses as in kernels.h. The engine checks what its list says.
+ */
 enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory, const void *params);
 
 /**
@@ -23,10 +24,20 @@ enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory, co
  */
 enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, const void *params);
 
-/** Returns the engine's status: enum kiwicha_engine_error * 65536 + job number; 0 if all is well. */
+/** Returns the engine's status: enum kiwicha_engine_error * 65536 + job number; 0 if all is well.
+ */
 uint32_t kiwicha_engine_status(void);
 
-/** Returns the cycle, counted from the start of the last list, in which a job ended. */
-uint32_t kiwicha_engine_job_end(uint32_t job);
+/** Returns how many words `kiwicha_read_engine_cycles` gives for a step. */
+uint32_t kiwicha_engine_cycle_words(const struct kiwicha_engine_run *run);
+
+/**
+ * Writes what the last list took: its enum kiwicha_engine_counter, then, for each job, the cycle
+ * from the start of the list in which it ended.
+ *
+ * @param run the list that ran last
+ * @param words kiwicha_engine_cycle_words(run) of them
+ */
+void kiwicha_read_engine_cycles(const struct kiwicha_engine_run *run, uint32_t *words);
 
 #endif

@@ -216,42 +216,31 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, cons
     return status;
 }
 
+/* Words of the table of cycles behind a step's own; fills them in unless words is null. */
+static uint32_t read_engine_cycles(const struct kiwicha_model *model,
+                                   const struct kiwicha_step_record *step, uint32_t *words)
+{
 #if KIWICHA_CONFIG_ENGINE_MACS
-
-static uint32_t job_count(const struct kiwicha_model *model, const struct kiwicha_step_record *step)
-{
-    const struct kiwicha_engine_run *run =
-        (const void *)(model->memory.program + step->params_offset);
-    return step->kernel == KIWICHA_KERNEL_ENGINE ? run->job_count : 0;
-}
-
-static uint32_t job_end(uint32_t job)
-{
-    return kiwicha_engine_job_end(job);
-}
-
-#else
-
-static uint32_t job_count(const struct kiwicha_model *model, const struct kiwicha_step_record *step)
-{
+    if (step->kernel == KIWICHA_KERNEL_ENGINE) {
+        const void *params = model->memory.program + step->params_offset;
+        if (words != NULL) {
+            kiwicha_read_engine_cycles(params, words);
+        }
+        return kiwicha_engine_cycle_words(params);
+    }
+#endif
     (void)model;
     (void)step;
+    (void)words;
     return 0;
 }
-
-static uint32_t job_end(uint32_t job)
-{
-    return job;
-}
-
-#endif
 
 uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model)
 {
     uint32_t entries = 0;
     if (model != NULL) {
         for (uint32_t k = 0; k < model->step_count; k++) {
-            entries += 1 + job_count(model, &model->steps[k]);
+            entries += 1 + read_engine_cycles(model, &model->steps[k], NULL);
         }
     }
     return entries;
@@ -279,9 +268,7 @@ enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles
         model->cycles += end - begin;
         if (cycles != NULL) {
             *cycles++ = end - begin;
-            for (uint32_t job = 0; job < job_count(model, step); job++) {
-                *cycles++ = job_end(job);
-            }
+            cycles += read_engine_cycles(model, step, cycles);
         }
         if (on_step != NULL) {
             on_step(context, k);

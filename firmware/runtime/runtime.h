@@ -44,15 +44,15 @@ struct kiwicha_model {
 enum kiwicha_status kiwicha_open(struct kiwicha_model *model, const void *program,
                                  uint32_t program_bytes, void *arena, uint32_t arena_bytes);
 
-/** Returns the entries that `kiwicha_invoke` writes: one per step, one per job of the engine. */
+/** Returns the number of words that `kiwicha_invoke` writes into its table of cycles. */
 uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);
 
 /**
  * Executes all steps once, on the inputs that lie in the arena.
  *
  * @param model from `kiwicha_open`
- * @param cycles null, or kiwicha_cycle_entries() entries: cycles of each step; behind those of an
- *     ENGINE step, for each of its jobs, the cycle from the step's start in which it ended
+ * @param cycles null, or kiwicha_cycle_entries() words: cycles of each step; behind those of an
+ *     ENGINE step what `kiwicha_read_engine_cycles` gives
  * @param on_step null, or called after each step with its index, outside the counted cycles
  * @param context handed to on_step
  * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if model is null, or what a kernel

@@ -1,15 +1,24 @@
 """What a run cost, layer by layer: as JSON, as a table, in one line."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rich.table import Table
 
-from kiwicha.isa import Config
-from kiwicha.program import Program
+from kiwicha.engine_list import read_list
+from kiwicha.isa import Config, EngineRun
+from kiwicha.program import Program, Step
 
-__all__ = ["LayerReport", "Report", "bench_table", "layer_table", "make_report", "summary"]
+__all__ = [
+    "LayerReport",
+    "Report",
+    "bench_table",
+    "counter_table",
+    "layer_table",
+    "make_report",
+    "summary",
+]
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,10 @@ class Report:
         Whether the outputs equal what they were compared with; None if with nothing.
     layers : tuple of LayerReport
         In the model's order.
+    predicted : int or None
+        Cycles of an inference by the compiler's model; None without an engine.
+    counters : mapping or None
+        What the engine's cycles in the last inference were used for, by name; likewise.
     """
 
     model: str
@@ -71,6 +84,8 @@ class Report:
     cycles_first: int | None
     bit_exact: bool | None
     layers: tuple[LayerReport, ...]
+    predicted: int | None = None
+    counters: Mapping[str, int] | None = None
 
     @property
     def macs(self) -> int:
@@ -89,6 +104,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Return the documented JSON object."""
+        engine = {"predicted": self.predicted, "counters": dict(self.counters or {})}
         return {
             "model": self.model,
             "config": self.config,
@@ -109,6 +125,7 @@ class Report:
                 }
                 for layer in self.layers
             ],
+            **(engine if self.predicted is not None else {}),
         }
 
 
@@ -122,6 +139,9 @@ def make_report(
     step_cycles: Sequence[Sequence[int]],
     inference_cycles: Sequence[int],
     bit_exact: bool | None,
+    job_ends: Sequence[Sequence[Sequence[int]]] = (),
+    predicted: int | None = None,
+    counters: Mapping[str, int] | None = None,
 ) -> Report:
     """Return the report of a run.
 
@@ -141,14 +161,19 @@ def make_report(
         Cycles of each step of each inference; empty if nothing counted them.
     inference_cycles : sequence of int
         Cycles of each inference, from the first to the last step; likewise.
-    bit_exact : bool or None
+    bit_exact, predicted, counters
         See `Report`.
+    job_ends : sequence of sequence of sequence of int
+        For each inference and step, the cycles in which the engine's jobs ended; needed for
+        Programs with an engine.
     """
     cycles: list[int | None] = [None] * len(program.layers)
     if step_cycles:
+        ends = job_ends[-1] if job_ends else [()] * len(program.steps)
         by_layer = [0] * len(program.layers)
-        for step, spent in zip(program.steps, step_cycles[-1], strict=True):
-            by_layer[step.layer] += spent
+        for step, spent, its_ends in zip(program.steps, step_cycles[-1], ends, strict=True):
+            for layer, share in _shares(program, step, spent, its_ends):
+                by_layer[layer] += share
         cycles = list(by_layer)
     return Report(
         model=model,
@@ -165,7 +190,29 @@ def make_report(
             )
             for layer, spent in zip(program.layers, cycles, strict=True)
         ),
+        predicted=predicted,
+        counters=counters,
     )
+
+
+def _shares(
+    program: Program, step: Step, spent: int, job_ends: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield layer numbers with their cycles in a step.
+
+    A job has the cycles since the end of the one before; what comes after the last job (storing
+    results, waking the CPU) counts for its layer.
+    """
+    if not isinstance(step.params, EngineRun):
+        yield step.layer, spent
+        return
+    image = program.constants[step.params.image.offset :][: step.params.image.bytes]
+    jobs = read_list(step.params, image).jobs
+    before = 0
+    for job, end in zip(jobs, job_ends, strict=True):
+        yield step.layer + job.layer, end - before
+        before = end
+    yield step.layer + jobs[-1].layer, spent - before
 
 
 def _count(value: int | None) -> str:
@@ -178,6 +225,27 @@ def _rate(macs: int, cycles: int | None) -> str:
 
 def _ratio(base: int | None, cycles: int | None) -> str:
     return f"{base / cycles:.1f}x" if base and cycles else "-"
+
+
+def _deviation(report: Report) -> str:
+    if report.predicted is None or not report.cycles:
+        return "-"
+    return f"{100 * (report.predicted / report.cycles - 1):+.1f} %"
+
+
+def counter_table(reports: Iterable[Report]) -> Table:
+    """Return what the engine's cycles were used for, a row for each run that has an engine."""
+    table = Table(title="cycles of the engine")
+    table.add_column("model")
+    table.add_column("config")
+    shown = [report for report in reports if report.counters]
+    names = list(dict.fromkeys(name for report in shown for name in report.counters or {}))
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="right")
+    for report in shown:
+        counters = report.counters or {}
+        table.add_row(report.model, report.config, *(_count(counters.get(name)) for name in names))
+    return table
 
 
 def layer_table(report: Report, baseline: Report | None = None) -> Table:
@@ -226,6 +294,8 @@ def summary(report: Report) -> str:
         parts.append(f"{report.milliseconds:,.1f} ms at {report.clock_hz / 1e6:g} MHz")
     if report.utilization is not None:
         parts.append(f"{100 * report.utilization:.1f} % of the multipliers")
+    if report.predicted is not None and report.cycles:
+        parts.append(f"{report.predicted:,} predicted ({_deviation(report)})")
     if report.bit_exact is not None:
         parts.append("bit-exact" if report.bit_exact else "NOT bit-exact")
     return ", ".join(parts)
@@ -242,16 +312,29 @@ def bench_table(rows: Iterable[tuple[Report, float]]) -> Table:
     table = Table()
     table.add_column("model")
     table.add_column("config")
-    for name in ("MACs", "cycles", "MACs/cycle", "utilization", "time", "simulation"):
+    shown = list(rows)
+    has_engine = any(report.predicted is not None for report, _ in shown)
+    columns = ["MACs", "cycles", "MACs/cycle", "utilization", "time", "simulation"]
+    if has_engine:
+        columns[1:2] = ["first", "cycles", "predicted", "off by"]
+    for name in columns:
         table.add_column(name, justify="right")
     table.add_column("bit-exact")
-    for report, simulation_hz in rows:
+    for report, simulation_hz in shown:
         utilization, milliseconds = report.utilization, report.milliseconds
+        cycles = [_count(report.cycles)]
+        if has_engine:
+            cycles = [
+                _count(report.cycles_first),
+                *cycles,
+                _count(report.predicted),
+                _deviation(report),
+            ]
         table.add_row(
             report.model,
             report.config,
             _count(report.macs),
-            _count(report.cycles),
+            *cycles,
             _rate(report.macs, report.cycles),
             "-" if utilization is None else f"{100 * utilization:.1f} %",
             "-" if milliseconds is None else f"{milliseconds:,.1f} ms",

@@ -107,7 +107,7 @@ def test_an_output_nowhere_is_refused_before_work_starts(
 
 def test_an_unknown_configuration_gets_the_nearest(kiwicha: Command, tiny: Path) -> None:
     assert kiwicha.error("run", tiny, "--config", "smd") == (
-        "config must be baseline or simd, not 'smd'; nearest is 'simd'"
+        "config must be baseline or simd or 32 or 64 or 128, not 'smd'; nearest is 'simd'"
     )
 
 

@@ -25,7 +25,7 @@ def bench(
     """Measure models on the simulated system, on random inputs."""
     from kiwicha import zoo
     from kiwicha.commands import console, execution
-    from kiwicha.report import bench_table, summary
+    from kiwicha.report import bench_table, counter_table, summary
 
     console.require_writable(json)
     if not models:
@@ -50,5 +50,7 @@ def bench(
     if json != console.STDOUT:
         rows = [(outcome.report, outcome.simulation_hz) for outcome in outcomes]
         console.stdout().print(bench_table(rows))
+        if any(outcome.report.counters for outcome in outcomes):
+            console.stdout().print(counter_table(outcome.report for outcome in outcomes))
     if not all(outcome.report.bit_exact for outcome in outcomes):
         raise typer.Exit(1)

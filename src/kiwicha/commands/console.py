@@ -25,7 +25,7 @@ __all__ = [
 
 STDOUT = "-"
 """File name that means standard output."""
-_PIPE_COLUMNS = 120
+_PIPE_COLUMNS = 160
 """Width of tables that go to a file or a pipe: none of their columns is cut."""
 
 

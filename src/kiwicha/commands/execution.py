@@ -10,13 +10,15 @@ import numpy as np
 from kiwicha import isa, zoo
 from kiwicha.commands.console import Display
 from kiwicha.compiler import compile_model
+from kiwicha.compiler.cycles import predict_program
 from kiwicha.errors import UsageError
+from kiwicha.isa_engine import EngineCounter
 from kiwicha.pictures import describe, tensor_bytes
 from kiwicha.program import Program
 from kiwicha.report import Report, make_report
 from kiwicha.sim import reference
 from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
-from kiwicha.sim.system import run_program
+from kiwicha.sim.system import RunResult, run_program
 
 __all__ = [
     "Job",
@@ -72,11 +74,12 @@ def find_config(name: str) -> isa.Config:
     UsageError
         If there is none of that name.
     """
-    if name in isa.CONFIGS:
-        return isa.CONFIGS[name]
-    near = difflib.get_close_matches(name, isa.CONFIGS, n=1, cutoff=0.4)
+    known = isa.CONFIGS | isa.ENGINE_CONFIGS
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f"; nearest is {near[0]!r}" if near else ""
-    raise UsageError(f"config must be {' or '.join(isa.CONFIGS)}, not {name!r}{hint}")
+    raise UsageError(f"config must be {' or '.join(known)}, not {name!r}{hint}")
 
 
 def prepare(model: str, config: str) -> Job:
@@ -144,12 +147,15 @@ def run_simulated(
     inputs: Sequence[bytes],
     show: Display,
     *,
-    inferences: int = 1,
     max_cycles: int = DEFAULT_MAX_CYCLES,
     trace: Path | None = None,
     trace_start: int = 0,
 ) -> Outcome:
-    """Execute the Program on the simulated system and compare with the reference executor."""
+    """Execute the Program on the simulated system and compare with the reference executor.
+
+    With an engine it runs twice in a row: the second inference finds warm caches.
+    """
+    inferences = 2 if job.config.engine_macs else 1
     show.stage(f"executing {job.model} in the reference executor")
     expected = run_reference(job, inputs).output
     show.stage(f"preparing the simulator of {job.config.name}")
@@ -174,8 +180,20 @@ def run_simulated(
         step_cycles=result.step_cycles,
         inference_cycles=(result.first_cycles, result.last_cycles)[:inferences],
         bit_exact=output == expected,
+        job_ends=result.job_ends,
+        predicted=predict_program(job.program)[0] if job.config.engine_macs else None,
+        counters=_counters(result) if job.config.engine_macs else None,
     )
     return Outcome(output, report, result.simulated_cycles / max(1e-9, result.wall_seconds))
+
+
+def _counters(result: RunResult) -> dict[str, int]:
+    """Return what the engine's cycles of the last inference were used for, and the CPU's share."""
+    steps = [values for values in result.counters[-1] if values]
+    sums = {
+        counter.name.lower(): sum(values[counter] for values in steps) for counter in EngineCounter
+    }
+    return {**sums, "cpu": result.last_cycles - sums["total"]}
 
 
 def first_difference(output: bytes, expected: bytes) -> str | None:
