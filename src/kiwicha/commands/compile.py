@@ -23,7 +23,9 @@ def compile_(
             help="Folder that receives Program and listing; by default build/MODEL-CONFIG.",
         ),
     ] = None,
-    config: Annotated[str, typer.Option(help="baseline or simd.")] = "simd",
+    config: Annotated[
+        str, typer.Option(help="baseline, simd, or an engine of 32, 64 or 128 products per cycle.")
+    ] = "simd",
     dump: Annotated[
         str | None,
         typer.Option(

@@ -40,7 +40,9 @@ def run(
     target: Annotated[
         Target, typer.Option(help="numpy in seconds, or the simulated system on chip.")
     ] = Target.SIM,
-    config: Annotated[str, typer.Option(help="baseline or simd.")] = "simd",
+    config: Annotated[
+        str, typer.Option(help="baseline, simd, or an engine of 32, 64 or 128 products per cycle.")
+    ] = "simd",
     json: Annotated[str | None, typer.Option(help="Receives the report; - is stdout.")] = None,
     trace: Annotated[Path | None, typer.Option(help="Receives waveforms (FST).")] = None,
     trace_start: Annotated[int, typer.Option(min=0, help="First cycle of the trace.")] = 0,
