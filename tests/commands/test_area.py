@@ -8,7 +8,7 @@ from support.command_line import Command
 
 def test_area_needs_a_cfu(kiwicha: Command) -> None:
     assert kiwicha.error("area", "--config", "baseline") == (
-        "config must be one with a CFU (simd), not 'baseline'"
+        "config must be one with a CFU (simd or 32 or 64 or 128), not 'baseline'"
     )
 
 

@@ -21,20 +21,23 @@ def area(
 
     from kiwicha.commands import console
     from kiwicha.commands.execution import find_config
-    from kiwicha.isa import CONFIGS
+    from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
 
     console.require_writable(json)
     hardware = find_config(config)
     if not hardware.has_simd:
-        with_cfu = " or ".join(name for name, known in CONFIGS.items() if known.has_simd)
+        with_cfu = " or ".join(
+            name for name, known in (CONFIGS | ENGINE_CONFIGS).items() if known.has_simd
+        )
         raise UsageError(f"config must be one with a CFU ({with_cfu}), not {config!r}")
 
     from kiwicha.boards.resources import synth_xilinx_resources
     from kiwicha.gateware.cfu import verilog
+    from kiwicha.gateware.engine.multiply_accumulate import Vendor
 
     with console.display() as show:
         show.stage(f"synthesising the CFU of {config}")
-        resources = synth_xilinx_resources(verilog(hardware), _TOP)
+        resources = synth_xilinx_resources(verilog(hardware, Vendor.XILINX7), _TOP)
     if json is not None:
         console.write_json(json, {"config": config, "family": _FAMILY, "resources": resources})
     if json != console.STDOUT:
