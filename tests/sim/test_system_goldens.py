@@ -27,20 +27,28 @@ def check_goldens(model: Path, goldens: list[Any], config: str) -> None:
         assert result.outputs == (golden.output,), golden.name
 
 
+@pytest.mark.parametrize("config", ["simd", "64"])
 @pytest.mark.parametrize("model", IN_EVERY_RUN)
 def test_one_golden(
-    zoo_model: Callable[[str], Path], golden_cases: Callable[[str], list[Any]], model: str
+    zoo_model: Callable[[str], Path],
+    golden_cases: Callable[[str], list[Any]],
+    model: str,
+    config: str,
 ) -> None:
-    check_goldens(zoo_model(model), golden_cases(model)[:1], "simd")
+    check_goldens(zoo_model(model), golden_cases(model)[:1], config)
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(7200)
+@pytest.mark.parametrize("config", ["simd", "32", "64", "128"])
 @pytest.mark.parametrize("model", NIGHTLY)
 def test_all_goldens(
-    zoo_model: Callable[[str], Path], golden_cases: Callable[[str], list[Any]], model: str
+    zoo_model: Callable[[str], Path],
+    golden_cases: Callable[[str], list[Any]],
+    model: str,
+    config: str,
 ) -> None:
-    check_goldens(zoo_model(model), golden_cases(model), "simd")
+    check_goldens(zoo_model(model), golden_cases(model), config)
 
 
 @pytest.mark.nightly
