@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.engine_list import read_list
 from kiwicha.errors import ProgramError
-from kiwicha.isa_engine import MAX_JOBS, EngineJob, EngineRun, EngineTransfer
+from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
 from kiwicha.layout import Ref
 from kiwicha.sim.reference_engine_jobs import (
     Scratchpad,
@@ -49,7 +50,10 @@ def run_engine(memory: Memory, params: EngineRun) -> NDArray[np.int8]:
         waits for itself, or if a job reads what nothing has written.
     """
     image = memory.load(params.image, np.uint8, (params.image.bytes,)).tobytes()
-    jobs, transfers = _lists(params, image)
+    if len(image) % _LINE_BYTES:
+        raise ProgramError(f"size of an image must be a multiple of 16, not {len(image)}")
+    its_list = read_list(params, image)
+    jobs, transfers = its_list.jobs, its_list.transfers
     for job in jobs:
         check_kind(job)
     _check_order(jobs, transfers, params.macs)
@@ -74,20 +78,6 @@ def run_engine(memory: Memory, params: EngineRun) -> NDArray[np.int8]:
                 f"job {jobs_done} and transfer {transfers_done} must not wait for each other"
             )
     return np.concatenate([np.zeros(0, np.int8), *written])
-
-
-def _lists(params: EngineRun, image: bytes) -> tuple[list[EngineJob], list[EngineTransfer]]:
-    job_bytes, transfer_bytes = EngineJob.size_bytes(), EngineTransfer.size_bytes()
-    if not 1 <= params.job_count <= MAX_JOBS:
-        raise ProgramError(f"a list must have 1 to {MAX_JOBS} jobs, not {params.job_count}")
-    start = params.job_count * job_bytes
-    end = start + params.transfer_count * transfer_bytes
-    if end > len(image) or len(image) % _LINE_BYTES:
-        raise ProgramError(f"an image of {len(image)} bytes must hold its list of {end}")
-    return (
-        [EngineJob.unpack(image[at:]) for at in range(0, start, job_bytes)],
-        [EngineTransfer.unpack(image[at:]) for at in range(start, end, transfer_bytes)],
-    )
 
 
 def _stream(image: bytes, job: EngineJob) -> bytes:

@@ -4,6 +4,7 @@ import dataclasses
 import random
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,11 +44,11 @@ def copy_program(config: Config, *, size: int = 64, steps: int = 2) -> Program:
     )
 
 
-def run_main(simulator: Simulator, folder: Path, source: str, **options: object) -> Ending:
+def run_main(simulator: Simulator, folder: Path, source: str, **options: Any) -> Ending:
     """Run firmware with another ``main``."""
     image = build_main(simulator, folder, source)
-    loads = [(isa.ONCHIP_BASE, image.raw), *options.pop("loads", [])]  # type: ignore[misc]
-    return run_image(simulator, loads=loads, max_cycles=2_000_000, **options)  # type: ignore[arg-type]
+    loads = [(isa.ONCHIP_BASE, image.raw), *options.pop("loads", [])]
+    return run_image(simulator, loads=loads, max_cycles=2_000_000, **options)
 
 
 def build_main(simulator: Simulator, folder: Path, source: str) -> Image:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwicha.compiler.engine_work import job_work
+from kiwicha.engine_list import read_list
 from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
 from kiwicha.program import Program
 
@@ -228,14 +229,8 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[Jo
             total += CPU_STEP_CYCLES
             continue
         image = program.constants[params.image.offset :][: params.image.bytes]
-        size = EngineJob.size_bytes()
-        end = params.job_count * size
-        jobs = [EngineJob.unpack(image[k * size :]) for k in range(params.job_count)]
-        transfers = [
-            EngineTransfer.unpack(image[end + k * EngineTransfer.size_bytes() :])
-            for k in range(params.transfer_count)
-        ]
-        lists[number] = predict_list(jobs, transfers, params.macs)
+        found = read_list(params, image)
+        lists[number] = predict_list(found.jobs, found.transfers, params.macs)
         total += lists[number][0]
     return total, lists
 
