@@ -14,15 +14,16 @@ from kiwicha.sim.reference_engine import run_engine
 from kiwicha.sim.reference_kernels import IN_PLACE, KERNELS
 from kiwicha.sim.reference_memory import Memory, check_overlap
 
-__all__ = ["StepObserver", "run", "trace"]
+__all__ = ["NUMPY_TYPES", "StepObserver", "run", "trace"]
 
 StepObserver = Callable[[int, Step, NDArray[Any]], None]
 """Called after each step with its index, the step, and a copy of what it wrote."""
 
-_NUMPY_TYPES: dict[isa.DType, type[np.generic]] = {
+NUMPY_TYPES: dict[isa.DType, type[np.generic]] = {
     isa.DType.INT8: np.int8,
     isa.DType.INT32: np.int32,
 }
+"""numpy's name of each element type."""
 
 
 def run(
@@ -71,7 +72,7 @@ def run(
         if on_step is not None:
             on_step(number, step, output)
     return [
-        memory.load(tensor.ref, _NUMPY_TYPES[tensor.dtype], tensor.shape)
+        memory.load(tensor.ref, NUMPY_TYPES[tensor.dtype], tensor.shape)
         for tensor in program.outputs
     ]
 
@@ -98,7 +99,7 @@ def _execute(memory: Memory, step: Step) -> NDArray[Any]:
 
 
 def _input_array(number: int, tensor: IoTensor, value: NDArray[Any] | bytes) -> NDArray[Any]:
-    dtype = np.dtype(_NUMPY_TYPES[tensor.dtype])
+    dtype = np.dtype(NUMPY_TYPES[tensor.dtype])
     count = math.prod(tensor.shape)
     rule = (
         f"input {number} {tensor.name!r} must be {dtype} {list(tensor.shape)}, "

@@ -1,1 +1,16 @@
 """Kiwicha: an open int8 neural-network accelerator and everything that makes a model run on it."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kiwicha.interpreter import Interpreter
+
+__all__ = ["Interpreter"]
+
+
+def __getattr__(name: str) -> Any:
+    # Only who asks for it pays for importing the compiler and the simulation.
+    if name == "Interpreter":
+        return importlib.import_module("kiwicha.interpreter").Interpreter
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
