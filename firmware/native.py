@@ -9,16 +9,19 @@ from pathlib import Path
 from kiwicha import cache, tools
 from kiwicha.errors import ToolError
 from kiwicha.firmware.header import HEADER_NAME, header
+from kiwicha.firmware.sources import (
+    FOLDER,
+    RUNTIME_FOLDERS,
+    runtime_headers,
+    runtime_sources,
+)
 from kiwicha.isa import Config, Status
 
 __all__ = ["NativeResult", "build_native", "run_native"]
 
-_FOLDER = Path(__file__).parent
-_INCLUDE_FOLDERS = tuple(_FOLDER / name for name in ("runtime", "kernels", "host"))
+_HOST = FOLDER / "host"
+_INCLUDE_FOLDERS = (*RUNTIME_FOLDERS, _HOST)
 _EXECUTABLE = "kiwicha_native"
-_SIMD_PREFIX = "simd_"
-# The memory functions of freestanding builds; here they come with the C library.
-_FREESTANDING = "memory.c"
 
 _FLAGS = (
     *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O1", "-g"),
@@ -47,15 +50,6 @@ class NativeResult:
     log: str
 
 
-def _sources(config: Config) -> list[Path]:
-    found = sorted(path for folder in _INCLUDE_FOLDERS for path in folder.glob("*.c"))
-    return [
-        path
-        for path in found
-        if path.name != _FREESTANDING and (config.has_simd or not path.match(f"{_SIMD_PREFIX}*"))
-    ]
-
-
 def build_native(config: Config, *, sanitize: bool = True) -> Path:
     """Return the executable of a configuration, compiled at most once.
 
@@ -72,8 +66,8 @@ def build_native(config: Config, *, sanitize: bool = True) -> Path:
         If the compiler is missing or fails.
     """
     compiler = tools.cxx()
-    sources = _sources(config)
-    headers = sorted(path for folder in _INCLUDE_FOLDERS for path in folder.glob("*.h"))
+    sources = runtime_sources(config, _HOST)
+    headers = runtime_headers(_HOST)
     flags = _FLAGS + (_SANITIZERS if sanitize else ())
     generated = header(config)
     key = cache.digest([*compiler.command, compiler.version, *flags, generated, *sources, *headers])

@@ -249,7 +249,7 @@ uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model)
 enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles,
                                    void (*on_step)(void *context, uint32_t step), void *context)
 {
-    if (model == NULL) {
+    if (model == NULL || model->memory.program == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
     model->cycles = 0;
@@ -275,12 +275,4 @@ enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles
         }
     }
     return KIWICHA_STATUS_OK;
-}
-
-void *kiwicha_tensor_data(const struct kiwicha_model *model, const struct kiwicha_io_record *tensor)
-{
-    if (model == NULL || tensor == NULL) {
-        return NULL;
-    }
-    return kiwicha_target(&model->memory, &tensor->tensor);
 }

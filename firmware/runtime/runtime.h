@@ -55,14 +55,34 @@ uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);
  *     ENGINE step what `kiwicha_read_engine_cycles` gives
  * @param on_step null, or called after each step with its index, outside the counted cycles
  * @param context handed to on_step
- * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if model is null, or what a kernel
- *     returned; failed_step tells which
+ * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if the model is null or not open, or what
+ *     a kernel returned; failed_step tells which
  */
 enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles,
                                    void (*on_step)(void *context, uint32_t step), void *context);
 
-/** Returns the first byte of an input or output of the model, multiple of 4; null if null. */
+/** Returns the input of that name; null if there is none or the model is not open. */
+const struct kiwicha_io_record *kiwicha_find_input(const struct kiwicha_model *model,
+                                                   const char *name);
+
+/** Returns the output of that name; null if there is none or the model is not open. */
+const struct kiwicha_io_record *kiwicha_find_output(const struct kiwicha_model *model,
+                                                    const char *name);
+
+/** Returns the name of an input or output, as in the model; null if the model is not open. */
+const char *kiwicha_tensor_name(const struct kiwicha_model *model,
+                                const struct kiwicha_io_record *tensor);
+
+/**
+ * Returns the first byte of an input or output, multiple of 4; null if the model is not open.
+ *
+ * Its size, dtype, shape, scale and zero point are fields of the tensor. Inputs must be written
+ * before every inference: their place may be used again within one.
+ */
 void *kiwicha_tensor_data(const struct kiwicha_model *model,
                           const struct kiwicha_io_record *tensor);
+
+/** Forgets Program and arena, which are the caller's again. Null is allowed. */
+void kiwicha_close(struct kiwicha_model *model);
 
 #endif

@@ -1,5 +1,6 @@
 """``kiwicha compile``."""
 
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,17 @@ def test_compile_writes_program_and_listing(kiwicha: Command, tiny: Path, tmp_pa
     assert program.config.name == "baseline"
     assert f"{len(raw):,} bytes, 1 steps" in out
     assert "AVERAGE_POOL" in (tmp_path / "a" / "b" / "tiny.txt").read_text()
+
+
+def test_compile_writes_what_c_projects_link(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
+    assert kiwicha("compile", tiny, "-o", tmp_path)[0] == 0
+    found = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(found) == {"tiny.kiwicha", "tiny.txt", "tiny.h", "tiny.c", "tiny.tar.gz"}
+    with tarfile.open(tmp_path / "tiny.tar.gz") as archive:
+        for name, inside in (("tiny.kiwicha", "tiny.kiwicha"), ("tiny.c", "model/tiny.c")):
+            content = archive.extractfile(f"tiny/{inside}")
+            assert content is not None
+            assert content.read() == found[name]
 
 
 def test_compile_goes_to_the_build_folder(

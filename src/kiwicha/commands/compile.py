@@ -20,7 +20,8 @@ def compile_(
             "-o",
             "--output",
             metavar="DIR",
-            help="Folder that receives Program and listing; by default build/MODEL-CONFIG.",
+            help="Folder that receives Program, listing, C source and header, and the model "
+            "library; by default build/MODEL-CONFIG.",
         ),
     ] = None,
     config: Annotated[
@@ -39,6 +40,7 @@ def compile_(
     from kiwicha import compiler, zoo
     from kiwicha.commands import console
     from kiwicha.commands.execution import find_config
+    from kiwicha.library import library, model_files, pack
 
     hardware = find_config(config)
     name, path, _ = zoo.resolve(model)
@@ -55,8 +57,12 @@ def compile_(
         raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
     raw = program.to_bytes()
     binary = folder / f"{name}{PROGRAM_SUFFIX}"
-    console.write_file(binary, raw)
-    console.write_file(folder / f"{name}.txt", f"{compiler.listing(program)}\n".encode())
+    files = library(name, program, console.read_file(path, "model file"))
+    for file in (binary.name, f"{name}.txt"):
+        console.write_file(folder / file, files[file])
+    for file, content in model_files(name, program).items():
+        console.write_file(folder / file, content)
+    console.write_file(folder / f"{name}.tar.gz", pack(files, name))
     if dump is None:
         typer.echo(
             f"{binary}: {len(raw):,} bytes, {len(program.steps)} steps, "

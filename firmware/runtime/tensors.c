@@ -1,0 +1,70 @@
+/* Inputs and outputs of an opened model. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "runtime.h"
+
+static bool is_open(const struct kiwicha_model *model)
+{
+    return model != NULL && model->memory.program != NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+void *kiwicha_tensor_data(const struct kiwicha_model *model, const struct kiwicha_io_record *tensor)
+{
+    if (!is_open(model) || tensor == NULL) {
+        return NULL;
+    }
+    return kiwicha_target(&model->memory, &tensor->tensor);
+}
+
+const char *kiwicha_tensor_name(const struct kiwicha_model *model,
+                                const struct kiwicha_io_record *tensor)
+{
+    if (!is_open(model) || tensor == NULL) {
+        return NULL;
+    }
+    const struct kiwicha_program_header *header = (const void *)model->memory.program;
+    return (const char *)model->memory.program + header->names_offset + tensor->name_offset;
+}
+
+static const struct kiwicha_io_record *find(const struct kiwicha_model *model, const char *name,
+                                            const struct kiwicha_io_record *tensors, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        if (is_same(kiwicha_tensor_name(model, &tensors[k]), name)) {
+            return &tensors[k];
+        }
+    }
+    return NULL;
+}
+
+const struct kiwicha_io_record *kiwicha_find_input(const struct kiwicha_model *model,
+                                                   const char *name)
+{
+    return is_open(model) && name != NULL ? find(model, name, model->inputs, model->input_count)
+                                          : NULL;
+}
+
+const struct kiwicha_io_record *kiwicha_find_output(const struct kiwicha_model *model,
+                                                    const char *name)
+{
+    return is_open(model) && name != NULL ? find(model, name, model->outputs, model->output_count)
+                                          : NULL;
+}
+
+void kiwicha_close(struct kiwicha_model *model)
+{
+    if (model != NULL) {
+        *model = (struct kiwicha_model){0};
+    }
+}

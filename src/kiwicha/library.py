@@ -1,0 +1,208 @@
+"""Compiled models as files that C projects link: sources, runtime, and what they need to know."""
+
+import gzip
+import hashlib
+import io
+import json
+import re
+import tarfile
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from typing import Any
+
+from kiwicha.compiler.cycles import predict_program
+from kiwicha.compiler.listing import listing, shape_text
+from kiwicha.firmware.header import HEADER_NAME, header
+from kiwicha.firmware.sources import FOLDER, runtime_headers, runtime_sources
+from kiwicha.isa import Where
+from kiwicha.program import IoTensor, Program
+
+__all__ = ["METADATA_NAME", "library", "metadata", "model_files", "pack"]
+
+METADATA_NAME = "metadata.json"
+_FORMAT = 1
+_BYTES_PER_LINE = 16
+
+
+def model_files(name: str, program: Program) -> dict[str, bytes]:
+    """Return a Program as a C source and its header.
+
+    Parameters
+    ----------
+    name : str
+        Of the model. Symbols have its letters, digits and underscores.
+    program : Program
+        For any configuration.
+
+    Returns
+    -------
+    dict of str to bytes
+        ``NAME.h`` and ``NAME.c``; the same bytes for the same Program, always.
+    """
+    symbol = _symbol(name)
+    return {
+        f"{name}.h": "\n".join(_header(symbol, name, program)).encode(),
+        f"{name}.c": "\n".join(_source(symbol, name, program.to_bytes())).encode(),
+    }
+
+
+def library(name: str, program: Program, source: bytes) -> dict[str, bytes]:
+    """Return all files of a model library.
+
+    Parameters
+    ----------
+    name : str
+        Of the model.
+    program : Program
+        For any configuration.
+    source : bytes
+        The ``.tflite`` file that it was compiled from.
+
+    Returns
+    -------
+    dict of str to bytes
+        Contents by path: ``metadata.json``, the Program, its listing, ``model/NAME.[ch]``, and in
+        ``runtime/`` and ``kernels/`` the C sources that execute it, with ``kiwicha_isa.h``.
+    """
+    files = {
+        f"{name}.kiwicha": program.to_bytes(),
+        f"{name}.txt": f"{listing(program)}\n".encode(),
+        HEADER_NAME: header(program.config).encode(),
+    }
+    files |= {f"model/{path}": raw for path, raw in model_files(name, program).items()}
+    files |= {
+        path.relative_to(FOLDER).as_posix(): path.read_bytes()
+        for path in (*runtime_sources(program.config), *runtime_headers())
+    }
+    sums = {path: hashlib.sha256(raw).hexdigest() for path, raw in sorted(files.items())}
+    described = {**metadata(name, program, source), "files": sums}
+    return {METADATA_NAME: f"{json.dumps(described, indent=2)}\n".encode(), **files}
+
+
+def metadata(name: str, program: Program, source: bytes) -> dict[str, Any]:
+    """Return what a project wants to know before it links a model.
+
+    Returns
+    -------
+    dict
+        ``format``, ``kiwicha`` (version), ``model``, ``source_sha256``, ``config``,
+        ``config_hash``; ``memory`` in bytes (``program``, of it ``constants``, and ``arena``);
+        ``macs``; ``predicted_cycles`` of an inference, null without an engine; ``inputs`` and
+        ``outputs``; ``operators``, how many by name and by what executes them.
+    """
+    operators: dict[str, dict[str, int]] = {}
+    for layer in program.layers:
+        places = operators.setdefault(layer.operator, {})
+        places[layer.where.text] = places.get(layer.where.text, 0) + 1
+    has_engine = any(layer.where is Where.ENGINE for layer in program.layers)
+    return {
+        "format": _FORMAT,
+        "kiwicha": version("kiwicha"),
+        "model": name,
+        "source_sha256": hashlib.sha256(source).hexdigest(),
+        "config": program.config.name,
+        "config_hash": f"{program.config_hash:08x}",
+        "memory": {
+            "program": len(program.to_bytes()),
+            "constants": len(program.constants),
+            "arena": program.arena_bytes,
+        },
+        "macs": sum(layer.macs for layer in program.layers),
+        "predicted_cycles": predict_program(program)[0] if has_engine else None,
+        "inputs": [_described(tensor) for tensor in program.inputs],
+        "outputs": [_described(tensor) for tensor in program.outputs],
+        "operators": operators,
+    }
+
+
+def pack(files: Mapping[str, bytes], folder: str) -> bytes:
+    """Return files as a gzipped tar archive, the same bytes for the same files.
+
+    Parameters
+    ----------
+    files : mapping of str to bytes
+        Contents by path.
+    folder : str
+        That the paths begin with in the archive.
+    """
+    packed = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=0) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive,
+    ):
+        for path, raw in sorted(files.items()):
+            # A TarInfo made here has no time, owner or group of this machine.
+            entry = tarfile.TarInfo(f"{folder}/{path}")
+            entry.size = len(raw)
+            archive.addfile(entry, io.BytesIO(raw))
+    return packed.getvalue()
+
+
+def _described(tensor: IoTensor) -> dict[str, Any]:
+    return {
+        "name": tensor.name,
+        "dtype": tensor.dtype.name.lower(),
+        "shape": list(tensor.shape),
+        "scale": tensor.scale,
+        "zero_point": tensor.zero_point,
+        "bytes": tensor.ref.bytes,
+    }
+
+
+def _symbol(name: str) -> str:
+    symbol = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"_{symbol}" if symbol[:1].isdigit() else symbol
+
+
+def _string(text: str) -> str:
+    """Return a C string literal; bytes beyond printable ASCII are octal escapes."""
+    characters = (
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
+        for byte in text.encode()
+    )
+    return f'"{"".join(characters)}"'
+
+
+def _header(symbol: str, name: str, program: Program) -> Iterator[str]:
+    prefix = symbol.upper()
+    yield f"/** Model {_comment(name)}, compiled for configuration {program.config.name}. */"
+    yield f"#ifndef KIWICHA_MODEL_{prefix}_H"
+    yield f"#define KIWICHA_MODEL_{prefix}_H"
+    yield ""
+    yield "#include <stdint.h>"
+    yield ""
+    yield "/** What kiwicha_open() takes, 16-byte aligned. */"
+    yield f"extern const uint8_t {symbol}_program[];"
+    yield f"#define {prefix}_PROGRAM_BYTES {len(program.to_bytes())}u"
+    yield "/** Least size of the arena, which must be 16-byte aligned. */"
+    yield f"#define {prefix}_ARENA_BYTES {program.arena_bytes}u"
+    for what, tensors in (("INPUT", program.inputs), ("OUTPUT", program.outputs)):
+        for number, tensor in enumerate(tensors):
+            place = f"{prefix}_{what}_{number}"
+            yield ""
+            yield (
+                f"/** {tensor.dtype.name.lower()} {shape_text(tensor.shape)}; "
+                "real value = SCALE * (value - ZERO_POINT). */"
+            )
+            yield f"#define {place}_NAME {_string(tensor.name)}"
+            yield f"#define {place}_BYTES {tensor.ref.bytes}u"
+            yield f"#define {place}_SCALE {float(tensor.scale):.9e}f"
+            yield f"#define {place}_ZERO_POINT ({tensor.zero_point})"
+    yield ""
+    yield "#endif"
+    yield ""
+
+
+def _comment(text: str) -> str:
+    return text.replace("*/", "* /")
+
+
+def _source(symbol: str, name: str, raw: bytes) -> Iterator[str]:
+    yield f"/* Model {_comment(name)}. */"
+    yield f'#include "{name}.h"'
+    yield ""
+    yield f"_Alignas(16) const uint8_t {symbol}_program[{len(raw)}] = {{"
+    for begin in range(0, len(raw), _BYTES_PER_LINE):
+        yield "    " + " ".join(f"{byte}," for byte in raw[begin : begin + _BYTES_PER_LINE])
+    yield "};"
+    yield ""

@@ -1,0 +1,139 @@
+"""Model libraries: a C project unpacks one, links it, and gets the model's bytes."""
+
+import dataclasses
+import hashlib
+import io
+import json
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import random_models
+
+from kiwicha import tools
+from kiwicha.compiler import compile_model
+from kiwicha.library import library, metadata, model_files, pack
+from kiwicha.program import Program
+from kiwicha.sim import reference
+
+CASE = random_models.network(5)
+PROGRAM = compile_model(CASE.model, "baseline")
+NAME = "2 odd-name"
+
+MAIN = r"""
+#include <stdio.h>
+#include <string.h>
+#include "model/2 odd-name.h"
+#include "runtime/platform.h"
+#include "runtime/runtime.h"
+
+uint32_t kiwicha_platform_cycles(void) { return 0; }
+
+static _Alignas(16) uint8_t arena[_2_ODD_NAME_ARENA_BYTES];
+
+int main(void)
+{
+    struct kiwicha_model model;
+    if (kiwicha_open(&model, _2_odd_name_program, _2_ODD_NAME_PROGRAM_BYTES, arena,
+                     sizeof(arena)) != KIWICHA_STATUS_OK) {
+        return 1;
+    }
+    const struct kiwicha_io_record *input = kiwicha_find_input(&model, _2_ODD_NAME_INPUT_0_NAME);
+    const struct kiwicha_io_record *output = kiwicha_find_output(&model, _2_ODD_NAME_OUTPUT_0_NAME);
+    if (input == NULL || output == NULL || kiwicha_find_input(&model, "nobody") != NULL ||
+        kiwicha_find_output(&model, _2_ODD_NAME_INPUT_0_NAME) != NULL ||
+        strcmp(kiwicha_tensor_name(&model, input), _2_ODD_NAME_INPUT_0_NAME) != 0 ||
+        input->tensor.bytes != _2_ODD_NAME_INPUT_0_BYTES ||
+        output->scale != _2_ODD_NAME_OUTPUT_0_SCALE ||
+        output->zero_point != _2_ODD_NAME_OUTPUT_0_ZERO_POINT) {
+        return 2;
+    }
+    if (fread(kiwicha_tensor_data(&model, input), 1, input->tensor.bytes, stdin) !=
+        input->tensor.bytes) {
+        return 3;
+    }
+    if (kiwicha_invoke(&model, NULL, NULL, NULL) != KIWICHA_STATUS_OK) {
+        return 4;
+    }
+    fwrite(kiwicha_tensor_data(&model, output), 1, output->tensor.bytes, stdout);
+    kiwicha_close(&model);
+    return kiwicha_tensor_data(&model, output) == NULL && kiwicha_find_input(&model, "x") == NULL &&
+                   kiwicha_invoke(&model, NULL, NULL, NULL) == KIWICHA_STATUS_BAD_ARGUMENT
+               ? 0
+               : 5;
+}
+"""
+
+
+def unpack(raw: bytes, folder: Path) -> Path:
+    with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
+        for entry in archive:
+            path = folder / entry.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = archive.extractfile(entry)
+            assert content is not None
+            path.write_bytes(content.read())
+    return folder
+
+
+def test_a_c_project_links_it(tmp_path: Path) -> None:
+    root = unpack(pack(library(NAME, PROGRAM, CASE.model), "lib"), tmp_path) / "lib"
+    (root / "main.c").write_text(MAIN)
+    sources = [str(path.relative_to(root)) for path in sorted(root.rglob("*.c"))]
+    command = [
+        *(*tools.cxx().command, "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-I."),
+        *("-o", "example", *(word for source in sources for word in ("-x", "c", source))),
+    ]
+    subprocess.run(command, cwd=root, check=True)
+    inputs = [np.asarray(value).tobytes() for value in CASE.inputs]
+    done = subprocess.run([root / "example"], input=inputs[0], capture_output=True, check=False)
+    assert done.returncode == 0
+    expected = reference.run(PROGRAM, inputs)[0].tobytes()
+    assert done.stdout == expected
+    assert any(expected)
+
+
+def test_the_same_bytes_for_the_same_model() -> None:
+    again = compile_model(CASE.model, "baseline")
+    first = pack(library("m", PROGRAM, CASE.model), "m")
+    assert first == pack(library("m", again, CASE.model), "m")
+    other = compile_model(CASE.model, "simd")
+    assert first != pack(library("m", other, CASE.model), "m")
+
+
+def test_metadata_says_what_is_inside() -> None:
+    files = library("m", PROGRAM, CASE.model)
+    said = json.loads(files["metadata.json"])
+    assert said.pop("files") == {
+        path: hashlib.sha256(raw).hexdigest()
+        for path, raw in sorted(files.items())
+        if path != "metadata.json"
+    }
+    assert said == metadata("m", PROGRAM, CASE.model)
+    assert said["source_sha256"] == hashlib.sha256(CASE.model).hexdigest()
+    assert said["memory"]["program"] == len(files["m.kiwicha"])
+    assert said["memory"]["arena"] == PROGRAM.arena_bytes > 0
+    assert said["predicted_cycles"] is None
+    assert sum(sum(places.values()) for places in said["operators"].values()) == len(PROGRAM.layers)
+    assert Program.from_bytes(files["m.kiwicha"]) is not None
+
+
+def test_metadata_predicts_cycles_of_the_engine(zoo_model: Callable[[str], Path]) -> None:
+    model = zoo_model("person_detect").read_bytes()
+    said: dict[str, Any] = metadata("m", compile_model(model, "64"), model)
+    assert said["operators"]["CONV_2D"] == {"engine": 14}
+    assert 100_000 < said["predicted_cycles"] < 150_000
+
+
+@pytest.mark.parametrize(
+    ("text", "literal"),
+    [('a"b\\', '"a\\042b\\134"'), ("é1", '"\\303\\2511"'), ("??/", '"\\077\\077/"')],
+)
+def test_names_of_tensors_are_c_strings(text: str, literal: str) -> None:
+    renamed = dataclasses.replace(PROGRAM.inputs[0], name=text)
+    program = dataclasses.replace(PROGRAM, inputs=(renamed, *PROGRAM.inputs[1:]))
+    assert f"_NAME {literal}\n".encode() in model_files("m", program)["m.h"]
