@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kiwicha import isa, numerics, packing
 from kiwicha.errors import ProgramError
 from kiwicha.sim.reference_memory import Memory
+from kiwicha.sim.reference_tables import lookup
 
 __all__ = ["IN_PLACE", "KERNELS", "KernelFunction"]
 
@@ -314,6 +315,7 @@ KERNELS: dict[isa.Kernel, KernelFunction] = {
     isa.Kernel.PAD: _pad,
     isa.Kernel.SOFTMAX: _softmax,
     isa.Kernel.MOVE: _move,
+    isa.Kernel.LOOKUP: lookup,
     isa.Kernel.SIMD_CONV_1X1: _simd_conv_1x1,
     isa.Kernel.SIMD_CONV: _simd_conv,
     isa.Kernel.SIMD_DEPTHWISE_CONV: _simd_depthwise_conv,
@@ -321,5 +323,11 @@ KERNELS: dict[isa.Kernel, KernelFunction] = {
     isa.Kernel.SIMD_ADD: _add,
     isa.Kernel.SIMD_MAX_POOL: _max_pool,
 }
-IN_PLACE = frozenset({isa.Kernel.ADD, isa.Kernel.SUB, isa.Kernel.MUL, isa.Kernel.SIMD_ADD})
+IN_PLACE = frozenset({
+    isa.Kernel.ADD,
+    isa.Kernel.SUB,
+    isa.Kernel.MUL,
+    isa.Kernel.LOOKUP,
+    isa.Kernel.SIMD_ADD,
+})
 """Kernels whose output may be the memory of an input: element n depends on elements n alone."""

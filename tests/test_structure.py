@@ -19,6 +19,7 @@ CONTRACT = ["compiler", "gateware", "firmware", "sim", "boards", "cli", "command
 FORBIDDEN = {
     "kiwicha.isa": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.layout": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
+    "kiwicha.activations": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.numerics": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.packing": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.program": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,

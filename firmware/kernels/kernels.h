@@ -68,4 +68,8 @@ KIWICHA_DECLARE_RUN(softmax);
 KIWICHA_DECLARE_CHECK(move);
 KIWICHA_DECLARE_RUN(move);
 
+/** Every byte of a tensor through a table of 256; output and input may be the same. */
+KIWICHA_DECLARE_CHECK(lookup);
+KIWICHA_DECLARE_RUN(lookup);
+
 #endif

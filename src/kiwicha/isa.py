@@ -29,6 +29,7 @@ __all__ = [
     "IoRecord",
     "Kernel",
     "LayerRecord",
+    "Lookup",
     "Mean",
     "Move",
     "Pad",
@@ -530,6 +531,15 @@ class Move(Struct):
     output: Ref = ref("same size")
 
 
+@dataclass(frozen=True)
+class Lookup(Struct):
+    """Operators with one input, and requantization: every byte is looked up in a table."""
+
+    input: Ref = ref("int8")
+    output: Ref = ref("int8, same size; may be the input")
+    table: Ref = ref("int8 [256], constant, by the input byte taken as unsigned")
+
+
 class Kernel(enum.IntEnum):
     """Kernels that a step can name."""
 
@@ -545,6 +555,7 @@ class Kernel(enum.IntEnum):
     PAD = 10
     SOFTMAX = 11
     MOVE = 12
+    LOOKUP = 24
     SIMD_CONV_1X1 = 32
     SIMD_CONV = 33
     SIMD_DEPTHWISE_CONV = 34
@@ -574,6 +585,7 @@ KERNEL_PARAMS: dict[Kernel, type[Struct]] = {
     Kernel.PAD: Pad,
     Kernel.SOFTMAX: Softmax,
     Kernel.MOVE: Move,
+    Kernel.LOOKUP: Lookup,
     Kernel.SIMD_CONV_1X1: Conv,
     Kernel.SIMD_CONV: Conv,
     Kernel.SIMD_DEPTHWISE_CONV: Conv,

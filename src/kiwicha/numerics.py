@@ -19,6 +19,7 @@ __all__ = [
     "INT32_MAX",
     "INT32_MIN",
     "exp_on_negative_values",
+    "half_sum_reciprocal",
     "multiply_by_quantized_multiplier",
     "quantize_multiplier",
     "requantize",
@@ -165,26 +166,30 @@ _EXP_FACTORS = tuple(
 )
 
 
-def exp_on_negative_values(a: ArrayLike) -> Int64s:
+def exp_on_negative_values(a: ArrayLike, integer_bits: int = 5) -> Int64s:
     """Return ``exp(a)`` in Q0.31 for ``a`` in Q5.26, at most 0.
 
     Parameters
     ----------
     a : array_like of int32
         Argument times 2**26, -2**31 to 0.
+    integer_bits : int
+        4 or 5: of the argument.
 
     Returns
     -------
     ndarray of int64
         0 to 2**31 - 1.
     """
-    fraction_bits = 26
+    fraction_bits = 31 - integer_bits
     x = np.asarray(a, np.int64)
     quarter = np.int64(1) << (fraction_bits - 2)
     below_quarter = (x & (quarter - 1)) - quarter
-    result = _exp_between_minus_quarter_and_zero(below_quarter << 5)
+    result = _exp_between_minus_quarter_and_zero(below_quarter << integer_bits)
     remainder = below_quarter - x
     for k, factor in _EXP_FACTORS:
+        if k >= integer_bits:
+            break
         has_bit = (remainder & (np.int64(1) << (fraction_bits + k))) != 0
         result = np.where(has_bit, saturating_rounding_doubling_high_mul(result, factor), result)
     return np.where(x == 0, INT32_MAX, result)
@@ -237,6 +242,29 @@ def softmax_exponentials(input_scale: float, beta: float) -> Int64s:
     return np.where(kept, exp_on_negative_values(scaled), 0)
 
 
+def half_sum_reciprocal(a: ArrayLike) -> Int64s:
+    """Return ``2 / (1 + a)`` in Q2.29 for ``a`` in Q0.31.
+
+    Parameters
+    ----------
+    a : array_like of int32
+        0 to 2**31 - 1.
+
+    Notes
+    -----
+    Ref: gemmlowp fixedpoint.h, one_over_one_plus_x_for_x_in_0_1: three Newton-Raphson steps.
+    """
+    mul = saturating_rounding_doubling_high_mul
+    half_sum = (np.asarray(a, np.int64) + INT32_MAX + 1) // 2
+    # 48/17 - 32/17 * d is the usual first guess of 1/d on [1/2, 1].
+    x = 1515870810 + mul(half_sum, -1010580540)
+    for _ in range(3):
+        error = (1 << 29) - mul(half_sum, x)
+        correction = np.clip(mul(x, error) << 2, INT32_MIN, INT32_MAX)
+        x = wrap_int32(x + correction)
+    return x
+
+
 def softmax_reciprocal(total: int) -> tuple[int, int]:
     """Return the reciprocal of a sum of exponentials.
 
@@ -251,21 +279,8 @@ def softmax_reciprocal(total: int) -> tuple[int, int]:
         ``1 / total`` in Q0.31 after normalisation to [1, 2).
     bits_over_unit : int
         Exponent of the normalisation: ``1 / total = scale * 2**-bits_over_unit``.
-
-    Notes
-    -----
-    Ref: gemmlowp fixedpoint.h, one_over_one_plus_x_for_x_in_0_1: three Newton-Raphson steps.
     """
-    mul = saturating_rounding_doubling_high_mul
     headroom = 32 - total.bit_length()
-    bits_over_unit = 12 - headroom
     shifted = ((total << headroom) & 0xFFFF_FFFF) - 2**31
-    half_denominator = (shifted + INT32_MAX + 1) // 2
-    # Q2.29 from here on: 48/17 - 32/17 * d is the usual first guess of 1/d on [1/2, 1].
-    x = 1515870810 + int(mul(half_denominator, -1010580540))
-    for _ in range(3):
-        error = (1 << 29) - int(mul(half_denominator, x))
-        correction = int(np.clip(int(mul(x, error)) << 2, INT32_MIN, INT32_MAX))
-        x = int(wrap_int32(x + correction))
-    doubled = int(np.clip(x << 1, INT32_MIN, INT32_MAX))
-    return doubled, bits_over_unit
+    doubled = int(np.clip(half_sum_reciprocal(shifted) << 1, INT32_MIN, INT32_MAX))
+    return doubled, 12 - headroom

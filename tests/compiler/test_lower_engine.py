@@ -12,6 +12,7 @@ from kiwicha.compiler.lower_engine import engine_layer
 from kiwicha.compiler.reader import read
 from kiwicha.isa import Where
 from kiwicha.isa_engine import JobFlag, JobKind
+from kiwicha.sim import reference
 
 Shape = tuple[int, ...]
 VALID = 1
@@ -125,6 +126,47 @@ def test_flags() -> None:
     # Two phases: word 0 would add a column that the window does not have.
     assert flags(pool((1, 7, 7, 8), (3, 3), (1, 3, 3, 8), strideH=2, strideW=2)) == 0
     assert flags(pool((1, 8, 8, 8), (4, 4), (1, 3, 3, 8), strideH=2, strideW=2)) is JobFlag.ONES
+
+
+UNARIES = {
+    "HARD_SWISH": {},
+    "LEAKY_RELU": {"alpha": 0.25},
+    "LOGISTIC": {},
+    "QUANTIZE": {},
+    "RELU": {},
+    "RELU6": {},
+    "TANH": {},
+}
+OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0), "RELU6": (0.5, 0)}
+
+
+@pytest.mark.parametrize("operator", UNARIES)
+@pytest.mark.parametrize("has_tables", [True, False])
+def test_operators_with_one_input_are_tables(operator: str, has_tables: bool) -> None:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4, 4, 8), scale=0.5)
+    scale, zero_point = OUTPUTS.get(operator, (0.25, 3))
+    y = builder.tensor((1, 4, 4, 8), scale=scale, zero_point=zero_point)
+    builder.operator(operator, [x], [y], **UNARIES[operator])
+    raw = builder.build([x], [y])
+    found = engine_layer(lower(read(raw)), 0, has_tables=has_tables)
+    assert (None if found is None else found.kind) is (JobKind.TABLE if has_tables else None)
+    (layer,) = compile_stages(raw, "64", has_tables=has_tables).program.layers
+    assert layer.where is (Where.ENGINE if has_tables else Where.CPU)
+
+
+def test_adjacent_tables_become_one_job() -> None:
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor((1, 4, 4, 8), scale=scale) for scale in (0.5, 0.25, 0.125))
+    builder.operator("LEAKY_RELU", [x], [y], alpha=0.25)
+    builder.operator("RELU", [y], [z])
+    stages = compile_stages(builder.build([x], [z]), "64")
+    jobs = [len(item.schedule.jobs) for item in stages.tiles if item.schedule is not None]
+    assert jobs == [1]
+    image = np.arange(-128, 128, 2, dtype=np.int8)
+    (output,) = reference.run(stages.program, [image])
+    leaked = np.where(image >= 0, 2 * image.astype(int), np.rint(image / 2)).clip(-128, 127)
+    np.testing.assert_array_equal(output.reshape(-1), (2 * leaked).clip(0, 127))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from support.steps import (
 )
 
 from kiwicha import numerics
-from kiwicha.isa import Elementwise, Kernel, Mean, Move, Pad, Pool, Softmax
+from kiwicha.isa import Elementwise, Kernel, Lookup, Mean, Move, Pad, Pool, Softmax
 from kiwicha.layout import Ref
 
 
@@ -221,6 +221,19 @@ def test_move_of_overlapping_bytes(run_steps: Any, distance: int) -> None:
     builder.step(Kernel.MOVE, Move(between, target))
     (actual,) = run_steps(builder)
     np.testing.assert_array_equal(actual, values)
+
+
+@pytest.mark.parametrize("is_in_place", [False, True])
+def test_lookup(run_steps: Any, is_in_place: bool) -> None:
+    rng = np.random.default_rng(0)
+    values, table = rng.permutation(256).astype(np.uint8), rng.permutation(256) - 128
+    builder = ProgramBuilder()
+    source = builder.input(values.view(np.int8))
+    middle = source if is_in_place else builder.arena(values.size)
+    builder.step(Kernel.LOOKUP, Lookup(source, middle, builder.constant(table, np.int8)))
+    builder.step(Kernel.MOVE, Move(middle, builder.output(values.shape)))
+    (actual,) = run_steps(builder)
+    np.testing.assert_array_equal(actual, table[values])
 
 
 def softmax_output(values: NDArray[np.int8], table: NDArray[np.int64]) -> NDArray[np.int8]:

@@ -75,6 +75,7 @@ def parameter_changes() -> list[Any]:
         (Kernel.AVERAGE_POOL, "stride_width", lambda _: 5, parameters),
         (Kernel.AVERAGE_POOL, "kernel_height", lambda _: 0, parameters),
         (Kernel.SIMD_MAX_POOL, "channels", lambda _: 3, parameters),
+        (Kernel.LOOKUP, "table", lambda ref: Ref(0, ref.bytes), parameters),
         (Kernel.ADD, "left_shift", lambda _: 23, parameters),
         (Kernel.ADD, "shape", lambda _: (1, 1, 1, 0, 3, 4), parameters),
         (Kernel.ADD, "strides_1", lambda _: (0, 0, 0, 2**31, 4, 1), parameters),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from support import scalar
 
 from kiwicha import isa, numerics, packing
+from kiwicha.errors import ProgramError
 from kiwicha.layout import Ref
 from kiwicha.program import IoTensor, Layer, Program, Step
 from kiwicha.sim import reference, reference_kernels
@@ -476,6 +477,26 @@ def test_move_copies_bytes() -> None:
     x = int8s(random.Random(0), 5, 7)
     p = isa.Move(build.input(x), build.arena(35))
     np.testing.assert_array_equal(build.run(isa.Kernel.MOVE, p, (35,)), x.reshape(-1))
+
+
+@pytest.mark.parametrize("is_in_place", [False, True])
+def test_lookup(is_in_place: bool) -> None:
+    rng = random.Random(0)
+    x, table = int8s(rng, 5, 70), int8s(rng, 256).tolist()
+    build = OneStep()
+    source = build.input(x)
+    target = source if is_in_place else build.arena(x.size)
+    p = isa.Lookup(source, target, build.constant(table, np.int8))
+    expected = [table[value & 0xFF] for value in x.reshape(-1).tolist()]
+    assert build.run(isa.Kernel.LOOKUP, p, (x.size,)).tolist() == expected
+
+
+def test_lookup_of_another_size_is_refused() -> None:
+    build = OneStep()
+    x = int8s(random.Random(0), 8)
+    p = isa.Lookup(build.input(x), build.arena(7), build.constant(range(256), np.uint8))
+    with pytest.raises(ProgramError, match="input and output must have one size"):
+        build.run(isa.Kernel.LOOKUP, p, (7,))
 
 
 def test_every_kernel_is_there() -> None:

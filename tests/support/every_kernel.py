@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from kiwicha import numerics
-from kiwicha.isa import Conv, Elementwise, Kernel, Mean, Move, Pad, Pool, Softmax, Where
+from kiwicha.isa import Conv, Elementwise, Kernel, Lookup, Mean, Move, Pad, Pool, Softmax, Where
 from kiwicha.layout import Ref
 from support.steps import ConvCase, ProgramBuilder, int8s, padded_shape
 
@@ -81,4 +81,6 @@ def every_kernel() -> ProgramBuilder:
     table = builder.constant(numerics.softmax_exponentials(0.1, 1.0))
     builder.step(Kernel.SOFTMAX, Softmax(source, builder.output((9, 4)), table, 9, 4))
     builder.step(Kernel.MOVE, Move(source, builder.output((36,))))
+    table = builder.constant(rng.permutation(256) - 128, np.int8)
+    builder.step(Kernel.LOOKUP, Lookup(source, builder.output((36,)), table))
     return builder

@@ -15,6 +15,7 @@ from support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
 __all__ = ["OPERATORS", "engine_network", "network", "single_operator"]
 
 FUSED = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
+UNARIES = ("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
 Shape = tuple[int, ...]
 
 
@@ -74,7 +75,16 @@ def engine_network(seed: int) -> Case:
 
     x = model.input((1, rng.randint(6, 24), rng.randint(6, 24), rng.choice([1, 3, 8, channels()])))
     for _ in range(rng.randint(2, 7)):
-        kind = rng.choice(["conv", "conv", "depthwise", "depthwise", "residual", "pool", "scalar"])
+        kind = rng.choice([
+            "conv",
+            "conv",
+            "depthwise",
+            "depthwise",
+            "residual",
+            "pool",
+            "scalar",
+            "unary",
+        ])
         if kind == "conv":
             x = model.conv(x, kernel=rng.choice([None, 1, 1, 3, 6]), channels=channels())
         elif kind == "depthwise":
@@ -85,6 +95,8 @@ def engine_network(seed: int) -> Case:
             x = model.elementwise(rng.choice(["ADD", "SUB"]), branch, shortcut)
         elif kind == "pool":
             x = model.pool("AVERAGE_POOL_2D", x)
+        elif kind == "unary":
+            x = model.unary(rng.choice(UNARIES), x)
         else:
             operator = rng.choice(["ADD", "SUB", "MUL"])
             x = model.elementwise(operator, x, model.constant((1,)))
@@ -287,6 +299,23 @@ class _Model:
         self._builder.operator("PAD", [x, self._int32(pads)], [y])
         return y
 
+    def unary(self, operator: str, x: int) -> int:
+        rng, scale = self.rng, self._scales[x]
+        options = {}
+        if operator == "LOGISTIC":
+            parameters = 1 / 256, -128
+        elif operator == "TANH":
+            parameters = 1 / 128, 0
+        elif operator == "RELU6":
+            parameters = scale, self._zero_points[x]
+        else:
+            parameters = scale * rng.choice([1, rng.uniform(0.05, 4)]), self._zero_point()
+        if operator == "LEAKY_RELU":
+            options["alpha"] = rng.choice([0.01, 0.1, 0.3, 1.5, -0.7, 0.0])
+        y = self._tensor(self._shapes[x], *parameters)
+        self._builder.operator(operator, [x], [y], **options)
+        return y
+
     def softmax(self, x: int) -> int:
         y = self._tensor(self._shapes[x], 1 / 256, -128)
         beta = self.rng.choice([1.0, 1.0, 0.25, 0.7, 2.0, 4.0])
@@ -348,6 +377,10 @@ def _mean(model: _Model) -> None:
     model.mean(model.input(shape), axes, rng.random() < 0.5 or len(axes) == len(shape))
 
 
+def _unary(operator: str) -> Callable[[_Model], None]:
+    return lambda model: model.unary(operator, model.input(model.any_shape(5)))
+
+
 def _softmax(model: _Model) -> None:
     rng = model.rng
     depth = rng.choice([1, 2, 3, 10, 30, 100, rng.randint(1, 300)])
@@ -374,4 +407,5 @@ OPERATORS: dict[str, Callable[[_Model], Any]] = {
     "PAD": lambda model: model.pad(model.input(model.any_shape(4))),
     "SOFTMAX": _softmax,
     "RESHAPE": _reshape,
+    **{name: _unary(name) for name in UNARIES},
 }

@@ -16,7 +16,7 @@ __all__ = ["Buffer", "MemoryPlan", "Placement", "allocate", "lower_bound", "plac
 
 MAX_ARENA_BYTES = DRAM_BYTES - (IMAGE_ADDRESS - DRAM_BASE)
 
-_IN_PLACE_KERNELS = {Kernel.ADD, Kernel.SUB, Kernel.MUL, Kernel.SIMD_ADD}
+_IN_PLACE_KERNELS = {Kernel.ADD, Kernel.SUB, Kernel.MUL, Kernel.LOOKUP, Kernel.SIMD_ADD}
 """Kernels that read an element of each input before they write it, and never read it again."""
 
 
@@ -146,7 +146,7 @@ def _share_in_place(
         if item.kernel not in _IN_PLACE_KERNELS:
             continue
         output = network.storage(item.tensors["output"])
-        inputs = [network.storage(item.tensors[name]) for name in ("input_1", "input_2")]
+        inputs = [network.storage(t) for name, t in item.tensors.items() if name != "output"]
         for source in inputs:
             if (
                 not source.is_constant

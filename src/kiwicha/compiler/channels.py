@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine_bounds import constant_outputs
-from kiwicha.compiler.engine_tables import pair_results, scalar_table
+from kiwicha.compiler.engine_tables import byte_table, pair_results
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.shapes import is_plain
 from kiwicha.engine_packing import Parameters
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _WINDOWS = {Kernel.CONV, Kernel.FULLY_CONNECTED, Kernel.DEPTHWISE_CONV}
-_POOLS = {Kernel.AVERAGE_POOL, Kernel.MAX_POOL}
+_KEEPERS = {Kernel.AVERAGE_POOL, Kernel.MAX_POOL, Kernel.LOOKUP}
 _PAIRS = {Kernel.ADD, Kernel.SUB, Kernel.MUL}
 
 
@@ -73,7 +73,7 @@ def mixing(network: Network, layer: Layer) -> Mixing:
     p = layer.params
     if layer.kernel in _WINDOWS:
         return _window_mixing(layer, channels, tensors[0].is_constant)
-    if layer.kernel in _POOLS and channels["input"] == channels["output"] == p.channels:
+    if layer.kernel in _KEEPERS and channels["input"] == channels["output"]:
         return Mixing.EACH
     if layer.kernel is Kernel.MEAN:
         is_apart = not p.is_reduced[MAX_RANK - 1] and p.shape[-1] == channels["input"]
@@ -82,7 +82,7 @@ def mixing(network: Network, layer: Layer) -> Mixing:
         variable = sources(network, layer)
         is_whole = all(network.storage(t).shape[-1] == p.shape[-1] for t in variable)
         is_same = channels["output"] == p.shape[-1] and is_whole
-        has_table = scalar_table(network, layer) is not None
+        has_table = byte_table(network, layer) is not None
         if is_same and (has_table or (is_plain(p) and not any(t.is_constant for t in tensors))):
             return Mixing.EACH
     return Mixing.UNKNOWN
@@ -193,7 +193,7 @@ def _each_constants(network: Network, layer: Layer, inputs: list[Constants]) -> 
         sums = wrap_int32((first.values + p.input_offset) * int(np.prod(sizes)))
         values = requantize(sums, p.multiplier, p.shift, p.output_offset, -128, 127)
     else:
-        table = scalar_table(network, layer)
+        table = byte_table(network, layer)
         if table is not None:
             values = table[first.values & 0xFF]
         else:

@@ -8,6 +8,7 @@ from kiwicha.compiler.rules import OPERATORS, Problem, rule_text
 from kiwicha.compiler.scale_rules import SCALE_RULES
 from kiwicha.compiler.shape_rules import SHAPE_RULES
 from kiwicha.compiler.tensor_rules import COUNT_RULES, OPERAND_RULES, TENSOR_RULES
+from kiwicha.compiler.unary_rules import UNARY_SCALE_RULES, UNARY_SHAPE_RULES
 from kiwicha.errors import UnsupportedModelError, Violation
 
 __all__ = ["check", "support_rules", "supported_operators", "violations"]
@@ -20,7 +21,12 @@ REMEDY = (
 Finding = tuple[Violation, Problem]
 
 
-OPERATOR_RULE_GROUPS = (COUNT_RULES, OPERAND_RULES, SHAPE_RULES, SCALE_RULES)
+OPERATOR_RULE_GROUPS = (
+    COUNT_RULES,
+    OPERAND_RULES,
+    (*SHAPE_RULES, *UNARY_SHAPE_RULES),
+    (*SCALE_RULES, *UNARY_SCALE_RULES),
+)
 """Rules of a group are checked only for operators that break no rule of the groups before."""
 
 

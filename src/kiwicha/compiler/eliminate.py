@@ -154,6 +154,8 @@ def _rewritten(
     if "weights" in layer.constants:
         known = known_constants(network, constants, source)
         return _rewritten_window(layer, inputs, outputs, known)
+    if layer.kernel is Kernel.LOOKUP:
+        return layer
     if layer.kernel in {Kernel.AVERAGE_POOL, Kernel.MAX_POOL}:
         return dataclasses.replace(layer, params=dataclasses.replace(p, channels=count))
     shape = (*p.shape[:-1], count)

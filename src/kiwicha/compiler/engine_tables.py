@@ -7,15 +7,13 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.engine_bounds import NARROW_BITS
 from kiwicha.compiler.layers import Layer, Network
+from kiwicha.compiler.lower_tables import ALL_BYTES
 from kiwicha.compiler.shapes import is_plain
 from kiwicha.isa import Elementwise, Kernel
-from kiwicha.isa_engine import TABLE_ENTRIES
 from kiwicha.numerics import multiply_by_quantized_multiplier, requantize, wrap_int32
 
-__all__ = ["ElementTables", "engine_tables", "pair_results", "scalar_table"]
+__all__ = ["ElementTables", "byte_table", "engine_tables", "pair_results"]
 
-_BYTES = np.arange(TABLE_ENTRIES, dtype=np.uint8).view(np.int8).astype(np.int64)
-"""The int8 that each unsigned index stands for."""
 _IDENTITY = (2**30, 1)
 """Multiplier and shift that leave an int8 as it is."""
 INT8_CLAMP = (-128, 127)
@@ -62,27 +60,25 @@ class ElementTables:
 
 
 def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
-    """Return an ADD, SUB or MUL as tables, None if it is not of one of these kinds.
+    """Return an element-wise layer as tables, None if it is not of one of these kinds.
 
-    ADD and SUB of two tensors of one shape; any of the three with one constant number.
+    LOOKUP; ADD and SUB of two tensors of one shape; ADD, SUB and MUL with one constant number.
     """
-    p: Elementwise = layer.params
-    first, second, output = (
-        network.storage(layer.tensors[name]) for name in ("input_1", "input_2", "output")
-    )
+    output = network.storage(layer.tensors["output"])
     shape = network.graph.tensors[layer.tensors["output"]].shape
-    if first.is_constant and second.is_constant:
-        return None
-    values = scalar_table(network, layer)
-    if values is not None:
+    inputs = [network.storage(t) for name, t in layer.tensors.items() if name != "output"]
+    variable = [tensor.index for tensor in inputs if not tensor.is_constant]
+    values = byte_table(network, layer)
+    if values is not None and len(variable) == 1:
         tables = np.stack([values, np.zeros_like(values)], axis=1).astype(np.int32)
-        variable = second if first.is_constant else first
-        return ElementTables(
-            (variable.index,), output.index, shape, tables, _IDENTITY, 0, INT8_CLAMP
-        )
+        return ElementTables((variable[0],), output.index, shape, tables, _IDENTITY, 0, INT8_CLAMP)
+    if len(inputs) < 2:
+        return None
+    first, second = inputs
+    p: Elementwise = layer.params
     if first.is_constant or second.is_constant or layer.kernel is Kernel.MUL or not is_plain(p):
         return None
-    terms = _terms(layer.kernel, p, _BYTES, _BYTES)
+    terms = _terms(layer.kernel, p, ALL_BYTES, ALL_BYTES)
     return ElementTables(
         (first.index, second.index),
         output.index,
@@ -94,11 +90,13 @@ def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
     )
 
 
-def scalar_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
-    """Return the outputs of an ADD, SUB or MUL with one constant number, by unsigned input byte.
+def byte_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
+    """Return the outputs of a layer that maps single bytes, by unsigned input byte.
 
-    None if it is none, or if the constant is the larger tensor.
+    LOOKUP; ADD, SUB or MUL with one constant number that is not the larger tensor. None for others.
     """
+    if layer.kernel is Kernel.LOOKUP:
+        return layer.constants["table"].astype(np.int64)
     first, second, output = (
         network.storage(layer.tensors[name]) for name in ("input_1", "input_2", "output")
     )
@@ -108,7 +106,7 @@ def scalar_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
     if scalar.elements != 1 or variable.elements != output.elements:
         return None
     number = scalar.int8s().reshape(-1).astype(np.int64)
-    pair = (number, _BYTES) if scalar is first else (_BYTES, number)
+    pair = (number, ALL_BYTES) if scalar is first else (ALL_BYTES, number)
     return pair_results(layer.kernel, layer.params, *pair)
 
 

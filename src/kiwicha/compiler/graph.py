@@ -199,6 +199,7 @@ class Options:
     depth_multiplier: int = 1
     weights_format: int = 0
     beta: float = 1.0
+    alpha: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from kiwicha.compiler.lower_elementwise import (
     lower_softmax,
     lower_sum,
 )
+from kiwicha.compiler.lower_tables import lower_table
 from kiwicha.compiler.lower_windows import (
     Borders,
     lower_conv,
@@ -21,6 +22,7 @@ from kiwicha.compiler.lower_windows import (
     lower_fully_connected,
     lower_pool,
 )
+from kiwicha.compiler.rules import UNARIES
 from kiwicha.compiler.shapes import leading_ones, pad_value, paddings
 from kiwicha.compiler.windows import effective_size
 from kiwicha.isa import Kernel, Move, Pad
@@ -39,6 +41,7 @@ _LOWERINGS: dict[str, Lowering] = {
     "MUL": lower_product,
     "MEAN": lower_mean,
     "SOFTMAX": lower_softmax,
+    **dict.fromkeys(UNARIES, lower_table),
 }
 
 

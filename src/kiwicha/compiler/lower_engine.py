@@ -55,7 +55,7 @@ def engine_layer(network: Network, position: int, *, has_tables: bool = True) ->
         return _average_pool(network, position)
     if layer.kernel is Kernel.MEAN:
         return _mean(network, position)
-    if layer.kernel in {Kernel.ADD, Kernel.SUB, Kernel.MUL} and has_tables:
+    if layer.kernel in {Kernel.ADD, Kernel.SUB, Kernel.MUL, Kernel.LOOKUP} and has_tables:
         return _table_layer(network, position)
     return None
 

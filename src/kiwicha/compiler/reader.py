@@ -70,6 +70,7 @@ _OPTIONS: dict[str, tuple[str, bool, dict[str, str]]] = {
     "ADD": ("AddOptions", False, _ACTIVATION),
     "SUB": ("SubOptions", False, _ACTIVATION),
     "MUL": ("MulOptions", False, _ACTIVATION),
+    "LEAKY_RELU": ("LeakyReluOptions", True, {"alpha": "Alpha"}),
     "SOFTMAX": ("SoftmaxOptions", True, {"beta": "Beta"}),
 }
 

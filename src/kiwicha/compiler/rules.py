@@ -17,6 +17,7 @@ __all__ = [
     "OPERATORS",
     "PAIRS",
     "POOLS",
+    "UNARIES",
     "WITH_WEIGHTS",
     "OperatorCheck",
     "Problem",
@@ -33,19 +34,28 @@ ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "CONV_2D": ("input",),
     "DEPTHWISE_CONV_2D": ("input",),
     "FULLY_CONNECTED": ("input",),
+    "HARD_SWISH": ("input",),
+    "LEAKY_RELU": ("input",),
+    "LOGISTIC": ("input",),
     "MAX_POOL_2D": ("input",),
     "MEAN": ("input",),
     "MUL": ("input 1", "input 2"),
     "PAD": ("input",),
+    "QUANTIZE": ("input",),
+    "RELU": ("input",),
+    "RELU6": ("input",),
     "RESHAPE": ("input",),
     "SOFTMAX": ("input",),
     "SUB": ("input 1", "input 2"),
+    "TANH": ("input",),
 }
 """Supported operators and what their first inputs, int8 tensors, are called."""
 OPERATORS = tuple(ACTIVATIONS)
 WITH_WEIGHTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 POOLS = ("AVERAGE_POOL_2D", "MAX_POOL_2D")
 PAIRS = ("ADD", "SUB", "MUL")
+UNARIES = ("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
+"""Operators on single values, which become a table."""
 CONSTANT_OPERANDS = {"MEAN": "axes", "PAD": "paddings"}
 """Operators whose input 1 is a constant of type int32, and what it is called."""
 

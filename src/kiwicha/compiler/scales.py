@@ -13,6 +13,8 @@ from kiwicha.compiler.graph import Activation, Quantization
 from kiwicha.numerics import quantize_multiplier
 
 __all__ = [
+    "INT8_MAX",
+    "INT8_MIN",
     "MAX_SHIFT",
     "SUM_LEFT_SHIFT",
     "Scale",

@@ -1,0 +1,163 @@
+"""Lowering of operators with one input: a table of the results for all 256 bytes."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.activations import hard_swish, logistic, tanh
+from kiwicha.compiler.graph import Activation, Graph, Operator, Quantization
+from kiwicha.compiler.layers import Layer
+from kiwicha.compiler.rules import quantization
+from kiwicha.compiler.scales import INT8_MAX, INT8_MIN, Scale, activation_range
+from kiwicha.compiler.unary_scales import (
+    function_radius,
+    function_scale,
+    hard_swish_scales,
+    leaky_ratio,
+    rescaling_ratio,
+)
+from kiwicha.isa import Kernel, Lookup
+from kiwicha.layout import Ref
+from kiwicha.numerics import (
+    multiply_by_quantized_multiplier,
+    quantize_multiplier,
+    requantize,
+    rounding_divide_by_pot,
+)
+
+__all__ = ["ALL_BYTES", "lower_table", "rescaling_table", "table_layer"]
+
+Int64s = NDArray[np.int64]
+
+ALL_BYTES: Int64s = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int64)
+"""The int8 that each unsigned byte stands for: the order of a table."""
+
+
+def lower_table(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of an operator with one input."""
+    return table_layer(operator, _TABLES[operator.name](graph, operator))
+
+
+def table_layer(operator: Operator, table: Int64s) -> Layer:
+    """Return a layer that looks every byte of an operator's input up.
+
+    Parameters
+    ----------
+    operator : Operator
+        With one input and one output.
+    table : int64 [256]
+        int8 results in the order of `ALL_BYTES`.
+    """
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.LOOKUP,
+        params=Lookup(input=Ref(), output=Ref(), table=Ref()),
+        tensors={"input": operator.inputs[0], "output": operator.outputs[0]},
+        constants={"table": table.astype(np.int8)},
+    )
+
+
+def rescaling_table(inputs: Quantization, output: Quantization) -> Int64s:
+    """Return the table from one scale and zero point to another, as QUANTIZE does it.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/kernels/internal/reference/requantize.h, Requantize.
+    """
+    scale = Scale(*quantize_multiplier(rescaling_ratio(inputs, output)))
+    return _rescaled(inputs, output, scale, (INT8_MIN, INT8_MAX))
+
+
+def _rescaled(
+    inputs: Quantization, output: Quantization, scale: Scale, limits: tuple[int, int]
+) -> Int64s:
+    values = ALL_BYTES - inputs.zero_point
+    return requantize(values, scale.multiplier, scale.shift, output.zero_point, *limits)
+
+
+def _requantized(graph: Graph, operator: Operator) -> Int64s:
+    return rescaling_table(*_pair(graph, operator))
+
+
+def _relu(graph: Graph, operator: Operator) -> Int64s:
+    inputs, output = _pair(graph, operator)
+    scale = Scale(*quantize_multiplier(rescaling_ratio(inputs, output)))
+    return _rescaled(inputs, output, scale, activation_range(Activation.RELU, output))
+
+
+def _relu6(graph: Graph, operator: Operator) -> Int64s:
+    return ALL_BYTES.clip(*activation_range(Activation.RELU6, _pair(graph, operator)[1]))
+
+
+def _leaky_relu(graph: Graph, operator: Operator) -> Int64s:
+    inputs, output = _pair(graph, operator)
+    ratio = leaky_ratio(inputs, output, operator.options.alpha)
+    values = ALL_BYTES - inputs.zero_point
+    kept = multiply_by_quantized_multiplier(
+        values, *quantize_multiplier(rescaling_ratio(inputs, output))
+    )
+    leaked = multiply_by_quantized_multiplier(values, *quantize_multiplier(abs(ratio)))
+    results = np.where(values >= 0, kept, int(math.copysign(1, ratio)) * leaked)
+    return (results + output.zero_point).clip(INT8_MIN, INT8_MAX)
+
+
+def _logistic(graph: Graph, operator: Operator) -> Int64s:
+    return _function(graph, operator, logistic, result_bits=8, offset=INT8_MIN)
+
+
+def _tanh(graph: Graph, operator: Operator) -> Int64s:
+    return _function(graph, operator, tanh, result_bits=7, offset=0)
+
+
+def _function(
+    graph: Graph,
+    operator: Operator,
+    function: Callable[[Int64s], Int64s],
+    result_bits: int,
+    offset: int,
+) -> Int64s:
+    """Return the table of a function of Q4.27, of whose result some bits are kept.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/kernels/internal/reference/integer_ops/{logistic,tanh}.h.
+    """
+    inputs, _ = _pair(graph, operator)
+    scale = function_scale(inputs)
+    radius = function_radius(scale.shift)
+    values = ALL_BYTES - inputs.zero_point
+    is_inside = np.abs(values) < radius
+    arguments = multiply_by_quantized_multiplier(
+        np.where(is_inside, values, 0), scale.multiplier, min(scale.shift, 30)
+    )
+    kept = rounding_divide_by_pot(function(arguments), 31 - result_bits) + offset
+    # Both limits hold for 0 if the radius is 0: the lower one decides.
+    extremes = np.where(values <= -radius, INT8_MIN, INT8_MAX)
+    return np.where(is_inside, kept.clip(INT8_MIN, INT8_MAX), extremes)
+
+
+def _hard_swish(graph: Graph, operator: Operator) -> Int64s:
+    inputs, output = _pair(graph, operator)
+    scales = hard_swish_scales(inputs, output)
+    results = hard_swish(ALL_BYTES - inputs.zero_point, *scales) + output.zero_point
+    # The sum wraps to 16 bits before it is clamped.
+    wrapped = results.astype(np.int16).astype(np.int64)
+    return wrapped.clip(INT8_MIN, INT8_MAX)
+
+
+def _pair(graph: Graph, operator: Operator) -> tuple[Quantization, Quantization]:
+    return quantization(graph.input(operator)), quantization(graph.output(operator))
+
+
+_TABLES: dict[str, Callable[[Graph, Operator], Int64s]] = {
+    "HARD_SWISH": _hard_swish,
+    "LEAKY_RELU": _leaky_relu,
+    "LOGISTIC": _logistic,
+    "QUANTIZE": _requantized,
+    "RELU": _relu,
+    "RELU6": _relu6,
+    "TANH": _tanh,
+}

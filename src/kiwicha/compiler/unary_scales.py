@@ -1,0 +1,79 @@
+"""Fixed-point parameters of operators with one input, as TensorFlow Lite Micro evaluates them.
+
+Like those of `kiwicha.compiler.scales`, all products and quotients are in double.
+"""
+
+import math
+
+from kiwicha.activations import HardSwishScale
+from kiwicha.compiler.graph import Quantization
+from kiwicha.compiler.scales import Scale
+from kiwicha.numerics import quantize_multiplier
+
+__all__ = [
+    "function_radius",
+    "function_scale",
+    "hard_swish_scales",
+    "leaky_ratio",
+    "rescaling_ratio",
+]
+
+_FUNCTION_INTEGER_BITS = 4
+"""Of the argument of LOGISTIC and TANH."""
+
+
+def leaky_ratio(inputs: Quantization, output: Quantization, alpha: float) -> float:
+    """Return the scale of the negative inputs of LEAKY_RELU, negative with its alpha.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/leaky_relu_common.cc, CalculateOpDataLeakyRelu.
+    """
+    return inputs.scale * alpha / output.scale
+
+
+def rescaling_ratio(inputs: Quantization, output: Quantization) -> float:
+    """Return the scale of RELU, of the positive inputs of LEAKY_RELU, and of QUANTIZE."""
+    return inputs.scale / output.scale
+
+
+def function_scale(inputs: Quantization) -> Scale:
+    """Return the scale that brings an input of LOGISTIC or TANH to Q4.27.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/logistic_common.cc, CalculateArithmeticOpDataLogistic.
+    """
+    return Scale(*quantize_multiplier(inputs.scale * 2.0 ** (31 - _FUNCTION_INTEGER_BITS)))
+
+
+def function_radius(shift: int) -> int:
+    """Return the distance from zero from which LOGISTIC and TANH give their extremes.
+
+    Parameters
+    ----------
+    shift : int
+        Of `function_scale`, 0 or more.
+    """
+    largest = (1 << _FUNCTION_INTEGER_BITS) - 1
+    return math.floor(largest * 2.0 ** (31 - _FUNCTION_INTEGER_BITS - shift))
+
+
+def hard_swish_scales(
+    inputs: Quantization, output: Quantization
+) -> tuple[HardSwishScale, HardSwishScale]:
+    """Return the scales of HARD_SWISH: of the output, and of the gate.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/hard_swish_common.cc, HardSwishPrepare.
+    """
+    fine_scale = inputs.scale / 128
+    ratios = fine_scale / output.scale, fine_scale / (3 / 2**15)
+    first, second = (_halved(Scale(*quantize_multiplier(ratio))) for ratio in ratios)
+    return first, second
+
+
+def _halved(scale: Scale) -> HardSwishScale:
+    """Return a scale with 15 bits of its multiplier, rounded and saturated."""
+    return HardSwishScale(min((scale.multiplier + (1 << 15)) >> 16, 2**15 - 1), scale.shift)
