@@ -8,6 +8,7 @@ from kiwicha import cache, isa, tools
 from kiwicha.errors import CapacityError
 from kiwicha.firmware.elf import Elf, read_elf
 from kiwicha.firmware.header import HEADER_NAME, header
+from kiwicha.firmware.sources import custom_sources
 from kiwicha.isa import Config
 
 __all__ = ["Image", "build_firmware"]
@@ -122,7 +123,7 @@ def _sources(main: Path) -> list[Path]:
     found = sorted(
         path for folder in _SOURCE_FOLDERS for path in folder.glob("*.[cS]") if path != _MAIN
     )
-    return [*found, main]
+    return [*found, *custom_sources(), main]
 
 
 def _memory_script() -> str:

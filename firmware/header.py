@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from kiwicha import isa, isa_engine
+from kiwicha import custom, isa, isa_engine
 from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.layout import FieldType, Ref, Struct
 
@@ -92,6 +92,13 @@ def _struct(cls: type[Struct]) -> Iterator[str]:
     yield ""
 
 
+def _custom_operators() -> Iterator[str]:
+    yield _comment("X(hash, kernel) for every custom operator.")
+    rows = [f"    X({_number(item.hash)}, {item.function})" for item in custom.operators()]
+    yield " \\\n".join(["#define KIWICHA_CUSTOM_OPERATORS(X)", *rows])
+    yield ""
+
+
 def header(config: Config) -> str:
     """Return the text of ``kiwicha_isa.h``.
 
@@ -114,6 +121,8 @@ def header(config: Config) -> str:
         "#include <stdint.h>",
         "",
         *_constants(config),
+        "",
+        *_custom_operators(),
         "",
         *_enums(),
         _comment(

@@ -2,9 +2,16 @@
 
 from pathlib import Path
 
+from kiwicha import custom
 from kiwicha.isa import Config
 
-__all__ = ["FOLDER", "RUNTIME_FOLDERS", "runtime_headers", "runtime_sources"]
+__all__ = [
+    "FOLDER",
+    "RUNTIME_FOLDERS",
+    "custom_sources",
+    "runtime_headers",
+    "runtime_sources",
+]
 
 FOLDER = Path(__file__).parent
 RUNTIME_FOLDERS = tuple(FOLDER / name for name in ("runtime", "kernels"))
@@ -25,11 +32,17 @@ def runtime_sources(config: Config, *folders: Path) -> list[Path]:
         Further folders to take all C files of.
     """
     found = sorted(path for folder in (*RUNTIME_FOLDERS, *folders) for path in folder.glob("*.c"))
-    return [
+    ours = [
         path
         for path in found
         if path.name != _FREESTANDING and (config.has_simd or not path.match(f"{_SIMD_PREFIX}*"))
     ]
+    return [*ours, *custom_sources()]
+
+
+def custom_sources() -> list[Path]:
+    """Return the C files with the kernels of custom operators."""
+    return sorted({Path(operator.source).resolve() for operator in custom.operators()})
 
 
 def runtime_headers(*folders: Path) -> list[Path]:

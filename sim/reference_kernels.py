@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kiwicha import isa, numerics, packing
 from kiwicha.errors import ProgramError
+from kiwicha.sim.reference_custom import run_custom
 from kiwicha.sim.reference_memory import Memory
 from kiwicha.sim.reference_tables import lookup
 
@@ -316,6 +317,7 @@ KERNELS: dict[isa.Kernel, KernelFunction] = {
     isa.Kernel.SOFTMAX: _softmax,
     isa.Kernel.MOVE: _move,
     isa.Kernel.LOOKUP: lookup,
+    isa.Kernel.CUSTOM: run_custom,
     isa.Kernel.SIMD_CONV_1X1: _simd_conv_1x1,
     isa.Kernel.SIMD_CONV: _simd_conv,
     isa.Kernel.SIMD_DEPTHWISE_CONV: _simd_depthwise_conv,

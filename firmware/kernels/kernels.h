@@ -64,6 +64,10 @@ KIWICHA_DECLARE_RUN(pad);
 KIWICHA_DECLARE_CHECK(softmax);
 KIWICHA_DECLARE_RUN(softmax);
 
+/** Operators of installed packages; see custom.h. */
+KIWICHA_DECLARE_CHECK(custom);
+KIWICHA_DECLARE_RUN(custom);
+
 /** Copy of bytes; the ranges may overlap. */
 KIWICHA_DECLARE_CHECK(move);
 KIWICHA_DECLARE_RUN(move);

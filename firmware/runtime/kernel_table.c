@@ -26,6 +26,7 @@ static const struct kiwicha_kernel_entry table[] = {
     ENTRY(SOFTMAX, kiwicha_softmax, softmax, softmax),
     ENTRY(MOVE, kiwicha_move, move, move),
     ENTRY(LOOKUP, kiwicha_lookup, lookup, lookup),
+    ENTRY(CUSTOM, kiwicha_custom, custom, custom),
 #if KIWICHA_CONFIG_HAS_SIMD
     ENTRY(SIMD_CONV_1X1, kiwicha_conv, simd_conv_1x1, simd_conv_1x1),
     ENTRY(SIMD_CONV, kiwicha_conv, simd_conv, simd_conv),

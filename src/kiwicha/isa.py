@@ -298,6 +298,8 @@ STATUS_TEXT = {
 PROGRAM_MAGIC = int.from_bytes(b"KIWI", "little")
 PROGRAM_VERSION = 1
 MAX_RANK = 6
+MAX_CUSTOM_INPUTS = 4
+"""Inputs that a custom operator may have."""
 
 
 class DType(enum.IntEnum):
@@ -540,6 +542,20 @@ class Lookup(Struct):
     table: Ref = ref("int8 [256], constant, by the input byte taken as unsigned")
 
 
+@dataclass(frozen=True)
+class Custom(Struct):
+    """An operator of `kiwicha.custom`; tensors are bytes, as the operator defines them."""
+
+    operator_hash: int = u32("CustomOperator.hash")
+    input_count: int = u32("1 to MAX_CUSTOM_INPUTS; the other inputs have no bytes")
+    input_1: Ref = ref("first input")
+    input_2: Ref = ref("second input")
+    input_3: Ref = ref("third input")
+    input_4: Ref = ref("fourth input")
+    parameters: Ref = ref("what the operator's parameters function gave; may have no bytes")
+    output: Ref = ref("the output")
+
+
 class Kernel(enum.IntEnum):
     """Kernels that a step can name."""
 
@@ -556,6 +572,7 @@ class Kernel(enum.IntEnum):
     SOFTMAX = 11
     MOVE = 12
     LOOKUP = 24
+    CUSTOM = 31
     SIMD_CONV_1X1 = 32
     SIMD_CONV = 33
     SIMD_DEPTHWISE_CONV = 34
@@ -586,6 +603,7 @@ KERNEL_PARAMS: dict[Kernel, type[Struct]] = {
     Kernel.SOFTMAX: Softmax,
     Kernel.MOVE: Move,
     Kernel.LOOKUP: Lookup,
+    Kernel.CUSTOM: Custom,
     Kernel.SIMD_CONV_1X1: Conv,
     Kernel.SIMD_CONV: Conv,
     Kernel.SIMD_DEPTHWISE_CONV: Conv,

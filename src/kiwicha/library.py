@@ -8,6 +8,7 @@ import re
 import tarfile
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from kiwicha.compiler.cycles import predict_program
@@ -71,7 +72,7 @@ def library(name: str, program: Program, source: bytes) -> dict[str, bytes]:
     }
     files |= {f"model/{path}": raw for path, raw in model_files(name, program).items()}
     files |= {
-        path.relative_to(FOLDER).as_posix(): path.read_bytes()
+        _place(path): path.read_bytes()
         for path in (*runtime_sources(program.config), *runtime_headers())
     }
     sums = {path: hashlib.sha256(raw).hexdigest() for path, raw in sorted(files.items())}
@@ -136,6 +137,12 @@ def pack(files: Mapping[str, bytes], folder: str) -> bytes:
             entry.size = len(raw)
             archive.addfile(entry, io.BytesIO(raw))
     return packed.getvalue()
+
+
+def _place(path: Path) -> str:
+    """Return where a source goes; those of custom operators keep only their name."""
+    is_ours = path.is_relative_to(FOLDER)
+    return path.relative_to(FOLDER).as_posix() if is_ours else f"custom/{path.name}"
 
 
 def _described(tensor: IoTensor) -> dict[str, Any]:

@@ -39,6 +39,13 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
         lambda: unary("FLOOR", {}, {}),
         "operator 0 FLOOR: operator must be one of " + ", ".join(supported_operators()),
     ),
+    (
+        lambda: unary("CUSTOM:Nobody", {}, {}),
+        (
+            "operator 0 CUSTOM:Nobody: custom operator must be one of an installed package (none); "
+            "see docs/custom-operators.md"
+        ),
+    ),
     (two_outputs, "operator 0 RESHAPE: number of outputs must be 1, not 2"),
     (
         lambda: unary("ADD", {}, {}),

@@ -11,8 +11,12 @@ from support.steps import ConvCase, ProgramBuilder, int8s, padded_shape
 
 __all__ = ["FIRMWARE_KERNELS", "every_kernel"]
 
-FIRMWARE_KERNELS = [kernel for kernel in Kernel if kernel.where in {Where.CPU, Where.SIMD}]
-"""Kernels that are C code."""
+FIRMWARE_KERNELS = [
+    kernel
+    for kernel in Kernel
+    if kernel.where in {Where.CPU, Where.SIMD} and kernel is not Kernel.CUSTOM
+]
+"""Kernels that are C code of the firmware."""
 
 
 def conv_case(rng: np.random.Generator, *, is_depthwise: bool = False, **sizes: int) -> ConvCase:

@@ -58,6 +58,7 @@ _TYPES = {
 }
 INT4 = 17
 """Type number of int4, which numpy has not."""
+_CUSTOM = "CUSTOM:"
 _VERSION = 3
 _IDENTIFIER = b"TFL3"
 
@@ -152,11 +153,12 @@ class ModelBuilder:
         Parameters
         ----------
         code : str
-            A key of `OPERATORS`.
+            A key of `OPERATORS`, or ``CUSTOM:`` and the name of a custom operator.
         inputs, outputs : sequence of int
             Tensor indices; -1 for an optional input that is absent.
         **options
-            Fields of the operator's options by their names in the schema, such as ``strideW``.
+            Fields of the operator's options by their names in the schema, such as ``strideW``; of
+            a custom operator the items of its FlexBuffer.
         """
         if code not in self._codes:
             self._codes.append(code)
@@ -164,7 +166,10 @@ class ModelBuilder:
         operator.opcodeIndex = self._codes.index(code)
         operator.inputs = np.asarray(inputs, np.int32)
         operator.outputs = np.asarray(outputs, np.int32)
-        kind = OPERATORS[code]
+        kind = None if code.startswith(_CUSTOM) else OPERATORS[code]
+        if code.startswith(_CUSTOM) and options:
+            flexbuffers = requirements.module("flatbuffers.flexbuffers", "flatbuffers")
+            operator.customOptions = np.frombuffer(flexbuffers.Dumps(options), np.uint8)
         if kind is not None:
             record = getattr(self._schema, f"{kind}T")()
             for key, value in options.items():
@@ -186,7 +191,8 @@ class ModelBuilder:
         model.operatorCodes = []
         for name in self._codes:
             code = schema.OperatorCodeT()
-            code.builtinCode = getattr(schema.BuiltinOperator, name)
+            code.builtinCode = getattr(schema.BuiltinOperator, name.partition(":")[0])
+            code.customCode = name.removeprefix(_CUSTOM) if name.startswith(_CUSTOM) else None
             code.deprecatedBuiltinCode = min(code.builtinCode, 127)
             model.operatorCodes.append(code)
         subgraph = schema.SubGraphT()

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from kiwicha.compiler.graph import Graph, Operator, Tensor
+from kiwicha.compiler.lower_custom import CUSTOM_RULE, custom_problems
 from kiwicha.compiler.model_rules import MODEL_RULES, is_a_known_operator
 from kiwicha.compiler.rules import OPERATORS, Problem, rule_text
 from kiwicha.compiler.scale_rules import SCALE_RULES
 from kiwicha.compiler.shape_rules import SHAPE_RULES
 from kiwicha.compiler.tensor_rules import COUNT_RULES, OPERAND_RULES, TENSOR_RULES
 from kiwicha.compiler.unary_rules import UNARY_SCALE_RULES, UNARY_SHAPE_RULES
+from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import UnsupportedModelError, Violation
 
 __all__ = ["check", "support_rules", "supported_operators", "violations"]
@@ -57,6 +59,7 @@ def support_rules() -> list[tuple[str, tuple[str, ...]]]:
     """Return every rule's text and the operators it is for; () means the whole model."""
     rules: list[tuple[str, tuple[str, ...]]] = [(rule_text(check), ()) for check in MODEL_RULES]
     rules.append((rule_text(is_a_known_operator), ()))
+    rules.append((CUSTOM_RULE, ()))
     rules += [(item.text, item.operators) for group in OPERATOR_RULE_GROUPS for item in group]
     return rules
 
@@ -101,6 +104,9 @@ def _findings(graph: Graph) -> list[Finding]:
 
 
 def _operator_problems(graph: Graph, operator: Operator) -> Iterator[tuple[str, Problem]]:
+    if operator.name.startswith(MODEL_PREFIX):
+        yield from ((CUSTOM_RULE, problem) for problem in custom_problems(graph, operator))
+        return
     for problem in is_a_known_operator(operator):
         yield rule_text(is_a_known_operator), problem
     for group in OPERATOR_RULE_GROUPS:

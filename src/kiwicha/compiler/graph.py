@@ -200,6 +200,7 @@ class Options:
     weights_format: int = 0
     beta: float = 1.0
     alpha: float = 0.0
+    custom: bytes = b""
 
 
 @dataclass(frozen=True)

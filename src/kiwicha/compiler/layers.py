@@ -14,6 +14,8 @@ from kiwicha.layout import Struct
 __all__ = ["Layer", "Network", "Values"]
 
 Values = NDArray[np.generic]
+_OPTIONAL = {Kernel.CUSTOM: ("input_2", "input_3", "input_4", "parameters")}
+"""References that a kernel can do without."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,8 @@ class Network:
                     written.add(storage.index)
                 assert storage.is_constant or storage.index in written, (layer.operator, name)
             references = {n for n, kind, _ in layer.params.layout() if kind.base == "ref"}
-            assert references == {*layer.tensors, *layer.constants, *(references & {"scratch"})}
+            missing = references - {*layer.tensors, *layer.constants}
+            assert {*layer.tensors, *layer.constants} <= references
+            assert missing <= {"scratch", *_OPTIONAL.get(layer.kernel, ())}, layer.operator
         for output in self.graph.outputs:
             assert self.storage(output).index in written

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from kiwicha.compiler.graph import Graph, Operator, Padding, Tensor
 from kiwicha.compiler.layers import Layer, Network
+from kiwicha.compiler.lower_custom import lower_custom
 from kiwicha.compiler.lower_elementwise import (
     lower_mean,
     lower_product,
@@ -25,6 +26,7 @@ from kiwicha.compiler.lower_windows import (
 from kiwicha.compiler.rules import UNARIES
 from kiwicha.compiler.shapes import leading_ones, pad_value, paddings
 from kiwicha.compiler.windows import effective_size
+from kiwicha.custom import MODEL_PREFIX
 from kiwicha.isa import Kernel, Move, Pad
 from kiwicha.layout import Ref
 
@@ -72,6 +74,8 @@ def lower(graph: Graph) -> Network:
             layer = lower_conv(graph, operator, _borders(graph, borders, operator))
         elif operator.name == "DEPTHWISE_CONV_2D":
             layer = lower_depthwise(graph, operator, _borders(graph, borders, operator))
+        elif operator.name.startswith(MODEL_PREFIX):
+            layer = lower_custom(graph, operator)
         else:
             layer = _LOWERINGS[operator.name](graph, operator)
         layers.append(layer)

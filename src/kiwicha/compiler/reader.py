@@ -22,6 +22,7 @@ from kiwicha.compiler.graph import (
     Tensor,
     TensorType,
 )
+from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import ModelError
 
 __all__ = ["read"]
@@ -201,7 +202,9 @@ class _Reader:
         # Codes above 127 are stored in the newer field, with 127 in the older one.
         code = max(source.DeprecatedBuiltinCode(), source.BuiltinCode())
         name = _OPERATOR_NAMES.get(code, f"BUILTIN_{code}")
-        return f"{name}:{self._text(source.CustomCode())}" if name == "CUSTOM" else name
+        if name == MODEL_PREFIX.removesuffix(":"):
+            return MODEL_PREFIX + self._text(source.CustomCode())
+        return name
 
     def _operator(self, source: Any, index: int, codes: list[str]) -> Operator:
         code = source.OpcodeIndex()
@@ -219,6 +222,9 @@ class _Reader:
 
 
 def _options(source: Any, where: str, name: str) -> Options:
+    if name.startswith(MODEL_PREFIX):
+        raw = source.CustomOptionsAsNumpy()
+        return Options(custom=raw.tobytes() if isinstance(raw, np.ndarray) else b"")
     if name not in _OPTIONS:
         return Options()
     table, is_required, fields = _OPTIONS[name]

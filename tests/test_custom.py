@@ -1,0 +1,156 @@
+"""Custom operators from outside the package: the documentation's example, and errors."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.requirements import REPOSITORY
+from support.tflite_builder import ModelBuilder
+
+from kiwicha import custom
+from kiwicha.compiler import compile_model
+from kiwicha.custom import CustomNode, CustomOperator
+from kiwicha.errors import UnsupportedModelError, UsageError
+from kiwicha.sim import reference
+
+EXAMPLE = REPOSITORY / "docs" / "examples" / "channel_shuffle"
+SHAPE = (1, 3, 5, 12)
+RNG = np.random.default_rng(3)
+IMAGE = RNG.integers(-128, 128, SHAPE).astype(np.int8)
+SHUFFLED = IMAGE.reshape(3, 5, 4, 3).transpose(0, 1, 3, 2).reshape(SHAPE)
+
+
+def model(code: str = "CUSTOM:ChannelShuffle", scale: float = 0.5, **options: Any) -> bytes:
+    builder = ModelBuilder()
+    x = builder.tensor(SHAPE, scale=0.5, zero_point=3)
+    y = builder.tensor(SHAPE, scale=scale, zero_point=3)
+    builder.operator(code, [x], [y], **options)
+    return builder.build(inputs=[x], outputs=[y])
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which the example is installed."""
+    info = tmp_path / "site" / "kiwicha_channel_shuffle-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: kiwicha-channel-shuffle\nVersion: 1.0\n"
+    )
+    project = (EXAMPLE / "pyproject.toml").read_text()
+    section = project.partition('[project.entry-points."kiwicha.operators"]\n')[2].splitlines()[0]
+    lines = ["[kiwicha.operators]", section.replace('"', "")]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(EXAMPLE), str(info.parent)])}
+
+
+def run(environment: dict[str, str], *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "kiwicha.cli", *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.verilator
+def test_the_example_runs_everywhere(installed: dict[str, str], tmp_path: Path) -> None:
+    path, image, golden = (tmp_path / name for name in ("m.tflite", "image.bin", "golden.bin"))
+    path.write_bytes(model(groups=4))
+    image.write_bytes(IMAGE.tobytes())
+    golden.write_bytes(SHUFFLED.tobytes())
+    for target in ("reference", "sim"):
+        report = tmp_path / f"{target}.json"
+        done = run(
+            *(installed, "run", path, "--input", image, "--expect", golden),
+            *("--target", target, "--json", report),
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert json.loads(report.read_text())["bit_exact"] is True
+    assert json.loads(report.read_text())["layers"][0]["op"] == "CUSTOM:ChannelShuffle"
+    golden.write_bytes(IMAGE.tobytes())
+    assert run(installed, "run", path, "--input", image, "--expect", golden).returncode == 1
+
+
+def test_the_example_runs_natively(installed: dict[str, str], tmp_path: Path) -> None:
+    path, image = tmp_path / "m.tflite", tmp_path / "image.bin"
+    path.write_bytes(model(groups=4))
+    image.write_bytes(IMAGE.tobytes())
+    code = """
+import sys
+from pathlib import Path
+from kiwicha.compiler import compile_model
+from kiwicha.firmware.native import build_native, run_native
+program = compile_model(sys.argv[1], "baseline")
+image = Path(sys.argv[2]).read_bytes()
+result = run_native(build_native(program.config), program.to_bytes(), [image])
+sys.stdout.buffer.write(result.outputs[0])
+"""
+    command = [sys.executable, "-c", code, str(path), str(image)]
+    done = subprocess.run(command, env=installed, capture_output=True, check=False)
+    assert done.stdout == SHUFFLED.tobytes(), done.stderr.decode()
+
+
+def test_the_example_refuses_in_words(installed: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(model(groups=5))
+    done = run(installed, "compile", path, "-o", tmp_path)
+    assert done.returncode == 2
+    assert "operator 0 CUSTOM:ChannelShuffle: groups must divide the 12 channels" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_library_holds_the_kernel(installed: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(model(groups=4))
+    assert run(installed, "compile", path, "-o", tmp_path).returncode == 0
+    listed = subprocess.run(
+        ["tar", "-tzf", tmp_path / "m.tar.gz"], capture_output=True, text=True, check=True
+    )
+    assert "m/custom/channel_shuffle.c" in listed.stdout.splitlines()
+
+
+def test_an_unknown_one_is_refused_by_name() -> None:
+    with pytest.raises(UnsupportedModelError, match=r"CUSTOM:Nobody: custom operator must be one"):
+        compile_model(model("CUSTOM:Nobody"), "simd")
+
+
+@pytest.fixture
+def negate(monkeypatch: pytest.MonkeyPatch) -> CustomOperator:
+    """Register an operator for the time of a test."""
+    monkeypatch.setattr(custom, "_registered", {})
+
+    def check(node: CustomNode) -> Iterator[str]:
+        if node.inputs[0].scale != node.output.scale:
+            yield "scales must be equal"
+
+    operator = CustomOperator(
+        name="Negate",
+        check=check,
+        parameters=lambda node: b"",
+        reference=lambda inputs, raw: (-1 - inputs[0]).astype(np.int8),
+        source=EXAMPLE / "kiwicha_channel_shuffle" / "channel_shuffle.c",
+        function="negate",
+    )
+    custom.register(operator)
+    return operator
+
+
+def test_without_parameters(negate: CustomOperator) -> None:
+    program = compile_model(model("CUSTOM:Negate"), "baseline")
+    assert np.array_equal(reference.run(program, [IMAGE])[0], ~IMAGE)
+    with pytest.raises(UnsupportedModelError, match="scales must be equal"):
+        compile_model(model("CUSTOM:Negate", scale=0.25), "baseline")
+
+
+def test_names_and_functions_must_be_usable(negate: CustomOperator) -> None:
+    with pytest.raises(UsageError, match=r"^name of a custom operator must be its own, not 'Neg"):
+        custom.register(dataclasses.replace(negate))
+    with pytest.raises(UsageError, match=r"must be a C identifier, not 'a b'"):
+        dataclasses.replace(negate, function="a b")
+    with pytest.raises(UsageError, match=r"must be a file, not .*nowhere"):
+        dataclasses.replace(negate, source=Path("nowhere.c"))
+    with pytest.raises(UsageError, match=r"must not be empty"):
+        dataclasses.replace(negate, name="")
