@@ -1,4 +1,4 @@
-"""Stripes: all rows, the rows they need, and no more memory than there is."""
+"""Stripes: all rows, and for each layer the rows that the next ones need."""
 
 import itertools
 
@@ -13,6 +13,12 @@ WINDOWS = [
     Window(30, 7, 3, 10, 3, 5, 2, 3, 2, dilation_rows=2, pad_top=4),
     Window(64, 6, 24, 64, 6),
 ]
+CHAIN = [
+    Window(40, 10, 16, 40, 10),
+    Window(40, 10, 16, 40, 10, 3, 3, pad_top=1, pad_left=1),
+    Window(40, 10, 16, 40, 10),
+    Window(40, 10, 16, 20, 5, 3, 3, 2, 2, pad_top=0, pad_left=1),
+]
 
 
 def needed_rows(window: Window, row: int) -> set[int]:
@@ -23,55 +29,50 @@ def needed_rows(window: Window, row: int) -> set[int]:
     return {number for number in rows if 0 <= number < window.input_rows}
 
 
+def rows_there(stripe: Stripe) -> set[int]:
+    return set(range(stripe.first_input_row, stripe.first_input_row + stripe.input_rows))
+
+
+def rows_computed(stripe: Stripe) -> range:
+    return range(stripe.first_output_row, stripe.first_output_row + stripe.output_rows)
+
+
+def check_inputs(window: Window, stripe: Stripe) -> None:
+    needed = set().union(*(needed_rows(window, row) for row in rows_computed(stripe)))
+    assert needed <= rows_there(stripe)
+    # Nothing outside the image is taken for a row of the stripe.
+    assert rows_there(stripe) <= set(range(window.input_rows))
+    if window.dilation_rows == 1:
+        assert rows_there(stripe) <= set(range(min(needed), max(needed) + 1))
+
+
 @pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("free", [1500, 4000, 20_000])
-@pytest.mark.parametrize(("inputs", "is_output"), [(1, False), (0, True), (1, True), (2, True)])
-def test_stripes(window: Window, free: int, inputs: int, is_output: bool) -> None:
-    pitch = 16
-    found = stripes(window, window.channels, pitch, inputs, is_output, free, 500)
-    if found is None:
-        return
-    rows = [
-        row for s in found for row in range(s.first_output_row, s.first_output_row + s.output_rows)
-    ]
+@pytest.mark.parametrize("height", [1, 3, 7, 100])
+def test_stripes_of_a_layer(window: Window, height: int) -> None:
+    found = [stripe for (stripe,) in stripes([window], [()], height)]
+    rows = list(itertools.chain.from_iterable(map(rows_computed, found)))
     assert rows == list(range(window.output_rows))
-    input_row = window.input_columns * window.channels
+    assert all(stripe.output_rows <= height for stripe in found)
     for stripe in found:
-        there = set(range(stripe.first_input_row, stripe.first_input_row + stripe.input_rows))
-        wanted = range(stripe.first_output_row, stripe.first_output_row + stripe.output_rows)
-        needed = set().union(*(needed_rows(window, row) for row in wanted))
-        assert needed <= there
-        assert stripe.first_output_row * window.output_columns * pitch % 16 == 0
-        # Nothing outside the image is taken for a row of the stripe.
-        assert stripe.first_input_row >= 0
-        assert stripe.first_input_row + stripe.input_rows <= window.input_rows
-    for first, second in itertools.pairwise(found):
-        size = sum(inputs * s.input_rows * input_row for s in (first, second))
-        if is_output:
-            size += sum(s.output_rows * window.output_columns * pitch for s in (first, second))
-        assert size <= free
+        check_inputs(window, stripe)
 
 
-def test_one_stripe_where_everything_is_in_the_scratchpad() -> None:
-    (stripe,) = stripes(WINDOWS[0], 16, 16, 0, False, 0, 10**9) or []
-    assert stripe == Stripe(0, 40, 0, 40)
+@pytest.mark.parametrize("height", [1, 4, 6, 20])
+def test_stripes_of_layers_in_a_row(height: int) -> None:
+    # The third layer's output is read by the last one; the first's by the second and the third.
+    readers = [(1, 2), (2,), (3,), ()]
+    found = stripes(CHAIN, readers, height)
+    assert [row for part in found for row in rows_computed(part[-1])] == list(range(20))
+    for parts in found:
+        for number, (window, part) in enumerate(zip(CHAIN, parts, strict=True)):
+            check_inputs(window, part)
+            read = [rows_there(parts[reader]) for reader in readers[number]]
+            if read:
+                wanted = set().union(*read)
+                assert set(rows_computed(part)) == set(range(min(wanted), max(wanted) + 1))
 
 
-def test_none_where_a_row_does_not_fit() -> None:
-    assert stripes(WINDOWS[0], 16, 16, 1, True, 600, 0) is None
-    assert stripes(WINDOWS[0], 16, 16, 1, True, 2000, 0) is not None
-
-
-def test_heavy_weights_are_not_read_again() -> None:
-    window = WINDOWS[0]
-    assert len(stripes(window, 16, 16, 1, False, 60_000, 10**6) or []) == 1
-    assert len(stripes(window, 16, 16, 1, False, 60_000, 100) or []) == 4
-
-
-@pytest.mark.parametrize("columns", [1, 3, 5])
-def test_stripes_start_at_aligned_offsets(columns: int) -> None:
-    window = Window(50, columns, 8, 50, columns)
-    found = stripes(window, 8, 8, 1, True, 600, 0)
-    assert found is not None
-    assert len(found) > 2
-    assert all(s.first_output_row * columns * 8 % 16 == 0 for s in found)
+def test_rows_that_two_stripes_need_are_computed_twice() -> None:
+    first, second = stripes(CHAIN[:2], [(1,), ()], 20)
+    assert [part.output_rows for part in first] == [21, 20]
+    assert (second[0].first_output_row, second[0].output_rows) == (19, 21)

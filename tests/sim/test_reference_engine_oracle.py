@@ -64,7 +64,7 @@ def test_only_softmax_is_left_to_the_cpu(name: str, zoo_model) -> None:
 def check(cases: dict[int, oracle.Case], configs: list[str]) -> None:
     answers = dict(zip(cases, oracle.ask(list(cases.values())), strict=True))
     problems = []
-    jobs = streamed = 0
+    jobs = streamed = passed = 0
     for seed, case in cases.items():
         outputs = answers[seed].outputs
         assert outputs is not None, f"seed {seed}: no answer: {answers[seed].error}"
@@ -76,12 +76,14 @@ def check(cases: dict[int, oracle.Case], configs: list[str]) -> None:
             schedules = [item.schedule for item in stages.tiles if item.schedule is not None]
             jobs += sum(len(schedule.jobs) for schedule in schedules)
             streamed += sum(len(schedule.streamed) for schedule in schedules)
+            passed += sum(len(schedule.passed) for schedule in schedules)
             for expected, actual in zip(outputs, got, strict=True):
                 if actual.shape != expected.shape or not np.array_equal(actual, expected):
                     problems.append(f"seed {seed} {config}")
     assert not problems
     assert jobs > len(cases)
     assert streamed
+    assert passed
 
 
 @pytest.mark.parametrize("first", [0, BLOCK, 2 * BLOCK])

@@ -85,7 +85,7 @@ def _run(network: Network, members: list[EngineLayer]) -> Run:
 def _padding_troubles(run: Run) -> list[EngineLayer]:
     """Return layers that cannot stay in the run because of bytes between pixels."""
     troubles = []
-    producers = run.producers()
+    producers = run.producers
     for layer in run.layers:
         pitches = {_pitch(run, producers, tensor, layer) for tensor in layer.inputs}
         if len(pitches) > 1:

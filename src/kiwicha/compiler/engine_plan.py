@@ -1,12 +1,11 @@
-"""A run with a choice of streamed tensors, worked out: stripes, events and buffers."""
+"""A choice for a run, worked out: events and buffers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
+from kiwicha.compiler.engine_cascade import Cascade, Choice
 from kiwicha.compiler.engine_events import Compute, Event, Place, Transfer
-from kiwicha.compiler.engine_jobs import stream_bytes
-from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_run import Run
-from kiwicha.compiler.engine_stripes import Stripe, stripes
+from kiwicha.compiler.engine_stripes import Stripe
 from kiwicha.compiler.placement import Buffer
 from kiwicha.isa import ALIGNMENT_BYTES
 
@@ -51,177 +50,143 @@ class _Builder:
 
 
 class Plan:
-    """A choice of streamed tensors, worked out."""
+    """A choice, worked out.
 
-    def __init__(self, run: Run, macs: int, streamed: frozenset[int], capacity: int) -> None:
+    Parameters
+    ----------
+    run : Run
+        The layers.
+    choice : Choice
+        How they are done.
+    """
+
+    def __init__(self, run: Run, choice: Choice) -> None:
         self._run = run
-        self._macs = macs
-        self._streamed = streamed
-        self._capacity = capacity
-        self._producers = run.producers()
-        self._owners = self._share_in_place()
+        self._choice = choice
+        self._builder = _Builder()
+        self._resident: dict[int, int] = {}
+        outside = {t for cascade, _ in choice.cascades for t in (*cascade.inputs, cascade.output)}
+        resident = outside - choice.streamed
+        hosts = {cascade.output: cascade.host(resident) for cascade, _ in choice.cascades}
+        self._owners = {tensor: host for tensor, host in hosts.items() if host is not None}
+        for cascade, height in choice.cascades:
+            self._load_resident(cascade)
+            self._add(cascade, cascade.stripes(height))
+            self._store_resident(cascade)
 
-    def _share_in_place(self) -> dict[int, int]:
-        """Return the tensors that take over the memory of an input of their table job."""
-        owners: dict[int, int] = {}
-        for number, layer in enumerate(self._run.layers):
-            for tensor in layer.inputs if layer.is_table else ():
-                is_resident = not {tensor, layer.output} & self._streamed
-                if is_resident and self._run.uses(tensor)[1] == number:
-                    owners[layer.output] = tensor
-                    break
-        return owners
+    @property
+    def events(self) -> list[Event]:
+        """Transfers and jobs in one order."""
+        return self._builder.events
 
-    def _owner(self, tensor: int) -> int:
+    @property
+    def buffers(self) -> list[Buffer]:
+        """The buffers they need."""
+        return self._builder.buffers()
+
+    def _resident_buffer(self, tensor: int) -> int:
         while tensor in self._owners:
             tensor = self._owners[tensor]
-        return tensor
+        if tensor not in self._resident:
+            size = self._run.tensor_bytes(tensor)
+            self._resident[tensor] = self._builder.buffer(f"tensor {tensor}", size)
+        return self._resident[tensor]
 
-    def _tensor_bytes(self, tensor: int) -> int:
-        producer = self._producers.get(tensor)
-        if producer is not None:
-            return self._run.output_bytes(producer)
-        reader = next(layer for layer in self._run.layers if tensor in layer.inputs)
-        return self._run.input_bytes(reader)
+    def _load_resident(self, cascade: Cascade) -> None:
+        for tensor in cascade.inputs:
+            is_new = self._run.uses(tensor)[0] >= cascade.first and tensor in self._run.loads
+            if is_new and tensor not in self._choice.streamed:
+                place = Place(self._resident_buffer(tensor))
+                size = self._run.tensor_bytes(tensor)
+                self._builder.add(Transfer(tensor, 0, size, place, False))
 
-    def _is_streamable(self, tensor: int) -> bool:
-        producer = self._producers.get(tensor)
-        return producer is None or not self._run.is_padded(producer)
+    def _store_resident(self, cascade: Cascade) -> None:
+        tensor, layer = cascade.output, cascade.layers[-1]
+        if tensor in self._run.stores and tensor not in self._choice.streamed:
+            size = layer.window.output_pixels * layer.output_channels
+            place = Place(self._resident_buffer(tensor))
+            self._builder.add(Transfer(tensor, 0, size, place, True))
 
-    def resident_tensors(self, number: int) -> dict[int, int]:
-        """Return the tensors in the scratchpad that could be streamed, with their sizes."""
-        return {
-            tensor: self._tensor_bytes(tensor)
-            for tensor in self._live(number)
-            if self._is_streamable(tensor)
-        }
-
-    def _live(self, number: int) -> list[int]:
-        tensors = {t for layer in self._run.layers for t in (*layer.inputs, layer.output)}
-        return sorted(
-            tensor
-            for tensor in tensors - self._streamed
-            if self._run.uses(tensor)[0] <= number <= self._run.uses(tensor)[1]
-        )
-
-    def _free_bytes(self, number: int) -> int:
-        owned: dict[int, int] = {}
-        for tensor in self._live(number):
-            owner, size = self._owner(tensor), self._tensor_bytes(tensor)
-            owned[owner] = max(owned.get(owner, 0), size)
-        taken = sum(-(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES for size in owned.values())
-        return self._capacity - taken
-
-    def _stripes(self, number: int) -> list[Stripe] | None:
-        layer = self._run.layers[number]
-        free = self._free_bytes(number)
-        if free < 0:
-            return None
-        return stripes(
-            layer.window,
-            self._run.input_pitch(layer),
-            self._run.output_pitch(layer),
-            sum(tensor in self._streamed for tensor in layer.inputs),
-            layer.output in self._streamed,
-            free,
-            stream_bytes(layer, self._macs, self._run.input_pitch(layer)),
-        )
-
-    def crowded_layer(self) -> int | None:
-        """Return the first layer that does not fit."""
-        numbers = range(len(self._run.layers))
-        return next((number for number in numbers if self._stripes(number) is None), None)
-
-    def events(self) -> tuple[list[Event], list[Buffer]]:
-        """Return transfers and jobs in one order, and the buffers they need."""
-        builder = _Builder()
-        resident: dict[int, int] = {}
-
-        def buffer_of(tensor: int) -> int:
-            owner = self._owner(tensor)
-            if owner not in resident:
-                resident[owner] = builder.buffer(f"tensor {owner}", self._tensor_bytes(owner))
-            return resident[owner]
-
-        for number, layer in enumerate(self._run.layers):
-            found = self._stripes(number)
-            assert found is not None
-            for tensor in dict.fromkeys(layer.inputs):
-                is_new = self._run.uses(tensor)[0] == number and tensor in self._run.loads
-                if is_new and tensor not in self._streamed:
-                    size = self._tensor_bytes(tensor)
-                    builder.add(Transfer(tensor, 0, size, Place(buffer_of(tensor)), False))
-            self._add_layer(builder, layer, found, buffer_of)
-            if layer.output in self._run.stores and layer.output not in self._streamed:
-                size = layer.window.output_pixels * layer.output_channels
-                builder.add(Transfer(layer.output, 0, size, Place(buffer_of(layer.output)), True))
-        return builder.events, builder.buffers()
-
-    def _add_layer(
-        self,
-        builder: _Builder,
-        layer: EngineLayer,
-        found: Sequence[Stripe],
-        buffer_of: Callable[[int], int],
-    ) -> None:
-        """Add the jobs of a layer, each between the transfers of its stripe."""
-        inputs = [self._inputs(builder, layer, stripe, buffer_of) for stripe in found]
-        input_pitch, output_pitch = self._run.input_pitch(layer), self._run.output_pitch(layer)
-        output_row = layer.window.output_columns * output_pitch
+    def _add(self, cascade: Cascade, found: Sequence[tuple[Stripe, ...]]) -> None:
+        """Add the jobs of a cascade, stripe by stripe, each between its transfers."""
+        inputs = [self._inputs(cascade, stripe) for stripe in found]
+        is_streamed = cascade.output in self._choice.streamed
+        last = cascade.layers[-1]
         previous: int | None = None
         for number, stripe in enumerate(found):
             # The next stripe is loaded while this one is computed.
             for _, loads in inputs[number + (number > 0) : number + 2]:
                 for load in loads:
-                    builder.add(load)
-            start = stripe.first_output_row * output_row
-            if layer.output in self._streamed:
-                size = stripe.output_rows * output_row
-                output = Place(builder.buffer(f"stripe {number} of {layer.output}", size))
+                    self._builder.add(load)
+            start = stripe[-1].first_output_row * self._run.output_row_bytes(last)
+            if is_streamed:
+                size = stripe[-1].output_rows * self._run.output_row_bytes(last)
+                output = Place(self._builder.buffer(f"stripe {number} of {cascade.output}", size))
             else:
-                output = Place(buffer_of(layer.output), start)
-            builder.add(
-                Compute(
-                    layer,
-                    inputs[number][0],
-                    input_pitch,
-                    stripe.first_input_row,
-                    stripe.input_rows,
-                    output,
-                    output_pitch,
-                    stripe.first_output_row,
-                    stripe.output_rows,
-                )
-            )
-            if previous is not None:
-                # It may still be on its way to the arena while the next one is computed.
-                builder.keep(previous)
-            if layer.output in self._streamed:
-                pixels = stripe.output_rows * layer.window.output_columns
-                size = pixels * layer.output_channels
-                builder.add(Transfer(layer.output, start, size, output, True))
+                output = Place(self._resident_buffer(cascade.output), start)
+            self._compute(cascade, stripe, inputs[number][0], output, previous)
+            if is_streamed:
+                pixels = stripe[-1].output_rows * last.window.output_columns
+                stored = pixels * last.output_channels
+                self._builder.add(Transfer(cascade.output, start, stored, output, True))
                 previous = output.buffer
 
-    def _inputs(
+    def _compute(
         self,
-        builder: _Builder,
-        layer: EngineLayer,
-        stripe: Stripe,
-        buffer_of: Callable[[int], int],
-    ) -> tuple[tuple[Place, ...], list[Transfer]]:
-        """Return where the inputs of a stripe start, and the transfers that bring them."""
-        row = layer.window.input_columns * self._run.input_pitch(layer)
-        start = stripe.first_input_row * row
-        places: dict[int, Place] = {}
+        cascade: Cascade,
+        stripe: tuple[Stripe, ...],
+        inputs: Mapping[int, tuple[Place, int]],
+        output: Place,
+        previous: int | None,
+    ) -> None:
+        """Add the jobs of a stripe."""
+        passed: dict[int, tuple[Place, int]] = {}
+        for layer, part in zip(cascade.layers, stripe, strict=True):
+            row = self._run.input_row_bytes(layer)
+            places = []
+            for tensor in layer.inputs:
+                place, first_byte = passed[tensor] if tensor in passed else inputs[tensor]
+                offset = place.offset + part.first_input_row * row - first_byte
+                places.append(Place(place.buffer, offset))
+            target, output_row = output, self._run.output_row_bytes(layer)
+            if layer.output in cascade.passed:
+                size = part.output_rows * output_row
+                name = f"rows {part.first_output_row} on of {layer.output}"
+                target = Place(self._builder.buffer(name, size))
+                passed[layer.output] = target, part.first_output_row * output_row
+            self._builder.add(
+                Compute(
+                    layer,
+                    tuple(places),
+                    self._run.input_pitch(layer),
+                    part.first_input_row,
+                    part.input_rows,
+                    target,
+                    self._run.output_pitch(layer),
+                    part.first_output_row,
+                    part.output_rows,
+                )
+            )
+            if previous is not None and layer is cascade.layers[0]:
+                # It may still be on its way to the arena while the next one is computed.
+                self._builder.keep(previous)
+
+    def _inputs(
+        self, cascade: Cascade, stripe: tuple[Stripe, ...]
+    ) -> tuple[dict[int, tuple[Place, int]], list[Transfer]]:
+        """Return the inputs of a stripe, and the transfers that bring them.
+
+        Of each input the place of a byte of it, and which one that is.
+        """
+        places: dict[int, tuple[Place, int]] = {}
         loads = []
-        for tensor in dict.fromkeys(layer.inputs):
-            if tensor not in self._streamed:
-                places[tensor] = Place(buffer_of(tensor), start)
+        for tensor in cascade.inputs:
+            if tensor not in self._choice.streamed:
+                places[tensor] = Place(self._resident_buffer(tensor)), 0
                 continue
-            skipped = start % ALIGNMENT_BYTES
-            size = skipped + stripe.input_rows * row
-            name = f"rows {stripe.first_input_row} on of {tensor}"
-            buffer = builder.buffer(name, size)
-            places[tensor] = Place(buffer, skipped)
-            loads.append(Transfer(tensor, start - skipped, size, Place(buffer), False))
-        return tuple(places[tensor] for tensor in layer.inputs), loads
+            start, end = cascade.range_of(tensor, stripe)
+            start = start // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+            buffer = self._builder.buffer(f"bytes {start} on of {tensor}", end - start)
+            places[tensor] = Place(buffer), start
+            loads.append(Transfer(tensor, start, end - start, Place(buffer), False))
+        return places, loads

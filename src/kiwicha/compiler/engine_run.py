@@ -1,6 +1,7 @@
 """A run: layers that the engine does one after the other, without the CPU."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from kiwicha.compiler.engine_layers import EngineLayer, padded
 
@@ -46,14 +47,15 @@ class Run:
         """Positions of all layers that it does."""
         return tuple(position for layer in self.layers for position in layer.positions)
 
+    @cached_property
     def producers(self) -> dict[int, EngineLayer]:
-        """Return the layer that writes each tensor."""
+        """The layer that writes each tensor."""
         return {layer.output: layer for layer in self.layers}
 
     def input_pitch(self, layer: EngineLayer) -> int:
         """Return the bytes of an input pixel of a layer."""
         tensor = layer.inputs[0]
-        producer = self.producers().get(tensor)
+        producer = self.producers.get(tensor)
         if producer is not None and self.is_padded(producer):
             return self.output_pitch(producer)
         return layer.window.channels
@@ -75,11 +77,34 @@ class Run:
         """Return the bytes that hold an input of a layer."""
         return layer.window.input_pixels * self.input_pitch(layer)
 
+    def input_row_bytes(self, layer: EngineLayer) -> int:
+        """Return the bytes of an input row of a layer."""
+        return layer.window.input_columns * self.input_pitch(layer)
+
+    def output_row_bytes(self, layer: EngineLayer) -> int:
+        """Return the bytes of an output row of a layer."""
+        return layer.window.output_columns * self.output_pitch(layer)
+
+    def tensor_bytes(self, tensor: int) -> int:
+        """Return the bytes that hold a tensor."""
+        producer = self.producers.get(tensor)
+        if producer is not None:
+            return self.output_bytes(producer)
+        return self.input_bytes(self.layers[self.uses(tensor)[0]])
+
+    def is_streamable(self, tensor: int) -> bool:
+        """Whether a tensor can lie in the arena: it has no bytes between its pixels."""
+        producer = self.producers.get(tensor)
+        return producer is None or not self.is_padded(producer)
+
     def uses(self, tensor: int) -> tuple[int, int]:
         """Return the numbers of the first and the last layer that write or read a tensor."""
-        numbers = [
-            number
-            for number, layer in enumerate(self.layers)
-            if tensor in {layer.output, *layer.inputs}
-        ]
-        return numbers[0], numbers[-1]
+        return self._uses[tensor]
+
+    @cached_property
+    def _uses(self) -> dict[int, tuple[int, int]]:
+        found: dict[int, tuple[int, int]] = {}
+        for number, layer in enumerate(self.layers):
+            for tensor in (*layer.inputs, layer.output):
+                found[tensor] = found.get(tensor, (number, number))[0], number
+        return found

@@ -1,26 +1,28 @@
 """From the layers of a run to jobs, transfers and a plan of the scratchpad.
 
-Tensors stay in the scratchpad from their producer to their last reader. Those that do not fit are
-*streamed*: they lie in the arena, and the layers that write or read them work in stripes of rows,
-so that the transfer of one stripe runs beside the arithmetic of another.
+`engine_choice` decides which tensors stay in the scratchpad; the others lie in the arena, or only
+stripes of them ever exist. The transfer of one stripe runs beside the arithmetic of another.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kiwicha.compiler.engine_cascade import Choice
+from kiwicha.compiler.engine_choice import Chooser
 from kiwicha.compiler.engine_events import Compute, Event, Transfer, waits
 from kiwicha.compiler.engine_jobs import Part, engine_job, weight_stream
+from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_plan import Plan
 from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError
-from kiwicha.compiler.placement import Buffer, place
+from kiwicha.compiler.placement import Buffer, place, top_of
 from kiwicha.isa_engine import MAX_JOBS, EngineJob, EngineTransfer
 
 __all__ = ["PlannedTransfer", "Schedule", "schedule"]
 
 STORE_BIT = 1 << 31
-_SHRINK = 16
-"""A plan that fails for gaps is tried again with this much less: capacity / 16."""
+_SHRINK = 32
+"""A plan that fails for gaps is tried again with this much less: capacity / 32."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,9 @@ class Schedule:
     streams : bytes
         Weight streams.
     streamed : tuple of int
-        Tensors that are written to the arena and read back.
+        Tensors that move between arena and scratchpad in stripes.
+    passed : tuple of int
+        Tensors of which only stripes ever exist.
     buffers, offsets : tuple
         The plan of the scratchpad, by number of the event.
     events : tuple of Event
@@ -58,6 +62,7 @@ class Schedule:
     transfers: tuple[PlannedTransfer, ...]
     streams: bytes
     streamed: tuple[int, ...]
+    passed: tuple[int, ...]
     buffers: tuple[Buffer, ...]
     offsets: tuple[int, ...]
     events: tuple[Event, ...]
@@ -106,31 +111,22 @@ def schedule(run: Run, macs: int, scratchpad_bytes: int) -> Schedule:
     TooLongError
         If there are too many jobs; names the layer in the middle.
     """
-    streamed: set[int] = set()
+    chooser = Chooser(run, macs)
     capacity = scratchpad_bytes
     while True:
-        plan = Plan(run, macs, frozenset(streamed), capacity)
-        crowded = plan.crowded_layer()
-        if crowded is None:
-            events, buffers = plan.events()
-            offsets = place(buffers)
-            ends = (o + b.aligned_bytes for o, b in zip(offsets, buffers, strict=True))
-            if max(ends) <= scratchpad_bytes:
-                break
-            capacity -= scratchpad_bytes // _SHRINK
-            continue
-        candidates = plan.resident_tensors(crowded)
-        if not candidates:
-            raise DoesNotFitError(run.layers[crowded].position)
-        streamed.add(max(candidates, key=lambda tensor: (candidates[tensor], tensor)))
-        capacity = scratchpad_bytes
-    return _finished(run, macs, streamed, events, buffers, offsets)
+        choice = chooser.choose(capacity)
+        plan = Plan(run, choice)
+        buffers = plan.buffers
+        offsets = place(buffers, capacity=scratchpad_bytes)
+        if top_of(buffers, offsets) <= scratchpad_bytes:
+            return _finished(run, macs, choice, plan.events, buffers, offsets)
+        capacity -= scratchpad_bytes // _SHRINK
 
 
 def _finished(
     run: Run,
     macs: int,
-    streamed: set[int],
+    choice: Choice,
     events: Sequence[Event],
     buffers: Sequence[Buffer],
     offsets: Sequence[int],
@@ -155,21 +151,30 @@ def _finished(
             dataclasses.replace(job, wait_transfers=count, weights_offset=start, weights_bytes=size)
         )
     if len(jobs) > MAX_JOBS:
-        first, *others = run.layers
-        if not others:
-            raise DoesNotFitError(first.position)
-        middle = [event for event in events if isinstance(event, Compute)][len(jobs) // 2].layer
-        raise TooLongError(others[0].position if middle is first else middle.position)
+        raise _too_long(
+            run, choice, [event.layer for event in events if isinstance(event, Compute)]
+        )
     return Schedule(
         run,
         tuple(jobs),
         tuple(transfers),
         bytes(streams),
-        tuple(sorted(streamed)),
+        tuple(sorted(choice.streamed)),
+        tuple(sorted(tensor for cascade, _ in choice.cascades for tensor in cascade.passed)),
         tuple(buffers),
         tuple(offsets),
         tuple(events),
     )
+
+
+def _too_long(run: Run, choice: Choice, layers: Sequence[EngineLayer]) -> Exception:
+    """Return where a list of jobs, one per layer in ``layers``, is to be cut: near its middle."""
+    if len(run.layers) == 1:
+        return DoesNotFitError(run.layers[0].position)
+    firsts = [cascade.layers[0] for cascade, _ in choice.cascades[1:]] or [*run.layers[1:]]
+    middle = len(layers) // 2
+    best = min(firsts, key=lambda layer: abs(layers.index(layer) - middle))
+    return TooLongError(best.position)
 
 
 def _transfer(event: Transfer, offsets: Sequence[int], wait_jobs: int) -> PlannedTransfer:

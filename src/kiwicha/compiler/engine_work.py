@@ -48,6 +48,8 @@ class Work:
         Weight stream of a group.
     fill_cycles : int
         What the weight buffer needs to take it, at least.
+    writes : float
+        Cycles in which results, and no transfer, have the scratchpad's line port; on average.
     """
 
     operations: int
@@ -58,6 +60,7 @@ class Work:
     groups: int
     fill_bytes: int
     fill_cycles: int
+    writes: float
 
     @property
     def cycles(self) -> int:
@@ -78,7 +81,8 @@ def job_work(job: EngineJob, macs: int) -> Work:
         fill_cycles = (parameters + 2 * tables) // BEAT_BYTES
         size = parameters + tables
         last_row = operations + held
-        return Work(operations, held, 0, TABLE_START_CYCLES, last_row, 1, size, fill_cycles)
+        start = TABLE_START_CYCLES
+        return Work(operations, held, 0, start, last_row, 1, size, fill_cycles, job.run_words)
     flags = JobFlag(job.flags)
     channels = channels_per_group(macs, kind, flags)
     size = channels * GROUP_PARAMETER_BYTES + job.group_words * bytes_of_word(macs, flags)
@@ -101,7 +105,11 @@ def job_work(job: EngineJob, macs: int) -> Work:
             late += max(needed - previous, 0)
         previous = operations + waits
         total, held = total + operations, held + waits
-    return Work(total, held, late, start, previous, job.groups, size, size // BEAT_BYTES)
+    beats = channels // outputs
+    results = job.output_rows * job.output_columns
+    writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
+    fill_cycles = size // BEAT_BYTES
+    return Work(total, held, late, start, previous, job.groups, size, fill_cycles, writes)
 
 
 def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:

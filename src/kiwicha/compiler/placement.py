@@ -60,9 +60,17 @@ def lower_bound(buffers: Iterable[Buffer]) -> int:
     return bound
 
 
-def place(buffers: Sequence[Buffer]) -> list[int]:
-    """Return an offset for each buffer, multiples of `ALIGNMENT_BYTES`, collision-free."""
-    bound = lower_bound(buffers)
+def place(buffers: Sequence[Buffer], *, capacity: int = 0) -> list[int]:
+    """Return an offset for each buffer, multiples of `ALIGNMENT_BYTES`, collision-free.
+
+    Parameters
+    ----------
+    buffers : sequence of Buffer
+        The needs.
+    capacity : int
+        A plan of this size is as good as a smaller one.
+    """
+    bound = max(lower_bound(buffers), capacity)
     numbers = range(len(buffers))
     orders = [
         sorted(numbers, key=lambda n: (-buffers[n].aligned_bytes, buffers[n].first)),

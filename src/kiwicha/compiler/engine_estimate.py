@@ -1,0 +1,166 @@
+"""What a cascade needs and takes, by its arithmetic and its traffic alone.
+
+This is for choosing among many; `cycles` predicts what was chosen.
+"""
+
+from dataclasses import dataclass
+
+from kiwicha.compiler.cycles import DRAM_BYTES_PER_CYCLE
+from kiwicha.compiler.engine_cascade import Cascade
+from kiwicha.compiler.engine_jobs import Part, engine_job, stream_bytes
+from kiwicha.compiler.engine_layers import EngineLayer
+from kiwicha.compiler.engine_run import Run
+from kiwicha.compiler.engine_stripes import Stripe
+from kiwicha.compiler.engine_work import job_work
+from kiwicha.isa import ALIGNMENT_BYTES
+from kiwicha.isa_engine import READ_BYTES as LINE_BYTES
+
+__all__ = ["Estimate", "LayerCost", "layer_costs", "transfer_cycles"]
+
+TRANSFER_CYCLES = 40
+"""What a transfer takes besides its bytes."""
+JOB_CYCLES = 60.0
+"""What a job takes besides its work, and some more: few stripes are better than many."""
+
+
+@dataclass(frozen=True)
+class LayerCost:
+    """What a layer takes.
+
+    Parameters
+    ----------
+    row_cycles : float
+        Cycles of an output row, on average.
+    row_lines : float
+        Those of them in which no result is written: lines that can be transferred meanwhile.
+    weight_bytes : int
+        Its weight stream, which every stripe reads.
+    """
+
+    row_cycles: float
+    row_lines: float
+    weight_bytes: int
+
+
+def transfer_cycles(size: int) -> float:
+    """Return what a transfer takes."""
+    return TRANSFER_CYCLES + size / DRAM_BYTES_PER_CYCLE
+
+
+def layer_costs(run: Run, macs: int) -> list[LayerCost]:
+    """Return the cost of each layer of a run."""
+    return [_layer_cost(run, layer, macs) for layer in run.layers]
+
+
+class Estimate:
+    """A cascade with some of its inputs, and perhaps its output, in the arena.
+
+    Parameters
+    ----------
+    cascade : Cascade
+        The layers.
+    costs : list of LayerCost
+        Of its layers.
+    streamed : frozenset of int
+        What is in the arena.
+    """
+
+    def __init__(self, cascade: Cascade, costs: list[LayerCost], streamed: frozenset[int]) -> None:
+        self._cascade = cascade
+        self._costs = costs
+        self._known_bytes: dict[int, int] = {}
+        self._known_cycles: dict[int, float] = {}
+        self._inputs = [tensor for tensor in cascade.inputs if tensor in streamed]
+        self._stores = cascade.output in streamed
+        # Otherwise there is nothing to be gained by stripes.
+        self.is_whole = not self._inputs and not self._stores and len(cascade.layers) == 1
+
+    def bytes(self, height: int) -> int:
+        """Return the bytes of the scratchpad that its stripes need."""
+        if height not in self._known_bytes:
+            self._known_bytes[height] = 0 if self.is_whole else self._bytes(height)
+        return self._known_bytes[height]
+
+    def _bytes(self, height: int) -> int:
+        run, layers = self._cascade.run, self._cascade.layers
+        rows = layers[-1].window.output_rows
+        last = len(layers) - 1
+        most = 0
+        for first in range(0, rows, height)[:3]:
+            found = self._cascade.stripe(first, min(height, rows - first))
+            loaded = {tensor: self._loaded(tensor, found) for tensor in self._inputs}
+            written = [
+                _aligned(part.output_rows * run.output_row_bytes(layer))
+                for layer, part in zip(layers, found, strict=True)
+            ]
+            for step in range(len(layers)):
+                live = sum(
+                    size
+                    for tensor, size in loaded.items()
+                    if self._cascade.readers(tensor)[-1] >= step
+                )
+                live += sum(
+                    written[number]
+                    for number in range(min(step + 1, last))
+                    if self._cascade.readers(layers[number].output)[-1] >= step
+                )
+                live += written[last] if self._stores and step == last else 0
+                if height < rows:
+                    # The next stripe's inputs are on their way, and so is the last one's output.
+                    live += sum(loaded.values())
+                    live += written[last] if self._stores and step == 0 else 0
+                most = max(most, live)
+        return most
+
+    def cycles(self, height: int) -> float:
+        """Return what it takes, from its first load to its last store."""
+        if height not in self._known_cycles:
+            self._known_cycles[height] = self._cycles(height)
+        return self._known_cycles[height]
+
+    def _cycles(self, height: int) -> float:
+        run, layers = self._cascade.run, self._cascade.layers
+        weights = sum(cost.weight_bytes for cost in self._costs) / DRAM_BYTES_PER_CYCLE
+        loads, computes, stores, hidden = [], [], [], []
+        for found in self._cascade.stripes(height):
+            loads.append(
+                sum(transfer_cycles(self._loaded(tensor, found)) for tensor in self._inputs)
+            )
+            stored = found[-1].output_rows * run.output_row_bytes(layers[-1])
+            stores.append(transfer_cycles(stored) if self._stores else 0.0)
+            compute = free = JOB_CYCLES * len(layers)
+            for part, cost in zip(found, self._costs, strict=True):
+                cycles = part.output_rows * cost.row_cycles
+                waits = max(cost.weight_bytes / DRAM_BYTES_PER_CYCLE - cycles, 0.0)
+                lines = part.output_rows * cost.row_lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
+                compute += cycles + waits
+                free += min(cycles, lines) + waits
+            computes.append(compute)
+            hidden.append(free)
+        total = loads[0] + stores[-1]
+        for number, compute in enumerate(computes):
+            moves = sum(loads[number + 1 : number + 2]) + sum(stores[max(number - 1, 0) : number])
+            total += compute + max(moves - hidden[number], moves + weights - compute, 0.0)
+        return total
+
+    def _loaded(self, tensor: int, found: tuple[Stripe, ...]) -> int:
+        start, end = self._cascade.range_of(tensor, found)
+        return _aligned(end - start // ALIGNMENT_BYTES * ALIGNMENT_BYTES)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+
+
+def _layer_cost(run: Run, layer: EngineLayer, macs: int) -> LayerCost:
+    pitch = run.input_pitch(layer)
+    window = layer.window
+    part = Part(
+        (0,) * len(layer.inputs),
+        *(pitch, 0, window.input_rows),
+        *(0, run.output_pitch(layer), 0, window.output_rows),
+    )
+    work = job_work(engine_job(layer, macs, layer.position, part), macs)
+    share = work.groups / window.output_rows
+    lines = share * max(work.cycles - work.writes, 0.0)
+    return LayerCost(share * work.cycles, lines, stream_bytes(layer, macs, pitch))
