@@ -5,7 +5,7 @@ A kernel is a function of the memory and its parameters that returns the output 
 Notes
 -----
 Ref: tensorflow/lite/kernels/internal/reference/integer_ops/{conv,depthwise_conv,fully_connected,
-pooling,add,mul}.h, reference/{sub,reduce,pad,softmax}.h in tflite-micro.
+pooling}.h, reference/{pad,softmax}.h in tflite-micro.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,16 @@ from kiwicha import isa, numerics, packing
 from kiwicha.errors import ProgramError
 from kiwicha.sim.reference_custom import run_custom
 from kiwicha.sim.reference_memory import Memory
+from kiwicha.sim.reference_pairs import (
+    add,
+    maximum,
+    mean,
+    minimum,
+    mul,
+    prelu,
+    reduce_max,
+    sub,
+)
 from kiwicha.sim.reference_tables import lookup
 
 __all__ = ["IN_PLACE", "KERNELS", "KernelFunction"]
@@ -213,60 +223,6 @@ def _clamped(values: NDArray[Any], p: isa.Pool) -> NDArray[np.int8]:
     return clamped
 
 
-def _operand(memory: Memory, p: isa.Elementwise, number: int, left_shift: int) -> NDArray[np.int64]:
-    """Return ``(x + offset) << left_shift`` of input 1 or 2, broadcast to the output's shape."""
-    ref, strides, offset = (
-        (p.input_1, p.strides_1, p.offset_1)
-        if number == 1
-        else (p.input_2, p.strides_2, p.offset_2)
-    )
-    index = np.zeros((1,) * len(p.shape), np.int64)
-    for axis, (size, stride) in enumerate(zip(p.shape, strides, strict=True)):
-        line = np.arange(size, dtype=np.int64) * stride
-        index = index + line.reshape([-1 if k == axis else 1 for k in range(len(p.shape))])
-    elements = int(index.max()) + 1 if index.size else 0
-    x = memory.load(ref, np.int8, (elements,)).astype(np.int64)
-    return numerics.wrap_int32((x + offset) << left_shift)[index]
-
-
-def _sum_with(memory: Memory, p: isa.Elementwise, sign: int) -> NDArray[np.int8]:
-    scale = numerics.multiply_by_quantized_multiplier
-    a = scale(_operand(memory, p, 1, p.left_shift), p.multiplier_1, p.shift_1)
-    b = scale(_operand(memory, p, 2, p.left_shift), p.multiplier_2, p.shift_2)
-    return _elementwise_result(p, a + sign * b)
-
-
-def _elementwise_result(p: isa.Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
-    return numerics.requantize(
-        numerics.wrap_int32(values),
-        p.output_multiplier,
-        p.output_shift,
-        p.output_offset,
-        p.activation_min,
-        p.activation_max,
-    ).astype(np.int8)
-
-
-def _add(memory: Memory, p: isa.Elementwise) -> NDArray[np.int8]:
-    return _sum_with(memory, p, 1)
-
-
-def _sub(memory: Memory, p: isa.Elementwise) -> NDArray[np.int8]:
-    return _sum_with(memory, p, -1)
-
-
-def _mul(memory: Memory, p: isa.Elementwise) -> NDArray[np.int8]:
-    return _elementwise_result(p, _operand(memory, p, 1, 0) * _operand(memory, p, 2, 0))
-
-
-def _mean(memory: Memory, p: isa.Mean) -> NDArray[np.int8]:
-    x = memory.load(p.input, np.int8, p.shape).astype(np.int64) + p.input_offset
-    axes = tuple(axis for axis in range(isa.MAX_RANK) if p.is_reduced[axis])
-    sums = numerics.wrap_int32(x.sum(axis=axes))
-    means = numerics.requantize(sums, p.multiplier, p.shift, p.output_offset, -128, 127)
-    return means.astype(np.int8)
-
-
 def _pad(memory: Memory, p: isa.Pad) -> NDArray[np.int8]:
     x = memory.load(p.input, np.int8, p.shape)
     return np.pad(x, tuple(zip(p.before, p.after, strict=True)), constant_values=p.value)
@@ -309,20 +265,24 @@ KERNELS: dict[isa.Kernel, KernelFunction] = {
     isa.Kernel.FULLY_CONNECTED: _fully_connected,
     isa.Kernel.AVERAGE_POOL: _average_pool,
     isa.Kernel.MAX_POOL: _max_pool,
-    isa.Kernel.ADD: _add,
-    isa.Kernel.SUB: _sub,
-    isa.Kernel.MUL: _mul,
-    isa.Kernel.MEAN: _mean,
+    isa.Kernel.ADD: add,
+    isa.Kernel.SUB: sub,
+    isa.Kernel.MUL: mul,
+    isa.Kernel.MEAN: mean,
     isa.Kernel.PAD: _pad,
     isa.Kernel.SOFTMAX: _softmax,
     isa.Kernel.MOVE: _move,
     isa.Kernel.LOOKUP: lookup,
+    isa.Kernel.MINIMUM: minimum,
+    isa.Kernel.MAXIMUM: maximum,
+    isa.Kernel.PRELU: prelu,
+    isa.Kernel.REDUCE_MAX: reduce_max,
     isa.Kernel.CUSTOM: run_custom,
     isa.Kernel.SIMD_CONV_1X1: _simd_conv_1x1,
     isa.Kernel.SIMD_CONV: _simd_conv,
     isa.Kernel.SIMD_DEPTHWISE_CONV: _simd_depthwise_conv,
     isa.Kernel.SIMD_FULLY_CONNECTED: _simd_fully_connected,
-    isa.Kernel.SIMD_ADD: _add,
+    isa.Kernel.SIMD_ADD: add,
     isa.Kernel.SIMD_MAX_POOL: _max_pool,
 }
 IN_PLACE = frozenset({
@@ -330,6 +290,9 @@ IN_PLACE = frozenset({
     isa.Kernel.SUB,
     isa.Kernel.MUL,
     isa.Kernel.LOOKUP,
+    isa.Kernel.MINIMUM,
+    isa.Kernel.MAXIMUM,
+    isa.Kernel.PRELU,
     isa.Kernel.SIMD_ADD,
 })
 """Kernels whose output may be the memory of an input: element n depends on elements n alone."""

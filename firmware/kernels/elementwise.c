@@ -22,19 +22,42 @@ KIWICHA_FALLBACK static int32_t scaled_2(const struct kiwicha_elementwise *p, in
     return kiwicha_rescale(raised, p->multiplier_2, p->shift_2);
 }
 
+KIWICHA_FALLBACK static int32_t scaled_result(const struct kiwicha_elementwise *p, int32_t x)
+{
+    return kiwicha_rescale(x, p->output_multiplier, p->output_shift);
+}
+
 KIWICHA_FALLBACK static int32_t add(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
 {
-    return kiwicha_wrapping_add(scaled_1(p, a), scaled_2(p, b));
+    return scaled_result(p, kiwicha_wrapping_add(scaled_1(p, a), scaled_2(p, b)));
 }
 
 KIWICHA_FALLBACK static int32_t subtract(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
 {
-    return (int32_t)((uint32_t)scaled_1(p, a) - (uint32_t)scaled_2(p, b));
+    return scaled_result(p, (int32_t)((uint32_t)scaled_1(p, a) - (uint32_t)scaled_2(p, b)));
 }
 
 KIWICHA_FALLBACK static int32_t multiply(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
 {
-    return (a + p->offset_1) * (b + p->offset_2);
+    return scaled_result(p, (a + p->offset_1) * (b + p->offset_2));
+}
+
+KIWICHA_SMALL static int32_t smaller(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+{
+    (void)p;
+    return a < b ? a : b;
+}
+
+KIWICHA_SMALL static int32_t larger(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+{
+    (void)p;
+    return a > b ? a : b;
+}
+
+KIWICHA_SMALL static int32_t leak(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+{
+    return a + p->offset_1 >= 0 ? kiwicha_rescale(a + p->offset_1, p->multiplier_1, p->shift_1)
+                                : multiply(p, a, b);
 }
 
 /** Steps the position to the next row; returns false after the last one. */
@@ -77,8 +100,7 @@ run(const struct kiwicha_memory *memory, const void *params,
         const int8_t *row_1 = input_1 + row_offset(p->strides_1, position);
         const int8_t *row_2 = input_2 + row_offset(p->strides_2, position);
         for (uint32_t column = 0; column < columns; column++) {
-            int32_t sum = combine(p, row_1[column * stride_1], row_2[column * stride_2]);
-            int32_t result = kiwicha_rescale(sum, p->output_multiplier, p->output_shift);
+            int32_t result = combine(p, row_1[column * stride_1], row_2[column * stride_2]);
             *output++ = (int8_t)kiwicha_clamp(kiwicha_wrapping_add(result, p->output_offset),
                                               p->activation_min, p->activation_max);
         }
@@ -102,4 +124,30 @@ KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_mul(const struct kiwicha_memory
                                                      const void *params)
 {
     return run(memory, params, multiply);
+}
+
+/* Seldom used: one function that is not compiled for a single operator. */
+KIWICHA_SMALL static __attribute__((noinline)) enum kiwicha_status
+run_any(const struct kiwicha_memory *memory, const void *params,
+        int32_t (*combine)(const struct kiwicha_elementwise *, int32_t, int32_t))
+{
+    return run(memory, params, combine);
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_run_minimum(const struct kiwicha_memory *memory,
+                                                      const void *params)
+{
+    return run_any(memory, params, smaller);
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_run_maximum(const struct kiwicha_memory *memory,
+                                                      const void *params)
+{
+    return run_any(memory, params, larger);
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_run_prelu(const struct kiwicha_memory *memory,
+                                                    const void *params)
+{
+    return run_any(memory, params, leak);
 }

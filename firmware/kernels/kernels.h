@@ -46,15 +46,19 @@ KIWICHA_DECLARE_RUN(average_pool);
 /** MAX_POOL_2D: maximum of the elements inside the input, then clamp. */
 KIWICHA_DECLARE_RUN(max_pool);
 
-/** ADD, SUB and MUL with broadcast. */
+/** ADD, SUB, MUL, MINIMUM, MAXIMUM and PRELU with broadcast. */
 KIWICHA_DECLARE_CHECK(elementwise);
 KIWICHA_DECLARE_RUN(add);
 KIWICHA_DECLARE_RUN(sub);
 KIWICHA_DECLARE_RUN(mul);
+KIWICHA_DECLARE_RUN(minimum);
+KIWICHA_DECLARE_RUN(maximum);
+KIWICHA_DECLARE_RUN(prelu);
 
-/** MEAN over any axes; the sum is int32 and wraps. */
+/** MEAN and SUM over any axes, where the sum is int32 and wraps; REDUCE_MAX. */
 KIWICHA_DECLARE_CHECK(mean);
 KIWICHA_DECLARE_RUN(mean);
+KIWICHA_DECLARE_RUN(reduce_max);
 
 /** PAD with a constant. */
 KIWICHA_DECLARE_CHECK(pad);

@@ -15,7 +15,8 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_lookup(const struct kiwicha_memo
     return check.status;
 }
 
-enum kiwicha_status kiwicha_run_lookup(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_lookup(const struct kiwicha_memory *memory,
+                                                        const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;

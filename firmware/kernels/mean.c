@@ -30,7 +30,8 @@ KIWICHA_SMALL static struct axes select_axes(const struct kiwicha_mean *p, uint8
 }
 
 /** Steps to the next element; returns false, back at the first, after the last one. */
-static bool step(struct axes *axes, const int8_t **element)
+KIWICHA_FALLBACK static __attribute__((noinline)) bool step(struct axes *axes,
+                                                            const int8_t **element)
 {
     for (uint32_t k = axes->count; k > 0; k--) {
         *element += axes->strides[k - 1];
@@ -64,8 +65,31 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_mean(const struct kiwicha_memory
     return check.status;
 }
 
-KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_mean(const struct kiwicha_memory *memory,
-                                                      const void *params)
+KIWICHA_FALLBACK static int32_t sum_of(const struct kiwicha_mean *p, struct axes *reduced,
+                                       const int8_t *element)
+{
+    uint32_t sum = 0;
+    do {
+        sum += (uint32_t)(*element + p->input_offset);
+    } while (step(reduced, &element));
+    return kiwicha_wrapping_add(kiwicha_rescale((int32_t)sum, p->multiplier, p->shift),
+                                p->output_offset);
+}
+
+KIWICHA_SMALL static int32_t maximum_of(const struct kiwicha_mean *p, struct axes *reduced,
+                                        const int8_t *element)
+{
+    int32_t maximum = INT8_MIN;
+    (void)p;
+    do {
+        maximum = *element > maximum ? *element : maximum;
+    } while (step(reduced, &element));
+    return maximum;
+}
+
+KIWICHA_FALLBACK static __attribute__((noinline)) enum kiwicha_status
+run(const struct kiwicha_memory *memory, const void *params,
+    int32_t (*reduce)(const struct kiwicha_mean *, struct axes *, const int8_t *))
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
@@ -76,14 +100,19 @@ KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_mean(const struct kiwicha_memor
     struct axes kept = select_axes(p, 0);
     struct axes reduced = select_axes(p, 1);
     do {
-        const int8_t *element = origin;
-        uint32_t sum = 0;
-        do {
-            sum += (uint32_t)(*element + p->input_offset);
-        } while (step(&reduced, &element));
-        int32_t result = kiwicha_rescale((int32_t)sum, p->multiplier, p->shift);
-        *output++ = (int8_t)kiwicha_clamp(kiwicha_wrapping_add(result, p->output_offset), INT8_MIN,
-                                          INT8_MAX);
+        *output++ = (int8_t)kiwicha_clamp(reduce(p, &reduced, origin), INT8_MIN, INT8_MAX);
     } while (step(&kept, &origin));
     return KIWICHA_STATUS_OK;
+}
+
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_mean(const struct kiwicha_memory *memory,
+                                                      const void *params)
+{
+    return run(memory, params, sum_of);
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_run_reduce_max(const struct kiwicha_memory *memory,
+                                                         const void *params)
+{
+    return run(memory, params, maximum_of);
 }

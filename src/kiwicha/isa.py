@@ -461,11 +461,12 @@ class Pool(Struct):
 
 @dataclass(frozen=True)
 class Elementwise(Struct):
-    """ADD, SUB and MUL of two int8 tensors, with broadcast.
+    """ADD, SUB, MUL, MINIMUM, MAXIMUM and PRELU of two int8 tensors, with broadcast.
 
     ADD and SUB: each input is ``(x + offset) << left_shift``, times its scale; the sum or
     difference times the output's scale. MUL: the product of ``x + offset``, times the output's
-    scale.
+    scale. MINIMUM and MAXIMUM: the smaller or larger byte, all offsets being 0. PRELU: where
+    ``x + offset_1`` is 0 or more, this times the scale of input 1; else the product as in MUL.
     """
 
     input_1: Ref = ref("int8")
@@ -490,7 +491,10 @@ class Elementwise(Struct):
 
 @dataclass(frozen=True)
 class Mean(Struct):
-    """MEAN over any axes: the sum of ``x + input_offset``, times a scale that holds 1 / count."""
+    """MEAN and SUM over any axes: the sum of ``x + input_offset``, times a scale.
+
+    The scale of a MEAN holds 1 / count. REDUCE_MAX: the largest byte; offsets and scale are unused.
+    """
 
     input: Ref = ref("int8")
     output: Ref = ref("int8")
@@ -572,6 +576,10 @@ class Kernel(enum.IntEnum):
     SOFTMAX = 11
     MOVE = 12
     LOOKUP = 24
+    MINIMUM = 26
+    MAXIMUM = 27
+    PRELU = 28
+    REDUCE_MAX = 29
     CUSTOM = 31
     SIMD_CONV_1X1 = 32
     SIMD_CONV = 33
@@ -603,6 +611,10 @@ KERNEL_PARAMS: dict[Kernel, type[Struct]] = {
     Kernel.SOFTMAX: Softmax,
     Kernel.MOVE: Move,
     Kernel.LOOKUP: Lookup,
+    Kernel.MINIMUM: Elementwise,
+    Kernel.MAXIMUM: Elementwise,
+    Kernel.PRELU: Elementwise,
+    Kernel.REDUCE_MAX: Mean,
     Kernel.CUSTOM: Custom,
     Kernel.SIMD_CONV_1X1: Conv,
     Kernel.SIMD_CONV: Conv,

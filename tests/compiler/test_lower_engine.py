@@ -178,6 +178,11 @@ def test_adjacent_tables_become_one_job() -> None:
         ("MUL", (1,), JobKind.TABLE),
         ("SUB", (), JobKind.TABLE),
         ("ADD", (8,), None),
+        ("MINIMUM", (), JobKind.TABLE),
+        ("MAXIMUM", (1,), JobKind.TABLE),
+        ("MAXIMUM", None, None),
+        ("PRELU", (1, 1, 1), JobKind.TABLE),
+        ("PRELU", (8,), None),
     ],
 )
 @pytest.mark.parametrize("has_tables", [True, False])

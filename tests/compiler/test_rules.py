@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from support.broken_pairs import BROKEN_PAIRS
 from support.broken_tables import BROKEN_TABLES
 from support.one_operator import (
     POOL,
@@ -227,7 +228,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     ),
     (
         lambda: mean([0], (1,), x=(4194305, 1)),
-        "operator 0 MEAN: elements of a mean must be at most 4194304, not 4194305",
+        "operator 0 MEAN: reduced elements must be at most 4194304, not 4194305",
     ),
     (
         lambda: pad([[0, 0]], (2, 3)),
@@ -301,6 +302,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
             "0, not 0.25 and 0"
         ),
     ),
+    *BROKEN_PAIRS,
     *BROKEN_TABLES,
 ]
 

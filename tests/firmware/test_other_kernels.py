@@ -143,7 +143,9 @@ def run_elementwise(run_steps: Any, rng: np.random.Generator, *kernels: Kernel) 
     expected = []
     for kernel in kernels:
         own = p
-        if kernel is Kernel.MUL:
+        if kernel in {Kernel.MINIMUM, Kernel.MAXIMUM}:
+            own = dataclasses.replace(p, offset_1=0, offset_2=0, output_offset=0)
+        if kernel in {Kernel.MUL, Kernel.PRELU}:
             multiplier, shift = random_scale(rng, 255 * 255)
             own = dataclasses.replace(
                 p, left_shift=0, output_multiplier=multiplier, output_shift=shift
@@ -163,13 +165,19 @@ def test_elementwise(run_steps: Any, seed: int) -> None:
     run_elementwise(run_steps, rng, Kernel.ADD, Kernel.SUB, Kernel.MUL)
 
 
+@pytest.mark.parametrize("seed", range(15))
+def test_comparisons_and_prelu(run_steps: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    run_elementwise(run_steps, rng, Kernel.MINIMUM, Kernel.MAXIMUM, Kernel.PRELU)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_simd_add(run_steps: Any, seed: int) -> None:
     run_elementwise(run_steps, np.random.default_rng(seed), Kernel.ADD, Kernel.SIMD_ADD)
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_mean(run_steps: Any, seed: int) -> None:
+def test_reductions(run_steps: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     shape = padded_shape([int(rng.integers(1, 6)) for _ in range(int(rng.integers(1, 6)))])
     is_reduced = rng.random(len(shape)) < 0.5
@@ -186,8 +194,11 @@ def test_mean(run_steps: Any, seed: int) -> None:
     flags = (*is_reduced.astype(int).tolist(), 0, 0)
     offsets = input_offset, output_offset
     builder.step(Kernel.MEAN, Mean(source, target, shape, flags, *offsets, multiplier, shift))
-    (actual,) = run_steps(builder)
+    largest = builder.output(sums.shape or (1,))
+    builder.step(Kernel.REDUCE_MAX, Mean(source, largest, shape, flags, 0, 0, 0, 0))
+    actual, maxima = run_steps(builder)
     np.testing.assert_array_equal(actual, expected.reshape(actual.shape))
+    np.testing.assert_array_equal(maxima, values.max(axes).reshape(maxima.shape))
 
 
 @pytest.mark.parametrize("seed", range(15))

@@ -319,7 +319,7 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @pytest.mark.parametrize(
     "kernel",
-    [isa.Kernel.ADD, isa.Kernel.SUB, isa.Kernel.MUL, isa.Kernel.SIMD_ADD],
+    [kernel for kernel in isa.Kernel if isa.KERNEL_PARAMS[kernel] is isa.Elementwise],
     ids=lambda kernel: kernel.name,
 )
 @pytest.mark.parametrize("seed", range(15))
@@ -335,8 +335,9 @@ def test_elementwise(kernel: isa.Kernel, seed: int) -> None:
         strides.append(
             tuple(s if size > 1 else 0 for s, size in zip(row_major(kept), kept, strict=True))
         )
-    is_mul = kernel is isa.Kernel.MUL
-    left_shift = 0 if is_mul else 20
+    is_mul = kernel in {isa.Kernel.MUL, isa.Kernel.PRELU}
+    is_comparison = kernel in {isa.Kernel.MINIMUM, isa.Kernel.MAXIMUM}
+    left_shift = 0 if is_mul or is_comparison else 20
     low, high = activation(rng)
     p = isa.Elementwise(
         input_1=build.input(operands[0]),
@@ -345,9 +346,9 @@ def test_elementwise(kernel: isa.Kernel, seed: int) -> None:
         shape=shape,
         strides_1=strides[0],
         strides_2=strides[1],
-        offset_1=rng.randint(-127, 128),
-        offset_2=rng.randint(-127, 128),
-        output_offset=rng.randint(-128, 127),
+        offset_1=0 if is_comparison else rng.randint(-127, 128),
+        offset_2=0 if is_comparison else rng.randint(-127, 128),
+        output_offset=0 if is_comparison else rng.randint(-128, 127),
         left_shift=left_shift,
         multiplier_1=rng.randint(2**30, 2**31 - 1),
         shift_1=-rng.randint(0, 3),
@@ -364,6 +365,15 @@ def test_elementwise(kernel: isa.Kernel, seed: int) -> None:
             int(x[tuple(min(k, size - 1) for k, size in zip(index, x.shape, strict=True))]) + o
             for x, o in zip(operands, (p.offset_1, p.offset_2), strict=True)
         )
+        if is_comparison:
+            best = min(a, b) if kernel is isa.Kernel.MINIMUM else max(a, b)
+            expected[index] = scalar.clamp(best, low, high)
+            continue
+        if kernel is isa.Kernel.PRELU and a >= 0:
+            expected[index] = scalar.requantize(
+                a, p.multiplier_1, p.shift_1, p.output_offset, low, high
+            )
+            continue
         if is_mul:
             value = a * b
         else:
@@ -377,7 +387,7 @@ def test_elementwise(kernel: isa.Kernel, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_mean(seed: int) -> None:
+def test_reductions(seed: int) -> None:
     rng = random.Random(seed)
     shape = (1, 1, *(rng.randint(1, 4) for _ in range(4)))
     reduced = tuple(rng.randint(0, 1) for _ in shape)
@@ -403,6 +413,12 @@ def test_mean(seed: int) -> None:
         for total in sums.reshape(-1)
     ]
     assert build.run(isa.Kernel.MEAN, p, (len(expected),)).tolist() == expected
+    maxima = np.full(kept, -128, np.int64)
+    for index in np.ndindex(*shape):
+        at = tuple(0 if r else k for r, k in zip(reduced, index, strict=True))
+        maxima[at] = max(maxima[at], x[index])
+    found = build.run(isa.Kernel.REDUCE_MAX, p, (len(expected),))
+    np.testing.assert_array_equal(found, maxima.reshape(-1))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from kiwicha import numerics
+from kiwicha import isa, numerics
 from kiwicha.isa import Conv, Elementwise, Kernel, Lookup, Mean, Move, Pad, Pool, Softmax, Where
 from kiwicha.layout import Ref
 from support.steps import ConvCase, ProgramBuilder, int8s, padded_shape
@@ -73,12 +73,15 @@ def every_kernel() -> ProgramBuilder:
     shape = padded_shape((3, 3, 4))
     row_major = (36, 36, 36, 12, 4, 1)
     scales = [2**30, 0] * 3
-    for kernel in (Kernel.ADD, Kernel.SUB, Kernel.MUL, Kernel.SIMD_ADD):
+    pairs = [kernel for kernel in Kernel if isa.KERNEL_PARAMS[kernel] is Elementwise]
+    for kernel in pairs:
         refs = source, source, builder.output((3, 3, 4))
-        numbers = (1, 2, 3, 0 if kernel is Kernel.MUL else 20, *scales, -128, 127)
+        left_shift = 20 if kernel in {Kernel.ADD, Kernel.SUB, Kernel.SIMD_ADD} else 0
+        numbers = (1, 2, 3, left_shift, *scales, -128, 127)
         builder.step(kernel, Elementwise(*refs, shape, row_major, row_major, *numbers))
     flags = (0, 0, 0, 1, 1, 0, 0, 0)
-    builder.step(Kernel.MEAN, Mean(source, builder.output((4,)), shape, flags, 3, 4, 2**30, -3))
+    for kernel in (Kernel.MEAN, Kernel.REDUCE_MAX):
+        builder.step(kernel, Mean(source, builder.output((4,)), shape, flags, 3, 4, 2**30, -3))
     margin = (0, 0, 0, 1, 2, 3)
     target = builder.output((5, 7, 10))
     builder.step(Kernel.PAD, Pad(source, target, shape, margin, margin, -9))

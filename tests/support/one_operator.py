@@ -110,11 +110,16 @@ def connected(
 
 
 def mean(
-    axes: Any, y: tuple[int, ...], x: tuple[int, ...] = SMALL, scale: float = 0.5, **changes: Any
+    axes: Any,
+    y: tuple[int, ...],
+    x: tuple[int, ...] = SMALL,
+    scale: float = 0.5,
+    code: str = "MEAN",
+    **changes: Any,
 ) -> bytes:
     model = Model()
     operands = [model.activation("x", x, scale=scale), model.parameters(axes, **changes)]
-    return model.single("MEAN", operands, model.activation("y", y))
+    return model.single(code, operands, model.activation("y", y))
 
 
 def pad(amounts: Any, y: tuple[int, ...]) -> bytes:

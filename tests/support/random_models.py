@@ -276,7 +276,28 @@ class _Model:
         self._builder.operator(operator, [a, b], [y], **self._activation())
         return y
 
-    def mean(self, x: int, axes: list[int], keep: bool) -> int:
+    def compare(self, operator: str, a: int, shape: Shape) -> int:
+        """Add MINIMUM or MAXIMUM of a tensor and another one with its scale."""
+        rng = self.rng
+        other = self._like(a, shape)
+        if rng.random() < 0.5:
+            other = self._tensor(shape, self._scales[a], self._zero_points[a], int8s(rng, *shape))
+        else:
+            self._inputs.append(other)
+            self._values.append(int8s(rng, *shape))
+        y = self._like(a, tuple(np.broadcast_shapes(self._shapes[a], shape)))
+        self._builder.operator(operator, rng.sample([a, other], 2), [y])
+        return y
+
+    def prelu(self, x: int, shape: Shape) -> int:
+        alpha = self.constant(shape)
+        largest = max(1, 128 * self._scales[alpha])
+        scale = self._scales[x] * largest * self.rng.uniform(0.1, 2)
+        y = self._tensor(self._shapes[x], scale, self._zero_point())
+        self._builder.operator("PRELU", [x, alpha], [y])
+        return y
+
+    def mean(self, x: int, axes: list[int], keep: bool, operator: str = "MEAN") -> int:
         shape = self._shapes[x]
         reduced = {axis % len(shape) for axis in axes}
         y_shape = tuple(
@@ -285,8 +306,13 @@ class _Model:
             if keep or axis not in reduced
         )
         scale = self._scales[x] * self.rng.choice([1, self.rng.uniform(0.1, 2)])
-        y = self._tensor(y_shape, scale, self._zero_point())
-        self._builder.operator("MEAN", [x, self._int32(axes)], [y], keepDims=keep)
+        if operator == "SUM":
+            scale *= math.sqrt(math.prod(shape) / math.prod(y_shape))
+        if operator == "REDUCE_MAX":
+            y = self._like(x, y_shape)
+        else:
+            y = self._tensor(y_shape, scale, self._zero_point())
+        self._builder.operator(operator, [x, self._int32(axes)], [y], keepDims=keep)
         return y
 
     def pad(self, x: int) -> int:
@@ -369,12 +395,36 @@ def _elementwise(operator: str) -> Callable[[_Model], None]:
     return add
 
 
-def _mean(model: _Model) -> None:
+def _broadcast(model: _Model, shape: Shape) -> Shape:
+    """Give a shape that broadcasts to another one."""
+    rng = model.rng
+    other = tuple(1 if rng.random() < 0.4 else size for size in shape)
+    return rng.choice([shape, other[rng.randint(0, len(other) - 1) :]])
+
+
+def _comparison(operator: str) -> Callable[[_Model], None]:
+    def compare(model: _Model) -> None:
+        shape = model.any_shape(4)
+        model.compare(operator, model.input(shape), _broadcast(model, shape))
+
+    return compare
+
+
+def _prelu(model: _Model) -> None:
+    shape = model.any_shape(4)
+    model.prelu(model.input(shape), _broadcast(model, shape))
+
+
+def _reduction(operator: str) -> Callable[[_Model], None]:
+    return lambda model: _mean(model, operator)
+
+
+def _mean(model: _Model, operator: str = "MEAN") -> None:
     rng = model.rng
     shape = model.any_shape(4, 8)
     axes = rng.sample(range(len(shape)), rng.randint(1, max(len(shape) - 1, 1)))
     axes = [axis - len(shape) if rng.random() < 0.3 else axis for axis in axes]
-    model.mean(model.input(shape), axes, rng.random() < 0.5 or len(axes) == len(shape))
+    model.mean(model.input(shape), axes, rng.random() < 0.5 or len(axes) == len(shape), operator)
 
 
 def _unary(operator: str) -> Callable[[_Model], None]:
@@ -403,7 +453,12 @@ OPERATORS: dict[str, Callable[[_Model], Any]] = {
     "ADD": _elementwise("ADD"),
     "SUB": _elementwise("SUB"),
     "MUL": _elementwise("MUL"),
-    "MEAN": _mean,
+    "MAXIMUM": _comparison("MAXIMUM"),
+    "MINIMUM": _comparison("MINIMUM"),
+    "PRELU": _prelu,
+    "MEAN": _reduction("MEAN"),
+    "REDUCE_MAX": _reduction("REDUCE_MAX"),
+    "SUM": _reduction("SUM"),
     "PAD": lambda model: model.pad(model.input(model.any_shape(4))),
     "SOFTMAX": _softmax,
     "RESHAPE": _reshape,

@@ -215,11 +215,18 @@ def elementwise_output(
     """Combine two tensors that numpy can broadcast."""
     rescale = numerics.multiply_by_quantized_multiplier
     x, y = a.astype(np.int64) + p.offset_1, b.astype(np.int64) + p.offset_2
-    if kernel is Kernel.MUL:
+    limits = p.output_offset, p.activation_min, p.activation_max
+    if kernel in {Kernel.MINIMUM, Kernel.MAXIMUM}:
+        best = np.minimum(a, b) if kernel is Kernel.MINIMUM else np.maximum(a, b)
+        return np.clip(best, p.activation_min, p.activation_max).astype(np.int8)
+    if kernel in {Kernel.MUL, Kernel.PRELU}:
         total: Ints = x * y
     else:
         x = rescale(x << p.left_shift, p.multiplier_1, p.shift_1)
         y = rescale(y << p.left_shift, p.multiplier_2, p.shift_2)
         total = numerics.wrap_int32(x - y if kernel is Kernel.SUB else x + y)
-    limits = p.output_offset, p.activation_min, p.activation_max
-    return numerics.requantize(total, p.output_multiplier, p.output_shift, *limits).astype(np.int8)
+    results = numerics.requantize(total, p.output_multiplier, p.output_shift, *limits)
+    if kernel is Kernel.PRELU:
+        kept = numerics.requantize(x, p.multiplier_1, p.shift_1, *limits)
+        results = np.where(x >= 0, kept, results)
+    return results.astype(np.int8)

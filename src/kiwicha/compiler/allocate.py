@@ -6,6 +6,7 @@ Two buffers share bytes only if no step needs both.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kiwicha.compiler.engine_tables import PAIR_KERNELS
 from kiwicha.compiler.layers import Network
 from kiwicha.compiler.placement import Buffer, lower_bound, place, top_of
 from kiwicha.compiler.tile import Tile
@@ -16,7 +17,7 @@ __all__ = ["Buffer", "MemoryPlan", "Placement", "allocate", "lower_bound", "plac
 
 MAX_ARENA_BYTES = DRAM_BYTES - (IMAGE_ADDRESS - DRAM_BASE)
 
-_IN_PLACE_KERNELS = {Kernel.ADD, Kernel.SUB, Kernel.MUL, Kernel.LOOKUP, Kernel.SIMD_ADD}
+_IN_PLACE_KERNELS = {*PAIR_KERNELS, Kernel.LOOKUP, Kernel.SIMD_ADD}
 """Kernels that read an element of each input before they write it, and never read it again."""
 
 

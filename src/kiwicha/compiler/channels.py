@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine_bounds import constant_outputs
-from kiwicha.compiler.engine_tables import byte_table, pair_results
+from kiwicha.compiler.engine_tables import PAIR_KERNELS, byte_table, pair_results
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.shapes import is_plain
 from kiwicha.engine_packing import Parameters
@@ -29,7 +29,6 @@ __all__ = [
 
 _WINDOWS = {Kernel.CONV, Kernel.FULLY_CONNECTED, Kernel.DEPTHWISE_CONV}
 _KEEPERS = {Kernel.AVERAGE_POOL, Kernel.MAX_POOL, Kernel.LOOKUP}
-_PAIRS = {Kernel.ADD, Kernel.SUB, Kernel.MUL}
 
 
 class Mixing(enum.Enum):
@@ -78,7 +77,7 @@ def mixing(network: Network, layer: Layer) -> Mixing:
     if layer.kernel is Kernel.MEAN:
         is_apart = not p.is_reduced[MAX_RANK - 1] and p.shape[-1] == channels["input"]
         return Mixing.EACH if is_apart and channels["output"] == p.shape[-1] else Mixing.UNKNOWN
-    if layer.kernel in _PAIRS:
+    if layer.kernel in PAIR_KERNELS:
         variable = sources(network, layer)
         is_whole = all(network.storage(t).shape[-1] == p.shape[-1] for t in variable)
         is_same = channels["output"] == p.shape[-1] and is_whole

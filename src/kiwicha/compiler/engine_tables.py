@@ -12,11 +12,21 @@ from kiwicha.compiler.shapes import is_plain
 from kiwicha.isa import Elementwise, Kernel
 from kiwicha.numerics import multiply_by_quantized_multiplier, requantize, wrap_int32
 
-__all__ = ["ElementTables", "byte_table", "engine_tables", "pair_results"]
+__all__ = ["PAIR_KERNELS", "ElementTables", "byte_table", "engine_tables", "pair_results"]
 
 _IDENTITY = (2**30, 1)
 """Multiplier and shift that leave an int8 as it is."""
 INT8_CLAMP = (-128, 127)
+PAIR_KERNELS = frozenset({
+    Kernel.ADD,
+    Kernel.SUB,
+    Kernel.MUL,
+    Kernel.MINIMUM,
+    Kernel.MAXIMUM,
+    Kernel.PRELU,
+})
+"""Kernels on two tensors, element by element."""
+_SUMS = {Kernel.ADD, Kernel.SUB}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +72,7 @@ class ElementTables:
 def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
     """Return an element-wise layer as tables, None if it is not of one of these kinds.
 
-    LOOKUP; ADD and SUB of two tensors of one shape; ADD, SUB and MUL with one constant number.
+    LOOKUP; ADD and SUB of two tensors of one shape; any of `PAIR_KERNELS` with one constant number.
     """
     output = network.storage(layer.tensors["output"])
     shape = network.graph.tensors[layer.tensors["output"]].shape
@@ -76,7 +86,7 @@ def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
         return None
     first, second = inputs
     p: Elementwise = layer.params
-    if first.is_constant or second.is_constant or layer.kernel is Kernel.MUL or not is_plain(p):
+    if first.is_constant or second.is_constant or layer.kernel not in _SUMS or not is_plain(p):
         return None
     terms = _terms(layer.kernel, p, ALL_BYTES, ALL_BYTES)
     return ElementTables(
@@ -93,7 +103,8 @@ def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
 def byte_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
     """Return the outputs of a layer that maps single bytes, by unsigned input byte.
 
-    LOOKUP; ADD, SUB or MUL with one constant number that is not the larger tensor. None for others.
+    LOOKUP; any of `PAIR_KERNELS` with one constant number that is not the larger tensor. None for
+    others.
     """
     if layer.kernel is Kernel.LOOKUP:
         return layer.constants["table"].astype(np.int64)
@@ -123,16 +134,16 @@ def _terms(
 def pair_results(
     kernel: Kernel | None, p: Elementwise, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the outputs of an element-wise operator."""
-    if kernel is Kernel.MUL:
+    """Return the outputs of one of `PAIR_KERNELS`."""
+    if kernel in {Kernel.MINIMUM, Kernel.MAXIMUM}:
+        return np.minimum(first, second) if kernel is Kernel.MINIMUM else np.maximum(first, second)
+    if kernel in {Kernel.MUL, Kernel.PRELU}:
         values = (first + p.offset_1) * (second + p.offset_2)
     else:
         values = np.add(*_terms(kernel, p, first, second))
-    return requantize(
-        wrap_int32(values),
-        p.output_multiplier,
-        p.output_shift,
-        p.output_offset,
-        p.activation_min,
-        p.activation_max,
-    )
+    limits = p.output_offset, p.activation_min, p.activation_max
+    results = requantize(wrap_int32(values), p.output_multiplier, p.output_shift, *limits)
+    if kernel is Kernel.PRELU:
+        kept = requantize(first + p.offset_1, p.multiplier_1, p.shift_1, *limits)
+        results = np.where(first + p.offset_1 >= 0, kept, results)
+    return results

@@ -10,8 +10,10 @@ from kiwicha.compiler.graph import Graph, Operator, Padding, Tensor
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.lower_custom import lower_custom
 from kiwicha.compiler.lower_elementwise import (
-    lower_mean,
+    lower_comparison,
+    lower_prelu,
     lower_product,
+    lower_reduction,
     lower_softmax,
     lower_sum,
 )
@@ -23,7 +25,7 @@ from kiwicha.compiler.lower_windows import (
     lower_fully_connected,
     lower_pool,
 )
-from kiwicha.compiler.rules import UNARIES
+from kiwicha.compiler.rules import REDUCTIONS, UNARIES
 from kiwicha.compiler.shapes import leading_ones, pad_value, paddings
 from kiwicha.compiler.windows import effective_size
 from kiwicha.custom import MODEL_PREFIX
@@ -41,7 +43,10 @@ _LOWERINGS: dict[str, Lowering] = {
     "ADD": lower_sum,
     "SUB": lower_sum,
     "MUL": lower_product,
-    "MEAN": lower_mean,
+    "MAXIMUM": lower_comparison,
+    "MINIMUM": lower_comparison,
+    "PRELU": lower_prelu,
+    **dict.fromkeys(REDUCTIONS, lower_reduction),
     "SOFTMAX": lower_softmax,
     **dict.fromkeys(UNARIES, lower_table),
 }

@@ -1,5 +1,6 @@
-"""Lowering of ADD, SUB, MUL, MEAN and SOFTMAX."""
+"""Lowering of operators on two tensors, reductions and SOFTMAX."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from kiwicha.compiler.scales import (
     activation_range,
     mean_scale,
     product_scale,
+    ratio_scale,
     sum_scales,
 )
 from kiwicha.compiler.shapes import broadcast_strides, leading_ones, reduced_axes
@@ -20,7 +22,14 @@ from kiwicha.isa import Elementwise, Kernel, Mean, Softmax
 from kiwicha.layout import Ref
 from kiwicha.numerics import softmax_exponentials
 
-__all__ = ["lower_mean", "lower_product", "lower_softmax", "lower_sum"]
+__all__ = [
+    "lower_comparison",
+    "lower_prelu",
+    "lower_product",
+    "lower_reduction",
+    "lower_softmax",
+    "lower_sum",
+]
 
 _UNUSED = Scale(0, 0)
 
@@ -44,6 +53,30 @@ def lower_product(graph: Graph, operator: Operator) -> Layer:
         _quantization(graph.output(operator)),
     )
     return _lower_pair(graph, operator, Kernel.MUL, SumScales(_UNUSED, _UNUSED, scale), 0)
+
+
+def lower_prelu(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a PRELU.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/prelu_common.cc, CalculatePreluParams.
+    """
+    source, alpha, output = (
+        _quantization(tensor)
+        for tensor in (graph.input(operator), graph.input(operator, 1), graph.output(operator))
+    )
+    scales = SumScales(ratio_scale(source, output), _UNUSED, product_scale(source, alpha, output))
+    return _lower_pair(graph, operator, Kernel.PRELU, scales, 0)
+
+
+def lower_comparison(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a MINIMUM or MAXIMUM."""
+    layer = _lower_pair(
+        graph, operator, Kernel[operator.name], SumScales(_UNUSED, _UNUSED, _UNUSED), 0
+    )
+    params = dataclasses.replace(layer.params, offset_1=0, offset_2=0, output_offset=0)
+    return dataclasses.replace(layer, params=params)
 
 
 def _lower_pair(
@@ -79,17 +112,18 @@ def _lower_pair(
     )
 
 
-def lower_mean(graph: Graph, operator: Operator) -> Layer:
-    """Return the layer of a MEAN."""
+def lower_reduction(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a MEAN, SUM or REDUCE_MAX; SUM is a MEAN without division."""
     source, output = graph.input(operator), graph.output(operator)
     axes = reduced_axes(graph, operator)
     count = math.prod(source.shape[axis] for axis in axes)
-    scale = mean_scale(_quantization(source), _quantization(output), count)
+    pair = _quantization(source), _quantization(output)
+    scale = mean_scale(*pair, count) if operator.name == "MEAN" else ratio_scale(*pair)
     flags = leading_ones([int(axis in axes) for axis in range(len(source.shape))], fill=0)
     return Layer(
         operator.index,
         operator.name,
-        kernel=Kernel.MEAN,
+        kernel=Kernel.REDUCE_MAX if operator.name == "REDUCE_MAX" else Kernel.MEAN,
         params=Mean(
             input=Ref(),
             output=Ref(),

@@ -14,7 +14,7 @@ from kiwicha.compiler.engine_bounds import (
     sum_range,
 )
 from kiwicha.compiler.engine_layers import EngineLayer, Window, padded, run_shape
-from kiwicha.compiler.engine_tables import engine_tables
+from kiwicha.compiler.engine_tables import PAIR_KERNELS, engine_tables
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.engine_packing import Parameters
 from kiwicha.isa import Conv, Kernel, Mean, Pool
@@ -55,7 +55,7 @@ def engine_layer(network: Network, position: int, *, has_tables: bool = True) ->
         return _average_pool(network, position)
     if layer.kernel is Kernel.MEAN:
         return _mean(network, position)
-    if layer.kernel in {Kernel.ADD, Kernel.SUB, Kernel.MUL, Kernel.LOOKUP} and has_tables:
+    if layer.kernel in {*PAIR_KERNELS, Kernel.LOOKUP} and has_tables:
         return _table_layer(network, position)
     return None
 

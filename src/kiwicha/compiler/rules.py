@@ -13,10 +13,12 @@ from kiwicha.compiler.graph import Graph, Operator, Quantization, Tensor
 
 __all__ = [
     "ACTIVATIONS",
+    "BROADCASTS",
     "CONSTANT_OPERANDS",
     "OPERATORS",
     "PAIRS",
     "POOLS",
+    "REDUCTIONS",
     "UNARIES",
     "WITH_WEIGHTS",
     "OperatorCheck",
@@ -37,16 +39,21 @@ ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "HARD_SWISH": ("input",),
     "LEAKY_RELU": ("input",),
     "LOGISTIC": ("input",),
+    "MAXIMUM": ("input 1", "input 2"),
     "MAX_POOL_2D": ("input",),
     "MEAN": ("input",),
+    "MINIMUM": ("input 1", "input 2"),
     "MUL": ("input 1", "input 2"),
     "PAD": ("input",),
+    "PRELU": ("input", "alpha"),
     "QUANTIZE": ("input",),
+    "REDUCE_MAX": ("input",),
     "RELU": ("input",),
     "RELU6": ("input",),
     "RESHAPE": ("input",),
     "SOFTMAX": ("input",),
     "SUB": ("input 1", "input 2"),
+    "SUM": ("input",),
     "TANH": ("input",),
 }
 """Supported operators and what their first inputs, int8 tensors, are called."""
@@ -54,9 +61,11 @@ OPERATORS = tuple(ACTIVATIONS)
 WITH_WEIGHTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 POOLS = ("AVERAGE_POOL_2D", "MAX_POOL_2D")
 PAIRS = ("ADD", "SUB", "MUL")
+BROADCASTS = (*PAIRS, "MAXIMUM", "MINIMUM", "PRELU")
+REDUCTIONS = ("MEAN", "REDUCE_MAX", "SUM")
 UNARIES = ("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
 """Operators on single values, which become a table."""
-CONSTANT_OPERANDS = {"MEAN": "axes", "PAD": "paddings"}
+CONSTANT_OPERANDS = {"MEAN": "axes", "REDUCE_MAX": "axes", "SUM": "axes", "PAD": "paddings"}
 """Operators whose input 1 is a constant of type int32, and what it is called."""
 
 

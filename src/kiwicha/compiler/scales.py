@@ -23,6 +23,7 @@ __all__ = [
     "channel_scales",
     "mean_scale",
     "product_scale",
+    "ratio_scale",
     "sum_ratios",
     "sum_scales",
 ]
@@ -123,6 +124,16 @@ def product_scale(a: Quantization, b: Quantization, output: Quantization) -> Sca
     Ref: tensorflow/lite/micro/kernels/mul_common.cc, CalculateOpDataMul.
     """
     return Scale(*quantize_multiplier(a.scale * b.scale / output.scale))
+
+
+def ratio_scale(inputs: Quantization, output: Quantization) -> Scale:
+    """Return the scale of SUM, and of the positive inputs of PRELU.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/{reduce_common,prelu_common}.cc.
+    """
+    return Scale(*quantize_multiplier(inputs.scale / output.scale))
 
 
 def mean_scale(inputs: Quantization, output: Quantization, count: int) -> Scale:

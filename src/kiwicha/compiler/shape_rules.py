@@ -7,7 +7,16 @@ import math
 from collections.abc import Iterator
 
 from kiwicha.compiler.graph import Activation, Graph, Operator, Options
-from kiwicha.compiler.rules import PAIRS, POOLS, WITH_WEIGHTS, Problem, Rule, rule
+from kiwicha.compiler.rules import (
+    BROADCASTS,
+    PAIRS,
+    POOLS,
+    REDUCTIONS,
+    WITH_WEIGHTS,
+    Problem,
+    Rule,
+    rule,
+)
 from kiwicha.compiler.shapes import broadcast_shape, paddings, reduced_axes
 from kiwicha.compiler.windows import effective_size, output_size
 
@@ -166,9 +175,9 @@ def connects_rows(graph: Graph, operator: Operator) -> Iterator[Problem]:
         )
 
 
-@rule(SHAPE_RULES, *PAIRS)
+@rule(SHAPE_RULES, *BROADCASTS)
 def broadcasts_its_inputs(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """ADD, SUB and MUL broadcast their inputs to the output's shape by the rules of numpy."""
+    """Operators on two tensors broadcast them to the output's shape by the rules of numpy."""
     first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
     expected = broadcast_shape(first.shape, second.shape)
     if expected is None:
@@ -179,9 +188,9 @@ def broadcasts_its_inputs(graph: Graph, operator: Operator) -> Iterator[Problem]
         yield Problem(f"output must be {list(expected)}, not {list(output.shape)}", output)
 
 
-@rule(SHAPE_RULES, "MEAN")
+@rule(SHAPE_RULES, *REDUCTIONS)
 def reduces_its_axes(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """MEAN reduces dimensions that its input has, at most 4194304 elements at a time."""
+    """Reductions reduce dimensions that their input has, at most 4194304 elements at a time."""
     source, output = graph.input(operator), graph.output(operator)
     axes, rank = reduced_axes(graph, operator), len(source.shape)
     if any(not 0 <= axis < rank for axis in axes):
@@ -189,7 +198,7 @@ def reduces_its_axes(graph: Graph, operator: Operator) -> Iterator[Problem]:
         return
     count = math.prod(source.shape[axis] for axis in axes)
     if count > MAX_REDUCED:
-        yield Problem(f"elements of a mean must be at most {MAX_REDUCED}, not {count}")
+        yield Problem(f"reduced elements must be at most {MAX_REDUCED}, not {count}")
     kept = [size for axis, size in enumerate(source.shape) if axis not in axes]
     if [size for size in output.shape if size != 1] != [size for size in kept if size != 1]:
         yield Problem(f"output must be {kept}, not {list(output.shape)}", output)

@@ -167,7 +167,7 @@ def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(OPERAND_RULES, *CONSTANT_OPERANDS)
 def has_constant_parameters(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Axes of MEAN and paddings of PAD are an int32 constant."""
+    """Axes and paddings are an int32 constant."""
     tensor = graph.input(operator, 1)
     what = CONSTANT_OPERANDS[operator.name]
     if tensor.type is not TensorType.INT32:
