@@ -27,6 +27,8 @@ class DramBridge(LiteXModule):
 
     Members
     -------
+    port : LiteDRAMNativePort
+        The port.
     bus : wishbone.Interface
         32 bits wide, word addresses; the bits above the port's address are ignored.
     is_drained : Signal
@@ -43,6 +45,7 @@ class DramBridge(LiteXModule):
     def __init__(self, *, port: Any) -> None:
         if port.data_width != 128:
             raise ValueError(f"port must be 128 bits wide, not {port.data_width}")
+        self.port = port
         self.bus = bus = wishbone.Interface(
             data_width=32, address_width=32, addressing="word", bursting=True
         )

@@ -14,11 +14,12 @@ from litedram.modules import MT41K128M16
 from litedram.phy.model import SDRAMPHYModel
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 from litex.build.io import CRG
-from migen import Memory
+from migen import Cat, Memory, Signal
 
 from kiwicha import isa
 from kiwicha.gateware.cfu import verilog
 from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
+from kiwicha.sim import probes
 from kiwicha.sim.soc import SYS_CLK_HZ, Soc, soc_header
 
 __all__ = ["elaborate"]
@@ -26,6 +27,7 @@ __all__ = ["elaborate"]
 TOP = "soc"
 SOC_HEADER = "kiwicha_soc.h"
 MEMORIES_HEADER = "memories.h"
+PROBES_HEADER = "probes.h"
 DRAM_BANK = "dram_bank"
 
 _IO = [
@@ -98,6 +100,14 @@ def _memories_header(module: Any, phy: Any, banks: int) -> str:
     ])
 
 
+def _add_port_word(soc: Soc) -> None:
+    """Tell when the CPU reads or writes a word of DRAM."""
+    command = soc.dram_bridge.port.cmd
+    word = Signal(2, name_override=probes.PORT_WORD)
+    taken = command.valid & command.ready
+    soc.comb += word.eq(Cat(taken & ~command.we, taken & command.we))
+
+
 def _progress_offset() -> int:
     return next(offset for name, _, offset in isa.BootBlock.layout() if name == "progress")
 
@@ -108,8 +118,8 @@ def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) ->
     Parameters
     ----------
     directory : Path
-        Receives ``soc.v``, ``cpu.v`` and ``cfu.v``, the firmware's `SOC_HEADER` and the harness's
-        `MEMORIES_HEADER`.
+        Receives ``soc.v``, ``cpu.v`` and ``cfu.v``, the firmware's `SOC_HEADER`, and the harness's
+        `MEMORIES_HEADER` and `PROBES_HEADER`.
     cfu_verilog : str
         The CFU, module ``Cfu``.
     has_engine : bool
@@ -131,9 +141,13 @@ def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) ->
         uart_name="sim",
     )
     banks = _name_banks(phy)
+    _add_port_word(soc)
     soc.finalize()
     output = platform.get_verilog(soc, name=TOP)
-    (directory / "soc.v").write_text(_stripped(output.main_source), encoding="utf-8")
+    body, end, _ = _stripped(output.main_source).rpartition("endmodule")
+    text = f"{body}{probes.verilog_lines(has_engine=has_engine)}{end}\n"
+    (directory / "soc.v").write_text(text, encoding="utf-8")
+    (directory / PROBES_HEADER).write_text(probes.header(TOP), encoding="utf-8")
     (cpu_file,) = (path for path, *_ in platform.sources if Path(path) != cfu_file.absolute())
     (directory / "cpu.v").write_text(
         _stripped(Path(cpu_file).read_text(encoding="utf-8")), encoding="utf-8"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwicha.errors import SimulationError
+from kiwicha.sim.activity import Activity
 from kiwicha.sim.verilate import Simulator
 
 __all__ = ["DEFAULT_MAX_CYCLES", "Ending", "Progress", "run_image"]
@@ -39,6 +40,8 @@ class Ending:
         What the firmware sent.
     dumps : tuple of bytes
         Contents of the memory ranges asked for.
+    activity : Activity
+        What engine and steps did, and when.
     """
 
     code: int
@@ -46,6 +49,7 @@ class Ending:
     wall_seconds: float
     uart: str
     dumps: tuple[bytes, ...]
+    activity: Activity
 
 
 def run_image(
@@ -96,7 +100,8 @@ def run_image(
         for path, (address, size) in zip(paths, dumps, strict=True):
             command += ["--dump", f"{address:#x}:{size}:{path}"]
         uart = folder / "uart"
-        command += ["--uart-output", str(uart)]
+        log = folder / "activity"
+        command += ["--uart-output", str(uart), "--activity", str(log)]
         if uart_input:
             (folder / "uart_input").write_bytes(uart_input)
             command += ["--uart-input", str(folder / "uart_input")]
@@ -113,6 +118,7 @@ def run_image(
             wall_seconds=end["wall_seconds"],
             uart=text,
             dumps=tuple(path.read_bytes() for path in paths),
+            activity=Activity.from_bytes(log.read_bytes()),
         )
 
 

@@ -12,6 +12,7 @@ from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.isa import BootBlock, Status
 from kiwicha.isa_engine import EngineCounter, EngineError
 from kiwicha.program import Program, Step
+from kiwicha.sim.activity import Activity
 from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES, Ending, Progress, run_image
 from kiwicha.sim.verilate import Simulator, build_simulator
 
@@ -45,6 +46,8 @@ class RunResult:
         Time that the simulation took, loading and dumping of memories excluded.
     uart : str
         What the firmware sent.
+    activity : Activity
+        What engine and steps did, and when.
     """
 
     outputs: tuple[bytes, ...]
@@ -56,6 +59,7 @@ class RunResult:
     simulated_cycles: int
     wall_seconds: float
     uart: str
+    activity: Activity
 
 
 @dataclass(frozen=True)
@@ -184,6 +188,7 @@ def run_program(
         simulated_cycles=ending.cycles,
         wall_seconds=ending.wall_seconds,
         uart=ending.uart,
+        activity=ending.activity,
     )
 
 

@@ -17,7 +17,7 @@ __all__ = ["Simulator", "build_simulator", "hardware_config", "soc_header_text"]
 _FOLDER = Path(__file__).parent
 _HARNESS = _FOLDER / "harness"
 _SOC_HEADER = "kiwicha_soc.h"
-_ELABORATED = ("soc.v", "cpu.v", "cfu.v", "memories.h")
+_ELABORATED = ("soc.v", "cpu.v", "cfu.v", "memories.h", "probes.h")
 
 # What the Verilog of the system depends on, besides our sources.
 _GENERATORS = (
@@ -174,7 +174,7 @@ def _elaboration_key(config: Config) -> str:
     gateware = Path(kiwicha.gateware.__file__).parent
     sources = [
         *(package / name for name in ("isa.py", "isa_engine.py", "layout.py", "numerics.py")),
-        *(_FOLDER / name for name in ("soc.py", "dram_bridge.py", "elaborate.py")),
+        *(_FOLDER / name for name in ("soc.py", "dram_bridge.py", "elaborate.py", "probes.py")),
         *sorted(gateware.rglob("*.py")),
     ]
     return cache.digest([config.name, *cache.package_versions(_GENERATORS), *sources])

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "Vsoc.h"
+#include "activity.h"
 #include "memory.h"
 #include "options.h"
 #include "uart.h"
@@ -86,6 +87,7 @@ int simulate(const Options& options) {
     Memory memory{top};
     Uart uart{options.uart_output, options.uart_input};
     Trace trace{options, context, top};
+    Activity activity{options.activity_path, memory};
 
     // The model's initial values are set by the first evaluation; images go in after that.
     top.sys_clk = 0;
@@ -105,6 +107,7 @@ int simulate(const Options& options) {
         top.sys_clk = 1;
         top.eval();
         trace.dump(cycle, cycle * kPicosecondsPerCycle);
+        activity.sample(top, cycle);
         uart.after_edge(top);
         top.sys_clk = 0;
         top.eval();
@@ -126,6 +129,7 @@ int simulate(const Options& options) {
     }
     const double seconds = seconds_since(start);
     uart.flush();
+    activity.finish(cycle);
     for (const Image& image : options.dumps) memory.dump(image);
     const uint64_t cycles = has_finished ? cycle - kDrainCycles : cycle;
     std::fprintf(stderr,

@@ -13,6 +13,7 @@ constexpr char kHelp[] =
     "  --max-cycles N             stop with exit status 3 after N cycles\n"
     "  --uart-output FILE         where the UART's bytes go; default -, standard output\n"
     "  --uart-input FILE          bytes for the UART: a file, a pipe, or - for standard input\n"
+    "  --activity FILE            write a record whenever the engine or a step changes state\n"
     "  --trace FILE               write waveforms in FST format\n"
     "  --trace-start CYCLE        first cycle of the waveforms\n"
     "  --trace-stop CYCLE         first cycle that is not in the waveforms\n";
@@ -70,6 +71,8 @@ Options parse_options(int argc, char** argv) {
             options.uart_output = value;
         else if (name == "--uart-input")
             options.uart_input = value;
+        else if (name == "--activity")
+            options.activity_path = value;
         else if (name == "--trace")
             options.trace_path = value;
         else if (name == "--trace-start")

@@ -20,6 +20,7 @@ struct Options {
     uint64_t max_cycles = 1'000'000'000;
     std::string uart_output = "-";  ///< "-" is standard output.
     std::string uart_input;         ///< "-" is standard input; empty: nothing arrives.
+    std::string activity_path;      ///< Empty: none is written.
     std::string trace_path;         ///< Empty: no trace.
     uint64_t trace_start = 0;
     uint64_t trace_stop = std::numeric_limits<uint64_t>::max();

@@ -73,6 +73,8 @@ class Report:
         Cycles of an inference by the compiler's model; None without an engine.
     counters : mapping or None
         What the engine's cycles in the last inference were used for, by name; likewise.
+    profile : mapping or None
+        What pages show, see `kiwicha.sim.profile`; None if not simulated.
     """
 
     model: str
@@ -86,6 +88,7 @@ class Report:
     layers: tuple[LayerReport, ...]
     predicted: int | None = None
     counters: Mapping[str, int] | None = None
+    profile: Mapping[str, Any] | None = None
 
     @property
     def macs(self) -> int:
@@ -126,6 +129,7 @@ class Report:
                 for layer in self.layers
             ],
             **(engine if self.predicted is not None else {}),
+            **({"profile": self.profile} if self.profile is not None else {}),
         }
 
 
@@ -142,6 +146,7 @@ def make_report(
     job_ends: Sequence[Sequence[Sequence[int]]] = (),
     predicted: int | None = None,
     counters: Mapping[str, int] | None = None,
+    profile: Mapping[str, Any] | None = None,
 ) -> Report:
     """Return the report of a run.
 
@@ -161,7 +166,7 @@ def make_report(
         Cycles of each step of each inference; empty if nothing counted them.
     inference_cycles : sequence of int
         Cycles of each inference, from the first to the last step; likewise.
-    bit_exact, predicted, counters
+    bit_exact, predicted, counters, profile
         See `Report`.
     job_ends : sequence of sequence of sequence of int
         For each inference and step, the cycles in which the engine's jobs ended; needed for
@@ -192,6 +197,7 @@ def make_report(
         ),
         predicted=predicted,
         counters=counters,
+        profile=profile,
     )
 
 

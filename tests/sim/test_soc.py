@@ -12,7 +12,7 @@ import pytest
 from kiwicha import isa
 from kiwicha.sim.soc import Soc
 
-FILES = ["cfu.v", "cpu.v", "kiwicha_soc.h", "memories.h", "soc.v"]
+FILES = ["cfu.v", "cpu.v", "kiwicha_soc.h", "memories.h", "probes.h", "soc.v"]
 
 
 def elaborate(folder: Path, seed: str) -> dict[str, str]:

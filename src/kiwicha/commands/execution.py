@@ -9,7 +9,7 @@ import numpy as np
 
 from kiwicha import isa, zoo
 from kiwicha.commands.console import Display
-from kiwicha.compiler import compile_model
+from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.errors import UsageError
 from kiwicha.isa_engine import EngineCounter
@@ -17,6 +17,7 @@ from kiwicha.pictures import describe, tensor_bytes
 from kiwicha.program import Program
 from kiwicha.report import Report, make_report
 from kiwicha.sim import reference
+from kiwicha.sim.profile import profile
 from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
 from kiwicha.sim.system import RunResult, run_program
 
@@ -46,14 +47,19 @@ class Job:
         Meaning of each element of the output; empty if unknown.
     config : isa.Config
         What it runs on.
-    program : Program
-        What runs.
+    compilation : Compilation
+        What every pass of the compiler gave.
     """
 
     model: str
     labels: tuple[str, ...]
     config: isa.Config
-    program: Program
+    compilation: Compilation
+
+    @property
+    def program(self) -> Program:
+        """What runs."""
+        return self.compilation.program
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def prepare(model: str, config: str) -> Job:
     """
     hardware = find_config(config)
     name, path, labels = zoo.resolve(model)
-    return Job(name, labels, hardware, compile_model(path, hardware))
+    return Job(name, labels, hardware, compile_stages(path, hardware))
 
 
 def model_inputs(job: Job, files: Sequence[Path]) -> list[bytes]:
@@ -183,6 +189,7 @@ def run_simulated(
         job_ends=result.job_ends,
         predicted=predict_program(job.program)[0] if job.config.engine_macs else None,
         counters=_counters(result) if job.config.engine_macs else None,
+        profile=profile(job.compilation, result.activity, result.step_cycles),
     )
     return Outcome(output, report, result.simulated_cycles / max(1e-9, result.wall_seconds))
 

@@ -1,0 +1,158 @@
+"""Where the cycles and bytes of a simulated inference went, layer by layer."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from kiwicha.compiler import Compilation
+from kiwicha.compiler.cycles import (
+    CPU_STEP_CYCLES,
+    DRAM_BYTES_PER_CYCLE,
+    predict_program,
+)
+from kiwicha.compiler.reasons import reasons
+from kiwicha.engine_list import EngineList, read_list
+from kiwicha.isa import EngineRun
+from kiwicha.program import Program, Step
+from kiwicha.sim.activity import Activity
+from kiwicha.sim.memory_map import memory_map
+from kiwicha.sim.moments import ListMoments, StepMoments, moments
+from kiwicha.sim.probes import Bit
+
+__all__ = ["SPLIT", "profile"]
+
+SPLIT = ("arithmetic", "requantizer", "weights", "transfers", "overhead", "cpu")
+"""What cycles are spent on: operations; waiting for the requantizer, for weights, for transfers;
+starting and ending jobs; the CPU."""
+_CAUSES = {
+    "arithmetic": Bit.BUSY,
+    "requantizer": Bit.WAITS_REQUANTIZER,
+    "weights": Bit.WAITS_WEIGHTS,
+    "transfers": Bit.WAITS_TRANSFERS,
+}
+_SIZE_MASK = (1 << 31) - 1
+
+
+def profile(
+    compilation: Compilation, activity: Activity, step_cycles: Sequence[Sequence[int]]
+) -> dict[str, Any]:
+    """Return the profile of the last inference, in JSON's terms.
+
+    Parameters
+    ----------
+    compilation : Compilation
+        What every pass gave.
+    activity : Activity
+        Of the simulation.
+    step_cycles : sequence of sequence of int
+        As the firmware counted them.
+
+    Returns
+    -------
+    dict
+        ``layers``: for each layer ``shape``, ``why`` (why it runs where it does), ``split`` (cycles
+        by `SPLIT`), ``dram`` (bytes: ``weights``, ``loads``, ``stores``, and what the CPU read and
+        wrote), and with an engine ``predicted`` cycles. ``memory``: see `memory_map`.
+        ``dram_bytes_per_cycle``: of sequential reads.
+    """
+    program = compilation.program
+    steps = moments(activity, program, step_cycles)[-1]
+    layers: list[dict[str, Any]] = [
+        {
+            "shape": list(layer.shape),
+            "why": why,
+            "split": dict.fromkeys(SPLIT, 0),
+            "dram": dict.fromkeys(("weights", "loads", "stores", "cpu_reads", "cpu_writes"), 0),
+        }
+        for layer, why in zip(program.layers, reasons(compilation), strict=True)
+    ]
+    if compilation.config.engine_macs:
+        _predict(program, layers)
+    bounds = np.array([step.span for step in steps])
+    reads, writes = (np.diff(words, axis=1)[:, 0].tolist() for words in activity.cpu_bytes(bounds))
+    for number, (step, moment) in enumerate(zip(program.steps, steps, strict=True)):
+        own = layers[step.layer]
+        own["dram"]["cpu_reads"] += reads[number]
+        own["dram"]["cpu_writes"] += writes[number]
+        if moment.engine is None:
+            own["split"]["cpu"] += moment.span[1] - moment.span[0]
+            continue
+        found = list_of(program, step)
+        for job, split in zip(found.jobs, _splits(activity, moment), strict=True):
+            for cause, cycles in split.items():
+                layers[step.layer + job.layer]["split"][cause] += cycles
+        for offset, kind, size in _traffic(found):
+            layers[step.layer + offset]["dram"][kind] += size
+    return {
+        "layers": layers,
+        "memory": memory_map(compilation, steps),
+        "dram_bytes_per_cycle": DRAM_BYTES_PER_CYCLE,
+    }
+
+
+def list_of(program: Program, step: Step) -> EngineList:
+    """Return the list of a step of the engine."""
+    params = step.params
+    assert isinstance(params, EngineRun)
+    return read_list(params, program.constants[params.image.offset :][: params.image.bytes])
+
+
+def _splits(activity: Activity, step: StepMoments) -> list[dict[str, int]]:
+    """Return the cycles of each job of a step by their causes.
+
+    What is not between the start of the list and the end of its last job (starting the engine,
+    storing results, waking the CPU) belongs to the last job, as in `make_report`.
+    """
+    engine = step.engine
+    assert isinstance(engine, ListMoments)
+    inner = np.array([engine.span[0], *engine.job_ends])
+    outer = [*inner[:-1].tolist(), engine.span[0] + step.span[1] - step.span[0]]
+    taken = np.zeros(len(activity.records), np.bool_)
+    parts = {}
+    for name, bit in _CAUSES.items():
+        active = activity.is_set(bit) & ~taken
+        taken |= active
+        parts[name] = np.diff(activity.active_cycles(active, inner)).tolist()
+    splits = []
+    for number in range(len(engine.job_ends)):
+        split = {name: counts[number] for name, counts in parts.items()}
+        if number == len(engine.job_ends) - 1:
+            split["transfers"] += engine.span[1] - engine.job_ends[-1]
+        total = outer[number + 1] - outer[number]
+        splits.append({**split, "overhead": total - sum(split.values())})
+    return splits
+
+
+def _traffic(found: EngineList) -> Iterator[tuple[int, str, int]]:
+    """Yield layer, sort and bytes of what moves between DRAM and the engine."""
+    for job in found.jobs:
+        yield job.layer, "weights", job.weights_bytes
+    for number, transfer in enumerate(found.transfers):
+        if transfer.bytes > _SIZE_MASK:
+            # Of the job whose results it stores.
+            yield (
+                found.jobs[max(transfer.wait_jobs - 1, 0)].layer,
+                "stores",
+                (transfer.bytes & _SIZE_MASK),
+            )
+            continue
+        waiting = (job.layer for job in found.jobs if job.wait_transfers > number)
+        yield next(waiting, found.jobs[-1].layer), "loads", transfer.bytes
+
+
+def _predict(program: Program, layers: list[dict[str, Any]]) -> None:
+    """Add predicted cycles."""
+    _, lists = predict_program(program)
+    for layer in layers:
+        layer["predicted"] = 0
+    for number, step in enumerate(program.steps):
+        if number not in lists:
+            layers[step.layer]["predicted"] += CPU_STEP_CYCLES
+            continue
+        total, jobs = lists[number]
+        before = 0
+        for job in jobs:
+            end = total if job is jobs[-1] else job.end
+            layers[step.layer + job.layer]["predicted"] += end - before
+            before = end

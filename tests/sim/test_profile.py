@@ -1,0 +1,126 @@
+"""Profile, moments and map of memory of the bundled model on the simulated engine."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kiwicha import zoo
+from kiwicha.compiler import Compilation, compile_stages
+from kiwicha.compiler.cycles import predict_program
+from kiwicha.isa import Where
+from kiwicha.isa_engine import EngineCounter
+from kiwicha.sim.moments import moments
+from kiwicha.sim.probes import Bit
+from kiwicha.sim.profile import SPLIT, list_of, profile
+from kiwicha.sim.system import RunResult, run_program
+
+pytestmark = pytest.mark.verilator
+
+
+@pytest.fixture(scope="module")
+def compilation() -> Compilation:
+    return compile_stages(zoo.resolve(zoo.DEMO)[1], "64")
+
+
+@pytest.fixture(scope="module")
+def result(compilation: Compilation) -> RunResult:
+    size = compilation.program.inputs[0].ref.bytes
+    return run_program(compilation.program, [np.random.default_rng(1).bytes(size)])
+
+
+@pytest.fixture(scope="module")
+def found(compilation: Compilation, result: RunResult) -> dict[str, Any]:
+    return profile(compilation, result.activity, result.step_cycles)
+
+
+def test_jobs_end_when_the_engine_counted(compilation: Compilation, result: RunResult) -> None:
+    (steps,) = moments(result.activity, compilation.program, result.step_cycles)
+    assert [step.engine is not None for step in steps] == [
+        bool(ends) for ends in result.job_ends[0]
+    ]
+    for step, ends, spent in zip(steps, result.job_ends[0], result.step_cycles[0], strict=True):
+        assert step.span[1] - step.span[0] == spent
+        if step.engine is not None:
+            start, end = step.engine.span
+            assert step.span[0] < start < end <= step.span[1]
+            assert [at - start - 1 for at in step.engine.job_ends] == list(ends)
+
+
+def test_the_log_counts_what_the_engine_counted(result: RunResult) -> None:
+    (span,) = result.activity.lists()
+    (counts,) = (values for values in result.counters[0] if values)
+    bits = {
+        EngineCounter.BUSY: Bit.BUSY,
+        EngineCounter.WAIT_WEIGHTS: Bit.WAITS_WEIGHTS,
+        EngineCounter.WAIT_TRANSFERS: Bit.WAITS_TRANSFERS,
+        EngineCounter.WAIT_REQUANTIZER: Bit.WAITS_REQUANTIZER,
+    }
+    for counter, bit in bits.items():
+        before, after = result.activity.active_cycles(result.activity.is_set(bit), np.array(span))
+        assert after - before == counts[counter]
+
+
+def test_every_cycle_of_a_layer_has_a_cause(
+    compilation: Compilation, result: RunResult, found: dict[str, Any]
+) -> None:
+    total = 0
+    for layer, entry in zip(compilation.program.layers, found["layers"], strict=True):
+        split = entry["split"]
+        assert tuple(split) == SPLIT
+        assert min(split.values()) >= 0
+        assert (split["cpu"] > 0) == (layer.where in {Where.CPU, Where.SIMD})
+        assert (split["arithmetic"] > 0) == (layer.where is Where.ENGINE)
+        total += sum(split.values())
+    assert total == result.last_cycles
+
+
+def test_bytes_are_those_that_crossed_the_port(
+    compilation: Compilation, result: RunResult, found: dict[str, Any]
+) -> None:
+    moved = {
+        kind: sum(entry["dram"][kind] for entry in found["layers"])
+        for kind in ("weights", "loads", "stores")
+    }
+    words = {
+        bit: int(result.activity.active_cycles(result.activity.is_set(bit), np.array([10**9]))[0])
+        for bit in (Bit.READS_WEIGHTS, Bit.READS_DATA, Bit.WRITES_DATA)
+    }
+    assert moved["weights"] == 16 * words[Bit.READS_WEIGHTS]
+    assert 0 <= 16 * words[Bit.READS_DATA] - moved["loads"] < 16
+    assert 0 <= 16 * words[Bit.WRITES_DATA] - moved["stores"] < 16
+    softmax = found["layers"][-1]["dram"]
+    assert 0 < softmax["cpu_reads"] < 4096
+
+
+def test_predictions_are_the_compilers(compilation: Compilation, found: dict[str, Any]) -> None:
+    total, _ = predict_program(compilation.program)
+    assert sum(entry["predicted"] for entry in found["layers"]) == total
+
+
+def test_tensors_that_live_at_one_time_do_not_share_bytes(
+    compilation: Compilation, found: dict[str, Any]
+) -> None:
+    memory = found["memory"]["scratchpad"]
+    tensors = memory["tensors"]
+    assert len(tensors) > len(list_of(compilation.program, compilation.program.steps[0]).jobs) / 2
+    names = {tensor.name for tensor in compilation.graph.tensors}
+    for number, one in enumerate(tensors):
+        assert one["name"] in names
+        assert 0 <= one["start"] < one["end"]
+        assert one["offset"] + one["bytes"] <= memory["bytes"]
+        for other in tensors[:number]:
+            is_apart = (
+                one["offset"] + one["bytes"] <= other["offset"]
+                or other["offset"] + other["bytes"] <= one["offset"]
+            )
+            assert is_apart or one["start"] >= other["end"] or other["start"] >= one["end"]
+    arena = found["memory"]["arena"]
+    assert {tensor["name"] for tensor in arena["tensors"]} <= names
+    assert arena["bytes"] == compilation.memory.arena_bytes
+
+
+def test_every_layer_has_a_reason(compilation: Compilation, found: dict[str, Any]) -> None:
+    for layer, entry in zip(compilation.program.layers, found["layers"], strict=True):
+        assert ("on the engine" in entry["why"]) == (layer.where is Where.ENGINE)
+    assert found["layers"][-1]["why"].startswith("the engine has no job for SOFTMAX; ")
