@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from kiwicha.compiler.cycles import predict_program
 from kiwicha.compiler.driver import compile_model
+from kiwicha.isa import ENGINE_CONFIGS
 from kiwicha.sim.system import run_program
 
 pytestmark = pytest.mark.verilator
@@ -22,9 +24,13 @@ NIGHTLY = [
 
 def check_goldens(model: Path, goldens: list[Any], config: str) -> None:
     program = compile_model(model, config)
+    inferences = 2 if config in ENGINE_CONFIGS else 1
     for golden in goldens:
-        result = run_program(program, [golden.input])
+        result = run_program(program, [golden.input], inferences=inferences)
         assert result.outputs == (golden.output,), golden.name
+        if config in ENGINE_CONFIGS:
+            predicted, _ = predict_program(program)
+            assert abs(predicted / result.last_cycles - 1) < 0.05, golden.name
 
 
 @pytest.mark.parametrize("config", ["simd", "64"])

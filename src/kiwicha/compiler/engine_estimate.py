@@ -5,12 +5,12 @@ This is for choosing among many; `cycles` predicts what was chosen.
 
 from dataclasses import dataclass
 
-from kiwicha.compiler.cycles import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.engine_cascade import Cascade
 from kiwicha.compiler.engine_jobs import Part, engine_job, stream_bytes
 from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_run import Run
 from kiwicha.compiler.engine_stripes import Stripe
+from kiwicha.compiler.engine_threads import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.engine_work import job_work
 from kiwicha.isa import ALIGNMENT_BYTES
 from kiwicha.isa_engine import READ_BYTES as LINE_BYTES
