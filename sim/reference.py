@@ -13,6 +13,7 @@ from kiwicha.program import IoTensor, Program, Step
 from kiwicha.sim.reference_engine import run_engine
 from kiwicha.sim.reference_kernels import IN_PLACE, KERNELS
 from kiwicha.sim.reference_memory import Memory, check_overlap
+from kiwicha.sim.reference_overlap import check_overlapped
 
 __all__ = ["NUMPY_TYPES", "StepObserver", "run", "trace"]
 
@@ -66,6 +67,8 @@ def run(
         memory.store(tensor.ref, _input_array(number, tensor, value))
     for number, step in enumerate(program.steps):
         try:
+            if step.kernel is isa.Kernel.ENGINE:
+                check_overlapped(memory, program.steps, number)
             output = _execute(memory, step)
         except ProgramError as error:
             raise ProgramError(f"step {number} ({step.kernel.name}): {error}") from error

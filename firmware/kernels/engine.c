@@ -47,6 +47,11 @@ enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, cons
     kiwicha_platform_drain_stores();
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_START, 0, 0,
                    p->job_count | p->transfer_count << 16);
+    return KIWICHA_STATUS_OK;
+}
+
+enum kiwicha_status kiwicha_wait_engine(void)
+{
     const uint32_t status = kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WAIT, 0, 0, 0);
     kiwicha_platform_forget_cached();
     return status == 0 ? KIWICHA_STATUS_OK : KIWICHA_STATUS_ENGINE;

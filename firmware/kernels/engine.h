@@ -17,12 +17,20 @@
 enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory, const void *params);
 
 /**
- * Runs a list to its end: everything it writes is in DRAM, and no cache holds what was there.
+ * Starts a list and returns. The CPU must not touch what the list reads or writes, nor start
+ * another one, until `kiwicha_wait_engine` has returned.
  *
- * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if a pointer is null, or
- *     KIWICHA_STATUS_ENGINE, `kiwicha_engine_status` telling why
+ * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_BAD_ARGUMENT if a pointer is null
  */
 enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, const void *params);
+
+/**
+ * Waits for the end of the list: everything it writes is in DRAM, and no cache holds what was
+ * there. The watchdog bounds the wait.
+ *
+ * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_ENGINE, `kiwicha_engine_status` telling why
+ */
+enum kiwicha_status kiwicha_wait_engine(void);
 
 /** Returns the engine's status: enum kiwicha_engine_error * 65536 + job number; 0 if all is well.
  */

@@ -51,8 +51,11 @@ uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);
  * Executes all steps once, on the inputs that lie in the arena.
  *
  * @param model from `kiwicha_open`
+ * Steps that an ENGINE step overlaps are executed while the engine works.
+ *
  * @param cycles null, or kiwicha_cycle_entries() words: cycles of each step; behind those of an
- *     ENGINE step what `kiwicha_read_engine_cycles` gives
+ *     ENGINE step what `kiwicha_read_engine_cycles` gives. An ENGINE step's own cycles are those of
+ *     starting and of waiting, without the steps that it overlaps
  * @param on_step null, or called after each step with its index, outside the counted cycles
  * @param context handed to on_step
  * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if the model is null or not open, or what

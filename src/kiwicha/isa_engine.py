@@ -240,3 +240,4 @@ class EngineRun(Struct):
     transfer_count: int = u32("EngineTransfers behind them")
     macs: int = u32("products per cycle of the engine it is for: order of the weights")
     scratchpad_bytes: int = u32("bytes of the scratchpad that it may use")
+    overlapped_steps: int = u32("steps of the CPU behind this one that run while the engine works")

@@ -207,17 +207,20 @@ def _shares(
     """Yield layer numbers with their cycles in a step.
 
     A job has the cycles since the end of the one before; what comes after the last job (storing
-    results, waking the CPU) counts for its layer.
+    results, waking the CPU) counts for its layer. Cycles in which the engine worked while the CPU
+    executed steps of its own, after the start of the list, count for those.
     """
     if not isinstance(step.params, EngineRun):
         yield step.layer, spent
         return
     image = program.constants[step.params.image.offset :][: step.params.image.bytes]
     jobs = read_list(step.params, image).jobs
+    hidden = max(0, job_ends[-1] - spent) if step.params.overlapped_steps else 0
     before = 0
     for job, end in zip(jobs, job_ends, strict=True):
-        yield step.layer + job.layer, end - before
-        before = end
+        shown = max(0, end - hidden)
+        yield step.layer + job.layer, shown - before
+        before = shown
     yield step.layer + jobs[-1].layer, spent - before
 
 

@@ -133,6 +133,8 @@ def _lifetimes(network: Network, tiles: Sequence[Tile]) -> dict[int, tuple[int, 
     for step, item in enumerate(tiles):
         for tensor in item.tensors.values():
             use(tensor, step)
+            # The engine touches its tensors until the last call beside it has run.
+            use(tensor, step + getattr(item.params, "overlapped_steps", 0))
     for tensor in network.graph.outputs:
         use(tensor, len(tiles))
     return lifetimes

@@ -10,6 +10,7 @@ from kiwicha.compiler.emit import emit
 from kiwicha.compiler.graph import Graph
 from kiwicha.compiler.layers import Network
 from kiwicha.compiler.lower import lower
+from kiwicha.compiler.overlap import overlap
 from kiwicha.compiler.reader import read
 from kiwicha.compiler.tile import Tile, tile
 from kiwicha.errors import UsageError
@@ -84,7 +85,7 @@ def compile_stages(
     network = lower(graph)
     if eliminate and target.engine_macs:
         network = eliminate_channels(network)
-    tiles = tile(network, target, has_tables=has_tables)
+    tiles = overlap(network, tile(network, target, has_tables=has_tables))
     memory = allocate(network, tiles)
     program = emit(network, tiles, memory, target)
     return Compilation(target, graph, network, tiles, memory, program)

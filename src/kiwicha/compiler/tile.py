@@ -99,6 +99,7 @@ def _engine_tile(position: int, schedule: Schedule, config: Config) -> Tile:
             transfer_count=len(schedule.transfers),
             macs=config.engine_macs,
             scratchpad_bytes=config.scratchpad_bytes,
+            overlapped_steps=0,
         ),
         {f"arena {tensor}": tensor for tensor in schedule.arena_tensors},
         {},

@@ -1,15 +1,11 @@
-#include "runtime.h"
-
+/* Checks of everything that decides what an inference reads or writes. */
 #include <stddef.h>
 
 #include "../kernels/check.h"
 #include "kernel_table.h"
-#include "platform.h"
+#include "runtime.h"
 #if KIWICHA_CONFIG_HAS_SIMD
 #include "../kernels/cfu.h"
-#endif
-#if KIWICHA_CONFIG_ENGINE_MACS
-#include "../kernels/engine.h"
 #endif
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Programs are little-endian");
@@ -145,6 +141,29 @@ KIWICHA_SMALL static enum kiwicha_status check_step(const struct kiwicha_model *
     return entry->check(&model->memory, model->memory.program + step->params_offset);
 }
 
+/* Whether the steps that a list of the engine overlaps exist and leave the engine alone. */
+KIWICHA_SMALL static bool is_overlap_possible(const struct kiwicha_model *model, uint32_t step)
+{
+#if KIWICHA_CONFIG_ENGINE_MACS
+    if (model->steps[step].kernel == KIWICHA_KERNEL_ENGINE) {
+        const struct kiwicha_engine_run *run =
+            (const void *)(model->memory.program + model->steps[step].params_offset);
+        if (run->overlapped_steps >= model->step_count - step) {
+            return false;
+        }
+        for (uint32_t k = 1; k <= run->overlapped_steps; k++) {
+            if (model->steps[step + k].kernel == KIWICHA_KERNEL_ENGINE) {
+                return false;
+            }
+        }
+    }
+#else
+    (void)model;
+    (void)step;
+#endif
+    return true;
+}
+
 KIWICHA_SMALL static enum kiwicha_status check_arguments(const void *program,
                                                          uint32_t program_bytes, const void *arena,
                                                          uint32_t arena_bytes)
@@ -206,6 +225,9 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, cons
     }
     for (uint32_t k = 0; k < opened.step_count && status == KIWICHA_STATUS_OK; k++) {
         status = check_step(&opened, header, &opened.steps[k]);
+        if (status == KIWICHA_STATUS_OK && !is_overlap_possible(&opened, k)) {
+            status = KIWICHA_STATUS_BAD_PARAMETERS;
+        }
         if (status != KIWICHA_STATUS_OK) {
             model->failed_step = k;
         }
@@ -214,65 +236,4 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, cons
         *model = opened;
     }
     return status;
-}
-
-/* Words of the table of cycles behind a step's own; fills them in unless words is null. */
-static uint32_t read_engine_cycles(const struct kiwicha_model *model,
-                                   const struct kiwicha_step_record *step, uint32_t *words)
-{
-#if KIWICHA_CONFIG_ENGINE_MACS
-    if (step->kernel == KIWICHA_KERNEL_ENGINE) {
-        const void *params = model->memory.program + step->params_offset;
-        if (words != NULL) {
-            kiwicha_read_engine_cycles(params, words);
-        }
-        return kiwicha_engine_cycle_words(params);
-    }
-#endif
-    (void)model;
-    (void)step;
-    (void)words;
-    return 0;
-}
-
-uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model)
-{
-    uint32_t entries = 0;
-    if (model != NULL) {
-        for (uint32_t k = 0; k < model->step_count; k++) {
-            entries += 1 + read_engine_cycles(model, &model->steps[k], NULL);
-        }
-    }
-    return entries;
-}
-
-enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles,
-                                   void (*on_step)(void *context, uint32_t step), void *context)
-{
-    if (model == NULL || model->memory.program == NULL) {
-        return KIWICHA_STATUS_BAD_ARGUMENT;
-    }
-    model->cycles = 0;
-    for (uint32_t k = 0; k < model->step_count; k++) {
-        const uint32_t begin = kiwicha_platform_cycles();
-        const struct kiwicha_step_record *step = &model->steps[k];
-        const struct kiwicha_kernel_entry *entry = kiwicha_find_kernel(step->kernel);
-        const enum kiwicha_status status =
-            entry == NULL ? KIWICHA_STATUS_BAD_KERNEL
-                          : entry->run(&model->memory, model->memory.program + step->params_offset);
-        const uint32_t end = kiwicha_platform_cycles();
-        if (status != KIWICHA_STATUS_OK) {
-            model->failed_step = k;
-            return status;
-        }
-        model->cycles += end - begin;
-        if (cycles != NULL) {
-            *cycles++ = end - begin;
-            cycles += read_engine_cycles(model, step, cycles);
-        }
-        if (on_step != NULL) {
-            on_step(context, k);
-        }
-    }
-    return KIWICHA_STATUS_OK;
 }

@@ -1,0 +1,100 @@
+"""Steps of the CPU that run while the engine works on a list that they have nothing to do with."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from kiwicha.compiler.layers import Network
+from kiwicha.compiler.tile import Tile
+
+__all__ = ["overlap"]
+
+
+@dataclass(frozen=True)
+class _Uses:
+    """Tensors in the arena, by their storage."""
+
+    reads: frozenset[int]
+    writes: frozenset[int]
+
+    def depends_on(self, earlier: "_Uses") -> bool:
+        """Whether the order of two calls matters."""
+        return bool(
+            self.reads & earlier.writes
+            or self.writes & earlier.writes
+            or self.writes & earlier.reads
+        )
+
+    def __or__(self, other: "_Uses") -> "_Uses":
+        return _Uses(self.reads | other.reads, self.writes | other.writes)
+
+
+def overlap(network: Network, tiles: Sequence[Tile]) -> tuple[Tile, ...]:
+    """Return the kernel calls with those of the CPU moved beside independent lists of the engine.
+
+    Of the calls directly before a list, those whose results it does not need come after its start;
+    of the calls directly after it, those that need none of its results run before its end. Each
+    list says how many of the calls behind it that are.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    tiles : sequence of Tile
+        Kernel calls in an order that respects what they read and write.
+    """
+    pending = list(tiles)
+    done: list[Tile] = []
+    fixed = 0
+    while pending:
+        item = pending.pop(0)
+        if item.schedule is None:
+            done.append(item)
+            continue
+        uses = _uses(network, item)
+        before = _cpu_calls(reversed(done[fixed:]))
+        del done[len(done) - len(before) :]
+        needed, early = _divide(network, before, uses, is_backwards=True)
+        after = _cpu_calls(pending)
+        late, free = _divide(network, after, uses, is_backwards=False)
+        pending[: len(after)] = late
+        moved = [*reversed(early), *free]
+        params = dataclasses.replace(item.params, overlapped_steps=len(moved))
+        done += [*reversed(needed), dataclasses.replace(item, params=params), *moved]
+        # What runs beside this list stays there, even if it could run beside the next.
+        fixed = len(done)
+    return tuple(done)
+
+
+def _cpu_calls(items: Iterable[Tile]) -> list[Tile]:
+    return list(takewhile(lambda item: item.schedule is None, items))
+
+
+def _divide(
+    network: Network, items: Iterable[Tile], uses: _Uses, *, is_backwards: bool
+) -> tuple[list[Tile], list[Tile]]:
+    """Return the calls that must keep their side of a list, and those that may run beside it."""
+    bound, free = [], []
+    for item in items:
+        its = _uses(network, item)
+        if uses.depends_on(its) if is_backwards else its.depends_on(uses):
+            bound.append(item)
+            uses |= its
+        else:
+            free.append(item)
+    return bound, free
+
+
+def _uses(network: Network, item: Tile) -> _Uses:
+    if item.schedule is not None:
+        run = item.schedule.run
+        return _Uses(_stored(network, run.loads), _stored(network, run.stores))
+    inputs = (index for name, index in item.tensors.items() if name != "output")
+    outputs = (index for name, index in item.tensors.items() if name == "output")
+    return _Uses(_stored(network, inputs), _stored(network, outputs))
+
+
+def _stored(network: Network, tensors: Iterable[int]) -> frozenset[int]:
+    storages = (network.storage(index) for index in tensors)
+    return frozenset(storage.index for storage in storages if not storage.is_constant)
