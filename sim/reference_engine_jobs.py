@@ -335,10 +335,16 @@ def _tables(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) ->
         raise ProgramError(f"a table job must go on by {outputs_of(macs)} bytes ({job})")
     addresses = job.first_address + np.arange(size)
     sums = tables[scratchpad.bytes[addresses], 0]
+    is_written = scratchpad.is_written[addresses]
     if job.kind == JobKind.ADD:
-        sums = sums + tables[scratchpad.bytes[job.input_2_address + np.arange(size)], 1]
+        others = job.input_2_address + np.arange(size)
+        sums = sums + tables[scratchpad.bytes[others], 1]
+        is_written &= scratchpad.is_written[others]
     values = _requantized(job, sums, parameters)
-    scratchpad.write(job.output_address + np.arange(size), values)
+    outputs = job.output_address + np.arange(size)
+    scratchpad.write(outputs, values)
+    # Bytes behind the tensors are computed along: what comes of them is as undefined as they are.
+    scratchpad.is_written[outputs] = is_written
 
 
 _JOBS: dict[JobKind, Callable[[EngineJob, bytes, int, Scratchpad], None]] = {

@@ -149,13 +149,9 @@ def test_refuses_an_order_left_to_chance(subject: tuple[Program, Case]) -> None:
 def test_refuses_to_read_what_nobody_wrote(subject: tuple[Program, Case]) -> None:
     program, case = subject
     _, transfers = lists(program)
-    loads = [number for number, item in enumerate(transfers) if not item.bytes & STORE]
-    assert transfers[loads[0]].bytes > 16
-    # Stripes may load a byte more than once.
-    for number in loads:
-        program = changed(program, EngineTransfer, number, bytes=1)
+    assert transfers[0].bytes > 16
     with pytest.raises(ProgramError, match=r"byte \d+ must be written before it is read"):
-        reference.run(program, case.inputs)
+        reference.run(changed(program, EngineTransfer, 0, bytes=1), case.inputs)
 
 
 @pytest.mark.parametrize(

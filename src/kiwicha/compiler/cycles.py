@@ -51,7 +51,8 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[Jo
         image = program.constants[params.image.offset :][: params.image.bytes]
         found = read_list(params, image)
         lists[number] = predict_list(found.jobs, found.transfers, params.macs)
-        hidden = min(params.overlapped_steps * CPU_STEP_CYCLES, lists[number][0])
+        beside = program.steps[number + 1 :][: params.overlapped_steps]
+        hidden = min(sum(map(_cpu_cycles, beside)), lists[number][0])
         total += LIST_CPU_CYCLES + lists[number][0] - hidden
     return total, lists
 
