@@ -6,11 +6,8 @@ from typing import Any
 import numpy as np
 
 from kiwicha.compiler import Compilation
-from kiwicha.compiler.cycles import (
-    CPU_STEP_CYCLES,
-    DRAM_BYTES_PER_CYCLE,
-    predict_program,
-)
+from kiwicha.compiler.cycles import CPU_STEP_CYCLES, predict_program
+from kiwicha.compiler.engine_threads import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.reasons import reasons
 from kiwicha.engine_list import EngineList, read_list
 from kiwicha.isa import EngineRun
