@@ -28,7 +28,7 @@ from kiwicha.sim.reference_pairs import (
     reduce_max,
     sub,
 )
-from kiwicha.sim.reference_tables import lookup
+from kiwicha.sim.reference_tables import arg_max, lookup, quantize
 
 __all__ = ["IN_PLACE", "KERNELS", "KernelFunction"]
 
@@ -273,10 +273,12 @@ KERNELS: dict[isa.Kernel, KernelFunction] = {
     isa.Kernel.SOFTMAX: _softmax,
     isa.Kernel.MOVE: _move,
     isa.Kernel.LOOKUP: lookup,
+    isa.Kernel.QUANTIZE: quantize,
     isa.Kernel.MINIMUM: minimum,
     isa.Kernel.MAXIMUM: maximum,
     isa.Kernel.PRELU: prelu,
     isa.Kernel.REDUCE_MAX: reduce_max,
+    isa.Kernel.ARG_MAX: arg_max,
     isa.Kernel.CUSTOM: run_custom,
     isa.Kernel.SIMD_CONV_1X1: _simd_conv_1x1,
     isa.Kernel.SIMD_CONV: _simd_conv,

@@ -17,6 +17,7 @@ HARDWARE_LIBRARIES = {"amaranth", "amaranth_boards", "litedram", "litex", "migen
 # isa <- {compiler, gateware} <- sim <- boards <- cli: nobody imports what stands to the right.
 CONTRACT = ["compiler", "gateware", "firmware", "sim", "boards", "cli", "commands"]
 FORBIDDEN = {
+    "kiwicha.floats": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.isa": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.layout": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.activations": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,

@@ -76,8 +76,16 @@ KIWICHA_DECLARE_RUN(custom);
 KIWICHA_DECLARE_CHECK(move);
 KIWICHA_DECLARE_RUN(move);
 
-/** Every byte of a tensor through a table of 256; output and input may be the same. */
+/** Every byte of a tensor through a table of 256 bytes, in place if need be, or of 256 words. */
 KIWICHA_DECLARE_CHECK(lookup);
 KIWICHA_DECLARE_RUN(lookup);
+
+/** QUANTIZE of float32, by comparing; a NaN counts as an infinity of its sign. */
+KIWICHA_DECLARE_CHECK(quantize);
+KIWICHA_DECLARE_RUN(quantize);
+
+/** ARG_MAX: of equal values the first. */
+KIWICHA_DECLARE_CHECK(arg_max);
+KIWICHA_DECLARE_RUN(arg_max);
 
 #endif

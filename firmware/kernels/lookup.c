@@ -2,15 +2,18 @@
 #include "kernels.h"
 
 #define ENTRIES 256
+#define THRESHOLDS 255
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_lookup(const struct kiwicha_memory *memory,
                                                        const void *params)
 {
     const struct kiwicha_lookup *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
-    kiwicha_require_source(&check, &p->input, p->output.bytes, 1);
-    kiwicha_require_target(&check, &p->output, p->input.bytes, 1);
-    kiwicha_require_source(&check, &p->table, ENTRIES, 1);
+    const uint32_t entry_bytes = p->table.bytes == ENTRIES ? 1 : sizeof(kiwicha_word);
+    kiwicha_require_source(&check, &p->input, p->input.bytes, 1);
+    kiwicha_require_target(&check, &p->output,
+                           kiwicha_saturating_multiply(p->input.bytes, entry_bytes), entry_bytes);
+    kiwicha_require_source(&check, &p->table, ENTRIES * entry_bytes, entry_bytes);
     kiwicha_require(&check, (p->table.offset & KIWICHA_REF_CONSTANT_BIT) != 0);
     return check.status;
 }
@@ -23,10 +26,54 @@ KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_lookup(const struct kiwicha_mem
     }
     const struct kiwicha_lookup *p = params;
     const uint8_t *input = kiwicha_source(memory, &p->input);
-    const int8_t *table = kiwicha_source(memory, &p->table);
+    const void *table = kiwicha_source(memory, &p->table);
+    void *output = kiwicha_target(memory, &p->output);
+    if (p->table.bytes == ENTRIES) {
+        for (uint32_t k = 0; k < p->input.bytes; k++) {
+            ((uint8_t *)output)[k] = ((const uint8_t *)table)[input[k]];
+        }
+    } else {
+        for (uint32_t k = 0; k < p->input.bytes; k++) {
+            ((kiwicha_word *)output)[k] = ((const kiwicha_word *)table)[input[k]];
+        }
+    }
+    return KIWICHA_STATUS_OK;
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_quantize(const struct kiwicha_memory *memory,
+                                                         const void *params)
+{
+    const struct kiwicha_quantize *p = params;
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    kiwicha_require_source(&check, &p->input,
+                           kiwicha_saturating_multiply(p->output.bytes, sizeof(int32_t)),
+                           sizeof(int32_t));
+    kiwicha_require_target(&check, &p->output, p->output.bytes, 1);
+    kiwicha_require_source(&check, &p->thresholds, THRESHOLDS * sizeof(int32_t), sizeof(int32_t));
+    return check.status;
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_run_quantize(const struct kiwicha_memory *memory,
+                                                       const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_quantize *p = params;
+    const kiwicha_word *input = kiwicha_source(memory, &p->input);
+    const int32_t *thresholds = kiwicha_source(memory, &p->thresholds);
     int8_t *output = kiwicha_target(memory, &p->output);
     for (uint32_t k = 0; k < p->output.bytes; k++) {
-        output[k] = table[input[k]];
+        const int32_t bits = (int32_t)input[k];
+        /* Of two negative numbers the one with larger bits is smaller: turn those around. */
+        const int32_t ordered = bits ^ ((bits >> 31) & INT32_MAX);
+        uint32_t count = 0;
+        for (uint32_t step = (THRESHOLDS + 1) / 2; step > 0; step /= 2) {
+            if (thresholds[count + step - 1] <= ordered) {
+                count += step;
+            }
+        }
+        output[k] = (int8_t)((int32_t)count + INT8_MIN);
     }
     return KIWICHA_STATUS_OK;
 }

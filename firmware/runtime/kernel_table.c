@@ -26,10 +26,12 @@ static const struct kiwicha_kernel_entry table[] = {
     ENTRY(SOFTMAX, kiwicha_softmax, softmax, softmax),
     ENTRY(MOVE, kiwicha_move, move, move),
     ENTRY(LOOKUP, kiwicha_lookup, lookup, lookup),
+    ENTRY(QUANTIZE, kiwicha_quantize, quantize, quantize),
     ENTRY(MINIMUM, kiwicha_elementwise, elementwise, minimum),
     ENTRY(MAXIMUM, kiwicha_elementwise, elementwise, maximum),
     ENTRY(PRELU, kiwicha_elementwise, elementwise, prelu),
     ENTRY(REDUCE_MAX, kiwicha_mean, mean, reduce_max),
+    ENTRY(ARG_MAX, kiwicha_arg_max, arg_max, arg_max),
     ENTRY(CUSTOM, kiwicha_custom, custom, custom),
 #if KIWICHA_CONFIG_HAS_SIMD
     ENTRY(SIMD_CONV_1X1, kiwicha_conv, simd_conv_1x1, simd_conv_1x1),

@@ -109,8 +109,7 @@ KIWICHA_SMALL static enum kiwicha_status check_tensors(const struct kiwicha_mode
         const struct kiwicha_io_record *tensor = &tensors[k];
         kiwicha_require(&check, tensor->name_offset < header->names_bytes);
         kiwicha_require(&check, tensor->rank <= KIWICHA_MAX_RANK);
-        kiwicha_require(&check, tensor->dtype == KIWICHA_DTYPE_INT8 ||
-                                    tensor->dtype == KIWICHA_DTYPE_INT32);
+        kiwicha_require_range(&check, tensor->dtype, KIWICHA_DTYPE_INT8, KIWICHA_DTYPE_FLOAT32);
         if (check.status != KIWICHA_STATUS_OK) {
             break;
         }

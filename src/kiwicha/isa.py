@@ -17,6 +17,7 @@ __all__ = [
     "ENGINE_CONFIGS",
     "KERNEL_PARAMS",
     "AccumulatorOp",
+    "ArgMax",
     "BootBlock",
     "Config",
     "ConfigOp",
@@ -35,6 +36,7 @@ __all__ = [
     "Pad",
     "Pool",
     "ProgramHeader",
+    "Quantize",
     "RequantizeOp",
     "Softmax",
     "Status",
@@ -307,11 +309,12 @@ class DType(enum.IntEnum):
 
     INT8 = 1
     INT32 = 2
+    FLOAT32 = 3
 
     @property
     def size_bytes(self) -> int:
         """Bytes per element."""
-        return {DType.INT8: 1, DType.INT32: 4}[self]
+        return 1 if self is DType.INT8 else 4
 
 
 class Where(enum.IntEnum):
@@ -539,11 +542,34 @@ class Move(Struct):
 
 @dataclass(frozen=True)
 class Lookup(Struct):
-    """Operators with one input, and requantization: every byte is looked up in a table."""
+    """Operators with one input, and requantization: every byte is looked up in a table.
+
+    With entries of 4 bytes it is DEQUANTIZE.
+    """
 
     input: Ref = ref("int8")
-    output: Ref = ref("int8, same size; may be the input")
-    table: Ref = ref("int8 [256], constant, by the input byte taken as unsigned")
+    output: Ref = ref("as many entries as the input has bytes; of int8, may be the input")
+    table: Ref = ref("int8 or float32 [256], constant, by the input byte taken as unsigned")
+
+
+@dataclass(frozen=True)
+class Quantize(Struct):
+    """QUANTIZE of float32: -128 plus the number of thresholds that are at most the input."""
+
+    input: Ref = ref("float32")
+    output: Ref = ref("int8, as many")
+    thresholds: Ref = ref("int32 [255], constant: `kiwicha.floats.thresholds`")
+
+
+@dataclass(frozen=True)
+class ArgMax(Struct):
+    """ARG_MAX: the position of the first largest byte along one dimension."""
+
+    input: Ref = ref("int8 [outer, depth, inner]")
+    output: Ref = ref("int32 [outer, inner]")
+    outer: int = u32("product of the dimensions in front")
+    depth: int = u32("size of the dimension")
+    inner: int = u32("product of the dimensions behind")
 
 
 @dataclass(frozen=True)
@@ -576,10 +602,12 @@ class Kernel(enum.IntEnum):
     SOFTMAX = 11
     MOVE = 12
     LOOKUP = 24
+    QUANTIZE = 25
     MINIMUM = 26
     MAXIMUM = 27
     PRELU = 28
     REDUCE_MAX = 29
+    ARG_MAX = 30
     CUSTOM = 31
     SIMD_CONV_1X1 = 32
     SIMD_CONV = 33
@@ -611,10 +639,12 @@ KERNEL_PARAMS: dict[Kernel, type[Struct]] = {
     Kernel.SOFTMAX: Softmax,
     Kernel.MOVE: Move,
     Kernel.LOOKUP: Lookup,
+    Kernel.QUANTIZE: Quantize,
     Kernel.MINIMUM: Elementwise,
     Kernel.MAXIMUM: Elementwise,
     Kernel.PRELU: Elementwise,
     Kernel.REDUCE_MAX: Mean,
+    Kernel.ARG_MAX: ArgMax,
     Kernel.CUSTOM: Custom,
     Kernel.SIMD_CONV_1X1: Conv,
     Kernel.SIMD_CONV: Conv,

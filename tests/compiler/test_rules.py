@@ -121,7 +121,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
         lambda: conv(b={"data": None}),
         (
             "operator 0 CONV_2D (b): bias must be a dense constant; "
-            f"model (b): model input must be int8, not int32; {REMEDY}"
+            f"model (b): model input must be int8 or float32, not int32; {REMEDY}"
         ),
     ),
     (
@@ -136,7 +136,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
         lambda: mean([1, 2], (1, 2), data=None),
         (
             "operator 0 MEAN (p): axes must be a dense constant; "
-            f"model (p): model input must be int8, not int32; {REMEDY}"
+            f"model (p): model input must be int8 or float32, not int32; {REMEDY}"
         ),
     ),
     (
@@ -162,8 +162,12 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
         "operator 0 CONV_2D: dilated kernel height must be 1 to 32767, not 40001",
     ),
     (
+        lambda: conv(x={"shape": (1, 4, 4, 3)}),
+        "operator 0 CONV_2D (w): weights' input channels must divide 3, not be 2",
+    ),
+    (
         lambda: conv(x={"shape": (1, 4, 4, 4)}),
-        "operator 0 CONV_2D (w): weights must have 4 input channels (one group), not 2",
+        "operator 0 CONV_2D (w): outputs must be a multiple of the 2 groups, not 3",
     ),
     (
         lambda: conv(y={"shape": (1, 4, 5, 3)}),

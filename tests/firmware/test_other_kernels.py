@@ -15,8 +15,19 @@ from support.steps import (
     random_scale,
 )
 
-from kiwicha import numerics
-from kiwicha.isa import Elementwise, Kernel, Lookup, Mean, Move, Pad, Pool, Softmax
+from kiwicha import floats, numerics
+from kiwicha.isa import (
+    ArgMax,
+    Elementwise,
+    Kernel,
+    Lookup,
+    Mean,
+    Move,
+    Pad,
+    Pool,
+    Quantize,
+    Softmax,
+)
 from kiwicha.layout import Ref
 
 
@@ -245,6 +256,41 @@ def test_lookup(run_steps: Any, is_in_place: bool) -> None:
     builder.step(Kernel.MOVE, Move(middle, builder.output(values.shape)))
     (actual,) = run_steps(builder)
     np.testing.assert_array_equal(actual, table[values])
+
+
+def test_lookup_of_words(run_steps: Any) -> None:
+    rng = np.random.default_rng(0)
+    values, table = rng.permutation(256).astype(np.uint8), rng.random(256, np.float32)
+    builder = ProgramBuilder()
+    source, target = builder.input(values.view(np.int8)), builder.output((4 * 256,))
+    builder.step(Kernel.LOOKUP, Lookup(source, target, builder.constant(table, np.float32)))
+    (actual,) = run_steps(builder)
+    np.testing.assert_array_equal(actual.view(np.float32), table[values])
+
+
+@pytest.mark.parametrize(("scale", "zero_point"), [(0.5, 0), (1e-3, -128), (20.0, 127)])
+def test_quantize(run_steps: Any, scale: float, zero_point: int) -> None:
+    rng = np.random.default_rng(0)
+    rounded = float(np.float32(scale))
+    x = (np.concatenate([np.arange(-300, 300) / 2, rng.uniform(-200, 200, 400)])) * rounded
+    x = np.concatenate([x, [np.inf, -np.inf, 0.0, -0.0, 1e30]]).astype(np.float32)
+    builder = ProgramBuilder()
+    source, target = builder.input(x.view(np.int8)), builder.output(x.shape)
+    limits = builder.constant(floats.thresholds(rounded, zero_point))
+    builder.step(Kernel.QUANTIZE, Quantize(source, target, limits))
+    (actual,) = run_steps(builder)
+    np.testing.assert_array_equal(actual, floats.quantized(x, rounded, zero_point))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 7, 1), (2, 5, 4), (1, 300, 2)])
+def test_arg_max(run_steps: Any, shape: tuple[int, int, int]) -> None:
+    """Few values: equal ones are frequent."""
+    values = np.random.default_rng(0).integers(-2, 2, shape).astype(np.int8)
+    builder = ProgramBuilder()
+    source, target = builder.input(values), builder.output((4 * shape[0] * shape[2],))
+    builder.step(Kernel.ARG_MAX, ArgMax(source, target, *shape))
+    (actual,) = run_steps(builder)
+    np.testing.assert_array_equal(actual.view(np.int32), values.argmax(axis=1).reshape(-1))
 
 
 def softmax_output(values: NDArray[np.int8], table: NDArray[np.int64]) -> NDArray[np.int8]:

@@ -152,7 +152,7 @@ def step_offset(program: Program, raw: bytes, kernel: Kernel) -> int:
     ("field", "value", "status"),
     [
         ("kernel", 0, Status.BAD_KERNEL),
-        ("kernel", 30, Status.BAD_KERNEL),
+        ("kernel", 63, Status.BAD_KERNEL),
         ("kernel", 0xFFFF, Status.BAD_KERNEL),
         ("params_offset", 0, Status.BAD_BOUNDS),
         ("params_offset", 0xFFFF_FFF0, Status.BAD_BOUNDS),

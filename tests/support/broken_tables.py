@@ -2,13 +2,24 @@
 
 from collections.abc import Callable
 
-from support.one_operator import unary
+import numpy as np
+
+from support.one_operator import REMEDY, unary
 
 __all__ = ["BROKEN_TABLES"]
 
 LARGE = {"scale": 2.0**29}
 
+FLOAT32 = {"dtype": np.float32, "scale": None}
 BROKEN_TABLES: list[tuple[Callable[[], bytes], str]] = [
+    (
+        lambda: unary("QUANTIZE", FLOAT32, FLOAT32),
+        f"operator 0 QUANTIZE (y): output must be int8, not float32; {REMEDY}",
+    ),
+    (
+        lambda: unary("DEQUANTIZE", {}, {}),
+        f"operator 0 DEQUANTIZE (y): output must be float32, not int8; {REMEDY}",
+    ),
     (
         lambda: unary("RELU", {}, {"shape": (1, 32)}),
         "operator 0 RELU (y): output must be [1, 4, 4, 2], not [1, 32]",

@@ -5,7 +5,20 @@ import dataclasses
 import numpy as np
 
 from kiwicha import isa, numerics
-from kiwicha.isa import Conv, Elementwise, Kernel, Lookup, Mean, Move, Pad, Pool, Softmax, Where
+from kiwicha.isa import (
+    ArgMax,
+    Conv,
+    Elementwise,
+    Kernel,
+    Lookup,
+    Mean,
+    Move,
+    Pad,
+    Pool,
+    Quantize,
+    Softmax,
+    Where,
+)
 from kiwicha.layout import Ref
 from support.steps import ConvCase, ProgramBuilder, int8s, padded_shape
 
@@ -88,6 +101,12 @@ def every_kernel() -> ProgramBuilder:
     table = builder.constant(numerics.softmax_exponentials(0.1, 1.0))
     builder.step(Kernel.SOFTMAX, Softmax(source, builder.output((9, 4)), table, 9, 4))
     builder.step(Kernel.MOVE, Move(source, builder.output((36,))))
+    words = builder.constant(rng.permutation(256))
+    builder.step(Kernel.LOOKUP, Lookup(source, builder.output((4 * 36,)), words))
     table = builder.constant(rng.permutation(256) - 128, np.int8)
     builder.step(Kernel.LOOKUP, Lookup(source, builder.output((36,)), table))
+    staircase = builder.constant(np.sort(rng.integers(-(2**31), 2**31, 255)))
+    words_in = dataclasses.replace(source, bytes=32)
+    builder.step(Kernel.QUANTIZE, Quantize(words_in, builder.output((8,)), staircase))
+    builder.step(Kernel.ARG_MAX, ArgMax(source, builder.output((4 * 12,)), 3, 3, 4))
     return builder

@@ -119,7 +119,7 @@ class _Model:
         self._scales: dict[int, float] = {}
         self._zero_points: dict[int, int] = {}
         self._inputs: list[int] = []
-        self._values: list[NDArray[np.int8]] = []
+        self._values: list[NDArray[Any]] = []
         self._last = 0
 
     def case(self) -> Case:
@@ -228,7 +228,10 @@ class _Model:
         if like is not None:
             channels = self._shapes[like][3]
         channels = channels or self.rng.randint(1, 20)
-        weights = (channels, *sizes, shape[3])
+        groups = 1
+        if self.rng.random() < 0.15:
+            groups = self.rng.choice([n for n in range(1, 9) if shape[3] % n == channels % n == 0])
+        weights = (channels, *sizes, shape[3] // groups)
         operands, _, scale = self._weights(weights, 0, x, math.prod(weights[1:]))
         y = self._tensor((shape[0], *outputs, channels), scale, self._zero_point())
         self._builder.operator("CONV_2D", operands, [y], **options, **self._activation())
@@ -342,6 +345,36 @@ class _Model:
         self._builder.operator(operator, [x], [y], **options)
         return y
 
+    def quantize_float(self, shape: Shape) -> int:
+        """Add a float32 input and its QUANTIZE."""
+        rng = self.rng
+        scale, zero_point = self._scale(), self._zero_point()
+        x = self._builder.tensor(shape, np.float32)
+        self._inputs.append(x)
+        generator = np.random.default_rng(rng.getrandbits(64))
+        # Some values lie on the border between two outputs, some far outside.
+        steps = generator.integers(-160, 160, shape) + generator.choice([0.0, 0.5, 0.3], shape)
+        far = np.where(generator.random(shape) < 0.05, 1e6, 1.0)
+        self._values.append((steps * np.float32(scale) * far).astype(np.float32))
+        y = self._tensor(shape, scale, zero_point)
+        self._builder.operator("QUANTIZE", [x], [y])
+        return y
+
+    def dequantize(self, x: int) -> int:
+        y = self._builder.tensor(self._shapes[x], np.float32)
+        self._builder.operator("DEQUANTIZE", [x], [y])
+        self._last = y
+        return y
+
+    def arg_max(self, x: int, axis: int) -> int:
+        shape = self._shapes[x]
+        positive = axis % len(shape)
+        y = self._builder.tensor((*shape[:positive], *shape[positive + 1 :]), np.int32)
+        axes = self._int32(axis if self.rng.random() < 0.5 else [axis])
+        self._builder.operator("ARG_MAX", [x, axes], [y], outputType=2)
+        self._last = y
+        return y
+
     def softmax(self, x: int) -> int:
         y = self._tensor(self._shapes[x], 1 / 256, -128)
         beta = self.rng.choice([1.0, 1.0, 0.25, 0.7, 2.0, 4.0])
@@ -431,6 +464,20 @@ def _unary(operator: str) -> Callable[[_Model], None]:
     return lambda model: model.unary(operator, model.input(model.any_shape(5)))
 
 
+def _arg_max(model: _Model) -> None:
+    shape = (*model.any_shape(4), model.rng.choice([1, 2, 10, 40]))
+    model.arg_max(model.input(shape), model.rng.randrange(-len(shape), len(shape)))
+
+
+def _float_edges(model: _Model) -> None:
+    shape = model.any_shape(4)
+    x = model.quantize_float(shape)
+    if model.rng.random() < 0.5:
+        x = model.unary(model.rng.choice(UNARIES), x)
+    if model.rng.random() < 0.8:
+        model.dequantize(x)
+
+
 def _softmax(model: _Model) -> None:
     rng = model.rng
     depth = rng.choice([1, 2, 3, 10, 30, 100, rng.randint(1, 300)])
@@ -463,4 +510,6 @@ OPERATORS: dict[str, Callable[[_Model], Any]] = {
     "SOFTMAX": _softmax,
     "RESHAPE": _reshape,
     **{name: _unary(name) for name in UNARIES},
+    "ARG_MAX": _arg_max,
+    "DEQUANTIZE": _float_edges,
 }

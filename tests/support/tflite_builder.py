@@ -29,6 +29,7 @@ OPERATORS = {
     "MEAN": "ReducerOptions",
     "SUM": "ReducerOptions",
     "REDUCE_MAX": "ReducerOptions",
+    "ARG_MAX": "ArgMaxOptions",
     "MINIMUM": "MaximumMinimumOptions",
     "MAXIMUM": "MaximumMinimumOptions",
     "PRELU": None,

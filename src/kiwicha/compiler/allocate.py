@@ -86,7 +86,7 @@ def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
         buffers.append(
             Buffer(
                 " = ".join(network.graph.tensors[member].name for member in members),
-                network.graph.tensors[owner].elements,
+                network.graph.tensors[owner].stored_bytes,
                 min(lifetimes[member][0] for member in members),
                 max(lifetimes[member][1] for member in members),
             )
@@ -153,7 +153,7 @@ def _share_in_place(
         for source in inputs:
             if (
                 not source.is_constant
-                and source.elements == output.elements
+                and source.stored_bytes == output.stored_bytes
                 and lifetimes[source.index][1] == step
                 and lifetimes[output.index][0] == step
             ):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine_bounds import constant_outputs
-from kiwicha.compiler.engine_tables import PAIR_KERNELS, byte_table, pair_results
+from kiwicha.compiler.engine_tables import PAIR_KERNELS, byte_table, lookup_table, pair_results
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.shapes import is_plain
 from kiwicha.engine_packing import Parameters
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _WINDOWS = {Kernel.CONV, Kernel.FULLY_CONNECTED, Kernel.DEPTHWISE_CONV}
-_KEEPERS = {Kernel.AVERAGE_POOL, Kernel.MAX_POOL, Kernel.LOOKUP}
+_POOLS = {Kernel.AVERAGE_POOL, Kernel.MAX_POOL}
 
 
 class Mixing(enum.Enum):
@@ -72,8 +72,8 @@ def mixing(network: Network, layer: Layer) -> Mixing:
     p = layer.params
     if layer.kernel in _WINDOWS:
         return _window_mixing(layer, channels, tensors[0].is_constant)
-    if layer.kernel in _KEEPERS and channels["input"] == channels["output"]:
-        return Mixing.EACH
+    if layer.kernel in _POOLS or lookup_table(layer) is not None:
+        return Mixing.EACH if channels["input"] == channels["output"] else Mixing.UNKNOWN
     if layer.kernel is Kernel.MEAN:
         is_apart = not p.is_reduced[MAX_RANK - 1] and p.shape[-1] == channels["input"]
         return Mixing.EACH if is_apart and channels["output"] == p.shape[-1] else Mixing.UNKNOWN

@@ -6,7 +6,7 @@ import numpy as np
 
 from kiwicha import isa
 from kiwicha.compiler.allocate import MemoryPlan
-from kiwicha.compiler.graph import Tensor
+from kiwicha.compiler.graph import Tensor, TensorType
 from kiwicha.compiler.layers import Network, Values
 from kiwicha.compiler.tile import Tile
 from kiwicha.layout import Ref
@@ -14,6 +14,13 @@ from kiwicha.program import IoTensor, Program, Step
 from kiwicha.program import Layer as LayerReport
 
 __all__ = ["emit"]
+
+
+_DTYPES = {
+    TensorType.INT8: isa.DType.INT8,
+    TensorType.INT32: isa.DType.INT32,
+    TensorType.FLOAT32: isa.DType.FLOAT32,
+}
 
 
 class _Constants:
@@ -42,7 +49,7 @@ def emit(
         storage = network.storage(index)
         if storage.data is not None:
             return constants.add(storage.data)
-        return Ref(plan.tensors[storage.index], storage.elements)
+        return Ref(plan.tensors[storage.index], storage.stored_bytes)
 
     steps = []
     for number, item in enumerate(tiles):
@@ -82,14 +89,11 @@ def emit(
 
 
 def _io_tensor(tensor: Tensor, ref: Ref) -> IoTensor:
-    assert tensor.quantization is not None
+    dtype, quantization = _DTYPES[tensor.type], tensor.quantization
+    if dtype is not isa.DType.INT8 or quantization is None:
+        return IoTensor(tensor.name, ref, dtype, tensor.shape, 0.0, 0)
     return IoTensor(
-        tensor.name,
-        ref,
-        isa.DType.INT8,
-        tensor.shape,
-        tensor.quantization.scale,
-        tensor.quantization.zero_point,
+        tensor.name, ref, dtype, tensor.shape, quantization.scale, quantization.zero_point
     )
 
 

@@ -12,7 +12,14 @@ from kiwicha.compiler.shapes import is_plain
 from kiwicha.isa import Elementwise, Kernel
 from kiwicha.numerics import multiply_by_quantized_multiplier, requantize, wrap_int32
 
-__all__ = ["PAIR_KERNELS", "ElementTables", "byte_table", "engine_tables", "pair_results"]
+__all__ = [
+    "PAIR_KERNELS",
+    "ElementTables",
+    "byte_table",
+    "engine_tables",
+    "lookup_table",
+    "pair_results",
+]
 
 _IDENTITY = (2**30, 1)
 """Multiplier and shift that leave an int8 as it is."""
@@ -107,7 +114,7 @@ def byte_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
     others.
     """
     if layer.kernel is Kernel.LOOKUP:
-        return layer.constants["table"].astype(np.int64)
+        return lookup_table(layer)
     first, second, output = (
         network.storage(layer.tensors[name]) for name in ("input_1", "input_2", "output")
     )
@@ -119,6 +126,13 @@ def byte_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
     number = scalar.int8s().reshape(-1).astype(np.int64)
     pair = (number, ALL_BYTES) if scalar is first else (ALL_BYTES, number)
     return pair_results(layer.kernel, layer.params, *pair)
+
+
+def lookup_table(layer: Layer) -> NDArray[np.int64] | None:
+    """Return the table of a LOOKUP that gives int8, by unsigned input byte; None for others."""
+    if layer.kernel is not Kernel.LOOKUP or layer.constants["table"].dtype != np.int8:
+        return None
+    return layer.constants["table"].astype(np.int64)
 
 
 def _terms(

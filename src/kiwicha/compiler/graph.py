@@ -169,6 +169,12 @@ class Tensor:
         return math.prod(self.shape)
 
     @property
+    def stored_bytes(self) -> int:
+        """Bytes of the elements; their type must have a fixed size."""
+        assert self.type.bits is not None
+        return -(-self.elements * self.type.bits // 8)
+
+    @property
     def is_constant(self) -> bool:
         """Whether the model holds the values."""
         return self.data is not None

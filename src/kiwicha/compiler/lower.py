@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from kiwicha.compiler.graph import Graph, Operator, Padding, Tensor
 from kiwicha.compiler.layers import Layer, Network
+from kiwicha.compiler.lower_arg_max import lower_arg_max
 from kiwicha.compiler.lower_custom import lower_custom
 from kiwicha.compiler.lower_elementwise import (
     lower_comparison,
@@ -41,6 +42,7 @@ _LOWERINGS: dict[str, Lowering] = {
     "AVERAGE_POOL_2D": lower_pool,
     "MAX_POOL_2D": lower_pool,
     "ADD": lower_sum,
+    "ARG_MAX": lower_arg_max,
     "SUB": lower_sum,
     "MUL": lower_product,
     "MAXIMUM": lower_comparison,

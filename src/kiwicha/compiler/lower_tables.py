@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.activations import hard_swish, logistic, tanh
-from kiwicha.compiler.graph import Activation, Graph, Operator, Quantization
+from kiwicha.compiler.graph import Activation, Graph, Operator, Quantization, TensorType
 from kiwicha.compiler.layers import Layer
 from kiwicha.compiler.rules import quantization
 from kiwicha.compiler.scales import INT8_MAX, INT8_MIN, Scale, activation_range
@@ -18,7 +18,8 @@ from kiwicha.compiler.unary_scales import (
     leaky_ratio,
     rescaling_ratio,
 )
-from kiwicha.isa import Kernel, Lookup
+from kiwicha.floats import dequantized, thresholds
+from kiwicha.isa import Kernel, Lookup, Quantize
 from kiwicha.layout import Ref
 from kiwicha.numerics import (
     multiply_by_quantized_multiplier,
@@ -37,26 +38,44 @@ ALL_BYTES: Int64s = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int64
 
 def lower_table(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of an operator with one input."""
+    if operator.name == "DEQUANTIZE":
+        source = quantization(graph.input(operator))
+        return table_layer(operator, dequantized(ALL_BYTES, source.scale, source.zero_point))
+    if graph.input(operator).type is TensorType.FLOAT32:
+        return _lower_quantize(graph, operator)
     return table_layer(operator, _TABLES[operator.name](graph, operator))
 
 
-def table_layer(operator: Operator, table: Int64s) -> Layer:
+def _lower_quantize(graph: Graph, operator: Operator) -> Layer:
+    output = quantization(graph.output(operator))
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.QUANTIZE,
+        params=Quantize(input=Ref(), output=Ref(), thresholds=Ref()),
+        tensors={"input": operator.inputs[0], "output": operator.outputs[0]},
+        constants={"thresholds": thresholds(output.scale, output.zero_point)},
+    )
+
+
+def table_layer(operator: Operator, table: Int64s | NDArray[np.float32]) -> Layer:
     """Return a layer that looks every byte of an operator's input up.
 
     Parameters
     ----------
     operator : Operator
         With one input and one output.
-    table : int64 [256]
-        int8 results in the order of `ALL_BYTES`.
+    table : int64 or float32 [256]
+        Results in the order of `ALL_BYTES`; integers are int8.
     """
+    kind = np.float32 if table.dtype == np.float32 else np.int8
     return Layer(
         operator.index,
         operator.name,
         kernel=Kernel.LOOKUP,
         params=Lookup(input=Ref(), output=Ref(), table=Ref()),
         tensors={"input": operator.inputs[0], "output": operator.outputs[0]},
-        constants={"table": table.astype(np.int8)},
+        constants={"table": table.astype(kind)},
     )
 
 

@@ -1,12 +1,13 @@
 """Lowering of convolutions, fully connected layers and pools."""
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from kiwicha.compiler.graph import Graph, Operator, Quantization, Tensor
-from kiwicha.compiler.layers import Layer
+from kiwicha.compiler.layers import Layer, Values
 from kiwicha.compiler.scales import activation_range, channel_scales
 from kiwicha.compiler.windows import padding_before
 from kiwicha.isa import Conv, Kernel, Pool
@@ -33,8 +34,30 @@ class Borders:
 
 
 def lower_conv(graph: Graph, operator: Operator, borders: Borders | None) -> Layer:
-    """Return the layer of a CONV_2D."""
-    return _lower_window(graph, operator, borders, Kernel.CONV, depth_multiplier=1)
+    """Return the layer of a CONV_2D; in groups of one input channel it is a depthwise one."""
+    outputs, _, _, group_channels = graph.input(operator, 1).shape
+    channels = graph.input(operator).shape[3]
+    if group_channels == channels:
+        return _lower_window(graph, operator, borders, Kernel.CONV, depth_multiplier=1)
+    if group_channels > 1:
+        layer = _lower_window(graph, operator, borders, Kernel.CONV, depth_multiplier=1)
+        weights = _ungrouped(layer.constants["weights"], channels)
+    else:
+        multiplier = outputs // channels
+        layer = _lower_window(graph, operator, borders, Kernel.DEPTHWISE_CONV, multiplier)
+        weights = np.ascontiguousarray(layer.constants["weights"].transpose(3, 1, 2, 0))
+    return dataclasses.replace(layer, constants={**layer.constants, "weights": weights})
+
+
+def _ungrouped(weights: Values, channels: int) -> Values:
+    """Return OHWI weights for all input channels, 0 for those of other groups."""
+    outputs, height, width, group_channels = weights.shape
+    full = np.zeros((outputs, height, width, channels), weights.dtype)
+    group_outputs = outputs // (channels // group_channels)
+    for output in range(outputs):
+        first = output // group_outputs * group_channels
+        full[output, :, :, first : first + group_channels] = weights[output]
+    return full
 
 
 def lower_depthwise(graph: Graph, operator: Operator, borders: Borders | None) -> Layer:

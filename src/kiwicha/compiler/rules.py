@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kiwicha.compiler.graph import Graph, Operator, Quantization, Tensor
+from kiwicha.compiler.graph import Graph, Operator, Quantization, Tensor, TensorType
 
 __all__ = [
     "ACTIVATIONS",
     "BROADCASTS",
     "CONSTANT_OPERANDS",
     "OPERATORS",
+    "OTHER_TYPES",
     "PAIRS",
     "POOLS",
     "REDUCTIONS",
@@ -32,9 +33,11 @@ __all__ = [
 
 ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "ADD": ("input 1", "input 2"),
+    "ARG_MAX": ("input",),
     "AVERAGE_POOL_2D": ("input",),
     "CONV_2D": ("input",),
     "DEPTHWISE_CONV_2D": ("input",),
+    "DEQUANTIZE": ("input",),
     "FULLY_CONNECTED": ("input",),
     "HARD_SWISH": ("input",),
     "LEAKY_RELU": ("input",),
@@ -57,15 +60,36 @@ ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "TANH": ("input",),
 }
 """Supported operators and what their first inputs, int8 tensors, are called."""
+OTHER_TYPES: dict[tuple[str, str], tuple[TensorType, ...]] = {
+    ("ARG_MAX", "output"): (TensorType.INT32,),
+    ("DEQUANTIZE", "output"): (TensorType.FLOAT32,),
+    ("QUANTIZE", "input"): (TensorType.INT8, TensorType.FLOAT32),
+}
+"""Types of operands that are not, or not only, int8."""
 OPERATORS = tuple(ACTIVATIONS)
 WITH_WEIGHTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 POOLS = ("AVERAGE_POOL_2D", "MAX_POOL_2D")
 PAIRS = ("ADD", "SUB", "MUL")
 BROADCASTS = (*PAIRS, "MAXIMUM", "MINIMUM", "PRELU")
 REDUCTIONS = ("MEAN", "REDUCE_MAX", "SUM")
-UNARIES = ("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
+UNARIES = (
+    "DEQUANTIZE",
+    "HARD_SWISH",
+    "LEAKY_RELU",
+    "LOGISTIC",
+    "QUANTIZE",
+    "RELU",
+    "RELU6",
+    "TANH",
+)
 """Operators on single values, which become a table."""
-CONSTANT_OPERANDS = {"MEAN": "axes", "REDUCE_MAX": "axes", "SUM": "axes", "PAD": "paddings"}
+CONSTANT_OPERANDS = {
+    "ARG_MAX": "axis",
+    "MEAN": "axes",
+    "REDUCE_MAX": "axes",
+    "SUM": "axes",
+    "PAD": "paddings",
+}
 """Operators whose input 1 is a constant of type int32, and what it is called."""
 
 

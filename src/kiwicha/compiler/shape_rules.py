@@ -113,12 +113,18 @@ def _window_problems(
 
 @rule(SHAPE_RULES, "CONV_2D")
 def convolves_all_channels(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """CONV_2D has one group: its weights have as many input channels as its input."""
+    """CONV_2D has groups of equal size; the weights have the input channels of one."""
     outputs, height, width, channels = graph.input(operator, 1).shape
     source = graph.input(operator)
-    if len(source.shape) == 4 and source.shape[3] != channels:
+    if len(source.shape) == 4 and source.shape[3] % channels:
         yield Problem(
-            f"weights must have {source.shape[3]} input channels (one group), not {channels}",
+            f"weights' input channels must divide {source.shape[3]}, not be {channels}",
+            graph.input(operator, 1),
+        )
+    elif len(source.shape) == 4 and outputs % (source.shape[3] // channels):
+        yield Problem(
+            f"outputs must be a multiple of the {source.shape[3] // channels} groups, "
+            f"not {outputs}",
             graph.input(operator, 1),
         )
     yield from _window_problems(graph, operator, (height, width), outputs)
@@ -185,6 +191,19 @@ def broadcasts_its_inputs(graph: Graph, operator: Operator) -> Iterator[Problem]
             f"input shapes must broadcast, not {list(first.shape)} and {list(second.shape)}"
         )
     elif output.shape != expected:
+        yield Problem(f"output must be {list(expected)}, not {list(output.shape)}", output)
+
+
+@rule(SHAPE_RULES, "ARG_MAX")
+def finds_along_one_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """ARG_MAX works on one dimension, which its output has not."""
+    source, output = graph.input(operator), graph.output(operator)
+    axes, rank = reduced_axes(graph, operator), len(source.shape)
+    if len(axes) != 1 or not 0 <= axes[0] < rank:
+        yield Problem(f"axis must be one of {-rank} to {rank - 1}, not {axes}")
+        return
+    expected = (*source.shape[: axes[0]], *source.shape[axes[0] + 1 :])
+    if output.shape != expected:
         yield Problem(f"output must be {list(expected)}, not {list(output.shape)}", output)
 
 

@@ -13,6 +13,7 @@ from kiwicha.compiler.rules import (
     ACTIVATIONS,
     CONSTANT_OPERANDS,
     OPERATORS,
+    OTHER_TYPES,
     WITH_WEIGHTS,
     OperatorCheck,
     Problem,
@@ -46,10 +47,27 @@ def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"number of inputs must be at most {allowed}, not {len(operator.inputs)}")
 
 
-def has_int8_values(what: str, tensor: Tensor) -> Iterator[Problem]:
-    """Activations are int8."""
-    if tensor.type is not TensorType.INT8:
-        yield Problem(f"{what} must be int8, not {tensor.type.text}", tensor, is_about_type=True)
+_EDGE_TYPES = {
+    "model input": (TensorType.INT8, TensorType.FLOAT32),
+    "model output": (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32),
+}
+
+
+def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """Activations are int8, but for float32 into QUANTIZE, from DEQUANTIZE, int32 from ARG_MAX."""
+    yield from _type_problems(what, tensor, _EDGE_TYPES[what])
+
+
+def _type_problems(what: str, tensor: Tensor, allowed: tuple[TensorType, ...]) -> Iterator[Problem]:
+    if tensor.type not in allowed:
+        names = " or ".join(kind.text for kind in allowed)
+        yield Problem(f"{what} must be {names}, not {tensor.type.text}", tensor, is_about_type=True)
+
+
+def _check_types(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    for what, tensor in operands(graph, operator):
+        allowed = OTHER_TYPES.get((operator.name, what), (TensorType.INT8,))
+        yield from _type_problems(what, tensor, allowed)
 
 
 def has_a_fixed_shape(what: str, tensor: Tensor) -> Iterator[Problem]:
@@ -103,10 +121,15 @@ def _on_operands(check: TensorCheck) -> OperatorCheck:
 
 TENSOR_RULES: dict[str, TensorCheck] = {
     rule_text(check): check
-    for check in (has_int8_values, has_a_fixed_shape, has_one_scale, has_plain_storage)
+    for check in (has_a_type_for_its_place, has_a_fixed_shape, has_one_scale, has_plain_storage)
 }
 OPERAND_RULES.extend(
-    Rule(OPERATORS, text, _on_operands(check)) for text, check in TENSOR_RULES.items()
+    Rule(
+        OPERATORS,
+        text,
+        _check_types if check is has_a_type_for_its_place else _on_operands(check),
+    )
+    for text, check in TENSOR_RULES.items()
 )
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from kiwicha.compiler.graph import Graph, Operator
+from kiwicha.compiler.graph import Graph, Operator, TensorType
 from kiwicha.compiler.rules import UNARIES, Problem, Rule, quantization, rule
 from kiwicha.compiler.scales import MAX_SHIFT
 from kiwicha.compiler.unary_scales import (
@@ -33,8 +33,10 @@ def keeps_its_shape(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(UNARY_SCALE_RULES, "LEAKY_RELU", "QUANTIZE", "RELU")
 def rescales_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RELU, LEAKY_RELU and QUANTIZE have an input scale of less than 2**30 output scales."""
+    """RELU, LEAKY_RELU, QUANTIZE of int8: the input scale is less than 2**30 output scales."""
     source, output = graph.input(operator), graph.output(operator)
+    if source.type is not TensorType.INT8:
+        return
     ratio = rescaling_ratio(quantization(source), quantization(output))
     if not ratio < MAX_RATIO:
         yield Problem(
