@@ -51,6 +51,11 @@ class Cfu(wiring.Component):
 
     Throughput: one instruction per cycle where the latency is 1; a ``PUSH`` every 4 cycles.
 
+    With one multiplier the latencies are those of `Mac` and `Requantizer`: the instruction after a
+    ``MAC`` or ``MAC_LANES`` is taken 4 cycles after it, the one after a ``PUSH`` when only two
+    lanes wait for the requantizer; ``SCALE``, ``VALUE``, ``RESCALE`` and ``OUTPUT`` wait until it
+    is idle.
+
     A ``PUSH`` that finds `RESULT_FIFO_DEPTH` words pushed and not popped is answered like an
     unknown instruction and does nothing else.
 
@@ -152,8 +157,9 @@ class Cfu(wiring.Component):
         An accepted instruction is issued at once, or is held until the rule for it allows. READ,
         VALUE, RESCALE and a POP without a word wait for their answer after they are issued.
         """
-        m.submodules.mac = mac = Mac()
-        m.submodules.requantize = requantize = RequantizeUnit()
+        multipliers = self.config.multipliers
+        m.submodules.mac = mac = Mac(multipliers=multipliers)
+        m.submodules.requantize = requantize = RequantizeUnit(multipliers=multipliers)
         held = Signal(DECODED)
         held_inputs = [Signal(32, name=f"held_inputs_{k}") for k in range(2)]
         is_held, is_waiting = Signal(), Signal()
@@ -163,6 +169,9 @@ class Cfu(wiring.Component):
         def must_hold(instruction: data.View) -> Any:
             """Return whether work of an earlier PUSH forbids to issue the instruction now."""
             uses_scales = instruction.scale | instruction.value | instruction.rescale
+            if multipliers == 1:
+                # The lanes of a PUSH reach the unit without a gap, before the next instruction.
+                return (uses_scales | instruction.output) & ~requantize.is_idle
             return (
                 (instruction.push & (timer > _PUSH_TIMER_NEXT_PUSH))
                 | (uses_scales & (timer != 0))
@@ -176,7 +185,7 @@ class Cfu(wiring.Component):
         issues_new = Signal()
         issues_held = Signal()
         m.d.comb += [
-            is_stalled.eq(is_held | is_waiting),
+            is_stalled.eq(is_held | is_waiting | ~mac.i.ready),
             issues_new.eq(accepts & ~holds & ~is_refused),
             issues_held.eq(is_held & ~must_hold(held)),
         ]
@@ -290,6 +299,8 @@ class Cfu(wiring.Component):
             requantize.pixels.valid.eq(mac.o.valid & mac.o.payload.is_push),
             requantize.pixels.payload.eq(mac.o.payload.accumulators),
         ]
+        if mac.multipliers == 1:
+            m.d.comb += mac.o.ready.eq(~mac.o.payload.is_push | requantize.pixels.ready)
 
     def _elaborate_data(self, m: Module, decoded: data.View, answer: Signal) -> None:
         """Connect `DataUnit`, which is combinational."""

@@ -7,6 +7,9 @@ from amaranth import Cat, Const, Module, Mux, Signal, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.gateware.mac import validated_multipliers
+from kiwicha.isa import LANES
+
 __all__ = ["REQUANTIZE_COMMAND", "REQUANTIZE_RESULT", "RequantizeKind", "Requantizer"]
 
 
@@ -43,7 +46,15 @@ class Requantizer(wiring.Component):
     `RequantizeKind.RESCALE`, for every int32 accumulator, multiplier and shift: the left shift and
     the sum with the zero point wrap to 32 bits.
 
-    Latency: 5 cycles. Throughput: one value per cycle while ``o.ready``.
+    Latency with four multipliers: 5 cycles. Throughput: one value per cycle while ``o.ready``.
+
+    Latency with one multiplier: 9 cycles and one more for each place of the shift, left or right.
+    Throughput: one value at a time.
+
+    Parameters
+    ----------
+    multipliers : int
+        1 or 4.
 
     Members
     -------
@@ -58,6 +69,11 @@ class Requantizer(wiring.Component):
     is_idle : ``Out(1)``
         No value is under way.
 
+    Raises
+    ------
+    ValueError
+        If ``multipliers`` is neither.
+
     Notes
     -----
     Ref: gemmlowp fixedpoint.h, SaturatingRoundingDoublingHighMul: with a multiplier that is not
@@ -65,7 +81,8 @@ class Requantizer(wiring.Component):
     half away from zero, which is ``(2 * (x - (x < 0)) >> e) + 1 >> 1`` for an exponent e > 0.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, multipliers: int = LANES) -> None:
+        self.multipliers = validated_multipliers(multipliers)
         super().__init__({
             "i": In(stream.Signature(REQUANTIZE_COMMAND)),
             "output_offset": In(signed(8)),
@@ -76,8 +93,16 @@ class Requantizer(wiring.Component):
         })
 
     def elaborate(self, platform: object) -> Module:
-        """Build the pipeline, whose stages all advance or all wait."""
+        """Build the pipeline, or with one multiplier the sequence of its steps."""
         m = Module()
+        if self.multipliers == 1:
+            self._elaborate_sequence(m)
+        else:
+            self._elaborate_pipeline(m)
+        return m
+
+    def _elaborate_pipeline(self, m: Module) -> None:
+        """Build stages that all advance or all wait."""
         advances = Signal()
         valid = Signal(5)
         kinds = [Signal(RequantizeKind, name=f"kind_s{k}") for k in range(1, 6)]
@@ -96,7 +121,6 @@ class Requantizer(wiring.Component):
             high_s3 = self._multiply(m)
             floor_s4 = self._shift_right(m, high_s3, exponents)
             self._finish(m, floor_s4, kinds[3])
-        return m
 
     def _delayed_exponent(self, m: Module) -> Signal:
         """Return the right shift, 0 to 31, as stage 3 has it."""
@@ -151,6 +175,77 @@ class Requantizer(wiring.Component):
         floor_s4 = Signal(signed(33))
         m.d.sync += floor_s4.eq(doubled >> exponent_s3)
         return floor_s4
+
+    def _elaborate_sequence(self, m: Module) -> None:
+        """Build one register that is shifted left, multiplied and shifted right."""
+        command, kind = self.i.payload, self.o.payload.kind
+        value, shift = Signal(signed(32)), Signal(signed(6))
+        # Twice the multiplier: the result is the high half of the product.
+        multiplier = Signal(32)
+        # The last bit that was shifted out, and whether one before it was set.
+        half, is_above = Signal(), Signal()
+        step, total = Signal(range(6)), Signal(signed(36))
+        self._sum_products(m, step, value, multiplier, total)
+        with m.FSM():
+            with m.State("IDLE"):
+                m.d.comb += [self.is_idle.eq(1), self.i.ready.eq(1)]
+                m.d.sync += [
+                    value.eq(command.accumulator),
+                    shift.eq(command.shift),
+                    multiplier.eq(command.multiplier << 1),
+                    kind.eq(command.kind),
+                    half.eq(0),
+                    is_above.eq(0),
+                ]
+                with m.If(self.i.valid):
+                    m.next = "LEFT"
+            with m.State("LEFT"):
+                with m.If(shift > 0):
+                    m.d.sync += [value.eq(value << 1), shift.eq(shift - 1)]
+                with m.Else():
+                    m.next = "MULTIPLY"
+            with m.State("MULTIPLY"):
+                m.d.sync += step.eq(step + 1)
+                with m.If(step == 5):
+                    m.d.sync += [step.eq(0), value.eq(total)]
+                    m.next = "RIGHT"
+            with m.State("RIGHT"):
+                with m.If(shift < 0):
+                    m.d.sync += [value.eq(value >> 1), shift.eq(shift + 1)]
+                    m.d.sync += [half.eq(value[0]), is_above.eq(is_above | half)]
+                with m.Else():
+                    # Halves go away from zero.
+                    rounds_up = half & (is_above | ~value[-1])
+                    self._finish(m, Cat(rounds_up, value).as_signed(), kind)
+                    m.next = "DONE"
+            with m.State("DONE"):
+                m.d.comb += self.o.valid.eq(1)
+                with m.If(self.o.ready):
+                    m.next = "IDLE"
+
+    @staticmethod
+    def _sum_products(
+        m: Module, step: Signal, value: Signal, multiplier: Signal, total: Signal
+    ) -> None:
+        """Build a product of 32 x 32 bits in four steps; ``total`` is its high half in step 5.
+
+        The products of the low halves, of the mixed ones and of the high halves follow each other;
+        half a word is dropped before the mixed ones, and before the last.
+        """
+        half_value, half_multiplier = Signal(signed(17)), Signal(signed(17))
+        addend = Signal(total.shape())
+        m.d.sync += [
+            half_value.eq(Mux(step[1], value[16:].as_signed(), value[:16])),
+            half_multiplier.eq(Mux(step[0], multiplier[16:], multiplier[:16])),
+            total.eq(half_value * half_multiplier + addend),
+        ]
+        with m.Switch(step):
+            with m.Case(1):
+                m.d.comb += addend.eq(1 << 31)
+            with m.Case(3):
+                m.d.comb += addend.eq(total)
+            with m.Default():
+                m.d.comb += addend.eq(total >> 16)
 
     def _finish(self, m: Module, floor_s4: Signal, kind_s4: Signal) -> None:
         """Build stage 5: round, add the zero point, clamp."""

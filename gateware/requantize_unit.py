@@ -6,6 +6,7 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.gateware.mac import validated_multipliers
 from kiwicha.gateware.requantize import RequantizeKind, Requantizer
 from kiwicha.isa import LANES, RESULT_FIFO_DEPTH
 
@@ -28,34 +29,51 @@ SINGLE_VALUE = data.StructLayout({"lane": 2, "value": signed(32), "is_rescale": 
 class RequantizeUnit(wiring.Component):
     """Requantize four accumulators at a time into a queue of words, or single values.
 
-    A pixel's accumulators are copied when they arrive and pass the one `Requantizer` lane by lane.
+    A pixel's accumulators pass the one `Requantizer` lane by lane. With four multipliers they
+    arrive together and are copied, with one they arrive lane by lane.
 
-    Latency: from ``pixels`` to ``words`` 10 cycles; from ``values`` to ``results`` 5 cycles.
-    Throughput: a pixel every 4 cycles; a value every cycle.
+    Latency with four multipliers: from ``pixels`` to ``words`` 10 cycles; from ``values`` to
+    ``results`` 5 cycles. Throughput: a pixel every 4 cycles; a value every cycle. With one
+    multiplier both are those of its `Requantizer`.
+
+    Parameters
+    ----------
+    multipliers : int
+        1 or 4.
 
     Members
     -------
     scales : ``In(stream.Signature(SCALE, always_ready=True))``
-        Set a lane's scale; not in the four cycles after a pixel. Unspecified before the first.
+        Set a lane's scale; not while a pixel is coming, nor in the four cycles after a pixel.
+        Unspecified before the first.
     outputs : ``In(stream.Signature(OUTPUT_PARAMETERS, always_ready=True))``
         Set zero point and clamp, at first all 0; only while ``is_idle``.
-    pixels : ``In(stream.Signature(ArrayLayout(signed(32), LANES), always_ready=True))``
-        Accumulators; at least four cycles apart, and with space for each in ``words``.
+    pixels : ``In(stream.Signature(ArrayLayout(signed(32), multipliers)))``
+        Accumulators, with space for each pixel in ``words``. With four multipliers always ready,
+        for pixels that are at least four cycles apart.
     values : ``In(stream.Signature(SINGLE_VALUE, always_ready=True))``
-        Single values; not in the four cycles after a pixel.
+        Single values; not in the four cycles after a pixel; with one multiplier only while
+        ``is_idle``, between pixels.
     words : ``Out(stream.Signature(32))``
         Four int8, lane 0 in the least significant byte; RESULT_FIFO_DEPTH of them can wait.
     results : ``Out(stream.Signature(signed(32), always_ready=True))``
         Answers to ``values``.
     is_idle : ``Out(1)``
         Nothing is on its way to ``words`` or ``results``.
+
+    Raises
+    ------
+    ValueError
+        If ``multipliers`` is neither.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, multipliers: int = LANES) -> None:
+        self.multipliers = validated_multipliers(multipliers)
+        pixel = data.ArrayLayout(signed(32), multipliers)
         super().__init__({
             "scales": In(stream.Signature(SCALE, always_ready=True)),
             "outputs": In(stream.Signature(OUTPUT_PARAMETERS, always_ready=True)),
-            "pixels": In(stream.Signature(data.ArrayLayout(signed(32), LANES), always_ready=True)),
+            "pixels": In(stream.Signature(pixel, always_ready=multipliers == LANES)),
             "values": In(stream.Signature(SINGLE_VALUE, always_ready=True)),
             "words": Out(stream.Signature(32)),
             "results": Out(stream.Signature(signed(32), always_ready=True)),
@@ -63,9 +81,9 @@ class RequantizeUnit(wiring.Component):
         })
 
     def elaborate(self, platform: object) -> Module:
-        """Build the copy of a pixel, the scales, the requantizer and the packer."""
+        """Build the scales, the requantizer, what goes to it, and the packer."""
         m = Module()
-        m.submodules.requantizer = requantizer = Requantizer()
+        m.submodules.requantizer = requantizer = Requantizer(multipliers=self.multipliers)
         m.submodules.scales = scales = Memory(
             shape=data.StructLayout({"multiplier": unsigned(31), "shift": signed(6)}),
             depth=LANES,
@@ -85,13 +103,22 @@ class RequantizeUnit(wiring.Component):
         with m.If(self.outputs.valid):
             m.d.sync += parameters.eq(self.outputs.payload)
 
-        pixel = Signal(data.ArrayLayout(signed(32), LANES))
-        lane = Signal(range(LANES))
-        is_busy = Signal()
-        with m.If(is_busy):
-            m.d.sync += [lane.eq(lane + 1), is_busy.eq(lane != LANES - 1)]
-        with m.If(self.pixels.valid):
-            m.d.sync += [pixel.eq(self.pixels.payload), is_busy.eq(1)]
+        lane, is_busy, accumulator = Signal(range(LANES)), Signal(), Signal(signed(32))
+        if self.multipliers == LANES:
+            pixel = Signal(data.ArrayLayout(signed(32), LANES))
+            with m.If(is_busy):
+                m.d.sync += [lane.eq(lane + 1), is_busy.eq(lane != LANES - 1)]
+            with m.If(self.pixels.valid):
+                m.d.sync += [pixel.eq(self.pixels.payload), is_busy.eq(1)]
+            m.d.comb += accumulator.eq(pixel[lane])
+        else:
+            with m.If(self.pixels.valid & self.pixels.ready):
+                m.d.sync += lane.eq(lane + 1)
+            m.d.comb += [
+                is_busy.eq(self.pixels.valid),
+                accumulator.eq(self.pixels.payload[0]),
+                self.pixels.ready.eq(requantizer.i.ready),
+            ]
 
         command = requantizer.i.payload
         single = self.values.payload
@@ -99,7 +126,7 @@ class RequantizeUnit(wiring.Component):
         m.d.comb += [
             read.addr.eq(Mux(is_busy, lane, single.lane)),
             requantizer.i.valid.eq(is_busy | self.values.valid),
-            command.accumulator.eq(Mux(is_busy, pixel[lane], single.value)),
+            command.accumulator.eq(Mux(is_busy, accumulator, single.value)),
             command.multiplier.eq(read.data.multiplier),
             command.shift.eq(read.data.shift),
             command.kind.eq(Mux(is_busy, RequantizeKind.LANE, kind)),

@@ -1,5 +1,6 @@
 """Benches of the whole custom function unit, against `CfuModel`."""
 
+import itertools
 import random
 from typing import Any
 
@@ -143,7 +144,8 @@ async def every_function_id(dut: Any) -> None:
 async def program(dut: Any) -> None:
     """Execute given instructions at full speed; check answers, and when they come.
 
-    Parameters: ``instructions``, and ``latencies``, the cycles from each command to its answer.
+    Parameters: ``instructions``, ``latencies``, the cycles from each command to its answer, and
+    ``distances``, those to the next command if not the same.
     """
     values = bench.parameters()
     instructions: list[Instruction] = [tuple(words) for words in values["instructions"]]
@@ -154,5 +156,6 @@ async def program(dut: Any) -> None:
         for accepted, answered in zip(answers.accepted, answers.answered, strict=True)
     ]
     assert latencies == values["latencies"], f"latencies are {latencies}"
-    # A command is taken in the cycle in which the answer before it is.
-    assert answers.accepted[1:] == answers.answered[:-1]
+    steps = itertools.pairwise(answers.accepted)
+    distances = [after - before for before, after in steps]
+    assert distances == values.get("distances", latencies)[:-1], f"distances are {distances}"

@@ -110,6 +110,7 @@ def test_the_hash_is_of_what_the_hardware_has() -> None:
         {"name": "other"},
         {"engine_macs": 32},
         {"scratchpad_bytes": 1024},
+        {"multipliers": 1},
     ):
         assert dataclasses.replace(config, **changes).hash != config.hash
 

@@ -183,6 +183,8 @@ class Config:
         int8 products per cycle of the engine; 0 without one.
     scratchpad_bytes : int
         Memory of the engine; 0 without one.
+    multipliers : int
+        Of the instruction tier, and again of its requantizer: 1, or one per lane.
     """
 
     name: str
@@ -190,11 +192,12 @@ class Config:
     summary: str = dataclasses.field(compare=False)
     engine_macs: int = 0
     scratchpad_bytes: int = 0
+    multipliers: int = LANES
 
     @property
     def macs_per_cycle(self) -> int:
         """int8 multiply-accumulates that the hardware can do in one cycle."""
-        return self.engine_macs or (LANES if self.has_simd else 1)
+        return self.engine_macs or (self.multipliers if self.has_simd else 1)
 
     @property
     def hash(self) -> int:
@@ -223,6 +226,7 @@ ENGINE_CONFIGS = {
             summary=f"engine of {macs} products per cycle, and the instruction tier",
             engine_macs=macs,
             scratchpad_bytes=64 * 1024,
+            multipliers=1,
         )
         for macs in (32, 64, 128)
     )

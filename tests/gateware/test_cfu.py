@@ -1,5 +1,6 @@
 """The custom function unit as a whole, in cocotb on Verilator."""
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -31,9 +32,14 @@ PORTS = {
 }
 
 
+SEQUENTIAL = dataclasses.replace(CONFIGS["simd"], name="sequential", multipliers=1)
+"""What configurations with an engine have beside it."""
+
+
 @pytest.fixture(scope="module")
 def simulators() -> dict[str, Path]:
-    return {name: bench.build(verilog(config), "Cfu") for name, config in CONFIGS.items()}
+    configs = [*CONFIGS.values(), SEQUENTIAL]
+    return {config.name: bench.build(verilog(config), "Cfu") for config in configs}
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -51,10 +57,11 @@ def test_verilog_has_exactly_the_ports_of_litex_and_is_reproducible(config: str)
 @pytest.mark.verilator
 @pytest.mark.parametrize("command_stall", [0, 0.6])
 @pytest.mark.parametrize("response_stall", [0, 0.3, 0.8])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("config", "seed"), [("simd", 0), ("simd", 1), ("sequential", 2)])
 def test_random_instructions_equal_the_model(
     simulators: dict[str, Path],
     tmp_path: Path,
+    config: str,
     seed: int,
     response_stall: float,
     command_stall: float,
@@ -65,7 +72,7 @@ def test_random_instructions_equal_the_model(
         "command_stall": command_stall,
         "response_stall": response_stall,
     }
-    bench.run(simulators["simd"], "Cfu", f"{BENCHES}.random_streams", values, tmp_path)
+    bench.run(simulators[config], "Cfu", f"{BENCHES}.random_streams", values, tmp_path)
 
 
 @pytest.mark.verilator
@@ -149,3 +156,23 @@ def test_order_and_latency(simulators: dict[str, Path], tmp_path: Path, steps: l
     latencies = [1] * len(SET_UP) + [latency for _, latency in steps]
     values = {"instructions": instructions, "latencies": latencies}
     bench.run(simulators["simd"], "Cfu", f"{BENCHES}.program", values, tmp_path)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([(MAC, 1, 4)] * 5 + [(READ, 4, 4)], id="mac"),
+        pytest.param([(MAC_LANES, 1, 4), (WRITE, 1, 1), (READ, 4, 4)], id="mac-lanes"),
+        pytest.param([(VALUE, 15, 15), (RESCALE, 15, 15), (OUTPUT, 1, 1)], id="value"),
+    ],
+)
+def test_latency_with_one_multiplier(
+    simulators: dict[str, Path], tmp_path: Path, steps: list[tuple[tuple[int, int, int], int, int]]
+) -> None:
+    """Each step is an instruction, the cycles to its answer, and to the instruction after it."""
+    instructions = [*SET_UP, *(instruction for instruction, _, _ in steps)]
+    latencies = [1] * len(SET_UP) + [latency for _, latency, _ in steps]
+    distances = [1] * len(SET_UP) + [distance for _, _, distance in steps]
+    values = {"instructions": instructions, "latencies": latencies, "distances": distances}
+    bench.run(simulators["sequential"], "Cfu", f"{BENCHES}.program", values, tmp_path)

@@ -12,10 +12,17 @@ BENCHES = "kiwicha.sim.tb_requantize"
 
 
 @pytest.fixture(scope="module")
-def simulator() -> Path:
-    return bench.build(bench.component_verilog(Requantizer(), "requantizer"), "requantizer")
+def simulators() -> dict[int, Path]:
+    return {
+        multipliers: bench.build(
+            bench.component_verilog(Requantizer(multipliers=multipliers), "requantizer"),
+            "requantizer",
+        )
+        for multipliers in (1, 4)
+    }
 
 
+@pytest.mark.parametrize("multipliers", [1, 4])
 @pytest.mark.parametrize(
     ("kind", "output"),
     [
@@ -27,22 +34,41 @@ def simulator() -> Path:
     ],
 )
 def test_every_shift_and_extreme_equals_numerics(
-    simulator: Path, tmp_path: Path, kind: str, output: tuple[int, int, int]
+    simulators: dict[int, Path],
+    tmp_path: Path,
+    kind: str,
+    output: tuple[int, int, int],
+    multipliers: int,
 ) -> None:
-    values = {"seed": 0, "kind": kind, "output": output, "input_stall": 0, "output_stall": 0}
+    values = {
+        "seed": 0,
+        "kind": kind,
+        "output": output,
+        "multipliers": multipliers,
+        "input_stall": 0,
+        "output_stall": 0,
+    }
+    simulator = simulators[multipliers]
     bench.run(simulator, "requantizer", f"{BENCHES}.every_extreme", values, tmp_path)
 
 
 @pytest.mark.parametrize("input_stall", [0, 0.6])
 @pytest.mark.parametrize("output_stall", [0, 0.6])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("seed", "multipliers"), [(0, 4), (1, 4), (2, 1)])
 def test_random_values_equal_numerics(
-    simulator: Path, tmp_path: Path, seed: int, output_stall: float, input_stall: float
+    simulators: dict[int, Path],
+    tmp_path: Path,
+    seed: int,
+    multipliers: int,
+    output_stall: float,
+    input_stall: float,
 ) -> None:
     values = {
         "seed": seed,
-        "count": 2000,
+        "multipliers": multipliers,
+        "count": 2000 if multipliers == 4 else 500,
         "input_stall": input_stall,
         "output_stall": output_stall,
     }
+    simulator = simulators[multipliers]
     bench.run(simulator, "requantizer", f"{BENCHES}.random_values", values, tmp_path)
