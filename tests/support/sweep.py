@@ -1,0 +1,110 @@
+"""Models of one convolution: every combination of its parameters, with an input for each."""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from support.oracle import Case
+from support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
+
+__all__ = ["COMBINATIONS", "Combination", "case"]
+
+KERNELS = ((1, 1), (2, 3), (3, 3), (4, 1), (5, 5), (6, 2), (7, 7))
+STRIDES = (1, 2, 3)
+DILATIONS = (1, 2)
+ACTIVATED = ("NONE", "RELU", "RELU6")
+SHAPES = (
+    *(("CONV_2D", channels, outputs) for channels, outputs in ((1, 4), (3, 8), (8, 5), (16, 16))),
+    *(("DEPTHWISE_CONV_2D", channels, multiplier) for channels, multiplier in ((8, 1), (5, 2))),
+)
+"""Operator, input channels, and output channels or depth multiplier."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One combination of parameters."""
+
+    operator: str
+    channels: int
+    outputs: int
+    kernel: tuple[int, int]
+    stride: int
+    dilation: int
+    padding: str
+    is_per_channel: bool
+    activation: str
+
+    def __str__(self) -> str:
+        """Return what a failing test shows."""
+        return "-".join(str(value) for value in vars(self).values())
+
+
+COMBINATIONS = [
+    Combination(*shape, *rest)
+    for shape, *rest in itertools.product(
+        SHAPES, KERNELS, STRIDES, DILATIONS, PADDINGS, (False, True), ACTIVATED
+    )
+]
+
+
+def case(combination: Combination) -> Case:
+    """Return the model of a combination and its input, always the same."""
+    c = combination
+    rng = np.random.default_rng(list(str(c).encode()))
+    extents = [(size - 1) * c.dilation + 1 for size in c.kernel]
+    sizes = [extent + int(rng.integers(0, 7)) for extent in extents]
+    if c.padding == "SAME":
+        results = [-(-size // c.stride) for size in sizes]
+    else:
+        results = [(size - n) // c.stride + 1 for size, n in zip(sizes, extents, strict=True)]
+    is_depthwise = c.operator == "DEPTHWISE_CONV_2D"
+    outputs = c.channels * c.outputs if is_depthwise else c.outputs
+    weights_shape = (1, *c.kernel, outputs) if is_depthwise else (outputs, *c.kernel, c.channels)
+    window = math.prod(c.kernel) * (1 if is_depthwise else c.channels)
+    input_scale = float(np.float32(10 ** rng.uniform(-3, 0)))
+    weight_scales = 10 ** rng.uniform(-3, -1) * rng.uniform(0.3, 1.5, outputs)
+    weight_scales = weight_scales if c.is_per_channel else weight_scales[:1]
+    spread = 100 * 74 * math.sqrt(window)
+    builder = ModelBuilder()
+    x = builder.tensor(
+        (1, *sizes, c.channels), scale=input_scale, zero_point=int(rng.integers(-128, 128))
+    )
+    operands = [
+        x,
+        builder.tensor(
+            weights_shape,
+            scale=weight_scales.tolist(),
+            axis=3 if is_depthwise else 0,
+            data=rng.integers(-127, 128, weights_shape, np.int8),
+        ),
+    ]
+    operands.append(
+        builder.tensor(
+            (outputs,),
+            np.int32,
+            scale=(np.float32(input_scale) * weight_scales.astype(np.float32)).tolist(),
+            data=rng.normal(0, spread, outputs).astype(np.int32),
+        )
+    )
+    y = builder.tensor(
+        (1, *results, outputs),
+        scale=float(spread * input_scale * weight_scales.mean() / rng.uniform(10, 150)),
+        zero_point=int(rng.integers(-128, 128)),
+    )
+    options = {"depthMultiplier": c.outputs} if is_depthwise else {}
+    builder.operator(
+        c.operator,
+        operands,
+        [y],
+        padding=PADDINGS[c.padding],
+        strideH=c.stride,
+        strideW=c.stride,
+        dilationHFactor=c.dilation,
+        dilationWFactor=c.dilation,
+        fusedActivationFunction=ACTIVATIONS[c.activation],
+        **options,
+    )
+    image = rng.integers(-128, 128, (1, *sizes, c.channels), np.int8)
+    return Case(builder.build([x], [y]), (image,))
