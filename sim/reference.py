@@ -13,6 +13,7 @@ from kiwicha.program import IoTensor, Program, Step
 from kiwicha.sim.reference_engine import run_engine
 from kiwicha.sim.reference_kernels import IN_PLACE, KERNELS
 from kiwicha.sim.reference_memory import Memory, check_overlap
+from kiwicha.sim.reference_moves import run_copy
 from kiwicha.sim.reference_overlap import check_overlapped
 
 __all__ = ["NUMPY_TYPES", "StepObserver", "run", "trace"]
@@ -94,6 +95,8 @@ def _execute(memory: Memory, step: Step) -> NDArray[Any]:
     params: Any = step.params
     if step.kernel is isa.Kernel.ENGINE:
         return run_engine(memory, params)
+    if step.kernel is isa.Kernel.COPY:
+        return run_copy(memory, params)
     check_overlap(params, may_be_in_place=step.kernel in IN_PLACE)
     output = KERNELS[step.kernel](memory, params)
     if getattr(params, "scratch", None):

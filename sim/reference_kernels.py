@@ -5,7 +5,7 @@ A kernel is a function of the memory and its parameters that returns the output 
 Notes
 -----
 Ref: tensorflow/lite/kernels/internal/reference/integer_ops/{conv,depthwise_conv,fully_connected,
-pooling}.h, reference/{pad,softmax}.h in tflite-micro.
+pooling}.h, reference/softmax.h in tflite-micro.
 """
 
 from collections.abc import Callable
@@ -223,11 +223,6 @@ def _clamped(values: NDArray[Any], p: isa.Pool) -> NDArray[np.int8]:
     return clamped
 
 
-def _pad(memory: Memory, p: isa.Pad) -> NDArray[np.int8]:
-    x = memory.load(p.input, np.int8, p.shape)
-    return np.pad(x, tuple(zip(p.before, p.after, strict=True)), constant_values=p.value)
-
-
 _ACCUMULATOR_BITS = 12
 """Integer bits of a sum of exponentials."""
 
@@ -253,12 +248,6 @@ def _softmax_row(exponentials: NDArray[np.int64], total: int) -> NDArray[np.int8
     return np.clip(scaled - 128, -128, 127).astype(np.int8)
 
 
-def _move(memory: Memory, p: isa.Move) -> NDArray[np.uint8]:
-    if p.input.bytes != p.output.bytes:
-        raise ProgramError(f"input and output must have one size, not {p}")
-    return memory.load(p.input, np.uint8, (p.input.bytes,))
-
-
 KERNELS: dict[isa.Kernel, KernelFunction] = {
     isa.Kernel.CONV: _conv,
     isa.Kernel.DEPTHWISE_CONV: _depthwise_conv,
@@ -269,9 +258,7 @@ KERNELS: dict[isa.Kernel, KernelFunction] = {
     isa.Kernel.SUB: sub,
     isa.Kernel.MUL: mul,
     isa.Kernel.MEAN: mean,
-    isa.Kernel.PAD: _pad,
     isa.Kernel.SOFTMAX: _softmax,
-    isa.Kernel.MOVE: _move,
     isa.Kernel.LOOKUP: lookup,
     isa.Kernel.QUANTIZE: quantize,
     isa.Kernel.MINIMUM: minimum,

@@ -68,6 +68,36 @@ class Memory:
         self._arena[ref.offset : ref.offset + size] = raw.view(np.uint8)
         self._is_initialised[ref.offset : ref.offset + size] = True
 
+    def gather(self, ref: Ref, offsets: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Return the bytes at ``offsets`` from the start of ``ref``, which must all be written.
+
+        Raises
+        ------
+        ProgramError
+            If a byte is outside the reference or holds what nothing has written, or if the
+            reference is outside its memory.
+        """
+        memory = self._constants if ref.is_constant else self._arena
+        _check_inside(ref, len(memory))
+        _check_offsets(ref, offsets)
+        places = ref.offset + offsets
+        if not ref.is_constant and not self._is_initialised[places].all():
+            raise ProgramError(f"a tensor must be written before it is read, not {ref}")
+        return memory[places]
+
+    def scatter(self, ref: Ref, offsets: NDArray[np.int64], values: NDArray[np.uint8]) -> None:
+        """Write bytes of the arena at ``offsets`` from the start of ``ref``.
+
+        Raises
+        ------
+        ProgramError
+            If ``ref`` is constant or outside the arena, or if a byte is outside the reference.
+        """
+        self._check_writable(ref)
+        _check_offsets(ref, offsets)
+        self._arena[ref.offset + offsets] = values
+        self._is_initialised[ref.offset + offsets] = True
+
     def spoil(self, ref: Ref) -> None:
         """Overwrite working memory: what a kernel leaves there is not defined.
 
@@ -123,6 +153,11 @@ def _check_inside(ref: Ref, memory_bytes: int) -> None:
         raise ProgramError(
             f"a tensor must lie inside the {memory_bytes} bytes of the {what}, {ref}"
         )
+
+
+def _check_offsets(ref: Ref, offsets: NDArray[np.int64]) -> None:
+    if offsets.min() < 0 or offsets.max() >= ref.bytes:
+        raise ProgramError(f"runs must lie inside their reference, not leave {ref}")
 
 
 def _size_bytes(kind: "np.dtype[Any]", shape: tuple[int, ...]) -> int:

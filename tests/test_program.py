@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.steps import whole_copy
 
 from kiwicha import isa
 from kiwicha.errors import ProgramError
@@ -110,7 +111,7 @@ SMALL = Program(
         Layer(1, "SOFTMAX", (6,), 6, isa.Where.CPU),
     ),
     steps=(
-        Step(isa.Kernel.MOVE, 0, isa.Move(IN, OUT)),
+        Step(isa.Kernel.COPY, 0, whole_copy(IN, OUT)),
         Step(isa.Kernel.SOFTMAX, 1, isa.Softmax(IN, OUT, Ref(5, 7, is_constant=True), 1, 6)),
     ),
     constants=b"constants...",
@@ -232,13 +233,13 @@ ALL_NAMES = b"RESHAPE\0SOFTMAX\0x\0y\0"
         (header(output_count=99), "IoRecord at"),
         (header(names_bytes=len(RAW)), "names and constants must lie inside"),
         (header(constants_bytes=len(RAW)), "names and constants must lie inside"),
-        (header(constants_bytes=16), "Move must have|Softmax must have"),
+        (header(constants_bytes=16), "Copy must have|Softmax must have"),
         (header(constants_offset=len(RAW), constants_bytes=0), "layer and parameters of a step"),
-        (header(arena_bytes=21), "Move.output must lie inside the 21 bytes of the arena"),
+        (header(arena_bytes=21), "Copy.output must lie inside the 21 bytes of the arena"),
         (step(kernel=99), "99 is not a valid Kernel"),
         (step(layer=2), "layer and parameters of a step must exist"),
-        (step(params_bytes=12), "Move must have 16 bytes"),
-        (step(params_offset=2**32 - 4), "Move must have 16 bytes"),
+        (step(params_bytes=12), "Copy must have 96 bytes"),
+        (step(params_offset=2**32 - 4), "Copy must have 96 bytes"),
         (step(params_offset=0), "layer and parameters of a step must exist"),
         (step(reserved=1), "reserved field must be 0"),
         (layer(name_offset=10**6), "a name at 1000000 must end inside the 20 bytes of the names"),
@@ -286,7 +287,7 @@ def test_config_of_an_unknown_hash() -> None:
         {"config_hash": 2**32},
         {"layers": (Layer(0, "A\0B", (), 0, isa.Where.CPU),)},
         {"layers": (Layer(0, "ADD", (1,) * 7, 0, isa.Where.CPU),)},
-        {"steps": (Step(isa.Kernel.MOVE, 2**16, isa.Move(IN, OUT)),)},
+        {"steps": (Step(isa.Kernel.COPY, 2**16, whole_copy(IN, OUT)),)},
     ],
 )
 def test_what_cannot_be_stored_is_refused(changes: Any) -> None:

@@ -6,15 +6,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 from rich.table import Table
+from support.steps import whole_copy
 
 from kiwicha import isa, report
-from kiwicha.isa import CONFIGS, Kernel, Move, Where
+from kiwicha.isa import CONFIGS, Kernel, Where
 from kiwicha.layout import Ref
 from kiwicha.program import Layer, Program, Step
 
 
 def move() -> Step:
-    return Step(Kernel.MOVE, 0, Move(Ref(0, 0), Ref(0, 0)))
+    return Step(Kernel.COPY, 0, whole_copy(Ref(0, 0), Ref(0, 0)))
 
 
 def program() -> Program:

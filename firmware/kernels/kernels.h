@@ -13,7 +13,7 @@
  *     aligned; dtypes, layouts and ranges stand with its fields
  *
  * Tensors are int8 NHWC, row-major. Outputs must not overlap inputs, but for element-wise kernels
- * without broadcast and for MOVE.
+ * without broadcast.
  */
 #ifndef KIWICHA_KERNELS_H
 #define KIWICHA_KERNELS_H
@@ -60,9 +60,9 @@ KIWICHA_DECLARE_CHECK(mean);
 KIWICHA_DECLARE_RUN(mean);
 KIWICHA_DECLARE_RUN(reduce_max);
 
-/** PAD with a constant. */
-KIWICHA_DECLARE_CHECK(pad);
-KIWICHA_DECLARE_RUN(pad);
+/** Strided copy of runs of bytes; input and output must not overlap. */
+KIWICHA_DECLARE_CHECK(copy);
+KIWICHA_DECLARE_RUN(copy);
 
 /** SOFTMAX; depth is at most 4095, so that the sum of exponentials fits Q12.19. */
 KIWICHA_DECLARE_CHECK(softmax);
@@ -71,10 +71,6 @@ KIWICHA_DECLARE_RUN(softmax);
 /** Operators of installed packages; see custom.h. */
 KIWICHA_DECLARE_CHECK(custom);
 KIWICHA_DECLARE_RUN(custom);
-
-/** Copy of bytes; the ranges may overlap. */
-KIWICHA_DECLARE_CHECK(move);
-KIWICHA_DECLARE_RUN(move);
 
 /** Every byte of a tensor through a table of 256 bytes, in place if need be, or of 256 words. */
 KIWICHA_DECLARE_CHECK(lookup);

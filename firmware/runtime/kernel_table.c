@@ -22,9 +22,7 @@ static const struct kiwicha_kernel_entry table[] = {
     ENTRY(SUB, kiwicha_elementwise, elementwise, sub),
     ENTRY(MUL, kiwicha_elementwise, elementwise, mul),
     ENTRY(MEAN, kiwicha_mean, mean, mean),
-    ENTRY(PAD, kiwicha_pad, pad, pad),
     ENTRY(SOFTMAX, kiwicha_softmax, softmax, softmax),
-    ENTRY(MOVE, kiwicha_move, move, move),
     ENTRY(LOOKUP, kiwicha_lookup, lookup, lookup),
     ENTRY(QUANTIZE, kiwicha_quantize, quantize, quantize),
     ENTRY(MINIMUM, kiwicha_elementwise, elementwise, minimum),
@@ -33,6 +31,7 @@ static const struct kiwicha_kernel_entry table[] = {
     ENTRY(REDUCE_MAX, kiwicha_mean, mean, reduce_max),
     ENTRY(ARG_MAX, kiwicha_arg_max, arg_max, arg_max),
     ENTRY(CUSTOM, kiwicha_custom, custom, custom),
+    ENTRY(COPY, kiwicha_copy, copy, copy),
 #if KIWICHA_CONFIG_HAS_SIMD
     ENTRY(SIMD_CONV_1X1, kiwicha_conv, simd_conv_1x1, simd_conv_1x1),
     ENTRY(SIMD_CONV, kiwicha_conv, simd_conv, simd_conv),

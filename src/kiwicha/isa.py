@@ -22,6 +22,7 @@ __all__ = [
     "Config",
     "ConfigOp",
     "Conv",
+    "Copy",
     "DType",
     "DataOp",
     "Elementwise",
@@ -32,8 +33,6 @@ __all__ = [
     "LayerRecord",
     "Lookup",
     "Mean",
-    "Move",
-    "Pad",
     "Pool",
     "ProgramHeader",
     "Quantize",
@@ -514,18 +513,6 @@ class Mean(Struct):
 
 
 @dataclass(frozen=True)
-class Pad(Struct):
-    """PAD with a constant."""
-
-    input: Ref = ref("int8")
-    output: Ref = ref("int8")
-    shape: tuple[int, ...] = array("u32", MAX_RANK, "input shape, leading dimensions 1")
-    before: tuple[int, ...] = array("u32", MAX_RANK, "elements added before each dimension")
-    after: tuple[int, ...] = array("u32", MAX_RANK, "elements added after each dimension")
-    value: int = i32("what is added, -128 to 127")
-
-
-@dataclass(frozen=True)
 class Softmax(Struct):
     """SOFTMAX over the last dimension: int8 in, int8 out with scale 1/256 and zero point -128."""
 
@@ -537,11 +524,21 @@ class Softmax(Struct):
 
 
 @dataclass(frozen=True)
-class Move(Struct):
-    """Copy of bytes: RESHAPE where input and output cannot share memory."""
+class Copy(Struct):
+    """Strided copy of runs of bytes: whatever only moves data, or repeats it.
+
+    Run [i, j, ...] goes from ``input_start + i * input_strides[0] + ...`` of the input to
+    ``i * output_strides[0] + ...`` of the output. Both references hold exactly the bytes from the
+    first to the last one that are touched.
+    """
 
     input: Ref = ref("any type")
-    output: Ref = ref("same size")
+    output: Ref = ref("the same type")
+    shape: tuple[int, ...] = array("u32", MAX_RANK, "number of runs; the last one varies fastest")
+    input_strides: tuple[int, ...] = array("i32", MAX_RANK, "bytes; 0 repeats, < 0 reverses")
+    output_strides: tuple[int, ...] = array("u32", MAX_RANK, "bytes")
+    input_start: int = u32("byte of the first run: what strides of less than 0 go back")
+    run_bytes: int = u32("size of a run, 1 or more")
 
 
 @dataclass(frozen=True)
@@ -602,9 +599,8 @@ class Kernel(enum.IntEnum):
     SUB = 7
     MUL = 8
     MEAN = 9
-    PAD = 10
     SOFTMAX = 11
-    MOVE = 12
+    COPY = 13
     LOOKUP = 24
     QUANTIZE = 25
     MINIMUM = 26
@@ -639,9 +635,8 @@ KERNEL_PARAMS: dict[Kernel, type[Struct]] = {
     Kernel.SUB: Elementwise,
     Kernel.MUL: Elementwise,
     Kernel.MEAN: Mean,
-    Kernel.PAD: Pad,
     Kernel.SOFTMAX: Softmax,
-    Kernel.MOVE: Move,
+    Kernel.COPY: Copy,
     Kernel.LOOKUP: Lookup,
     Kernel.QUANTIZE: Quantize,
     Kernel.MINIMUM: Elementwise,

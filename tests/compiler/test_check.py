@@ -30,10 +30,10 @@ from kiwicha.errors import UnsupportedModelError
     ("dtype", "name"), [(np.float32, "float32"), (np.uint8, "uint8"), (np.int16, "int16")]
 )
 def test_refuses_other_types(dtype: Any, name: str) -> None:
-    model = unary("RESHAPE", {"dtype": dtype}, {"dtype": dtype})
+    model = unary("RELU", {"dtype": dtype}, {"dtype": dtype})
     text = (
-        f"the model is not supported: operator 0 RESHAPE (x): input must be int8, not {name}; "
-        f"operator 0 RESHAPE (y): output must be int8, not {name}; {REMEDY}"
+        f"the model is not supported: operator 0 RELU (x): input must be int8, not {name}; "
+        f"operator 0 RELU (y): output must be int8, not {name}; {REMEDY}"
     )
     with pytest.raises(UnsupportedModelError, match=f"^{re.escape(text)}$"):
         compile_model(model, "simd")

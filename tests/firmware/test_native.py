@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.steps import ProgramBuilder
+from support.steps import ProgramBuilder, whole_copy
 
 from kiwicha.compiler.driver import compile_model
 from kiwicha.errors import ToolError
 from kiwicha.firmware import native
-from kiwicha.isa import CONFIGS, Kernel, Move, Status
+from kiwicha.isa import CONFIGS, Kernel, Status
 
 MODELS = [
     "person_detect",
@@ -28,7 +28,7 @@ def copy_program() -> ProgramBuilder:
     """Build a Program that copies its input."""
     builder = ProgramBuilder("baseline")
     source = builder.input(np.arange(20, dtype=np.int8))
-    builder.step(Kernel.MOVE, Move(source, builder.output((20,))))
+    builder.step(Kernel.COPY, whole_copy(source, builder.output((20,))))
     return builder
 
 

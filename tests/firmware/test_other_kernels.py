@@ -1,4 +1,4 @@
-"""Pooling, element-wise, reducing, moving and softmax kernels against numpy."""
+"""Pooling, element-wise, reducing and softmax kernels against numpy."""
 
 import dataclasses
 from typing import Any
@@ -13,6 +13,7 @@ from support.steps import (
     padded_shape,
     pool_output,
     random_scale,
+    whole_copy,
 )
 
 from kiwicha import floats, numerics
@@ -22,8 +23,6 @@ from kiwicha.isa import (
     Kernel,
     Lookup,
     Mean,
-    Move,
-    Pad,
     Pool,
     Quantize,
     Softmax,
@@ -212,39 +211,6 @@ def test_reductions(run_steps: Any, seed: int) -> None:
     np.testing.assert_array_equal(maxima, values.max(axes).reshape(maxima.shape))
 
 
-@pytest.mark.parametrize("seed", range(15))
-def test_pad(run_steps: Any, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rank = int(rng.integers(1, 7))
-    shape = padded_shape([int(rng.integers(1, 5)) for _ in range(rank)])
-    before, after = (
-        padded_shape([int(x) for x in rng.integers(0, 3, rank)], value=0) for _ in range(2)
-    )
-    value = int(rng.integers(-128, 128))
-    values = int8s(rng, shape)
-    expected = np.pad(values, list(zip(before, after, strict=True)), constant_values=np.int8(value))
-    builder = ProgramBuilder()
-    source, target = builder.input(values), builder.output(expected.shape)
-    builder.step(Kernel.PAD, Pad(source, target, shape, before, after, value))
-    (actual,) = run_steps(builder)
-    np.testing.assert_array_equal(actual, expected)
-
-
-@pytest.mark.parametrize("distance", [0, 16, 5, -5])
-def test_move_of_overlapping_bytes(run_steps: Any, distance: int) -> None:
-    values = int8s(np.random.default_rng(0), (40,))
-    builder = ProgramBuilder()
-    builder.arena(16)
-    source = builder.input(values)
-    between = dataclasses.replace(source, offset=source.offset + distance)
-    builder.arena(32)
-    target = builder.output(values.shape)
-    builder.step(Kernel.MOVE, Move(source, between))
-    builder.step(Kernel.MOVE, Move(between, target))
-    (actual,) = run_steps(builder)
-    np.testing.assert_array_equal(actual, values)
-
-
 @pytest.mark.parametrize("is_in_place", [False, True])
 def test_lookup(run_steps: Any, is_in_place: bool) -> None:
     rng = np.random.default_rng(0)
@@ -253,7 +219,7 @@ def test_lookup(run_steps: Any, is_in_place: bool) -> None:
     source = builder.input(values.view(np.int8))
     middle = source if is_in_place else builder.arena(values.size)
     builder.step(Kernel.LOOKUP, Lookup(source, middle, builder.constant(table, np.int8)))
-    builder.step(Kernel.MOVE, Move(middle, builder.output(values.shape)))
+    builder.step(Kernel.COPY, whole_copy(middle, builder.output(values.shape)))
     (actual,) = run_steps(builder)
     np.testing.assert_array_equal(actual, table[values])
 

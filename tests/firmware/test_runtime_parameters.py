@@ -88,11 +88,16 @@ def parameter_changes() -> list[Any]:
         (Kernel.SIMD_ADD, "strides_2", lambda _: (0, 0, 0, 4, 12, 1), parameters),
         (Kernel.MEAN, "is_reduced", lambda _: (0, 0, 0, 2, 1, 0, 0, 0), parameters),
         (Kernel.MEAN, "multiplier", lambda _: -1, parameters),
-        (Kernel.PAD, "before", lambda _: (0, 0, 0, 2**32 - 1, 2, 3), parameters),
-        (Kernel.PAD, "value", lambda _: 128, parameters),
+        (Kernel.COPY, "shape", lambda _: (1, 1, 1, 1, 0, 1), parameters),
+        (Kernel.COPY, "shape", lambda _: (2**31, 2**31, 2**31, 2**31, 1, 1), parameters),
+        (Kernel.COPY, "shape", lambda _: (1, 1, 1, 1, 1, 2), parameters),
+        (Kernel.COPY, "run_bytes", lambda _: 0, parameters),
+        (Kernel.COPY, "run_bytes", lambda _: 2**32 - 1, parameters),
+        (Kernel.COPY, "input_start", lambda _: 1, parameters),
+        (Kernel.COPY, "input", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
         (Kernel.SOFTMAX, "depth", lambda _: 4096, parameters),
         (Kernel.SOFTMAX, "exponentials", lambda r: Ref(r.offset + 4, 1020, True), parameters),
-        (Kernel.MOVE, "output", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
+        (Kernel.COPY, "output", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
     ]
     return [
         pytest.param(*row, id=f"{row[0].name}-{row[1]}-{number}") for number, row in enumerate(rows)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.steps import whole_copy
 
 from kiwicha import isa
 from kiwicha.errors import ProgramError, UsageError
@@ -32,7 +33,7 @@ def add(a: Ref, b: Ref, output: Ref) -> Step:
 
 
 def move(source: Ref, target: Ref) -> Step:
-    return Step(isa.Kernel.MOVE, 0, isa.Move(source, target))
+    return Step(isa.Kernel.COPY, 0, whole_copy(source, target))
 
 
 def program(*steps: Step, constants: bytes = b"", **changes: Any) -> Program:
@@ -140,8 +141,8 @@ def test_trace_and_observer_give_what_each_step_wrote() -> None:
         ([add(A, B, Ref(32, 5))], r"a tensor of 6 bytes must fit its reference"),
         ([add(A, B, Ref(2, 6))], r"output must not overlap input_1"),
         ([add(A, B, Ref(14, 6))], r"output must not overlap input_2"),
-        ([move(A, A)], r"step 0 \(MOVE\): output must not overlap input"),
-        ([move(A, Ref(32, 7))], r"input and output must have one size"),
+        ([move(A, A)], r"step 0 \(COPY\): output must not overlap input"),
+        ([move(A, Ref(32, 7))], r"a reference must hold what is touched"),
         (
             [dataclasses.replace(add(A, B, C), kernel=isa.Kernel.CONV)],
             r"parameters must be those of the kernel",

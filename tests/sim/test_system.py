@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.steps import whole_copy
 
 from kiwicha import isa
 from kiwicha.errors import CapacityError, SimulationError, UsageError
@@ -38,7 +39,7 @@ def copy_program(config: Config, *, size: int = 64, steps: int = 2) -> Program:
         outputs=(IoTensor("y", refs[-1], DType.INT8, (size,), 1.0, 0),),
         layers=(Layer(0, "RESHAPE", (size,), 0, Where.CPU),),
         steps=tuple(
-            Step(Kernel.MOVE, 0, isa.Move(refs[index], refs[index + 1])) for index in range(steps)
+            Step(Kernel.COPY, 0, whole_copy(refs[index], refs[index + 1])) for index in range(steps)
         ),
         constants=b"",
     )

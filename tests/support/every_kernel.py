@@ -8,19 +8,18 @@ from kiwicha import isa, numerics
 from kiwicha.isa import (
     ArgMax,
     Conv,
+    Copy,
     Elementwise,
     Kernel,
     Lookup,
     Mean,
-    Move,
-    Pad,
     Pool,
     Quantize,
     Softmax,
     Where,
 )
 from kiwicha.layout import Ref
-from support.steps import ConvCase, ProgramBuilder, int8s, padded_shape
+from support.steps import ConvCase, ProgramBuilder, int8s, padded_shape, whole_copy
 
 __all__ = ["FIRMWARE_KERNELS", "every_kernel"]
 
@@ -95,14 +94,15 @@ def every_kernel() -> ProgramBuilder:
     flags = (0, 0, 0, 1, 1, 0, 0, 0)
     for kernel in (Kernel.MEAN, Kernel.REDUCE_MAX):
         builder.step(kernel, Mean(source, builder.output((4,)), shape, flags, 3, 4, 2**30, -3))
-    margin = (0, 0, 0, 1, 2, 3)
-    target = builder.output((5, 7, 10))
-    builder.step(Kernel.PAD, Pad(source, target, shape, margin, margin, -9))
     table = builder.constant(numerics.softmax_exponentials(0.1, 1.0))
     builder.step(Kernel.SOFTMAX, Softmax(source, builder.output((9, 4)), table, 9, 4))
-    builder.step(Kernel.MOVE, Move(source, builder.output((36,))))
     words = builder.constant(rng.permutation(256))
     builder.step(Kernel.LOOKUP, Lookup(source, builder.output((4 * 36,)), words))
+    builder.step(Kernel.COPY, whole_copy(source, builder.output((36,))))
+    # Rows 2 and 0, columns backwards, channels as they are.
+    shape, strides = (1, 1, 1, 1, 2, 3), (0, 0, 0, 0, -24, -4)
+    target = builder.output((2, 3, 4))
+    builder.step(Kernel.COPY, Copy(source, target, shape, strides, (0, 0, 0, 0, 12, 4), 32, 4))
     table = builder.constant(rng.permutation(256) - 128, np.int8)
     builder.step(Kernel.LOOKUP, Lookup(source, builder.output((36,)), table))
     staircase = builder.constant(np.sort(rng.integers(-(2**31), 2**31, 255)))

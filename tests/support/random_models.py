@@ -3,7 +3,7 @@
 import itertools
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from support.oracle import Case
 from support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
 
-__all__ = ["OPERATORS", "engine_network", "network", "single_operator"]
+__all__ = ["OPERATORS", "RandomModel", "engine_network", "network", "single_operator"]
 
 FUSED = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
 UNARIES = ("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
@@ -122,8 +122,9 @@ class _Model:
         self._values: list[NDArray[Any]] = []
         self._last = 0
 
-    def case(self) -> Case:
-        model = self._builder.build(self._inputs, [self._last])
+    def case(self, outputs: Sequence[int] | None = None) -> Case:
+        """Return the model with these outputs; with its last tensor unless given."""
+        model = self._builder.build(self._inputs, outputs or [self._last])
         return Case(model, tuple(self._values))
 
     # ------------------------------------------------------------------------------- tensors
@@ -399,6 +400,10 @@ class _Model:
 
     def any_shape(self, most_rank: int, most: int = 6) -> Shape:
         return tuple(self.rng.randint(1, most) for _ in range(self.rng.randint(1, most_rank)))
+
+
+RandomModel = _Model
+"""For models of other families of operators."""
 
 
 def _fully_connected(model: _Model) -> None:

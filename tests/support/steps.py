@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kiwicha import isa, numerics, packing
-from kiwicha.isa import CONFIGS, Conv, Elementwise, Kernel, Pool
+from kiwicha.isa import CONFIGS, Conv, Copy, Elementwise, Kernel, Pool
 from kiwicha.layout import Ref, Struct
 from kiwicha.program import IoTensor, Layer, Program, Step
 
@@ -23,6 +23,7 @@ __all__ = [
     "pool_output",
     "random_scale",
     "random_scales",
+    "whole_copy",
 ]
 
 Array = NDArray[Any]
@@ -50,6 +51,12 @@ def random_scales(rng: np.random.Generator, count: int, largest: int) -> tuple[I
             pairs[int(rng.integers(count))] = extreme
     multipliers, shifts = np.array(pairs, np.int64).T
     return multipliers, shifts
+
+
+def whole_copy(source: Ref, target: Ref) -> Copy:
+    """Give the copy of all bytes of one reference to another."""
+    ones, zeros = (1,) * isa.MAX_RANK, (0,) * isa.MAX_RANK
+    return Copy(source, target, ones, zeros, zeros, 0, source.bytes)
 
 
 def padded_shape(shape: Sequence[int], value: int = 1) -> tuple[int, ...]:

@@ -47,6 +47,20 @@ OPERATORS = {
     "QUANTIZE": "QuantizeOptions",
     "CONCATENATION": "ConcatenationOptions",
     "TRANSPOSE": "TransposeOptions",
+    "BATCH_TO_SPACE_ND": "BatchToSpaceNDOptions",
+    "DEPTH_TO_SPACE": "DepthToSpaceOptions",
+    "EXPAND_DIMS": "ExpandDimsOptions",
+    "PACK": "PackOptions",
+    "PADV2": "PadV2Options",
+    "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",
+    "SLICE": "SliceOptions",
+    "SPACE_TO_BATCH_ND": "SpaceToBatchNDOptions",
+    "SPACE_TO_DEPTH": "SpaceToDepthOptions",
+    "SPLIT": "SplitOptions",
+    "SPLIT_V": "SplitVOptions",
+    "SQUEEZE": "SqueezeOptions",
+    "STRIDED_SLICE": "StridedSliceOptions",
+    "UNPACK": "UnpackOptions",
 }
 """Operators that can be written, each with the schema's name of its options."""
 PADDINGS = {"SAME": 0, "VALID": 1}

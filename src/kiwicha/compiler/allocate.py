@@ -76,9 +76,10 @@ def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
     """
     lifetimes = _lifetimes(network, tiles)
     owners = _share_in_place(network, tiles, lifetimes)
+    places = {tensor: _place(network, owners, tensor) for tensor in lifetimes}
     groups: dict[int, list[int]] = {}
-    for tensor in lifetimes:
-        groups.setdefault(_owner(owners, tensor), []).append(tensor)
+    for tensor, (owner, _) in places.items():
+        groups.setdefault(owner, []).append(tensor)
     keys: list[tuple[str, int]] = []
     buffers: list[Buffer] = []
     for owner, members in groups.items():
@@ -111,7 +112,7 @@ def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
         arena_bytes,
         bound,
         tuple(map(Placement, buffers, offsets)),
-        {tensor: by_key["tensor", _owner(owners, tensor)] for tensor in lifetimes},
+        {tensor: by_key["tensor", owner] + first for tensor, (owner, first) in places.items()},
         {step: offset for (kind, step), offset in by_key.items() if kind == "scratch"},
     )
     plan.verify()
@@ -152,7 +153,8 @@ def _share_in_place(
         inputs = [network.storage(t) for name, t in item.tensors.items() if name != "output"]
         for source in inputs:
             if (
-                not source.is_constant
+                not {source.index, output.index} & network.shared
+                and not source.is_constant
                 and source.stored_bytes == output.stored_bytes
                 and lifetimes[source.index][1] == step
                 and lifetimes[output.index][0] == step
@@ -162,7 +164,13 @@ def _share_in_place(
     return owners
 
 
-def _owner(owners: Mapping[int, int], tensor: int) -> int:
-    while tensor in owners:
-        tensor = owners[tensor]
-    return tensor
+def _place(network: Network, owners: Mapping[int, int], tensor: int) -> tuple[int, int]:
+    """Return the tensor in whose memory a tensor lies, and its first byte there."""
+    first = 0
+    while tensor in owners or tensor in network.parts:
+        if tensor in owners:
+            tensor = owners[tensor]
+        else:
+            tensor, more = network.parts[tensor]
+            first += more
+    return tensor, first

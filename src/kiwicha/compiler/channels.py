@@ -133,7 +133,7 @@ def constants_of(network: Network) -> dict[int, Constants]:
     """Return the constant channels of every tensor that a layer writes."""
     known: dict[int, Constants] = {}
     for layer in network.layers:
-        if layer.kernel is None:
+        if layer.kernel is None or layer.more:
             continue
         output = network.storage(layer.tensors["output"])
         kind = mixing(network, layer)

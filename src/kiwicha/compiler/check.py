@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kiwicha.compiler.graph import Graph, Operator, Tensor
 from kiwicha.compiler.lower_custom import CUSTOM_RULE, custom_problems
 from kiwicha.compiler.model_rules import MODEL_RULES, is_a_known_operator
+from kiwicha.compiler.move_rules import MOVE_RULES
 from kiwicha.compiler.pair_rules import PAIR_SCALE_RULES
 from kiwicha.compiler.rules import OPERATORS, Problem, rule_text
 from kiwicha.compiler.scale_rules import SCALE_RULES
@@ -27,7 +28,7 @@ Finding = tuple[Violation, Problem]
 OPERATOR_RULE_GROUPS = (
     COUNT_RULES,
     OPERAND_RULES,
-    (*SHAPE_RULES, *UNARY_SHAPE_RULES),
+    (*SHAPE_RULES, *UNARY_SHAPE_RULES, *MOVE_RULES),
     (*SCALE_RULES, *UNARY_SCALE_RULES, *PAIR_SCALE_RULES),
 )
 """Rules of a group are checked only for operators that break no rule of the groups before."""

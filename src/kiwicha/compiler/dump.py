@@ -73,10 +73,12 @@ def _layers(compilation: Compilation) -> Iterator[str]:
     for layer in network.layers:
         kernel = "no step" if layer.kernel is None else layer.kernel.name
         yield f"layer {layer.operator:3} {layer.name} -> {kernel}, {layer.macs} MACs"
-        if layer.kernel is not None:
-            yield from _call(layer.params, dict(layer.tensors), dict(layer.constants))
+        for call in layer.calls:
+            yield from _call(call.params, dict(call.tensors), dict(call.constants))
     for tensor, source in network.aliases.items():
         yield f"tensor {tensor} shares the memory of tensor {source}"
+    for tensor, (whole, first) in network.parts.items():
+        yield f"tensor {tensor} lies in tensor {whole}, from byte {first} on"
 
 
 def _tiles(compilation: Compilation) -> Iterator[str]:

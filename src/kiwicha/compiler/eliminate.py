@@ -46,7 +46,7 @@ def eliminate(network: Network) -> Network:
             last = tensor.shape[-1] // len(mask) * int(mask.sum())
             tensors[index] = dataclasses.replace(tensor, shape=(*tensor.shape[:-1], last))
     graph = dataclasses.replace(network.graph, tensors=tuple(tensors))
-    result = Network(graph, layers, network.aliases)
+    result = dataclasses.replace(network, graph=graph, layers=layers)
     result.verify()
     return result
 
@@ -73,16 +73,19 @@ class _Groups:
 def _kept_channels(network: Network, constants: Mapping[int, Constants]) -> Kept:
     """Return the channels to keep of every tensor that a layer writes."""
     groups = _Groups()
-    calls = [layer for layer in network.layers if layer.kernel is not None]
-    kinds = {layer.operator: mixing(network, layer) for layer in calls}
-    written = {network.storage(layer.tensors["output"]).index for layer in calls}
-    whole = set(network.graph.inputs) | set(network.graph.outputs)
-    for layer in calls:
+    calls = [
+        (call, Mixing.UNKNOWN if layer.more else mixing(network, call))
+        for layer in network.layers
+        for call in layer.calls
+    ]
+    written = {network.storage(layer.tensors["output"]).index for layer, _ in calls}
+    whole = set(network.graph.inputs) | set(network.graph.outputs) | network.shared
+    for layer, kind in calls:
         output = network.storage(layer.tensors["output"]).index
-        if kinds[layer.operator] is Mixing.EACH:
+        if kind is Mixing.EACH:
             for tensor in sources(network, layer):
                 groups.join(tensor, output)
-        elif kinds[layer.operator] is Mixing.UNKNOWN:
+        elif kind is Mixing.UNKNOWN:
             whole |= {output, *sources(network, layer)}
     whole |= _oddly_viewed(network)
     whole_groups = {groups.find(network.storage(tensor).index) for tensor in whole}
@@ -96,8 +99,8 @@ def _kept_channels(network: Network, constants: Mapping[int, Constants]) -> Kept
             group: mask.copy() if group in whole_groups else np.zeros_like(mask)
             for group, mask in kept.items()
         }
-        for layer in calls:
-            if kinds[layer.operator] is Mixing.ALL:
+        for layer, kind in calls:
+            if kind is Mixing.ALL:
                 source = sources(network, layer)[0]
                 output = network.storage(layer.tensors["output"]).index
                 if groups.find(source) in needed:
@@ -140,7 +143,7 @@ def _rewritten(
     network: Network, layer: Layer, constants: Mapping[int, Constants], kept: Kept
 ) -> Layer:
     """Return a layer for the channels that are left."""
-    if layer.kernel is None or mixing(network, layer) is Mixing.UNKNOWN:
+    if layer.kernel is None or layer.more or mixing(network, layer) is Mixing.UNKNOWN:
         return layer
     source = sources(network, layer)[0]
     output = network.storage(layer.tensors["output"]).index

@@ -60,6 +60,10 @@ def emit(
             continue
         refs = {name: constants.add(values) for name, values in item.constants.items()}
         refs |= {name: tensor_ref(index) for name, index in item.tensors.items()}
+        for name, (first, count) in item.ranges.items():
+            whole = refs[name]
+            assert first + count <= whole.bytes
+            refs[name] = dataclasses.replace(whole, offset=whole.offset + first, bytes=count)
         if item.scratch_bytes:
             refs["scratch"] = Ref(plan.scratch[number], item.scratch_bytes)
         steps.append(Step(item.kernel, item.layer, dataclasses.replace(item.params, **refs)))

@@ -38,9 +38,10 @@ def _only_for(
 ) -> EngineLayer | None:
     """Return the TABLE layer that writes a tensor with a single reader."""
     stored = [network.storage(output).index for output in network.graph.outputs]
+    stored += network.shared
     for layer in network.layers:
-        if layer.kernel is not None:
-            inputs = (t for name, t in layer.tensors.items() if name != "output")
+        for call in layer.calls:
+            inputs = (t for name, t in call.tensors.items() if name != "output")
             stored += [network.storage(t).index for t in inputs]
     if stored.count(tensor) != 1:
         return None

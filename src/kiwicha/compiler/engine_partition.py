@@ -7,7 +7,7 @@ from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_packed import packed_if_faster
 from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError
 from kiwicha.compiler.engine_schedule import Schedule, schedule
-from kiwicha.compiler.layers import Network
+from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.lower_engine import engine_layer
 from kiwicha.isa import Config
 
@@ -17,7 +17,8 @@ __all__ = ["partition"]
 def partition(network: Network, config: Config, *, has_tables: bool = False) -> list[Schedule]:
     """Return the runs of the engine, in order; all other layers are for the CPU.
 
-    A run ends at a layer of the CPU, or where its list would have too many jobs. A layer that the
+    A run ends at a layer of the CPU, where one tensor becomes part of another, or where its list
+    would have too many jobs. A layer that the
     engine could do stays with the CPU if it does not fit the scratchpad, or if pixels with padding
     between them would meet somebody who wants them dense.
 
@@ -62,21 +63,27 @@ def _runs(network: Network, layers: Mapping[int, EngineLayer], cuts: Set[int]) -
             groups.append([])
         if position in layers:
             groups[-1].append(layers[position])
-        elif layer.kernel is not None and position not in merged:
+        elif position not in merged and (layer.kernel is not None or _is_shared(network, layer)):
             groups.append([])
     return [_run(network, members) for members in groups if members]
+
+
+def _is_shared(network: Network, layer: Layer) -> bool:
+    """Whether a layer without a call gives tensors that lie inside others, or hold them."""
+    outputs = network.graph.operators[layer.operator].outputs
+    return any(network.storage(tensor).index in network.shared for tensor in outputs)
 
 
 def _run(network: Network, members: list[EngineLayer]) -> Run:
     written = {layer.output for layer in members}
     read = {tensor for layer in members for tensor in layer.inputs}
     inside = {position for layer in members for position in layer.positions}
-    wanted = {network.storage(tensor).index for tensor in network.graph.outputs}
+    wanted = {network.storage(tensor).index for tensor in network.graph.outputs} | network.shared
     for position, layer in enumerate(network.layers):
-        if position not in inside and layer.kernel is not None:
+        for call in layer.calls if position not in inside else ():
             wanted |= {
                 network.storage(tensor).index
-                for name, tensor in layer.tensors.items()
+                for name, tensor in call.tensors.items()
                 if name != "output"
             }
     return Run(tuple(members), frozenset(read - written), frozenset(written & wanted))

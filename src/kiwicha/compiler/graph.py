@@ -189,6 +189,12 @@ class Tensor:
         assert self.data is not None
         return self.data.view("<i4").reshape(self.shape)
 
+    def integers(self) -> list[int]:
+        """Return the values of a constant of type int8, int32 or int64, in order."""
+        assert self.data is not None
+        kinds = {TensorType.INT8: "<i1", TensorType.INT32: "<i4", TensorType.INT64: "<i8"}
+        return [int(value) for value in self.data.view(kinds[self.type])]
+
 
 @dataclass(frozen=True)
 class Options:
@@ -207,6 +213,16 @@ class Options:
     beta: float = 1.0
     alpha: float = 0.0
     custom: bytes = b""
+    axis: int = 0
+    block_size: int = 1
+    begin_mask: int = 0
+    end_mask: int = 0
+    ellipsis_mask: int = 0
+    new_axis_mask: int = 0
+    shrink_axis_mask: int = 0
+    is_offset: int = 0
+    align_corners: int = 0
+    half_pixel_centers: int = 0
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,10 @@ class Layer:
         Reference fields of ``params`` that hold tensors of the graph.
     constants : mapping of str to array
         Reference fields of ``params`` that hold values computed here.
+    ranges : mapping of str to (int, int)
+        Of tensors that are not meant as a whole: first byte and number of bytes.
+    more : tuple of Layer
+        Further calls that the operator needs, in order.
     """
 
     operator: int
@@ -47,6 +51,13 @@ class Layer:
     params: Any = None
     tensors: Mapping[str, int] = field(default_factory=dict)
     constants: Mapping[str, Values] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    more: tuple["Layer", ...] = ()
+
+    @property
+    def calls(self) -> tuple["Layer", ...]:
+        """All kernel calls, in order; none if nothing has to be executed."""
+        return () if self.kernel is None else (self, *self.more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +72,15 @@ class Network:
         One per operator, in order of execution.
     aliases : mapping of int to int
         Tensors that share the memory of another tensor with the same bytes.
+    parts : mapping of int to (int, int)
+        Tensors, as stored, that lie inside the memory of another one: that one, as stored, and
+        the first byte there.
     """
 
     graph: Graph
     layers: tuple[Layer, ...]
     aliases: Mapping[int, int]
+    parts: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
     def storage(self, tensor: int) -> Tensor:
         """Return the tensor in whose memory a tensor's values are."""
@@ -73,23 +88,40 @@ class Network:
             tensor = self.aliases[tensor]
         return self.graph.tensors[tensor]
 
+    def root(self, tensor: int) -> int:
+        """Return the tensor, as stored, that lies in no other one and holds a tensor."""
+        storage = self.storage(tensor).index
+        while storage in self.parts:
+            storage = self.parts[storage][0]
+        return storage
+
     def verify(self) -> None:
         """Assert that every layer is complete and reads only what is written before it."""
         assert len(self.layers) == len(self.graph.operators)
         written = set(self.graph.inputs)
         for layer in self.layers:
-            if layer.kernel is None:
-                continue
-            assert isinstance(layer.params, Struct)
-            for name, tensor in layer.tensors.items():
-                storage = self.storage(tensor)
-                if name == "output":
-                    assert not storage.is_constant
-                    written.add(storage.index)
-                assert storage.is_constant or storage.index in written, (layer.operator, name)
-            references = {n for n, kind, _ in layer.params.layout() if kind.base == "ref"}
-            missing = references - {*layer.tensors, *layer.constants}
-            assert {*layer.tensors, *layer.constants} <= references
-            assert missing <= {"scratch", *_OPTIONAL.get(layer.kernel, ())}, layer.operator
+            for call in layer.calls:
+                assert isinstance(call.params, Struct)
+                assert call.kernel is not None
+                for name, tensor in call.tensors.items():
+                    storage = self.storage(tensor)
+                    if name == "output":
+                        assert not storage.is_constant
+                        written.add(storage.index)
+                    assert storage.is_constant or storage.index in written, (call, name)
+                references = {n for n, kind, _ in call.params.layout() if kind.base == "ref"}
+                missing = references - {*call.tensors, *call.constants}
+                assert {*call.tensors, *call.constants} <= references
+                assert missing <= {"scratch", *_OPTIONAL.get(call.kernel, ())}, layer.operator
+            operator = self.graph.operators[layer.operator]
+            for tensor in operator.outputs:
+                # Without a call of its own, it is part of another tensor or made of its parts.
+                related = {self.storage(tensor).index} & self.shared
+                written |= related
         for output in self.graph.outputs:
             assert self.storage(output).index in written
+
+    @property
+    def shared(self) -> set[int]:
+        """Tensors, as stored, of which one lies inside the other."""
+        return {*self.parts, *(whole for whole, _ in self.parts.values())}

@@ -1,12 +1,13 @@
 """From a checked `Graph` to a `Network`: operators become kernel calls with all numbers computed.
 
-PAD folds into the convolution that follows; RESHAPE is only another view of the same bytes.
+PAD folds into the convolution that follows; what only moves data is no step where a tensor can lie
+inside another one, or be another name for it.
 """
 
 from collections import Counter
 from collections.abc import Callable
 
-from kiwicha.compiler.graph import Graph, Operator, Padding, Tensor
+from kiwicha.compiler.graph import Graph, Operator, Padding
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.lower_arg_max import lower_arg_max
 from kiwicha.compiler.lower_custom import lower_custom
@@ -18,6 +19,7 @@ from kiwicha.compiler.lower_elementwise import (
     lower_softmax,
     lower_sum,
 )
+from kiwicha.compiler.lower_moves import lower_moves
 from kiwicha.compiler.lower_tables import lower_table
 from kiwicha.compiler.lower_windows import (
     Borders,
@@ -26,12 +28,11 @@ from kiwicha.compiler.lower_windows import (
     lower_fully_connected,
     lower_pool,
 )
-from kiwicha.compiler.rules import REDUCTIONS, UNARIES
-from kiwicha.compiler.shapes import leading_ones, pad_value, paddings
+from kiwicha.compiler.places import Places
+from kiwicha.compiler.rules import MOVES, REDUCTIONS, UNARIES
+from kiwicha.compiler.shapes import pad_value, paddings
 from kiwicha.compiler.windows import effective_size
 from kiwicha.custom import MODEL_PREFIX
-from kiwicha.isa import Kernel, Move, Pad
-from kiwicha.layout import Ref
 
 __all__ = ["lower"]
 
@@ -64,19 +65,13 @@ def lower(graph: Graph) -> Network:
     """
     borders = _foldable_pads(graph)
     folded_outputs = {tensor for tensor, _ in borders.values()}
-    aliases: dict[int, int] = {}
+    places = Places(graph)
     layers = []
     for operator in graph.operators:
-        output = operator.outputs[0]
-        if operator.name == "RESHAPE" and not _needs_copy(graph, aliases, operator):
-            aliases[output] = operator.inputs[0]
+        if operator.name == "PAD" and operator.outputs[0] in folded_outputs:
             layer = Layer(operator.index, operator.name)
-        elif operator.name == "RESHAPE":
-            layer = _lower_copy(operator)
-        elif operator.name == "PAD" and output in folded_outputs:
-            layer = Layer(operator.index, operator.name)
-        elif operator.name == "PAD":
-            layer = _lower_pad(graph, operator)
+        elif operator.name in MOVES:
+            layer = lower_moves(graph, operator, places)
         elif operator.name == "CONV_2D":
             layer = lower_conv(graph, operator, _borders(graph, borders, operator))
         elif operator.name == "DEPTHWISE_CONV_2D":
@@ -86,7 +81,7 @@ def lower(graph: Graph) -> Network:
         else:
             layer = _LOWERINGS[operator.name](graph, operator)
         layers.append(layer)
-    network = Network(graph, tuple(layers), aliases)
+    network = Network(graph, tuple(layers), places.aliases, places.parts)
     network.verify()
     return network
 
@@ -132,40 +127,3 @@ def _borders(
     _, pad = folds[operator.index]
     _, (top, _), (left, _), _ = paddings(graph, pad)
     return Borders(pad.inputs[0], top, left)
-
-
-def _needs_copy(graph: Graph, aliases: dict[int, int], operator: Operator) -> bool:
-    """Whether a RESHAPE gives a model output, which lies in the arena, from a constant."""
-    source = operator.inputs[0]
-    while source in aliases:
-        source = aliases[source]
-    return graph.tensors[source].is_constant and operator.outputs[0] in graph.outputs
-
-
-def _lower_copy(operator: Operator) -> Layer:
-    return Layer(
-        operator.index,
-        operator.name,
-        kernel=Kernel.MOVE,
-        params=Move(input=Ref(), output=Ref()),
-        tensors={"input": operator.inputs[0], "output": operator.outputs[0]},
-    )
-
-
-def _lower_pad(graph: Graph, operator: Operator) -> Layer:
-    source: Tensor = graph.input(operator)
-    amounts = paddings(graph, operator)
-    return Layer(
-        operator.index,
-        operator.name,
-        kernel=Kernel.PAD,
-        params=Pad(
-            input=Ref(),
-            output=Ref(),
-            shape=leading_ones(source.shape),
-            before=leading_ones([before for before, _ in amounts], fill=0),
-            after=leading_ones([after for _, after in amounts], fill=0),
-            value=pad_value(graph, operator),
-        ),
-        tensors={"input": operator.inputs[0], "output": operator.outputs[0]},
-    )

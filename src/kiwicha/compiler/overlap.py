@@ -97,4 +97,5 @@ def _uses(network: Network, item: Tile) -> _Uses:
 
 def _stored(network: Network, tensors: Iterable[int]) -> frozenset[int]:
     storages = (network.storage(index) for index in tensors)
-    return frozenset(storage.index for storage in storages if not storage.is_constant)
+    # A tensor and what lies inside it count as one.
+    return frozenset(network.root(item.index) for item in storages if not item.is_constant)

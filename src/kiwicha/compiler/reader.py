@@ -52,6 +52,17 @@ _POOL = {
     "activation": "FusedActivationFunction",
 }
 _ACTIVATION = {"activation": "FusedActivationFunction"}
+_AXIS = {"axis": "Axis"}
+_BLOCK = {"block_size": "BlockSize"}
+_SLICE = {
+    "begin_mask": "BeginMask",
+    "end_mask": "EndMask",
+    "ellipsis_mask": "EllipsisMask",
+    "new_axis_mask": "NewAxisMask",
+    "shrink_axis_mask": "ShrinkAxisMask",
+    "is_offset": "Offset",
+}
+_RESIZE = {"align_corners": "AlignCorners", "half_pixel_centers": "HalfPixelCenters"}
 
 # Operator -> name of its options table, whether it must be there, the fields that are used.
 _OPTIONS: dict[str, tuple[str, bool, dict[str, str]]] = {
@@ -73,6 +84,13 @@ _OPTIONS: dict[str, tuple[str, bool, dict[str, str]]] = {
     "MUL": ("MulOptions", False, _ACTIVATION),
     "LEAKY_RELU": ("LeakyReluOptions", True, {"alpha": "Alpha"}),
     "SOFTMAX": ("SoftmaxOptions", True, {"beta": "Beta"}),
+    "CONCATENATION": ("ConcatenationOptions", True, _ACTIVATION | _AXIS),
+    "PACK": ("PackOptions", True, _AXIS),
+    "UNPACK": ("UnpackOptions", True, _AXIS),
+    "SPACE_TO_DEPTH": ("SpaceToDepthOptions", True, _BLOCK),
+    "DEPTH_TO_SPACE": ("DepthToSpaceOptions", True, _BLOCK),
+    "STRIDED_SLICE": ("StridedSliceOptions", True, _SLICE),
+    "RESIZE_NEAREST_NEIGHBOR": ("ResizeNearestNeighborOptions", True, _RESIZE),
 }
 
 _OPERATOR_NAMES: dict[int, str] = {

@@ -17,7 +17,7 @@ from kiwicha.compiler.rules import (
     Rule,
     rule,
 )
-from kiwicha.compiler.shapes import broadcast_shape, paddings, reduced_axes
+from kiwicha.compiler.shapes import broadcast_shape, reduced_axes
 from kiwicha.compiler.windows import effective_size, output_size
 
 __all__ = ["SHAPE_RULES"]
@@ -221,33 +221,6 @@ def reduces_its_axes(graph: Graph, operator: Operator) -> Iterator[Problem]:
     kept = [size for axis, size in enumerate(source.shape) if axis not in axes]
     if [size for size in output.shape if size != 1] != [size for size in kept if size != 1]:
         yield Problem(f"output must be {kept}, not {list(output.shape)}", output)
-
-
-@rule(SHAPE_RULES, "PAD")
-def pads_each_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """PAD adds 0 or more elements before and after each dimension."""
-    source, output = graph.input(operator), graph.output(operator)
-    amounts = graph.input(operator, 1)
-    if amounts.elements != 2 * len(source.shape):
-        yield Problem(
-            f"paddings must be {[len(source.shape), 2]}, not {list(amounts.shape)}", amounts
-        )
-        return
-    pairs = paddings(graph, operator)
-    if min((min(pair) for pair in pairs), default=0) < 0:
-        yield Problem(f"paddings must be 0 or more, not {pairs}", amounts)
-        return
-    expected = [size + sum(pair) for size, pair in zip(source.shape, pairs, strict=True)]
-    if list(output.shape) != expected:
-        yield Problem(f"output must be {expected}, not {list(output.shape)}", output)
-
-
-@rule(SHAPE_RULES, "RESHAPE")
-def keeps_its_values(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESHAPE's output has as many elements as its input."""
-    source, output = graph.input(operator), graph.output(operator)
-    if source.elements != output.elements:
-        yield Problem(f"output must have {source.elements} values, not {output.elements}", output)
 
 
 @rule(SHAPE_RULES, "SOFTMAX")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kiwicha.compiler.graph import Graph, Operator
+from kiwicha.compiler.graph import Graph, Operator, TensorType
 from kiwicha.isa import MAX_RANK, Elementwise
 
 __all__ = [
@@ -65,17 +65,22 @@ def is_plain(params: Elementwise) -> bool:
     )
 
 
-def paddings(graph: Graph, operator: Operator) -> list[tuple[int, int]]:
-    """Return the elements that PAD adds before and after each dimension."""
-    pairs = graph.input(operator, 1).int32s().reshape(-1, 2)
-    return [(int(before), int(after)) for before, after in pairs]
+def paddings(graph: Graph, operator: Operator, position: int = 1) -> list[tuple[int, int]]:
+    """Return the pairs of an operand: elements before and after each dimension."""
+    values = graph.input(operator, position).integers()
+    return list(zip(values[::2], values[1::2], strict=True))
 
 
 def pad_value(graph: Graph, operator: Operator) -> int:
-    """Return what PAD adds: the zero point of its output."""
-    quantization = graph.output(operator).quantization
-    assert quantization is not None
-    return quantization.zero_point
+    """Return what is added: that of PADV2, else what stands for 0 in the output."""
+    if operator.name == "PADV2":
+        (value,) = graph.input(operator, 2).integers()
+        return value
+    output = graph.output(operator)
+    if output.type is not TensorType.INT8:
+        return 0
+    assert output.quantization is not None
+    return output.quantization.zero_point
 
 
 def reduced_axes(graph: Graph, operator: Operator) -> list[int]:
@@ -84,5 +89,5 @@ def reduced_axes(graph: Graph, operator: Operator) -> list[int]:
     Negative axes count from the last dimension; what is out of range is kept as it is.
     """
     rank = len(graph.input(operator).shape)
-    axes = graph.input(operator, 1).int32s().reshape(-1)
-    return sorted({int(axis) + rank if axis < 0 else int(axis) for axis in axes})
+    axes = graph.input(operator, 1).integers()
+    return sorted({axis + rank if axis < 0 else axis for axis in axes})

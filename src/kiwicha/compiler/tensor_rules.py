@@ -10,14 +10,18 @@ import numpy as np
 
 from kiwicha.compiler.graph import Graph, Operator, Tensor, TensorType
 from kiwicha.compiler.rules import (
-    ACTIVATIONS,
     CONSTANT_OPERANDS,
+    EXTRA_INPUTS,
+    MOVES,
     OPERATORS,
+    OPTIONAL_INPUTS,
     OTHER_TYPES,
+    SPLITS,
     WITH_WEIGHTS,
     OperatorCheck,
     Problem,
     Rule,
+    activation_positions,
     operands,
     rule,
     rule_text,
@@ -34,12 +38,17 @@ OPERAND_RULES: list[Rule] = []
 
 @rule(COUNT_RULES)
 def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Operators have one output and every input they need; only a bias may be left out."""
-    if len(operator.outputs) != 1:
-        yield Problem(f"number of outputs must be 1, not {len(operator.outputs)}")
-    needed = len(ACTIVATIONS[operator.name])
-    needed += operator.name in {*WITH_WEIGHTS, *CONSTANT_OPERANDS}
-    allowed = needed + (operator.name in {*WITH_WEIGHTS, "RESHAPE"})
+    """Operators have one output and every input they need; only a bias may be left out.
+
+    SPLIT, SPLIT_V and UNPACK have any number of outputs.
+    """
+    outputs = len(operator.outputs)
+    if outputs != 1 and (operator.name not in SPLITS or not outputs):
+        yield Problem(f"number of outputs must be 1, not {outputs}")
+    constants = CONSTANT_OPERANDS.get(operator.name, {})
+    needed = len(activation_positions(operator)) + len(constants)
+    needed += EXTRA_INPUTS.get(operator.name, 0)
+    allowed = needed + OPTIONAL_INPUTS.get(operator.name, 0)
     present = [graph.operand(operator, position) is not None for position in range(needed)]
     if not all(present):
         yield Problem(f"inputs 0 to {needed - 1} must be there, not only {sum(present)} of them")
@@ -47,15 +56,15 @@ def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"number of inputs must be at most {allowed}, not {len(operator.inputs)}")
 
 
-_EDGE_TYPES = {
-    "model input": (TensorType.INT8, TensorType.FLOAT32),
-    "model output": (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32),
-}
+_CARRIED_TYPES = (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32)
 
 
 def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
-    """Activations are int8, but for float32 into QUANTIZE, from DEQUANTIZE, int32 from ARG_MAX."""
-    yield from _type_problems(what, tensor, _EDGE_TYPES[what])
+    """Activations are int8, but for float32 into QUANTIZE, from DEQUANTIZE, int32 from ARG_MAX.
+
+    Operators that only move data, and inputs and outputs of the model, are of any of these types.
+    """
+    yield from _type_problems(what, tensor, _CARRIED_TYPES)
 
 
 def _type_problems(what: str, tensor: Tensor, allowed: tuple[TensorType, ...]) -> Iterator[Problem]:
@@ -65,7 +74,13 @@ def _type_problems(what: str, tensor: Tensor, allowed: tuple[TensorType, ...]) -
 
 
 def _check_types(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    for what, tensor in operands(graph, operator):
+    found = list(operands(graph, operator))
+    if operator.name in MOVES and found[-1][1].type in _CARRIED_TYPES:
+        kind = found[-1][1].type
+        for what, tensor in found:
+            yield from _type_problems(what, tensor, (kind,))
+        return
+    for what, tensor in found:
         allowed = OTHER_TYPES.get((operator.name, what), (TensorType.INT8,))
         yield from _type_problems(what, tensor, allowed)
 
@@ -119,6 +134,7 @@ def _on_operands(check: TensorCheck) -> OperatorCheck:
     return check_operands
 
 
+_CHECKS = (has_a_fixed_shape, has_one_scale, has_plain_storage)
 TENSOR_RULES: dict[str, TensorCheck] = {
     rule_text(check): check
     for check in (has_a_type_for_its_place, has_a_fixed_shape, has_one_scale, has_plain_storage)
@@ -190,10 +206,11 @@ def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(OPERAND_RULES, *CONSTANT_OPERANDS)
 def has_constant_parameters(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Axes and paddings are an int32 constant."""
-    tensor = graph.input(operator, 1)
-    what = CONSTANT_OPERANDS[operator.name]
-    if tensor.type is not TensorType.INT32:
-        yield Problem(f"{what} must be int32, not {tensor.type.text}", tensor)
-    elif not tensor.is_constant or tensor.is_sparse:
-        yield Problem(f"{what} must be a dense constant", tensor)
+    """Axes, sizes, paddings and the like are constants of type int32, those of SLICE also int64."""
+    for position, what in CONSTANT_OPERANDS[operator.name].items():
+        tensor = graph.input(operator, position)
+        is_long = operator.name == "SLICE" and tensor.type is TensorType.INT64
+        if tensor.type is not TensorType.INT32 and not is_long:
+            yield Problem(f"{what} must be int32, not {tensor.type.text}", tensor)
+        elif not tensor.is_constant or tensor.is_sparse:
+            yield Problem(f"{what} must be a dense constant", tensor)

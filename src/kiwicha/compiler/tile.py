@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class Tile:
         Reference fields of ``params`` that hold constants, in the order the kernel wants.
     scratch_bytes : int
         Working memory.
+    ranges : mapping of str to (int, int)
+        Of tensors that are not meant as a whole: first byte and number of bytes.
     schedule : Schedule or None
         What the engine does, for a step of the engine; ``layer`` is then its first layer.
     """
@@ -54,6 +56,7 @@ class Tile:
     tensors: Mapping[str, int]
     constants: Mapping[str, Values]
     scratch_bytes: int = 0
+    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     schedule: Schedule | None = None
 
     @property
@@ -83,8 +86,8 @@ def tile(network: Network, config: Config, *, has_tables: bool = False) -> tuple
     for position, layer in enumerate(network.layers):
         if position in first_layers:
             tiles.append(_engine_tile(position, first_layers[position], config))
-        elif position not in on_engine and layer.kernel is not None:
-            tiles.append(_tile(position, layer, config))
+        elif position not in on_engine:
+            tiles += [_tile(position, call, config) for call in layer.calls]
     _verify(tiles, config)
     return tuple(tiles)
 
@@ -116,7 +119,14 @@ def _verify(tiles: Sequence[Tile], config: Config) -> None:
 
 def _tile(position: int, layer: Layer, config: Config) -> Tile:
     assert layer.kernel is not None
-    item = Tile(position, layer.kernel, layer.params, layer.tensors, layer.constants)
+    item = Tile(
+        position,
+        layer.kernel,
+        layer.params,
+        layer.tensors,
+        layer.constants,
+        ranges=layer.ranges,
+    )
     if not config.has_simd:
         return item
     if layer.kernel is Kernel.DEPTHWISE_CONV:

@@ -1,0 +1,107 @@
+"""Which tensors need no memory of their own: they lie where another tensor lies."""
+
+from collections.abc import Mapping
+
+from kiwicha.compiler.graph import NO_TENSOR, Graph
+from kiwicha.compiler.placement import Buffer, lower_bound
+from kiwicha.compiler.views import Runs
+from kiwicha.isa import ALIGNMENT_BYTES
+
+__all__ = ["Places"]
+
+
+class Places:
+    """Tensors that share memory, found while operators are lowered in order of execution.
+
+    A copy of a whole tensor is another name for it. A copy of a whole tensor into a part of
+    another, or of a part of one into a whole tensor, needs no copy if one lies inside the other,
+    unless the memory that is needed at a time would grow: both live as long as either of them.
+
+    Parameters
+    ----------
+    graph : Graph
+        The model.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.aliases: dict[int, int] = {}
+        """Tensors with the same bytes as another one; see `kiwicha.compiler.layers.Network`."""
+        self.parts: dict[int, tuple[int, int]] = {}
+        """Tensors inside another one."""
+        self._lifetimes = _lifetimes(graph)
+
+    def share(self, source: int, target: int, copy: Runs) -> bool:
+        """Return whether a copy is not needed, because ``target`` gets the memory of ``source``.
+
+        Parameters
+        ----------
+        source : int
+            A tensor that is computed before, or a constant.
+        target : int
+            A tensor that is made now.
+        copy : Runs
+            Which bytes of one go where in the other.
+        """
+        if not copy.is_one:
+            return False
+        is_all = copy.source == (0, self._graph.tensors[source].stored_bytes)
+        is_whole = copy.target == (0, self._graph.tensors[target].stored_bytes)
+        if is_all and is_whole:
+            return self._alias(source, target)
+        if is_whole:
+            return self._put(target, source, copy.source[0])
+        return is_all and self._put(source, target, copy.target[0])
+
+    def _storage(self, tensor: int) -> int:
+        while tensor in self.aliases:
+            tensor = self.aliases[tensor]
+        return tensor
+
+    def _alias(self, source: int, target: int) -> bool:
+        # Outputs of the model lie in the arena.
+        is_constant = self._graph.tensors[self._storage(source)].is_constant
+        if is_constant and target in self._graph.outputs:
+            return False
+        self.aliases[target] = source
+        return True
+
+    def _put(self, inner: int, outer: int, first: int) -> bool:
+        inner, outer = self._storage(inner), self._storage(outer)
+        if inner in self.parts or first % ALIGNMENT_BYTES:
+            return False
+        if any(self._graph.tensors[tensor].is_constant for tensor in (inner, outer)):
+            return False
+        wanted = {**self.parts, inner: (outer, first)}
+        if self._peak(wanted) > self._peak(self.parts):
+            return False
+        self.parts = wanted
+        return True
+
+    def _peak(self, parts: Mapping[int, tuple[int, int]]) -> int:
+        """Return the bytes that one operator needs at least, with these tensors in others."""
+        spans: dict[int, tuple[int, int]] = {}
+        for tensor, (first, last) in self._lifetimes.items():
+            root = self._storage(tensor)
+            while root in parts:
+                root = self._storage(parts[root][0])
+            low, high = spans.get(root, (first, last))
+            spans[root] = (min(low, first), max(high, last))
+        tensors = self._graph.tensors
+        return lower_bound(
+            Buffer(tensors[root].name, tensors[root].stored_bytes, low, high)
+            for root, (low, high) in spans.items()
+            if not tensors[root].is_constant
+        )
+
+
+def _lifetimes(graph: Graph) -> dict[int, tuple[int, int]]:
+    """Return the first and last operator that needs each tensor."""
+    lifetimes: dict[int, tuple[int, int]] = dict.fromkeys(graph.inputs, (-1, -1))
+    for number, operator in enumerate(graph.operators):
+        for tensor in (*operator.inputs, *operator.outputs):
+            if tensor != NO_TENSOR:
+                lifetimes[tensor] = (lifetimes.get(tensor, (number, number))[0], number)
+    for tensor in graph.outputs:
+        lifetimes[tensor] = (lifetimes.get(tensor, (0, 0))[0], len(graph.operators))
+    return lifetimes
