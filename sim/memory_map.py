@@ -25,8 +25,8 @@ def memory_map(compilation: Compilation, steps: Sequence[StepMoments]) -> dict[s
     steps : sequence of StepMoments
         Of one inference.
     """
-    origin, end = steps[0].span[0], steps[-1].span[1]
     spans = [step.span for step in steps]
+    origin, end = min(span[0] for span in spans), max(span[1] for span in spans)
 
     def cycles(first: int, last: int) -> Span:
         start = spans[first][0] if first >= 0 else origin
@@ -56,7 +56,7 @@ def _entry(name: str, offset: int, size: int, span: Span) -> dict[str, Any]:
 def _scratchpad(
     compilation: Compilation, schedule: Schedule, engine: ListMoments, origin: int
 ) -> list[dict[str, Any]]:
-    spans = _event_spans(schedule.events, engine)
+    spans = _event_spans(schedule, engine)
     tensors = compilation.graph.tensors
     stored = {_place(event): _tensor(event) for event in reversed(schedule.events)}
     entries = []
@@ -77,14 +77,24 @@ def _tensor(event: Event) -> int:
     return event.tensor if isinstance(event, Transfer) else event.layer.output
 
 
-def _event_spans(events: Sequence[Event], engine: ListMoments) -> list[Span]:
-    """Return when each event ran: jobs and transfers are two threads, each in order."""
+def _event_spans(schedule: Schedule, engine: ListMoments) -> list[Span]:
+    """Return when each event ran: jobs and transfers are two threads that wait for each other."""
+    waits = {
+        Compute: [job.wait_transfers for job in schedule.jobs],
+        Transfer: [planned.transfer.wait_jobs for planned in schedule.transfers],
+    }
+    ends = {Compute: engine.job_ends, Transfer: engine.transfer_ends}
+    others = {Compute: engine.transfer_ends, Transfer: engine.job_ends}
+    numbers = dict.fromkeys(waits, 0)
     spans = []
-    ends = {Compute: iter(engine.job_ends), Transfer: iter(engine.transfer_ends)}
-    before = dict.fromkeys(ends, engine.span[0])
-    for event in events:
+    for event in schedule.events:
         kind = type(event)
-        end = next(ends[kind])
-        spans.append((before[kind], end))
-        before[kind] = end
+        number = numbers[kind]
+        numbers[kind] += 1
+        wanted = waits[kind][number]
+        start = max(
+            ends[kind][number - 1] if number else engine.span[0],
+            others[kind][wanted - 1] if wanted else engine.span[0],
+        )
+        spans.append((start, ends[kind][number]))
     return spans

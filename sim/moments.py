@@ -65,18 +65,28 @@ def moments(
     jobs, transfers = (activity.count(count) for count in Count)
     found = []
     for table in step_cycles:
-        steps = []
+        steps: list[StepMoments] = []
+        begin = 0
+        beside = 0
         for step, spent in zip(program.steps, table, strict=True):
             end = next(noted) - NOTED_CYCLES
-            engine = None
             if isinstance(step.params, EngineRun):
                 span = next(lists)
-                end = span[1]
+                beside = step.params.overlapped_steps
+                # Beside other steps, what the CPU spent is not how long it took.
+                start = span[0] if beside else span[1] - spent
                 engine = ListMoments(
                     span,
                     tuple(activity.increments(jobs, span)),
                     tuple(activity.increments(transfers, span)),
                 )
-            steps.append(StepMoments((end - spent, end), engine))
+                steps.append(StepMoments((start, span[1]), engine))
+            elif beside:
+                # The mark of the last one comes when the list, too, is done.
+                beside -= 1
+                steps.append(StepMoments((begin, begin + spent), None))
+            else:
+                steps.append(StepMoments((end - spent, end), None))
+            begin = end
         found.append(steps)
     return found

@@ -6,18 +6,19 @@ from typing import Any
 import numpy as np
 
 from kiwicha.compiler import Compilation
-from kiwicha.compiler.cycles import CPU_STEP_CYCLES, predict_program
+from kiwicha.compiler.cycles import predict_layers
 from kiwicha.compiler.engine_threads import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.reasons import reasons
 from kiwicha.engine_list import EngineList, read_list
 from kiwicha.isa import EngineRun
 from kiwicha.program import Program, Step
+from kiwicha.report import hidden_cycles
 from kiwicha.sim.activity import Activity
 from kiwicha.sim.memory_map import memory_map
-from kiwicha.sim.moments import ListMoments, StepMoments, moments
+from kiwicha.sim.moments import ListMoments, moments
 from kiwicha.sim.probes import Bit
 
-__all__ = ["SPLIT", "profile"]
+__all__ = ["SPLIT", "list_of", "profile"]
 
 SPLIT = ("arithmetic", "requantizer", "weights", "transfers", "overhead", "cpu")
 """What cycles are spent on: operations; waiting for the requantizer, for weights, for transfers;
@@ -51,7 +52,7 @@ def profile(
         ``layers``: for each layer ``shape``, ``why`` (why it runs where it does), ``split`` (cycles
         by `SPLIT`), ``dram`` (bytes: ``weights``, ``loads``, ``stores``, and what the CPU read and
         wrote), and with an engine ``predicted`` cycles. ``memory``: see `memory_map`.
-        ``dram_bytes_per_cycle``: of sequential reads.
+        ``macs_per_cycle``: what the hardware can do. ``dram_bytes_per_cycle``: of sequential reads.
     """
     program = compilation.program
     steps = moments(activity, program, step_cycles)[-1]
@@ -65,7 +66,8 @@ def profile(
         for layer, why in zip(program.layers, reasons(compilation), strict=True)
     ]
     if compilation.config.engine_macs:
-        _predict(program, layers)
+        for layer, predicted in zip(layers, predict_layers(program), strict=True):
+            layer["predicted"] = predicted
     bounds = np.array([step.span for step in steps])
     reads, writes = (np.diff(words, axis=1)[:, 0].tolist() for words in activity.cpu_bytes(bounds))
     for number, (step, moment) in enumerate(zip(program.steps, steps, strict=True)):
@@ -76,7 +78,8 @@ def profile(
             own["split"]["cpu"] += moment.span[1] - moment.span[0]
             continue
         found = list_of(program, step)
-        for job, split in zip(found.jobs, _splits(activity, moment), strict=True):
+        splits = _splits(activity, moment.engine, step, step_cycles[-1][number])
+        for job, split in zip(found.jobs, splits, strict=True):
             for cause, cycles in split.items():
                 layers[step.layer + job.layer]["split"][cause] += cycles
         for offset, kind, size in _traffic(found):
@@ -84,6 +87,7 @@ def profile(
     return {
         "layers": layers,
         "memory": memory_map(compilation, steps),
+        "macs_per_cycle": compilation.config.macs_per_cycle,
         "dram_bytes_per_cycle": DRAM_BYTES_PER_CYCLE,
     }
 
@@ -95,16 +99,20 @@ def list_of(program: Program, step: Step) -> EngineList:
     return read_list(params, program.constants[params.image.offset :][: params.image.bytes])
 
 
-def _splits(activity: Activity, step: StepMoments) -> list[dict[str, int]]:
-    """Return the cycles of each job of a step by their causes.
+def _splits(
+    activity: Activity, engine: ListMoments, step: Step, spent: int
+) -> list[dict[str, int]]:
+    """Return the cycles of each job of a step by their causes; they add up to those of the step.
 
     What is not between the start of the list and the end of its last job (starting the engine,
     storing results, waking the CPU) belongs to the last job, as in `make_report`.
     """
-    engine = step.engine
-    assert isinstance(engine, ListMoments)
-    inner = np.array([engine.span[0], *engine.job_ends])
-    outer = [*inner[:-1].tolist(), engine.span[0] + step.span[1] - step.span[0]]
+    start = engine.span[0]
+    ends = [end - start for end in engine.job_ends]
+    assert isinstance(step.params, EngineRun)
+    begin = start + hidden_cycles(step.params, spent, ends)
+    inner = np.maximum([start, *engine.job_ends], begin)
+    outer = [*inner[:-1].tolist(), begin + spent]
     taken = np.zeros(len(activity.records), np.bool_)
     parts = {}
     for name, bit in _CAUSES.items():
@@ -115,7 +123,7 @@ def _splits(activity: Activity, step: StepMoments) -> list[dict[str, int]]:
     for number in range(len(engine.job_ends)):
         split = {name: counts[number] for name, counts in parts.items()}
         if number == len(engine.job_ends) - 1:
-            split["transfers"] += engine.span[1] - engine.job_ends[-1]
+            split["transfers"] += min(engine.span[1], outer[-1]) - engine.job_ends[-1]
         total = outer[number + 1] - outer[number]
         splits.append({**split, "overhead": total - sum(split.values())})
     return splits
@@ -136,20 +144,3 @@ def _traffic(found: EngineList) -> Iterator[tuple[int, str, int]]:
             continue
         waiting = (job.layer for job in found.jobs if job.wait_transfers > number)
         yield next(waiting, found.jobs[-1].layer), "loads", transfer.bytes
-
-
-def _predict(program: Program, layers: list[dict[str, Any]]) -> None:
-    """Add predicted cycles."""
-    _, lists = predict_program(program)
-    for layer in layers:
-        layer["predicted"] = 0
-    for number, step in enumerate(program.steps):
-        if number not in lists:
-            layers[step.layer]["predicted"] += CPU_STEP_CYCLES
-            continue
-        total, jobs = lists[number]
-        before = 0
-        for job in jobs:
-            end = total if job is jobs[-1] else job.end
-            layers[step.layer + job.layer]["predicted"] += end - before
-            before = end

@@ -15,6 +15,7 @@ __all__ = [
     "Report",
     "bench_table",
     "counter_table",
+    "hidden_cycles",
     "layer_table",
     "make_report",
     "summary",
@@ -201,6 +202,11 @@ def make_report(
     )
 
 
+def hidden_cycles(run: EngineRun, spent: int, job_ends: Sequence[int]) -> int:
+    """Return the cycles of a list, from its start, that count for steps of the CPU beside it."""
+    return max(0, job_ends[-1] - spent) if run.overlapped_steps else 0
+
+
 def _shares(
     program: Program, step: Step, spent: int, job_ends: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
@@ -215,7 +221,7 @@ def _shares(
         return
     image = program.constants[step.params.image.offset :][: step.params.image.bytes]
     jobs = read_list(step.params, image).jobs
-    hidden = max(0, job_ends[-1] - spent) if step.params.overlapped_steps else 0
+    hidden = hidden_cycles(step.params, spent, job_ends)
     before = 0
     for job, end in zip(jobs, job_ends, strict=True):
         shown = max(0, end - hidden)

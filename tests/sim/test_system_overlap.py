@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.tflite_builder import ModelBuilder
+from support.two_heads import SHAPE, two_heads
 
 from kiwicha.compiler import compile_model
 from kiwicha.program import Program
@@ -13,25 +13,6 @@ from kiwicha.sim.system import run_program
 
 pytestmark = pytest.mark.verilator
 RNG = np.random.default_rng(7)
-SHAPE = (1, 8, 8, 8)
-
-
-def two_heads() -> bytes:
-    """Build a convolution with a SOFTMAX and a second convolution behind it."""
-    builder = ModelBuilder()
-    image = builder.tensor(SHAPE, scale=0.5, zero_point=3)
-
-    def conv(source: int) -> int:
-        data = RNG.integers(-127, 128, (8, 1, 1, 8), np.int8)
-        weights = builder.tensor(data.shape, scale=0.003, data=data)
-        output = builder.tensor(SHAPE, scale=0.5, zero_point=-4)
-        builder.operator("CONV_2D", [source, weights], [output], strideH=1, strideW=1)
-        return output
-
-    trunk = conv(image)
-    scores = builder.tensor(SHAPE, scale=1 / 256, zero_point=-128)
-    builder.operator("SOFTMAX", [trunk], [scores], beta=1.0)
-    return builder.build(inputs=[image], outputs=[scores, conv(trunk)])
 
 
 def one_by_one(program: Program) -> Program:

@@ -3,6 +3,7 @@
 import functools
 import importlib
 import os
+import shutil
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -12,6 +13,7 @@ import pytest
 __all__ = [
     "REPOSITORY",
     "SHARED_MODELS",
+    "browser",
     "find_in_models",
     "models_folders",
     "module",
@@ -59,6 +61,14 @@ def module(name: str, package: str) -> ModuleType:
     found = _imported(name)
     if found is None:
         unavailable(f"needs module {name}: pip install {package}")
+    return found
+
+
+def browser() -> str:
+    """Return the path of Chromium, or skip the running test."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        unavailable("needs a browser: apt-get install chromium")
     return found
 
 

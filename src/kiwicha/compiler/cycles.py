@@ -8,7 +8,7 @@ from kiwicha.isa import Softmax
 from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
 from kiwicha.program import Program, Step
 
-__all__ = ["JobCycles", "cycles_table", "predict_list", "predict_program"]
+__all__ = ["JobCycles", "cycles_table", "predict_layers", "predict_list", "predict_program"]
 
 LIST_CPU_CYCLES = 364
 """What the CPU needs to start a list and to go on after it."""
@@ -55,6 +55,26 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[Jo
         hidden = min(sum(map(_cpu_cycles, beside)), lists[number][0])
         total += LIST_CPU_CYCLES + lists[number][0] - hidden
     return total, lists
+
+
+def predict_layers(program: Program) -> list[int]:
+    """Return the predicted cycles of each layer; together they are those of `predict_program`.
+
+    As in reports, starting a list and going on after it belong to its last layer, and what steps of
+    the CPU hide is taken from the first.
+    """
+    _, lists = predict_program(program)
+    layers = [0] * len(program.layers)
+    for number, step in enumerate(program.steps):
+        if not isinstance(step.params, EngineRun):
+            layers[step.layer] += _cpu_cycles(step)
+            continue
+        total, jobs = lists[number]
+        hidden = min(step.params.overlapped_steps * CPU_STEP_CYCLES, total)
+        ends = [max(job.end - hidden, 0) for job in jobs[:-1]] + [total - hidden + LIST_CPU_CYCLES]
+        for job, start, end in zip(jobs, [0, *ends[:-1]], ends, strict=True):
+            layers[step.layer + job.layer] += end - start
+    return layers
 
 
 def _cpu_cycles(step: Step) -> int:

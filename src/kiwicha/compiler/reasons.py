@@ -3,28 +3,10 @@
 from kiwicha.compiler.driver import Compilation
 from kiwicha.compiler.lower_engine import engine_layer
 from kiwicha.compiler.tile import Tile
-from kiwicha.isa import Kernel, Where
+from kiwicha.isa import Where
 from kiwicha.isa_engine import JobFlag
 
 __all__ = ["reasons"]
-
-_ENGINE_KERNELS = {
-    Kernel.CONV,
-    Kernel.DEPTHWISE_CONV,
-    Kernel.FULLY_CONNECTED,
-    Kernel.AVERAGE_POOL,
-    Kernel.MEAN,
-    Kernel.ADD,
-    Kernel.SUB,
-    Kernel.MUL,
-}
-_SIMD_KERNELS = {
-    Kernel.CONV,
-    Kernel.DEPTHWISE_CONV,
-    Kernel.FULLY_CONNECTED,
-    Kernel.ADD,
-    Kernel.MAX_POOL,
-}
 
 
 def reasons(compilation: Compilation) -> list[str]:
@@ -55,20 +37,15 @@ def _reason(compilation: Compilation, position: int, tiles: dict[int, Tile]) -> 
         parts.append(f"kernel {item.kernel.name} on the custom instructions")
     elif not compilation.config.has_simd:
         parts.append("the configuration has no custom instructions")
-    elif layer.kernel in _SIMD_KERNELS:
-        parts.append("the custom instructions' kernels do not take this shape")
     else:
-        parts.append(f"no kernel for {layer.kernel.name} uses custom instructions")
+        parts.append(f"no kernel with custom instructions computes this {layer.name}")
     return "; ".join(parts)
 
 
 def _refusal(compilation: Compilation, position: int) -> str:
     layer = compilation.network.layers[position]
-    assert layer.kernel is not None
-    if layer.kernel not in _ENGINE_KERNELS:
-        return f"the engine has no job for {layer.kernel.name}"
     if engine_layer(compilation.network, position) is None:
-        return "its shape or numbers are outside what a job of the engine can express"
+        return f"no job of the engine can express this {layer.name}"
     return "it does not fit the scratchpad, or its neighbours want pixels without gaps"
 
 

@@ -1,0 +1,31 @@
+"""``kiwicha report``: runs as a page to look at."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["report"]
+
+
+def report(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN.json ...", help="What run --json or bench --json wrote; one or several."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Receives the page.")
+    ] = Path("report.html"),
+) -> None:
+    """Write one self-contained page: cycles, roofline, memory and traffic of every layer."""
+    from kiwicha.commands import console
+    from kiwicha.page import build_page, read_runs
+
+    console.require_writable(output)
+    found = read_runs(runs)
+    with console.display() as show:
+        page = build_page(found, lambda: show.stage("bundling the charting library"))
+    console.write_file(output, page.encode())
+    typer.echo(f"{output}: {len(found)} runs, {len(page.encode()):,} bytes")

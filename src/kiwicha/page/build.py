@@ -1,0 +1,120 @@
+"""The page itself: one file with its data, its script and its charting library."""
+
+import html
+import importlib
+import json
+from collections.abc import Callable, Sequence
+from importlib import resources
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from kiwicha import cache
+from kiwicha.errors import ToolError
+from kiwicha.page.charts import charts
+from kiwicha.page.data import page_runs
+
+__all__ = ["build_page", "chart_library"]
+
+_PACKAGE = "vl-convert-python"
+_FIGURES = {
+    "cycles": (
+        "Cycles of each layer",
+        "What a layer's cycles were spent on. The tick is the compiler's prediction.",
+    ),
+    "roofline": (
+        "Roofline",
+        (
+            "A layer under the slope waits for DRAM, one under the flat roof for "
+            "multipliers; how far below is what is lost to other causes."
+        ),
+    ),
+    "scratchpad": (
+        "Scratchpad",
+        "Which tensor lies where in the engine's memory, from its first use to its last.",
+    ),
+    "arena": ("Arena", "The same for the tensors in DRAM."),
+    "traffic": ("DRAM bytes of each layer", "Bytes that cross the memory port for a layer."),
+}
+
+
+def build_page(runs: Sequence[dict[str, Any]], on_build: Callable[[], None] | None = None) -> str:
+    """Return the page of one or several runs.
+
+    Parameters
+    ----------
+    runs : sequence of dict
+        From `read_runs`.
+    on_build : callable or None
+        Called before the charting library is bundled, which takes seconds, once.
+
+    Raises
+    ------
+    UsageError
+        If a run is not whole.
+    ToolError
+        If the charting library is not installed.
+    """
+    data = {"runs": page_runs(runs), "charts": charts()}
+    # In a script element only the end tag, and what could open a comment, must not appear.
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    names = ", ".join(dict.fromkeys(f"{run['model']} on {run['config']}" for run in runs))
+    figures = "\n".join(
+        f'<figure id="figure-{name}" aria-labelledby="title-{name}">'
+        f'<h2 id="title-{name}">{html.escape(title)}</h2>'
+        f'<figcaption class="soft">{html.escape(caption)}</figcaption>'
+        f'<div class="chart" id="chart-{name}"></div></figure>'
+        for name, (title, caption) in _FIGURES.items()
+    )
+    style, script = (
+        resources.files("kiwicha.page").joinpath(name).read_text(encoding="utf-8")
+        for name in ("page.css", "page.js")
+    )
+    return "\n".join([
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>Kiwicha: {html.escape(names)}</title>",
+        # Without an icon browsers ask the server for one.
+        '<link rel="icon" href="data:,">',
+        f"<style>{style}</style></head><body>",
+        "<main><h1>Where the cycles went</h1>",
+        "<noscript><p>The charts and tables of this page need JavaScript.</p></noscript>",
+        '<section aria-label="Runs"><div class="scroll" id="runs"></div></section>',
+        '<p><label>Show <select id="run"></select></label></p>',
+        '<ul class="cards" id="cards"></ul><p id="summary"></p>',
+        figures,
+        '<section aria-labelledby="title-layers"><h2 id="title-layers">Layers</h2>',
+        '<p class="soft">Every number of the charts. A click on a title sorts.</p>',
+        '<div class="scroll" id="layers"></div></section></main>',
+        f'<script type="application/json" id="data">{text}</script>',
+        f"<script>{chart_library(on_build)}</script>",
+        f"<script>{script}</script></body></html>\n",
+    ])
+
+
+def chart_library(on_build: Callable[[], None] | None = None) -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script.
+
+    Raises
+    ------
+    ToolError
+        If the package that holds them is not installed.
+    """
+    try:
+        installed = version(_PACKAGE)
+    except PackageNotFoundError as error:
+        raise ToolError(
+            "the charting library must be installed; get it with: pip install 'kiwicha[report]'"
+        ) from error
+
+    def bundle(folder: Path) -> None:
+        text = (
+            importlib
+            .import_module("vl_convert")
+            .javascript_bundle()
+            .replace("</script", "<\\/script")
+        )
+        (folder / "vega.js").write_text(text, encoding="utf-8")
+
+    entry = cache.build("charts", cache.digest([_PACKAGE, installed]), bundle, on_build=on_build)
+    return (entry / "vega.js").read_text(encoding="utf-8")

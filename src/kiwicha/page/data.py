@@ -1,0 +1,213 @@
+"""What the page shows of each run, worked out from the JSON of ``run`` and ``bench``."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kiwicha.errors import UsageError
+
+__all__ = ["CAUSES", "TRAFFIC", "page_runs", "read_runs"]
+
+Run = dict[str, Any]
+
+CAUSES = {
+    "arithmetic": "arithmetic",
+    "requantizer": "requantizer",
+    "weights": "memory: weights",
+    "transfers": "memory: activations",
+    "overhead": "starting and ending",
+    "cpu": "CPU",
+    "unknown": "not split",
+}
+"""Sorts of cycles as stored, and their names on the page."""
+TRAFFIC = {
+    "weights": "weights",
+    "loads": "activations read",
+    "stores": "activations written",
+    "cpu_reads": "read by the CPU",
+    "cpu_writes": "written by the CPU",
+}
+"""Sorts of bytes, likewise."""
+_KEYS = {"model", "config", "target", "cycles", "macs", "clock_hz", "layers"}
+
+
+def read_runs(paths: Sequence[Path]) -> list[Run]:
+    """Return the runs in files that ``kiwicha run --json`` or ``kiwicha bench --json`` wrote.
+
+    Raises
+    ------
+    UsageError
+        If a file cannot be read, or holds something else, or a run that was not simulated.
+    """
+    runs = []
+    for path in paths:
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"run must be a readable JSON file: {error} ({path})") from error
+        for run in content if isinstance(content, list) else [content]:
+            if not isinstance(run, dict) or not run.keys() >= _KEYS or not run["layers"]:
+                raise UsageError(
+                    f"run must be what kiwicha run --json or kiwicha bench --json wrote ({path})"
+                )
+            if run["cycles"] is None:
+                raise UsageError(
+                    "run must have cycles, not those of --target reference; simulate it with "
+                    f"--target sim ({path})"
+                )
+            runs.append(run)
+    if not runs:
+        raise UsageError(f"there must be at least one run ({', '.join(map(str, paths))})")
+    return runs
+
+
+def page_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return for each run what the page shows: totals, and the rows of every chart."""
+    return [_run(run, runs) for run in runs]
+
+
+def _run(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
+    try:
+        profile = run.get("profile")
+        details = profile["layers"] if profile else [{}] * len(run["layers"])
+        layers = [
+            _layer(layer, detail) for layer, detail in zip(run["layers"], details, strict=True)
+        ]
+        shown: dict[str, Any] = {
+            "name": f"{run['model']} on {run['config']}",
+            "totals": _totals(run),
+            "layers": layers,
+            "cycles": [part for layer in layers for part in layer.pop("parts")],
+            "others": _others(run, runs),
+            "is_split": profile is not None,
+        }
+        shown["summary"] = _summary(run, layers)
+        if profile is not None:
+            shown["traffic"] = _traffic(layers, details)
+            shown["points"], shown["roofs"] = _roofline(run, layers)
+            shown["memory"] = {
+                place: {"bytes": memory["bytes"], "tensors": _tensors(memory["tensors"])}
+                for place, memory in profile["memory"].items()
+            }
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(
+            f"run must be what kiwicha run --json wrote: {error!r} ({run['model']} on "
+            f"{run['config']})"
+        ) from error
+    return shown
+
+
+def _totals(run: Run) -> dict[str, Any]:
+    predicted = run.get("predicted")
+    return {
+        "model": run["model"],
+        "config": run["config"],
+        "cycles": run["cycles"],
+        "macs": run["macs"],
+        "milliseconds": 1e3 * run["cycles"] / run["clock_hz"],
+        "macs_per_cycle": run["macs"] / run["cycles"],
+        "utilization": run.get("utilization"),
+        "predicted": predicted,
+        "off_by": None if predicted is None else predicted / run["cycles"] - 1,
+        "bit_exact": run.get("bit_exact"),
+    }
+
+
+def _layer(layer: Mapping[str, Any], detail: Mapping[str, Any]) -> dict[str, Any]:
+    cycles = layer["cycles"] or 0
+    label = f"{layer['index']} {layer['op']}"
+    split = detail.get("split") or {"unknown": cycles}
+    parts = [
+        {"label": label, "cause": CAUSES[cause], "order": order, "cycles": split[cause]}
+        for order, cause in enumerate(CAUSES)
+        if split.get(cause)
+    ]
+    return {
+        "index": layer["index"],
+        "op": layer["op"],
+        "label": label,
+        "shape": "x".join(str(size) for size in detail.get("shape", ())),
+        "macs": layer["macs"],
+        "cycles": cycles,
+        "predicted": detail.get("predicted"),
+        "macs_per_cycle": layer["macs"] / cycles if cycles and layer["macs"] else None,
+        "cause": CAUSES[max(split, key=lambda cause: split[cause])] if cycles else "",
+        "dram_bytes": sum(detail["dram"].values()) if "dram" in detail else None,
+        "where": layer["where"],
+        "why": detail.get("why", ""),
+        "parts": parts,
+    }
+
+
+def _others(run: Run, runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return the cycles of other runs of the same operators, for comparison."""
+    operators = [layer["op"] for layer in run["layers"]]
+    return [
+        {
+            "name": f"{other['model']} on {other['config']}",
+            "cycles": [layer["cycles"] or 0 for layer in other["layers"]],
+        }
+        for other in runs
+        if other is not run and [layer["op"] for layer in other["layers"]] == operators
+    ]
+
+
+def _summary(run: Run, layers: Sequence[Mapping[str, Any]]) -> str:
+    longest = sorted(layers, key=lambda layer: -int(layer["cycles"]))[:3]
+    parts = [
+        f"layer {layer['label']} takes {layer['cycles']:,} cycles "
+        f"({100 * layer['cycles'] / run['cycles']:.0f} %, most of it {layer['cause']})"
+        for layer in longest
+        if layer["cycles"]
+    ]
+    return f"Of {run['cycles']:,} cycles, " + "; ".join(parts) + "."
+
+
+def _traffic(
+    layers: Sequence[Mapping[str, Any]], details: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    return [
+        {"label": layer["label"], "sort": TRAFFIC[sort], "order": order, "bytes": size}
+        for layer, detail in zip(layers, details, strict=True)
+        for order, sort in enumerate(TRAFFIC)
+        if (size := detail["dram"][sort])
+    ]
+
+
+def _roofline(
+    run: Run, layers: Sequence[Mapping[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return a point for each layer, and the corners of the roofs."""
+    points = [
+        {
+            "label": layer["label"],
+            "op": layer["op"],
+            "intensity": layer["macs"] / layer["dram_bytes"],
+            "rate": layer["macs_per_cycle"],
+        }
+        for layer in layers
+        if layer["macs"] and layer["cycles"] and layer["dram_bytes"]
+    ]
+    peak = float(run["profile"]["macs_per_cycle"])
+    bandwidth = float(run["profile"]["dram_bytes_per_cycle"])
+    knee = peak / bandwidth
+    intensities = [float(point["intensity"]) for point in points]
+    ends = min([knee, *intensities]) / 2, max([knee, *intensities]) * 2
+    corners = [(ends[0], bandwidth * ends[0]), (knee, peak), (ends[1], peak)]
+    roofs = [{"intensity": x, "rate": y} for x, y in corners]
+    return points, roofs
+
+
+def _tensors(tensors: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rectangles of a map; neighbours in the list get different colours."""
+    return [
+        {
+            **tensor,
+            "short": str(tensor["name"]).rpartition("/")[2] or tensor["name"],
+            "top": tensor["offset"] + max(tensor["bytes"], 1),
+            "colour": str(number % 6),
+        }
+        for number, tensor in enumerate(tensors)
+        if tensor["end"] > tensor["start"]
+    ]

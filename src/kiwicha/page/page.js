@@ -1,0 +1,156 @@
+"use strict";
+(() => {
+  const page = JSON.parse(document.getElementById("data").textContent);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const at = (id) => document.getElementById(id);
+  const whole = new Intl.NumberFormat("en");
+  const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+  const number = (value) => (value === null || value === undefined ? "" :
+    Number.isInteger(value) ? whole.format(value) : short.format(value));
+  const percent = (value) => (value === null || value === undefined ? "" :
+    `${short.format(100 * value)} %`);
+
+  function element(name, text, attributes = {}) {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  // Columns: title, value to sort by, text. Rows are objects.
+  function table(place, columns, rows) {
+    const made = element("table");
+    const head = made.createTHead().insertRow();
+    const body = made.createTBody();
+    const fill = (shown) => {
+      body.replaceChildren(...shown.map((row) => {
+        const line = element("tr");
+        for (const column of columns) {
+          const value = column.value(row);
+          const isNumber = typeof value === "number" || value === null;
+          line.append(element("td", (column.text || number)(value),
+            { class: column.kind || (isNumber ? "number" : "") }));
+        }
+        return line;
+      }));
+    };
+    for (const column of columns) {
+      const cell = element("th", undefined, { scope: "col" });
+      const button = element("button", column.title, { type: "button" });
+      if (rows.length && typeof column.value(rows[0]) === "number") cell.className = "number";
+      button.addEventListener("click", () => {
+        const up = cell.getAttribute("aria-sort") !== "ascending";
+        for (const other of head.cells) other.removeAttribute("aria-sort");
+        cell.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const order = (a, b) => (a === b ? 0 : a === null ? 1 : b === null ? -1 :
+          typeof a === "number" ? a - b : String(a).localeCompare(String(b), "en"));
+        const sorted = rows.slice().sort((a, b) => order(column.value(a), column.value(b)));
+        fill(up ? sorted : sorted.reverse());
+      });
+      cell.append(button);
+      head.append(cell);
+    }
+    fill(rows);
+    at(place).replaceChildren(made);
+  }
+
+  const text = (value) => value;
+  const field = (title, name, extra = {}) => ({ title, value: (row) => row[name], ...extra });
+
+  function showRuns() {
+    const first = page.runs[0].totals;
+    table("runs", [
+      field("model", "model", { text }), field("config", "config", { text }),
+      field("cycles", "cycles"), field("ms", "milliseconds"), field("MACs", "macs"),
+      field("MACs/cycle", "macs_per_cycle"),
+      field("utilization", "utilization", { text: percent }),
+      field("predicted", "predicted"), field("off by", "off_by", { text: percent }),
+      { title: "cycles to the first", value: (row) => row.cycles / first.cycles },
+      { title: "bit-exact", text,
+        value: (row) => (row.bit_exact === null ? "-" : row.bit_exact ? "yes" : "NO") },
+    ], page.runs.map((run) => run.totals));
+  }
+
+  function showLayers(run) {
+    const has = (name) => run.layers.some((layer) => layer[name] !== null);
+    const columns = [field("#", "index"), field("operator", "op", { text })];
+    if (run.layers.some((layer) => layer.shape)) columns.push(field("output", "shape", { text }));
+    columns.push(field("MACs", "macs"), field("cycles", "cycles"));
+    if (has("predicted")) columns.push(field("predicted", "predicted"));
+    columns.push(field("MACs/cycle", "macs_per_cycle"));
+    if (has("dram_bytes")) columns.push(field("DRAM bytes", "dram_bytes"));
+    run.others.forEach((other, place) => {
+      columns.push({ title: other.name, value: (row) => row.others[place] });
+      columns.push({ title: `ratio`, value: (row) =>
+        (row.cycles && row.others[place] ? row.others[place] / row.cycles : null) });
+    });
+    columns.push(field("mostly", "cause", { text }), field("where", "where", { text }));
+    if (run.is_split) columns.push(field("why there", "why", { text, kind: "why" }));
+    table("layers", columns, run.layers.map((layer, k) =>
+      ({ ...layer, others: run.others.map((other) => other.cycles[k]) })));
+  }
+
+  function theme() {
+    const ink = getComputedStyle(document.body).getPropertyValue("--ink").trim();
+    const line = getComputedStyle(document.body).getPropertyValue("--line").trim();
+    return {
+      background: "transparent", view: { stroke: line },
+      axis: { labelColor: ink, titleColor: ink, gridColor: line, domainColor: line,
+        tickColor: line }, legend: { labelColor: ink, titleColor: ink,
+        columns: window.innerWidth < 600 ? 1 : 4 },
+      tick: { color: ink },
+    };
+  }
+
+  // Names only what the chart shows in its legend.
+  function trimmed(chart, rows, kind) {
+    const spec = structuredClone(chart);
+    const shown = new Set(rows.map((row) => row[kind]));
+    const color = spec.layer[0].encoding.color;
+    color.legend.values = color.scale.domain.filter((name) => shown.has(name));
+    return spec;
+  }
+
+  async function draw(name, datasets, kind) {
+    const figure = at(`figure-${name}`);
+    figure.hidden = !datasets;
+    if (!datasets) return;
+    const chart = page.charts[name];
+    const spec = { ...(kind ? trimmed(chart, datasets.parts, kind) : chart), datasets };
+    await window.vegaEmbed(`#chart-${name}`, spec,
+      { actions: false, renderer: "svg", config: theme(), ast: true });
+  }
+
+  let drawn = Promise.resolve();
+  function show() {
+    const run = page.runs[Number(at("run").value)];
+    const total = run.totals;
+    at("cards").replaceChildren(...[
+      ["cycles", number(total.cycles)], ["milliseconds", number(total.milliseconds)],
+      ["MACs per cycle", number(total.macs_per_cycle)],
+      ["of the multipliers", percent(total.utilization)],
+      ["prediction off by", percent(total.off_by)],
+    ].filter(([, value]) => value).map(([title, value]) => {
+      const card = element("li");
+      card.append(element("b", value), title);
+      return card;
+    }));
+    at("summary").textContent = run.summary;
+    showLayers(run);
+    const memory = run.memory || {};
+    const tensors = (place) => memory[place] && { tensors: memory[place].tensors };
+    drawn = drawn.then(() => Promise.all([
+      draw("cycles", { parts: run.cycles, layers: run.layers }, "cause"),
+      draw("traffic", run.traffic && { parts: run.traffic }, "sort"),
+      draw("roofline", run.points && run.points.length && { points: run.points, roofs: run.roofs }),
+      draw("scratchpad", tensors("scratchpad")),
+      draw("arena", tensors("arena")),
+    ])).then(() => { document.body.dataset.drawn = run.name; });
+  }
+
+  page.runs.forEach((run, k) => at("run").append(element("option", run.name, { value: k })));
+  at("run").addEventListener("change", show);
+  dark.addEventListener("change", show);
+  showRuns();
+  show();
+})();

@@ -1,0 +1,138 @@
+"""The page of a report in a real browser: nothing goes wrong, charts are drawn, tables sort."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.example_runs import example_run
+from support.requirements import browser, module
+
+from kiwicha.page import build_page, read_runs
+
+BYTES_LIMIT = 3_000_000
+SECONDS_LIMIT = 2
+DRAWN = "body[data-drawn]"
+PHONE_PIXELS = 390
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of a run of 31 layers beside two others."""
+    folder = tmp_path_factory.mktemp("page")
+    runs = [example_run(layers=31), example_run(layers=31, config="128", factor=0.6)]
+    plain = example_run(layers=3, config="simd")
+    del plain["profile"]
+    (folder / "runs.json").write_text(json.dumps([*runs, plain]))
+    page = folder / "report.html"
+    page.write_text(build_page(read_runs([folder / "runs.json"])), encoding="utf-8")
+    return page
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    playwright = module("playwright.sync_api", "playwright")
+    executable = browser()
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Opened:
+    """The page, open, and what its console said."""
+
+    def __init__(self, chromium: Any, path: Path, **context: Any) -> None:
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        self.tab = chromium.new_context(**context).new_page()
+        self.tab.on("console", self._note)
+        self.tab.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.tab.on("request", lambda request: self.requests.append(request.url))
+        self.tab.goto(path.as_uri())
+        self.tab.wait_for_selector(DRAWN, timeout=60_000)
+
+    def _note(self, message: Any) -> None:
+        if message.type == "error":
+            self.problems.append(message.text)
+
+    def charts(self) -> list[str]:
+        """Return the names of the charts that have marks."""
+        found: list[str] = self.tab.evaluate(
+            "[...document.querySelectorAll('.chart')].filter(chart =>"
+            " chart.querySelectorAll('svg .mark-rect path, svg .mark-symbol path').length > 2"
+            ").map(chart => chart.id.slice(6))"
+        )
+        return found
+
+    def column(self, title: str) -> list[str]:
+        """Return the texts of a column of the table of layers."""
+        titles = self.tab.locator("#layers th").all_inner_texts()
+        found: list[str] = self.tab.locator(
+            f"#layers td:nth-child({titles.index(title) + 1})"
+        ).all_inner_texts()
+        return found
+
+
+def test_the_page_is_small_and_made_at_once(path: Path) -> None:
+    assert path.stat().st_size < BYTES_LIMIT
+    start = time.monotonic()
+    build_page(read_runs([path.parent / "runs.json"]))
+    assert time.monotonic() - start < SECONDS_LIMIT
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"viewport": {"width": 1280, "height": 900}},
+        {"viewport": {"width": PHONE_PIXELS, "height": 844}},
+        {"color_scheme": "dark"},
+    ],
+    ids=["desktop", "phone", "dark"],
+)
+def test_the_page_opens_without_errors(chromium: Any, path: Path, context: dict[str, Any]) -> None:
+    page = Opened(chromium, path, **context)
+    assert not page.problems
+    assert page.requests == [path.as_uri()]
+    assert page.charts() == ["cycles", "roofline", "scratchpad", "arena", "traffic"]
+    width = page.tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert width <= 0
+    background = page.tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(23, 24, 27)") == ("color_scheme" in context)
+    labels = page.tab.evaluate(
+        "[...document.querySelectorAll('.chart svg')].map(svg =>"
+        " svg.querySelector('[aria-label]') ? svg.getAttribute('role') || 'img' : '')"
+    )
+    assert all(labels)
+
+
+def test_a_click_on_a_title_sorts(chromium: Any, path: Path) -> None:
+    page = Opened(chromium, path)
+    before = [int(text.replace(",", "")) for text in page.column("cycles")]
+    assert before != sorted(before)
+    title = page.tab.locator("#layers th button", has_text="cycles").first
+    title.click()
+    assert [int(text.replace(",", "")) for text in page.column("cycles")] == sorted(before)
+    title.click()
+    assert [int(text.replace(",", "")) for text in page.column("cycles")] == sorted(before)[::-1]
+    assert page.tab.locator("#layers th[aria-sort=descending]").count() == 1
+    assert not page.problems
+
+
+def test_runs_of_the_same_layers_stand_side_by_side(chromium: Any, path: Path) -> None:
+    page = Opened(chromium, path)
+    titles = page.tab.locator("#layers th").all_inner_texts()
+    assert "toy on 128" in titles
+    assert "toy on simd" not in titles
+    assert {text for text in page.column("ratio") if text} == {"0.6"}
+
+
+def test_another_run_can_be_chosen(chromium: Any, path: Path) -> None:
+    page = Opened(chromium, path)
+    page.tab.select_option("#run", label="toy on simd")
+    page.tab.wait_for_selector("body[data-drawn='toy on simd']")
+    assert len(page.column("#")) == 3
+    assert page.tab.locator("figure:visible").count() == 1
+    assert not page.problems
