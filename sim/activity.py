@@ -97,12 +97,28 @@ class Activity:
             Cycles, in any order.
         """
         cycles = self.cycles
-        lengths = np.diff(cycles, append=cycles[-1:])
-        before = np.concatenate([[0], np.cumsum(lengths * active)])
+        lengths, before = self._lengths(active)
         state = np.clip(np.searchsorted(cycles, at, "right") - 1, 0, len(cycles) - 1)
         partial = np.clip(at - cycles[state], 0, lengths[state]) * active[state]
         found: Cycles = np.asarray(before[state] + partial, np.int64)
         return found
+
+    def moment(self, active: NDArray[np.bool_], count: int) -> int:
+        """Return the cycle before which a condition held in ``count`` cycles, and in which it does.
+
+        Without such a cycle it is the end.
+        """
+        _, before = self._lengths(active)
+        state = int(np.searchsorted(before, count, "right")) - 1
+        if state >= len(self.records):
+            return self.end
+        return int(self.cycles[state]) + count - int(before[state])
+
+    def _lengths(self, active: NDArray[np.bool_]) -> tuple[Cycles, Cycles]:
+        """Return the length of each state, and in how many cycles before it a condition held."""
+        cycles = self.cycles
+        lengths = np.diff(cycles, append=cycles[-1:])
+        return lengths, np.concatenate([[0], np.cumsum(lengths * active)])
 
     def lists(self) -> list[Span]:
         """Return when the engine executed each list."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.commands import area, bench, compile, demo, doctor, models, report, run
+from kiwicha.commands import area, bench, compile, demo, doctor, models, report, run, trace
 from kiwicha.errors import KiwichaError
 
 __all__ = ["app", "main"]
@@ -26,6 +26,7 @@ app.command()(demo.demo)
 app.command()(run.run)
 app.command()(bench.bench)
 app.command()(report.report)
+app.command()(trace.trace)
 app.command("compile")(compile.compile_)
 app.add_typer(models.app, name="models")
 app.command()(doctor.doctor)

@@ -9,10 +9,8 @@ from kiwicha.sim.activity import Activity
 from kiwicha.sim.probes import Bit, Count, verilog_lines
 
 
-def record(
-    cycle: int, engine: int = 0, progress: int = 0, reads: int = 0, writes: int = 0
-) -> bytes:
-    return struct.pack("<QQIIII", cycle, engine, progress, reads, writes, 0)
+def record(cycle: int, engine: int = 0, progress: int = 0, cpu: tuple[int, int] = (0, 0)) -> bytes:
+    return struct.pack("<QQIIII", cycle, engine, progress, *cpu, 0)
 
 
 def word(*bits: Bit, jobs: int = 0, transfers: int = 0) -> int:
@@ -69,6 +67,11 @@ def test_words_of_the_cpu_are_spread_between_records(activity: Activity) -> None
     reads, writes = activity.cpu_bytes(np.array([45, 60, 65, 70]))
     assert reads.tolist() == [16 * 9, 16 * 12, 16 * 17, 16 * 22]
     assert writes.tolist() == [64, 64, 64, 80]
+
+
+def test_moments_are_the_inverse_of_counts(activity: Activity) -> None:
+    busy = activity.is_set(Bit.BUSY)
+    assert [activity.moment(busy, count) for count in (0, 5, 6, 13, 14)] == [14, 19, 22, 29, 70]
 
 
 def test_a_system_without_engine_reports_zeros() -> None:

@@ -4,32 +4,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.two_heads import two_heads
 
-from kiwicha import zoo
-from kiwicha.compiler import Compilation, compile_stages
+from kiwicha.compiler import Compilation
 from kiwicha.compiler.cycles import predict_layers, predict_program
 from kiwicha.isa import EngineRun, Where
 from kiwicha.isa_engine import EngineCounter
 from kiwicha.sim.moments import moments
 from kiwicha.sim.probes import Bit
 from kiwicha.sim.profile import SPLIT, list_of, profile
-from kiwicha.sim.system import RunResult, run_program
+from kiwicha.sim.system import RunResult
 
 pytestmark = pytest.mark.verilator
-
-
-@pytest.fixture(scope="module", params=["demo", "two heads"])
-def compilation(request: pytest.FixtureRequest) -> Compilation:
-    """Give a model that is almost all for the engine, and one where the CPU works beside it."""
-    model = zoo.resolve(zoo.DEMO)[1] if request.param == "demo" else two_heads()
-    return compile_stages(model, "64")
-
-
-@pytest.fixture(scope="module")
-def result(compilation: Compilation) -> RunResult:
-    size = compilation.program.inputs[0].ref.bytes
-    return run_program(compilation.program, [np.random.default_rng(1).bytes(size)])
 
 
 @pytest.fixture(scope="module")

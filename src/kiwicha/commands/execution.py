@@ -70,6 +70,8 @@ class Outcome:
     report: Report
     simulation_hz: float
     """Simulated cycles per second of this machine; 0 if nothing was simulated."""
+    result: RunResult | None = None
+    """Of the simulation; None if there was none."""
 
 
 def find_config(name: str) -> isa.Config:
@@ -191,7 +193,8 @@ def run_simulated(
         counters=_counters(result) if job.config.engine_macs else None,
         profile=profile(job.compilation, result.activity, result.step_cycles),
     )
-    return Outcome(output, report, result.simulated_cycles / max(1e-9, result.wall_seconds))
+    simulation_hz = result.simulated_cycles / max(1e-9, result.wall_seconds)
+    return Outcome(output, report, simulation_hz, result)
 
 
 def _counters(result: RunResult) -> dict[str, int]:

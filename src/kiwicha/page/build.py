@@ -1,22 +1,17 @@
 """The page itself: one file with its data, its script and its charting library."""
 
 import html
-import importlib
 import json
 from collections.abc import Callable, Sequence
 from importlib import resources
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
-from kiwicha import cache
-from kiwicha.errors import ToolError
+from kiwicha.page import library
 from kiwicha.page.charts import charts
 from kiwicha.page.data import page_runs
 
-__all__ = ["build_page", "chart_library"]
+__all__ = ["build_page"]
 
-_PACKAGE = "vl-convert-python"
 _FIGURES = {
     "cycles": (
         "Cycles of each layer",
@@ -87,34 +82,6 @@ def build_page(runs: Sequence[dict[str, Any]], on_build: Callable[[], None] | No
         '<p class="soft">Every number of the charts. A click on a title sorts.</p>',
         '<div class="scroll" id="layers"></div></section></main>',
         f'<script type="application/json" id="data">{text}</script>',
-        f"<script>{chart_library(on_build)}</script>",
+        f"<script>{library.script(on_build)}</script>",
         f"<script>{script}</script></body></html>\n",
     ])
-
-
-def chart_library(on_build: Callable[[], None] | None = None) -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script.
-
-    Raises
-    ------
-    ToolError
-        If the package that holds them is not installed.
-    """
-    try:
-        installed = version(_PACKAGE)
-    except PackageNotFoundError as error:
-        raise ToolError(
-            "the charting library must be installed; get it with: pip install 'kiwicha[report]'"
-        ) from error
-
-    def bundle(folder: Path) -> None:
-        text = (
-            importlib
-            .import_module("vl_convert")
-            .javascript_bundle()
-            .replace("</script", "<\\/script")
-        )
-        (folder / "vega.js").write_text(text, encoding="utf-8")
-
-    entry = cache.build("charts", cache.digest([_PACKAGE, installed]), bundle, on_build=on_build)
-    return (entry / "vega.js").read_text(encoding="utf-8")

@@ -3,11 +3,12 @@
 Colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kiwicha.page.data import CAUSES, TRAFFIC
 
-__all__ = ["charts", "pareto"]
+__all__ = ["charts", "pareto", "timeline"]
 
 Spec = dict[str, Any]
 
@@ -188,6 +189,44 @@ def _map(description: str) -> Spec:
         },
     }
     return _titled(description, height=_MAP_PIXELS, layer=[rectangles])
+
+
+def timeline(tracks: Sequence[str], slices: Sequence[Mapping[str, Any]]) -> Spec:
+    """Return a timeline as a picture, with its data.
+
+    Parameters
+    ----------
+    tracks : sequence of str
+        Rows, from above.
+    slices : sequence of mapping
+        Each with ``track``, ``name``, ``start`` and ``end``; neighbours differ in ``colour``, "0"
+        to "5".
+    """
+    return {
+        "$schema": _SCHEMA,
+        "description": "What CPU, engine and memory port did over time",
+        "width": 900,
+        "height": {"step": 34},
+        "background": "white",
+        "data": {"values": list(slices)},
+        "mark": {"type": "bar", "height": 24},
+        "encoding": {
+            "x": {
+                "field": "start",
+                "type": "quantitative",
+                "title": "cycle",
+                "scale": {"nice": False},
+            },
+            "x2": {"field": "end"},
+            "y": {"field": "track", "type": "nominal", "title": None, "sort": list(tracks)},
+            "color": {
+                "field": "colour",
+                "type": "nominal",
+                "legend": None,
+                "scale": {"range": [BLUE, ORANGE, GREEN, SKY, RED, PURPLE]},
+            },
+        },
+    }
 
 
 def pareto(objectives: tuple[str, str]) -> Spec:

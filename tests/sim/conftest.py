@@ -1,0 +1,22 @@
+"""Models on the simulated engine, whose logs several tests look at."""
+
+import numpy as np
+import pytest
+from support.two_heads import two_heads
+
+from kiwicha import zoo
+from kiwicha.compiler import Compilation, compile_stages
+from kiwicha.sim.system import RunResult, run_program
+
+
+@pytest.fixture(scope="session", params=["demo", "two heads"])
+def compilation(request: pytest.FixtureRequest) -> Compilation:
+    """Give a model that is almost all for the engine, and one where the CPU works beside it."""
+    model = zoo.resolve(zoo.DEMO)[1] if request.param == "demo" else two_heads()
+    return compile_stages(model, "64")
+
+
+@pytest.fixture(scope="session")
+def result(compilation: Compilation) -> RunResult:
+    size = compilation.program.inputs[0].ref.bytes
+    return run_program(compilation.program, [np.random.default_rng(1).bytes(size)])
