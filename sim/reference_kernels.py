@@ -28,6 +28,7 @@ from kiwicha.sim.reference_pairs import (
     reduce_max,
     sub,
 )
+from kiwicha.sim.reference_resize import resize_bilinear
 from kiwicha.sim.reference_tables import arg_max, lookup, quantize
 
 __all__ = ["IN_PLACE", "KERNELS", "KernelFunction"]
@@ -155,6 +156,29 @@ def _simd_conv_1x1(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
     return _simd_conv(memory, p)
 
 
+def _transpose_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
+    shape = (p.batches, p.input_height, p.input_width, p.input_channels)
+    x = memory.load(p.input, np.int8, shape).astype(np.int32) + p.input_offset
+    weights = _plain_weights(memory, p).reshape(
+        p.output_channels, p.kernel_height, p.kernel_width, p.input_channels
+    )
+    rows = max((p.input_height - 1) * p.stride_height + p.kernel_height, p.pad_top)
+    columns = max((p.input_width - 1) * p.stride_width + p.kernel_width, p.pad_left)
+    # What lies beyond the last tap is there, too, and gets the bias alone.
+    size = (rows + p.output_height, columns + p.output_width)
+    sums = np.zeros((p.batches, *size, p.output_channels), np.int64)
+    for row, column in np.ndindex(p.kernel_height, p.kernel_width):
+        products = _product(x.reshape(-1, p.input_channels), weights[:, row, column].T)
+        sums[
+            :,
+            row : row + p.input_height * p.stride_height : p.stride_height,
+            column : column + p.input_width * p.stride_width : p.stride_width,
+        ] += products.reshape(*shape[:3], p.output_channels)
+    top, left = p.pad_top, p.pad_left
+    seen = sums[:, top : top + p.output_height, left : left + p.output_width]
+    return _requantized(memory, p, seen)
+
+
 def _fully_connected_with(
     memory: Memory, p: isa.Conv, weights: NDArray[np.int8]
 ) -> NDArray[np.int8]:
@@ -259,6 +283,8 @@ KERNELS: dict[isa.Kernel, KernelFunction] = {
     isa.Kernel.MUL: mul,
     isa.Kernel.MEAN: mean,
     isa.Kernel.SOFTMAX: _softmax,
+    isa.Kernel.RESIZE_BILINEAR: resize_bilinear,
+    isa.Kernel.TRANSPOSE_CONV: _transpose_conv,
     isa.Kernel.LOOKUP: lookup,
     isa.Kernel.QUANTIZE: quantize,
     isa.Kernel.MINIMUM: minimum,

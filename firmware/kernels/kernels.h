@@ -31,6 +31,12 @@
 KIWICHA_DECLARE_CHECK(conv);
 KIWICHA_DECLARE_RUN(conv);
 
+/**
+ * TRANSPOSE_CONV; weights int8 OHWI, dilation 1. Input pixel y adds to output pixels
+ * y * stride_height - pad_top and the following ones, x alike.
+ */
+KIWICHA_DECLARE_RUN(transpose_conv);
+
 /** DEPTHWISE_CONV_2D; weights int8 [1, H, W, C]; output channel c reads c / depth_multiplier. */
 KIWICHA_DECLARE_CHECK(depthwise_conv);
 KIWICHA_DECLARE_RUN(depthwise_conv);
@@ -79,6 +85,10 @@ KIWICHA_DECLARE_RUN(lookup);
 /** QUANTIZE of float32, by comparing; a NaN counts as an infinity of its sign. */
 KIWICHA_DECLARE_CHECK(quantize);
 KIWICHA_DECLARE_RUN(quantize);
+
+/** RESIZE_BILINEAR; half a step goes away from zero. */
+KIWICHA_DECLARE_CHECK(resize_bilinear);
+KIWICHA_DECLARE_RUN(resize_bilinear);
 
 /** ARG_MAX: of equal values the first. */
 KIWICHA_DECLARE_CHECK(arg_max);

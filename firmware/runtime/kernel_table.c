@@ -23,6 +23,8 @@ static const struct kiwicha_kernel_entry table[] = {
     ENTRY(MUL, kiwicha_elementwise, elementwise, mul),
     ENTRY(MEAN, kiwicha_mean, mean, mean),
     ENTRY(SOFTMAX, kiwicha_softmax, softmax, softmax),
+    ENTRY(RESIZE_BILINEAR, kiwicha_resize_bilinear, resize_bilinear, resize_bilinear),
+    ENTRY(TRANSPOSE_CONV, kiwicha_conv, conv, transpose_conv),
     ENTRY(LOOKUP, kiwicha_lookup, lookup, lookup),
     ENTRY(QUANTIZE, kiwicha_quantize, quantize, quantize),
     ENTRY(MINIMUM, kiwicha_elementwise, elementwise, minimum),

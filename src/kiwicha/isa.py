@@ -37,6 +37,7 @@ __all__ = [
     "ProgramHeader",
     "Quantize",
     "RequantizeOp",
+    "ResizeBilinear",
     "Softmax",
     "Status",
     "StepRecord",
@@ -587,6 +588,26 @@ class Custom(Struct):
     output: Ref = ref("the output")
 
 
+@dataclass(frozen=True)
+class ResizeBilinear(Struct):
+    """RESIZE_BILINEAR: each output lies between two rows and two columns.
+
+    A row or column of the tables: first and second pixel of the input, and the distance from the
+    first in 1/1024 of the pixels' distance, -1024 to 1024.
+    """
+
+    input: Ref = ref("int8 [batches, input_height, input_width, channels]")
+    output: Ref = ref("int8 [batches, output_height, output_width, channels]")
+    rows: Ref = ref("int32 [output_height, 3], constant")
+    columns: Ref = ref("int32 [output_width, 3], constant")
+    batches: int = u32("N")
+    input_height: int = u32("rows")
+    input_width: int = u32("columns")
+    channels: int = u32("channels")
+    output_height: int = u32("rows")
+    output_width: int = u32("columns")
+
+
 class Kernel(enum.IntEnum):
     """Kernels that a step can name."""
 
@@ -601,6 +622,8 @@ class Kernel(enum.IntEnum):
     MEAN = 9
     SOFTMAX = 11
     COPY = 13
+    RESIZE_BILINEAR = 22
+    TRANSPOSE_CONV = 23
     LOOKUP = 24
     QUANTIZE = 25
     MINIMUM = 26
@@ -637,6 +660,8 @@ KERNEL_PARAMS: dict[Kernel, type[Struct]] = {
     Kernel.MEAN: Mean,
     Kernel.SOFTMAX: Softmax,
     Kernel.COPY: Copy,
+    Kernel.RESIZE_BILINEAR: ResizeBilinear,
+    Kernel.TRANSPOSE_CONV: Conv,
     Kernel.LOOKUP: Lookup,
     Kernel.QUANTIZE: Quantize,
     Kernel.MINIMUM: Elementwise,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from support.broken_images import BROKEN_IMAGES
 from support.broken_moves import BROKEN_MOVES
 from support.broken_pairs import BROKEN_PAIRS
 from support.broken_tables import BROKEN_TABLES
@@ -300,6 +301,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
             "0, not 0.25 and 0"
         ),
     ),
+    *BROKEN_IMAGES,
     *BROKEN_PAIRS,
     *BROKEN_MOVES,
     *BROKEN_TABLES,

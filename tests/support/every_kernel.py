@@ -15,6 +15,7 @@ from kiwicha.isa import (
     Mean,
     Pool,
     Quantize,
+    ResizeBilinear,
     Softmax,
     Where,
 )
@@ -72,7 +73,7 @@ def every_kernel() -> ProgramBuilder:
     pointwise = conv_case(rng, **small)
     connected = conv_case(rng, **small, **single, batches=9)
     for case, kernels in (
-        (plain, (Kernel.CONV, Kernel.SIMD_CONV)),
+        (plain, (Kernel.CONV, Kernel.SIMD_CONV, Kernel.TRANSPOSE_CONV)),
         (depthwise, (Kernel.DEPTHWISE_CONV, Kernel.SIMD_DEPTHWISE_CONV)),
         (pointwise, (Kernel.SIMD_CONV_1X1,)),
         (connected, (Kernel.FULLY_CONNECTED, Kernel.SIMD_FULLY_CONNECTED)),
@@ -109,4 +110,8 @@ def every_kernel() -> ProgramBuilder:
     words_in = dataclasses.replace(source, bytes=32)
     builder.step(Kernel.QUANTIZE, Quantize(words_in, builder.output((8,)), staircase))
     builder.step(Kernel.ARG_MAX, ArgMax(source, builder.output((4 * 12,)), 3, 3, 4))
+    places = builder.constant([(0, 1, 512), (1, 2, 3), (2, 2, 0), (0, 0, -512)])
+    target = builder.output((4, 4, 4))
+    sizes = (1, 3, 3, 4, 4, 4)
+    builder.step(Kernel.RESIZE_BILINEAR, ResizeBilinear(source, target, places, places, *sizes))
     return builder

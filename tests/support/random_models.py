@@ -238,6 +238,34 @@ class _Model:
         self._builder.operator("CONV_2D", operands, [y], **options, **self._activation())
         return y
 
+    def transpose_conv(self, x: int) -> int:
+        rng, shape = self.rng, self._shapes[x]
+        channels, padding = rng.randint(1, 9), rng.choice(["SAME", "VALID"])
+        kernel, strides, sizes = [], [], []
+        for size in shape[1:3]:
+            stride, extent = rng.randint(1, 3), rng.randint(1, 5)
+            smallest = (size - 1) * stride + (extent if padding == "VALID" else 1)
+            kernel.append(extent)
+            strides.append(stride)
+            sizes.append(smallest + rng.randint(0, stride - 1))
+        weights = (channels, *kernel, shape[3])
+        operands, _, scale = self._weights(weights, 0, x, math.prod(weights[1:]))
+        y_shape = (shape[0], *sizes, channels)
+        y = self._tensor(y_shape, scale, self._zero_point())
+        _, w, *bias = operands
+        inputs = [self._int32(y_shape), w, x, *(index for index in bias if index >= 0)]
+        options = {"padding": PADDINGS[padding], "strideH": strides[0], "strideW": strides[1]}
+        self._builder.operator("TRANSPOSE_CONV", inputs, [y], **options, **self._activation())
+        return y
+
+    def resize_bilinear(self, x: int) -> int:
+        rng, shape = self.rng, self._shapes[x]
+        sizes = [rng.choice([size, 2 * size, rng.randint(1, 20)]) for size in shape[1:3]]
+        way = rng.choice([{}, {"alignCorners": True}, {"halfPixelCenters": True}])
+        y = self._like(x, (shape[0], *sizes, shape[3]))
+        self._builder.operator("RESIZE_BILINEAR", [x, self._int32(sizes)], [y], **way)
+        return y
+
     def depthwise(self, x: int, multiplier: int | None = None, kernel: int | None = None) -> int:
         shape = self._shapes[x]
         sizes, outputs, options = self._window(x, kernel, False, 2)
@@ -516,5 +544,7 @@ OPERATORS: dict[str, Callable[[_Model], Any]] = {
     "RESHAPE": _reshape,
     **{name: _unary(name) for name in UNARIES},
     "ARG_MAX": _arg_max,
+    "RESIZE_BILINEAR": lambda model: model.resize_bilinear(model.image()),
+    "TRANSPOSE_CONV": lambda model: model.transpose_conv(model.image()),
     "DEQUANTIZE": _float_edges,
 }

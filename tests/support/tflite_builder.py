@@ -30,6 +30,8 @@ OPERATORS = {
     "SUM": "ReducerOptions",
     "REDUCE_MAX": "ReducerOptions",
     "ARG_MAX": "ArgMaxOptions",
+    "RESIZE_BILINEAR": "ResizeBilinearOptions",
+    "TRANSPOSE_CONV": "TransposeConvOptions",
     "MINIMUM": "MaximumMinimumOptions",
     "MAXIMUM": "MaximumMinimumOptions",
     "PRELU": None,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kiwicha.compiler.graph import Graph, Operator, Tensor
+from kiwicha.compiler.image_rules import IMAGE_SHAPE_RULES
 from kiwicha.compiler.lower_custom import CUSTOM_RULE, custom_problems
 from kiwicha.compiler.model_rules import MODEL_RULES, is_a_known_operator
 from kiwicha.compiler.move_rules import MOVE_RULES
@@ -28,7 +29,7 @@ Finding = tuple[Violation, Problem]
 OPERATOR_RULE_GROUPS = (
     COUNT_RULES,
     OPERAND_RULES,
-    (*SHAPE_RULES, *UNARY_SHAPE_RULES, *MOVE_RULES),
+    (*SHAPE_RULES, *UNARY_SHAPE_RULES, *IMAGE_SHAPE_RULES, *MOVE_RULES),
     (*SCALE_RULES, *UNARY_SCALE_RULES, *PAIR_SCALE_RULES),
 )
 """Rules of a group are checked only for operators that break no rule of the groups before."""

@@ -20,6 +20,7 @@ from kiwicha.compiler.lower_elementwise import (
     lower_sum,
 )
 from kiwicha.compiler.lower_moves import lower_moves
+from kiwicha.compiler.lower_resize import lower_resize_bilinear
 from kiwicha.compiler.lower_tables import lower_table
 from kiwicha.compiler.lower_windows import (
     Borders,
@@ -27,6 +28,7 @@ from kiwicha.compiler.lower_windows import (
     lower_depthwise,
     lower_fully_connected,
     lower_pool,
+    lower_transpose_conv,
 )
 from kiwicha.compiler.places import Places
 from kiwicha.compiler.rules import MOVES, REDUCTIONS, UNARIES
@@ -50,7 +52,9 @@ _LOWERINGS: dict[str, Lowering] = {
     "MINIMUM": lower_comparison,
     "PRELU": lower_prelu,
     **dict.fromkeys(REDUCTIONS, lower_reduction),
+    "RESIZE_BILINEAR": lower_resize_bilinear,
     "SOFTMAX": lower_softmax,
+    "TRANSPOSE_CONV": lower_transpose_conv,
     **dict.fromkeys(UNARIES, lower_table),
 }
 

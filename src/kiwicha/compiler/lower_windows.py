@@ -13,7 +13,14 @@ from kiwicha.compiler.windows import padding_before
 from kiwicha.isa import Conv, Kernel, Pool
 from kiwicha.layout import Ref
 
-__all__ = ["Borders", "lower_conv", "lower_depthwise", "lower_fully_connected", "lower_pool"]
+__all__ = [
+    "Borders",
+    "lower_conv",
+    "lower_depthwise",
+    "lower_fully_connected",
+    "lower_pool",
+    "lower_transpose_conv",
+]
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,30 @@ def _lower_window(
         ),
         tensors={"input": source.index, "output": output.index},
         constants=_channel_constants(graph, operator, output_channels),
+    )
+
+
+def lower_transpose_conv(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a TRANSPOSE_CONV.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/transpose_conv.cc, CalculateOpData: the padding is that of
+    the convolution that goes from the output to the input.
+    """
+    layer = _lower_window(graph, operator, None, Kernel.TRANSPOSE_CONV, depth_multiplier=1)
+    source, options, p = graph.input(operator), operator.options, layer.params
+    pads = {
+        "pad_top": padding_before(
+            p.output_height, p.kernel_height, options.stride_height, 1, p.input_height
+        ),
+        "pad_left": padding_before(
+            p.output_width, p.kernel_width, options.stride_width, 1, p.input_width
+        ),
+    }
+    taps = p.kernel_height * p.kernel_width * p.output_channels
+    return dataclasses.replace(
+        layer, macs=source.elements * taps, params=dataclasses.replace(p, **pads)
     )
 
 

@@ -13,6 +13,7 @@ import tflite
 from numpy.typing import NDArray
 
 from kiwicha.compiler.graph import (
+    NO_TENSOR,
     Activation,
     Graph,
     Operator,
@@ -90,6 +91,17 @@ _OPTIONS: dict[str, tuple[str, bool, dict[str, str]]] = {
     "SPACE_TO_DEPTH": ("SpaceToDepthOptions", True, _BLOCK),
     "DEPTH_TO_SPACE": ("DepthToSpaceOptions", True, _BLOCK),
     "STRIDED_SLICE": ("StridedSliceOptions", True, _SLICE),
+    "RESIZE_BILINEAR": ("ResizeBilinearOptions", True, _RESIZE),
+    "TRANSPOSE_CONV": (
+        "TransposeConvOptions",
+        True,
+        {
+            "padding": "Padding",
+            "stride_height": "StrideH",
+            "stride_width": "StrideW",
+            "activation": "FusedActivationFunction",
+        },
+    ),
     "RESIZE_NEAREST_NEIGHBOR": ("ResizeNearestNeighborOptions", True, _RESIZE),
 }
 
@@ -233,10 +245,18 @@ class _Reader:
         return Operator(
             index=index,
             name=codes[code],
-            inputs=self._indices(source.InputsAsNumpy()),
+            inputs=_ordered(codes[code], self._indices(source.InputsAsNumpy())),
             outputs=self._indices(source.OutputsAsNumpy()),
             options=_options(source, f"operator {index} {codes[code]}", codes[code]),
         )
+
+
+def _ordered(name: str, inputs: tuple[int, ...]) -> tuple[int, ...]:
+    """Return inputs with the activations first: in TRANSPOSE_CONV the output's shape is."""
+    if name != "TRANSPOSE_CONV" or len(inputs) < 3:
+        return inputs
+    shape, weights, source, *bias = inputs
+    return (source, weights, *(bias or [NO_TENSOR]), shape)
 
 
 def _options(source: Any, where: str, name: str) -> Options:

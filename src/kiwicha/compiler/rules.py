@@ -67,6 +67,7 @@ ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "RELU": ("input",),
     "RELU6": ("input",),
     "RESHAPE": ("input",),
+    "RESIZE_BILINEAR": ("input",),
     "RESIZE_NEAREST_NEIGHBOR": ("input",),
     "SLICE": ("input",),
     "SOFTMAX": ("input",),
@@ -80,6 +81,7 @@ ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "SUM": ("input",),
     "TANH": ("input",),
     "TRANSPOSE": ("input",),
+    "TRANSPOSE_CONV": ("input",),
     "UNPACK": ("input",),
 }
 """Supported operators and what their activations are called, inputs from the first on."""
@@ -90,7 +92,7 @@ OTHER_TYPES: dict[tuple[str, str], tuple[TensorType, ...]] = {
 }
 """Types of operands that are not, or not only, int8."""
 OPERATORS = tuple(ACTIVATIONS)
-WITH_WEIGHTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+WITH_WEIGHTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
 POOLS = ("AVERAGE_POOL_2D", "MAX_POOL_2D")
 PAIRS = ("ADD", "SUB", "MUL")
 BROADCASTS = (*PAIRS, "MAXIMUM", "MINIMUM", "PRELU")
@@ -124,6 +126,7 @@ CONSTANT_OPERANDS: dict[str, dict[int, str]] = {
     **{name: {1: "axes"} for name in REDUCTIONS},
     "PAD": {1: "paddings"},
     "PADV2": {1: "paddings"},
+    "RESIZE_BILINEAR": {1: "size"},
     "RESIZE_NEAREST_NEIGHBOR": {1: "size"},
     "SLICE": {1: "begin", 2: "size"},
     "SPACE_TO_BATCH_ND": {1: "block shape", 2: "paddings"},
@@ -135,7 +138,7 @@ CONSTANT_OPERANDS: dict[str, dict[int, str]] = {
 """Operators with inputs that are constants of type int32, and what those are called."""
 EXTRA_INPUTS = {**dict.fromkeys(WITH_WEIGHTS, 1), "PADV2": 1}
 """Inputs behind those, which other rules are about."""
-OPTIONAL_INPUTS = {**dict.fromkeys(WITH_WEIGHTS, 1), "RESHAPE": 1}
+OPTIONAL_INPUTS = {**dict.fromkeys(WITH_WEIGHTS, 1), "RESHAPE": 1, "TRANSPOSE_CONV": 2}
 """Inputs behind those, which may be left out."""
 
 

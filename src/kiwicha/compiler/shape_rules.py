@@ -31,7 +31,7 @@ MAX_REDUCED = 1 << 22
 MAX_SOFTMAX_DEPTH = 4095
 """Exponentials that a sum in Q12.19 holds."""
 
-_CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
+_CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")
 _FUSABLE = (Activation.NONE, Activation.RELU, Activation.RELU_N1_TO_1, Activation.RELU6)
 
 

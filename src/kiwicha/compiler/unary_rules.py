@@ -1,4 +1,4 @@
-"""Support rules of operators with one input that lower to a table of 256 values."""
+"""Support rules of operators with one input, most of which become a table of 256 values."""
 
 import math
 from collections.abc import Iterator
@@ -60,9 +60,9 @@ def leaks_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
         )
 
 
-@rule(UNARY_SCALE_RULES, "RELU6")
+@rule(UNARY_SCALE_RULES, "RELU6", "RESIZE_BILINEAR")
 def clamps_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RELU6 has one scale and zero point for input and output."""
+    """RELU6 and RESIZE_BILINEAR have one scale and zero point for input and output."""
     source, output = graph.input(operator), graph.output(operator)
     a, b = quantization(source), quantization(output)
     if (a.scale, a.zero_point) != (b.scale, b.zero_point):

@@ -1,0 +1,98 @@
+"""Support rules of RESIZE_BILINEAR and TRANSPOSE_CONV."""
+
+from collections.abc import Iterator
+
+from kiwicha.compiler.graph import Graph, Operator, TensorType
+from kiwicha.compiler.interpolation import interpolation
+from kiwicha.compiler.rules import Problem, Rule, rule
+from kiwicha.compiler.windows import output_size
+
+__all__ = ["IMAGE_SHAPE_RULES"]
+
+IMAGE_SHAPE_RULES: list[Rule] = []
+
+
+@rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
+def resizes_images(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """RESIZE_BILINEAR has images of 4 dimensions and changes height and width to its size."""
+    source, output, size = graph.input(operator), graph.output(operator), graph.input(operator, 1)
+    if size.elements != 2:
+        yield Problem(f"size must have 2 values, not {size.elements}", size)
+    elif len(source.shape) != 4:
+        yield Problem(f"input must have 4 dimensions, not {list(source.shape)}", source)
+    else:
+        expected = (source.shape[0], *size.int32s().reshape(-1).tolist(), source.shape[3])
+        if output.shape != expected:
+            yield Problem(f"output must be {list(expected)}, not {list(output.shape)}", output)
+
+
+@rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
+def places_pixels_one_way(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """RESIZE_BILINEAR has not both half_pixel_centers and align_corners."""
+    if operator.options.half_pixel_centers and operator.options.align_corners:
+        yield Problem("half_pixel_centers must be false with align_corners, not true")
+
+
+@rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
+def stays_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """RESIZE_BILINEAR reads only its input: a scale in 1/1024 must not add up to more."""
+    source, output, options = graph.input(operator), graph.output(operator), operator.options
+    if len(source.shape) != 4 or len(output.shape) != 4:
+        return
+    for what, axis in (("height", 1), ("width", 2)):
+        inputs, outputs = source.shape[axis], output.shape[axis]
+        last = int(interpolation(inputs, outputs, options)[-1, 0])
+        if last >= inputs:
+            yield Problem(
+                f"last pixel of the {outputs} along the {what} must lie in 0 to {inputs - 1}, "
+                f"not {last}",
+                output,
+            )
+
+
+@rule(IMAGE_SHAPE_RULES, "TRANSPOSE_CONV")
+def spreads_its_input(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """TRANSPOSE_CONV is a CONV_2D of one group from its output's shape to its input's."""
+    source, weights, output = (
+        graph.input(operator),
+        graph.input(operator, 1),
+        graph.output(operator),
+    )
+    outputs, height, width, channels = weights.shape
+    options = operator.options
+    strides = options.stride_height, options.stride_width
+    if len(source.shape) != 4 or len(output.shape) != 4 or min(strides) < 1:
+        return
+    if source.shape[3] != channels:
+        yield Problem(
+            f"weights must have {source.shape[3]} input channels, not {channels}", weights
+        )
+    expected = (
+        output.shape[0],
+        *(
+            output_size(options.padding, size, kernel, stride, 1)
+            for size, kernel, stride in zip(
+                output.shape[1:3], (height, width), strides, strict=True
+            )
+        ),
+        channels,
+    )
+    if source.shape != expected:
+        yield Problem(
+            f"input must be {list(expected)} for the output {list(output.shape)}, "
+            f"not {list(source.shape)}",
+            source,
+        )
+    if output.shape[3] != outputs:
+        yield Problem(f"output must have {outputs} channels, not {output.shape[3]}", output)
+
+
+@rule(IMAGE_SHAPE_RULES, "TRANSPOSE_CONV")
+def has_its_own_shape(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """TRANSPOSE_CONV's first input is an int32 constant, the output's shape."""
+    shape, output = graph.operand(operator, 3), graph.output(operator)
+    if shape is None or shape.type is not TensorType.INT32 or not shape.is_constant:
+        yield Problem("output shape must be a constant of type int32", shape)
+    elif tuple(shape.int32s().reshape(-1).tolist()) != output.shape:
+        values = shape.int32s().reshape(-1).tolist()
+        yield Problem(f"output shape must be {list(output.shape)}, not {values}", shape)
