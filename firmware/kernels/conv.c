@@ -1,66 +1,151 @@
 #include "check.h"
-#include "index.h"
 #include "kernels.h"
 #include "requantize.h"
+
+#if KIWICHA_CONFIG_HAS_SIMD
+/* One function for all kinds: where time counts, the instruction tier has its own. */
+#define SPECIALIZED KIWICHA_SMALL static __attribute__((noinline))
+#else
+#define SPECIALIZED static inline __attribute__((always_inline))
+#endif
+
+KIWICHA_SMALL static enum kiwicha_status check_kind(const struct kiwicha_memory *memory,
+                                                    const void *params, enum kiwicha_conv_kind kind)
+{
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    kiwicha_require_conv(&check, params, kind, false);
+    return check.status;
+}
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_conv(const struct kiwicha_memory *memory,
                                                      const void *params)
 {
-    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
-    kiwicha_require_conv(&check, params, KIWICHA_CONV_FULL, false);
-    return check.status;
+    return check_kind(memory, params, KIWICHA_CONV_FULL);
 }
 
-KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_conv(const struct kiwicha_memory *memory,
-                                                      const void *params)
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_depthwise_conv(const struct kiwicha_memory *memory,
+                                                               const void *params)
+{
+    return check_kind(memory, params, KIWICHA_CONV_DEPTHWISE);
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_fully_connected(const struct kiwicha_memory *memory,
+                                                                const void *params)
+{
+    return check_kind(memory, params, KIWICHA_CONV_FULLY_CONNECTED);
+}
+
+/** The taps of one dimension: what an output reads through tap k is `origin + k * step`. */
+struct taps {
+    int32_t origin;
+    int32_t step;
+    int32_t divisor; /**< of that place: 1, or the stride that spreads the input */
+};
+
+static inline struct taps taps_at(uint32_t output, uint32_t stride, uint32_t dilation, uint32_t pad,
+                                  const bool is_transposed)
+{
+    if (is_transposed) {
+        return (struct taps){(int32_t)(output + pad), -1, (int32_t)stride};
+    }
+    return (struct taps){(int32_t)(output * stride) - (int32_t)pad, (int32_t)dilation, 1};
+}
+
+/** Returns the element of the input that a tap reads, or `size` if there is none. */
+static inline uint32_t source_of(const struct taps *taps, uint32_t tap, uint32_t size,
+                                 const bool is_transposed)
+{
+    int32_t place = taps->origin + (int32_t)tap * taps->step;
+    if (is_transposed) {
+        place = place % taps->divisor == 0 ? place / taps->divisor : -1;
+    }
+    return place >= 0 && (uint32_t)place < size ? (uint32_t)place : size;
+}
+
+SPECIALIZED enum kiwicha_status run(const struct kiwicha_memory *memory, const void *params,
+                                    const bool is_depthwise, const bool is_transposed)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
     const struct kiwicha_conv *p = params;
-    const int8_t *input = kiwicha_source(memory, &p->input);
+    const int8_t *image = kiwicha_source(memory, &p->input);
     const int8_t *weights = kiwicha_source(memory, &p->weights);
     const int32_t *bias = kiwicha_source(memory, &p->bias);
     const int32_t *multiplier = kiwicha_source(memory, &p->multiplier);
     const int32_t *shift = kiwicha_source(memory, &p->shift);
     int8_t *output = kiwicha_target(memory, &p->output);
-    const int32_t height = (int32_t)p->input_height;
-    const int32_t width = (int32_t)p->input_width;
+    /* Input channels of an output, and the distances of weights. */
+    const uint32_t depth = is_depthwise ? 1 : p->input_channels;
+    const uint32_t tap_step = is_depthwise ? p->output_channels : depth;
+    const uint32_t output_step = is_depthwise ? 1 : p->kernel_height * p->kernel_width * depth;
 
     for (uint32_t batch = 0; batch < p->batches; batch++) {
         for (uint32_t out_y = 0; out_y < p->output_height; out_y++) {
-            const int32_t origin_y = (int32_t)(out_y * p->stride_height) - (int32_t)p->pad_top;
+            const struct taps rows =
+                taps_at(out_y, p->stride_height, p->dilation_height, p->pad_top, is_transposed);
             for (uint32_t out_x = 0; out_x < p->output_width; out_x++) {
-                const int32_t origin_x = (int32_t)(out_x * p->stride_width) - (int32_t)p->pad_left;
+                const struct taps columns =
+                    taps_at(out_x, p->stride_width, p->dilation_width, p->pad_left, is_transposed);
+                const int8_t *channel = image;
+                uint32_t copy = 0;
                 for (uint32_t out = 0; out < p->output_channels; out++) {
-                    uint32_t sum = 0;
+                    const int8_t *weight = weights + out * output_step;
+                    uint32_t sum = (uint32_t)bias[out];
                     for (uint32_t tap_y = 0; tap_y < p->kernel_height; tap_y++) {
-                        const int32_t y = origin_y + (int32_t)(tap_y * p->dilation_height);
+                        const uint32_t y = source_of(&rows, tap_y, p->input_height, is_transposed);
+                        if (y == p->input_height) {
+                            weight += p->kernel_width * tap_step;
+                            continue;
+                        }
                         for (uint32_t tap_x = 0; tap_x < p->kernel_width; tap_x++) {
-                            const int32_t x = origin_x + (int32_t)(tap_x * p->dilation_width);
-                            if (y < 0 || y >= height || x < 0 || x >= width) {
-                                continue;
+                            const uint32_t x =
+                                source_of(&columns, tap_x, p->input_width, is_transposed);
+                            if (x != p->input_width) {
+                                const int8_t *values =
+                                    channel + (y * p->input_width + x) * p->input_channels;
+                                for (uint32_t in = 0; in < depth; in++) {
+                                    sum += (uint32_t)(weight[in] * (values[in] + p->input_offset));
+                                }
                             }
-                            for (uint32_t in = 0; in < p->input_channels; in++) {
-                                int32_t value = input[kiwicha_index(p->input_height, p->input_width,
-                                                                    p->input_channels, batch,
-                                                                    (uint32_t)y, (uint32_t)x, in)];
-                                int32_t weight = weights[kiwicha_index(
-                                    p->kernel_height, p->kernel_width, p->input_channels, out,
-                                    tap_y, tap_x, in)];
-                                sum += (uint32_t)(weight * (value + p->input_offset));
-                            }
+                            weight += tap_step;
                         }
                     }
-                    int32_t result = kiwicha_rescale((int32_t)(sum + (uint32_t)bias[out]),
-                                                     multiplier[out], shift[out]);
-                    result = kiwicha_clamp(kiwicha_wrapping_add(result, p->output_offset),
-                                           p->activation_min, p->activation_max);
-                    output[kiwicha_index(p->output_height, p->output_width, p->output_channels,
-                                         batch, out_y, out_x, out)] = (int8_t)result;
+                    int32_t result = kiwicha_rescale((int32_t)sum, multiplier[out], shift[out]);
+                    result = kiwicha_wrapping_add(result, p->output_offset);
+                    *output++ = (int8_t)kiwicha_clamp(result, p->activation_min, p->activation_max);
+                    if (is_depthwise && ++copy == p->depth_multiplier) {
+                        copy = 0;
+                        channel++;
+                    }
                 }
             }
         }
+        image += p->input_height * p->input_width * p->input_channels;
     }
     return KIWICHA_STATUS_OK;
+}
+
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_conv(const struct kiwicha_memory *memory,
+                                                      const void *params)
+{
+    return run(memory, params, false, false);
+}
+
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_depthwise_conv(const struct kiwicha_memory *memory,
+                                                                const void *params)
+{
+    return run(memory, params, true, false);
+}
+
+KIWICHA_FALLBACK enum kiwicha_status
+kiwicha_run_fully_connected(const struct kiwicha_memory *memory, const void *params)
+{
+    return kiwicha_run_conv(memory, params);
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_run_transpose_conv(const struct kiwicha_memory *memory,
+                                                             const void *params)
+{
+    return run(memory, params, false, true);
 }
