@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from kiwicha.isa import Conv, Kernel, Pool
 from kiwicha.layout import Ref
 
 __all__ = [
-    "Borders",
     "lower_conv",
     "lower_depthwise",
     "lower_fully_connected",
@@ -23,35 +21,18 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Borders:
-    """A PAD that a convolution takes over.
-
-    Parameters
-    ----------
-    source : int
-        The tensor before padding.
-    top, left : int
-        Rows above and columns left of it.
-    """
-
-    source: int
-    top: int
-    left: int
-
-
-def lower_conv(graph: Graph, operator: Operator, borders: Borders | None) -> Layer:
+def lower_conv(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of a CONV_2D; in groups of one input channel it is a depthwise one."""
     outputs, _, _, group_channels = graph.input(operator, 1).shape
     channels = graph.input(operator).shape[3]
     if group_channels == channels:
-        return _lower_window(graph, operator, borders, Kernel.CONV, depth_multiplier=1)
+        return _lower_window(graph, operator, Kernel.CONV, depth_multiplier=1)
     if group_channels > 1:
-        layer = _lower_window(graph, operator, borders, Kernel.CONV, depth_multiplier=1)
+        layer = _lower_window(graph, operator, Kernel.CONV, depth_multiplier=1)
         weights = _ungrouped(layer.constants["weights"], channels)
     else:
         multiplier = outputs // channels
-        layer = _lower_window(graph, operator, borders, Kernel.DEPTHWISE_CONV, multiplier)
+        layer = _lower_window(graph, operator, Kernel.DEPTHWISE_CONV, multiplier)
         weights = np.ascontiguousarray(layer.constants["weights"].transpose(3, 1, 2, 0))
     return dataclasses.replace(layer, constants={**layer.constants, "weights": weights})
 
@@ -67,33 +48,29 @@ def _ungrouped(weights: Values, channels: int) -> Values:
     return full
 
 
-def lower_depthwise(graph: Graph, operator: Operator, borders: Borders | None) -> Layer:
+def lower_depthwise(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of a DEPTHWISE_CONV_2D."""
     depth_multiplier = graph.output(operator).shape[3] // graph.input(operator).shape[3]
-    return _lower_window(graph, operator, borders, Kernel.DEPTHWISE_CONV, depth_multiplier)
+    return _lower_window(graph, operator, Kernel.DEPTHWISE_CONV, depth_multiplier)
 
 
 def _lower_window(
     graph: Graph,
     operator: Operator,
-    borders: Borders | None,
     kernel: Kernel,
     depth_multiplier: int,
 ) -> Layer:
     options, output = operator.options, graph.output(operator)
-    source = graph.input(operator) if borders is None else graph.tensors[borders.source]
+    source = graph.input(operator)
     batches, height, width, channels = source.shape
     _, output_height, output_width, output_channels = output.shape
     _, kernel_height, kernel_width, window_channels = graph.input(operator, 1).shape
-    if borders is None:
-        pad_top = padding_before(
-            height, kernel_height, options.stride_height, options.dilation_height, output_height
-        )
-        pad_left = padding_before(
-            width, kernel_width, options.stride_width, options.dilation_width, output_width
-        )
-    else:
-        pad_top, pad_left = borders.top, borders.left
+    pad_top = padding_before(
+        height, kernel_height, options.stride_height, options.dilation_height, output_height
+    )
+    pad_left = padding_before(
+        width, kernel_width, options.stride_width, options.dilation_width, output_width
+    )
     low, high = activation_range(options.activation, _quantization(output))
     taps = kernel_height * kernel_width * (window_channels if kernel is Kernel.CONV else 1)
     return Layer(
@@ -138,7 +115,7 @@ def lower_transpose_conv(graph: Graph, operator: Operator) -> Layer:
     Ref: tensorflow/lite/micro/kernels/transpose_conv.cc, CalculateOpData: the padding is that of
     the convolution that goes from the output to the input.
     """
-    layer = _lower_window(graph, operator, None, Kernel.TRANSPOSE_CONV, depth_multiplier=1)
+    layer = _lower_window(graph, operator, Kernel.TRANSPOSE_CONV, depth_multiplier=1)
     source, options, p = graph.input(operator), operator.options, layer.params
     pads = {
         "pad_top": padding_before(
