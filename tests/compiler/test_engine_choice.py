@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from kiwicha.compiler.engine_cascade import Cascade, Choice
+from kiwicha.compiler.engine_cascade import Cascade, Choice, Stage
 from kiwicha.compiler.engine_choice import Chooser
 from kiwicha.compiler.engine_estimate import Estimate, layer_costs, transfer_cycles
 from kiwicha.compiler.engine_layers import EngineLayer, Window
@@ -53,10 +53,10 @@ def residual_block(rows: int, columns: int, channels: int, wide: int) -> Run:
 
 def check(run: Run, choice: Choice, capacity: int) -> None:
     """Check that the cascades cover the run, and what they need of the scratchpad."""
-    ends = [0, *(cascade.end for cascade, _ in choice.cascades)]
-    assert [cascade.first for cascade, _ in choice.cascades] == ends[:-1]
+    ends = [0, *(stage.cascade.end for stage in choice.stages)]
+    assert [stage.cascade.first for stage in choice.stages] == ends[:-1]
     assert ends[-1] == len(run.layers)
-    passed = set().union(*(cascade.passed for cascade, _ in choice.cascades))
+    passed = set().union(*(stage.cascade.passed for stage in choice.stages))
     assert not passed & choice.streamed
     assert lower_bound(Plan(run, choice).buffers) <= capacity
 
@@ -65,7 +65,7 @@ def test_what_fits_stays_and_is_not_cut() -> None:
     run = residual_block(8, 8, 8, 32)
     choice = Chooser(run, 64).choose(64 * KIB)
     check(run, choice, 64 * KIB)
-    assert len(choice.cascades) == len(run.layers)
+    assert len(choice.stages) == len(run.layers)
     assert choice.streamed <= {0, 5}
 
 
@@ -75,7 +75,7 @@ def test_wide_tensors_are_passed_on(capacity: int, macs: int) -> None:
     run = residual_block(40, 40, 8, 48)
     choice = Chooser(run, macs).choose(capacity)
     check(run, choice, capacity)
-    passed = set().union(*(cascade.passed for cascade, _ in choice.cascades))
+    passed = set().union(*(stage.cascade.passed for stage in choice.stages))
     # 75 KiB each, written at a result per cycle: they are not worth their transfers.
     assert passed & {2, 3}
 
@@ -90,9 +90,10 @@ def test_the_choice_is_the_best_of_all() -> None:
     def price(choice: Choice) -> float:
         resident = {0, 1, 2, 3, 4, 5} - choice.streamed
         total = 0.0
-        for cascade, height in choice.cascades:
+        for stage in choice.stages:
+            cascade = stage.cascade
             part = costs[cascade.first : cascade.end]
-            total += Estimate(cascade, part, choice.streamed).cycles(height)
+            total += Estimate(cascade, part, choice.streamed).cycles(stage)
             for tensor in {0, 5} & resident & {*cascade.inputs, cascade.output}:
                 total += transfer_cycles(run.tensor_bytes(tensor))
         return total
@@ -106,7 +107,7 @@ def test_the_choice_is_the_best_of_all() -> None:
             continue
         for number in range(2 ** len(outside)):
             streamed = frozenset(t for k, t in enumerate(sorted(outside)) if number >> k & 1)
-            heights = []
+            stages: list[Stage | None] = []
             for cascade in cascades:
                 part = Estimate(cascade, costs[cascade.first : cascade.end], streamed)
                 resident = [
@@ -118,15 +119,16 @@ def test_the_choice_is_the_best_of_all() -> None:
                 free = capacity - sum(
                     run.tensor_bytes(t) for t in resident if host is None or t != cascade.output
                 )
-                if part.is_whole:
-                    fitting = [12] if free >= 0 else []
-                else:
-                    fitting = [h for h in range(1, 13) if part.bytes(h) <= free]
-                heights.append(min(fitting, key=part.cycles, default=None))
-            if None not in heights:
-                best = min(
-                    best, price(Choice(tuple(zip(cascades, heights, strict=True)), streamed))
-                )
+                options = [
+                    Stage(cascade, height, is_early, keeps_output)
+                    for height in ([12] if part.is_whole else range(1, 13))
+                    for is_early in (False, True)
+                    for keeps_output in (False, True)
+                ]
+                fitting = [stage for stage in options if part.bytes(stage) <= free]
+                stages.append(min(fitting, key=part.cycles, default=None))
+            if None not in stages:
+                best = min(best, price(Choice(tuple(filter(None, stages)), streamed)))
     # The chooser does not try every height.
     assert best <= price(chooser.choose(capacity)) <= 1.02 * best
 

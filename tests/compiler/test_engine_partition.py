@@ -7,7 +7,7 @@ import pytest
 from support import random_models
 from support.tflite_builder import ModelBuilder
 
-from kiwicha.compiler import compile_model, compile_stages, engine_schedule
+from kiwicha.compiler import compile_model, compile_stages, engine_choice, engine_schedule
 from kiwicha.isa import ENGINE_CONFIGS, Config, Kernel, Where
 from kiwicha.sim import reference
 
@@ -133,13 +133,18 @@ def test_layers_that_do_not_fit_stay_with_the_cpu(monkeypatch: pytest.MonkeyPatc
     assert [layer.where for layer in program.layers] == [SIMD, SIMD]
 
 
+def limit_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (engine_schedule, engine_choice):
+        monkeypatch.setattr(module, "MAX_JOBS", 4)
+
+
 def test_long_lists_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     layers = Layers(1, 4, 4, 8)
     for _ in range(9):
         layers.conv(8)
     raw = layers.build()
     assert len(compile_model(raw, "64").steps) == 1
-    monkeypatch.setattr(engine_schedule, "MAX_JOBS", 4)
+    limit_jobs(monkeypatch)
     assert places(raw) == [ENGINE] * 9
     counts = [step.params.job_count for step in compile_model(raw, "64").steps]
     assert sum(counts) == 9
@@ -151,7 +156,7 @@ def test_a_layer_of_too_many_stripes_stays_with_the_cpu(monkeypatch: pytest.Monk
     raw = Layers(1, 64, 16, 8).conv(8).build()
     (step,) = compile_model(raw, "small").steps
     assert step.params.job_count > 4
-    monkeypatch.setattr(engine_schedule, "MAX_JOBS", 4)
+    limit_jobs(monkeypatch)
     assert [layer.where for layer in compile_model(raw, "small").layers] == [SIMD]
 
 

@@ -8,7 +8,7 @@ from kiwicha.compiler.engine_layers import EngineLayer, Window
 from kiwicha.compiler.engine_run import Run
 from kiwicha.compiler.engine_stripes import Stripe, stripe, stripes
 
-__all__ = ["Cascade", "Choice"]
+__all__ = ["Cascade", "Choice", "Stage"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,17 +122,57 @@ class Cascade:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """How a cascade is done.
+
+    Parameters
+    ----------
+    cascade : Cascade
+        The layers.
+    height : int
+        Rows of the last layer in a stripe.
+    is_early : bool
+        Inputs of the next stripe are loaded from a stripe's beginning on; else when their room is
+        free. The later, the less memory it takes.
+    keeps_output : bool
+        A stripe's output has its room until the next stripe ends; else until its first job ends.
+    """
+
+    cascade: Cascade
+    height: int
+    is_early: bool = True
+    keeps_output: bool = True
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs there are."""
+        return -(-self.cascade.layers[-1].window.output_rows // self.height) * len(
+            self.cascade.layers
+        )
+
+    def load_step(self, tensor: int) -> int:
+        """Return the job of a stripe with which an input of the next one is loaded.
+
+        The number of jobs stands for the first one of the stripe itself.
+        """
+        readers, count = self.cascade.readers(tensor), len(self.cascade.layers)
+        if self.is_early:
+            return 0
+        return readers[-1] + 1 if readers[0] == 0 else count
+
+
+@dataclass(frozen=True)
 class Choice:
     """How a run is done.
 
     Parameters
     ----------
-    cascades : tuple
-        Cascades in order, each with the height of its stripes in rows of its last layer.
+    stages : tuple of Stage
+        Cascades in order.
     streamed : frozenset of int
         Tensors between cascades, or at the edges of the run, that move between arena and scratchpad
         in stripes. Others that are not passed on stay in the scratchpad while they are needed.
     """
 
-    cascades: tuple[tuple[Cascade, int], ...]
+    stages: tuple[Stage, ...]
     streamed: frozenset[int]

@@ -6,20 +6,25 @@ exist). The choice is the one of the least estimated cycles, found layer by laye
 to a layer depends only on which of the tensors that are still needed are resident.
 """
 
+import bisect
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine_cascade import Cascade, Choice
+from kiwicha.compiler.engine_cascade import Cascade, Choice, Stage
 from kiwicha.compiler.engine_estimate import Estimate, layer_costs, transfer_cycles
 from kiwicha.compiler.engine_run import DoesNotFitError, Run
 from kiwicha.isa import ALIGNMENT_BYTES
+from kiwicha.isa_engine import MAX_JOBS
 
 __all__ = ["Chooser"]
 
 MAX_CASCADE_LAYERS = 8
 """Longer ones compute too many rows twice."""
+MODES = ((True, True), (True, False), (False, False))
+"""What is tried of ``is_early`` and ``keeps_output`` of a `Stage`."""
 MORE_STRIPES = (0, 1, 2, 3, 5, 8)
 """More stripes than memory asks for, which are tried: small ones begin and end sooner."""
 
@@ -29,8 +34,7 @@ class _Step:
     """The best way so far to the end of a cascade."""
 
     cycles: float
-    cascade: Cascade | None = None
-    height: int = 0
+    stage: Stage | None = None
     resident: frozenset[int] = frozenset()
     before: "_Step | None" = None
 
@@ -66,16 +70,16 @@ class Chooser:
             If a layer does not fit, even in stripes; names it.
         """
         step = self._best(capacity)
-        cascades: list[tuple[Cascade, int]] = []
+        stages: list[Stage] = []
         outside: set[int] = set()
         resident: set[int] = set()
-        while step.cascade is not None:
-            cascades.append((step.cascade, step.height))
-            outside |= {*step.cascade.inputs, step.cascade.output}
+        while step.stage is not None:
+            stages.append(step.stage)
+            outside |= {*step.stage.cascade.inputs, step.stage.cascade.output}
             resident |= step.resident
             assert step.before is not None
             step = step.before
-        return Choice(tuple(reversed(cascades)), frozenset(outside - resident))
+        return Choice(tuple(reversed(stages)), frozenset(outside - resident))
 
     def _possible(self, first: int) -> Iterator[Cascade]:
         for end in range(first + 1, min(first + MAX_CASCADE_LAYERS, len(self._run.layers)) + 1):
@@ -148,9 +152,9 @@ class Chooser:
                 continue
             found = self._stripes(cascade, streamed, free)
             if found is not None:
-                cycles, height = found
+                cycles, stage = found
                 cycles += sum(self._move_cycles(tensor) for tensor in chosen)
-                yield _Step(before.cycles + cycles, cascade, height, now, before)
+                yield _Step(before.cycles + cycles, stage, now, before)
 
     def _resident_bytes(self, cascade: Cascade, resident: frozenset[int]) -> int:
         host = cascade.host(resident)
@@ -165,8 +169,8 @@ class Chooser:
 
     def _stripes(
         self, cascade: Cascade, streamed: frozenset[int], free: int
-    ) -> tuple[float, int] | None:
-        """Return cycles and height of the best stripes that fit."""
+    ) -> tuple[float, Stage] | None:
+        """Return the best stripes that fit, and their cycles."""
         key = cascade, streamed
         if key not in self._estimates:
             costs = self._costs[cascade.first : cascade.end]
@@ -175,22 +179,33 @@ class Chooser:
         layer = cascade.layers[-1]
         rows = layer.window.output_rows
         if estimate.is_whole:
-            return estimate.cycles(rows), rows
+            stage = Stage(cascade, rows)
+            return estimate.cycles(stage), stage
         # Where a stripe of the output starts must be aligned.
         unit = ALIGNMENT_BYTES // math.gcd(ALIGNMENT_BYTES, self._run.output_row_bytes(layer))
-        heights = [*range(unit, rows, unit), rows]
-        if estimate.bytes(heights[0]) > free:
-            return None
-        low, high = 0, len(heights)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if estimate.bytes(heights[middle]) <= free else (low, middle)
-        fewest = -(-rows // heights[low])
-        candidates = {heights[low]}
-        for more in MORE_STRIPES:
-            height = -(-rows // (fewest + more))
-            candidates.add(min(-(-height // unit) * unit, heights[low]))
-        return min((estimate.cycles(height), height) for height in sorted(candidates))
+        best: tuple[float, Stage] | None = None
+        for is_early, keeps_output in MODES:
+            highest = Stage(cascade, rows, is_early, keeps_output)
+            heights = [*range(unit, rows, unit), rows]
+            found = bisect.bisect_right(
+                heights, free, key=lambda h: estimate.bytes(dataclasses.replace(highest, height=h))
+            )
+            if not found:
+                continue
+            fewest = -(-rows // heights[found - 1])
+            wanted = {-(-_share(rows, fewest + more) // unit) * unit for more in MORE_STRIPES}
+            for height in sorted({min(height, heights[found - 1]) for height in wanted}):
+                stage = dataclasses.replace(highest, height=height)
+                if stage.jobs > MAX_JOBS:
+                    continue
+                cycles = estimate.cycles(stage)
+                if best is None or cycles < best[0]:
+                    best = cycles, stage
+        return best
+
+
+def _share(rows: int, count: int) -> int:
+    return -(-rows // count)
 
 
 def _aligned(size: int) -> int:

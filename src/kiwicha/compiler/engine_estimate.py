@@ -5,7 +5,7 @@ This is for choosing among many; `cycles` predicts what was chosen.
 
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine_cascade import Cascade
+from kiwicha.compiler.engine_cascade import Cascade, Stage
 from kiwicha.compiler.engine_jobs import Part, engine_job, stream_bytes
 from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_run import Run
@@ -68,26 +68,26 @@ class Estimate:
     def __init__(self, cascade: Cascade, costs: list[LayerCost], streamed: frozenset[int]) -> None:
         self._cascade = cascade
         self._costs = costs
-        self._known_bytes: dict[int, int] = {}
-        self._known_cycles: dict[int, float] = {}
+        self._known_bytes: dict[Stage, int] = {}
+        self._known_cycles: dict[Stage, float] = {}
         self._inputs = [tensor for tensor in cascade.inputs if tensor in streamed]
         self._stores = cascade.output in streamed
         # Otherwise there is nothing to be gained by stripes.
         self.is_whole = not self._inputs and not self._stores and len(cascade.layers) == 1
 
-    def bytes(self, height: int) -> int:
+    def bytes(self, stage: Stage) -> int:
         """Return the bytes of the scratchpad that its stripes need."""
-        if height not in self._known_bytes:
-            self._known_bytes[height] = 0 if self.is_whole else self._bytes(height)
-        return self._known_bytes[height]
+        if stage not in self._known_bytes:
+            self._known_bytes[stage] = 0 if self.is_whole else self._bytes(stage)
+        return self._known_bytes[stage]
 
-    def _bytes(self, height: int) -> int:
+    def _bytes(self, stage: Stage) -> int:
         run, layers = self._cascade.run, self._cascade.layers
         rows = layers[-1].window.output_rows
         last = len(layers) - 1
         most = 0
-        for first in range(0, rows, height)[:3]:
-            found = self._cascade.stripe(first, min(height, rows - first))
+        for first in range(0, rows, stage.height)[:3]:
+            found = self._cascade.stripe(first, min(stage.height, rows - first))
             loaded = {tensor: self._loaded(tensor, found) for tensor in self._inputs}
             written = [
                 _aligned(part.output_rows * run.output_row_bytes(layer))
@@ -105,43 +105,53 @@ class Estimate:
                     if self._cascade.readers(layers[number].output)[-1] >= step
                 )
                 live += written[last] if self._stores and step == last else 0
-                if height < rows:
+                if stage.height < rows:
                     # The next stripe's inputs are on their way, and so is the last one's output.
-                    live += sum(loaded.values())
-                    live += written[last] if self._stores and step == 0 else 0
+                    live += sum(
+                        size for tensor, size in loaded.items() if stage.load_step(tensor) <= step
+                    )
+                    is_kept = self._stores and (step == 0 or stage.keeps_output)
+                    live += written[last] if is_kept else 0
                 most = max(most, live)
         return most
 
-    def cycles(self, height: int) -> float:
+    def cycles(self, stage: Stage) -> float:
         """Return what it takes, from its first load to its last store."""
-        if height not in self._known_cycles:
-            self._known_cycles[height] = self._cycles(height)
-        return self._known_cycles[height]
+        if stage not in self._known_cycles:
+            self._known_cycles[stage] = self._cycles(stage)
+        return self._known_cycles[stage]
 
-    def _cycles(self, height: int) -> float:
+    def _cycles(self, stage: Stage) -> float:
         run, layers = self._cascade.run, self._cascade.layers
         weights = sum(cost.weight_bytes for cost in self._costs) / DRAM_BYTES_PER_CYCLE
-        loads, computes, stores, hidden = [], [], [], []
-        for found in self._cascade.stripes(height):
-            loads.append(
-                sum(transfer_cycles(self._loaded(tensor, found)) for tensor in self._inputs)
-            )
-            stored = found[-1].output_rows * run.output_row_bytes(layers[-1])
-            stores.append(transfer_cycles(stored) if self._stores else 0.0)
-            compute = free = JOB_CYCLES * len(layers)
+        total = loads_before = store = 0.0
+        free: list[float] = []
+        for number, found in enumerate(self._cascade.stripes(stage.height)):
+            loads = {t: transfer_cycles(self._loaded(t, found)) for t in self._inputs}
+            before, free = free, []
+            compute = JOB_CYCLES * len(layers)
             for part, cost in zip(found, self._costs, strict=True):
                 cycles = part.output_rows * cost.row_cycles
                 waits = max(cost.weight_bytes / DRAM_BYTES_PER_CYCLE - cycles, 0.0)
                 lines = part.output_rows * cost.row_lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
                 compute += cycles + waits
-                free += min(cycles, lines) + waits
-            computes.append(compute)
-            hidden.append(free)
-        total = loads[0] + stores[-1]
-        for number, compute in enumerate(computes):
-            moves = sum(loads[number + 1 : number + 2]) + sum(stores[max(number - 1, 0) : number])
-            total += compute + max(moves - hidden[number], moves + weights - compute, 0.0)
-        return total
+                free.append(min(cycles, lines) + waits + JOB_CYCLES)
+            # What of the loads is not hidden by jobs before their stripe, or before their reader.
+            late = 0.0
+            for tensor, cycles in loads.items():
+                step = stage.load_step(tensor)
+                reader = self._cascade.readers(tensor)[0]
+                hidden = sum(before[step:]) if step < len(layers) else sum(free[:reader])
+                late += max(cycles - (hidden if number else 0.0), 0.0)
+            # The last store has the port first, and must end before its room is needed.
+            blocked = 0.0 if stage.keeps_output else max(store - free[0], 0.0)
+            moved = loads_before + store
+            total += late + blocked + compute
+            total += max(moved - sum(free) - blocked, moved + weights - compute, 0.0)
+            loads_before = sum(loads.values())
+            stored = found[-1].output_rows * run.output_row_bytes(layers[-1])
+            store = transfer_cycles(stored) if self._stores else 0.0
+        return total + store
 
     def _loaded(self, tensor: int, found: tuple[Stripe, ...]) -> int:
         start, end = self._cascade.range_of(tensor, found)

@@ -117,15 +117,20 @@ def waits(events: Sequence[Event], offsets: Sequence[int], sizes: Sequence[int])
         )
 
     counts = []
+    jobs = transfers = 0
     for number, event in enumerate(events):
-        needed = other_kind = 0
-        for earlier in events[:number]:
-            if isinstance(earlier, Compute) is isinstance(event, Compute):
+        is_job = isinstance(event, Compute)
+        left = transfers if is_job else jobs
+        # Most wait for something near: the last one counts, as each kind keeps its order.
+        for earlier in reversed(events[:number] if left else []):
+            if isinstance(earlier, Compute) is is_job:
                 continue
-            other_kind += 1
             if meet(earlier.writes, event.reads | event.writes) or meet(
                 earlier.reads, event.writes
             ):
-                needed = other_kind
-        counts.append(needed)
+                break
+            left -= 1
+        counts.append(left)
+        jobs += is_job
+        transfers += not is_job
     return counts

@@ -36,23 +36,31 @@ def partition(network: Network, config: Config, *, has_tables: bool = False) -> 
         layer = engine_layer(network, position, has_tables=has_tables)
         if layer is not None:
             layers[position] = packed_if_faster(layer, config.engine_macs)
+    composed = compose_tables(network, layers)
     cuts: set[int] = set()
+    known: dict[tuple[object, ...], Schedule] = {}
     while True:
-        runs = _runs(network, compose_tables(network, layers), cuts)
+        runs = _runs(network, composed, cuts)
         refused = {layer.position for run in runs for layer in _padding_troubles(run)}
         schedules = []
         cut_before = len(cuts)
         if not refused:
             for run in runs:
+                # Most runs are what they were before another one was cut.
+                key = run.layers, run.loads, run.stores
                 try:
-                    schedules.append(schedule(run, config.engine_macs, config.scratchpad_bytes))
+                    if key not in known:
+                        known[key] = schedule(run, config.engine_macs, config.scratchpad_bytes)
+                    schedules.append(known[key])
                 except DoesNotFitError as error:
                     refused.add(error.position)
                 except TooLongError as error:
-                    cuts.add(error.position)
+                    cuts.update(error.positions)
         if not refused and len(cuts) == cut_before:
             return schedules
-        layers = {p: layer for p, layer in layers.items() if p not in refused}
+        if refused:
+            layers = {p: layer for p, layer in layers.items() if p not in refused}
+            composed = compose_tables(network, layers)
 
 
 def _runs(network: Network, layers: Mapping[int, EngineLayer], cuts: Set[int]) -> list[Run]:

@@ -1,8 +1,8 @@
 """A choice for a run, worked out: events and buffers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from kiwicha.compiler.engine_cascade import Cascade, Choice
+from kiwicha.compiler.engine_cascade import Cascade, Choice, Stage
 from kiwicha.compiler.engine_events import Compute, Event, Place, Transfer
 from kiwicha.compiler.engine_run import Run
 from kiwicha.compiler.engine_stripes import Stripe
@@ -65,14 +65,15 @@ class Plan:
         self._choice = choice
         self._builder = _Builder()
         self._resident: dict[int, int] = {}
-        outside = {t for cascade, _ in choice.cascades for t in (*cascade.inputs, cascade.output)}
+        cascades = [stage.cascade for stage in choice.stages]
+        outside = {tensor for c in cascades for tensor in (*c.inputs, c.output)}
         resident = outside - choice.streamed
-        hosts = {cascade.output: cascade.host(resident) for cascade, _ in choice.cascades}
+        hosts = {cascade.output: cascade.host(resident) for cascade in cascades}
         self._owners = {tensor: host for tensor, host in hosts.items() if host is not None}
-        for cascade, height in choice.cascades:
-            self._load_resident(cascade)
-            self._add(cascade, cascade.stripes(height))
-            self._store_resident(cascade)
+        for stage in choice.stages:
+            self._load_resident(stage.cascade)
+            self._add(stage)
+            self._store_resident(stage.cascade)
 
     @property
     def events(self) -> list[Event]:
@@ -107,40 +108,50 @@ class Plan:
             place = Place(self._resident_buffer(tensor))
             self._builder.add(Transfer(tensor, 0, size, place, True))
 
-    def _add(self, cascade: Cascade, found: Sequence[tuple[Stripe, ...]]) -> None:
-        """Add the jobs of a cascade, stripe by stripe, each between its transfers."""
+    def _add(self, stage: Stage) -> None:
+        """Add the jobs of a cascade, stripe by stripe, and their transfers."""
+        cascade = stage.cascade
+        found = cascade.stripes(stage.height)
         inputs = [self._inputs(cascade, stripe) for stripe in found]
         is_streamed = cascade.output in self._choice.streamed
-        last = cascade.layers[-1]
+        last, count = cascade.layers[-1], len(cascade.layers)
         previous: int | None = None
         for number, stripe in enumerate(found):
-            # The next stripe is loaded while this one is computed.
-            for _, loads in inputs[number + (number > 0) : number + 2]:
-                for load in loads:
-                    self._builder.add(load)
             start = stripe[-1].first_output_row * self._run.output_row_bytes(last)
             if is_streamed:
                 size = stripe[-1].output_rows * self._run.output_row_bytes(last)
                 output = Place(self._builder.buffer(f"stripe {number} of {cascade.output}", size))
             else:
                 output = Place(self._resident_buffer(cascade.output), start)
-            self._compute(cascade, stripe, inputs[number][0], output, previous)
+            own = [
+                t for t in inputs[number][1] if number == 0 or stage.load_step(t.tensor) == count
+            ]
+            following = inputs[number + 1][1] if number + 1 < len(found) else []
+            for step, job in enumerate(self._jobs(cascade, stripe, inputs[number][0], output)):
+                loads = [load for load in following if stage.load_step(load.tensor) == step]
+                for load in own + loads:
+                    self._builder.add(load)
+                own = []
+                self._builder.add(job)
+                if previous is not None and (step == 0 or stage.keeps_output):
+                    # It may still be on its way to the arena.
+                    self._builder.keep(previous)
             if is_streamed:
                 pixels = stripe[-1].output_rows * last.window.output_columns
                 stored = pixels * last.output_channels
                 self._builder.add(Transfer(cascade.output, start, stored, output, True))
                 previous = output.buffer
 
-    def _compute(
+    def _jobs(
         self,
         cascade: Cascade,
         stripe: tuple[Stripe, ...],
         inputs: Mapping[int, tuple[Place, int]],
         output: Place,
-        previous: int | None,
-    ) -> None:
-        """Add the jobs of a stripe."""
+    ) -> list[Compute]:
+        """Return the jobs of a stripe."""
         passed: dict[int, tuple[Place, int]] = {}
+        jobs = []
         for layer, part in zip(cascade.layers, stripe, strict=True):
             row = self._run.input_row_bytes(layer)
             places = []
@@ -154,7 +165,7 @@ class Plan:
                 name = f"rows {part.first_output_row} on of {layer.output}"
                 target = Place(self._builder.buffer(name, size))
                 passed[layer.output] = target, part.first_output_row * output_row
-            self._builder.add(
+            jobs.append(
                 Compute(
                     layer,
                     tuple(places),
@@ -167,9 +178,7 @@ class Plan:
                     part.output_rows,
                 )
             )
-            if previous is not None and layer is cascade.layers[0]:
-                # It may still be on its way to the arena while the next one is computed.
-                self._builder.keep(previous)
+        return jobs
 
     def _inputs(
         self, cascade: Cascade, stripe: tuple[Stripe, ...]

@@ -1,5 +1,6 @@
 """A run: layers that the engine does one after the other, without the CPU."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,11 +18,11 @@ class DoesNotFitError(Exception):
 
 
 class TooLongError(Exception):
-    """A run has more jobs than a list can have; a layer from which on another list can do it."""
+    """A run has more jobs than a list can have; layers with which others can begin."""
 
-    def __init__(self, position: int) -> None:
-        super().__init__(f"the list must be cut at layer {position}")
-        self.position = position
+    def __init__(self, positions: Sequence[int]) -> None:
+        super().__init__(f"the list must be cut at layers {list(positions)}")
+        self.positions = tuple(positions)
 
 
 @dataclass(frozen=True, eq=False)

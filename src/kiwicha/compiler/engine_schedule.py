@@ -12,9 +12,8 @@ from kiwicha.compiler.engine_cascade import Choice
 from kiwicha.compiler.engine_choice import Chooser
 from kiwicha.compiler.engine_events import Compute, Event, Transfer, waits
 from kiwicha.compiler.engine_jobs import Part, engine_job, weight_stream
-from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_plan import Plan
-from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError
+from kiwicha.compiler.engine_run import Run, TooLongError
 from kiwicha.compiler.placement import Buffer, place, top_of
 from kiwicha.isa_engine import MAX_JOBS, EngineJob, EngineTransfer
 
@@ -109,12 +108,14 @@ def schedule(run: Run, macs: int, scratchpad_bytes: int) -> Schedule:
     DoesNotFitError
         If a layer does not fit; names it.
     TooLongError
-        If there are too many jobs; names the layer in the middle.
+        If there are too many jobs; names layers at which to cut.
     """
     chooser = Chooser(run, macs)
     capacity = scratchpad_bytes
     while True:
         choice = chooser.choose(capacity)
+        if sum(stage.jobs for stage in choice.stages) > MAX_JOBS:
+            raise _too_long(choice)
         plan = Plan(run, choice)
         buffers = plan.buffers
         offsets = place(buffers, capacity=scratchpad_bytes)
@@ -150,31 +151,31 @@ def _finished(
         jobs.append(
             dataclasses.replace(job, wait_transfers=count, weights_offset=start, weights_bytes=size)
         )
-    if len(jobs) > MAX_JOBS:
-        raise _too_long(
-            run, choice, [event.layer for event in events if isinstance(event, Compute)]
-        )
     return Schedule(
         run,
         tuple(jobs),
         tuple(transfers),
         bytes(streams),
         tuple(sorted(choice.streamed)),
-        tuple(sorted(tensor for cascade, _ in choice.cascades for tensor in cascade.passed)),
+        tuple(sorted(tensor for stage in choice.stages for tensor in stage.cascade.passed)),
         tuple(buffers),
         tuple(offsets),
         tuple(events),
     )
 
 
-def _too_long(run: Run, choice: Choice, layers: Sequence[EngineLayer]) -> Exception:
-    """Return where a list of jobs, one per layer in ``layers``, is to be cut: near its middle."""
-    if len(run.layers) == 1:
-        return DoesNotFitError(run.layers[0].position)
-    firsts = [cascade.layers[0] for cascade, _ in choice.cascades[1:]] or [*run.layers[1:]]
-    middle = len(layers) // 2
-    best = min(firsts, key=lambda layer: abs(layers.index(layer) - middle))
-    return TooLongError(best.position)
+def _too_long(choice: Choice) -> TooLongError:
+    """Return where a list that is too long is to be cut: between cascades, which never are."""
+    cuts = []
+    jobs = 0
+    # Between the cuts the choice can become another one, of more jobs.
+    limit = MAX_JOBS - MAX_JOBS // 8
+    for number, stage in enumerate(choice.stages):
+        jobs += stage.jobs
+        if jobs > limit and number:
+            cuts.append(stage.cascade.layers[0].position)
+            jobs = stage.jobs
+    return TooLongError(cuts)
 
 
 def _transfer(event: Transfer, offsets: Sequence[int], wait_jobs: int) -> PlannedTransfer:

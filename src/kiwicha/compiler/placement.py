@@ -8,6 +8,8 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kiwicha.isa import ALIGNMENT_BYTES
 
 __all__ = ["Buffer", "lower_bound", "place", "top_of"]
@@ -106,18 +108,19 @@ def place(buffers: Sequence[Buffer], *, capacity: int = 0) -> list[int]:
 
 def _place_in_order(buffers: Sequence[Buffer], order: Iterable[int]) -> list[int]:
     """Give each buffer the tightest gap that no placed buffer of an overlapping time takes."""
-    offsets = [0] * len(buffers)
-    placed: list[int] = []
+    firsts = np.array([buffer.first for buffer in buffers])
+    lasts = np.array([buffer.last for buffer in buffers])
+    sizes = np.array([buffer.aligned_bytes for buffer in buffers])
+    offsets = np.zeros(len(buffers), np.int64)
+    is_placed = np.zeros(len(buffers), bool)
     for number in order:
         buffer = buffers[number]
-        taken = sorted(
-            (offsets[other], offsets[other] + buffers[other].aligned_bytes)
-            for other in placed
-            if buffers[other].overlaps(buffer)
-        )
+        others = np.flatnonzero(is_placed & (firsts <= buffer.last) & (lasts >= buffer.first))
+        starts = offsets[others]
+        taken = sorted(zip(starts.tolist(), (starts + sizes[others]).tolist(), strict=True))
         offsets[number] = _tightest_gap(taken, buffer.aligned_bytes)
-        placed.append(number)
-    return offsets
+        is_placed[number] = True
+    return [int(offset) for offset in offsets]
 
 
 def _tightest_gap(taken: Sequence[tuple[int, int]], size: int) -> int:
