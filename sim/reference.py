@@ -23,6 +23,7 @@ StepObserver = Callable[[int, Step, NDArray[Any]], None]
 
 NUMPY_TYPES: dict[isa.DType, type[np.generic]] = {
     isa.DType.INT8: np.int8,
+    isa.DType.UINT8: np.uint8,
     isa.DType.INT32: np.int32,
     isa.DType.FLOAT32: np.float32,
 }

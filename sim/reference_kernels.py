@@ -37,8 +37,8 @@ KernelFunction = Callable[[Memory, Any], NDArray[Any]]
 
 _MATRIX_BYTES = 32 << 20
 """Largest matrix of windows that a convolution builds at a time."""
-_LARGEST_PRODUCT = 255 * 128
-"""Of ``x + input_offset`` and a weight."""
+_LARGEST_PRODUCT = 255 * 255
+"""Of ``x + input_offset`` and a weight with its offset."""
 
 
 def _product(windows: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.int64]:
@@ -117,19 +117,23 @@ def _window_size(p: isa.Conv) -> int:
     return p.kernel_height * p.kernel_width * p.input_channels
 
 
-def _packed_weights(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
-    """Return int8 [output_channels, window] from the order of the instruction tier."""
+def _offset(p: isa.Conv, weights: NDArray[np.int8]) -> NDArray[np.int16]:
+    return weights.astype(np.int16) + np.int16(p.weight_offset)
+
+
+def _packed_weights(memory: Memory, p: isa.Conv) -> NDArray[np.int16]:
+    """Return [output_channels, window] from the order of the instruction tier."""
     words = -(-_window_size(p) // packing.WORD_BYTES)
     size = packing.padded_channels(p.output_channels) * words * packing.WORD_BYTES
     packed = memory.load(p.weights, np.int8, (size,))
-    return packing.unpack_conv(packed, p.output_channels, _window_size(p))
+    return _offset(p, packing.unpack_conv(packed, p.output_channels, _window_size(p)))
 
 
-def _plain_weights(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
-    return memory.load(p.weights, np.int8, (p.output_channels, _window_size(p)))
+def _plain_weights(memory: Memory, p: isa.Conv) -> NDArray[np.int16]:
+    return _offset(p, memory.load(p.weights, np.int8, (p.output_channels, _window_size(p))))
 
 
-def _conv_with(memory: Memory, p: isa.Conv, weights: NDArray[np.int8]) -> NDArray[np.int8]:
+def _conv_with(memory: Memory, p: isa.Conv, weights: NDArray[np.int16]) -> NDArray[np.int8]:
     taps = _taps(_padded_input(memory, p), p)
     output = np.empty((p.batches, p.output_height, p.output_width, p.output_channels), np.int8)
     row_bytes = p.batches * p.output_width * _window_size(p) * 4
@@ -180,7 +184,7 @@ def _transpose_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
 
 
 def _fully_connected_with(
-    memory: Memory, p: isa.Conv, weights: NDArray[np.int8]
+    memory: Memory, p: isa.Conv, weights: NDArray[np.int16]
 ) -> NDArray[np.int8]:
     x = memory.load(p.input, np.int8, (p.batches, p.input_channels)).astype(np.int32)
     return _requantized(memory, p, _product(x + p.input_offset, weights.T))
@@ -194,7 +198,7 @@ def _simd_fully_connected(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
     return _fully_connected_with(memory, p, _packed_weights(memory, p))
 
 
-def _depthwise_with(memory: Memory, p: isa.Conv, weights: NDArray[np.int8]) -> NDArray[np.int8]:
+def _depthwise_with(memory: Memory, p: isa.Conv, weights: NDArray[np.int16]) -> NDArray[np.int8]:
     if p.output_channels != p.input_channels * p.depth_multiplier:
         raise ProgramError(f"output_channels must be input_channels * depth_multiplier, not {p}")
     x = np.repeat(_padded_input(memory, p), p.depth_multiplier, axis=3)
@@ -208,7 +212,7 @@ def _depthwise_with(memory: Memory, p: isa.Conv, weights: NDArray[np.int8]) -> N
 
 def _depthwise_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
     shape = (p.kernel_height, p.kernel_width, p.output_channels)
-    return _depthwise_with(memory, p, memory.load(p.weights, np.int8, shape))
+    return _depthwise_with(memory, p, _offset(p, memory.load(p.weights, np.int8, shape)))
 
 
 def _simd_depthwise_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
@@ -217,7 +221,7 @@ def _simd_depthwise_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
     size = p.kernel_height * p.kernel_width * p.output_channels
     packed = memory.load(p.weights, np.int8, (size,))
     weights = packing.unpack_depthwise(packed, p.kernel_height, p.kernel_width, p.output_channels)
-    return _depthwise_with(memory, p, weights[0])
+    return _depthwise_with(memory, p, _offset(p, weights[0]))
 
 
 def _pool_input(memory: Memory, p: isa.Pool) -> NDArray[np.int8]:
@@ -231,10 +235,11 @@ def _average_pool(memory: Memory, p: isa.Pool) -> NDArray[np.int8]:
     counts = _taps(_pad_image(inside, p, 0, 1, 1), p).sum(axis=(3, 4), dtype=np.int64)
     if not counts.all():
         raise ProgramError(f"every window must hold an input element ({p})")
-    sums = _taps(_pad_image(x.astype(np.int32), p, 0, 1, 1), p).sum(axis=(3, 4), dtype=np.int64)
+    padded = _pad_image(x.astype(np.int32) + p.offset, p, 0, 1, 1)
+    sums = _taps(padded, p).sum(axis=(3, 4), dtype=np.int64)
     # Half away from zero: C's division truncates.
     means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
-    return _clamped(means, p)
+    return _clamped(means - p.offset, p)
 
 
 def _max_pool(memory: Memory, p: isa.Pool) -> NDArray[np.int8]:
@@ -256,20 +261,21 @@ def _softmax(memory: Memory, p: isa.Softmax) -> NDArray[np.int8]:
     table = memory.load(p.exponentials, np.int32, (256,)).astype(np.int64)
     exponentials = table[x.max(axis=1, keepdims=True) - x]
     terms = numerics.rounding_divide_by_pot(exponentials, _ACCUMULATOR_BITS)
-    output = np.empty(x.shape, np.int8)
+    output = np.empty(x.shape, np.int64)
     for row, total in enumerate(terms.sum(axis=1)):
         output[row] = _softmax_row(exponentials[row], int(total))
-    return output
+    return (output + p.output_offset).astype(np.uint8).view(np.int8)
 
 
-def _softmax_row(exponentials: NDArray[np.int64], total: int) -> NDArray[np.int8]:
+def _softmax_row(exponentials: NDArray[np.int64], total: int) -> NDArray[np.int64]:
+    """Return probabilities times 256, 0 to 255."""
     # From a sum of 512 on, outputs are at most half a step, and the shift would pass 31 bits.
     if total >= 512 << (31 - _ACCUMULATOR_BITS):
-        return np.full(len(exponentials), -128, np.int8)
+        return np.zeros(len(exponentials), np.int64)
     scale, bits_over_unit = numerics.softmax_reciprocal(total)
     product = numerics.saturating_rounding_doubling_high_mul(scale, exponentials)
     scaled = numerics.rounding_divide_by_pot(product, bits_over_unit + 31 - 8)
-    return np.clip(scaled - 128, -128, 127).astype(np.int8)
+    return np.clip(scaled, 0, 255)
 
 
 KERNELS: dict[isa.Kernel, KernelFunction] = {

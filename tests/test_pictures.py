@@ -97,7 +97,7 @@ def test_a_tensor_that_takes_no_picture(tmp_path: Path, unfit: IoTensor, text: s
     with pytest.raises(UsageError) as caught:
         tensor_bytes(unfit, path)
     assert str(caught.value) == (
-        "input 'image' must be int8 1xHxWx1 or 1xHxWx3 to take a picture, "
+        "input 'image' must be int8 or uint8 1xHxWx1 or 1xHxWx3 to take a picture, "
         f"not {text} ({path}); give its raw bytes"
     )
 

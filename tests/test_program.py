@@ -112,7 +112,7 @@ SMALL = Program(
     ),
     steps=(
         Step(isa.Kernel.COPY, 0, whole_copy(IN, OUT)),
-        Step(isa.Kernel.SOFTMAX, 1, isa.Softmax(IN, OUT, Ref(5, 7, is_constant=True), 1, 6)),
+        Step(isa.Kernel.SOFTMAX, 1, isa.Softmax(IN, OUT, Ref(5, 7, is_constant=True), 1, 6, -128)),
     ),
     constants=b"constants...",
 )

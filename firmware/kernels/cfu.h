@@ -110,6 +110,18 @@ KIWICHA_INLINE void kiwicha_cfu_start(void)
     kiwicha_cfu_do(KIWICHA_GROUP_ACCUMULATOR, KIWICHA_ACCUMULATOR_OP_START, 0, 0, 0);
 }
 
+KIWICHA_INLINE void kiwicha_cfu_write(uint32_t pixel, uint32_t lane, int32_t accumulator)
+{
+    kiwicha_cfu_do(KIWICHA_GROUP_ACCUMULATOR, KIWICHA_ACCUMULATOR_OP_WRITE,
+                   pixel * KIWICHA_LANES + lane, (uint32_t)accumulator, 0);
+}
+
+KIWICHA_INLINE int32_t kiwicha_cfu_read(uint32_t pixel, uint32_t lane)
+{
+    return (int32_t)kiwicha_cfu_ask(KIWICHA_GROUP_ACCUMULATOR, KIWICHA_ACCUMULATOR_OP_READ,
+                                    pixel * KIWICHA_LANES + lane, 0, 0);
+}
+
 KIWICHA_INLINE void kiwicha_cfu_scale(uint32_t lane, int32_t multiplier, int32_t shift)
 {
     kiwicha_cfu_do(KIWICHA_GROUP_REQUANTIZE, KIWICHA_REQUANTIZE_OP_SCALE, lane,

@@ -84,6 +84,7 @@ KIWICHA_SMALL void kiwicha_require_conv(struct kiwicha_check *check,
     kiwicha_require_target(check, &conv->output, area(output, conv->output_channels), alignment);
     kiwicha_require_source(check, &conv->weights, weights_bytes(conv, kind, is_simd), alignment);
     kiwicha_require_range(check, conv->input_offset, -127, 128);
+    kiwicha_require_range(check, conv->weight_offset, -127, 128);
     kiwicha_require_output(check, conv->output_offset, conv->activation_min, conv->activation_max);
     require_tables(check, conv, is_simd);
 }
@@ -117,6 +118,7 @@ KIWICHA_SMALL void kiwicha_require_pool(struct kiwicha_check *check,
     kiwicha_require_source(check, &pool->input, area(input, pool->channels), alignment);
     kiwicha_require_target(check, &pool->output, area(output, pool->channels), alignment);
     kiwicha_require_output(check, 0, pool->activation_min, pool->activation_max);
+    kiwicha_require(check, pool->offset >= 0 && pool->offset <= 128);
     uint32_t height =
         pool->kernel_height < pool->input_height ? pool->kernel_height : pool->input_height;
     uint32_t width =

@@ -105,7 +105,8 @@ SPECIALIZED enum kiwicha_status run(const struct kiwicha_memory *memory, const v
                                 const int8_t *values =
                                     channel + (y * p->input_width + x) * p->input_channels;
                                 for (uint32_t in = 0; in < depth; in++) {
-                                    sum += (uint32_t)(weight[in] * (values[in] + p->input_offset));
+                                    sum += (uint32_t)((weight[in] + p->weight_offset) *
+                                                      (values[in] + p->input_offset));
                                 }
                             }
                             weight += tap_step;

@@ -48,7 +48,8 @@ static int32_t average(const struct kiwicha_pool *p, const int8_t *input, uint32
             count++;
         }
     }
-    return sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count;
+    sum += p->offset * count;
+    return (sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count) - p->offset;
 }
 
 static int32_t maximum(const struct kiwicha_pool *p, const int8_t *input, uint32_t batch,

@@ -45,7 +45,7 @@ KIWICHA_INLINE void mac_windows(const struct kiwicha_simd_window *windows,
 }
 
 /** Computes four output channels of a tile. */
-static void run_group(const kiwicha_word *weights, const struct kiwicha_simd_window *windows,
+static void run_group(struct kiwicha_simd_group group, const struct kiwicha_simd_window *windows,
                       uint32_t pixels, uint32_t runs, uint32_t words, int8_t *target,
                       const struct kiwicha_simd_output output)
 {
@@ -54,8 +54,8 @@ static void run_group(const kiwicha_word *weights, const struct kiwicha_simd_win
     for (;;) {
         const bool has_four = pixels >= KIWICHA_PIXELS;
         if (has_four) {
-            kiwicha_cfu_start();
-            mac_windows(windows, weights, runs, words);
+            kiwicha_simd_start(&group, false);
+            mac_windows(windows, group.weights, runs, words);
         }
         if (pending != NULL) {
             kiwicha_simd_store_4(pending, &output);
@@ -71,8 +71,8 @@ static void run_group(const kiwicha_word *weights, const struct kiwicha_simd_win
     }
     for (; pixels > 0; pixels--) {
         const kiwicha_word *pixel = windows->first;
-        const kiwicha_word *row_weights = weights;
-        kiwicha_cfu_start();
+        const kiwicha_word *row_weights = group.weights;
+        kiwicha_simd_start(&group, true);
         for (uint32_t run = 0; run < runs; run++) {
             row_weights = kiwicha_simd_dot_1x4(pixel, row_weights, words);
             pixel += windows->row_words;
@@ -89,14 +89,17 @@ static void run_tile(const struct kiwicha_simd_layer *layer,
                      const struct kiwicha_simd_window *windows, uint32_t pixels, uint32_t runs,
                      uint32_t words, int8_t *output)
 {
-    const kiwicha_word *weights = layer->weights;
+    int32_t sums[KIWICHA_SIMD_MAX_TILE];
+    for (uint32_t k = 0; layer->weight_offset != 0 && k < pixels; k++) {
+        sums[k] = kiwicha_simd_sum(layer, windows[k].first, runs, windows[k].row_words, words);
+    }
     for (uint32_t channel = 0; channel < layer->channels; channel += KIWICHA_LANES) {
         const uint32_t left = layer->channels - channel;
-        const struct kiwicha_simd_output group = {layer->channels,
-                                                  left < KIWICHA_LANES ? left : KIWICHA_LANES};
+        const struct kiwicha_simd_output stored = {layer->channels,
+                                                   left < KIWICHA_LANES ? left : KIWICHA_LANES};
         kiwicha_simd_load_lanes(layer, channel);
-        run_group(weights, windows, pixels, runs, words, output + channel, group);
-        weights += layer->group_words;
+        run_group(kiwicha_simd_group_at(layer, channel, sums), windows, pixels, runs, words,
+                  output + channel, stored);
     }
 }
 

@@ -2,6 +2,8 @@
 #include "simd_kernels.h"
 #include "simd_matrix.h"
 
+#define EVERY_LANE 0x01010101u
+
 /** One output row of four channels; pointers are to the first of the four. */
 struct row {
     const int8_t *input; /**< input row 0 */
@@ -23,6 +25,7 @@ kiwicha_check_simd_depthwise_conv(const struct kiwicha_memory *memory, const voi
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
     kiwicha_require_conv(&check, p, KIWICHA_CONV_DEPTHWISE, true);
     kiwicha_require(&check, p->depth_multiplier == 1);
+    kiwicha_require(&check, p->weight_offset <= INT8_MAX);
     kiwicha_require(&check, p->input_channels % KIWICHA_LANES == 0);
     return check.status;
 }
@@ -66,12 +69,18 @@ KIWICHA_INLINE void finish(struct results *results, uint32_t pitch, int8_t *targ
     *results = (struct results){target, count};
 }
 
-/** Adds one tap of any kernel to a pixel that has it in column x of the input, if inside. */
+/**
+ * Adds one tap of any kernel to a pixel that has it in column x of the input, if inside.
+ *
+ * @param offset weights' offset, four times
+ */
 KIWICHA_INLINE void mac_tap(const uint32_t pixel, const int8_t *input_row, int32_t x, int32_t width,
-                            uint32_t pitch, uint32_t weight)
+                            uint32_t pitch, uint32_t weight, uint32_t offset)
 {
     if (x >= 0 && x < width) {
-        kiwicha_cfu_mac_lanes(pixel, word_at(input_row + (uint32_t)x * pitch), weight);
+        const uint32_t input = word_at(input_row + (uint32_t)x * pitch);
+        kiwicha_cfu_mac_lanes(pixel, input, weight);
+        kiwicha_cfu_mac_lanes(pixel, input, offset);
     }
 }
 
@@ -82,6 +91,7 @@ KIWICHA_INLINE void run_row(const struct kiwicha_conv *p, const struct row *row,
     const uint32_t pitch = p->input_channels;
     const int32_t width = (int32_t)p->input_width;
     const int32_t stride = (int32_t)p->stride_width;
+    const uint32_t offset = (uint32_t)(uint8_t)p->weight_offset * EVERY_LANE;
     for (uint32_t out_x = 0; out_x < p->output_width; out_x += KIWICHA_PIXELS) {
         const uint32_t rest = p->output_width - out_x;
         const int32_t origin_x = (int32_t)(out_x * p->stride_width) - (int32_t)p->pad_left;
@@ -98,10 +108,10 @@ KIWICHA_INLINE void run_row(const struct kiwicha_conv *p, const struct row *row,
                 const int32_t x = origin_x + (int32_t)(tap_x * p->dilation_width);
                 const uint32_t weight = *weights++;
                 /* Pixels beyond the row are computed as well, and not collected. */
-                mac_tap(0, input_row, x, width, pitch, weight);
-                mac_tap(1, input_row, x + stride, width, pitch, weight);
-                mac_tap(2, input_row, x + 2 * stride, width, pitch, weight);
-                mac_tap(3, input_row, x + 3 * stride, width, pitch, weight);
+                mac_tap(0, input_row, x, width, pitch, weight, offset);
+                mac_tap(1, input_row, x + stride, width, pitch, weight, offset);
+                mac_tap(2, input_row, x + 2 * stride, width, pitch, weight, offset);
+                mac_tap(3, input_row, x + 3 * stride, width, pitch, weight, offset);
             }
         }
         finish(results, pitch, row->output + out_x * pitch,
@@ -296,7 +306,7 @@ enum kiwicha_status kiwicha_run_simd_depthwise_conv(const struct kiwicha_memory 
     run_any(memory, p);
 #else
     if (p->kernel_height != 3 || p->kernel_width != 3 || p->dilation_height != 1 ||
-        p->dilation_width != 1 || p->stride_width > 2) {
+        p->dilation_width != 1 || p->stride_width > 2 || p->weight_offset != 0) {
         run_any(memory, p);
     } else if (p->stride_width == 1) {
         run_3x3_stride_1(memory, p);

@@ -1,5 +1,10 @@
 #include "simd_matrix.h"
 
+#include "requantize.h"
+
+/** Four weights of 1. */
+#define KIWICHA_ONES 0x01010101u
+
 struct kiwicha_simd_layer kiwicha_simd_begin(const struct kiwicha_memory *memory,
                                              const struct kiwicha_conv *conv, uint32_t group_words)
 {
@@ -12,6 +17,7 @@ struct kiwicha_simd_layer kiwicha_simd_begin(const struct kiwicha_memory *memory
         .shift = kiwicha_source(memory, &conv->shift),
         .group_words = group_words,
         .channels = conv->output_channels,
+        .weight_offset = conv->weight_offset,
     };
 }
 
@@ -21,6 +27,7 @@ KIWICHA_SMALL void kiwicha_require_simd_matrix(struct kiwicha_check *check,
     kiwicha_require(check, conv->input_channels % 4 == 0);
     kiwicha_require(check, conv->tile_pixels >= KIWICHA_PIXELS);
     kiwicha_require(check, conv->tile_pixels % KIWICHA_PIXELS == 0);
+    kiwicha_require(check, conv->weight_offset == 0 || conv->tile_pixels <= KIWICHA_SIMD_MAX_TILE);
 }
 
 /** Words of four pixels, and of four lanes, at one position of the dot product. */
@@ -104,6 +111,39 @@ const kiwicha_word *kiwicha_simd_dot_1x4(const kiwicha_word *pixel_0, const kiwi
     return end;
 }
 
+/** Starts one pixel; `pixel` is a constant. */
+KIWICHA_INLINE void start_pixel(const uint32_t pixel, const int32_t *bias, int32_t sum)
+{
+    kiwicha_cfu_write(pixel, 0, kiwicha_wrapping_add(bias[0], sum));
+    kiwicha_cfu_write(pixel, 1, kiwicha_wrapping_add(bias[1], sum));
+    kiwicha_cfu_write(pixel, 2, kiwicha_wrapping_add(bias[2], sum));
+    kiwicha_cfu_write(pixel, 3, kiwicha_wrapping_add(bias[3], sum));
+}
+
+void kiwicha_simd_start_sums(const struct kiwicha_simd_group *group, bool is_alone)
+{
+    start_pixel(0, group->bias, group->sums[0]);
+    if (!is_alone) {
+        start_pixel(1, group->bias, group->sums[1]);
+        start_pixel(2, group->bias, group->sums[2]);
+        start_pixel(3, group->bias, group->sums[3]);
+    }
+}
+
+int32_t kiwicha_simd_sum(const struct kiwicha_simd_layer *layer, const kiwicha_word *row,
+                         uint32_t rows, uint32_t row_words, uint32_t words)
+{
+    kiwicha_cfu_write(0, 0, 0);
+    for (; rows > 0; rows--) {
+        const kiwicha_word *end = row + words;
+        for (const kiwicha_word *word = row; word != end; word++) {
+            kiwicha_cfu_mac(0, 0, *word, KIWICHA_ONES);
+        }
+        row += row_words;
+    }
+    return (int32_t)((uint32_t)layer->weight_offset * (uint32_t)kiwicha_cfu_read(0, 0));
+}
+
 void kiwicha_simd_store_bytes(int8_t *target, uint32_t word, uint32_t lanes)
 {
     for (uint32_t lane = 0; lane < lanes; lane++) {
@@ -112,7 +152,7 @@ void kiwicha_simd_store_bytes(int8_t *target, uint32_t word, uint32_t lanes)
 }
 
 /** Four output channels of some pixels. */
-static void run_group(const kiwicha_word *weights, uint32_t words, const kiwicha_word *input,
+static void run_group(struct kiwicha_simd_group group, uint32_t words, const kiwicha_word *input,
                       uint32_t pixels, int8_t *target, const struct kiwicha_simd_output output)
 {
     /* Results are collected while the CFU works on the next four pixels. */
@@ -120,9 +160,9 @@ static void run_group(const kiwicha_word *weights, uint32_t words, const kiwicha
     for (;;) {
         const bool has_four = pixels >= KIWICHA_PIXELS;
         if (has_four) {
-            kiwicha_cfu_start();
+            kiwicha_simd_start(&group, false);
             kiwicha_simd_dot_4x4(input, input + words, input + 2 * words, input + 3 * words,
-                                 weights, words);
+                                 group.weights, words);
         }
         if (pending != NULL) {
             kiwicha_simd_store_4(pending, &output);
@@ -137,8 +177,8 @@ static void run_group(const kiwicha_word *weights, uint32_t words, const kiwicha
         pixels -= KIWICHA_PIXELS;
     }
     for (; pixels > 0; pixels--) {
-        kiwicha_cfu_start();
-        kiwicha_simd_dot_1x4(input, weights, words);
+        kiwicha_simd_start(&group, true);
+        kiwicha_simd_dot_1x4(input, group.weights, words);
         kiwicha_cfu_push(0);
         kiwicha_simd_store(target, &output);
         input += words;
@@ -151,16 +191,19 @@ void kiwicha_simd_matrix(const struct kiwicha_simd_layer *layer, const kiwicha_w
 {
     const uint32_t words = layer->group_words / KIWICHA_LANES;
     const uint32_t channels = layer->channels;
+    int32_t sums[KIWICHA_SIMD_MAX_TILE];
     while (pixels > 0) {
         const uint32_t count = pixels < tile_pixels ? pixels : tile_pixels;
-        const kiwicha_word *weights = layer->weights;
+        for (uint32_t k = 0; layer->weight_offset != 0 && k < count; k++) {
+            sums[k] = kiwicha_simd_sum(layer, input + k * words, 1, 0, words);
+        }
         for (uint32_t channel = 0; channel < channels; channel += KIWICHA_LANES) {
             const uint32_t left = channels - channel;
-            const struct kiwicha_simd_output group = {channels,
-                                                      left < KIWICHA_LANES ? left : KIWICHA_LANES};
+            const struct kiwicha_simd_output stored = {channels,
+                                                       left < KIWICHA_LANES ? left : KIWICHA_LANES};
             kiwicha_simd_load_lanes(layer, channel);
-            run_group(weights, words, input, count, output + channel, group);
-            weights += layer->group_words;
+            run_group(kiwicha_simd_group_at(layer, channel, sums), words, input, count,
+                      output + channel, stored);
         }
         input += count * words;
         output += count * channels;

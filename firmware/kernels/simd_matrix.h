@@ -5,11 +5,16 @@
 #ifndef KIWICHA_SIMD_MATRIX_H
 #define KIWICHA_SIMD_MATRIX_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cfu.h"
 #include "check.h"
 #include "memory.h"
+
+/** Largest tile_pixels where a tile's windows or sums are listed on the stack. */
+#define KIWICHA_SIMD_MAX_TILE 64u
 
 /** What all output channels of a layer share; pointers are those of its references. */
 struct kiwicha_simd_layer {
@@ -19,6 +24,19 @@ struct kiwicha_simd_layer {
     const int32_t *shift;
     uint32_t group_words; /**< words of weights per four output channels */
     uint32_t channels;    /**< output channels */
+    int32_t weight_offset;
+};
+
+/**
+ * Four output channels of a tile.
+ *
+ * The offset of the weights adds the same to all output channels of a pixel: `weight_offset` times
+ * the sum of the pixel's inputs.
+ */
+struct kiwicha_simd_group {
+    const kiwicha_word *weights;
+    const int32_t *bias; /**< of the first channel */
+    const int32_t *sums; /**< what the weights' offset adds to each pixel, or null */
 };
 
 /** Returns the layer of a convolution and sets the CFU's offsets and clamp. */
@@ -63,6 +81,35 @@ const kiwicha_word *kiwicha_simd_dot_4x4(const kiwicha_word *pixel_0, const kiwi
 /** As `kiwicha_simd_dot_4x4`, for pixel 0 alone. */
 const kiwicha_word *kiwicha_simd_dot_1x4(const kiwicha_word *pixel_0, const kiwicha_word *weights,
                                          uint32_t words);
+
+/** Returns the group of output channels from `channel` on. */
+KIWICHA_INLINE struct kiwicha_simd_group
+kiwicha_simd_group_at(const struct kiwicha_simd_layer *layer, uint32_t channel, const int32_t *sums)
+{
+    return (struct kiwicha_simd_group){
+        layer->weights + channel / KIWICHA_LANES * layer->group_words,
+        layer->bias + channel,
+        layer->weight_offset == 0 ? NULL : sums,
+    };
+}
+
+/** Starts the accumulators of four pixels, or of pixel 0 alone, whose sums are the next ones. */
+void kiwicha_simd_start_sums(const struct kiwicha_simd_group *group, bool is_alone);
+
+/** Starts the accumulators of four pixels, or of pixel 0 alone, and goes on to the next ones. */
+KIWICHA_INLINE void kiwicha_simd_start(struct kiwicha_simd_group *group, bool is_alone)
+{
+    if (group->sums == NULL) {
+        kiwicha_cfu_start();
+    } else {
+        kiwicha_simd_start_sums(group, is_alone);
+        group->sums += is_alone ? 1 : KIWICHA_PIXELS;
+    }
+}
+
+/** Returns what the weights' offset adds to a window: rows of `words` words. */
+int32_t kiwicha_simd_sum(const struct kiwicha_simd_layer *layer, const kiwicha_word *row,
+                         uint32_t rows, uint32_t row_words, uint32_t words);
 
 /** How a layer's results lie in memory. */
 struct kiwicha_simd_output {

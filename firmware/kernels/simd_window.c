@@ -86,11 +86,11 @@ static void put_words(struct packer *packer, const int8_t *source, uint32_t byte
     }
 }
 
-/** Fills up the last word of a window; the weights of what is added are zero. */
-KIWICHA_INLINE kiwicha_word *finish(struct packer *packer)
+/** Fills up the last word of a window with zero points, which add nothing to a sum. */
+KIWICHA_INLINE kiwicha_word *finish(struct packer *packer, uint32_t fill)
 {
     if (packer->count > 0) {
-        append_some(packer, 0, 4 - packer->count);
+        append_some(packer, fill, 4 - packer->count);
     }
     return packer->target;
 }
@@ -112,7 +112,7 @@ static kiwicha_word *copy_windows(const struct kiwicha_simd_windows *source, con
     for (; count > 0; count--) {
         struct packer packer = {target, 0, 0};
         put_rows(&packer, first, pitch, rows, row_bytes);
-        target = finish(&packer);
+        target = finish(&packer, source->fill);
         first += distance;
     }
     return target;
@@ -155,7 +155,7 @@ copy_window(const struct kiwicha_simd_windows *source, kiwicha_word *target)
         }
         y += (int32_t)p->dilation_height;
     }
-    return finish(&packer);
+    return finish(&packer, source->fill);
 }
 
 /** Returns how many windows from the current one on are inside the input, in this output row. */

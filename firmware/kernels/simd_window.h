@@ -6,9 +6,7 @@
 
 #include "cfu.h"
 #include "memory.h"
-
-/** Largest tile_pixels: a tile's windows are listed on the stack, 8 bytes each on RISC-V. */
-#define KIWICHA_SIMD_MAX_TILE 64u
+#include "simd_matrix.h"
 
 /** Where one output pixel's window is. */
 struct kiwicha_simd_window {

@@ -5,6 +5,8 @@
 #define EXPONENTIALS 256
 #define MAX_DEPTH 4095 /* each exponential adds at most 2**19 to the int32 sum */
 #define SUM_FRACTION_BITS 19
+#define SUM_SHIFT (31 - SUM_FRACTION_BITS)
+#define SUM_HALF (1u << (SUM_SHIFT - 1))
 #define PROBABILITY_BITS 8 /* the output's scale is 1 / 256 */
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_softmax(const struct kiwicha_memory *memory,
@@ -19,17 +21,18 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_softmax(const struct kiwicha_mem
     kiwicha_require_source(&check, &p->exponentials, EXPONENTIALS * sizeof(int32_t),
                            sizeof(int32_t));
     kiwicha_require(&check, (p->exponentials.offset & KIWICHA_REF_CONSTANT_BIT) != 0);
+    kiwicha_require(&check, p->output_offset == 0 || p->output_offset == INT8_MIN);
     if (check.status == KIWICHA_STATUS_OK) {
         const int32_t *exponentials = kiwicha_source(memory, &p->exponentials);
         kiwicha_require(&check, exponentials[0] == INT32_MAX);
-        for (uint32_t k = 0; k < EXPONENTIALS; k++) {
-            kiwicha_require(&check, exponentials[k] >= 0);
+        for (uint32_t k = 1; k < EXPONENTIALS; k++) {
+            kiwicha_require(&check, exponentials[k] >= 0 && exponentials[k] <= exponentials[k - 1]);
         }
     }
     return check.status;
 }
 
-KIWICHA_FALLBACK static int32_t saturating_shift_left(int32_t x, uint32_t bits)
+static int32_t saturating_shift_left(int32_t x, uint32_t bits)
 {
     int64_t wide = (int64_t)x * (INT64_C(1) << bits);
     return wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : (int32_t)wide;
@@ -40,7 +43,7 @@ KIWICHA_FALLBACK static int32_t saturating_shift_left(int32_t x, uint32_t bits)
  *
  * @param normalized the sum shifted left until bit 31 is set
  */
-KIWICHA_FALLBACK static int32_t reciprocal(uint32_t normalized)
+static int32_t reciprocal(uint32_t normalized)
 {
     const int32_t half_denominator = (int32_t)(normalized >> 1);
     /* Q2.29: 48/17 - 32/17 d is the usual first guess of 1/d on [1/2, 1]. */
@@ -53,8 +56,34 @@ KIWICHA_FALLBACK static int32_t reciprocal(uint32_t normalized)
     return saturating_shift_left(x, 1);
 }
 
-KIWICHA_FALLBACK static void run_row(const int8_t *input, const int32_t *exponentials,
-                                     int8_t *output, uint32_t depth)
+/**
+ * Fills the table of output bytes by difference to the maximum.
+ *
+ * @param sum of all exponentials, Q12.19
+ * @return the first difference from which on all outputs are those of probability 0
+ */
+static uint32_t fill_outputs(uint8_t *outputs, const int32_t *exponentials, uint32_t sum,
+                             int32_t offset)
+{
+    const uint32_t headroom = (uint32_t)__builtin_clz(sum);
+    const int32_t scale = reciprocal(sum << headroom);
+    const uint32_t bits_over_unit = 31 - SUM_FRACTION_BITS - headroom; /* modulo 2**32 */
+    const uint32_t exponent = bits_over_unit + 31 - PROBABILITY_BITS;
+    /* From a sum of 512 on, every probability is below half a step of the output. */
+    uint32_t difference = 0;
+    for (; exponent <= 31 && difference < EXPONENTIALS; difference++) {
+        const int32_t product = kiwicha_high_multiply(scale, exponentials[difference]);
+        const int32_t probability = kiwicha_rounding_divide_by_pot(product, exponent);
+        if (probability == 0) {
+            break; /* exponentials only fall */
+        }
+        outputs[difference] = (uint8_t)(kiwicha_clamp(probability, 0, UINT8_MAX) + offset);
+    }
+    return difference;
+}
+
+static void run_row(const int8_t *input, const int32_t *exponentials, uint8_t *output,
+                    uint32_t depth, int32_t offset)
 {
     int32_t maximum = INT8_MIN;
     for (uint32_t k = 0; k < depth; k++) {
@@ -62,26 +91,18 @@ KIWICHA_FALLBACK static void run_row(const int8_t *input, const int32_t *exponen
     }
     uint32_t sum = 0;
     for (uint32_t k = 0; k < depth; k++) {
-        sum += (uint32_t)kiwicha_rounding_divide_by_pot(exponentials[maximum - input[k]],
-                                                        31 - SUM_FRACTION_BITS);
+        /* Half up is half away from zero: nothing is negative. */
+        sum += ((uint32_t)exponentials[maximum - input[k]] + SUM_HALF) >> SUM_SHIFT;
     }
-    const uint32_t headroom = (uint32_t)__builtin_clz(sum);
-    const int32_t scale = reciprocal(sum << headroom);
-    const uint32_t bits_over_unit = 31 - SUM_FRACTION_BITS - headroom; /* modulo 2**32 */
-    const uint32_t exponent = bits_over_unit + 31 - PROBABILITY_BITS;
+    uint8_t outputs[EXPONENTIALS];
+    const uint32_t count = fill_outputs(outputs, exponentials, sum, offset);
     for (uint32_t k = 0; k < depth; k++) {
-        int32_t probability = 0;
-        /* From a sum of 512 on, every probability is below half a step of the output. */
-        if (exponent <= 31) {
-            int32_t product = kiwicha_high_multiply(scale, exponentials[maximum - input[k]]);
-            probability = kiwicha_rounding_divide_by_pot(product, exponent);
-        }
-        output[k] = (int8_t)kiwicha_clamp(probability + INT8_MIN, INT8_MIN, INT8_MAX);
+        const uint32_t difference = (uint32_t)(maximum - input[k]);
+        output[k] = difference < count ? outputs[difference] : (uint8_t)offset;
     }
 }
 
-KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_softmax(const struct kiwicha_memory *memory,
-                                                         const void *params)
+enum kiwicha_status kiwicha_run_softmax(const struct kiwicha_memory *memory, const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
@@ -89,9 +110,10 @@ KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_softmax(const struct kiwicha_me
     const struct kiwicha_softmax *p = params;
     const int8_t *input = kiwicha_source(memory, &p->input);
     const int32_t *exponentials = kiwicha_source(memory, &p->exponentials);
-    int8_t *output = kiwicha_target(memory, &p->output);
+    uint8_t *output = kiwicha_target(memory, &p->output);
     for (uint32_t row = 0; row < p->rows; row++) {
-        run_row(input + row * p->depth, exponentials, output + row * p->depth, p->depth);
+        run_row(input + row * p->depth, exponentials, output + row * p->depth, p->depth,
+                p->output_offset);
     }
     return KIWICHA_STATUS_OK;
 }

@@ -109,11 +109,13 @@ KIWICHA_SMALL static enum kiwicha_status check_tensors(const struct kiwicha_mode
         const struct kiwicha_io_record *tensor = &tensors[k];
         kiwicha_require(&check, tensor->name_offset < header->names_bytes);
         kiwicha_require(&check, tensor->rank <= KIWICHA_MAX_RANK);
-        kiwicha_require_range(&check, tensor->dtype, KIWICHA_DTYPE_INT8, KIWICHA_DTYPE_FLOAT32);
+        kiwicha_require_range(&check, tensor->dtype, KIWICHA_DTYPE_INT8, KIWICHA_DTYPE_UINT8);
         if (check.status != KIWICHA_STATUS_OK) {
             break;
         }
-        uint32_t element_bytes = tensor->dtype == KIWICHA_DTYPE_INT8 ? 1 : 4;
+        uint32_t is_byte =
+            tensor->dtype == KIWICHA_DTYPE_INT8 || tensor->dtype == KIWICHA_DTYPE_UINT8;
+        uint32_t element_bytes = is_byte ? 1 : 4;
         uint32_t elements = kiwicha_saturating_product(tensor->shape, tensor->rank);
         kiwicha_require_target(&check, &tensor->tensor,
                                kiwicha_saturating_multiply(elements, element_bytes), 4);

@@ -13,6 +13,7 @@ of the second tensor, in the order of the input byte taken as unsigned.
 """
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 Int8s = NDArray[np.int8]
+W = TypeVar("W", np.int8, np.int16)
 _BLOCK = 4
 """Channels whose parameters come together."""
 _FIELDS = 3
@@ -91,12 +93,12 @@ def cells_of_channels(macs: int, channels: int) -> NDArray[np.intp]:
     return lane * outputs + channel % outputs
 
 
-def pack_conv_words(weights: Int8s, macs: int, *, is_packed: bool = False) -> Int8s:
+def pack_conv_words(weights: NDArray[W], macs: int, *, is_packed: bool = False) -> NDArray[W]:
     """Return the weight words of CONV.
 
     Parameters
     ----------
-    weights : int8 [channels, words, 8]
+    weights : int8 or int16 [channels, words, 8]
         Weight of each byte that a pixel of the output reads, in the order of reading.
     macs : int
         Products per cycle.
@@ -105,13 +107,13 @@ def pack_conv_words(weights: Int8s, macs: int, *, is_packed: bool = False) -> In
 
     Returns
     -------
-    int8 [groups, words, `bytes_of_word`]
+    [groups, words, `bytes_of_word`], of the weights' type
     """
     outputs = outputs_of(macs)
     group = 2 * outputs if is_packed else outputs
     channels, words, lanes = weights.shape
     groups = -(-channels // group)
-    padded = np.zeros((groups * group, words, lanes), np.int8)
+    padded = np.zeros((groups * group, words, lanes), weights.dtype)
     padded[:channels] = weights
     split = padded.reshape(groups, group // outputs, outputs, words, lanes)
     ordered = split.transpose(0, 3, 1, 4, 2)
@@ -127,12 +129,12 @@ def unpack_conv_words(words: Int8s, macs: int) -> Int8s:
     return np.ascontiguousarray(split).reshape(-1, count, INPUT_LANES)
 
 
-def pack_depthwise_words(weights: Int8s, macs: int, channels: int, stride: int) -> Int8s:
+def pack_depthwise_words(weights: NDArray[W], macs: int, channels: int, stride: int) -> NDArray[W]:
     """Return the weight words of DEPTHWISE.
 
     Parameters
     ----------
-    weights : int8 [H, W, C]
+    weights : int8 or int16 [H, W, C]
         As in TFLite.
     macs : int
         Products per cycle.
@@ -143,7 +145,7 @@ def pack_depthwise_words(weights: Int8s, macs: int, channels: int, stride: int) 
 
     Returns
     -------
-    int8 [groups, stride * H, 8 * outputs]
+    [groups, stride * H, 8 * outputs], of the weights' type
         Word ``phase * H + ky`` holds, at tap ``taps - slots + s``, ``weights[ky, stride * s +
         phase]``; there are ``ceil(W / stride)`` slots s.
     """
@@ -151,11 +153,11 @@ def pack_depthwise_words(weights: Int8s, macs: int, channels: int, stride: int) 
     groups = -(-total // channels)
     slots = -(-columns // stride)
     cells = cells_of_channels(macs, channels)
-    padded = np.zeros((rows, slots * stride, groups * channels), np.int8)
+    padded = np.zeros((rows, slots * stride, groups * channels), weights.dtype)
     padded[:, :columns, :total] = weights
     # Now: phase, row, slot, group, channel.
     split = padded.reshape(rows, slots, stride, groups, channels).transpose(2, 0, 1, 3, 4)
-    words = np.zeros((groups, stride * rows, cells.size), np.int8)
+    words = np.zeros((groups, stride * rows, cells.size), weights.dtype)
     taps = cells.shape[1]
     for slot in range(slots):
         values = split[:, :, slot].reshape(stride * rows, groups, channels)

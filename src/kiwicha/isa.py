@@ -314,11 +314,12 @@ class DType(enum.IntEnum):
     INT8 = 1
     INT32 = 2
     FLOAT32 = 3
+    UINT8 = 4
 
     @property
     def size_bytes(self) -> int:
         """Bytes per element."""
-        return 1 if self is DType.INT8 else 4
+        return 1 if self in {DType.INT8, DType.UINT8} else 4
 
 
 class Where(enum.IntEnum):
@@ -439,6 +440,7 @@ class Conv(Struct):
         "instruction tier: output pixels per pass over the weights, multiple of 4"
     )
     input_offset: int = i32("minus the input's zero point, -127 to 128")
+    weight_offset: int = i32("minus the weights' zero point, -127 to 128")
     output_offset: int = i32("the output's zero point")
     activation_min: int = i32("smallest output")
     activation_max: int = i32("largest output")
@@ -462,6 +464,10 @@ class Pool(Struct):
     stride_width: int = u32("1 or more")
     pad_top: int = u32("rows above the input")
     pad_left: int = u32("columns left of the input")
+    offset: int = i32(
+        "AVERAGE_POOL: added before and taken away after a division that rounds halves away from "
+        "zero: 0, or 128 to round halves up; MAX_POOL: 0"
+    )
     activation_min: int = i32("smallest output")
     activation_max: int = i32("largest output")
 
@@ -515,13 +521,14 @@ class Mean(Struct):
 
 @dataclass(frozen=True)
 class Softmax(Struct):
-    """SOFTMAX over the last dimension: int8 in, int8 out with scale 1/256 and zero point -128."""
+    """SOFTMAX over the last dimension: int8 in, out bytes with scale 1/256."""
 
     input: Ref = ref("int8 [rows, depth]")
-    output: Ref = ref("int8 [rows, depth]")
+    output: Ref = ref("[rows, depth]: int8 with zero point -128, or uint8 with zero point 0")
     exponentials: Ref = ref("int32 [256], Q0.31: exp(-beta * scale * d), 0 where TFLite drops it")
     rows: int = u32("product of the other dimensions")
     depth: int = u32("size of the last dimension")
+    output_offset: int = i32("zero point of the output, -128 or 0")
 
 
 @dataclass(frozen=True)

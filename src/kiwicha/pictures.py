@@ -77,13 +77,13 @@ def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
     """Return a picture as the bytes of an input tensor.
 
     The picture becomes grey (ITU-R 601 luma) or RGB, is resized bilinearly to the tensor's height
-    and width without keeping its proportions, and pixels 0 to 255 become int8 -128 to 127: the
-    tensor's whole range, whatever real range its scale gives it.
+    and width without keeping its proportions, and pixels 0 to 255 become uint8 0 to 255 or int8
+    -128 to 127: the tensor's whole range, whatever real range its scale gives it.
 
     Parameters
     ----------
     tensor : IoTensor
-        int8 [1, height, width, 1 or 3].
+        int8 or uint8 [1, height, width, 1 or 3].
     path : Path
         The picture.
 
@@ -94,9 +94,9 @@ def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
     """
     shape = tensor.shape
     is_fit = len(shape) == 4 and shape[0] == 1 and shape[3] in _MODES
-    if tensor.dtype != DType.INT8 or not is_fit:
+    if tensor.dtype not in {DType.INT8, DType.UINT8} or not is_fit:
         raise UsageError(
-            f"input {tensor.name!r} must be int8 1xHxWx1 or 1xHxWx3 to take a picture, "
+            f"input {tensor.name!r} must be int8 or uint8 1xHxWx1 or 1xHxWx3 to take a picture, "
             f"not {describe(tensor)} ({path}); give its raw bytes"
         )
     try:
@@ -106,5 +106,6 @@ def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise UsageError(f"input must be a whole picture: {error} ({path})") from error
     resized = picture.resize((shape[2], shape[1]), Image.Resampling.BILINEAR)
+    pixels = resized.tobytes()
     # x - 128 in two's complement.
-    return bytes(pixel ^ 0x80 for pixel in resized.tobytes())
+    return pixels if tensor.dtype == DType.UINT8 else bytes(pixel ^ 0x80 for pixel in pixels)

@@ -14,15 +14,16 @@ def divided(sums: np.ndarray, count: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("count", [*range(1, 33), 49, 64, 100, 121, 255, 510, 1024])
-def test_division_of_every_sum(count: int) -> None:
-    found = bounds.exact_division(count)
+@pytest.mark.parametrize("offset", [0, 128])
+def test_division_of_every_sum(count: int, offset: int) -> None:
+    found = bounds.exact_division(count, offset)
     assert found is not None
     multiplier, shift = found
-    sums = np.arange(-128 * count, 127 * count + 1)
+    sums = np.arange((offset - 128) * count, (offset + 127) * count + 1)
     shifted = sums << shift
     assert shifted.min() >= -(2**24)
     assert shifted.max() < 2**24
-    got = requantize(sums, multiplier, shift, 0, -128, 127)
+    got = requantize(sums, multiplier, shift, 0, -128, 255)
     step = max(len(sums) // 20_000, 1)
     ends = np.r_[0 : len(sums) : step, len(sums) - 1]
     assert np.array_equal(got[ends], divided(sums[ends], count))

@@ -22,7 +22,7 @@ def layer(channels: int, outputs: int, kind: JobKind = JobKind.CONV, size: int =
     parameters = Parameters(*rng.integers(1, 1000, (3, outputs)).astype(np.int32))
     return EngineLayer(
         *(0, kind, JobFlag(0), (0,), 1, window, outputs, parameters, ZERO_POINT, 4, (-128, 127)),
-        *(rng.integers(-127, 128, shape, np.int8), np.zeros((0, 2), np.int32)),
+        *(rng.integers(-127, 128, shape, np.int16), np.zeros((0, 2), np.int32)),
     )
 
 
@@ -54,9 +54,10 @@ def test_is_packed_where_it_is_faster(given: EngineLayer, is_packed: bool) -> No
     assert packed_if_faster(given, 64) is given
 
 
-def test_is_not_packed_with_a_weight_that_is_too_large() -> None:
+@pytest.mark.parametrize("weight", [-128, 128])
+def test_is_not_packed_with_a_weight_that_is_too_large(weight: int) -> None:
     given = layer(8, 16)
-    given.weights[3, 1, 2, 5] = -128
+    given.weights[3, 1, 2, 5] = weight
     assert packed_if_faster(given, 128) is given
 
 

@@ -28,6 +28,7 @@ def make_case(rng: np.random.Generator, *, is_depthwise: bool = False, **sizes: 
         "depth_multiplier": 1,
         "tile_pixels": int(rng.choice([4, 8, 20, 64])),
         "input_offset": int(rng.choice([-127, 128, int(rng.integers(-127, 129))])),
+        "weight_offset": int(rng.choice([0, 0, -127, 127, int(rng.integers(-127, 128))])),
         "output_offset": int(rng.choice([-128, 127, int(rng.integers(-128, 128))])),
     } | sizes
     for size, pad, stride in (("height", "top", "height"), ("width", "left", "width")):
@@ -42,7 +43,7 @@ def make_case(rng: np.random.Generator, *, is_depthwise: bool = False, **sizes: 
         p.setdefault("output_channels", int(rng.integers(1, 14)))
         weights_shape = (p["output_channels"], *taps, p["input_channels"])
         window = taps[0] * taps[1] * p["input_channels"]
-    largest = 255 * 128 * window
+    largest = 255 * 255 * window
     multiplier, shift = random_scales(rng, p["output_channels"], largest)
     bias = rng.integers(-largest, largest, p["output_channels"])
     if rng.random() < 0.2:

@@ -53,6 +53,7 @@ def make_pool(rng: np.random.Generator, channels: int) -> Pool:
         Ref(),
         batches=int(rng.integers(1, 3)),
         channels=channels,
+        offset=0,
         activation_min=low,
         activation_max=high,
         **sizes,
@@ -93,7 +94,7 @@ def test_simd_max_pool(run_steps: Any, seed: int) -> None:
 
 
 def test_average_rounds_half_away_from_zero(run_steps: Any) -> None:
-    p = Pool(Ref(), Ref(), 1, 1, 2, 4, 1, 1, 1, 2, 1, 1, 0, 0, -128, 127)
+    p = Pool(Ref(), Ref(), 1, 1, 2, 4, 1, 1, 1, 2, 1, 1, 0, 0, 0, -128, 127)
     image = np.array([1, -1, -128, 5, 2, -2, -127, 5], np.int8).reshape(1, 1, 2, 4)
     # Means 1.5, -1.5, -127.5 and 5.
     np.testing.assert_array_equal(pool_output(p, image, is_average=True).ravel(), [2, -2, -128, 5])
@@ -278,7 +279,7 @@ def run_softmax(run_steps: Any, values: NDArray[np.int8], scale: float) -> NDArr
     builder = ProgramBuilder()
     source, exponentials = builder.input(values), builder.constant(table)
     target = builder.output(values.shape)
-    builder.step(Kernel.SOFTMAX, Softmax(source, target, exponentials, *values.shape))
+    builder.step(Kernel.SOFTMAX, Softmax(source, target, exponentials, *values.shape, -128))
     (actual,) = run_steps(builder)
     np.testing.assert_array_equal(actual, softmax_output(values, table))
     return np.asarray(actual)

@@ -157,7 +157,7 @@ def step_offset(program: Program, raw: bytes, kernel: Kernel) -> int:
         ("params_offset", 0, Status.BAD_BOUNDS),
         ("params_offset", 0xFFFF_FFF0, Status.BAD_BOUNDS),
         ("params_bytes", 0, Status.BAD_PARAMETERS),
-        ("params_bytes", 144, Status.BAD_PARAMETERS),
+        ("params_bytes", 140, Status.BAD_PARAMETERS),
     ],
 )
 def test_step_record(

@@ -174,6 +174,7 @@ def test_scratch_memory_is_spoiled() -> None:
         **dict.fromkeys(("kernel_height", "kernel_width", "stride_height", "stride_width"), 1),
         **dict.fromkeys(("dilation_height", "dilation_width", "output_channels"), 1),
         **dict.fromkeys(("pad_top", "pad_left", "input_offset", "output_offset"), 0),
+        weight_offset=0,
         input_height=6,
         output_height=6,
         depth_multiplier=1,

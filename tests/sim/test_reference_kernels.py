@@ -110,6 +110,7 @@ def make_conv(rng: random.Random, *, is_depthwise: bool, is_simple: bool, lanes:
         depth_multiplier=multiplier,
         tile_pixels=4,
         input_offset=rng.choice([-127, 128, rng.randint(-127, 128)]),
+        weight_offset=rng.choice([0, 0, -127, 127, rng.randint(-127, 127)]),
         output_offset=rng.choice([-128, 127, rng.randint(-128, 127)]),
         activation_min=0,
         activation_max=0,
@@ -202,7 +203,7 @@ def test_convolutions(kernel: isa.Kernel, seed: int) -> None:
     actual = build.run(kernel, p, shape)
     expected = np.empty(shape, np.int64)
     for n, oy, ox, oc in np.ndindex(*shape):
-        total = conv_sum(p, x, weights, n, oy, ox, oc) + bias[oc]
+        total = conv_sum(p, x, weights.astype(int) + p.weight_offset, n, oy, ox, oc) + bias[oc]
         expected[n, oy, ox, oc] = scalar.requantize(
             total, multiplier[oc], shift[oc], p.output_offset, low, high
         )
@@ -210,16 +211,17 @@ def test_convolutions(kernel: isa.Kernel, seed: int) -> None:
 
 
 def test_sums_of_many_products_are_exact() -> None:
-    """513 extreme products fit 24 bits, 514 do not: both sides of the choice of precision.
+    """258 extreme products fit 24 bits, 259 do not: both sides of the choice of precision.
 
-    601 products of 255 and 127 are an odd sum above 2**24, which single precision cannot hold.
+    259 products of 255 and 255 are an odd sum above 2**24, which single precision cannot hold.
     """
-    for depth in (513, 514, 601, 70001):
+    for depth in (258, 259, 601, 70001):
         for x, weight in ((-128, -128), (-128, 127), (127, -128)):
-            offset = -127 if x < 0 else 128
+            offset, weight_offset = (-127 if value < 0 else 128 for value in (x, weight))
+            product = (x + offset) * (weight + weight_offset)
             build = OneStep()
             # Accumulators wrap at 32 bits; the scale keeps their low bits visible.
-            total = scalar.wrap(depth * (x + offset) * weight - 1)
+            total = scalar.wrap(depth * product - 1)
             p = dataclasses.replace(
                 make_conv(random.Random(0), is_depthwise=False, is_simple=True),
                 batches=1,
@@ -230,6 +232,7 @@ def test_sums_of_many_products_are_exact() -> None:
                 input_channels=depth,
                 output_channels=1,
                 input_offset=offset,
+                weight_offset=weight_offset,
                 output_offset=0,
                 activation_min=-128,
                 activation_max=127,
@@ -241,7 +244,7 @@ def test_sums_of_many_products_are_exact() -> None:
                 output=build.arena(1),
             )
             actual = build.run(isa.Kernel.FULLY_CONNECTED, p, (1, 1))
-            assert actual == scalar.wrap(depth * (x + offset) * weight - 1 - total + 77)
+            assert actual == scalar.wrap(depth * product - 1 - total + 77)
 
 
 def test_no_bias_is_a_bias_of_zero() -> None:
@@ -257,6 +260,7 @@ def test_no_bias_is_a_bias_of_zero() -> None:
         *[1] * 11,
         *[1, 1, 0, 0, 1, 4],
         input_offset=0,
+        weight_offset=0,
         output_offset=0,
         activation_min=-128,
         activation_max=127,
@@ -290,6 +294,7 @@ def test_pools(kernel: isa.Kernel, seed: int) -> None:
         stride_width=rng.randint(1, 3),
         pad_top=rng.randint(0, kernel_size[0] - 1),
         pad_left=rng.randint(0, kernel_size[1] - 1),
+        offset=rng.choice([0, 128]) if kernel is isa.Kernel.AVERAGE_POOL else 0,
         activation_min=low,
         activation_max=high,
     )
@@ -307,8 +312,9 @@ def test_pools(kernel: isa.Kernel, seed: int) -> None:
         ]
         value = max(window)
         if kernel is isa.Kernel.AVERAGE_POOL:
-            half = len(window) // 2 if sum(window) > 0 else -(len(window) // 2)
-            value = scalar.truncated_quotient(sum(window) + half, len(window))
+            total = sum(window) + len(window) * p.offset
+            half = len(window) // 2 if total > 0 else -(len(window) // 2)
+            value = scalar.truncated_quotient(total + half, len(window)) - p.offset
         expected[n, oy, ox, c] = scalar.clamp(value, low, high)
     np.testing.assert_array_equal(build.run(kernel, p, shape), expected)
 
@@ -430,6 +436,7 @@ def test_softmax_of_512_equal_logits_is_the_minimum() -> None:
             build.constant(numerics.softmax_exponentials(0.1, 1.0)),
             rows=1,
             depth=depth,
+            output_offset=-128,
         )
         assert set(build.run(isa.Kernel.SOFTMAX, p, (depth,)).tolist()) == {expected}
 
@@ -444,10 +451,17 @@ def test_softmax(seed: int) -> None:
     x = int8s(rng, rows, depth)
     build = OneStep()
     p = isa.Softmax(
-        build.input(x), build.arena(x.size), build.constant(table), rows=rows, depth=depth
+        build.input(x),
+        build.arena(x.size),
+        build.constant(table),
+        rows=rows,
+        depth=depth,
+        output_offset=-128,
     )
     expected = [scalar.softmax(row, table) for row in x.tolist()]
     assert build.run(isa.Kernel.SOFTMAX, p, x.shape).tolist() == expected
+    unsigned = build.run(isa.Kernel.SOFTMAX, dataclasses.replace(p, output_offset=0), x.shape)
+    assert (unsigned.view(np.uint8) - 128.0).tolist() == expected
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -463,6 +477,7 @@ def test_softmax_is_near_the_real_function(seed: int) -> None:
         build.constant(numerics.softmax_exponentials(scale, 1.0)),
         rows=rows,
         depth=depth,
+        output_offset=-128,
     )
     powers = np.exp(scale * (x - x.max(axis=1, keepdims=True).astype(np.float64)))
     expected = np.minimum(256 * powers / powers.sum(axis=1, keepdims=True), 255) - 128

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from support.one_operator import CONV, Model
+from support.one_operator import CONV, REMEDY, Model
 
 __all__ = ["BROKEN_IMAGES"]
 
@@ -17,9 +17,10 @@ def resize(
 ) -> bytes:
     """Give a model of one RESIZE_BILINEAR."""
     model = Model()
-    operands = [model.activation("x", x), model.parameters(size)]
+    dtype = options.pop("dtype", np.int8)
+    operands = [model.activation("x", x, dtype=dtype), model.parameters(size)]
     scale = options.pop("scale", 0.5)
-    output = model.activation("y", y, scale=scale)
+    output = model.activation("y", y, scale=scale, dtype=dtype)
     return model.single("RESIZE_BILINEAR", operands, output, **options)
 
 
@@ -35,6 +36,10 @@ def transpose_conv(
 
 
 BROKEN_IMAGES: list[tuple[Callable[[], bytes], str]] = [
+    (
+        lambda: resize([8, 8], dtype=np.uint8),
+        f"operator 0 RESIZE_BILINEAR (x): input must be int8, not uint8; {REMEDY}",
+    ),
     (
         lambda: resize([8]),
         "operator 0 RESIZE_BILINEAR (p): size must have 2 values, not 1",

@@ -43,6 +43,7 @@ def conv_case(rng: np.random.Generator, *, is_depthwise: bool = False, **sizes: 
         **dict.fromkeys(("dilation_height", "dilation_width", "pad_top", "pad_left"), 1),
         "tile_pixels": 4,
         "input_offset": 5,
+        "weight_offset": 0,
         "output_offset": -7,
         "activation_min": -128,
         "activation_max": 127,
@@ -80,7 +81,7 @@ def every_kernel() -> ProgramBuilder:
     ):
         for kernel in kernels:
             case.add_to(builder, kernel, source)
-    pool = Pool(source, Ref(), 1, 3, 3, 4, 2, 2, 2, 2, 2, 2, 1, 1, -128, 127)
+    pool = Pool(source, Ref(), 1, 3, 3, 4, 2, 2, 2, 2, 2, 2, 1, 1, 0, -128, 127)
     for kernel in (Kernel.AVERAGE_POOL, Kernel.MAX_POOL, Kernel.SIMD_MAX_POOL):
         builder.step(kernel, dataclasses.replace(pool, output=builder.output((1, 2, 2, 4))))
     shape = padded_shape((3, 3, 4))
@@ -96,7 +97,7 @@ def every_kernel() -> ProgramBuilder:
     for kernel in (Kernel.MEAN, Kernel.REDUCE_MAX):
         builder.step(kernel, Mean(source, builder.output((4,)), shape, flags, 3, 4, 2**30, -3))
     table = builder.constant(numerics.softmax_exponentials(0.1, 1.0))
-    builder.step(Kernel.SOFTMAX, Softmax(source, builder.output((9, 4)), table, 9, 4))
+    builder.step(Kernel.SOFTMAX, Softmax(source, builder.output((9, 4)), table, 9, 4, -128))
     words = builder.constant(rng.permutation(256))
     builder.step(Kernel.LOOKUP, Lookup(source, builder.output((4 * 36,)), words))
     builder.step(Kernel.COPY, whole_copy(source, builder.output((36,))))

@@ -1,4 +1,6 @@
-"""Asks TensorFlow Lite Micro for the outputs of models, in a process of its own.
+"""Asks the interpreter that defines a model for its outputs, in a process of its own.
+
+That is TensorFlow Lite Micro for int8, and LiteRT 1.2.0 with its reference kernels for uint8.
 
 The interpreter ends its process on some models (a failed check aborts): a worker then dies with one
 case, which is reported as such, and the next worker goes on behind it. Answers are kept in
@@ -22,14 +24,28 @@ from numpy.typing import NDArray
 
 from support import requirements
 
-__all__ = ["Answer", "Case", "ask"]
+__all__ = ["LITERT", "MICRO", "Answer", "Case", "Interpreter", "ask"]
 
-PACKAGE = "tflite-micro"
 WORKER = Path(__file__).with_name("oracle_worker.py")
 CACHE = requirements.REPOSITORY / "build" / "oracle"
 TIMEOUT_SECONDS = 300
 CRASHES = {signal.SIGABRT, signal.SIGSEGV, signal.SIGFPE}
 """How a model can end the interpreter; any other end is trouble with the machine."""
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """An interpreter: its module, its package, and how that is installed."""
+
+    module: str
+    package: str
+    requirement: str
+
+
+MICRO = Interpreter("tflite_micro", "tflite-micro", "--pre tflite-micro")
+LITERT = Interpreter(
+    "ai_edge_litert", "ai-edge-litert", "ai-edge-litert==1.2.0 (Python below 3.13)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +64,22 @@ class Answer:
     error: str = ""
 
 
-def ask(cases: Sequence[Case]) -> list[Answer]:
+def ask(cases: Sequence[Case], interpreter: Interpreter = MICRO) -> list[Answer]:
     """Return the interpreter's answer to every case, in their order.
 
     Skips the running test where the interpreter is not installed.
     """
-    requirements.module("tflite_micro", f"--pre {PACKAGE}")
-    path = CACHE / f"{_key(cases)}.pickle"
+    requirements.module(interpreter.module, interpreter.requirement)
+    path = CACHE / f"{_key(cases, interpreter)}.pickle"
     if not path.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
-        _write(path, _ask_workers(cases))
+        _write(path, _ask_workers(cases, interpreter))
     return [Answer(outputs, error) for outputs, error in pickle.loads(path.read_bytes())]
 
 
-def _key(cases: Sequence[Case]) -> str:
-    digest = hashlib.sha256(importlib.metadata.version(PACKAGE).encode())
+def _key(cases: Sequence[Case], interpreter: Interpreter) -> str:
+    version = importlib.metadata.version(interpreter.package)
+    digest = hashlib.sha256(f"{interpreter.package} {version}".encode())
     digest.update(WORKER.read_bytes())
     for case in cases:
         digest.update(case.model)
@@ -79,14 +96,14 @@ def _write(path: Path, content: Any) -> None:
     Path(file.name).replace(path)
 
 
-def _ask_workers(cases: Sequence[Case]) -> list[tuple[Any, str]]:
+def _ask_workers(cases: Sequence[Case], interpreter: Interpreter) -> list[tuple[Any, str]]:
     answers: list[tuple[Any, str]] = []
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results"
         while len(answers) < len(cases):
             rest = [(case.model, case.inputs) for case in cases[len(answers) :]]
             worker = subprocess.run(
-                [sys.executable, str(WORKER), str(results)],
+                [sys.executable, str(WORKER), interpreter.module, str(results)],
                 input=pickle.dumps(rest),
                 capture_output=True,
                 timeout=TIMEOUT_SECONDS,

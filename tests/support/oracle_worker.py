@@ -1,35 +1,58 @@
-"""Runs models in TensorFlow Lite Micro: pickled cases on stdin, pickled answers to a file."""
+"""Runs models in an interpreter: pickled cases on stdin, pickled answers to a file.
 
+Arguments are the interpreter's module, and the file.
+"""
+
+import importlib
 import pickle
 import sys
 from pathlib import Path
 from typing import Any
 
-import tflite
-from tflite_micro.python.tflite_micro import runtime
-
 ARENA_BYTES = 8 << 20
 
 
-def run(model: bytes, inputs: tuple[Any, ...]) -> tuple[Any, str]:
-    """Return the outputs and "", or None and the interpreter's complaint."""
-    try:
-        interpreter = runtime.Interpreter.from_bytes(model, arena_size=ARENA_BYTES)
-        for index, value in enumerate(inputs):
-            interpreter.set_input(value, index)
-        interpreter.invoke()
-        count = tflite.Model.GetRootAsModel(model, 0).Subgraphs(0).OutputsLength()
-        return tuple(interpreter.get_output(index) for index in range(count)), ""
-    except (RuntimeError, ValueError) as error:
-        return None, str(error)
+def run_micro(model: bytes, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the outputs of TensorFlow Lite Micro."""
+    tflite = importlib.import_module("tflite")
+    runtime = importlib.import_module("tflite_micro.python.tflite_micro.runtime")
+    interpreter = runtime.Interpreter.from_bytes(model, arena_size=ARENA_BYTES)
+    for index, value in enumerate(inputs):
+        interpreter.set_input(value, index)
+    interpreter.invoke()
+    count = tflite.Model.GetRootAsModel(model, 0).Subgraphs(0).OutputsLength()
+    return tuple(interpreter.get_output(index) for index in range(count))
+
+
+def run_litert(model: bytes, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the outputs of LiteRT's reference kernels."""
+    litert = importlib.import_module("ai_edge_litert.interpreter")
+    interpreter = litert.Interpreter(
+        model_content=model,
+        experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF,
+    )
+    interpreter.allocate_tensors()
+    for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
+    return tuple(interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details())
+
+
+RUNNERS = {"tflite_micro": run_micro, "ai_edge_litert": run_litert}
 
 
 def main() -> None:
     """Answer every case, each answer flushed: the next case may end the process."""
     cases = pickle.load(sys.stdin.buffer)
-    with Path(sys.argv[1]).open("wb") as results:
+    run = RUNNERS[sys.argv[1]]
+    with Path(sys.argv[2]).open("wb") as results:
         for model, inputs in cases:
-            pickle.dump(run(model, inputs), results)
+            answer: tuple[Any, str]
+            try:
+                answer = run(model, inputs), ""
+            except (RuntimeError, ValueError) as error:
+                answer = None, str(error)
+            pickle.dump(answer, results)
             results.flush()
 
 

@@ -27,18 +27,18 @@ def int8s(rng: random.Random, *shape: int) -> NDArray[np.int8]:
     return generator.integers(-128, 128, shape, np.int8)
 
 
-def single_operator(operator: str, seed: int) -> Case:
+def single_operator(operator: str, seed: int, *, is_unsigned: bool = False) -> Case:
     """Return a model of one operator and its inputs, always the same for one seed."""
     rng = random.Random(f"{operator}{seed}")
-    model = _Model(rng)
+    model = _Model(rng, is_unsigned=is_unsigned)
     OPERATORS[operator](model)
     return model.case()
 
 
-def network(seed: int) -> Case:
+def network(seed: int, *, is_unsigned: bool = False) -> Case:
     """Return a model with branches, as image classifiers have them, and its input."""
     rng = random.Random(f"network{seed}")
-    model = _Model(rng)
+    model = _Model(rng, is_unsigned=is_unsigned)
     size, channels = rng.randint(5, 20), rng.randint(1, 6)
     x = model.input((1, size, rng.randint(5, 20), channels))
     for _ in range(rng.randint(2, 6)):
@@ -108,11 +108,15 @@ def engine_network(seed: int) -> Case:
 class _Model:
     """Adds random operators; a tensor is known by its index.
 
-    Of the output channels of layers with weights, ``dead_share`` have none but zeros.
+    Of the output channels of layers with weights, ``dead_share`` have none but zeros. Numbers are
+    those of int8 tensors; where the model is of uint8, all of them are 128 more in the file.
     """
 
-    def __init__(self, rng: random.Random, dead_share: float = 0) -> None:
+    def __init__(
+        self, rng: random.Random, dead_share: float = 0, *, is_unsigned: bool = False
+    ) -> None:
         self.rng = rng
+        self._is_unsigned = is_unsigned
         self._dead_share = dead_share
         self._builder = ModelBuilder()
         self._shapes: dict[int, Shape] = {}
@@ -130,12 +134,27 @@ class _Model:
     # ------------------------------------------------------------------------------- tensors
 
     def _tensor(self, shape: Shape, scale: float, zero_point: int, data: Any = None) -> int:
-        index = self._builder.tensor(shape, scale=scale, zero_point=zero_point, data=data)
+        index = self._bytes(shape, scale=scale, zero_point=zero_point, data=data)
         self._shapes[index] = shape
         self._scales[index] = float(np.float32(scale))
         self._zero_points[index] = zero_point
         self._last = index
         return index
+
+    def _bytes(
+        self, shape: Shape, zero_point: int = 0, data: Any = None, **quantization: Any
+    ) -> int:
+        dtype = np.uint8 if self._is_unsigned else np.int8
+        return self._builder.tensor(
+            shape,
+            dtype,
+            zero_point=zero_point + (128 if self._is_unsigned else 0),
+            data=None if data is None else self._stored(data),
+            **quantization,
+        )
+
+    def _stored(self, values: NDArray[np.int8]) -> NDArray[Any]:
+        return values.view(np.uint8) ^ np.uint8(128) if self._is_unsigned else values
 
     def _zero_point(self) -> int:
         rng = self.rng
@@ -147,7 +166,7 @@ class _Model:
     def input(self, shape: Shape) -> int:
         index = self._tensor(shape, self._scale(), self._zero_point())
         self._inputs.append(index)
-        self._values.append(int8s(self.rng, *shape))
+        self._values.append(self._stored(int8s(self.rng, *shape)))
         return index
 
     def constant(self, shape: Shape) -> int:
@@ -169,7 +188,7 @@ class _Model:
         """Add weights and bias; return both, their channels, and the scale for the output."""
         rng, channels = self.rng, shape[axis]
         base = 10 ** rng.uniform(-3, -1)
-        is_per_channel = rng.random() < 0.6
+        is_per_channel = rng.random() < 0.6 and not self._is_unsigned
         scales = [base * rng.uniform(0.3, 1.5) for _ in range(channels if is_per_channel else 1)]
         values = int8s(rng, *shape)
         if rng.random() < 0.8:
@@ -177,7 +196,8 @@ class _Model:
         if self._dead_share:
             is_dead = [rng.random() < self._dead_share for _ in range(channels)]
             np.moveaxis(values, axis, 0)[is_dead] = 0
-        weights = self._builder.tensor(shape, scale=scales, axis=axis, data=values)
+        zero_point = self._zero_point() if self._is_unsigned else 0
+        weights = self._bytes(shape, zero_point, values, scale=scales, axis=axis)
         spread = 100 * 74 * math.sqrt(window)
         operands = [x, weights]
         if rng.random() < 0.9:
@@ -316,7 +336,7 @@ class _Model:
             other = self._tensor(shape, self._scales[a], self._zero_points[a], int8s(rng, *shape))
         else:
             self._inputs.append(other)
-            self._values.append(int8s(rng, *shape))
+            self._values.append(self._stored(int8s(rng, *shape)))
         y = self._like(a, tuple(np.broadcast_shapes(self._shapes[a], shape)))
         self._builder.operator(operator, rng.sample([a, other], 2), [y])
         return y

@@ -159,7 +159,7 @@ class ConvCase:
         beyond_x = max(int(xs[-1] + taps_x[-1]) + 1 - p.pad_left - p.input_width, 0)
         margins = ((0, 0), (p.pad_top, beyond_y), (p.pad_left, beyond_x), (0, 0))
         image = np.pad(self.input.astype(np.int64) + p.input_offset, margins)
-        weights = self.weights.astype(np.int64)
+        weights = self.weights.astype(np.int64) + p.weight_offset
         sums = np.zeros(self.output_shape, np.int64)
         for ky, kx in itertools.product(range(p.kernel_height), range(p.kernel_width)):
             seen = image[:, ys + taps_y[ky]][:, :, xs + taps_x[kx]]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.engine_bounds import constant_outputs
 from kiwicha.compiler.engine_tables import PAIR_KERNELS, byte_table, lookup_table, pair_results
-from kiwicha.compiler.layers import Layer, Network
+from kiwicha.compiler.layers import Layer, Network, weights_of
 from kiwicha.compiler.shapes import is_plain
 from kiwicha.engine_packing import Parameters
 from kiwicha.isa import MAX_RANK, Conv, Kernel, Pool
@@ -107,9 +107,9 @@ def conv_parameters(layer: Layer) -> Parameters:
     )
 
 
-def mixed_weights(layer: Layer, channels: int) -> NDArray[np.int8]:
-    """Return the weights of a layer that mixes channels, int8 [outputs, taps, channels]."""
-    weights = layer.constants["weights"].astype(np.int8, copy=False)
+def mixed_weights(layer: Layer, channels: int) -> NDArray[np.int16]:
+    """Return the weights of a layer that mixes channels, int16 [outputs, taps, channels]."""
+    weights = weights_of(layer)
     if layer.kernel is Kernel.DEPTHWISE_CONV:
         weights = np.ascontiguousarray(weights.transpose(3, 1, 2, 0))
     return weights.reshape(layer.params.output_channels, -1, channels)
@@ -165,14 +165,14 @@ def _window_constants(layer: Layer, inputs: Constants, kind: Mixing) -> Constant
         sums = (weights.astype(np.int64) * differences).sum(axis=(1, 2))
         rest = np.where(is_folded, 0, weights)
     else:
-        weights = layer.constants["weights"].astype(np.int8, copy=False)
+        weights = weights_of(layer)
         taps = weights.reshape(-1, p.output_channels).T
         sums = taps.astype(np.int64).sum(axis=1) * differences
         rest = np.where(is_folded[:, None], 0, taps)
     bias = wrap_int32(parameters.bias + sums).astype(np.int32)
     return Constants(
         *constant_outputs(
-            rest.reshape(p.output_channels, -1).astype(np.int8),
+            rest.reshape(p.output_channels, -1).astype(np.int16),
             Parameters(bias, parameters.multiplier, parameters.shift),
             -p.input_offset,
             p.output_offset,

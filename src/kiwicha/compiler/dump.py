@@ -49,7 +49,7 @@ def _graph(compilation: Compilation) -> Iterator[str]:
 
 
 def _tensor(tensor: Tensor) -> str:
-    parts = [tensor.type.text, shape_text(tensor.shape)]
+    parts = ["uint8 - 128" if tensor.is_shifted else tensor.type.text, shape_text(tensor.shape)]
     if tensor.quantization is not None:
         scales = tensor.quantization.scales
         more = f" ({len(scales)} scales)" if len(scales) > 1 else ""

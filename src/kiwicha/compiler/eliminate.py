@@ -189,7 +189,8 @@ def _rewritten_window(
         differences = np.where(is_gone, constants.values + p.input_offset, 0)
         bias += (taps.astype(np.int64) * differences).sum(axis=(1, 2))
         rest = taps[outputs][:, :, inputs]
-        weights = rest.reshape(_shape_without(weights.shape, rest.shape))
+        stored = (rest - np.int16(p.weight_offset)).astype(np.int8)
+        weights = stored.reshape(_shape_without(weights.shape, rest.shape))
     names: Sequence[str] = ("multiplier", "shift")
     changed = {name: layer.constants[name][outputs] for name in names}
     changed["bias"] = wrap_int32(bias[outputs]).astype(np.int32)

@@ -15,11 +15,11 @@ from kiwicha.program import Layer as LayerReport
 
 __all__ = ["emit"]
 
-
 _DTYPES = {
     TensorType.INT8: isa.DType.INT8,
     TensorType.INT32: isa.DType.INT32,
     TensorType.FLOAT32: isa.DType.FLOAT32,
+    TensorType.UINT8: isa.DType.UINT8,
 }
 
 
@@ -94,7 +94,7 @@ def emit(
 
 def _io_tensor(tensor: Tensor, ref: Ref) -> IoTensor:
     dtype, quantization = _DTYPES[tensor.type], tensor.quantization
-    if dtype is not isa.DType.INT8 or quantization is None:
+    if dtype.size_bytes != 1 or quantization is None:
         return IoTensor(tensor.name, ref, dtype, tensor.shape, 0.0, 0)
     return IoTensor(
         tensor.name, ref, dtype, tensor.shape, quantization.scale, quantization.zero_point

@@ -30,13 +30,13 @@ _UNIT = (2**30, 1)
 
 
 def sum_range(
-    weights: NDArray[np.int8], bias: NDArray[np.int32], input_zero_point: int
+    weights: NDArray[np.int16], bias: NDArray[np.int32], input_zero_point: int
 ) -> SumRange:
     """Return the least and the largest sum of each channel, bias included.
 
     Parameters
     ----------
-    weights : int8 [channels, taps]
+    weights : int16 [channels, taps]
         Each meets an input, or 0 outside the image.
     bias : int32 [channels]
         Added to the products.
@@ -49,7 +49,7 @@ def sum_range(
     return low + bias, high + bias
 
 
-def largest_sum(weights: NDArray[np.int8], input_zero_point: int) -> int:
+def largest_sum(weights: NDArray[np.int16], input_zero_point: int) -> int:
     """Return a bound of the size of any partial sum of products."""
     largest = max(128 + input_zero_point, 127 - input_zero_point)
     return int(np.abs(weights.astype(np.int64)).sum(axis=1).max(initial=0)) * largest
@@ -69,7 +69,7 @@ def _shifted(values: NDArray[np.int64], shift: NDArray[np.int32]) -> NDArray[np.
 
 
 def constant_outputs(
-    weights: NDArray[np.int8],
+    weights: NDArray[np.int16],
     parameters: Parameters,
     input_zero_point: int,
     output_zero_point: int,
@@ -82,7 +82,7 @@ def constant_outputs(
 
     Parameters
     ----------
-    weights : int8 [channels, taps]
+    weights : int16 [channels, taps]
         Weights.
     parameters : Parameters
         Of the channels.
@@ -110,19 +110,19 @@ def constant_outputs(
 
 
 def fold_constant_channels(
-    weights: NDArray[np.int8],
+    weights: NDArray[np.int16],
     parameters: Parameters,
     input_zero_point: int,
     output_zero_point: int,
     clamp: tuple[int, int],
-) -> tuple[NDArray[np.int8], Parameters]:
+) -> tuple[NDArray[np.int16], Parameters]:
     """Give channels whose output never changes small parameters and no weights.
 
     They often have absurd scales, which would ask for the wide mode.
 
     Parameters
     ----------
-    weights : int8 [channels, taps]
+    weights : int16 [channels, taps]
         Weights.
     parameters : Parameters
         Of the channels.
@@ -136,7 +136,7 @@ def fold_constant_channels(
     )
     multiplier, shift = _UNIT
     return (
-        np.where(is_constant[:, None], 0, weights).astype(np.int8),
+        np.where(is_constant[:, None], 0, weights).astype(np.int16),
         Parameters(
             np.where(is_constant, values - output_zero_point, parameters.bias).astype(np.int32),
             np.where(is_constant, multiplier, parameters.multiplier).astype(np.int32),
@@ -151,32 +151,36 @@ def _fits_int32(values: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 @functools.lru_cache(maxsize=256)
-def exact_division(count: int) -> tuple[int, int] | None:
-    """Return a multiplier and a shift that divide sums of ``count`` int8, halves away from zero.
+def exact_division(count: int, offset: int) -> tuple[int, int] | None:
+    """Return a multiplier and a shift that divide sums of ``count`` numbers, halves away from zero.
 
     Parameters
     ----------
     count : int
         1 or more.
+    offset : int
+        Added to each int8 of the sum: 0 to 128.
 
     Returns
     -------
     tuple of int or None
-        Proven for every sum from ``-128 * count`` to ``127 * count``; None if there is none.
+        Proven for every sum from ``(offset - 128) * count`` to ``(offset + 127) * count``; None if
+        there is none.
 
     Notes
     -----
     The requantizer rounds halves up. A multiplier a little above ``2**(31 - shift) / count`` moves
     them away from zero on both sides; the larger the shift, the less it moves other sums.
     """
-    sums = np.arange(-128 * count, 127 * count + 1, dtype=np.int64)
+    low, high = (offset - 128) * count, (offset + 127) * count
+    sums = np.arange(low, high + 1, dtype=np.int64)
     expected = np.sign(sums) * ((np.abs(sums) + count // 2) // count)
-    largest_shift = NARROW_BITS - 1 - (128 * count).bit_length()
+    largest_shift = NARROW_BITS - 1 - max(-low, high).bit_length()
     for shift in range(largest_shift, -1, -1):
         least = -(-(1 << (31 - shift)) // count)
         for multiplier in range(least, least + 3):
             if multiplier <= INT32_MAX:
-                got = requantize(sums, multiplier, shift, 0, -128, 127)
+                got = requantize(sums, multiplier, shift, 0, -256, 255)
                 if np.array_equal(got, expected):
                     return multiplier, shift
     return None

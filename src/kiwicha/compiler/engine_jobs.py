@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kiwicha.compiler.engine_layers import EngineLayer, Window, padded, run_shape
 from kiwicha.compiler.engine_packed import stream_parameters
@@ -75,7 +76,8 @@ def weight_stream(layer: EngineLayer, macs: int, input_pitch: int) -> bytes:
         words = pack_depthwise_words(layer.weights, macs, channels, stride)
         if layer.flags & JobFlag.ONES:
             words = words[:, :1]
-    return pack_groups(stream_parameters(layer), words, channels)
+    stored = (words + np.int16(layer.weight_zero_point)).astype(np.int8)
+    return pack_groups(stream_parameters(layer), stored, channels)
 
 
 def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
@@ -94,17 +96,17 @@ def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
     return groups * (channels * GROUP_PARAMETER_BYTES + words * bytes_of_word(macs, layer.flags))
 
 
-def _conv_bytes(layer: EngineLayer, pitch: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
-    """Return int8 [outputs, words, 8]: the weight of every byte that a pixel reads."""
+def _conv_bytes(layer: EngineLayer, pitch: int) -> NDArray[np.int16]:
+    """Return int16 [outputs, words, 8]: the weight of every byte that a pixel reads."""
     outputs, rows, columns, channels = layer.weights.shape
     runs, words = run_shape(layer.window, pitch)
     if runs == 1:
-        pixels = np.zeros((outputs, rows, columns, pitch), np.int8)
+        pixels = np.zeros((outputs, rows, columns, pitch), np.int16)
         pixels[..., :channels] = layer.weights
         run_bytes = pixels.reshape(outputs, rows, columns * pitch)
     else:
         run_bytes = layer.weights.reshape(outputs, rows * columns, channels)
-    whole = np.zeros((*run_bytes.shape[:2], words * INPUT_LANES), np.int8)
+    whole = np.zeros((*run_bytes.shape[:2], words * INPUT_LANES), np.int16)
     whole[..., : run_bytes.shape[2]] = run_bytes
     return whole.reshape(outputs, -1, INPUT_LANES)
 
@@ -138,6 +140,7 @@ def engine_job(layer: EngineLayer, macs: int, first_layer: int, part: Part) -> E
         "output_zero_point": layer.output_zero_point,
         "activation_min": layer.clamp[0],
         "activation_max": layer.clamp[1],
+        "weight_zero_point": layer.weight_zero_point,
         "output_address": part.output_address,
     }
     return EngineJob(**(fields | build(layer, macs, part)))

@@ -71,12 +71,14 @@ class EngineLayer:
         Zero points.
     clamp : tuple of int
         Smallest and largest output.
-    weights : int8
-        CONV: [O, H, W, I]; DEPTHWISE: [H, W, C].
+    weights : int16
+        CONV: [O, H, W, I]; DEPTHWISE: [H, W, C]; less than 256 in size.
     tables : int32 [256, 2]
         ADD and TABLE.
     merged : tuple of int
         Positions of earlier layers that it does as well.
+    weight_zero_point : int
+        What must be added to the weights to make them int8.
     """
 
     position: int
@@ -90,9 +92,10 @@ class EngineLayer:
     input_zero_point: int
     output_zero_point: int
     clamp: tuple[int, int]
-    weights: NDArray[np.int8]
+    weights: NDArray[np.int16]
     tables: NDArray[np.int32]
     merged: tuple[int, ...] = ()
+    weight_zero_point: int = 0
 
     @property
     def positions(self) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ def packed_if_faster(layer: EngineLayer, macs: int) -> EngineLayer:
         Products per cycle.
     """
     fits = macs == PACKED_MACS and layer.kind is JobKind.CONV
-    if not fits or (layer.weights < -PACKED_WEIGHT_LIMIT).any():
+    if not fits or (np.abs(layer.weights) > PACKED_WEIGHT_LIMIT).any():
         return layer
     packed = dataclasses.replace(layer, flags=layer.flags | JobFlag.PACKED)
     return packed if _cycles(packed, macs) < _cycles(layer, macs) else layer

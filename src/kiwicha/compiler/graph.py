@@ -4,6 +4,7 @@ import enum
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,16 +111,24 @@ class Quantization:
         As many as scales in a well-formed model.
     dimension : int
         The sliced dimension.
+    is_single : bool
+        The values are uint8 in the model: some products of scales are rounded to float32.
     """
 
     scales: NDArray[np.float32]
     zero_points: NDArray[np.int64]
     dimension: int
+    is_single: bool = False
 
     @property
     def scale(self) -> float:
         """The first scale, exactly."""
         return float(self.scales[0])
+
+    @property
+    def factor(self) -> np.floating[Any]:
+        """The first scale, for products and quotients that are of float32 where it is single."""
+        return self.scales[0] if self.is_single else np.float64(self.scales[0])
 
     @property
     def zero_point(self) -> int:
@@ -151,6 +160,8 @@ class Tensor:
         The tensor keeps its value from one inference to the next.
     is_sparse : bool
         ``data`` holds only the elements that are not zero.
+    is_shifted : bool
+        Values are uint8 in the model; here they and the zero points are int8, less by 128.
     """
 
     index: int
@@ -162,6 +173,7 @@ class Tensor:
     data: NDArray[np.uint8] | None
     is_variable: bool
     is_sparse: bool
+    is_shifted: bool = False
 
     @property
     def elements(self) -> int:
@@ -178,6 +190,11 @@ class Tensor:
     def is_constant(self) -> bool:
         """Whether the model holds the values."""
         return self.data is not None
+
+    @property
+    def shift(self) -> int:
+        """What the values are less than in the model."""
+        return 128 if self.is_shifted else 0
 
     def int8s(self) -> NDArray[np.int8]:
         """Return the values of a constant of type int8."""

@@ -11,7 +11,7 @@ from kiwicha.compiler.graph import Graph, Tensor
 from kiwicha.isa import Kernel
 from kiwicha.layout import Struct
 
-__all__ = ["Layer", "Network", "Values"]
+__all__ = ["Layer", "Network", "Values", "weights_of"]
 
 Values = NDArray[np.generic]
 _OPTIONAL = {Kernel.CUSTOM: ("input_2", "input_3", "input_4", "parameters")}
@@ -58,6 +58,12 @@ class Layer:
     def calls(self) -> tuple["Layer", ...]:
         """All kernel calls, in order; none if nothing has to be executed."""
         return () if self.kernel is None else (self, *self.more)
+
+
+def weights_of(layer: Layer) -> NDArray[np.int16]:
+    """Return what a layer multiplies by, in the order of its weights: -255 to 255."""
+    offset = np.int16(layer.params.weight_offset)
+    return layer.constants["weights"].astype(np.int16) + offset
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ tensor can lie inside another one, or be another name for it.
 from collections.abc import Callable
 
 from kiwicha.compiler.fold import folded, folds, replaced_operators
-from kiwicha.compiler.graph import Graph, Operator
+from kiwicha.compiler.graph import Graph, Operator, TensorType
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.lower_arg_max import lower_arg_max
 from kiwicha.compiler.lower_custom import lower_custom
@@ -21,7 +21,7 @@ from kiwicha.compiler.lower_elementwise import (
 )
 from kiwicha.compiler.lower_moves import lower_moves
 from kiwicha.compiler.lower_resize import lower_resize_bilinear
-from kiwicha.compiler.lower_tables import lower_table
+from kiwicha.compiler.lower_tables import lower_table, table_layer
 from kiwicha.compiler.lower_windows import (
     lower_conv,
     lower_depthwise,
@@ -31,6 +31,7 @@ from kiwicha.compiler.lower_windows import (
 )
 from kiwicha.compiler.places import Places
 from kiwicha.compiler.rules import MOVES, REDUCTIONS, UNARIES
+from kiwicha.compiler.shift import FLIP, FLIP_TABLE, with_flipped_edges
 from kiwicha.custom import MODEL_PREFIX
 
 __all__ = ["lower"]
@@ -66,12 +67,15 @@ def lower(graph: Graph) -> Network:
     graph : Graph
         A model that `kiwicha.compiler.check.check` accepts.
     """
+    graph, order = with_flipped_edges(graph)
     found = folds(graph)
     replaced = replaced_operators(found)
-    places = Places(graph)
+    places = Places(graph, order)
     layers = []
-    for operator in graph.operators:
-        if operator.index in replaced:
+    for operator in order:
+        if _is_flip(graph, operator):
+            layer = table_layer(operator, FLIP_TABLE)
+        elif operator.index in replaced:
             layer = Layer(operator.index, operator.name)
         elif operator.name in MOVES:
             layer = lower_moves(graph, operator, places)
@@ -85,3 +89,12 @@ def lower(graph: Graph) -> Network:
     network = Network(graph, tuple(layers), places.aliases, places.parts)
     network.verify()
     return network
+
+
+def _is_flip(graph: Graph, operator: Operator) -> bool:
+    """Whether an operator stands at an edge of the model, between uint8 and int8."""
+    is_unsigned = (
+        graph.tensors[index].type is TensorType.UINT8
+        for index in (operator.inputs[0], operator.outputs[0])
+    )
+    return operator.name == FLIP and any(is_unsigned)

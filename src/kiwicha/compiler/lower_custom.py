@@ -87,11 +87,10 @@ def lower_custom(graph: Graph, operator: Operator) -> Layer:
 
 
 def _tensor_problems(what: str, tensor: Tensor) -> Iterator[Problem]:
-    if tensor.type not in _DTYPES:
-        allowed = " or ".join(kind.text for kind in _DTYPES)
-        yield Problem(
-            f"{what} must be {allowed}, not {tensor.type.text}", tensor, is_about_type=True
-        )
+    kind = TensorType.UINT8 if tensor.is_shifted else tensor.type
+    if kind not in _DTYPES:
+        allowed = " or ".join(known.text for known in _DTYPES)
+        yield Problem(f"{what} must be {allowed}, not {kind.text}", tensor, is_about_type=True)
     if (
         len(tensor.shape) > MAX_RANK
         or min(tensor.shape, default=1) < 1

@@ -152,6 +152,7 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
             exponentials=Ref(),
             rows=math.prod(source.shape[:-1]),
             depth=source.shape[-1],
+            output_offset=_quantization(output).zero_point,
         ),
         tensors={"input": source.index, "output": output.index},
         constants={"exponentials": table.astype(np.int32)},

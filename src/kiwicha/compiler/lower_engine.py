@@ -15,7 +15,7 @@ from kiwicha.compiler.engine_bounds import (
 )
 from kiwicha.compiler.engine_layers import EngineLayer, Window, padded, run_shape
 from kiwicha.compiler.engine_tables import PAIR_KERNELS, engine_tables
-from kiwicha.compiler.layers import Layer, Network
+from kiwicha.compiler.layers import Layer, Network, weights_of
 from kiwicha.engine_packing import Parameters
 from kiwicha.isa import Conv, Kernel, Mean, Pool
 from kiwicha.isa_engine import (
@@ -32,7 +32,7 @@ _MAX_U8 = 2**8 - 1
 _MAX_U16 = 2**16 - 1
 _MAX_OFFSET = 2**15
 _HALF_CHAIN = 4
-_NO_WEIGHTS = np.zeros(0, np.int8)
+_NO_WEIGHTS = np.zeros(0, np.int16)
 _NO_TABLES = np.zeros((0, 2), np.int32)
 
 
@@ -88,7 +88,7 @@ def _window_layer(network: Network, position: int) -> EngineLayer | None:
         p.pad_top,
         p.pad_left,
     )
-    weights = layer.constants["weights"].astype(np.int8, copy=False)
+    weights = weights_of(layer)
     kind = JobKind.CONV
     if layer.kernel is Kernel.DEPTHWISE_CONV and p.input_channels == 1:
         # With one input channel every output channel sees the same window: a convolution.
@@ -112,6 +112,7 @@ def _window_layer(network: Network, position: int) -> EngineLayer | None:
         weights,
         parameters,
         (-p.input_offset, p.output_offset, p.activation_min, p.activation_max),
+        -p.weight_offset,
     )
 
 
@@ -126,7 +127,7 @@ def _average_pool(network: Network, position: int) -> EngineLayer | None:
         or (p.output_width - 1) * p.stride_width + p.kernel_width > p.input_width
     )
     count = p.kernel_height * p.kernel_width
-    division = None if has_borders or count > _MAX_U16 else exact_division(count)
+    division = None if has_borders or count > _MAX_U16 else exact_division(count, p.offset)
     if stored is None or p.batches != 1 or division is None:
         return None
     is_global = (p.kernel_height, p.kernel_width) == (p.input_height, p.input_width)
@@ -146,7 +147,8 @@ def _average_pool(network: Network, position: int) -> EngineLayer | None:
         )
     if window is None:
         return None
-    return _sums(position, stored, window, 0, division, (0, 0, p.activation_min, p.activation_max))
+    offsets = (-p.offset, -p.offset, p.activation_min, p.activation_max)
+    return _sums(position, stored, window, 0, division, offsets)
 
 
 def _mean(network: Network, position: int) -> EngineLayer | None:
@@ -187,7 +189,7 @@ def _sums(
 ) -> EngineLayer | None:
     """Return a layer that sums the pixels of windows and scales the sums."""
     channels = window.channels
-    weights = np.ones((window.kernel_rows, window.kernel_columns, channels), np.int8)
+    weights = np.ones((window.kernel_rows, window.kernel_columns, channels), np.int16)
     parameters = Parameters(*(np.full(channels, value, np.int32) for value in (bias, *scale)))
     return _checked(position, JobKind.DEPTHWISE, stored, window, weights, parameters, offsets)
 
@@ -197,9 +199,10 @@ def _checked(
     kind: JobKind,
     stored: tuple[int, ...],
     window: Window,
-    weights: NDArray[np.int8],
+    weights: NDArray[np.int16],
     parameters: Parameters,
     offsets: tuple[int, int, int, int],
+    weight_zero_point: int = 0,
 ) -> EngineLayer | None:
     """Return the layer if every number fits its field and the sums their registers."""
     input_zero_point, output_zero_point, *clamp = offsets
@@ -241,7 +244,12 @@ def _checked(
         (clamp[0], clamp[1]),
         weights,
         _NO_TABLES,
+        weight_zero_point=0 if _are_int8(weights) else weight_zero_point,
     )
+
+
+def _are_int8(values: NDArray[np.int16]) -> bool:
+    return bool(values.min() >= -128 and values.max() <= 127)
 
 
 def _fits(window: Window, channels: int) -> bool:

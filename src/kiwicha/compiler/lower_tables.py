@@ -16,6 +16,7 @@ from kiwicha.compiler.unary_scales import (
     function_scale,
     hard_swish_scales,
     leaky_ratio,
+    relu_ratio,
     rescaling_ratio,
 )
 from kiwicha.floats import dequantized, thresholds
@@ -31,6 +32,7 @@ from kiwicha.numerics import (
 __all__ = ["ALL_BYTES", "lower_table", "rescaling_table", "table_layer"]
 
 Int64s = NDArray[np.int64]
+Reals = NDArray[np.float32]
 
 ALL_BYTES: Int64s = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int64)
 """The int8 that each unsigned byte stands for: the order of a table."""
@@ -103,7 +105,7 @@ def _requantized(graph: Graph, operator: Operator) -> Int64s:
 
 def _relu(graph: Graph, operator: Operator) -> Int64s:
     inputs, output = _pair(graph, operator)
-    scale = Scale(*quantize_multiplier(rescaling_ratio(inputs, output)))
+    scale = Scale(*quantize_multiplier(relu_ratio(inputs, output)))
     return _rescaled(inputs, output, scale, activation_range(Activation.RELU, output))
 
 
@@ -116,19 +118,56 @@ def _leaky_relu(graph: Graph, operator: Operator) -> Int64s:
     ratio = leaky_ratio(inputs, output, operator.options.alpha)
     values = ALL_BYTES - inputs.zero_point
     kept = multiply_by_quantized_multiplier(
-        values, *quantize_multiplier(rescaling_ratio(inputs, output))
+        values, *quantize_multiplier(relu_ratio(inputs, output))
     )
-    leaked = multiply_by_quantized_multiplier(values, *quantize_multiplier(abs(ratio)))
-    results = np.where(values >= 0, kept, int(math.copysign(1, ratio)) * leaked)
+    sign = int(math.copysign(1, ratio))
+    multiplier, shift = quantize_multiplier(abs(ratio))
+    if graph.input(operator).is_shifted:
+        # LiteRT gives the sign to the multiplier: other halves are rounded up.
+        leaked = multiply_by_quantized_multiplier(values, sign * multiplier, shift)
+    else:
+        leaked = sign * multiply_by_quantized_multiplier(values, multiplier, shift)
+    results = np.where(values >= 0, kept, leaked)
     return (results + output.zero_point).clip(INT8_MIN, INT8_MAX)
 
 
 def _logistic(graph: Graph, operator: Operator) -> Int64s:
+    if graph.input(operator).is_shifted:
+        return _real_function(graph, operator, _sigmoid)
     return _function(graph, operator, logistic, result_bits=8, offset=INT8_MIN)
 
 
 def _tanh(graph: Graph, operator: Operator) -> Int64s:
+    if graph.input(operator).is_shifted:
+        return _real_function(graph, operator, _hyperbolic_tangent)
     return _function(graph, operator, tanh, result_bits=7, offset=0)
+
+
+def _real_function(graph: Graph, operator: Operator, function: Callable[[Reals], Reals]) -> Int64s:
+    """Return the table of a function of float32 numbers.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/kernels/internal/common.h, LUTPopulate: float32 throughout, rounded half
+    away from zero.
+    """
+    inputs, output = _pair(graph, operator)
+    values = (ALL_BYTES - inputs.zero_point).astype(np.float32) * inputs.scales[0]
+    scaled = (function(values) * (np.float32(1) / output.scales[0])).astype(np.float64)
+    rounded = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)
+    results: Int64s = rounded.astype(np.int64) + output.zero_point
+    return results.clip(INT8_MIN, INT8_MAX)
+
+
+def _sigmoid(x: Reals) -> Reals:
+    with np.errstate(over="ignore"):  # an infinite exponential gives 0
+        exponentials = np.exp(-x.astype(np.float64)).astype(np.float32)
+    quotient: Reals = np.float32(1) / (np.float32(1) + exponentials)
+    return quotient
+
+
+def _hyperbolic_tangent(x: Reals) -> Reals:
+    return np.tanh(x.astype(np.float64)).astype(np.float32)
 
 
 def _function(

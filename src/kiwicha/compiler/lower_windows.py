@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kiwicha.compiler.graph import Graph, Operator, Quantization, Tensor
 from kiwicha.compiler.layers import Layer, Values
@@ -29,7 +30,7 @@ def lower_conv(graph: Graph, operator: Operator) -> Layer:
         return _lower_window(graph, operator, Kernel.CONV, depth_multiplier=1)
     if group_channels > 1:
         layer = _lower_window(graph, operator, Kernel.CONV, depth_multiplier=1)
-        weights = _ungrouped(layer.constants["weights"], channels)
+        weights = _ungrouped(layer.constants["weights"], channels, -layer.params.weight_offset)
     else:
         multiplier = outputs // channels
         layer = _lower_window(graph, operator, Kernel.DEPTHWISE_CONV, multiplier)
@@ -37,10 +38,10 @@ def lower_conv(graph: Graph, operator: Operator) -> Layer:
     return dataclasses.replace(layer, constants={**layer.constants, "weights": weights})
 
 
-def _ungrouped(weights: Values, channels: int) -> Values:
-    """Return OHWI weights for all input channels, 0 for those of other groups."""
+def _ungrouped(weights: Values, channels: int, zero: int) -> Values:
+    """Return OHWI weights for all input channels, ``zero`` for those of other groups."""
     outputs, height, width, group_channels = weights.shape
-    full = np.zeros((outputs, height, width, channels), weights.dtype)
+    full = np.full((outputs, height, width, channels), zero, weights.dtype)
     group_outputs = outputs // (channels // group_channels)
     for output in range(outputs):
         first = output // group_outputs * group_channels
@@ -72,6 +73,7 @@ def _lower_window(
         width, kernel_width, options.stride_width, options.dilation_width, output_width
     )
     low, high = activation_range(options.activation, _quantization(output))
+    constants, weight_offset = _channel_constants(graph, operator, output_channels)
     taps = kernel_height * kernel_width * (window_channels if kernel is Kernel.CONV else 1)
     return Layer(
         operator.index,
@@ -98,12 +100,13 @@ def _lower_window(
             depth_multiplier=depth_multiplier,
             tile_pixels=4,
             input_offset=-_quantization(graph.input(operator)).zero_point,
+            weight_offset=weight_offset,
             output_offset=_quantization(output).zero_point,
             activation_min=low,
             activation_max=high,
         ),
         tensors={"input": source.index, "output": output.index},
-        constants=_channel_constants(graph, operator, output_channels),
+        constants=constants,
     )
 
 
@@ -136,6 +139,7 @@ def lower_fully_connected(graph: Graph, operator: Operator) -> Layer:
     output, weights = graph.output(operator), graph.input(operator, 1)
     output_channels, channels = weights.shape
     low, high = activation_range(operator.options.activation, _quantization(output))
+    constants, weight_offset = _channel_constants(graph, operator, output_channels)
     return Layer(
         operator.index,
         operator.name,
@@ -161,12 +165,13 @@ def lower_fully_connected(graph: Graph, operator: Operator) -> Layer:
             depth_multiplier=1,
             tile_pixels=4,
             input_offset=-_quantization(graph.input(operator)).zero_point,
+            weight_offset=weight_offset,
             output_offset=_quantization(output).zero_point,
             activation_min=low,
             activation_max=high,
         ),
         tensors={"input": operator.inputs[0], "output": output.index},
-        constants=_channel_constants(graph, operator, output_channels),
+        constants=constants,
     )
 
 
@@ -200,6 +205,7 @@ def lower_pool(graph: Graph, operator: Operator) -> Layer:
             pad_left=padding_before(
                 width, options.kernel_width, options.stride_width, 1, output_width
             ),
+            offset=source.shift,
             activation_min=low,
             activation_max=high,
         ),
@@ -213,7 +219,8 @@ def _empty_references() -> dict[str, Ref]:
 
 def _channel_constants(
     graph: Graph, operator: Operator, channels: int
-) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
+) -> tuple[dict[str, NDArray[np.generic]], int]:
+    """Return the constants of a layer with weights, and what is to be added to its weights."""
     weights, bias = graph.input(operator, 1), graph.operand(operator, 2)
     multipliers, shifts = channel_scales(
         _quantization(graph.input(operator)),
@@ -221,12 +228,23 @@ def _channel_constants(
         _quantization(graph.output(operator)),
         channels,
     )
-    return {
-        "weights": weights.int8s(),
+    values, offset = _plain_weights(weights)
+    constants: dict[str, NDArray[np.generic]] = {
+        "weights": values,
         "bias": np.zeros(channels, np.int32) if bias is None else bias.int32s().reshape(-1),
         "multiplier": multipliers,
         "shift": shifts,
     }
+    return constants, offset
+
+
+def _plain_weights(weights: Tensor) -> tuple[NDArray[np.int8], int]:
+    """Return weights and what is to be added to them: nothing if the sums are int8."""
+    zero_point = _quantization(weights).zero_point
+    values = weights.int8s().astype(np.int16) - zero_point
+    if values.min() >= np.iinfo(np.int8).min and values.max() <= np.iinfo(np.int8).max:
+        return values.astype(np.int8), 0
+    return weights.int8s(), -zero_point
 
 
 def _quantization(tensor: Tensor) -> Quantization:

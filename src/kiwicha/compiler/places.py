@@ -1,8 +1,8 @@
 """Which tensors need no memory of their own: they lie where another tensor lies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from kiwicha.compiler.graph import NO_TENSOR, Graph
+from kiwicha.compiler.graph import NO_TENSOR, Graph, Operator
 from kiwicha.compiler.placement import Buffer, lower_bound
 from kiwicha.compiler.views import Runs
 from kiwicha.isa import ALIGNMENT_BYTES
@@ -21,15 +21,17 @@ class Places:
     ----------
     graph : Graph
         The model.
+    order : sequence of Operator
+        Its operators as they are executed.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, order: Sequence[Operator]) -> None:
         self._graph = graph
         self.aliases: dict[int, int] = {}
         """Tensors with the same bytes as another one; see `kiwicha.compiler.layers.Network`."""
         self.parts: dict[int, tuple[int, int]] = {}
         """Tensors inside another one."""
-        self._lifetimes = _lifetimes(graph)
+        self._lifetimes = _lifetimes(graph, order)
 
     def share(self, source: int, target: int, copy: Runs) -> bool:
         """Return whether a copy is not needed, because ``target`` gets the memory of ``source``.
@@ -95,13 +97,13 @@ class Places:
         )
 
 
-def _lifetimes(graph: Graph) -> dict[int, tuple[int, int]]:
+def _lifetimes(graph: Graph, order: Sequence[Operator]) -> dict[int, tuple[int, int]]:
     """Return the first and last operator that needs each tensor."""
     lifetimes: dict[int, tuple[int, int]] = dict.fromkeys(graph.inputs, (-1, -1))
-    for number, operator in enumerate(graph.operators):
+    for number, operator in enumerate(order):
         for tensor in (*operator.inputs, *operator.outputs):
             if tensor != NO_TENSOR:
                 lifetimes[tensor] = (lifetimes.get(tensor, (number, number))[0], number)
     for tensor in graph.outputs:
-        lifetimes[tensor] = (lifetimes.get(tensor, (0, 0))[0], len(graph.operators))
+        lifetimes[tensor] = (lifetimes.get(tensor, (0, 0))[0], len(order))
     return lifetimes

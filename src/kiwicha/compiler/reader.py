@@ -23,6 +23,7 @@ from kiwicha.compiler.graph import (
     Tensor,
     TensorType,
 )
+from kiwicha.compiler.shift import shifted
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import ModelError
 
@@ -113,7 +114,7 @@ _OPERATOR_NAMES: dict[int, str] = {
 
 
 def read(raw: bytes) -> Graph:
-    """Return the model stored in ``raw``.
+    """Return the model stored in ``raw``, with int8 tensors for those of uint8.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def read(raw: bytes) -> Graph:
     except (struct.error, ValueError, TypeError, IndexError, OverflowError) as error:
         raise ModelError(f"the file is truncated or damaged ({error})") from error
     graph.verify()
-    return graph
+    return shifted(graph)
 
 
 class _Reader:

@@ -44,12 +44,13 @@ def scales_channels_moderately(graph: Graph, operator: Operator) -> Iterator[Pro
         )
 
 
-@rule(SCALE_RULES, "FULLY_CONNECTED")
+@rule(SCALE_RULES, *WITH_WEIGHTS)
 def scales_its_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """FULLY_CONNECTED with one weight scale has a bias scale of input scale x weight scale."""
+    """FULLY_CONNECTED with one weight scale, and uint8, have a bias scale of input x weights."""
     weights, bias = graph.input(operator, 1), graph.operand(operator, 2)
     scales = quantization(weights).scales
-    if bias is None or len(scales) > 1:
+    is_compared = operator.name == "FULLY_CONNECTED" or weights.is_shifted
+    if bias is None or len(scales) > 1 or not is_compared:
         return
     actual = 0.0 if bias.quantization is None else bias.quantization.scale
     expected = quantization(graph.input(operator)).scale * float(scales[0])
@@ -111,13 +112,13 @@ def pools_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Proble
 
 @rule(SCALE_RULES, "SOFTMAX")
 def gives_probabilities(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """SOFTMAX's output has scale 1/256, zero point -128; beta x input scale is above 2**-26."""
+    """SOFTMAX's output has scale 1/256 and the least zero point; beta x input scale > 2**-26."""
     source, output = graph.input(operator), graph.output(operator)
     parameters = quantization(output)
     if (parameters.scale, parameters.zero_point) != (1 / 256, -128):
         yield Problem(
-            "output scale and zero point must be 0.00390625 and -128, "
-            f"not {parameters.scale} and {parameters.zero_point}",
+            f"output scale and zero point must be 0.00390625 and {output.shift - 128}, "
+            f"not {parameters.scale} and {parameters.zero_point + output.shift}",
             output,
         )
     factor = operator.options.beta * quantization(source).scale

@@ -1,6 +1,7 @@
 """Fixed-point parameters of operators, evaluated as TensorFlow Lite Micro evaluates them.
 
-Scales are float32 numbers of the model, held exactly; every product and quotient is in double.
+Scales are float32 numbers of the model, held exactly; products and quotients are in double, some
+of uint8 in float32.
 """
 
 import math
@@ -83,12 +84,12 @@ def channel_scales(
 
     Notes
     -----
-    Ref: tensorflow/lite/kernels/kernel_util.cc, PopulateConvolutionQuantizationParams. Shifts can
-    exceed `MAX_SHIFT`; `kiwicha.compiler.check` refuses them.
+    Ref: tensorflow/lite/kernels/kernel_util.cc, PopulateConvolutionQuantizationParams and, for
+    uint8, GetQuantizedConvolutionMultipler: only the product is of float32. Shifts can exceed
+    `MAX_SHIFT`; `kiwicha.compiler.check` refuses them.
     """
-    per_scale = [
-        quantize_multiplier(inputs.scale * float(scale) / output.scale) for scale in weights.scales
-    ]
+    products = (inputs.factor * scale for scale in weights.scales)
+    per_scale = [quantize_multiplier(float(product) / output.scale) for product in products]
     if len(per_scale) == 1:
         per_scale *= channels
     pairs = np.array(per_scale, np.int32).reshape(-1, 2)
@@ -121,9 +122,10 @@ def product_scale(a: Quantization, b: Quantization, output: Quantization) -> Sca
 
     Notes
     -----
-    Ref: tensorflow/lite/micro/kernels/mul_common.cc, CalculateOpDataMul.
+    Ref: tensorflow/lite/micro/kernels/mul_common.cc, CalculateOpDataMul; for uint8
+    tensorflow/lite/kernels/mul.cc.
     """
-    return Scale(*quantize_multiplier(a.scale * b.scale / output.scale))
+    return Scale(*quantize_multiplier(float(a.factor * b.factor / output.factor)))
 
 
 def ratio_scale(inputs: Quantization, output: Quantization) -> Scale:
@@ -131,9 +133,10 @@ def ratio_scale(inputs: Quantization, output: Quantization) -> Scale:
 
     Notes
     -----
-    Ref: tensorflow/lite/micro/kernels/{reduce_common,prelu_common}.cc.
+    Ref: tensorflow/lite/micro/kernels/{reduce_common,prelu_common}.cc; for uint8
+    tensorflow/lite/kernels/activations.cc.
     """
-    return Scale(*quantize_multiplier(inputs.scale / output.scale))
+    return Scale(*quantize_multiplier(float(inputs.factor / output.factor)))
 
 
 def mean_scale(inputs: Quantization, output: Quantization, count: int) -> Scale:

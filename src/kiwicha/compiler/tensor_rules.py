@@ -56,11 +56,13 @@ def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"number of inputs must be at most {allowed}, not {len(operator.inputs)}")
 
 
+_ALLOWED_TEXTS = {TensorType.INT8: "int8 or uint8"}
+"""uint8 is int8 here: see `kiwicha.compiler.shift`."""
 _CARRIED_TYPES = (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32)
 
 
 def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
-    """Activations are int8, but for float32 into QUANTIZE, from DEQUANTIZE, int32 from ARG_MAX.
+    """Activations are int8 or uint8; float32 into QUANTIZE, from DEQUANTIZE; int32 from ARG_MAX.
 
     Operators that only move data, and inputs and outputs of the model, are of any of these types.
     """
@@ -69,7 +71,7 @@ def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
 
 def _type_problems(what: str, tensor: Tensor, allowed: tuple[TensorType, ...]) -> Iterator[Problem]:
     if tensor.type not in allowed:
-        names = " or ".join(kind.text for kind in allowed)
+        names = " or ".join(_ALLOWED_TEXTS.get(kind, kind.text) for kind in allowed)
         yield Problem(f"{what} must be {names}, not {tensor.type.text}", tensor, is_about_type=True)
 
 
@@ -99,7 +101,7 @@ def has_a_fixed_shape(what: str, tensor: Tensor) -> Iterator[Problem]:
 
 
 def has_one_scale(what: str, tensor: Tensor) -> Iterator[Problem]:
-    """Activations have one scale, finite and more than 0, and one zero point, -128 to 127."""
+    """Activations have one scale, finite and more than 0, and one zero point in their range."""
     if tensor.type is not TensorType.INT8:
         return
     parameters = tensor.quantization
@@ -112,9 +114,16 @@ def has_one_scale(what: str, tensor: Tensor) -> Iterator[Problem]:
         yield Problem(
             f"{what}'s scale must be finite and more than 0, not {parameters.scale}", tensor
         )
-    if not -128 <= parameters.zero_point <= 127:
+    yield from _zero_point_problems(f"{what}'s", tensor)
+
+
+def _zero_point_problems(whose: str, tensor: Tensor) -> Iterator[Problem]:
+    zero_point = 0 if tensor.quantization is None else tensor.quantization.zero_point
+    if not -128 <= zero_point <= 127:
         yield Problem(
-            f"{what}'s zero point must be -128 to 127, not {parameters.zero_point}", tensor
+            f"{whose} zero point must be {tensor.shift - 128} to {tensor.shift + 127}, "
+            f"not {zero_point + tensor.shift}",
+            tensor,
         )
 
 
@@ -150,18 +159,43 @@ OPERAND_RULES.extend(
 
 
 @rule(OPERAND_RULES, *WITH_WEIGHTS)
-def has_int8_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Weights are an int8 constant with zero point 0."""
+def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Weights are a constant: int8 with zero point 0, or uint8 with one zero point."""
     weights = graph.input(operator, 1)
     if weights.type is not TensorType.INT8:
-        yield Problem(f"weights must be int8, not {weights.type.text}", weights, is_about_type=True)
+        yield Problem(
+            f"weights must be int8 or uint8, not {weights.type.text}", weights, is_about_type=True
+        )
         return
     if not weights.is_constant or weights.is_sparse:
         yield Problem("weights must be a dense constant", weights)
     if weights.quantization is None:
         yield Problem("weights must have scales and zero points, not none", weights)
+    elif weights.is_shifted:
+        if len(weights.quantization.scales) != 1:
+            count = len(weights.quantization.scales)
+            yield Problem(f"uint8 weights must have one scale, not {count}", weights)
+        yield from _zero_point_problems("weights'", weights)
     elif weights.quantization.zero_points.any():
         yield Problem("weights' zero point must be 0", weights)
+
+
+@rule(OPERAND_RULES)
+def has_one_signedness(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Activations and weights of an operator are all int8 or all uint8."""
+    tensors = [tensor for _, tensor in operands(graph, operator)]
+    if operator.name in WITH_WEIGHTS:
+        tensors.append(graph.input(operator, 1))
+    is_shifted = {tensor.is_shifted for tensor in tensors if tensor.type is TensorType.INT8}
+    if len(is_shifted) > 1:
+        yield Problem("activations and weights must be all int8 or all uint8, not both")
+
+
+@rule(OPERAND_RULES, "RESIZE_BILINEAR")
+def interpolates_int8(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """RESIZE_BILINEAR is of int8."""
+    if graph.input(operator).is_shifted:
+        yield Problem("input must be int8, not uint8", graph.input(operator), is_about_type=True)
 
 
 @rule(OPERAND_RULES, *WITH_WEIGHTS)

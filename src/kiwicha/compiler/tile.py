@@ -155,6 +155,8 @@ def _tile_depthwise(item: Tile) -> Tile:
         )
     if params.depth_multiplier != 1 or params.input_channels % WORD_BYTES:
         return item
+    if params.weight_offset > np.iinfo(np.int8).max:
+        return item  # It is a weight, too.
     packed = pack_depthwise(item.constants["weights"].astype(np.int8, copy=False))
     return dataclasses.replace(
         item,
@@ -200,7 +202,8 @@ def _dot_pixels(params: Conv, window: int) -> int:
     """Return the pixels of which a pass over all weights keeps the activations in the cache."""
     total = params.batches * params.output_height * params.output_width
     fitting = (DOT_TILE_BYTES - PIXELS * window) // window
-    return max(PIXELS, min(_floor(fitting), MAX_DOT_PIXELS, -(-total // PIXELS) * PIXELS))
+    most = MAX_WINDOW_PIXELS if params.weight_offset else MAX_DOT_PIXELS
+    return max(PIXELS, min(_floor(fitting), most, -(-total // PIXELS) * PIXELS))
 
 
 def _window_pixels(params: Conv, window: int) -> int:

@@ -10,6 +10,7 @@ from kiwicha.compiler.unary_scales import (
     function_scale,
     hard_swish_scales,
     leaky_ratio,
+    relu_ratio,
     rescaling_ratio,
 )
 
@@ -37,7 +38,7 @@ def rescales_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
     source, output = graph.input(operator), graph.output(operator)
     if source.type is not TensorType.INT8:
         return
-    ratio = rescaling_ratio(quantization(source), quantization(output))
+    ratio = relu_ratio(quantization(source), quantization(output))
     if not ratio < MAX_RATIO:
         yield Problem(
             f"input scale / output scale must be less than 2**{MAX_SHIFT}, not {ratio}", output
@@ -75,14 +76,14 @@ def clamps_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Probl
 
 @rule(UNARY_SCALE_RULES, "LOGISTIC", "TANH")
 def has_the_range_of_its_function(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """LOGISTIC's output has scale 1/256 and zero point -128, TANH's 1/128 and 0."""
+    """LOGISTIC's output has scale 1/256 and the least zero point, TANH's 1/128 and the middle."""
     output = graph.output(operator)
     scale, zero_point = _OUTPUTS[operator.name]
     parameters = quantization(output)
     if (parameters.scale, parameters.zero_point) != (scale, zero_point):
         yield Problem(
-            f"output scale and zero point must be {scale} and {zero_point}, "
-            f"not {parameters.scale} and {parameters.zero_point}",
+            f"output scale and zero point must be {scale} and {zero_point + output.shift}, "
+            f"not {parameters.scale} and {parameters.zero_point + output.shift}",
             output,
         )
 

@@ -1,9 +1,12 @@
 """Fixed-point parameters of operators with one input, as TensorFlow Lite Micro evaluates them.
 
-Like those of `kiwicha.compiler.scales`, all products and quotients are in double.
+Like those of `kiwicha.compiler.scales`, products and quotients are in double, but those of
+uint8 models where they are said to be factors.
 """
 
 import math
+
+import numpy as np
 
 from kiwicha.activations import HardSwishScale
 from kiwicha.compiler.graph import Quantization
@@ -15,6 +18,7 @@ __all__ = [
     "function_scale",
     "hard_swish_scales",
     "leaky_ratio",
+    "relu_ratio",
     "rescaling_ratio",
 ]
 
@@ -29,12 +33,17 @@ def leaky_ratio(inputs: Quantization, output: Quantization, alpha: float) -> flo
     -----
     Ref: tensorflow/lite/micro/kernels/leaky_relu_common.cc, CalculateOpDataLeakyRelu.
     """
-    return inputs.scale * alpha / output.scale
+    return float(inputs.factor * np.float32(alpha) / output.factor)
 
 
 def rescaling_ratio(inputs: Quantization, output: Quantization) -> float:
-    """Return the scale of RELU, of the positive inputs of LEAKY_RELU, and of QUANTIZE."""
+    """Return the scale of QUANTIZE."""
     return inputs.scale / output.scale
+
+
+def relu_ratio(inputs: Quantization, output: Quantization) -> float:
+    """Return the scale of RELU, and of the positive inputs of LEAKY_RELU."""
+    return float(inputs.factor / output.factor)
 
 
 def function_scale(inputs: Quantization) -> Scale:
