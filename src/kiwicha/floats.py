@@ -11,7 +11,7 @@ Ref: tensorflow/lite/kernels/internal/reference/{quantize,dequantize}.h in tflit
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["dequantized", "ordered_bits", "quantized", "thresholds"]
+__all__ = ["dequantized", "ordered_bits", "quantized", "rescaled", "thresholds"]
 
 _INFINITY = 0x7F80_0000
 """Bits of the largest float32."""
@@ -86,3 +86,27 @@ def dequantized(values: ArrayLike, scale: float, zero_point: int) -> NDArray[np.
     """Return ``scale * (value - zero_point)``, a product in double that is rounded to float32."""
     with np.errstate(over="ignore", under="ignore"):
         return (scale * (np.asarray(values, np.float64) - zero_point)).astype(np.float32)
+
+
+def rescaled(source: tuple[float, int], target: tuple[float, int]) -> NDArray[np.int8]:
+    """Return what CONCATENATION makes of each byte of an input, by the byte taken as unsigned.
+
+    Parameters
+    ----------
+    source, target : (float, int)
+        Scale and zero point of the input and of the output; zero points are -128 to 127.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/kernels/internal/reference/concatenation.h, ConcatenationWithScaling: in
+    float32, of values and zero points taken as uint8, which are larger by 128.
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        scale = np.float32(source[0]) * (np.float32(1) / np.float32(target[0]))
+        bias = np.float32(-(source[1] + 128)) * scale
+        exact = np.arange(256, dtype=np.float32) * scale + bias
+    wide = np.nan_to_num(exact.astype(np.float64))
+    rounded = np.copysign(np.floor(np.abs(wide) + 0.5), wide) + target[1] + 128
+    by_value = (rounded.clip(0, 255) - 128).astype(np.int8)
+    # The value v + 128 is 0 for the byte 128, which is -128.
+    return np.roll(by_value, 128)

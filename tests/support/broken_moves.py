@@ -97,13 +97,6 @@ BROKEN_MOVES: list[tuple[Callable[[], bytes], str]] = [
         "operator 0 CONCATENATION (y): output must be [3, 3], not [4, 3]",
     ),
     (
-        lambda: join("CONCATENATION", [(2, 3), (1, 3)], (3, 3), 0.25, axis=0),
-        (
-            "operator 0 CONCATENATION (x0): scale and zero point must be the output's, 0.5 and 0, "
-            "not 0.25 and 0"
-        ),
-    ),
-    (
         lambda: join("PACK", [(2,), (3,)], (2, 2), axis=0),
         "operator 0 PACK: inputs must have one shape, not [[2], [3]]",
     ),

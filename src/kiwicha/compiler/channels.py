@@ -66,7 +66,11 @@ def sources(network: Network, layer: Layer) -> list[int]:
 def mixing(network: Network, layer: Layer) -> Mixing:
     """Return how a layer treats channels."""
     tensors = [network.storage(tensor) for tensor in layer.tensors.values()]
-    if any(not tensor.shape or tensor.elements == 0 for tensor in tensors):
+    if (
+        layer.more
+        or layer.ranges
+        or any(not tensor.shape or tensor.elements == 0 for tensor in tensors)
+    ):
         return Mixing.UNKNOWN
     channels = {n: network.storage(t).shape[-1] for n, t in layer.tensors.items()}
     p = layer.params

@@ -4,6 +4,7 @@ Convolutions take over padding and batching around them. What only moves data is
 tensor can lie inside another one, or be another name for it.
 """
 
+import dataclasses
 from collections.abc import Callable
 
 from kiwicha.compiler.fold import folded, folds, replaced_operators
@@ -86,6 +87,7 @@ def lower(graph: Graph) -> Network:
         if operator.index in found:
             layer = folded(graph, layer, found[operator.index])
         layers.append(layer)
+    graph = dataclasses.replace(graph, tensors=(*graph.tensors, *places.temporaries))
     network = Network(graph, tuple(layers), places.aliases, places.parts)
     network.verify()
     return network

@@ -49,6 +49,8 @@ def engine_layer(network: Network, position: int, *, has_tables: bool = True) ->
         The engine does ADD and TABLE.
     """
     layer = network.layers[position]
+    if layer.more or layer.ranges:
+        return None
     if layer.kernel in {Kernel.CONV, Kernel.DEPTHWISE_CONV, Kernel.FULLY_CONNECTED}:
         return _window_layer(network, position)
     if layer.kernel is Kernel.AVERAGE_POOL:

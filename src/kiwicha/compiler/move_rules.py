@@ -96,23 +96,6 @@ def joins_along_an_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
     yield from _shape_problems(output, (*shapes[0][:axis], joined, *shapes[0][axis + 1 :]))
 
 
-@rule(MOVE_RULES, "CONCATENATION")
-def joins_one_scale(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """CONCATENATION has inputs with its output's scale and zero point."""
-    output = graph.output(operator)
-    for index in operator.inputs:
-        source = graph.tensors[index]
-        if source.quantization is None or output.quantization is None:
-            continue
-        a, b = source.quantization, output.quantization
-        if (a.scale, a.zero_point) != (b.scale, b.zero_point):
-            yield Problem(
-                f"scale and zero point must be the output's, {b.scale} and {b.zero_point}, "
-                f"not {a.scale} and {a.zero_point}",
-                source,
-            )
-
-
 @rule(MOVE_RULES, "PACK")
 def packs_equal_shapes(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """PACK joins inputs of one shape along a new dimension."""

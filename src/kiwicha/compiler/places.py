@@ -1,8 +1,9 @@
 """Which tensors need no memory of their own: they lie where another tensor lies."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
-from kiwicha.compiler.graph import NO_TENSOR, Graph, Operator
+from kiwicha.compiler.graph import NO_TENSOR, Graph, Operator, Tensor
 from kiwicha.compiler.placement import Buffer, lower_bound
 from kiwicha.compiler.views import Runs
 from kiwicha.isa import ALIGNMENT_BYTES
@@ -31,6 +32,8 @@ class Places:
         """Tensors with the same bytes as another one; see `kiwicha.compiler.layers.Network`."""
         self.parts: dict[int, tuple[int, int]] = {}
         """Tensors inside another one."""
+        self.temporaries: list[Tensor] = []
+        """Working memory of operators, with indices behind those of the model's tensors."""
         self._lifetimes = _lifetimes(graph, order)
 
     def share(self, source: int, target: int, copy: Runs) -> bool:
@@ -45,7 +48,7 @@ class Places:
         copy : Runs
             Which bytes of one go where in the other.
         """
-        if not copy.is_one:
+        if not copy.is_one or NO_TENSOR in {source, target}:
             return False
         is_all = copy.source == (0, self._graph.tensors[source].stored_bytes)
         is_whole = copy.target == (0, self._graph.tensors[target].stored_bytes)
@@ -54,6 +57,18 @@ class Places:
         if is_whole:
             return self._put(target, source, copy.source[0])
         return is_all and self._put(source, target, copy.target[0])
+
+    def temporary(self, operator: Operator, elements: int) -> int:
+        """Return a new tensor, of the type of an operator's output, for its own use."""
+        index = len(self._graph.tensors) + len(self.temporaries)
+        name = f"working memory of operator {operator.index}"
+        output = self._graph.output(operator)
+        self.temporaries.append(
+            dataclasses.replace(
+                output, index=index, name=name, shape=(elements,), shape_signature=()
+            )
+        )
+        return index
 
     def _storage(self, tensor: int) -> int:
         while tensor in self.aliases:
