@@ -49,6 +49,19 @@ def test_results_show_each_run_above_its_command() -> None:
     ]
 
 
+def test_runs_beside_vela_have_a_page() -> None:
+    vela = {"accelerator": "ethos-u55-64", "cycles": 6000, "version": "5"}
+    runs = [run(config="64", vela=vela), run()]
+    page = documents.vela_page({"docs/results/kws.json": runs, "docs/results/area.json": {}})
+    assert page.splitlines()[-5:] == [
+        "| model | config | cycles | accelerator | Vela's estimate | ratio |",
+        "|---|---|---:|---|---:|---:|",
+        "| kws | 64 | 4,000 | ethos-u55-64 | 6,000 | 1.50 |",
+        "",
+        "`kiwicha bench kws --config 64,simd --compare vela --json docs/results/kws.json`, Vela 5",
+    ]
+
+
 def test_area_shows_counts_above_its_command() -> None:
     area = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
     assert documents.results({"docs/results/area.json": area}).splitlines() == [
@@ -78,7 +91,7 @@ def test_update_replaces_what_stands_between_the_markers(tmp_path: Path) -> None
     stale = f"above\n{documents.BEGIN}\nold\n{documents.END}\nbelow\n"
     folder = project(tmp_path, stale)
     (folder / "docs" / "results" / "a.json").write_text(json.dumps([run()]))
-    names = ["README.md", "docs/supported.md"]
+    names = ["README.md", "docs/supported.md", "docs/vela.md"]
     assert documents.update(folder, is_check=True) == names
     assert (folder / "README.md").read_text() == stale
     assert documents.update(folder, is_check=False) == names

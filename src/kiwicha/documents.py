@@ -3,6 +3,7 @@
 - The README's results, between two markers: a table for each file of ``docs/results``, which is
   what ``kiwicha bench --json`` or ``kiwicha area --json`` wrote, above the command that wrote it.
 - ``docs/supported.md``: the compiler's support rules.
+- ``docs/vela.md``: the runs that ``kiwicha bench --compare vela`` measured.
 """
 
 import argparse
@@ -15,12 +16,13 @@ from typing import Any
 from kiwicha.compiler import support_rules, supported_operators
 from kiwicha.errors import UsageError
 
-__all__ = ["BEGIN", "END", "main", "replaced", "results", "supported", "update"]
+__all__ = ["BEGIN", "END", "main", "replaced", "results", "supported", "update", "vela_page"]
 
 BEGIN = "<!-- results: written by python -m kiwicha.documents -->"
 END = "<!-- end of results -->"
 _RESULTS = "docs/results"
 _SUPPORTED = "docs/supported.md"
+_VELA = "docs/vela.md"
 _README = "README.md"
 
 
@@ -59,10 +61,46 @@ def _runs(name: str, runs: list[dict[str, Any]]) -> str:
             )
         models = " ".join(dict.fromkeys(run["model"] for run in runs))
         configs = ",".join(dict.fromkeys(run["config"] for run in runs))
+        compare = " --compare vela" if any("vela" in run for run in runs) else ""
     except (KeyError, TypeError) as error:
         raise UsageError(f"results must be those of kiwicha bench: {error} ({name})") from error
-    command = f"kiwicha bench {models} --config {configs} --json {name}"
+    command = f"kiwicha bench {models} --config {configs}{compare} --json {name}"
     return "\n".join([*rows, "", f"`{command}`", ""])
+
+
+def vela_page(files: dict[str, Any]) -> str:
+    """Return the page that sets our measurements beside Vela's estimates.
+
+    Parameters
+    ----------
+    files : dict
+        Contents of the JSON files by their path in the project.
+    """
+    parts = [
+        "# Beside Arm's Ethos-U55",
+        "",
+        "Written by `python -m kiwicha.documents` from the results below: cycles that we measured",
+        "on the simulated system, DRAM and CPU included, and what Arm's compiler Vela estimates",
+        "for the Ethos-U55 with as many multipliers and the same model file, all data in SRAM. A",
+        "ratio above 1 says that Vela's estimate is so many times our measurement. Neither number",
+        "speaks of clock frequencies: an Ethos-U55 is silicon, this is for FPGAs.",
+    ]
+    for name, value in sorted(files.items()):
+        runs = [run for run in value if "vela" in run] if isinstance(value, list) else []
+        if not runs:
+            continue
+        rows = ["| model | config | cycles | accelerator | Vela's estimate | ratio |"]
+        rows.append("|---|---|---:|---|---:|---:|")
+        rows += [
+            f"| {run['model']} | {run['config']} | {run['cycles']:,} | "
+            f"{run['vela']['accelerator']} | {run['vela']['cycles']:,} | "
+            f"{run['vela']['cycles'] / run['cycles']:.2f} |"
+            for run in runs
+        ]
+        command = _runs(name, value).splitlines()[-1]
+        versions = ", ".join(sorted({run["vela"]["version"] for run in runs}))
+        parts += ["", *rows, "", f"{command}, Vela {versions}"]
+    return "\n".join(parts) + "\n"
 
 
 def _area(name: str, value: dict[str, Any]) -> str:
@@ -134,7 +172,11 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         for path in (project / _RESULTS).glob("*.json")
     }
     readme = (project / _README).read_text(encoding="utf-8")
-    wanted = {_README: replaced(readme, results(runs)), _SUPPORTED: supported()}
+    wanted = {
+        _README: replaced(readme, results(runs)),
+        _SUPPORTED: supported(),
+        _VELA: vela_page(runs),
+    }
     stale = []
     for name, text in wanted.items():
         path = project / name

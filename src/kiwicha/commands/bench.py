@@ -1,13 +1,29 @@
 """``kiwicha bench``: cycles of several models on several configurations."""
 
-from typing import Annotated
+import dataclasses
+import enum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-__all__ = ["DEFAULT_MODELS", "bench"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from kiwicha.commands.execution import Job, Outcome
+    from kiwicha.vela import Estimate
+
+__all__ = ["DEFAULT_MODELS", "Peer", "bench"]
 
 DEFAULT_MODELS = ("person_detect", "kws", "vww", "resnet8", "ad")
 """Measured when none is named, as far as they are on this machine; the bundled model always is."""
+
+
+class Peer(enum.StrEnum):
+    """Whose estimates can stand beside our measurements."""
+
+    VELA = "vela"
 
 
 def bench(
@@ -20,6 +36,9 @@ def bench(
     ] = "simd",
     json: Annotated[
         str | None, typer.Option(help="Receives the reports, as a list; - is stdout.")
+    ] = None,
+    compare: Annotated[
+        Peer | None, typer.Option(help="Adds Arm's estimates for as many multipliers.")
     ] = None,
 ) -> None:
     """Measure models on the simulated system, on random inputs."""
@@ -35,6 +54,7 @@ def bench(
     jobs = [
         execution.prepare(model, name.strip()) for model in models for name in config.split(",")
     ]
+    peers = [_estimate(job) if compare is Peer.VELA else None for job in jobs]
     outcomes = []
     with console.display() as show:
         for job in jobs:
@@ -43,8 +63,12 @@ def bench(
             outcomes.append(outcome)
     if json is not None:
         entries = [
-            {**outcome.report.to_json(), "simulation_hz": round(outcome.simulation_hz)}
-            for outcome in outcomes
+            {
+                **outcome.report.to_json(),
+                "simulation_hz": round(outcome.simulation_hz),
+                **({"vela": dataclasses.asdict(peer)} if peer else {}),
+            }
+            for outcome, peer in zip(outcomes, peers, strict=True)
         ]
         console.write_json(json, entries)
     if json != console.STDOUT:
@@ -52,5 +76,30 @@ def bench(
         console.stdout().print(bench_table(rows))
         if any(outcome.report.counters for outcome in outcomes):
             console.stdout().print(counter_table(outcome.report for outcome in outcomes))
+        if compare is not None:
+            console.stdout().print(_peer_table(outcomes, peers))
     if not all(outcome.report.bit_exact for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _estimate(job: "Job") -> "Estimate | None":
+    from kiwicha import vela
+
+    name = vela.accelerator(job.config)
+    return None if name is None else vela.estimate(job.path, name)
+
+
+def _peer_table(outcomes: "Sequence[Outcome]", peers: "Sequence[Estimate | None]") -> "Table":
+    from rich.table import Table
+
+    table = Table(title="measured here, and estimated by Vela for Arm's Ethos-U55")
+    for title in ("model", "config", "cycles", "accelerator", "estimate", "ratio"):
+        table.add_column(title, justify="left" if title in {"model", "config"} else "right")
+    for outcome, peer in zip(outcomes, peers, strict=True):
+        report = outcome.report
+        cells: list[Any] = ["-", "-", "-"]
+        if peer is not None and report.cycles:
+            cells = [peer.accelerator, f"{peer.cycles:,}", f"{peer.cycles / report.cycles:.2f}"]
+        cycles = "-" if report.cycles is None else f"{report.cycles:,}"
+        table.add_row(report.model, report.config, cycles, *cells)
+    return table

@@ -49,12 +49,15 @@ class Job:
         What it runs on.
     compilation : Compilation
         What every pass of the compiler gave.
+    path : Path
+        The model's file.
     """
 
     model: str
     labels: tuple[str, ...]
     config: isa.Config
     compilation: Compilation
+    path: Path
 
     @property
     def program(self) -> Program:
@@ -100,7 +103,7 @@ def prepare(model: str, config: str) -> Job:
     """
     hardware = find_config(config)
     name, path, labels = zoo.resolve(model)
-    return Job(name, labels, hardware, compile_stages(path, hardware))
+    return Job(name, labels, hardware, compile_stages(path, hardware), path)
 
 
 def model_inputs(job: Job, files: Sequence[Path]) -> list[bytes]:

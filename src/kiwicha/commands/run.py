@@ -44,7 +44,10 @@ def run(
         str, typer.Option(help="baseline, simd, or an engine of 32, 64 or 128 products per cycle.")
     ] = "simd",
     json: Annotated[str | None, typer.Option(help="Receives the report; - is stdout.")] = None,
-    trace: Annotated[Path | None, typer.Option(help="Receives waveforms (FST).")] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(help="Receives waveforms (FST); views for GTKWave and Surfer go beside it."),
+    ] = None,
     trace_start: Annotated[int, typer.Option(min=0, help="First cycle of the trace.")] = 0,
     max_cycles: Annotated[
         int | None, typer.Option(min=1, help="Gives the simulation up after so many cycles.")
@@ -76,6 +79,11 @@ def run(
                 trace_start=trace_start,
             )
 
+    if trace is not None:
+        from kiwicha.sim.verilate import hardware_config
+        from kiwicha.sim.wave_views import write_views
+
+        write_views(trace, hardware_config(job.config))
     difference = None if expected is None else execution.first_difference(outcome.output, expected)
     report = outcome.report
     if target == Target.REFERENCE and expected is not None:
