@@ -49,7 +49,9 @@ class Weights:
         self.is_offered = is_due and (self.is_offered or rng.random() >= self.stall)
         dut.fills__valid.value = int(self.is_offered and not self.beats)
         dut.beats__valid.value = int(self.is_offered and bool(self.beats))
-        dut.beats__payload.value = self.beats[0] if self.beats else rng.getrandbits(128)
+        beat = self.beats[0] if self.beats else rng.getrandbits(128)
+        dut.beats__payload.value = beat
+        dut.heads.value = beat
         if self.beats or not is_due:
             dut.fills__payload.value = rng.getrandbits(len(dut.fills__payload))
             return

@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.gateware.engine.dma_reader import DmaReader
 from kiwicha.gateware.engine.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory_port import (
+    GRANT,
     MEMORY_PORT,
     READ_BEAT,
-    WORD_RANGE,
     WRITE_BEAT,
     MemoryPort,
 )
@@ -17,11 +17,11 @@ from kiwicha.gateware.engine.memory_port import (
 __all__ = ["DmaHarness"]
 
 _READER = wiring.Signature({
-    "requests": In(stream.Signature(WORD_RANGE)),
+    "requests": In(stream.Signature(GRANT)),
     "beats": Out(stream.Signature(READ_BEAT)),
 })
 _WRITER = wiring.Signature({
-    "requests": In(stream.Signature(WORD_RANGE)),
+    "requests": In(stream.Signature(GRANT)),
     "beats": In(stream.Signature(WRITE_BEAT, always_ready=True)),
     "has_room": Out(1),
     "is_idle": Out(1),

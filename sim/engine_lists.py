@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.engine_packing import bytes_of_word, channels_per_group
+from kiwicha import codec
+from kiwicha.engine_packing import stream_shape
 from kiwicha.isa_engine import (
-    GROUP_PARAMETER_BYTES,
     EngineError,
     EngineJob,
     EngineTransfer,
@@ -96,6 +96,10 @@ class Machine:
         first = self.program.first + made.offset
         self.dram[first : first + len(raw)] = raw
 
+    def flip(self, bit: int) -> None:
+        """Change a bit of the Program."""
+        self.dram[self.program.first + bit // 8] ^= 1 << bit % 8
+
     def _add_load(self, made: JobList, lines: int) -> None:
         rng = self.rng
         # A job reads the first line: all of it must be known.
@@ -120,6 +124,7 @@ class Machine:
         rng = self.rng
         kind = rng.choice(tuple(JobKind))
         flags = rng.choice((JobFlag(0), JobFlag.TAPS_8)) | rng.choice((0, JobFlag.UNSIGNED))
+        flags |= rng.choice((0, JobFlag.CODED))
         groups, words = rng.randint(1, 3), rng.choice((1, rng.randint(1, 12)))
         job = make_job(
             kind=kind,
@@ -133,17 +138,16 @@ class Machine:
             weights_offset=cursor,
             weight_zero_point=rng.choice((0, -256, 255, rng.randint(-256, 255))),
         )
-        job = dataclasses.replace(job, weights_bytes=groups * self._group_bytes(job))
-        made.jobs.append(job)
+        shape = stream_shape(job, self.macs)
+        stream = rng.randbytes(shape.raw_bytes)
+        if job.flags & JobFlag.CODED:
+            few = bytes(range(rng.randint(1, 255)))
+            stream = codec.encode(bytes(rng.choices(few, k=len(stream))), shape)
+        made.jobs.append(dataclasses.replace(job, weights_bytes=len(stream)))
         self._line += groups
         first = self.program.first + cursor
-        self.dram[first : first + job.weights_bytes] = rng.randbytes(job.weights_bytes)
-        return cursor + job.weights_bytes
-
-    def _group_bytes(self, job: EngineJob) -> int:
-        flags = JobFlag(job.flags)
-        channels = channels_per_group(self.macs, JobKind(job.kind), flags)
-        return channels * GROUP_PARAMETER_BYTES + job.group_words * bytes_of_word(self.macs, flags)
+        self.dram[first : first + len(stream)] = stream
+        return cursor + len(stream)
 
     def execute(self, made: JobList) -> None:
         """Do what the engine should: transfers and jobs, each as soon as it may."""
@@ -171,12 +175,15 @@ class Machine:
     def _compute(self, job: EngineJob) -> None:
         source = self.scratchpad[job.first_address : job.first_address + _LINE]
         line = int.from_bytes(source.tobytes(), "little")
+        first, shape = self.program.first + job.weights_offset, stream_shape(job, self.macs)
+        stream = bytes(self.dram[first : first + job.weights_bytes])
+        if job.flags & JobFlag.CODED:
+            stream = codec.decode(stream, shape)
+        size = shape.raw_bytes // shape.groups
         for group in range(job.groups):
-            size = self._group_bytes(job)
-            first = self.program.first + job.weights_offset + group * size
             beats = [
-                int.from_bytes(self.dram[at : at + _LINE], "little")
-                for at in range(first, first + size, _LINE)
+                int.from_bytes(stream[at : at + _LINE], "little")
+                for at in range(group * size, (group + 1) * size, _LINE)
             ]
             result = digest(
                 beats,
@@ -207,6 +214,8 @@ class Broken:
     error: EngineError
     number: int
     change: dict[str, int]
+    flipped_bit: int | None = None
+    """Of the Program."""
 
 
 _BAD_JOBS: dict[EngineError, list[dict[str, int]]] = {
@@ -253,14 +262,16 @@ def broken(made: JobList, error: EngineError, rng: random.Random) -> Broken | No
         None if the list has no such descriptor.
     """
     if error == EngineError.BAD_STREAM:
-        changes = [{"weights_bytes": -16}, {"weights_bytes": 16}]
-        number = rng.randrange(len(made.jobs)) if made.jobs else None
-        if number is None:
+        if not made.jobs:
             return None
+        number = rng.randrange(len(made.jobs))
         job = made.jobs[number]
-        size = job.weights_bytes + rng.choice(changes)["weights_bytes"]
-        made.jobs[number] = dataclasses.replace(job, weights_bytes=size)
-        return Broken(error, number, {})
+        if job.flags & JobFlag.CODED and rng.random() < 0.6:
+            bit = 8 * job.weights_offset + rng.randrange(8 * job.weights_bytes)
+            return Broken(error, number, {}, bit)
+        change = {"weights_bytes": job.weights_bytes + rng.choice((-_LINE, _LINE))}
+        made.jobs[number] = dataclasses.replace(job, **change)
+        return Broken(error, number, change)
     choices: list[tuple[list[Any], dict[str, int], int]] = [
         (made.jobs, change, 0) for change in _BAD_JOBS.get(error, []) if made.jobs
     ] + [

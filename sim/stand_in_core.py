@@ -78,6 +78,7 @@ class StandInCore(wiring.Component):
             "done": Out(1),
             "fills": In(stream.Signature(fill)),
             "beats": In(stream.Signature(_LINE_BITS)),
+            "heads": In(_LINE_BITS),
             "weight_zero_point": In(signed(9)),
             "weights_are_unsigned": In(1),
             "weights_are_tables": In(1),

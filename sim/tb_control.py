@@ -81,6 +81,8 @@ def _lists_script(machine: Machine, dram: bytearray, values: dict[str, Any]) -> 
         error = EngineError(errors[number % len(errors)])
         spoilt = broken(made, error, rng) if error != EngineError.NONE else None
         machine.write_list(made)
+        if spoilt is not None and spoilt.flipped_bit is not None:
+            machine.flip(spoilt.flipped_bit)
         dram[:] = machine.dram
         offset = made.offset
         if spoilt is None and error == EngineError.OUTSIDE_WINDOW and made.counts:

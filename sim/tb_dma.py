@@ -30,10 +30,10 @@ class _Requests:
         """Offer the next."""
         self.offers = self.taken < len(self.ranges)
         self.valid.value = int(self.offers)
-        payload = self.rng.getrandbits(2 * _ADDRESS_BITS)
+        payload = self.rng.getrandbits(3 * _ADDRESS_BITS)
         if self.offers:
             words = self.ranges[self.taken]
-            payload = words.start | len(words) << _ADDRESS_BITS
+            payload = words.start | (len(words) | words.stop << _ADDRESS_BITS) << _ADDRESS_BITS
         self.payload.value = payload
 
     def sample(self, cycle: int) -> None:

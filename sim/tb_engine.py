@@ -2,14 +2,25 @@
 
 import dataclasses
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import cocotb
 import numpy as np
 from cocotb.triggers import FallingEdge
 
+from kiwicha import codec
+from kiwicha.engine_packing import stream_shape
 from kiwicha.isa import DRAM_BASE
-from kiwicha.isa_engine import EngineCounter, EngineError, EngineOp, EngineTransfer, JobKind
+from kiwicha.isa_engine import (
+    EngineCounter,
+    EngineError,
+    EngineJob,
+    EngineOp,
+    EngineTransfer,
+    JobFlag,
+    JobKind,
+)
 from kiwicha.sim import bench, stream_drivers
 from kiwicha.sim.dram_port import DramPort, DramTiming, Window
 from kiwicha.sim.engine_host import EngineHost, Script
@@ -28,6 +39,7 @@ class _List:
     """Jobs that change a scratchpad which is loaded before and stored behind them."""
 
     works: list[Work]
+    jobs: list[EngineJob]
     image: bytes
     counts: int
 
@@ -37,7 +49,9 @@ class _List:
             work.apply(memory)
 
 
-def _make_list(works: list[Work], size: int, *, is_stuck: bool) -> _List:
+def _make_list(
+    works: list[Work], macs: int, size: int, coded: Iterable[bool], *, is_stuck: bool
+) -> _List:
     """Return the image of a list; a stuck one waits for a transfer that waits for its last job."""
     streams, jobs = [], []
     half = size // 2
@@ -46,14 +60,17 @@ def _make_list(works: list[Work], size: int, *, is_stuck: bool) -> _List:
         EngineTransfer(half * k, half * k, half, wait, 0) for k, wait in enumerate(waits)
     ] + [EngineTransfer(size, 0, size | _STORE_BIT, len(works), 0)]
     cursor = len(works) * works[0].job.size_bytes() + len(transfers) * _LINE
-    for number, work in enumerate(works):
+    for number, (work, is_coded) in enumerate(zip(works, coded, strict=True)):
         stream = b"".join(
             beat.to_bytes(_LINE, "little") for fill in work.fills for beat in fill.beats
         )
+        if is_coded:
+            stream = codec.encode(stream, stream_shape(work.job, macs))
         is_last = number == len(works) - 1
         jobs.append(
             dataclasses.replace(
                 work.job,
+                flags=work.job.flags | (JobFlag.CODED if is_coded else 0),
                 wait_transfers=1 if is_stuck and not is_last else 2,
                 weights_offset=cursor,
                 weights_bytes=len(stream),
@@ -62,24 +79,40 @@ def _make_list(works: list[Work], size: int, *, is_stuck: bool) -> _List:
         cursor += len(stream)
         streams.append(stream)
     image = b"".join(part.pack() for part in (*jobs, *transfers)) + b"".join(streams)
-    return _List(works, image, len(jobs) | len(transfers) << 16)
+    return _List(works, jobs, image, len(jobs) | len(transfers) << 16)
+
+
+def _spoilt(made: _List, rng: np.random.Generator) -> tuple[bytes, int] | None:
+    """Return the image with a bit of a coded stream flipped, and the number of its job."""
+    coded = [number for number, job in enumerate(made.jobs) if job.flags & JobFlag.CODED]
+    if not coded:
+        return None
+    number = int(rng.choice(coded))
+    job, image = made.jobs[number], bytearray(made.image)
+    bit = int(rng.integers(8 * job.weights_bytes))
+    image[job.weights_offset + bit // 8] ^= 1 << bit % 8
+    return bytes(image), number
 
 
 def _script(
     dut: Any, dram: bytearray, program: Window, arena: Window, values: dict[str, Any]
 ) -> Script:
-    """Execute lists of random jobs; let every third one expire."""
+    """Execute lists of random jobs; let some of them expire, and spoil the streams of others."""
     rng, size = np.random.default_rng(values["seed"]), values["scratchpad_bytes"]
     for index, window in enumerate((program, arena)):
         assert (yield EngineOp.WINDOW, index, DRAM_BASE + window.first, window.bytes) == 0
     for number in range(values["rounds"]):
         is_stuck = number % 3 == 1
+        is_spoilt = number % 3 == 2 and number % 2 == 0
         count = int(rng.integers(1, values["jobs"] + 1))
         kinds = [JobKind(int(rng.choice(values["kinds"]))) for _ in range(count)]
         works = [random_work(rng, values["macs"], kind, size) for kind in kinds]
-        made = _make_list(works, size, is_stuck=is_stuck)
+        coded = rng.random(count) < 0.5
+        made = _make_list(works, values["macs"], size, coded, is_stuck=is_stuck)
         assert len(made.image) <= program.bytes
-        dram[program.first : program.first + len(made.image)] = made.image
+        spoilt = _spoilt(made, rng) if is_spoilt else None
+        image = spoilt[0] if spoilt else made.image
+        dram[program.first : program.first + len(image)] = image
         scratchpad = np.frombuffer(rng.bytes(size), np.uint8).copy()
         dram[arena.first : arena.first + size] = scratchpad.tobytes()
         limit = int(rng.integers(300, 3000)) if is_stuck else 10**6
@@ -90,6 +123,10 @@ def _script(
         for counter in EngineCounter:
             counts.append((yield EngineOp.COUNTER, counter, 0, 0))
         dut._log.info("list %d: %s, status %#x, counts %s", number, kinds, status, counts)
+        if spoilt:
+            expected = EngineError.BAD_STREAM << 16 | spoilt[1]
+            assert status == expected, f"list {number}: {status:#x}, not {expected:#x}"
+            continue
         if is_stuck:
             assert status >> 16 == EngineError.WATCHDOG, f"list {number}: {status:#x}"
             continue

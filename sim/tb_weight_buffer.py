@@ -99,6 +99,7 @@ class _Filler:
         if self.offers_beat:
             beat = self.groups[self.started - 1].beats[self.sent]
         dut.beats__payload.value = beat
+        dut.heads.value = beat
 
     def sample(self, cycle: int) -> None:
         """Note what is taken in this cycle."""

@@ -48,7 +48,7 @@ class Control(wiring.Component):
         Port to DRAM.
     clear : ``Out(1)``
         Reset of the core.
-    job, start, done, counts, fills, beats, accesses, read_data
+    job, start, done, counts, fills, beats, heads, accesses, read_data
         Those of the `Core`.
     weight_zero_point, weights_are_unsigned, weights_are_tables, weights_are_packed
         Those of the `Core`.
@@ -68,6 +68,7 @@ class Control(wiring.Component):
             "done": In(1),
             "fills": Out(stream.Signature(self.loader.fills.payload.shape())),
             "beats": Out(stream.Signature(8 * LINE_BYTES)),
+            "heads": Out(8 * LINE_BYTES),
             "weight_zero_point": Out(signed(9)),
             "weights_are_unsigned": Out(1),
             "weights_are_tables": Out(1),
@@ -102,7 +103,10 @@ class Control(wiring.Component):
             windows.sets_arena.eq(unit.sets_arena),
             windows.window.eq(unit.window),
             sequencer.errors.outside_list.eq(windows.is_outside[:_WEIGHTS].any()),
-            sequencer.errors.outside_weights.eq(windows.is_outside[_WEIGHTS]),
+            # Streams that were asked for before may still turn out to be bad.
+            sequencer.errors.outside_weights.eq(
+                windows.is_outside[_WEIGHTS] & self.loader.is_between
+            ),
             sequencer.errors.outside_transfer.eq(windows.is_outside[_TRANSFER_DATA]),
         ]
         for number in range(_TRANSFER_DATA):
@@ -169,10 +173,12 @@ class Control(wiring.Component):
             sequencer.fetched_jobs.eq(fetcher.number),
             sequencer.errors.job.eq(fetcher.error),
             sequencer.errors.bad_stream.eq(loader.is_bad_stream),
+            sequencer.loaded_jobs.eq(loader.number),
             sequencer.is_quiet.eq(loader.is_idle & sequencer.memory_is_idle),
             sequencer.core_done.eq(self.done),
             self.start.eq(sequencer.core_start),
             self.job.eq(fetcher.jobs.payload),
+            self.heads.eq(loader.heads),
             self.weight_zero_point.eq(loader.zero_point),
             self.weights_are_unsigned.eq(loader.is_unsigned),
             self.weights_are_tables.eq(loader.is_table),

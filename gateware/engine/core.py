@@ -70,9 +70,11 @@ class Core(wiring.Component):
         Begin; only while not ``is_busy``.
     is_busy, done : ``Out(1)``
         From the cycle after ``start`` to ``done``, when every result is in the scratchpad.
-    fills, beats, weight_zero_point, weights_are_unsigned, weights_are_tables, weights_are_packed
-        ``commands``, ``beats``, ``zero_point``, ``is_unsigned``, ``is_table`` and ``is_packed`` of
-        the `WeightBuffer`; tables for ADD and TABLE. The last has an effect only with 128.
+    fills, beats, heads, weight_zero_point, weights_are_unsigned, weights_are_tables,
+    weights_are_packed
+        ``commands``, ``beats``, ``heads``, ``zero_point``, ``is_unsigned``, ``is_table`` and
+        ``is_packed`` of the `WeightBuffer`; tables for ADD and TABLE. The last has an effect only
+        with 128.
     accesses : ``In(stream.Signature(LINE_ACCESS))``
         Line accesses of others.
     read_data : ``Out(128)``
@@ -105,6 +107,7 @@ class Core(wiring.Component):
             "done": Out(1),
             "fills": In(stream.Signature(self.weights.commands.payload.shape())),
             "beats": In(stream.Signature(8 * LINE_BYTES)),
+            "heads": In(8 * LINE_BYTES),
             "weight_zero_point": In(signed(9)),
             "weights_are_unsigned": In(1),
             "weights_are_tables": In(1),
@@ -271,6 +274,7 @@ class Core(wiring.Component):
             self.fills.ready.eq(weights.commands.ready),
             weights.beats.valid.eq(self.beats.valid),
             weights.beats.payload.eq(self.beats.payload),
+            weights.heads.eq(self.heads),
             self.beats.ready.eq(weights.beats.ready),
             self.array.weights.eq(weights.weights),
         ]

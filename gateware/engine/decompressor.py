@@ -1,13 +1,13 @@
 """Weight streams as they are stored, to beats of fills."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.codec import BEAT_BYTES, CHUNK_BITS, LANES
 from kiwicha.gateware.engine.decompressor_input import DecompressorInput
 from kiwicha.gateware.engine.decompressor_lanes import DecompressorLanes
-from kiwicha.gateware.engine.windows import OFFSET_BITS
+from kiwicha.gateware.engine.memory_port import READ_BEAT
 
 __all__ = ["BEAT_COUNT_BITS", "DECODED_GROUP", "Decompressor"]
 
@@ -16,13 +16,14 @@ BEAT_COUNT_BITS = 12
 DECODED_GROUP = data.StructLayout({
     "head": BEAT_COUNT_BITS,
     "body": BEAT_COUNT_BITS,
-    "words": OFFSET_BITS,
+    "is_coded": 1,
+    "is_empty": 1,
     "is_first": 1,
     "is_last": 1,
 })
-"""A group to pass on: ``head`` beats as they are, 1 or more, then ``body`` coded ones; always 0 if
-the stream is not coded. With ``is_first`` a stream of ``words`` beats begins, with ``is_last`` it
-must end."""
+"""A group to pass on: ``head`` beats as they are, 1 or more; then, if the stream ``is_coded``,
+``body`` coded ones, 1 or more. With ``is_first`` a stream begins, which has no beats if it
+``is_empty``; with ``is_last`` it must end."""
 
 _ENTRY_BITS = 16
 _ENTRIES_PER_CHUNK = CHUNK_BITS // _ENTRY_BITS
@@ -37,7 +38,7 @@ class Decompressor(wiring.Component):
     they take no more than `CHUNK_BITS` stored bits per cycle, and about a twentieth less near that.
     A group takes up to 5 cycles more, the first one of a coded stream 56 more.
 
-    Latency: 1 cycle from a beat that is not coded to the output.
+    Latency: none from a beat that is not coded to the output.
 
     An error is found when the stream is used up before its last group, or when it is not used up
     after the last one, or if its check sum then is not 0. What came out until then may be wrong; no
@@ -48,12 +49,14 @@ class Decompressor(wiring.Component):
     -------
     groups : ``In(stream.Signature(DECODED_GROUP))``
         What is to come, group by group.
-    stored : ``In(stream.Signature(128))``
-        The stream.
+    stored : ``In(stream.Signature(READ_BEAT))``
+        The streams.
     beats : ``Out(stream.Signature(128))``
         Beats of the groups.
-    is_idle : ``Out(1)``
-        No group is under way.
+    is_between : ``Out(1)``
+        No stream is under way.
+    ends : ``Out(1)``
+        The last group of a stream was passed on, and the stream is good.
     is_bad : ``Out(1)``
         The stream has an error; stays until the next reset.
     """
@@ -61,9 +64,10 @@ class Decompressor(wiring.Component):
     def __init__(self) -> None:
         super().__init__({
             "groups": In(stream.Signature(DECODED_GROUP)),
-            "stored": In(stream.Signature(8 * BEAT_BYTES)),
+            "stored": In(stream.Signature(READ_BEAT)),
             "beats": Out(stream.Signature(8 * BEAT_BYTES)),
-            "is_idle": Out(1),
+            "is_between": Out(1, init=1),
+            "ends": Out(1),
             "is_bad": Out(1),
         })
 
@@ -74,12 +78,12 @@ class Decompressor(wiring.Component):
         m.submodules.lanes = lanes = DecompressorLanes()
         wiring.connect(m, wiring.flipped(self.stored), source.stored)
         is_coded, is_settled, is_empty = Signal(), Signal(), Signal(init=1)
-        writes_table, takes_head, has_room = Signal(), Signal(), Signal()
+        writes_table, gives_head, takes_head = Signal(), Signal(), Signal()
         self._table(m, source, lanes, writes_table)
-        self._output(m, source, lanes, takes_head, has_room, is_empty)
+        has_room = self._output(m, source, lanes, gives_head, takes_head, is_empty)
         m.d.comb += [
             source.is_coded.eq(is_coded),
-            source.words.eq(self.groups.payload.words),
+            source.is_empty.eq(self.groups.payload.is_empty),
             source.heads.ready.eq(takes_head),
             # Heads, and the end, come behind all that the lanes asked for until then.
             is_settled.eq(~is_coded | (source.chunks.valid & ~lanes.is_waiting)),
@@ -87,26 +91,25 @@ class Decompressor(wiring.Component):
         with m.If(is_coded & ~source.chunks.valid & source.is_used_up):
             m.d.sync += self.is_bad.eq(1)
         group = Signal(DECODED_GROUP)
-        steps_left = Signal(BEAT_COUNT_BITS + _PART_BITS)
+        # Beats of the head, then steps of the body.
+        left = Signal(BEAT_COUNT_BITS + _PART_BITS)
+        with m.If(takes_head | lanes.steps):
+            m.d.sync += left.eq(left - 1)
         with m.FSM():
-            self._begin(m, source, lanes, group, is_coded, is_settled, writes_table)
+            self._begin(m, source, lanes, group, left, is_coded, is_settled, writes_table)
             with m.State("HEAD"):
-                m.d.comb += takes_head.eq(source.heads.valid & has_room & is_settled)
-                m.d.sync += steps_left.eq((group.body << _PART_BITS) - 1)
-                with m.If(takes_head):
-                    m.d.sync += group.head.eq(group.head - 1)
-                    with m.If(group.head == 1):
-                        m.next = "END"
-                        with m.If(is_coded):
-                            m.next = "BODY"
+                m.d.comb += gives_head.eq(source.heads.valid & is_settled)
+                with m.If(takes_head & (left == 1)):
+                    m.next = "END"
+                    with m.If(is_coded):
+                        m.d.sync += left.eq(group.body << _PART_BITS)
+                        m.next = "BODY"
                 with m.If(is_settled & source.is_used_up):
                     m.d.sync += self.is_bad.eq(1)
             with m.State("BODY"):
                 m.d.comb += lanes.wants_step.eq(is_empty | has_room)
-                with m.If(lanes.steps):
-                    m.d.sync += steps_left.eq(steps_left - 1)
-                    with m.If(steps_left == 0):
-                        m.next = "END"
+                with m.If(lanes.steps & (left == 1)):
+                    m.next = "END"
             with m.State("END"):
                 with m.If(is_settled & is_empty):
                     m.next = "IDLE"
@@ -115,6 +118,9 @@ class Decompressor(wiring.Component):
                         with m.If(~source.is_used_up | (is_coded & ~source.is_correct)):
                             m.d.sync += self.is_bad.eq(1)
                             m.next = "BAD"
+                        with m.Else():
+                            m.d.comb += self.ends.eq(1)
+                            m.d.sync += self.is_between.eq(1)
             with m.State("BAD"):
                 # The other errors leave nothing to go on with.
                 pass
@@ -126,6 +132,7 @@ class Decompressor(wiring.Component):
         source: DecompressorInput,
         lanes: DecompressorLanes,
         group: Signal,
+        left: Signal,
         is_coded: Signal,
         is_settled: Signal,
         writes_table: Signal,
@@ -134,13 +141,13 @@ class Decompressor(wiring.Component):
         with m.State("IDLE"):
             m.d.comb += [
                 self.groups.ready.eq(1),
-                self.is_idle.eq(~self.groups.valid),
                 source.start.eq(self.groups.valid & self.groups.payload.is_first),
             ]
-            m.d.sync += group.eq(self.groups.payload)
+            m.d.sync += [group.eq(self.groups.payload), left.eq(self.groups.payload.head)]
             with m.If(self.groups.valid):
+                m.d.sync += self.is_between.eq(0)
                 m.next = "HEAD"
-            with m.If(source.start & (self.groups.payload.body != 0)):
+            with m.If(source.start & self.groups.payload.is_coded):
                 m.d.sync += is_coded.eq(1)
                 m.next = "TABLE"
         with m.State("TABLE"):
@@ -175,22 +182,28 @@ class Decompressor(wiring.Component):
         m: Module,
         source: DecompressorInput,
         lanes: DecompressorLanes,
+        gives_head: Signal,
         takes_head: Signal,
-        has_room: Signal,
         is_empty: Signal,
-    ) -> None:
-        """Put together what steps give, or take a head; ``is_empty``: no step is to be taken."""
-        part, takes_values = Signal(_PART_BITS), Signal()
+    ) -> Value:
+        """Put together what steps give, or pass on a head.
+
+        ``is_empty``: no step is to be taken. Returns whether the values of a step could be.
+        """
+        beat = Signal(8 * BEAT_BYTES, reset_less=True)
+        part, is_whole, takes_values = Signal(_PART_BITS), Signal(), Signal()
+        has_room = ~is_whole | self.beats.ready
         m.d.comb += [
-            has_room.eq(~self.beats.valid | self.beats.ready),
             takes_values.eq(~is_empty & has_room),
+            self.beats.valid.eq(is_whole | gives_head),
+            self.beats.payload.eq(Mux(is_whole, beat, source.heads.payload)),
+            takes_head.eq(gives_head & ~is_whole & self.beats.ready),
         ]
         with m.If(lanes.steps | takes_values):
             m.d.sync += is_empty.eq(~lanes.steps)
         with m.If(self.beats.ready):
-            m.d.sync += self.beats.valid.eq(0)
+            m.d.sync += is_whole.eq(0)
         with m.If(takes_values):
-            m.d.sync += [part.eq(part + 1), self.beats.valid.eq(part.all())]
-            m.d.sync += self.beats.payload.word_select(part, 8 * LANES).eq(lanes.values)
-        with m.If(takes_head):
-            m.d.sync += [self.beats.payload.eq(source.heads.payload), self.beats.valid.eq(1)]
+            m.d.sync += [part.eq(part + 1), is_whole.eq(part.all())]
+            m.d.sync += beat.word_select(part, 8 * LANES).eq(lanes.values)
+        return has_room

@@ -1,11 +1,11 @@
-"""Input of the decompressor: beats of a stream, whole or in chunks, counted and checked."""
+"""Input of the decompressor: beats of a stream, whole or in chunks, and checked."""
 
 from amaranth import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.codec import BEAT_BYTES, CHECK_BITS, CHECK_START, CHUNK_BITS, WORD_ROTATION
-from kiwicha.gateware.engine.windows import OFFSET_BITS
+from kiwicha.gateware.engine.memory_port import READ_BEAT
 
 __all__ = ["DecompressorInput"]
 
@@ -23,13 +23,13 @@ class DecompressorInput(wiring.Component):
     Members
     -------
     start : ``In(1)``
-        A stream of ``words`` beats begins.
-    words : ``In(OFFSET_BITS)``
-        Its size.
+        A stream begins.
+    is_empty : ``In(1)``
+        It has no beats.
     is_coded : ``In(1)``
         It has chunks. When it falls the beat of chunks is dropped.
-    stored : ``In(stream.Signature(128))``
-        Beats of streams; none is taken that was not announced.
+    stored : ``In(stream.Signature(READ_BEAT))``
+        Beats of streams; none is taken behind the last one of a stream before the next begins.
     chunks : ``Out(stream.Signature(CHUNK_BITS))``
         Chunks, from the least significant of a beat on.
     heads : ``Out(stream.Signature(128))``
@@ -43,12 +43,12 @@ class DecompressorInput(wiring.Component):
     def __init__(self) -> None:
         super().__init__({
             "start": In(1),
-            "words": In(OFFSET_BITS),
+            "is_empty": In(1),
             "is_coded": In(1),
-            "stored": In(stream.Signature(8 * BEAT_BYTES)),
+            "stored": In(stream.Signature(READ_BEAT)),
             "chunks": Out(stream.Signature(CHUNK_BITS)),
             "heads": Out(stream.Signature(8 * BEAT_BYTES)),
-            "is_used_up": Out(1),
+            "is_used_up": Out(1, init=1),
             "is_correct": Out(1),
         })
 
@@ -58,17 +58,15 @@ class DecompressorInput(wiring.Component):
         beat = Signal(8 * BEAT_BYTES, reset_less=True)
         number = Signal(range(_CHUNKS_PER_BEAT))
         is_full, has_room, takes_chunk, takes = Signal(), Signal(), Signal(), Signal()
-        words_left = Signal(OFFSET_BITS)
         check = Signal(CHECK_BITS)
         m.d.comb += [
             self.chunks.valid.eq(is_full),
             self.chunks.payload.eq(beat.word_select(number, CHUNK_BITS)),
             takes_chunk.eq(is_full & self.chunks.ready),
             has_room.eq(self.is_coded & (~is_full | (takes_chunk & number.all()))),
-            self.is_used_up.eq(words_left == 0),
             self.is_correct.eq(check == 0),
             self.heads.valid.eq(self.stored.valid & ~self.is_used_up),
-            self.heads.payload.eq(self.stored.payload),
+            self.heads.payload.eq(self.stored.payload.data),
             self.stored.ready.eq((has_room | self.heads.ready) & ~self.is_used_up),
             takes.eq(self.stored.valid & self.stored.ready),
         ]
@@ -76,7 +74,7 @@ class DecompressorInput(wiring.Component):
             m.d.sync += number.eq(number + 1)
         with m.If(has_room):
             m.d.sync += [
-                beat.eq(self.stored.payload),
+                beat.eq(self.stored.payload.data),
                 is_full.eq(takes),
                 number.eq(0),
             ]
@@ -85,9 +83,9 @@ class DecompressorInput(wiring.Component):
         with m.If(takes):
             folded = check.rotate_left(1)
             for word in range(8 * BEAT_BYTES // CHECK_BITS):
-                octets = self.stored.payload.word_select(word, CHECK_BITS)
+                octets = self.stored.payload.data.word_select(word, CHECK_BITS)
                 folded ^= octets.rotate_left(WORD_ROTATION * word)
-            m.d.sync += [words_left.eq(words_left - 1), check.eq(folded)]
+            m.d.sync += [self.is_used_up.eq(self.stored.payload.is_last), check.eq(folded)]
         with m.If(self.start):
-            m.d.sync += [words_left.eq(self.words), check.eq(CHECK_START)]
+            m.d.sync += [self.is_used_up.eq(self.is_empty), check.eq(CHECK_START)]
         return m

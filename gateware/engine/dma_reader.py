@@ -5,7 +5,12 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.engine.memory_port import READ_BEAT, READ_PORT, WORD_RANGE
+from kiwicha.gateware.engine.memory_port import (
+    GRANT,
+    PORT_ADDRESS_BITS,
+    READ_BEAT,
+    READ_PORT,
+)
 
 __all__ = ["DmaReader", "validated_depth"]
 
@@ -40,7 +45,7 @@ class DmaReader(wiring.Component):
 
     Members
     -------
-    requests : ``In(stream.Signature(WORD_RANGE))``
+    requests : ``In(stream.Signature(GRANT))``
         What to fetch.
     beats : ``Out(stream.Signature(READ_BEAT))``
         The words; each range ends with ``is_last``.
@@ -55,7 +60,7 @@ class DmaReader(wiring.Component):
     def __init__(self, *, depth: int = 32) -> None:
         self.depth = validated_depth(depth)
         super().__init__({
-            "requests": In(stream.Signature(WORD_RANGE)),
+            "requests": In(stream.Signature(GRANT)),
             "beats": Out(stream.Signature(READ_BEAT)),
             "port": Out(READ_PORT),
         })
@@ -73,15 +78,19 @@ class DmaReader(wiring.Component):
             fifo.r_en.eq(self.beats.ready),
         ]
 
-        left = Signal(WORD_RANGE)
+        # A comparison takes less room than a second count.
+        address, following, end = (
+            Signal(PORT_ADDRESS_BITS, name=name) for name in ("address", "following", "end")
+        )
         is_active, is_bursting = Signal(), Signal()
         free = Signal(range(self.depth + 1), init=self.depth)
         asks, takes = Signal(), Signal()
         m.d.comb += [
             self.requests.ready.eq(~is_active),
             commands.valid.eq(is_active & is_bursting & (free != 0)),
-            commands.payload.address.eq(left.address),
-            commands.payload.is_last.eq(left.words == 1),
+            following.eq(address + 1),
+            commands.payload.address.eq(address),
+            commands.payload.is_last.eq(following == end),
             asks.eq(commands.valid & commands.ready),
             takes.eq(self.beats.valid & self.beats.ready),
         ]
@@ -91,8 +100,8 @@ class DmaReader(wiring.Component):
         with m.Elif(free == 0):
             m.d.sync += is_bursting.eq(0)
         with m.If(asks):
-            m.d.sync += [left.address.eq(left.address + 1), left.words.eq(left.words - 1)]
-            m.d.sync += is_active.eq(~commands.payload.is_last)
+            m.d.sync += [address.eq(following), is_active.eq(~commands.payload.is_last)]
         with m.If(self.requests.valid & self.requests.ready):
-            m.d.sync += [left.eq(self.requests.payload), is_active.eq(1)]
+            request = self.requests.payload
+            m.d.sync += [address.eq(request.address), end.eq(request.end), is_active.eq(1)]
         return m

@@ -6,7 +6,7 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.dma_reader import validated_depth
-from kiwicha.gateware.engine.memory_port import WORD_RANGE, WRITE_BEAT, WRITE_PORT
+from kiwicha.gateware.engine.memory_port import GRANT, WORD_RANGE, WRITE_BEAT, WRITE_PORT
 
 __all__ = ["DmaWriter"]
 
@@ -26,7 +26,7 @@ class DmaWriter(wiring.Component):
 
     Members
     -------
-    requests : ``In(stream.Signature(WORD_RANGE))``
+    requests : ``In(stream.Signature(GRANT))``
         Where to store; taken when the last one is complete.
     beats : ``In(stream.Signature(WRITE_BEAT, always_ready=True))``
         What to store: as many as were requested, none before the request was taken.
@@ -48,7 +48,7 @@ class DmaWriter(wiring.Component):
     def __init__(self, *, depth: int = 32) -> None:
         self.depth = validated_depth(depth)
         super().__init__({
-            "requests": In(stream.Signature(WORD_RANGE)),
+            "requests": In(stream.Signature(GRANT)),
             "beats": In(stream.Signature(WRITE_BEAT, always_ready=True)),
             "has_room": Out(1),
             "is_idle": Out(1),
@@ -86,5 +86,7 @@ class DmaWriter(wiring.Component):
             m.d.sync += [left.address.eq(left.address + 1), left.words.eq(left.words - 1)]
             m.d.sync += is_active.eq(left.words != 1)
         with m.If(self.requests.valid & self.requests.ready):
-            m.d.sync += [left.eq(self.requests.payload), is_active.eq(1)]
+            request = self.requests.payload
+            m.d.sync += [left.address.eq(request.address), left.words.eq(request.words)]
+            m.d.sync += is_active.eq(1)
         return m

@@ -73,6 +73,7 @@ def connect_core(m: Module, control: Control, core: Any) -> None:
     m.d.comb += [
         core.job.eq(control.job),
         core.start.eq(control.start),
+        core.heads.eq(control.heads),
         core.weight_zero_point.eq(control.weight_zero_point),
         core.weights_are_unsigned.eq(control.weights_are_unsigned),
         core.weights_are_tables.eq(control.weights_are_tables),

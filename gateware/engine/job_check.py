@@ -24,7 +24,7 @@ ERROR_BITS = max(EngineError).bit_length()
 JOB_WORDS = JOB.size // (8 * WORD_BYTES)
 """Words of DRAM that a descriptor occupies."""
 
-_FLAGS = JobFlag.WIDE | JobFlag.TAPS_8 | JobFlag.ONES | JobFlag.UNSIGNED
+_FLAGS = JobFlag.WIDE | JobFlag.TAPS_8 | JobFlag.ONES | JobFlag.UNSIGNED | JobFlag.CODED
 _MAX_INTERVAL = 8
 _ZERO_POINT_BITS = 9
 

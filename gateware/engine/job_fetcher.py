@@ -28,12 +28,13 @@ WEIGHTS_JOB = data.StructLayout({
     "is_unsigned": 1,
     "is_table": 1,
     "is_packed": 1,
+    "is_coded": 1,
     "zero_point": signed(9),
 })
 """What the weights of a job need: a stream in the Program, in DRAM words; for each of ``groups``
 groups ``group_words`` weight words, and parameters of twice as many channels if
 ``has_double_groups``; with ``is_table`` the words are tables, with ``is_packed`` words are of
-twice the size."""
+twice the size; with ``is_coded`` the words of the stream are coded."""
 
 _QUEUE_WORDS = 32
 
@@ -132,6 +133,7 @@ class JobFetcher(wiring.Component):
                     (is_depthwise & ~(flags & JobFlag.TAPS_8).any()) | is_packed
                 ),
                 record.is_packed.eq(is_packed),
+                record.is_coded.eq((flags & JobFlag.CODED).any()),
             ],
             "groups": [record.groups.eq(field_of(word, "groups"))],
             "group_words": [record.group_words.eq(field_of(word, "group_words"))],

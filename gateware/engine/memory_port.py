@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.isa import DRAM_BYTES
 
 __all__ = [
+    "GRANT",
     "MEMORY_PORT",
     "PORT_ADDRESS_BITS",
     "READ_BEAT",
@@ -25,6 +26,8 @@ PORT_ADDRESS_BITS = (DRAM_BYTES // WORD_BYTES - 1).bit_length()
 
 WORD_RANGE = data.StructLayout({"address": PORT_ADDRESS_BITS, "words": PORT_ADDRESS_BITS})
 """Consecutive words of DRAM, 1 or more."""
+GRANT = data.StructLayout({**WORD_RANGE.members, "end": PORT_ADDRESS_BITS})
+"""The same, and the address behind the last one."""
 READ_BEAT = data.StructLayout({"data": 8 * WORD_BYTES, "is_last": 1})
 """A word that was read; the last of what was asked for."""
 WRITE_BEAT = data.StructLayout({"data": 8 * WORD_BYTES, "mask": WORD_BYTES})

@@ -69,8 +69,8 @@ class Sequencer(wiring.Component):
     cycles : ``In(32)``
         Cycles since ``start``.
     errors : ``In(ERRORS)``
-    fetched_jobs : ``In(16)``
-        ``number`` of the `JobFetcher`.
+    fetched_jobs, loaded_jobs : ``In(16)``
+        ``number`` of the `JobFetcher` and of the `WeightLoader`.
     is_quiet : ``In(1)``
         No weights are on their way, and DRAM owes nothing.
     memory_is_idle : ``In(1)``
@@ -102,6 +102,7 @@ class Sequencer(wiring.Component):
             "cycles": In(32),
             "errors": In(ERRORS),
             "fetched_jobs": In(16),
+            "loaded_jobs": In(16),
             "is_quiet": In(1),
             "memory_is_idle": In(1),
             "halt": Out(1),
@@ -206,7 +207,7 @@ class Sequencer(wiring.Component):
             (
                 errors.outside_weights | errors.bad_stream,
                 Mux(errors.bad_stream, EngineError.BAD_STREAM, outside),
-                self.fetched_jobs - 1,
+                self.loaded_jobs,
             ),
             (errors.outside_list, outside, 0),
         ]

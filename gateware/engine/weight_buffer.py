@@ -56,6 +56,9 @@ class WeightBuffer(wiring.Component):
         ``words`` weight words, 1 to depth / 2. Taken when a bank is free and no fill is under way.
     beats : ``In(stream.Signature(128))``
         Contents of the fill; taken while one is under way.
+    heads : ``In(128)``
+        The payload of ``beats`` while it is one of parameters. What decodes weights stands beside
+        these, not before.
     zero_point : ``In(signed(9))``
         Weight zero point.
     is_unsigned : ``In(1)``
@@ -124,6 +127,7 @@ class WeightBuffer(wiring.Component):
             **(packed if self.has_seconds else {}),
             "commands": In(stream.Signature(command)),
             "beats": In(stream.Signature(8 * BEAT_BYTES)),
+            "heads": In(8 * BEAT_BYTES),
             "zero_point": In(signed(9)),
             "is_unsigned": In(1),
             "is_table": In(1),
@@ -189,7 +193,7 @@ class WeightBuffer(wiring.Component):
             parameters.write_bank.eq(fill_bank),
             parameters.block.eq(block),
             parameters.field.eq(field),
-            parameters.beat.eq(self.beats.payload),
+            parameters.beat.eq(self.heads),
             parameters.read_bank.eq(self.parameter_bank),
             parameters.read_beat.eq(self.parameter_beat),
             self.parameters.eq(parameters.parameters),

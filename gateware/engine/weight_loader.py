@@ -1,15 +1,16 @@
 """Weights and parameters of jobs, from DRAM to the weight buffer."""
 
-from amaranth import Module, Mux, Signal, signed
+from amaranth import Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.gateware.engine.decompressor import Decompressor
 from kiwicha.gateware.engine.job_fetcher import WEIGHTS_JOB
 from kiwicha.gateware.engine.mac_array import LANES
 from kiwicha.gateware.engine.memory_port import READ_BEAT
 from kiwicha.gateware.engine.parameter_memory import PARAMETER_BLOCK
 from kiwicha.gateware.engine.weight_buffer import BEAT_BYTES
-from kiwicha.gateware.engine.windows import OFFSET_BITS, WINDOW_REQUEST
+from kiwicha.gateware.engine.windows import WINDOW_REQUEST
 from kiwicha.isa_engine import GROUP_WORDS, PACKED_MACS, outputs_of
 
 __all__ = ["WeightLoader"]
@@ -18,14 +19,14 @@ _FIELDS_PER_BLOCK = 3
 
 
 class WeightLoader(wiring.Component):
-    """Fetch each job's weight stream and fill the weight buffer with it, group by group.
+    """Fetch each job's weight stream, decode it and fill the weight buffer with it by groups.
 
-    The size of a stream must be that of its groups, else there is an error: before the group that
-    is truncated, or after the last one. The stream of the next job is asked for as soon as the last
-    fill of a job is commanded.
+    The size of a stream must be that of its groups, and if it is coded its check sum must be right,
+    else there is an error; see `Decompressor`. The stream of the next job is asked for as soon as
+    the last fill of a job is commanded.
 
     Latency: 1 cycle from a job to its request, 3 from there to the first fill, if the buffer is
-    free. Throughput: a beat per cycle.
+    free. Throughput: that of the `Decompressor`.
 
     Parameters
     ----------
@@ -40,12 +41,16 @@ class WeightLoader(wiring.Component):
         What is to be fetched.
     stored : ``In(stream.Signature(READ_BEAT))``
         What was fetched.
-    fills, beats, zero_point, is_unsigned, is_table, is_packed
+    fills, beats, heads, zero_point, is_unsigned, is_table, is_packed
         ``commands`` to ``is_packed`` of the `WeightBuffer`.
+    number : ``Out(16)``
+        Jobs whose streams are complete and good.
+    is_between : ``Out(1)``
+        No stream is under way: what is asked for belongs to job ``number``.
     is_idle : ``Out(1)``
-        No job is under way.
+        Nor is there a job.
     is_bad_stream : ``Out(1)``
-        The stream of the job in ``jobs`` has a wrong size; stays.
+        The stream of job ``number`` is bad; stays.
     """
 
     def __init__(self, *, macs: int) -> None:
@@ -64,10 +69,13 @@ class WeightLoader(wiring.Component):
             "stored": In(stream.Signature(READ_BEAT)),
             "fills": Out(stream.Signature(fill)),
             "beats": Out(stream.Signature(8 * BEAT_BYTES)),
+            "heads": Out(8 * BEAT_BYTES),
             "zero_point": Out(signed(9)),
             "is_unsigned": Out(1),
             "is_table": Out(1),
             "is_packed": Out(1),
+            "number": Out(16),
+            "is_between": Out(1),
             "is_idle": Out(1),
             "is_bad_stream": Out(1),
         })
@@ -75,44 +83,40 @@ class WeightLoader(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the walk through jobs and groups."""
         m = Module()
+        m.submodules.decompressor = decompressor = Decompressor()
         job = self.jobs.payload
-        factor = 2 if self.has_seconds else 1
-        most = 2 * _FIELDS_PER_BLOCK * self.blocks + factor * self.beats_per_word * GROUP_WORDS
-        beats = job.group_words << (self.beats_per_word - 1).bit_length()
-        if self.has_seconds:
-            beats = Mux(job.is_packed, beats << 1, beats)
-        size = Signal(range(most + 1))
-        words_left, groups_left = Signal(OFFSET_BITS), Signal(16)
-        blocks = Mux(job.has_double_groups, 2 * self.blocks, self.blocks)
+        groups_left, is_first, has_words = Signal(16), Signal(), Signal()
         m.d.comb += [
+            has_words.eq(job.words != 0),
             self.requests.payload.offset.eq(job.offset),
             self.requests.payload.words.eq(job.words),
             self.requests.payload.is_program.eq(1),
-            self.fills.payload.blocks.eq(blocks),
+            self.fills.payload.blocks.eq(Mux(job.has_double_groups, 2 * self.blocks, self.blocks)),
             self.fills.payload.words.eq(job.group_words),
+            self.is_between.eq(decompressor.is_between),
+            self.is_bad_stream.eq(decompressor.is_bad),
         ]
-        self._decode(m)
+        self._decode(m, decompressor, has_words, is_first, groups_left == 1)
+        with m.If(decompressor.ends):
+            m.d.sync += self.number.eq(self.number + 1)
         with m.FSM():
             with m.State("IDLE"):
-                m.d.comb += self.is_idle.eq(~self.jobs.valid)
-                m.d.sync += [
-                    size.eq(
-                        Mux(
-                            job.has_double_groups,
-                            2 * _FIELDS_PER_BLOCK * self.blocks,
-                            _FIELDS_PER_BLOCK * self.blocks,
-                        )
-                        + beats
-                    ),
-                    words_left.eq(job.words),
-                    groups_left.eq(job.groups),
-                ]
+                m.d.comb += self.is_idle.eq(~self.jobs.valid & self.is_between)
+                m.d.sync += [groups_left.eq(job.groups), is_first.eq(1)]
                 with m.If(self.jobs.valid):
                     m.next = "REQUEST"
             with m.State("REQUEST"):
-                m.d.comb += self.requests.valid.eq(words_left != 0)
-                with m.If(self.requests.ready | (words_left == 0)):
-                    m.next = "PREPARE"
+                m.d.comb += self.requests.valid.eq(has_words)
+                with m.If(self.requests.ready | ~has_words):
+                    m.next = "GROUP"
+            with m.State("GROUP"):
+                # The decompressor goes ahead, as far as it gets before the buffer takes beats.
+                m.d.comb += decompressor.groups.valid.eq(1)
+                with m.If(decompressor.groups.ready):
+                    m.d.sync += is_first.eq(0)
+                    m.next = "FILL"
+                    with m.If(is_first):
+                        m.next = "PREPARE"
             with m.State("PREPARE"):
                 # Until now the last fill, of another job, may have been under way.
                 with m.If(self.fills.ready):
@@ -122,32 +126,40 @@ class WeightLoader(wiring.Component):
                         self.is_table.eq(job.is_table),
                         self.is_packed.eq(job.is_packed),
                     ]
-                    m.next = "CHECK"
-            with m.State("CHECK"):
-                m.next = "FILL"
-                with m.If(words_left < size):
-                    m.next = "BAD"
+                    m.next = "FILL"
             with m.State("FILL"):
                 m.d.comb += self.fills.valid.eq(1)
                 with m.If(self.fills.ready):
-                    m.d.sync += [words_left.eq(words_left - size), groups_left.eq(groups_left - 1)]
-                    m.next = "CHECK"
+                    m.d.sync += groups_left.eq(groups_left - 1)
+                    m.next = "GROUP"
                     with m.If(groups_left == 1):
-                        m.next = "END"
-            with m.State("END"):
-                m.next = "IDLE"
-                with m.If(words_left == 0):
-                    m.d.comb += self.jobs.ready.eq(1)
-                with m.Else():
-                    m.next = "BAD"
-            with m.State("BAD"):
-                m.d.comb += self.is_bad_stream.eq(1)
+                        m.d.comb += self.jobs.ready.eq(1)
+                        m.next = "IDLE"
         return m
 
-    def _decode(self, m: Module) -> None:
-        """Turn what is stored into beats of fills; raw streams are these beats."""
+    def _decode(
+        self,
+        m: Module,
+        decompressor: Decompressor,
+        has_words: Signal,
+        is_first: Signal,
+        is_last: Value,
+    ) -> None:
+        """Connect the decompressor: all of a raw stream is heads."""
+        job, group = self.jobs.payload, decompressor.groups.payload
+        single = _FIELDS_PER_BLOCK * self.blocks
+        head = Mux(job.has_double_groups, 2 * single, single)
+        body = job.group_words << (self.beats_per_word - 1).bit_length()
+        if self.has_seconds:
+            body = Mux(job.is_packed, body << 1, body)
         m.d.comb += [
-            self.beats.valid.eq(self.stored.valid),
-            self.beats.payload.eq(self.stored.payload.data),
-            self.stored.ready.eq(self.beats.ready),
+            group.head.eq(Mux(job.is_coded, head, head + body)),
+            group.body.eq(body),
+            group.is_coded.eq(job.is_coded),
+            group.is_empty.eq(~has_words),
+            group.is_first.eq(is_first),
+            group.is_last.eq(is_last),
+            self.heads.eq(self.stored.payload.data),
         ]
+        wiring.connect(m, wiring.flipped(self.stored), decompressor.stored)
+        wiring.connect(m, decompressor.beats, wiring.flipped(self.beats))

@@ -4,7 +4,7 @@ from amaranth import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.engine.memory_port import PORT_ADDRESS_BITS, WORD_RANGE
+from kiwicha.gateware.engine.memory_port import GRANT, PORT_ADDRESS_BITS, WORD_RANGE
 
 __all__ = ["OFFSET_BITS", "WINDOW_REQUEST", "Windows"]
 
@@ -45,7 +45,7 @@ class Windows(wiring.Component):
         First word, and number of words; while no request is waiting.
     requests : ``In(stream.Signature(WINDOW_REQUEST))`` times ``clients``
         Taken together with the grant.
-    grants : ``Out(stream.Signature(WORD_RANGE))`` times ``clients``
+    grants : ``Out(stream.Signature(GRANT))`` times ``clients``
         Addresses of the request.
     is_outside : ``Out(clients)``
         The client's request is refused.
@@ -64,7 +64,7 @@ class Windows(wiring.Component):
             "sets_arena": In(1),
             "window": In(WORD_RANGE),
             "requests": In(stream.Signature(WINDOW_REQUEST)).array(clients),
-            "grants": Out(stream.Signature(WORD_RANGE)).array(clients),
+            "grants": Out(stream.Signature(GRANT)).array(clients),
             "is_outside": Out(clients),
         })
 
@@ -84,7 +84,7 @@ class Windows(wiring.Component):
         request = Signal(WINDOW_REQUEST)
         window = data.View(WORD_RANGE, Mux(request.is_program, program, arena))
         end = Signal(OFFSET_BITS + 1)
-        address = Signal(PORT_ADDRESS_BITS)
+        address, address_end = Signal(PORT_ADDRESS_BITS), Signal(PORT_ADDRESS_BITS)
         with m.Switch(client):
             for number, requests in enumerate(self.requests):
                 with m.Case(number):
@@ -93,6 +93,7 @@ class Windows(wiring.Component):
             m.d.comb += [
                 grant.payload.address.eq(address),
                 grant.payload.words.eq(request.words),
+                grant.payload.end.eq(address_end),
             ]
         with m.FSM():
             with m.State("CHOOSE"):
@@ -107,6 +108,7 @@ class Windows(wiring.Component):
                 ]
                 m.next = "CHECK"
             with m.State("CHECK"):
+                m.d.sync += address_end.eq(address + request.words)
                 m.next = "GRANT"
                 with m.If((end > window.words) | (request.is_write & request.is_program)):
                     m.next = "REFUSE"

@@ -10,6 +10,8 @@ parameters, then weight words:
 Every group is whole: channels beyond the last have zeros. The stream of ADD and TABLE is the
 parameters of ``outputs`` channels, all alike, then 256 entries of two int32, those of the first and
 of the second tensor, in the order of the input byte taken as unsigned.
+
+With CODED the words, or the tables, are coded; see `kiwicha.codec`.
 """
 
 from dataclasses import dataclass
@@ -18,10 +20,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.codec import BEAT_BYTES, Shape
 from kiwicha.isa_engine import (
     GROUP_PARAMETER_BYTES,
     INPUT_LANES,
     TABLE_ENTRIES,
+    EngineJob,
     JobFlag,
     JobKind,
     outputs_of,
@@ -36,6 +40,7 @@ __all__ = [
     "pack_depthwise_words",
     "pack_groups",
     "pack_tables",
+    "stream_shape",
     "unpack_conv_words",
     "unpack_groups",
     "unpack_tables",
@@ -69,6 +74,14 @@ def channels_per_group(macs: int, kind: JobKind, flags: JobFlag) -> int:
 def bytes_of_word(macs: int, flags: JobFlag) -> int:
     """Return the size of a weight word."""
     return INPUT_LANES * outputs_of(macs) * (2 if flags & JobFlag.PACKED else 1)
+
+
+def stream_shape(job: EngineJob, macs: int) -> Shape:
+    """Return how a job's stream is divided: what `JobFlag.CODED` codes, and what it leaves."""
+    kind, flags = JobKind(job.kind), JobFlag(job.flags)
+    head = channels_per_group(macs, kind, flags) * GROUP_PARAMETER_BYTES
+    body = job.group_words * bytes_of_word(macs, flags)
+    return Shape(job.groups, head // BEAT_BYTES, body // BEAT_BYTES)
 
 
 def cells_of_channels(macs: int, channels: int) -> NDArray[np.intp]:

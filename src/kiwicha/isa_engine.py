@@ -102,7 +102,7 @@ class EngineError(enum.IntEnum):
     """A DRAM address lies outside the windows."""
     OUTSIDE_SCRATCHPAD = 5
     BAD_STREAM = 6
-    """A weight stream is truncated or has bytes left over."""
+    """A weight stream is truncated, has bytes left over, or is coded with a wrong check sum."""
 
 
 class JobKind(enum.IntEnum):
@@ -128,7 +128,7 @@ class JobFlag(enum.IntFlag):
     ONES = 4
     """DEPTHWISE: word 0 serves every kernel row and phase. For sums: its weights are 1."""
     CODED = 8
-    """The weight stream is coded."""
+    """The words of the weight stream are coded; its parameters are not. See `kiwicha.codec`."""
     UNSIGNED = 16
     """Weight bytes are uint8: the weight zero point is subtracted from 0 to 255."""
     PACKED = 32

@@ -50,6 +50,7 @@ def outcome(
         assert granted[client]
         assert ctx.get(dut.requests[client].ready)
         payload = ctx.get(dut.grants[client].payload)
+        assert payload.end == (payload.address + payload.words) % PORT_WORDS
         result.append((payload.address, payload.words))
 
     simulator = Simulator(dut)
