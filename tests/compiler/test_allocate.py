@@ -82,11 +82,19 @@ def test_nearly_all_plans_reach_their_bound() -> None:
     assert reached >= 85
 
 
-@pytest.mark.parametrize("config", ["baseline", "simd"])
+@pytest.mark.parametrize("config", ["baseline", "simd", "64", "128"])
 @pytest.mark.parametrize("name", INT8_MODELS)
 def test_public_models_reach_the_bound(name: str, config: str, zoo_model) -> None:
     plan = compile_stages(zoo_model(name), config).memory
     assert plan.arena_bytes == plan.lower_bound_bytes == peak([p.buffer for p in plan.placements])
+
+
+@pytest.mark.parametrize("config", ["baseline", "simd", "64"])
+def test_plans_of_random_models_are_near_their_bound(config: str) -> None:
+    for seed in range(40):
+        for make in (random_models.network, random_models.engine_network):
+            plan = compile_stages(make(seed).model, config).memory
+            assert plan.arena_bytes <= 1.1 * plan.lower_bound_bytes, f"{make.__name__} {seed}"
 
 
 @pytest.mark.parametrize("seed", range(20))
