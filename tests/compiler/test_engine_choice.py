@@ -138,6 +138,7 @@ def test_a_tensor_that_is_needed_later_is_not_passed_on() -> None:
     assert Cascade(run, 1, 4).is_possible
     assert Cascade(run, 0, 5).is_possible
     assert not Cascade(run, 0, 2).is_possible
+    assert not Cascade(run, 0, 4).is_possible
     assert not Cascade(Run(run.layers, run.loads, frozenset({2, 5})), 1, 4).is_possible
 
 

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from support import random_models
 
+from kiwicha.compiler import engine_schedule
+from kiwicha.compiler.engine_choice import Chooser
 from kiwicha.compiler.engine_events import Compute, Place, Transfer, waits
 from kiwicha.compiler.engine_jobs import stream_bytes, weight_stream
 from kiwicha.compiler.engine_layers import EngineLayer, Window
 from kiwicha.compiler.engine_partition import partition
-from kiwicha.compiler.engine_run import DoesNotFitError, Run
+from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError
 from kiwicha.compiler.engine_schedule import Schedule, schedule
 from kiwicha.compiler.lower import lower
 from kiwicha.compiler.reader import read
@@ -132,6 +134,17 @@ def test_a_layer_that_does_not_fit_is_named() -> None:
     with pytest.raises(DoesNotFitError) as caught:
         schedule(Run((*run.layers, huge), frozenset({0, 5}), frozenset({2, 6})), 64, 1024)
     assert caught.value.position == 5
+
+
+def test_a_long_list_is_cut_between_cascades(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = chain(*(pointwise(k, 64, 64, 16, 16) for k in range(9)))
+    stages = Chooser(run, 64).choose(16 * 1024).stages
+    assert sum(stage.jobs for stage in stages) > 40
+    assert any(stage.cascade.passed for stage in stages)
+    monkeypatch.setattr(engine_schedule, "MAX_JOBS", 40)
+    with pytest.raises(TooLongError) as caught:
+        schedule(run, 64, 16 * 1024)
+    assert set(caught.value.positions) <= {s.cascade.layers[0].position for s in stages[1:]}
 
 
 @pytest.mark.parametrize("stores", [False, True])
