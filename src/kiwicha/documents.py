@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kiwicha.compiler import support_rules, supported_operators
+from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
 from kiwicha.errors import UsageError
 
 __all__ = ["BEGIN", "END", "main", "replaced", "results", "supported", "update", "vela_page"]
@@ -139,7 +140,13 @@ def supported() -> str:
         "",
         "## Operators",
         "",
-        *(f"- {name}" for name in supported_operators()),
+        "The CPU runs every operator. An engine (`--config 32`, `64` or `128`) runs what the last",
+        "column says, if a stripe of its tensors fits the scratchpad. Images that convolutions and",
+        "pools of the engine leave for the CPU or as a model output have a multiple of 8 channels.",
+        "",
+        "| operator | where | on the engine |",
+        "|---|---|---|",
+        *(_operator_row(name) for name in supported_operators()),
     ]
     general, special = [], []
     for text, operators in support_rules():
@@ -150,6 +157,11 @@ def supported() -> str:
     lines += ["", "## Rules for every model", "", *general]
     lines += ["", "## Rules by operator", "", *special]
     return "\n".join(lines) + "\n"
+
+
+def _operator_row(name: str) -> str:
+    condition = ENGINE_OPERATORS.get(name)
+    return f"| {name} | {'CPU' if condition is None else 'engine'} | {condition or ''} |"
 
 
 def update(project: Path, *, is_check: bool) -> list[str]:

@@ -64,11 +64,15 @@ CASES = {
     "one image": (conv((1, 4, 4, 8), (8, 1, 1, 8), (1, 4, 4, 8)), True),
     "two images": (conv((2, 4, 4, 8), (8, 1, 1, 8), (2, 4, 4, 8)), False),
     "8 columns": (depthwise((1, 9, 9, 8), (1, 1, 8, 8), (1, 9, 2, 8)), True),
-    "9 columns": (depthwise((1, 9, 9, 8), (1, 1, 9, 8), (1, 9, 1, 8)), False),
+    "9 columns": (depthwise((1, 9, 9, 8), (1, 1, 9, 8), (1, 9, 1, 8)), True),
+    "9 columns of many channels": (
+        depthwise((1, 9, 9, 232), (1, 1, 9, 232), (1, 9, 1, 232)),
+        False,
+    ),
     "9 columns, stride 2": (depthwise((1, 9, 9, 8), (1, 1, 9, 8), (1, 9, 1, 8), strideW=2), True),
     "dilated columns": (
         depthwise((1, 9, 9, 8), (1, 1, 3, 8), (1, 9, 5, 8), dilationWFactor=2),
-        False,
+        True,
     ),
     "dilated rows": (
         depthwise((1, 9, 9, 8), (1, 3, 3, 8), (1, 5, 7, 8), dilationHFactor=2),
@@ -76,7 +80,7 @@ CASES = {
     ),
     "depth multiplier": (
         depthwise((1, 9, 9, 8), (1, 3, 3, 16), (1, 7, 7, 16), depthMultiplier=2),
-        False,
+        True,
     ),
     "one input channel": (
         depthwise((1, 9, 9, 1), (1, 3, 3, 16), (1, 7, 7, 16), depthMultiplier=16),
@@ -183,6 +187,9 @@ def test_adjacent_tables_become_one_job() -> None:
         ("MAXIMUM", None, None),
         ("PRELU", (1, 1, 1), JobKind.TABLE),
         ("PRELU", (8,), None),
+        ("MUL", (8,), JobKind.DEPTHWISE),
+        ("MUL", (1, 4, 4, 8), None),
+        ("MUL", (4, 1), None),
     ],
 )
 @pytest.mark.parametrize("has_tables", [True, False])
@@ -197,4 +204,6 @@ def test_elementwise(
     builder.operator(operator, [x, other], [y])
     raw = builder.build([x, other] if constant is None else [x], [y])
     found = engine_layer(lower(read(raw)), 0, has_tables=has_tables)
-    assert (None if found is None else found.kind) is (kind if has_tables else None)
+    assert (None if found is None else found.kind) is (
+        kind if has_tables or kind is JobKind.DEPTHWISE else None
+    )

@@ -100,7 +100,10 @@ def test_many_random_networks(first: int, small_engines: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "operator",
-    ["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "ADD", "MEAN"],
+    [
+        *("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MEAN", "SUM"),
+        *("ADD", "MUL", "MAXIMUM", "PRELU", "LEAKY_RELU", "QUANTIZE"),
+    ],
 )
 def test_random_operators(operator: str) -> None:
     cases = [random_models.single_operator(operator, seed) for seed in range(25)]

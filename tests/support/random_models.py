@@ -88,7 +88,8 @@ def engine_network(seed: int) -> Case:
         if kind == "conv":
             x = model.conv(x, kernel=rng.choice([None, 1, 1, 3, 6]), channels=channels())
         elif kind == "depthwise":
-            x = model.depthwise(x, multiplier=1, kernel=rng.choice([None, 3, 6, 8]))
+            multiplier = rng.choice([1, 1, 1, 2])
+            x = model.depthwise(x, multiplier=multiplier, kernel=rng.choice([None, 3, 6, 8]))
         elif kind == "residual":
             branch = model.conv(x, kernel=3, is_same=True, channels=channels())
             shortcut = model.conv(x, kernel=1, like=branch)
@@ -99,7 +100,8 @@ def engine_network(seed: int) -> Case:
             x = model.unary(rng.choice(UNARIES), x)
         else:
             operator = rng.choice(["ADD", "SUB", "MUL"])
-            x = model.elementwise(operator, x, model.constant((1,)))
+            shape = (model.channels(x),) if operator == "MUL" and rng.random() < 0.5 else (1,)
+            x = model.elementwise(operator, x, model.constant(shape))
     x = model.mean(x, axes=[1, 2], keep=False)
     model.fully_connected(x, outputs=rng.randint(1, 30))
     return model.case()
@@ -171,6 +173,10 @@ class _Model:
 
     def constant(self, shape: Shape) -> int:
         return self._tensor(shape, self._scale(), self._zero_point(), int8s(self.rng, *shape))
+
+    def channels(self, x: int) -> int:
+        """Return the size of a tensor's last dimension."""
+        return self._shapes[x][-1]
 
     def _like(self, x: int, shape: Shape) -> int:
         return self._tensor(shape, self._scales[x], self._zero_points[x])

@@ -3,37 +3,21 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kiwicha.compiler.engine_bounds import (
-    NARROW_BITS,
-    exact_division,
-    fold_constant_channels,
-    is_narrow,
-    largest_sum,
-    sum_range,
-)
-from kiwicha.compiler.engine_layers import EngineLayer, Window, padded, run_shape
+from kiwicha.compiler.engine_bounds import exact_division
+from kiwicha.compiler.engine_checks import checked
+from kiwicha.compiler.engine_forms import forms
+from kiwicha.compiler.engine_layers import EngineLayer, Window
 from kiwicha.compiler.engine_tables import PAIR_KERNELS, engine_tables
 from kiwicha.compiler.layers import Layer, Network, weights_of
 from kiwicha.engine_packing import Parameters
-from kiwicha.isa import Conv, Kernel, Mean, Pool
-from kiwicha.isa_engine import (
-    GROUP_WORDS,
-    MAX_DEPTHWISE_COLUMNS,
-    MAX_KERNEL_ROWS,
-    JobFlag,
-    JobKind,
-)
+from kiwicha.isa import Conv, Elementwise, Kernel, Mean, Pool
+from kiwicha.isa_engine import MAX_DEPTHWISE_COLUMNS, MAX_KERNEL_ROWS, JobFlag, JobKind
 
 __all__ = ["engine_layer"]
 
-_MAX_U8 = 2**8 - 1
 _MAX_U16 = 2**16 - 1
-_MAX_OFFSET = 2**15
-_HALF_CHAIN = 4
 _NO_WEIGHTS = np.zeros(0, np.int16)
-_NO_TABLES = np.zeros((0, 2), np.int32)
 
 
 def engine_layer(network: Network, position: int, *, has_tables: bool = True) -> EngineLayer | None:
@@ -57,9 +41,12 @@ def engine_layer(network: Network, position: int, *, has_tables: bool = True) ->
         return _average_pool(network, position)
     if layer.kernel is Kernel.MEAN:
         return _mean(network, position)
+    found = None
     if layer.kernel in {*PAIR_KERNELS, Kernel.LOOKUP} and has_tables:
-        return _table_layer(network, position)
-    return None
+        found = _table_layer(network, position)
+    if found is None and layer.kernel is Kernel.MUL:
+        found = _channel_product(network, position)
+    return found
 
 
 def _stored(network: Network, layer: Layer, *names: str) -> tuple[int, ...] | None:
@@ -90,32 +77,15 @@ def _window_layer(network: Network, position: int) -> EngineLayer | None:
         p.pad_top,
         p.pad_left,
     )
-    weights = weights_of(layer)
-    kind = JobKind.CONV
-    if layer.kernel is Kernel.DEPTHWISE_CONV and p.input_channels == 1:
-        # With one input channel every output channel sees the same window: a convolution.
-        weights = weights.transpose(3, 1, 2, 0)
-    elif layer.kernel is Kernel.DEPTHWISE_CONV:
-        if p.depth_multiplier != 1:
-            return None
-        kind = JobKind.DEPTHWISE
-        weights = weights.reshape(p.kernel_height, p.kernel_width, p.output_channels)
-    else:
-        shape = (p.output_channels, p.kernel_height, p.kernel_width, p.input_channels)
-        weights = weights.reshape(shape)
     parameters = Parameters(
         *(layer.constants[name].astype(np.int32) for name in ("bias", "multiplier", "shift"))
     )
-    return _checked(
-        position,
-        kind,
-        stored,
-        window,
-        weights,
-        parameters,
-        (-p.input_offset, p.output_offset, p.activation_min, p.activation_max),
-        -p.weight_offset,
+    offsets = (-p.input_offset, p.output_offset, p.activation_min, p.activation_max)
+    found = (
+        checked(position, kind, stored, form, weights, parameters, offsets, -p.weight_offset)
+        for kind, form, weights in forms(layer, window, weights_of(layer))
     )
+    return next((item for item in found if item is not None), None)
 
 
 def _average_pool(network: Network, position: int) -> EngineLayer | None:
@@ -193,92 +163,38 @@ def _sums(
     channels = window.channels
     weights = np.ones((window.kernel_rows, window.kernel_columns, channels), np.int16)
     parameters = Parameters(*(np.full(channels, value, np.int32) for value in (bias, *scale)))
-    return _checked(position, JobKind.DEPTHWISE, stored, window, weights, parameters, offsets)
+    return checked(position, JobKind.DEPTHWISE, stored, window, weights, parameters, offsets)
 
 
-def _checked(
-    position: int,
-    kind: JobKind,
-    stored: tuple[int, ...],
-    window: Window,
-    weights: NDArray[np.int16],
-    parameters: Parameters,
-    offsets: tuple[int, int, int, int],
-    weight_zero_point: int = 0,
-) -> EngineLayer | None:
-    """Return the layer if every number fits its field and the sums their registers."""
-    input_zero_point, output_zero_point, *clamp = offsets
-    is_conv = kind is JobKind.CONV
-    channels = weights.shape[0] if is_conv else weights.shape[2]
-    flat = weights.reshape(channels, -1) if is_conv else weights.reshape(-1, channels).T
-    if not _fits(window, channels) or not (
-        _fits_conv(window)
-        if is_conv
-        else _fits_depthwise(window)
-        and largest_sum(flat, input_zero_point) < 1 << (NARROW_BITS - 1)
-    ):
+def _channel_product(network: Network, position: int) -> EngineLayer | None:
+    """Return a MUL by a constant for each channel, which is a depthwise layer of 1x1 kernels."""
+    layer = network.layers[position]
+    p: Elementwise = layer.params
+    operands = {"input_1": (p.offset_1, p.strides_1), "input_2": (p.offset_2, p.strides_2)}
+    constants = [n for n in operands if network.storage(layer.tensors[n]).is_constant]
+    if len(constants) != 1:
         return None
-    has_equal_columns = window.kernel_columns % window.stride_columns == 0
-    flags = JobFlag(0)
-    if not is_conv and has_equal_columns and (weights == 1).all():
-        flags |= JobFlag.ONES
-    else:
-        flat, parameters = fold_constant_channels(
-            flat, parameters, input_zero_point, output_zero_point, (clamp[0], clamp[1])
-        )
-        folded = flat if is_conv else flat.T
-        weights = np.ascontiguousarray(folded).reshape(weights.shape)
-    if not is_conv and window.slots > _HALF_CHAIN:
-        flags |= JobFlag.TAPS_8
-    if not is_narrow(sum_range(flat, parameters.bias, input_zero_point), parameters.shift):
-        flags |= JobFlag.WIDE
-    return EngineLayer(
+    (variable,) = operands.keys() - constants
+    source = network.storage(layer.tensors[variable])
+    values = network.storage(layer.tensors[constants[0]]).int8s().reshape(-1)
+    offset, strides = operands[constants[0]]
+    *outer, columns, channels = p.shape
+    is_repeated = all(
+        size == 1 or not stride for size, stride in zip(p.shape[:-1], strides, strict=False)
+    )
+    if not is_repeated or len(values) != channels or source.elements != math.prod(p.shape):
+        return None
+    rows = math.prod(outer)
+    scale = p.output_multiplier, p.output_shift
+    return checked(
         position,
-        kind,
-        flags,
-        stored[:-1],
-        stored[-1],
-        window,
-        channels,
-        parameters,
-        input_zero_point,
-        output_zero_point,
-        (clamp[0], clamp[1]),
-        weights,
-        _NO_TABLES,
-        weight_zero_point=0 if _are_int8(weights) else weight_zero_point,
-    )
-
-
-def _are_int8(values: NDArray[np.int16]) -> bool:
-    return bool(values.min() >= -128 and values.max() <= 127)
-
-
-def _fits(window: Window, channels: int) -> bool:
-    """Whether the numbers that both kinds share fit their fields."""
-    pitch = padded(window.channels)
-    return (
-        window.kernel_rows <= MAX_KERNEL_ROWS
-        and max(window.stride_rows, window.stride_columns, window.dilation_rows) <= _MAX_U8
-        and window.input_columns * pitch <= _MAX_U16
-        and max(window.stride_columns, window.dilation_columns) * pitch <= _MAX_U16
-        and padded(channels) <= _MAX_U16
-        and window.pad_left * pitch <= _MAX_OFFSET
-        and window.pad_top * window.input_columns * pitch <= 1 << 18
-    )
-
-
-def _fits_conv(window: Window) -> bool:
-    runs, words = run_shape(window, padded(window.channels))
-    return runs <= _MAX_U8 and window.kernel_rows * runs * words <= GROUP_WORDS
-
-
-def _fits_depthwise(window: Window) -> bool:
-    return (
-        (window.dilation_columns == 1 or window.kernel_columns == 1)
-        and window.slots <= MAX_DEPTHWISE_COLUMNS
-        and window.pad_left // window.stride_columns < window.slots
-        and window.stride_columns * window.kernel_rows <= GROUP_WORDS
+        JobKind.DEPTHWISE,
+        (source.index, network.storage(layer.tensors["output"]).index),
+        Window(rows, columns, channels, rows, columns),
+        (values.astype(np.int16) + np.int16(offset)).reshape(1, 1, channels),
+        Parameters(*(np.full(channels, value, np.int32) for value in (0, *scale))),
+        (-operands[variable][0], p.output_offset, p.activation_min, p.activation_max),
+        -offset,
     )
 
 

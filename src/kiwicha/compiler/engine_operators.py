@@ -1,0 +1,29 @@
+"""Operators that the engine does, and of which kind: for documents. A test holds it to the code."""
+
+__all__ = ["ENGINE_OPERATORS"]
+
+_WINDOWS = "one image; up to 255 kernel rows, and 2048 weights of one output, padded to 8 channels"
+_ONE_NUMBER = "a tensor and one constant number"
+
+ENGINE_OPERATORS = {
+    "ADD": f"two tensors of one shape, or {_ONE_NUMBER}",
+    "AVERAGE_POOL_2D": "one image; windows inside it",
+    "CONV_2D": _WINDOWS,
+    "DEPTHWISE_CONV_2D": _WINDOWS,
+    "FULLY_CONNECTED": "up to 2048 inputs",
+    "HARD_SWISH": "any",
+    "LEAKY_RELU": "any",
+    "LOGISTIC": "any",
+    "MAXIMUM": _ONE_NUMBER,
+    "MEAN": "over the leading dimensions but the batch, such as height and width",
+    "MINIMUM": _ONE_NUMBER,
+    "MUL": f"{_ONE_NUMBER}, or one for each channel",
+    "PRELU": _ONE_NUMBER,
+    "QUANTIZE": "from int8",
+    "RELU": "any",
+    "RELU6": "any",
+    "SUB": f"two tensors of one shape, or {_ONE_NUMBER}",
+    "SUM": "as MEAN",
+    "TANH": "any",
+}
+"""What must hold for a layer to be one of the engine's; the CPU does all others."""
