@@ -57,7 +57,7 @@ def _scratchpad(
     compilation: Compilation, schedule: Schedule, engine: ListMoments, origin: int
 ) -> list[dict[str, Any]]:
     spans = _event_spans(schedule, engine)
-    tensors = compilation.graph.tensors
+    tensors = compilation.network.graph.tensors
     stored = {_place(event): _tensor(event) for event in reversed(schedule.events)}
     entries = []
     for number, (buffer, offset) in enumerate(zip(schedule.buffers, schedule.offsets, strict=True)):

@@ -125,6 +125,28 @@ def test_a_name_comes_before_a_file_of_the_same_name(
     assert zoo.resolve("./kws")[1] == Path("kws")
 
 
+def test_labels_come_from_the_listed_file_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = b"ant\nbee\n"
+    model = dataclasses.replace(
+        zoo.find("kws"),
+        sha256=hashlib.sha256(CONTENT).hexdigest(),
+        labels=(),
+        labels_file="names.txt",
+        labels_sha256=hashlib.sha256(text).hexdigest(),
+    )
+    monkeypatch.setattr(zoo, "find", lambda name: model)
+    monkeypatch.setenv(zoo.FOLDERS_VARIABLE, str(tmp_path))
+    (tmp_path / model.file).write_bytes(CONTENT)
+    assert zoo.resolve("kws")[2] == ()
+    (tmp_path / "names.txt").write_bytes(b"other")
+    assert zoo.resolve("kws")[2] == ()
+    (tmp_path / "inputs").mkdir()
+    (tmp_path / "inputs" / "names.txt").write_bytes(text)
+    assert zoo.resolve("kws")[2] == ("ant", "bee")
+
+
 def test_the_bundled_model_and_its_pictures_are_there() -> None:
     name, path, labels = zoo.resolve("demo")
     assert (name, len(labels)) == ("demo", 2)

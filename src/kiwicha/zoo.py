@@ -30,6 +30,7 @@ __all__ = [
     "find",
     "folders",
     "locate",
+    "read_labels",
     "resolve",
     "sha256_of",
 ]
@@ -62,7 +63,11 @@ class ZooModel:
     licence : str
         SPDX identifier.
     labels : tuple of str
-        Meaning of each element of the output; empty if it has none.
+        Meaning of each element of the output; empty if it has none, or a file has them.
+    labels_file : str
+        File with them, a line for each; empty if there is none.
+    labels_sha256 : str
+        Of that file, hexadecimal.
     """
 
     name: str
@@ -76,6 +81,8 @@ class ZooModel:
     size_bytes: int
     licence: str
     labels: tuple[str, ...]
+    labels_file: str = ""
+    labels_sha256: str = ""
 
     @property
     def address(self) -> str:
@@ -227,7 +234,30 @@ def resolve(text: str) -> tuple[str, Path, tuple[str, ...]]:
     location = locate(model)
     if location.path is None:
         raise UsageError(_missing_text(model, location.rejected))
-    return model.name, location.path, model.labels
+    return model.name, location.path, model.labels or _listed_labels(model)
+
+
+def read_labels(path: Path) -> tuple[str, ...]:
+    """Return the lines of a file of labels.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read as text.
+    """
+    try:
+        return tuple(path.read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"labels must be a readable text file: {error} ({path})") from error
+
+
+def _listed_labels(model: ZooModel) -> tuple[str, ...]:
+    """Return the labels in a model's file of them, () if it is not beside the models."""
+    for folder in folders() if model.labels_file else ():
+        for path in (folder / model.labels_file, folder / "inputs" / model.labels_file):
+            if path.is_file() and sha256_of(path) == model.labels_sha256:
+                return read_labels(path)
+    return ()
 
 
 def _looks_like_path(text: str) -> bool:

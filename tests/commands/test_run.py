@@ -50,6 +50,20 @@ def test_run_takes_a_picture(kiwicha: Command, tiny: Path, tmp_path: Path) -> No
     assert output.read_bytes() == bytes([72] * 4)
 
 
+def test_labels_name_the_largest_output(
+    kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path
+) -> None:
+    labels = tmp_path / "labels.txt"
+    labels.write_text("ant\nbee\ncat\ndog\n")
+    code, out, _ = kiwicha.reference(tiny, "--input", pixels, "--labels", labels)
+    assert code == 0
+    assert "answer: dog (2950.0 %)" in out  # 0.5 * (62 - 3)
+    labels.write_bytes(b"\xff\n")
+    code, _, err = kiwicha.reference(tiny, "--input", pixels, "--labels", labels)
+    assert code == 2
+    assert "labels must be a readable text file: " in err
+
+
 def test_inputs_go_to_the_model_in_their_order(
     kiwicha: Command, adder: Path, tmp_path: Path
 ) -> None:

@@ -93,7 +93,7 @@ def find_config(name: str) -> isa.Config:
     raise UsageError(f"config must be {' or '.join(known)}, not {name!r}{hint}")
 
 
-def prepare(model: str, config: str) -> Job:
+def prepare(model: str, config: str, labels: Path | None = None) -> Job:
     """Find a model and compile it.
 
     Raises
@@ -102,8 +102,9 @@ def prepare(model: str, config: str) -> Job:
         If model or configuration are unknown, or the model is not supported.
     """
     hardware = find_config(config)
-    name, path, labels = zoo.resolve(model)
-    return Job(name, labels, hardware, compile_stages(path, hardware), path)
+    name, path, known = zoo.resolve(model)
+    words = known if labels is None else zoo.read_labels(labels)
+    return Job(name, words, hardware, compile_stages(path, hardware), path)
 
 
 def model_inputs(job: Job, files: Sequence[Path]) -> list[bytes]:
@@ -225,8 +226,10 @@ def first_difference(output: bytes, expected: bytes) -> str | None:
 def answer(job: Job, output: bytes) -> str | None:
     """Return the largest output in words; None if the model has no labels."""
     tensor = job.program.outputs[0]
-    scores = np.frombuffer(output[: tensor.ref.bytes], np.int8)
-    if tensor.dtype != isa.DType.INT8 or len(scores) != len(job.labels):
+    if tensor.dtype not in {isa.DType.INT8, isa.DType.UINT8}:
+        return None
+    scores = np.frombuffer(output[: tensor.ref.bytes], reference.NUMPY_TYPES[tensor.dtype])
+    if len(scores) != len(job.labels):
         return None
     best = int(scores.argmax())
     score = tensor.scale * (int(scores[best]) - tensor.zero_point)

@@ -31,6 +31,9 @@ def run(
             help="Raw tensor bytes or a picture; once for each input of the model, in its order.",
         ),
     ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Names of the output's elements, a line for each.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Receives the output tensors, one after the other.")
     ] = None,
@@ -61,7 +64,7 @@ def run(
     if trace is not None and target != Target.SIM:
         raise UsageError("--trace must come with --target sim, not with --target reference")
     console.require_writable(output, json, trace)
-    job = execution.prepare(model, config)
+    job = execution.prepare(model, config, labels)
     raw = execution.model_inputs(job, inputs or [])
     expected = None if expect is None else _expected(job, expect)
 
