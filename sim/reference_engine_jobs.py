@@ -6,16 +6,18 @@ words and results, in arrays instead of cycles.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha import numerics
+from kiwicha import codec, numerics
 from kiwicha.engine_packing import (
     Parameters,
     bytes_of_word,
     cells_of_channels,
     channels_per_group,
+    stream_shape,
     unpack_conv_words,
     unpack_groups,
     unpack_tables,
@@ -92,8 +94,7 @@ def check_kind(job: EngineJob) -> None:
         If not.
     """
     is_packed = bool(job.flags & JobFlag.PACKED)
-    is_known = job.kind in set(JobKind) and not job.flags & JobFlag.CODED
-    if not is_known or (is_packed and job.kind != JobKind.CONV):
+    if job.kind not in set(JobKind) or (is_packed and job.kind != JobKind.CONV):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
 
 
@@ -144,9 +145,16 @@ def execute_job(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad
     """
     _check(job, macs, len(scratchpad.bytes))
     try:
-        _JOBS[JobKind(job.kind)](job, stream, macs, scratchpad)
-    except ValueError as error:
+        raw = _decoded(stream, stream_shape(job, macs)) if job.flags & JobFlag.CODED else stream
+        _JOBS[JobKind(job.kind)](job, raw, macs, scratchpad)
+    except (ValueError, codec.CodecError) as error:
         raise ProgramError(str(error)) from error
+
+
+@lru_cache(maxsize=16)
+def _decoded(stream: bytes, shape: codec.Shape) -> bytes:
+    """Return a stream as it was before it was coded; jobs of one layer have the same."""
+    return codec.decode(stream, shape)
 
 
 def _check(job: EngineJob, macs: int, size: int) -> None:

@@ -1,5 +1,6 @@
 """``kiwicha compile``."""
 
+import re
 import tarfile
 from pathlib import Path
 
@@ -59,3 +60,35 @@ def test_compile_into_a_file_is_refused(kiwicha: Command, tiny: Path, pixels: Pa
     assert kiwicha.error("compile", tiny, "-o", pixels) == (
         f"-o must be a folder: File exists ({pixels})"
     )
+
+
+def test_compile_for_an_engine_prints_what_it_expects(
+    kiwicha: Command, tmp_path: Path, zoo_model
+) -> None:
+    sizes = {}
+    for options in ((), ("--optimize", "size"), ("--no-eliminate",)):
+        words = ["compile", zoo_model("mlperf_vww_96_int8"), "--config", "64", "-o", tmp_path]
+        code, out, _ = kiwicha(*words, *options)
+        assert code == 0
+        lines = out.splitlines()
+        assert lines[0].split() == [
+            "layer",
+            "operator",
+            "cycles",
+            "busy",
+            "bound",
+            "weights",
+            "bits",
+            "each",
+        ]
+        assert lines[1].split()[:2] == ["0", "CONV_2D"]
+        assert " cycles, " in lines[-3]
+        found = re.fullmatch(r"208112 weights, (\S+) bits each; .*coded, \d+ bytes .*", lines[-2])
+        assert found
+        sizes[options] = float(found[1])
+    assert sizes["--optimize", "size"] < sizes[()] < 2 < sizes[("--no-eliminate",)]
+
+
+def test_an_unknown_goal_is_refused(kiwicha: Command, tiny: Path) -> None:
+    error = kiwicha.error("compile", tiny, "--optimize", "speed")
+    assert "'speed' is not one of 'cycles', 'size'" in error

@@ -10,7 +10,7 @@ from support import random_models
 from support.oracle import Case
 
 from kiwicha import isa
-from kiwicha.compiler import compile_model
+from kiwicha.compiler import compile_model, tile
 from kiwicha.errors import ProgramError
 from kiwicha.isa import Kernel
 from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer, JobFlag, JobKind
@@ -24,9 +24,16 @@ STORE = 1 << 31
 @pytest.fixture(scope="module", params=["32", "64", "128"])
 def subject(request: pytest.FixtureRequest) -> tuple[Program, Case]:
     """Give a program whose first list has all kinds of jobs, CONV first, and its inputs."""
+    with pytest.MonkeyPatch.context() as patch:
+        # Streams that are not coded: what is wrong with a descriptor must not look like theirs.
+        patch.setattr(tile, "with_coded_streams", lambda schedule, macs, goal: schedule)
+        return _subject(request.param)
+
+
+def _subject(config: str) -> tuple[Program, Case]:
     for seed in range(200):
         case = random_models.engine_network(seed)
-        program = compile_model(case.model, request.param, has_tables=True)
+        program = compile_model(case.model, config, has_tables=True)
         kinds = [JobKind(job.kind) for job in lists(program)[0]]
         if set(kinds) == set(JobKind) and kinds[0] is JobKind.CONV:
             return program, case
@@ -78,7 +85,7 @@ def first_of(program: Program, kind: JobKind) -> int:
     ("kind", "changes", "message"),
     [
         (JobKind.CONV, {"kind": 7}, "kind and flags must be known"),
-        (JobKind.CONV, {"flags": JobFlag.CODED}, "kind and flags must be known"),
+        (JobKind.CONV, {"flags": JobFlag.CODED}, "the check sum of a coded stream must be 0"),
         (JobKind.CONV, {"interval": 0}, "interval must be"),
         (JobKind.ADD, {"interval": 1}, "interval must be 2 to 8, not 1"),
         (JobKind.CONV, {"group_words": 257}, "a group must have 1 to 256 words, not 257"),
@@ -103,6 +110,36 @@ def test_refuses_jobs(
     bad = changed(program, EngineJob, first_of(program, kind), **changes)
     with pytest.raises(ProgramError, match=re.escape(message)):
         reference.run(bad, case.inputs)
+
+
+@pytest.mark.parametrize("change", ["shorter", "longer", "bit"])
+@pytest.mark.parametrize("config", ["32", "64", "128"])
+def test_refuses_spoilt_streams(config: str, change: str) -> None:
+    program, case, number = _coded(config)
+    jobs, _ = lists(program)
+    if change == "bit":
+        step = next(step for step in program.steps if step.kernel is Kernel.ENGINE)
+        constants = bytearray(program.constants)
+        constants[step.params.image.offset + jobs[number].weights_offset + 70] ^= 4
+        bad = dataclasses.replace(program, constants=bytes(constants))
+    else:
+        size = jobs[number].weights_bytes + (16 if change == "longer" else -16)
+        bad = changed(program, EngineJob, number, weights_bytes=size)
+    assert not error_of(program, case.inputs)
+    message = r"the check sum of a coded stream must be 0|a coded stream must not end before"
+    assert re.search(message, error_of(bad, case.inputs))
+
+
+def _coded(config: str) -> tuple[Program, Case, int]:
+    """Give a program with a coded job, its inputs and the number of the job, not the last one."""
+    for seed in range(200):
+        case = random_models.engine_network(seed)
+        program = compile_model(case.model, config, optimize="size")
+        jobs, _ = lists(program)
+        for number, job in enumerate(jobs[:-1]):
+            if job.flags & JobFlag.CODED and job.weights_offset < jobs[-1].weights_offset:
+                return program, case, number
+    raise AssertionError("no model has a coded job")
 
 
 def test_refuses_to_write_what_is_read(subject: tuple[Program, Case]) -> None:

@@ -54,6 +54,15 @@ def test_goldens(
         assert output.tobytes() == golden.output, golden.name
 
 
+@pytest.mark.parametrize("config", ["32", "64", "128"])
+@pytest.mark.parametrize("name", INT8_MODELS)
+def test_goldens_optimized_for_size(name: str, config: str, zoo_model, golden_cases) -> None:
+    program = compile_model(zoo_model(name), config, optimize="size")
+    golden = golden_cases(name)[0]
+    (output,) = reference.run(program, [golden.input])
+    assert output.tobytes() == golden.output, golden.name
+
+
 @pytest.mark.parametrize("name", INT8_MODELS)
 def test_only_softmax_is_left_to_the_cpu(name: str, zoo_model) -> None:
     program = compile_model(zoo_model(name), "64", has_tables=True)

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kiwicha.commands.options import Eliminate, Optimize
+from kiwicha.goal import Goal
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,6 +37,8 @@ def bench(
     config: Annotated[
         str, typer.Option(metavar="C,C,...", help="Configurations, comma separated.")
     ] = "simd",
+    optimize: Optimize = Goal.CYCLES,
+    eliminate: Eliminate = True,
     json: Annotated[
         str | None, typer.Option(help="Receives the reports, as a list; - is stdout.")
     ] = None,
@@ -52,7 +57,9 @@ def bench(
         models = [zoo.DEMO, *found]
     # All of them before the first simulation: an error must not cost minutes.
     jobs = [
-        execution.prepare(model, name.strip()) for model in models for name in config.split(",")
+        execution.prepare(model, name.strip(), optimize=optimize, eliminate=eliminate)
+        for model in models
+        for name in config.split(",")
     ]
     peers = [_estimate(job) if compare is Peer.VELA else None for job in jobs]
     outcomes = []

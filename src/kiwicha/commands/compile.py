@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from kiwicha.commands.options import Eliminate, Optimize
 from kiwicha.errors import UsageError
+from kiwicha.goal import Goal
 
 __all__ = ["PROGRAM_SUFFIX", "compile_"]
 
@@ -27,6 +29,8 @@ def compile_(
     config: Annotated[
         str, typer.Option(help="baseline, simd, or an engine of 32, 64 or 128 products per cycle.")
     ] = "simd",
+    optimize: Optimize = Goal.CYCLES,
+    eliminate: Eliminate = True,
     dump: Annotated[
         str | None,
         typer.Option(
@@ -40,11 +44,12 @@ def compile_(
     from kiwicha import compiler, zoo
     from kiwicha.commands import console
     from kiwicha.commands.execution import find_config
+    from kiwicha.compiler.predictions import layer_predictions
     from kiwicha.library import library, model_files, pack
 
     hardware = find_config(config)
     name, path, _ = zoo.resolve(model)
-    compilation = compiler.compile_stages(path, hardware)
+    compilation = compiler.compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
     if dump is not None:
         typer.echo(compiler.dump(compilation, dump), nl=False)
         if output is None:
@@ -64,6 +69,8 @@ def compile_(
         console.write_file(folder / file, content)
     console.write_file(folder / f"{name}.tar.gz", pack(files, name))
     if dump is None:
+        if hardware.engine_macs:
+            typer.echo(layer_predictions(compilation.network.graph, program).table())
         typer.echo(
             f"{binary}: {len(raw):,} bytes, {len(program.steps)} steps, "
             f"arena {program.arena_bytes:,} bytes, for {config}"

@@ -12,6 +12,7 @@ from kiwicha.commands.console import Display
 from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.errors import UsageError
+from kiwicha.goal import Goal
 from kiwicha.isa_engine import EngineCounter
 from kiwicha.pictures import describe, tensor_bytes
 from kiwicha.program import Program
@@ -93,8 +94,15 @@ def find_config(name: str) -> isa.Config:
     raise UsageError(f"config must be {' or '.join(known)}, not {name!r}{hint}")
 
 
-def prepare(model: str, config: str, labels: Path | None = None) -> Job:
-    """Find a model and compile it.
+def prepare(
+    model: str,
+    config: str,
+    labels: Path | None = None,
+    *,
+    optimize: Goal = Goal.CYCLES,
+    eliminate: bool = True,
+) -> Job:
+    """Find a model and compile it; see `compile_model`.
 
     Raises
     ------
@@ -104,7 +112,8 @@ def prepare(model: str, config: str, labels: Path | None = None) -> Job:
     hardware = find_config(config)
     name, path, known = zoo.resolve(model)
     words = known if labels is None else zoo.read_labels(labels)
-    return Job(name, words, hardware, compile_stages(path, hardware), path)
+    compilation = compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
+    return Job(name, words, hardware, compilation, path)
 
 
 def model_inputs(job: Job, files: Sequence[Path]) -> list[bytes]:

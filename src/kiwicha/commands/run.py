@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kiwicha.commands.options import Eliminate, Optimize
 from kiwicha.errors import UsageError
+from kiwicha.goal import Goal
 
 if TYPE_CHECKING:
     from kiwicha.commands.execution import Job
@@ -46,6 +48,8 @@ def run(
     config: Annotated[
         str, typer.Option(help="baseline, simd, or an engine of 32, 64 or 128 products per cycle.")
     ] = "simd",
+    optimize: Optimize = Goal.CYCLES,
+    eliminate: Eliminate = True,
     json: Annotated[str | None, typer.Option(help="Receives the report; - is stdout.")] = None,
     trace: Annotated[
         Path | None,
@@ -64,7 +68,7 @@ def run(
     if trace is not None and target != Target.SIM:
         raise UsageError("--trace must come with --target sim, not with --target reference")
     console.require_writable(output, json, trace)
-    job = execution.prepare(model, config, labels)
+    job = execution.prepare(model, config, labels, optimize=optimize, eliminate=eliminate)
     raw = execution.model_inputs(job, inputs or [])
     expected = None if expect is None else _expected(job, expect)
 

@@ -8,7 +8,7 @@ from kiwicha.isa import Softmax
 from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
 from kiwicha.program import Program, Step
 
-__all__ = ["JobCycles", "cycles_table", "predict_layers", "predict_list", "predict_program"]
+__all__ = ["JobCycles", "predict_layers", "predict_list", "predict_program"]
 
 LIST_CPU_CYCLES = 364
 """What the CPU needs to start a list and to go on after it."""
@@ -82,25 +82,3 @@ def _cpu_cycles(step: Step) -> int:
     if isinstance(params, Softmax):
         return params.rows * (SOFTMAX_CYCLES + SOFTMAX_ENTRY_CYCLES * params.depth)
     return CPU_STEP_CYCLES
-
-
-def cycles_table(program: Program) -> str:
-    """Return predicted cycles as text: a line per layer of the engine, and the total."""
-    total, lists = predict_program(program)
-    lines = [f"{'layer':>5}  {'operator':18} {'cycles':>8} {'busy':>8}  bound"]
-    for number, (_, jobs) in lists.items():
-        first = program.steps[number].layer
-        by_layer: dict[int, list[JobCycles]] = {}
-        for job in jobs:
-            by_layer.setdefault(job.layer, []).append(job)
-        for layer, members in by_layer.items():
-            report = program.layers[first + layer]
-            cycles = sum(job.end - job.start for job in members)
-            busy = sum(job.busy for job in members)
-            longest = max(members, key=lambda job: job.end - job.start)
-            lines.append(
-                f"{report.index:5}  {report.operator:18} {cycles:8} {busy:8}  {longest.bound}"
-            )
-    cpu = total - sum(cycles for cycles, _ in lists.values())
-    lines.append(f"total {total}, {cpu} for the CPU included")
-    return "\n".join(lines)

@@ -14,6 +14,7 @@ from kiwicha.compiler.overlap import overlap
 from kiwicha.compiler.reader import read
 from kiwicha.compiler.tile import Tile, tile
 from kiwicha.errors import UsageError
+from kiwicha.goal import Goal
 from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.program import Program
 
@@ -38,6 +39,7 @@ def compile_model(
     *,
     eliminate: bool = True,
     has_tables: bool = True,
+    optimize: Goal | str = Goal.CYCLES,
 ) -> Program:
     """Compile a model.
 
@@ -51,6 +53,8 @@ def compile_model(
         For an engine, take out channels that are constant.
     has_tables : bool
         The engine does element-wise jobs.
+    optimize : Goal or str
+        For an engine, what counts first where weights can be coded: ``cycles`` or ``size``.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def compile_model(
     Raises
     ------
     UsageError
-        If the file cannot be read or there is no such configuration.
+        If the file cannot be read, or there is no such configuration or goal.
     ModelError
         If the file is not a well-formed TFLite model.
     UnsupportedModelError
@@ -68,7 +72,9 @@ def compile_model(
     CapacityError
         If the model needs more memory than there is.
     """
-    return compile_stages(model, config, eliminate=eliminate, has_tables=has_tables).program
+    return compile_stages(
+        model, config, eliminate=eliminate, has_tables=has_tables, optimize=optimize
+    ).program
 
 
 def compile_stages(
@@ -77,15 +83,16 @@ def compile_stages(
     *,
     eliminate: bool = True,
     has_tables: bool = True,
+    optimize: Goal | str = Goal.CYCLES,
 ) -> Compilation:
     """Compile a model and return what every pass gave; see `compile_model`."""
-    target = _config(config)
+    target, goal = _config(config), _goal(optimize)
     graph = read(_content(model))
     check(graph)
     network = lower(graph)
     if eliminate and target.engine_macs:
         network = eliminate_channels(network)
-    tiles = overlap(network, tile(network, target, has_tables=has_tables))
+    tiles = overlap(network, tile(network, target, has_tables=has_tables, goal=goal))
     memory = allocate(network, tiles)
     program = emit(network, tiles, memory, target)
     return Compilation(target, graph, network, tiles, memory, program)
@@ -98,6 +105,12 @@ def _config(config: str | Config) -> Config:
     if config not in known:
         raise UsageError(f"configuration must be one of {', '.join(CONFIGS)}, not {config}")
     return known[config]
+
+
+def _goal(name: Goal | str) -> Goal:
+    if name not in set(Goal):
+        raise UsageError(f"goal must be one of {', '.join(Goal)}, not {name}")
+    return Goal(name)
 
 
 def _content(model: str | Path | bytes) -> bytes:

@@ -170,14 +170,16 @@ class Threads:
         number = len(self._fill_ends)
         if number == len(self._groups):
             return math.inf
+        # One group is decoded after the other.
+        free = max([self._port_free, *self._fill_ends[-1:]])
         if number < 2:
-            return self._port_free
+            return free
         if len(self._releases) <= number - 2:
             return math.inf
-        return max(self._port_free, self._releases[number - 2] + REFILL_CYCLES)
+        return max(free, self._releases[number - 2] + REFILL_CYCLES)
 
     def _fill(self, start: float) -> None:
-        job, _ = self._groups[len(self._fill_ends)]
+        job, group = self._groups[len(self._fill_ends)]
         work = self._works[job]
         lines = work.fill_bytes / LINE_BYTES
         if self._fill_ends:
@@ -187,7 +189,8 @@ class Threads:
         else:
             start += DRAM_LATENCY_CYCLES
         self._port_free = start + lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
-        self._fill_ends.append(max(self._port_free, start + work.fill_cycles))
+        needed = work.fill_cycles + (0 if group else work.first_fill_cycles)
+        self._fill_ends.append(max(self._port_free, start + needed))
 
     def _transfer_time(self) -> float:
         number = len(self._transfer_ends)

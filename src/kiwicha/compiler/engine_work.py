@@ -3,25 +3,22 @@
 import math
 from dataclasses import dataclass
 
-from kiwicha.engine_packing import bytes_of_word, channels_per_group
-from kiwicha.isa_engine import (
-    GROUP_PARAMETER_BYTES,
-    TABLE_ENTRIES,
-    TABLE_ENTRY_BYTES,
-    EngineJob,
-    JobFlag,
-    JobKind,
-    outputs_of,
-)
+from kiwicha.codec import BEAT_BYTES, CHUNK_BITS, LANES, Shape
+from kiwicha.engine_packing import channels_per_group, stream_shape
+from kiwicha.isa_engine import EngineJob, JobFlag, JobKind, outputs_of
 
-__all__ = ["Work", "job_work"]
+__all__ = ["Work", "decoder_cycles", "job_work"]
 
 WALKER_START_CYCLES = 5
 """From weights and walker being ready to the first operation, without kernel rows above."""
 TABLE_START_CYCLES = 2
 """The same for ADD and TABLE."""
-BEAT_BYTES = 16
-"""Of a stream, which the weight buffer takes in a cycle."""
+DECODER_GROUP_CYCLES = 5
+"""What the decoder needs for a group besides its beats and steps."""
+DECODER_STREAM_CYCLES = 56
+"""What it needs more for the first group of a coded stream: the table and the first chunks."""
+CHUNK_MEETING = 1 / 20
+"""Cycles that the lanes of the decoder lose for a chunk, because others ask at the same time."""
 ROW_START_CYCLES = 3
 """What the walker needs for an output row, while it does the row before."""
 
@@ -44,10 +41,12 @@ class Work:
         Of all that, the last output row, beside which the next group starts.
     groups : int
         Groups of the job.
-    fill_bytes : int
-        Weight stream of a group.
+    fill_bytes : float
+        Weight stream of a group, as stored; on average.
     fill_cycles : int
-        What the weight buffer needs to take it, at least.
+        What decoding it and the weight buffer need, at least.
+    first_fill_cycles : int
+        What the first group of a job needs more.
     writes : float
         Cycles in which results, and no transfer, have the scratchpad's line port; on average.
     """
@@ -58,8 +57,9 @@ class Work:
     start: int
     last_row: int
     groups: int
-    fill_bytes: int
+    fill_bytes: float
     fill_cycles: int
+    first_fill_cycles: int
     writes: float
 
     @property
@@ -70,22 +70,15 @@ class Work:
 
 def job_work(job: EngineJob, macs: int) -> Work:
     """Return what a job does, from its descriptor."""
-    outputs = outputs_of(macs)
     kind = JobKind(job.kind)
+    fills = _fills(job, macs)
     if kind in {JobKind.ADD, JobKind.TABLE}:
         reads = 2 if kind is JobKind.ADD else 1
         operations = reads * job.run_words
         held = max(job.interval - reads, 0) * job.run_words
-        parameters, tables = outputs * GROUP_PARAMETER_BYTES, TABLE_ENTRIES * TABLE_ENTRY_BYTES
-        # Tables are filled at half the rate of weights.
-        fill_cycles = (parameters + 2 * tables) // BEAT_BYTES
-        size = parameters + tables
         last_row = operations + held
         start = TABLE_START_CYCLES
-        return Work(operations, held, 0, start, last_row, 1, size, fill_cycles, job.run_words)
-    flags = JobFlag(job.flags)
-    channels = channels_per_group(macs, kind, flags)
-    size = channels * GROUP_PARAMETER_BYTES + job.group_words * bytes_of_word(macs, flags)
+        return Work(operations, held, 0, start, last_row, 1, *fills, job.run_words)
     total = held = late = previous = 0
     start = WALKER_START_CYCLES
     for row in range(job.output_rows):
@@ -105,11 +98,29 @@ def job_work(job: EngineJob, macs: int) -> Work:
             late += max(needed - previous, 0)
         previous = operations + waits
         total, held = total + operations, held + waits
-    beats = channels // outputs
+    beats = channels_per_group(macs, kind, JobFlag(job.flags)) // outputs_of(macs)
     results = job.output_rows * job.output_columns
     writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
-    fill_cycles = size // BEAT_BYTES
-    return Work(total, held, late, start, previous, job.groups, size, fill_cycles, writes)
+    return Work(total, held, late, start, previous, job.groups, *fills, writes)
+
+
+def _fills(job: EngineJob, macs: int) -> tuple[float, int, int]:
+    """Return `Work.fill_bytes`, `Work.fill_cycles` and `Work.first_fill_cycles`."""
+    shape = stream_shape(job, macs)
+    # Tables are filled at half the rate of weights.
+    taken = shape.head + shape.body * (2 if job.kind in {JobKind.ADD, JobKind.TABLE} else 1)
+    if not job.flags & JobFlag.CODED:
+        return BEAT_BYTES * (shape.head + shape.body), taken, 0
+    cycles = max(decoder_cycles(shape, job.weights_bytes), taken)
+    return job.weights_bytes / job.groups, cycles, DECODER_STREAM_CYCLES
+
+
+def decoder_cycles(shape: Shape, coded_bytes: int) -> int:
+    """Return the cycles that the decoder needs for a group of a coded stream, on average."""
+    steps = shape.body * BEAT_BYTES // LANES
+    chunks = (coded_bytes / shape.groups - BEAT_BYTES * shape.head) * 8 / CHUNK_BITS
+    decoded = max(steps, chunks) + chunks * CHUNK_MEETING
+    return math.ceil(shape.head + decoded + DECODER_GROUP_CYCLES)
 
 
 def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:

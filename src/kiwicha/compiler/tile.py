@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from kiwicha.compiler.engine_coding import with_coded_streams
 from kiwicha.compiler.engine_partition import partition
 from kiwicha.compiler.engine_schedule import Schedule
 from kiwicha.compiler.layers import Layer, Network, Values
 from kiwicha.compiler.shapes import is_plain
+from kiwicha.goal import Goal
 from kiwicha.isa import KERNEL_PARAMS, PIXELS, Config, Conv, EngineRun, Kernel, Where
 from kiwicha.layout import Ref
 from kiwicha.packing import WORD_BYTES, pack_conv, pack_depthwise, padded_channels
@@ -67,7 +69,9 @@ class Tile:
         return self.schedule.run.positions
 
 
-def tile(network: Network, config: Config, *, has_tables: bool = False) -> tuple[Tile, ...]:
+def tile(
+    network: Network, config: Config, *, has_tables: bool = False, goal: Goal = Goal.CYCLES
+) -> tuple[Tile, ...]:
     """Return the kernel calls of a model, in order of execution.
 
     Parameters
@@ -78,8 +82,11 @@ def tile(network: Network, config: Config, *, has_tables: bool = False) -> tuple
         What it will run on.
     has_tables : bool
         The engine does element-wise jobs.
+    goal : Goal
+        What counts first where weights can be coded.
     """
-    schedules = partition(network, config, has_tables=has_tables) if config.engine_macs else []
+    found = partition(network, config, has_tables=has_tables) if config.engine_macs else []
+    schedules = [with_coded_streams(item, config.engine_macs, goal) for item in found]
     first_layers = {item.run.layers[0].position: item for item in schedules}
     on_engine = {position for item in schedules for position in item.run.positions}
     tiles = []

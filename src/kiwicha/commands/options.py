@@ -1,0 +1,23 @@
+"""Options that several commands have."""
+
+from typing import Annotated
+
+import typer
+
+from kiwicha.goal import Goal
+
+__all__ = ["Eliminate", "Optimize"]
+
+Optimize = Annotated[
+    Goal,
+    typer.Option(
+        "--optimize",
+        help="With an engine: code weights where that costs no cycles, or wherever it saves bytes.",
+    ),
+]
+Eliminate = Annotated[
+    bool,
+    typer.Option(
+        "--eliminate/--no-eliminate", help="With an engine: take out channels that are constant."
+    ),
+]

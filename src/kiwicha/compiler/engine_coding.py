@@ -1,0 +1,85 @@
+"""Weight streams as they are, or coded: the choice, and what it changes in a schedule."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from kiwicha.codec import encode
+from kiwicha.compiler.cycles import predict_list
+from kiwicha.compiler.engine_schedule import Schedule
+from kiwicha.engine_packing import stream_shape
+from kiwicha.goal import Goal
+from kiwicha.isa_engine import EngineJob, JobFlag
+
+__all__ = ["with_coded_streams"]
+
+
+def with_coded_streams(schedule: Schedule, macs: int, goal: Goal) -> Schedule:
+    """Return a schedule in which streams are coded where that serves the goal.
+
+    Streams that would not be shorter stay as they are. With `Goal.SIZE` all others are coded. With
+    `Goal.CYCLES` each of them, those that save most first, if the list then takes no longer.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        With streams that are not coded.
+    macs : int
+        Products per cycle.
+    goal : Goal
+        What counts first.
+    """
+    coded = _coded_streams(schedule, macs)
+    if goal is Goal.CYCLES:
+        coded = _without_loss(schedule, macs, coded)
+    return _with_streams(schedule, coded)
+
+
+def _coded_streams(schedule: Schedule, macs: int) -> dict[int, bytes]:
+    """Return by offset the coded form of streams that get shorter; that which saves most first."""
+    coded = {}
+    saved = {}
+    for job in schedule.jobs:
+        place = job.weights_offset
+        if place in saved:
+            continue
+        raw = schedule.streams[place : place + job.weights_bytes]
+        coded[place] = encode(raw, stream_shape(job, macs))
+        saved[place] = len(raw) - len(coded[place])
+    order = sorted(saved, key=lambda place: (-saved[place], place))
+    return {place: coded[place] for place in order if saved[place] > 0}
+
+
+def _without_loss(schedule: Schedule, macs: int, coded: Mapping[int, bytes]) -> dict[int, bytes]:
+    """Return those of some coded streams that cost no time, each beside those before."""
+    transfers = [planned.transfer for planned in schedule.transfers]
+    jobs = list(schedule.jobs)
+    least, _ = predict_list(jobs, transfers, macs)
+    chosen = {}
+    for place, stream in coded.items():
+        changed = [_coded(job, stream) if job.weights_offset == place else job for job in jobs]
+        cycles, _ = predict_list(changed, transfers, macs)
+        if cycles <= least:
+            least, jobs = cycles, changed
+            chosen[place] = stream
+    return chosen
+
+
+def _coded(job: EngineJob, stream: bytes) -> EngineJob:
+    return dataclasses.replace(job, flags=job.flags | JobFlag.CODED, weights_bytes=len(stream))
+
+
+def _with_streams(schedule: Schedule, coded: Mapping[int, bytes]) -> Schedule:
+    """Return the schedule with some streams, by their offset, replaced."""
+    streams = bytearray()
+    places: dict[int, int] = {}
+    jobs = []
+    for job in schedule.jobs:
+        place = job.weights_offset
+        stream = coded.get(place)
+        if place not in places:
+            places[place] = len(streams)
+            raw = schedule.streams[place : place + job.weights_bytes]
+            streams += raw if stream is None else stream
+        changed = job if stream is None else _coded(job, stream)
+        jobs.append(dataclasses.replace(changed, weights_offset=places[place]))
+    return dataclasses.replace(schedule, jobs=tuple(jobs), streams=bytes(streams))

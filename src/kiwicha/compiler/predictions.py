@@ -1,0 +1,172 @@
+"""What the compiler expects of each layer of the engine: cycles, their cause, bits per weight."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kiwicha.codec import BEAT_BYTES
+from kiwicha.compiler.cycles import JobCycles, predict_program
+from kiwicha.compiler.graph import Graph, Operator
+from kiwicha.engine_list import read_list
+from kiwicha.engine_packing import stream_shape
+from kiwicha.isa_engine import EngineJob, EngineRun, JobFlag
+from kiwicha.program import Program
+
+__all__ = ["LayerPrediction", "Predictions", "layer_predictions"]
+
+_WEIGHTS_INPUT = 1
+_OPERATORS_WITH_WEIGHTS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"}
+
+
+@dataclass(frozen=True)
+class LayerPrediction:
+    """One layer of the engine.
+
+    Parameters
+    ----------
+    index : int
+        Operator index in the model.
+    operator : str
+        TFLite operator name.
+    cycles, busy : int
+        Cycles of its jobs; of them, those in which the multipliers or tables work.
+    bound : str
+        What most of the time of its longest job is spent on.
+    weights : int
+        Weights that the model has for it.
+    weight_bytes : int
+        What they take as stored: words of the stream, without parameters.
+    """
+
+    index: int
+    operator: str
+    cycles: int
+    busy: int
+    bound: str
+    weights: int
+    weight_bytes: int
+
+    @property
+    def weight_bits(self) -> float | None:
+        """Stored bits per weight of the model; None without weights."""
+        return 8 * self.weight_bytes / self.weights if self.weights else None
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A Program with an engine.
+
+    Parameters
+    ----------
+    cycles, cpu_cycles : int
+        Of an inference; of them, those in which the engine does nothing.
+    layers : tuple of LayerPrediction
+        Those of the engine.
+    streams, coded_streams : int
+        Weight streams; of them, those that are coded.
+    stream_bytes : int
+        All that they take, with parameters and tables.
+    """
+
+    cycles: int
+    cpu_cycles: int
+    layers: tuple[LayerPrediction, ...]
+    streams: int
+    coded_streams: int
+    stream_bytes: int
+
+    @property
+    def weights(self) -> int:
+        """Weights that the model has for these layers."""
+        return sum(layer.weights for layer in self.layers)
+
+    @property
+    def weight_bits(self) -> float | None:
+        """Stored bits per weight of the model; None without weights."""
+        stored = sum(layer.weight_bytes for layer in self.layers if layer.weights)
+        return 8 * stored / self.weights if self.weights else None
+
+    def table(self) -> str:
+        """Return a line per layer, and totals."""
+        head = f"{'layer':>5}  {'operator':18} {'cycles':>8} {'busy':>8}  {'bound':12}"
+        lines = [f"{head} {'weights':>9} {'bits each':>9}"]
+        for layer in self.layers:
+            weights = f"{layer.weights:9} {layer.weight_bits:9.2f}" if layer.weights else ""
+            text = f"{layer.index:5}  {layer.operator:18} {layer.cycles:8} {layer.busy:8}"
+            lines.append(f"{text}  {layer.bound:12} {weights}".rstrip())
+        lines.append(f"total {self.cycles} cycles, {self.cpu_cycles} for the CPU included")
+        if self.weight_bits is not None:
+            lines.append(
+                f"{self.weights} weights, {self.weight_bits:.3f} bits each; "
+                f"{self.coded_streams} of {self.streams} weight streams coded, "
+                f"{self.stream_bytes} bytes with parameters"
+            )
+        return "\n".join(lines)
+
+
+@dataclass
+class _Found:
+    """What the lists say about a layer of the Program."""
+
+    jobs: list[JobCycles] = field(default_factory=list)
+    weight_bytes: int = 0
+
+
+def layer_predictions(graph: Graph, program: Program) -> Predictions:
+    """Return what to expect of a Program.
+
+    Parameters
+    ----------
+    graph : Graph
+        That of the network that it was made from.
+    program : Program
+        For an engine.
+    """
+    total, lists = predict_program(program)
+    found: dict[int, _Found] = {}
+    streams: dict[tuple[int, int], EngineJob] = {}
+    for number, (_, cycles) in lists.items():
+        step = program.steps[number]
+        assert isinstance(step.params, EngineRun)
+        image = program.constants[step.params.image.offset :][: step.params.image.bytes]
+        for job, its_cycles in zip(read_list(step.params, image).jobs, cycles, strict=True):
+            layer = found.setdefault(step.layer + job.layer, _Found())
+            layer.jobs.append(its_cycles)
+            if (number, job.weights_offset) in streams:
+                continue
+            streams[number, job.weights_offset] = job
+            shape = stream_shape(job, step.params.macs)
+            layer.weight_bytes += job.weights_bytes - shape.groups * shape.head * BEAT_BYTES
+    return Predictions(
+        total,
+        total - sum(cycles for cycles, _ in lists.values()),
+        tuple(_layers(graph, program, found)),
+        len(streams),
+        sum(bool(job.flags & JobFlag.CODED) for job in streams.values()),
+        sum(job.weights_bytes for job in streams.values()),
+    )
+
+
+def _layers(graph: Graph, program: Program, found: Mapping[int, _Found]) -> list[LayerPrediction]:
+    layers = []
+    for position, item in sorted(found.items()):
+        report = program.layers[position]
+        longest = max(item.jobs, key=lambda job: job.end - job.start)
+        layers.append(
+            LayerPrediction(
+                report.index,
+                report.operator,
+                sum(job.end - job.start for job in item.jobs),
+                sum(job.busy for job in item.jobs),
+                longest.bound,
+                _weights(graph, graph.operators[report.index]),
+                item.weight_bytes,
+            )
+        )
+    return layers
+
+
+def _weights(graph: Graph, operator: Operator) -> int:
+    """Return how many weights an operator has."""
+    if operator.name not in _OPERATORS_WITH_WEIGHTS:
+        return 0
+    return graph.tensors[operator.inputs[_WEIGHTS_INPUT]].elements

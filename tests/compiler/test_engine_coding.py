@@ -1,0 +1,114 @@
+"""Which weight streams are coded: never a longer one, and for cycles none that costs time."""
+
+from itertools import count
+
+import pytest
+from support import random_models
+
+from kiwicha import codec, isa
+from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.compiler.cycles import predict_list, predict_program
+from kiwicha.compiler.engine_coding import with_coded_streams
+from kiwicha.compiler.engine_partition import partition
+from kiwicha.compiler.engine_schedule import Schedule
+from kiwicha.compiler.lower import lower
+from kiwicha.compiler.predictions import layer_predictions
+from kiwicha.compiler.reader import read
+from kiwicha.engine_packing import stream_shape
+from kiwicha.errors import UsageError
+from kiwicha.goal import Goal
+from kiwicha.isa_engine import EngineJob, JobFlag
+
+WEIGHT_BITS = {
+    "mlperf_vww_96_int8": 1.5,
+    "mlperf_ad01_int8": 5.6,
+    "person_detect": 7.9,
+}
+"""Stored bits per weight of the model that must not be exceeded when optimized for size."""
+
+
+def schedules(seed: int, macs: int) -> list[Schedule]:
+    network = lower(read(random_models.engine_network(seed).model))
+    return partition(network, isa.ENGINE_CONFIGS[str(macs)], has_tables=True)
+
+
+def stream(schedule: Schedule, job: EngineJob) -> bytes:
+    return schedule.streams[job.weights_offset : job.weights_offset + job.weights_bytes]
+
+
+def cycles(schedule: Schedule, macs: int) -> int:
+    return predict_list(schedule.jobs, [p.transfer for p in schedule.transfers], macs)[0]
+
+
+@pytest.mark.parametrize("macs", [32, 64, 128])
+@pytest.mark.parametrize("goal", Goal)
+@pytest.mark.parametrize("seed", range(6))
+def test_streams_stay_what_they_are(seed: int, goal: Goal, macs: int) -> None:
+    for raw in schedules(seed, macs):
+        found = with_coded_streams(raw, macs, goal)
+        assert found.transfers == raw.transfers
+        for job, before in zip(found.jobs, raw.jobs, strict=True):
+            expected = stream(raw, before)
+            shape = stream_shape(job, macs)
+            if job.flags & JobFlag.CODED:
+                assert codec.decode(stream(found, job), shape) == expected
+                assert job.weights_bytes < before.weights_bytes
+            else:
+                assert stream(found, job) == expected
+                coded = codec.encode(expected, shape)
+                assert goal is Goal.CYCLES or len(coded) >= len(expected)
+        sizes = {job.weights_offset: job.weights_bytes for job in found.jobs}
+        assert sum(sizes.values()) == len(found.streams)
+
+
+@pytest.mark.parametrize("macs", [32, 64, 128])
+def test_cycles_are_not_spent_for_size(macs: int) -> None:
+    smaller = slower = 0
+    for seed in range(12):
+        for raw in schedules(seed, macs):
+            fast = with_coded_streams(raw, macs, Goal.CYCLES)
+            small = with_coded_streams(raw, macs, Goal.SIZE)
+            assert cycles(fast, macs) <= cycles(raw, macs)
+            assert len(small.streams) <= len(fast.streams) <= len(raw.streams)
+            smaller += len(fast.streams) < len(raw.streams)
+            slower += cycles(small, macs) > cycles(fast, macs)
+    # Else both goals were the same thing.
+    assert smaller
+    assert slower
+
+
+@pytest.mark.parametrize("name", WEIGHT_BITS)
+def test_models_reach_their_sizes(name: str, zoo_model) -> None:
+    found = compile_stages(zoo_model(name), "64", optimize="size")
+    sizes = layer_predictions(found.network.graph, found.program)
+    assert sizes.weight_bits is not None
+    assert sizes.weight_bits <= WEIGHT_BITS[name]
+    fast = compile_model(zoo_model(name), "64")
+    assert predict_program(fast)[0] <= sizes.cycles
+
+
+def test_an_unknown_goal_is_refused() -> None:
+    model = random_models.engine_network(0).model
+    with pytest.raises(UsageError, match=r"^goal must be one of cycles, size, not speed$"):
+        compile_model(model, "64", optimize="speed")
+
+
+def test_predictions_of_layers() -> None:
+    for seed in count():
+        found = compile_stages(random_models.engine_network(seed).model, "64", optimize="size")
+        sizes = layer_predictions(found.network.graph, found.program)
+        if sizes.coded_streams:
+            break
+    total, lists = predict_program(found.program)
+    assert sizes.cycles == total
+    jobs = [job for _, jobs in lists.values() for job in jobs]
+    assert sum(layer.cycles for layer in sizes.layers) == sum(job.end - job.start for job in jobs)
+    assert sum(layer.busy for layer in sizes.layers) == sum(job.busy for job in jobs)
+    lines = sizes.table().splitlines()
+    assert len(lines) == 1 + len(sizes.layers) + 2
+    assert lines[-2].startswith(f"total {total} cycles, ")
+    assert f"{sizes.coded_streams} of {sizes.streams} weight streams coded" in lines[-1]
+    for layer, line in zip(sizes.layers, lines[1:], strict=False):
+        assert line.split()[:3] == [str(layer.index), layer.operator, str(layer.cycles)]
+        kinds = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"}
+        assert bool(layer.weights) is (layer.operator in kinds)
