@@ -14,6 +14,8 @@ __all__ = ["COMBINATIONS", "Combination", "case"]
 KERNELS = ((1, 1), (2, 3), (3, 3), (4, 1), (5, 5), (6, 2), (7, 7))
 STRIDES = (1, 2, 3)
 DILATIONS = (1, 2)
+KINDS = ("int8", "int8 per channel", "uint8")
+"""Signedness and granularity: uint8 weights have one scale, and a zero point."""
 ACTIVATED = ("NONE", "RELU", "RELU6")
 SHAPES = (
     *(("CONV_2D", channels, outputs) for channels, outputs in ((1, 4), (3, 8), (8, 5), (16, 16))),
@@ -33,18 +35,23 @@ class Combination:
     stride: int
     dilation: int
     padding: str
-    is_per_channel: bool
+    kind: str
     activation: str
 
     def __str__(self) -> str:
         """Return what a failing test shows."""
         return "-".join(str(value) for value in vars(self).values())
 
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether tensors are uint8."""
+        return self.kind == "uint8"
+
 
 COMBINATIONS = [
     Combination(*shape, *rest)
     for shape, *rest in itertools.product(
-        SHAPES, KERNELS, STRIDES, DILATIONS, PADDINGS, (False, True), ACTIVATED
+        SHAPES, KERNELS, STRIDES, DILATIONS, PADDINGS, KINDS, ACTIVATED
     )
 ]
 
@@ -65,19 +72,24 @@ def case(combination: Combination) -> Case:
     window = math.prod(c.kernel) * (1 if is_depthwise else c.channels)
     input_scale = float(np.float32(10 ** rng.uniform(-3, 0)))
     weight_scales = 10 ** rng.uniform(-3, -1) * rng.uniform(0.3, 1.5, outputs)
-    weight_scales = weight_scales if c.is_per_channel else weight_scales[:1]
+    weight_scales = weight_scales if c.kind == "int8 per channel" else weight_scales[:1]
     spread = 100 * 74 * math.sqrt(window)
     builder = ModelBuilder()
-    x = builder.tensor(
-        (1, *sizes, c.channels), scale=input_scale, zero_point=int(rng.integers(-128, 128))
-    )
+    dtype, low = (np.uint8, 0) if c.is_unsigned else (np.int8, -128)
+
+    def zero_point() -> int:
+        return int(rng.integers(low, low + 256))
+
+    x = builder.tensor((1, *sizes, c.channels), dtype, scale=input_scale, zero_point=zero_point())
     operands = [
         x,
         builder.tensor(
             weights_shape,
+            dtype,
             scale=weight_scales.tolist(),
+            zero_point=zero_point() if c.is_unsigned else 0,
             axis=3 if is_depthwise else 0,
-            data=rng.integers(-127, 128, weights_shape, np.int8),
+            data=rng.integers(low + 1, low + 256, weights_shape, dtype),
         ),
     ]
     operands.append(
@@ -90,8 +102,9 @@ def case(combination: Combination) -> Case:
     )
     y = builder.tensor(
         (1, *results, outputs),
+        dtype,
         scale=float(spread * input_scale * weight_scales.mean() / rng.uniform(10, 150)),
-        zero_point=int(rng.integers(-128, 128)),
+        zero_point=zero_point(),
     )
     options = {"depthMultiplier": c.outputs} if is_depthwise else {}
     builder.operator(
@@ -106,5 +119,5 @@ def case(combination: Combination) -> Case:
         fusedActivationFunction=ACTIVATIONS[c.activation],
         **options,
     )
-    image = rng.integers(-128, 128, (1, *sizes, c.channels), np.int8)
+    image = rng.integers(low, low + 256, (1, *sizes, c.channels), dtype)
     return Case(builder.build([x], [y]), (image,))
