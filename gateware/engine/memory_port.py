@@ -1,6 +1,6 @@
 """The engine's one port to DRAM, and who may use it when."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
@@ -87,7 +87,8 @@ class MemoryPort(wiring.Component):
     PIECE_WORDS = 64
     """1 KiB: shorter pieces lose bandwidth in DRAM, longer ones make others wait."""
     MAX_OUTSTANDING = 64
-    """Reads under way; the port's latency is 17 cycles, and more in refresh."""
+    """Reads under way, and writes without data; the port's latency is 17 cycles, and more in
+    refresh."""
 
     def __init__(self, *, readers: int) -> None:
         if not isinstance(readers, int) or not 1 <= readers <= 7:
@@ -111,9 +112,11 @@ class MemoryPort(wiring.Component):
         grant, is_write = Signal(range(count + 1)), Signal()
         wants, takes, is_last, can_take = Signal(), Signal(), Signal(), Signal()
         address = Signal(PORT_ADDRESS_BITS)
+        writes = Signal(range(self.MAX_OUTSTANDING))
+        has_place = Mux(is_write, ~writes.all(), tags.w_rdy)
         m.d.comb += [
             is_write.eq(grant == count),
-            can_take.eq((~cmd.valid | cmd.ready) & ~self.halt & (is_write | tags.w_rdy)),
+            can_take.eq((~cmd.valid | cmd.ready) & ~self.halt & has_place),
             takes.eq(wants & can_take),
             tags.w_en.eq(takes & ~is_write),
             tags.w_data.eq(Cat(is_last, grant)),
@@ -138,7 +141,7 @@ class MemoryPort(wiring.Component):
         with m.Elif(cmd.ready):
             m.d.sync += cmd.valid.eq(0)
         self._grant(m, grant, wants, takes)
-        writes = self._return(m, tags, takes & is_write)
+        self._return(m, tags, takes & is_write, writes)
         m.d.comb += self.is_idle.eq(~cmd.valid & ~tags.r_rdy & (writes == 0))
         return m
 
@@ -159,8 +162,8 @@ class MemoryPort(wiring.Component):
                             with m.If(waiting[other]):
                                 m.d.sync += grant.eq(other)
 
-    def _return(self, m: Module, tags: SyncFIFO, takes_write: Signal) -> Signal:
-        """Build the data paths; return the number of writes whose data were not accepted yet."""
+    def _return(self, m: Module, tags: SyncFIFO, takes_write: Signal, writes: Signal) -> None:
+        """Build the data paths and the count of writes whose data were not accepted yet."""
         rdata, wdata = self.port.rdata, self.port.wdata
         valid_s1, data_s1 = Signal(), Signal(8 * WORD_BYTES, reset_less=True)
         m.d.sync += [valid_s1.eq(rdata.valid), data_s1.eq(rdata.payload)]
@@ -172,7 +175,7 @@ class MemoryPort(wiring.Component):
                 reader.beats.payload.is_last.eq(tags.r_data[0]),
             ]
         # LiteDRAM takes data without a look at valid: a beat is there before its command.
-        writes, accepts = Signal(range(self.MAX_OUTSTANDING)), Signal()
+        accepts = Signal()
         m.d.comb += [
             wdata.valid.eq(self.writer.beats.valid & (writes != 0)),
             wdata.payload.data.eq(self.writer.beats.payload.data),
@@ -181,4 +184,3 @@ class MemoryPort(wiring.Component):
             accepts.eq(wdata.valid & wdata.ready),
         ]
         m.d.sync += writes.eq(writes + takes_write - accepts)
-        return writes
