@@ -51,6 +51,13 @@ class DmaReader(wiring.Component):
         The words; each range ends with ``is_last``.
     port : ``Out(READ_PORT)``
 
+    Attributes
+    ----------
+    address, end : Signal
+        The first word that was not asked for; the one behind the range.
+    free : Signal
+        Places of the FIFO that no word was asked for.
+
     Raises
     ------
     ValueError
@@ -64,6 +71,8 @@ class DmaReader(wiring.Component):
             "beats": Out(stream.Signature(READ_BEAT)),
             "port": Out(READ_PORT),
         })
+        self.address, self.end = Signal(PORT_ADDRESS_BITS), Signal(PORT_ADDRESS_BITS)
+        self.free = Signal(range(self.depth + 1), init=self.depth)
 
     def elaborate(self, platform: object) -> Module:
         """Build the walk through the range and the FIFO with its places."""
@@ -79,11 +88,9 @@ class DmaReader(wiring.Component):
         ]
 
         # A comparison takes less room than a second count.
-        address, following, end = (
-            Signal(PORT_ADDRESS_BITS, name=name) for name in ("address", "following", "end")
-        )
+        address, end, free = self.address, self.end, self.free
+        following = Signal.like(address)
         is_active, is_bursting = Signal(), Signal()
-        free = Signal(range(self.depth + 1), init=self.depth)
         asks, takes = Signal(), Signal()
         m.d.comb += [
             self.requests.ready.eq(~is_active),

@@ -36,6 +36,15 @@ class DmaWriter(wiring.Component):
         No request is under way: the port has accepted the last one's last data.
     port : ``Out(WRITE_PORT)``
 
+    Attributes
+    ----------
+    left : Signal
+        The part of the range without commands.
+    is_active : Signal
+        There is such a part.
+    waiting : Signal
+        Words in the FIFO without commands.
+
     Raises
     ------
     ValueError
@@ -43,7 +52,8 @@ class DmaWriter(wiring.Component):
     """
 
     ROOM = 4
-    """Beats that may still come when ``has_room`` is seen low: the latency of what makes them."""
+    """Beats that may come from the last cycle with ``has_room`` on: those that makes them need time
+    to stop."""
 
     def __init__(self, *, depth: int = 32) -> None:
         self.depth = validated_depth(depth)
@@ -54,6 +64,9 @@ class DmaWriter(wiring.Component):
             "is_idle": Out(1),
             "port": Out(WRITE_PORT),
         })
+        self.left = Signal(WORD_RANGE)
+        self.is_active = Signal()
+        self.waiting = Signal(range(self.depth + 1))
 
     def elaborate(self, platform: object) -> Module:
         """Build the walk through the range and the FIFO, whose oldest words have commands."""
@@ -61,9 +74,8 @@ class DmaWriter(wiring.Component):
         commands = self.port.commands
         m.submodules.fifo = fifo = SyncFIFO(width=WRITE_BEAT.size, depth=self.depth)
 
-        left = Signal(WORD_RANGE)
-        is_active, is_bursting, gives = Signal(), Signal(), Signal()
-        waiting = Signal(range(self.depth + 1))
+        left, is_active, waiting = self.left, self.is_active, self.waiting
+        is_bursting, gives = Signal(), Signal()
         m.d.comb += [
             fifo.w_en.eq(self.beats.valid),
             fifo.w_data.eq(self.beats.payload),

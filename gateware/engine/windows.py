@@ -50,6 +50,11 @@ class Windows(wiring.Component):
     is_outside : ``Out(clients)``
         The client's request is refused.
 
+    Attributes
+    ----------
+    program, arena : Signal
+        The windows.
+
     Raises
     ------
     ValueError
@@ -67,13 +72,14 @@ class Windows(wiring.Component):
             "grants": Out(stream.Signature(GRANT)).array(clients),
             "is_outside": Out(clients),
         })
+        self.program, self.arena = (
+            Signal(WORD_RANGE, name=name, reset_less=True) for name in ("program", "arena")
+        )
 
     def elaborate(self, platform: object) -> Module:
         """Build the windows, the choice of a request, its check and its grant."""
         m = Module()
-        program, arena = (
-            Signal(WORD_RANGE, name=name, reset_less=True) for name in ("program", "arena")
-        )
+        program, arena = self.program, self.arena
         with m.If(self.sets):
             with m.If(self.sets_arena):
                 m.d.sync += arena.eq(self.window)
