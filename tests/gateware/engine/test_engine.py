@@ -11,6 +11,7 @@ from kiwicha.sim import bench
 
 TOP = "engine"
 SCRATCHPAD_BYTES = 4096
+MACS = (32, 64, 128)
 TIMINGS: dict[str, dict[str, Any]] = {
     "ddr3": {"latency_cycles": 16, "refresh_every_cycles": 780, "refresh_cycles": 40},
     "stubborn": {"latency_cycles": 20, "jitter_cycles": 30, "stall": 0.3},
@@ -34,15 +35,15 @@ def run(macs: int, folder: Path, seed: int, timing: str, rounds: int) -> None:
 
 @pytest.mark.verilator
 @pytest.mark.parametrize("timing", TIMINGS)
-@pytest.mark.parametrize("seed", range(2))
-def test_executes_random_jobs(tmp_path: Path, seed: int, timing: str) -> None:
-    run(64, tmp_path, seed, timing, rounds=6)
+@pytest.mark.parametrize("macs", MACS)
+def test_executes_random_jobs(tmp_path: Path, macs: int, timing: str) -> None:
+    run(macs, tmp_path, macs, timing, rounds=5)
 
 
 @pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("timing", TIMINGS)
-@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize("macs", MACS)
 @pytest.mark.parametrize("seed", range(100, 105))
 def test_executes_many_random_jobs(tmp_path: Path, seed: int, macs: int, timing: str) -> None:
     run(macs, tmp_path, seed, timing, rounds=30)

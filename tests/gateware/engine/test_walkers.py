@@ -52,6 +52,8 @@ def test_tensors_are_walked(kind: JobKind, macs: int, tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("seed", range(100, 110))
-@pytest.mark.parametrize("kind", [JobKind.CONV, JobKind.DEPTHWISE])
-def test_many_windows_are_walked(kind: JobKind, seed: int, tmp_path: Path) -> None:
-    walk(kind, tmp_path, seed=seed, macs=64, count=300)
+@pytest.mark.parametrize(
+    ("kind", "macs"), [(JobKind.CONV, 64), (JobKind.CONV, 128), (JobKind.DEPTHWISE, 64)]
+)
+def test_many_windows_are_walked(kind: JobKind, macs: int, seed: int, tmp_path: Path) -> None:
+    walk(kind, tmp_path, seed=seed, macs=macs, count=300)
