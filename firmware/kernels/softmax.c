@@ -56,30 +56,49 @@ static int32_t reciprocal(uint32_t normalized)
     return saturating_shift_left(x, 1);
 }
 
-/**
- * Fills the table of output bytes by difference to the maximum.
- *
- * @param sum of all exponentials, Q12.19
- * @return the first difference from which on all outputs are those of probability 0
- */
-static uint32_t fill_outputs(uint8_t *outputs, const int32_t *exponentials, uint32_t sum,
-                             int32_t offset)
+/** How the exponentials of one row become its outputs. */
+struct normalizer {
+    int32_t scale;
+    uint32_t exponent;
+    int32_t offset; /**< the output's zero point */
+};
+
+static struct normalizer normalizer_of(uint32_t sum, int32_t offset)
 {
     const uint32_t headroom = (uint32_t)__builtin_clz(sum);
-    const int32_t scale = reciprocal(sum << headroom);
     const uint32_t bits_over_unit = 31 - SUM_FRACTION_BITS - headroom; /* modulo 2**32 */
-    const uint32_t exponent = bits_over_unit + 31 - PROBABILITY_BITS;
+    return (struct normalizer){
+        .scale = reciprocal(sum << headroom),
+        .exponent = bits_over_unit + 31 - PROBABILITY_BITS,
+        .offset = offset,
+    };
+}
+
+static uint8_t output_of(const struct normalizer *by, int32_t exponential)
+{
+    int32_t probability = 0;
     /* From a sum of 512 on, every probability is below half a step of the output. */
-    uint32_t difference = 0;
-    for (; exponent <= 31 && difference < EXPONENTIALS; difference++) {
-        const int32_t product = kiwicha_high_multiply(scale, exponentials[difference]);
-        const int32_t probability = kiwicha_rounding_divide_by_pot(product, exponent);
-        if (probability == 0) {
-            break; /* exponentials only fall */
-        }
-        outputs[difference] = (uint8_t)(kiwicha_clamp(probability, 0, UINT8_MAX) + offset);
+    if (by->exponent <= 31) {
+        const int32_t product = kiwicha_high_multiply(by->scale, exponential);
+        probability = kiwicha_rounding_divide_by_pot(product, by->exponent);
     }
-    return difference;
+    return (uint8_t)(kiwicha_clamp(probability, 0, UINT8_MAX) + by->offset);
+}
+
+/** Writes the outputs of a row that has more entries than there are differences. */
+static void write_long_row(const int8_t *input, const int32_t *exponentials, uint8_t *output,
+                           uint32_t depth, int32_t maximum, const struct normalizer *by)
+{
+    uint8_t outputs[EXPONENTIALS];
+    const uint8_t zero = (uint8_t)by->offset;
+    uint32_t count = 0; /* exponentials only fall: behind the first output of 0 are no others */
+    while (count < EXPONENTIALS && (outputs[count] = output_of(by, exponentials[count])) != zero) {
+        count++;
+    }
+    for (uint32_t k = 0; k < depth; k++) {
+        const uint32_t difference = (uint32_t)(maximum - input[k]);
+        output[k] = difference < count ? outputs[difference] : zero;
+    }
 }
 
 static void run_row(const int8_t *input, const int32_t *exponentials, uint8_t *output,
@@ -94,11 +113,13 @@ static void run_row(const int8_t *input, const int32_t *exponentials, uint8_t *o
         /* Half up is half away from zero: nothing is negative. */
         sum += ((uint32_t)exponentials[maximum - input[k]] + SUM_HALF) >> SUM_SHIFT;
     }
-    uint8_t outputs[EXPONENTIALS];
-    const uint32_t count = fill_outputs(outputs, exponentials, sum, offset);
+    const struct normalizer by = normalizer_of(sum, offset);
+    if (depth > EXPONENTIALS) {
+        write_long_row(input, exponentials, output, depth, maximum, &by);
+        return;
+    }
     for (uint32_t k = 0; k < depth; k++) {
-        const uint32_t difference = (uint32_t)(maximum - input[k]);
-        output[k] = difference < count ? outputs[difference] : (uint8_t)offset;
+        output[k] = output_of(&by, exponentials[maximum - input[k]]);
     }
 }
 

@@ -21,7 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kiwicha.compiler import compile_stages
+from kiwicha.detection import DETECTION_NAME, Detection
 from kiwicha.errors import UsageError
+from kiwicha.isa import DType
+from kiwicha.layout import Ref
 from kiwicha.program import IoTensor
 from kiwicha.sim import reference
 from kiwicha.sim.system import RunResult, run_program
@@ -86,7 +89,12 @@ class Interpreter:
         graph = compilation.graph
         self._signatures = [tensor.shape_signature for tensor in graph.tensors]
         self._inputs = dict(zip(graph.inputs, self._program.inputs, strict=True))
-        self._outputs = dict(zip(graph.outputs, self._program.outputs, strict=True))
+        self._detection = compilation.detection
+        self._outputs = (
+            dict(zip(graph.outputs, self._program.outputs, strict=True))
+            if self._detection is None
+            else _found_tensors(len(graph.tensors), self._detection)
+        )
         self._values: dict[int, NDArray[Any]] = {}
 
     def allocate_tensors(self) -> None:
@@ -160,6 +168,8 @@ class Interpreter:
             result = run_program(self._program, inputs)
             self.cycles = result.last_cycles
             outputs = self._arrays(result)
+        if self._detection is not None:
+            outputs = list(self._detection.find(*outputs).outputs)
         self._values |= dict(zip(self._outputs, outputs, strict=True))
 
     def get_tensor(self, tensor_index: int) -> NDArray[Any]:
@@ -188,7 +198,7 @@ class Interpreter:
             "name": tensor.name,
             "index": index,
             "shape": np.array(tensor.shape, np.int32),
-            "shape_signature": np.array(self._signatures[index] or tensor.shape, np.int32),
+            "shape_signature": np.array(self._signature(index) or tensor.shape, np.int32),
             "dtype": _numpy_type(tensor),
             "quantization": (tensor.scale, tensor.zero_point),
             "quantization_parameters": {
@@ -199,11 +209,22 @@ class Interpreter:
             "sparsity_parameters": {},
         }
 
+    def _signature(self, index: int) -> tuple[int, ...]:
+        return self._signatures[index] if index < len(self._signatures) else ()
+
     def _arrays(self, result: RunResult) -> list[NDArray[Any]]:
         return [
             np.frombuffer(raw, _numpy_type(tensor)).reshape(tensor.shape)
-            for raw, tensor in zip(result.outputs, self._outputs.values(), strict=True)
+            for raw, tensor in zip(result.outputs, self._program.outputs, strict=True)
         ]
+
+
+def _found_tensors(first: int, detection: Detection) -> dict[int, IoTensor]:
+    """Return the outputs of a detector; the model says neither their types nor their shapes."""
+    return {
+        first + number: IoTensor(f"{DETECTION_NAME}:{number}", Ref(), DType.FLOAT32, shape, 0.0, 0)
+        for number, shape in enumerate(detection.settings.output_shapes)
+    }
 
 
 def _known(tensors: dict[int, IoTensor]) -> str:

@@ -232,6 +232,26 @@ def first_difference(output: bytes, expected: bytes) -> str | None:
     )
 
 
+def found_objects(job: Job, output: bytes) -> list[str]:
+    """Return the objects that a detector saw, a line for each; none if the model is no detector."""
+    detection = job.compilation.detection
+    if detection is None:
+        return []
+    raw = np.frombuffer(output, np.uint8)
+    size = job.program.outputs[0].ref.bytes
+    shapes = (tensor.shape for tensor in job.program.outputs)
+    parts = (part.reshape(shape) for part, shape in zip(np.split(raw, [size]), shapes, strict=True))
+    found = detection.find(*parts)
+    lines = []
+    for box, kind, score in zip(found.boxes[0], found.classes[0], found.scores[0], strict=True):
+        number = int(kind)
+        name = job.labels[number] if number < len(job.labels) else f"class {number}"
+        top, left, bottom, right = (f"{value:.3f}" for value in box)
+        if score > 0:
+            lines.append(f"{name} ({100 * score:.1f} %) from {left}, {top} to {right}, {bottom}")
+    return lines
+
+
 def answer(job: Job, output: bytes) -> str | None:
     """Return the largest output in words; None if the model has no labels."""
     tensor = job.program.outputs[0]

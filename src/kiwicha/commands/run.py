@@ -103,6 +103,8 @@ def run(
         out = console.stdout()
         out.print(layer_table(report))
         out.print(summary(report))
+        for line in execution.found_objects(job, outcome.output):
+            out.print(line, markup=False)
         words = execution.answer(job, outcome.output)
         if words is not None:
             out.print(f"answer: {words}")

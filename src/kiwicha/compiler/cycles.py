@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kiwicha.compiler.engine_threads import JobCycles, Threads
 from kiwicha.engine_list import read_list
 from kiwicha.isa import Softmax
-from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
+from kiwicha.isa_engine import TABLE_ENTRIES, EngineJob, EngineRun, EngineTransfer
 from kiwicha.program import Program, Step
 
 __all__ = ["JobCycles", "predict_layers", "predict_list", "predict_program"]
@@ -16,6 +16,9 @@ SOFTMAX_CYCLES = 680
 """What SOFTMAX takes for each row, and in `SOFTMAX_ENTRY_CYCLES` for each entry of it; measured for
 short rows."""
 SOFTMAX_ENTRY_CYCLES = 100
+SOFTMAX_LONG_ENTRY_CYCLES = 43
+"""The same in rows of more entries than int8 has values, which have a table of outputs; measured
+for 1001 entries."""
 CPU_STEP_CYCLES = 3000
 """Assumed for any other step of the CPU between or behind lists."""
 
@@ -80,5 +83,6 @@ def predict_layers(program: Program) -> list[int]:
 def _cpu_cycles(step: Step) -> int:
     params = step.params
     if isinstance(params, Softmax):
-        return params.rows * (SOFTMAX_CYCLES + SOFTMAX_ENTRY_CYCLES * params.depth)
+        entry = SOFTMAX_LONG_ENTRY_CYCLES if params.depth > TABLE_ENTRIES else SOFTMAX_ENTRY_CYCLES
+        return params.rows * (SOFTMAX_CYCLES + entry * params.depth)
     return CPU_STEP_CYCLES

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kiwicha.compiler.allocate import MemoryPlan, allocate
 from kiwicha.compiler.check import check
+from kiwicha.compiler.detach import detached
 from kiwicha.compiler.eliminate import eliminate as eliminate_channels
 from kiwicha.compiler.emit import emit
 from kiwicha.compiler.graph import Graph
@@ -13,6 +14,7 @@ from kiwicha.compiler.lower import lower
 from kiwicha.compiler.overlap import overlap
 from kiwicha.compiler.reader import read
 from kiwicha.compiler.tile import Tile, tile
+from kiwicha.detection import Detection
 from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
 from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, Config
@@ -31,6 +33,8 @@ class Compilation:
     tiles: tuple[Tile, ...]
     memory: MemoryPlan
     program: Program
+    detection: Detection | None = None
+    """What the host does with the Program's outputs, if the model ends in boxes."""
 
 
 def compile_model(
@@ -87,7 +91,7 @@ def compile_stages(
 ) -> Compilation:
     """Compile a model and return what every pass gave; see `compile_model`."""
     target, goal = _config(config), _goal(optimize)
-    graph = read(_content(model))
+    graph, detection = detached(read(_content(model)))
     check(graph)
     network = lower(graph)
     if eliminate and target.engine_macs:
@@ -95,7 +99,7 @@ def compile_stages(
     tiles = overlap(network, tile(network, target, has_tables=has_tables, goal=goal))
     memory = allocate(network, tiles)
     program = emit(network, tiles, memory, target)
-    return Compilation(target, graph, network, tiles, memory, program)
+    return Compilation(target, graph, network, tiles, memory, program, detection)
 
 
 def _config(config: str | Config) -> Config:
