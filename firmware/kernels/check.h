@@ -45,6 +45,14 @@ uint32_t kiwicha_saturating_multiply(uint32_t a, uint32_t b);
 /** Returns the product of `count` sizes, or UINT32_MAX where it needs more than 32 bits. */
 uint32_t kiwicha_saturating_product(const uint32_t *sizes, uint32_t count);
 
+/**
+ * Returns the number of elements up to the last one that strides reach; at most UINT32_MAX.
+ *
+ * @param shape KIWICHA_MAX_RANK sizes, none of them 0
+ * @param strides in elements
+ */
+uint32_t kiwicha_strided_extent(const uint32_t *shape, const uint32_t *strides);
+
 /** Sets BAD_PARAMETERS unless the condition holds. */
 void kiwicha_require(struct kiwicha_check *check, bool condition);
 

@@ -126,8 +126,7 @@ KIWICHA_SMALL void kiwicha_require_pool(struct kiwicha_check *check,
     kiwicha_require(check, height * width <= UINT32_C(1) << 22); /* int32 holds the sum */
 }
 
-/** Number of elements up to the last one that the strides reach. */
-KIWICHA_SMALL static uint32_t strided_extent(const uint32_t *shape, const uint32_t *strides)
+KIWICHA_SMALL uint32_t kiwicha_strided_extent(const uint32_t *shape, const uint32_t *strides)
 {
     uint64_t last = 0;
     for (uint32_t k = 0; k < KIWICHA_MAX_RANK; k++) {
@@ -147,9 +146,9 @@ KIWICHA_SMALL void kiwicha_require_elementwise(struct kiwicha_check *check,
         return;
     }
     kiwicha_require_source(check, &elementwise->input_1,
-                           strided_extent(shape, elementwise->strides_1), alignment);
+                           kiwicha_strided_extent(shape, elementwise->strides_1), alignment);
     kiwicha_require_source(check, &elementwise->input_2,
-                           strided_extent(shape, elementwise->strides_2), alignment);
+                           kiwicha_strided_extent(shape, elementwise->strides_2), alignment);
     kiwicha_require_target(check, &elementwise->output, elements, alignment);
     kiwicha_require_range(check, elementwise->offset_1, -127, 128);
     kiwicha_require_range(check, elementwise->offset_2, -127, 128);

@@ -19,9 +19,23 @@ KIWICHA_KEEP_LOOP void *memcpy(void *restrict target, const void *restrict sourc
 {
     uint8_t *to = target;
     const uint8_t *from = source;
-    if ((((uintptr_t)to | (uintptr_t)from) & 3) == 0) {
+    /* A store takes as long for a byte as for a word. */
+    for (; bytes > 0 && ((uintptr_t)to & 3) != 0; bytes--) {
+        *to++ = *from++;
+    }
+    const uint32_t shift = ((uintptr_t)from & 3) * 8;
+    if (shift == 0) {
         for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
             *(word *)(void *)to = *(const word *)(const void *)from;
+        }
+    } else if (bytes >= 4) {
+        /* Words that hold a byte of the source, from the one with its first byte on. */
+        const word *next = (const word *)(const void *)(from - shift / 8);
+        uint32_t low = *next++;
+        for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
+            const uint32_t high = *next++;
+            *(word *)(void *)to = low >> shift | high << (32 - shift);
+            low = high;
         }
     }
     for (; bytes > 0; bytes--) {

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kiwicha.compiler.shapes import row_major_strides
-from kiwicha.isa import MAX_RANK, Copy
+from kiwicha.isa import CACHE_LINE_BYTES, DATA_CACHE_BYTES, MAX_RANK, Copy
 from kiwicha.layout import Ref
 
 __all__ = ["Runs", "View", "runs"]
@@ -77,6 +77,12 @@ def _with(sizes: tuple[int, ...], axis: int, *changed: int) -> tuple[int, ...]:
     return (*sizes[:axis], *changed, *sizes[axis + 1 :])
 
 
+_Dimension = tuple[int, int, int]
+"""Number of runs, and their distance in bytes of the input and of the output."""
+_BLOCK_BYTES = DATA_CACHE_BYTES // 2
+"""Input that is read again while it is in the cache."""
+
+
 @dataclass(frozen=True)
 class Runs:
     """A copy from one view to another as runs of bytes.
@@ -110,13 +116,14 @@ def runs(source: View, target: View, element_bytes: int) -> Runs:
     run_bytes = element_bytes
     while dimensions and dimensions[-1][1] == dimensions[-1][2] == run_bytes:
         run_bytes *= dimensions.pop()[0]
-    merged: list[tuple[int, int, int]] = []
+    merged: list[_Dimension] = []
     for count, a, b in dimensions:
         if merged and merged[-1][1:] == (a * count, b * count):
             merged[-1] = (merged[-1][0] * count, a, b)
         else:
             merged.append((count, a, b))
     assert len(merged) <= MAX_RANK, (source, target)
+    merged = _blocked(merged)
     merged = [(1, 0, 0)] * (MAX_RANK - len(merged)) + merged
     before = sum((count - 1) * -a for count, a, _ in merged if a < 0)
     params = Copy(
@@ -139,6 +146,26 @@ def runs(source: View, target: View, element_bytes: int) -> Runs:
             sum((count - 1) * b for count, _, b in merged) + run_bytes,
         ),
     )
+
+
+def _blocked(dimensions: list[_Dimension]) -> list[_Dimension]:
+    """Return the loops with the innermost one in blocks that find their input in the cache.
+
+    It steps over bytes that a loop further out comes back for; without blocks these have left the
+    cache by then.
+    """
+    if not dimensions or len(dimensions) == MAX_RANK:
+        return dimensions
+    *outer, (count, a, b) = dimensions
+    close = [item for item in outer if 0 < abs(item[1]) < min(abs(a), CACHE_LINE_BYTES)]
+    if not close:
+        return dimensions
+    extent = max(abs(a), sum(n * abs(step) for n, step, _ in close))
+    most = max(_BLOCK_BYTES // extent, 1)
+    block = max(size for size in range(1, min(most, count) + 1) if count % size == 0)
+    if block in {1, count}:
+        return dimensions
+    return [(count // block, a * block, b * block), *outer, (block, a, b)]
 
 
 def _common(source: View, target: View) -> tuple[list[int], list[int], list[int]]:
