@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from kiwicha import custom, isa, isa_engine
-from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, Config
+from kiwicha.isa import ALL_CONFIGS, Config
 from kiwicha.layout import FieldType, Ref, Struct
 
 __all__ = ["HEADER_NAME", "header", "snake_case"]
@@ -144,7 +144,7 @@ def header(config: Config) -> str:
 def main() -> None:
     """Print the header of the configuration named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    configs = {**CONFIGS, **ENGINE_CONFIGS}
+    configs = ALL_CONFIGS
     parser.add_argument("config", choices=sorted(configs))
     sys.stdout.write(header(configs[parser.parse_args().config]))
 

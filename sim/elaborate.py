@@ -18,7 +18,7 @@ from migen import Cat, Memory, Signal
 
 from kiwicha import isa
 from kiwicha.gateware.cfu import verilog
-from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
+from kiwicha.isa import ALL_CONFIGS
 from kiwicha.sim import probes
 from kiwicha.sim.soc import SYS_CLK_HZ, Soc, soc_header
 
@@ -159,7 +159,7 @@ def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) ->
 def main() -> None:
     """Elaborate the configuration named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    configs = {**CONFIGS, **ENGINE_CONFIGS}
+    configs = ALL_CONFIGS
     parser.add_argument("config", choices=sorted(configs))
     parser.add_argument("directory", type=Path)
     arguments = parser.parse_args()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.commands import area, bench, compile, demo, doctor, models, report, run, trace
+from kiwicha.commands import area, bench, compile, demo, doctor, explore, models, report, run, trace
 from kiwicha.errors import KiwichaError
 
 __all__ = ["app", "main"]
@@ -27,6 +27,7 @@ app.command()(run.run)
 app.command()(bench.bench)
 app.command()(report.report)
 app.command()(trace.trace)
+app.command()(explore.explore)
 app.command("compile")(compile.compile_)
 app.add_typer(models.app, name="models")
 app.command()(doctor.doctor)

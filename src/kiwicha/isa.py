@@ -13,8 +13,10 @@ from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
 from kiwicha.layout import Ref, Struct, array, f32, i32, ref, u8, u16, u32
 
 __all__ = [
+    "ALL_CONFIGS",
     "CONFIGS",
     "ENGINE_CONFIGS",
+    "ENGINE_FAMILY",
     "KERNEL_PARAMS",
     "AccumulatorOp",
     "ArgMax",
@@ -42,6 +44,7 @@ __all__ = [
     "Status",
     "StepRecord",
     "Where",
+    "engine_config",
     "find_config",
     "function_id",
 ]
@@ -217,21 +220,57 @@ CONFIGS = {
         Config("simd", has_simd=True, summary="C kernels on the CFU's instruction tier"),
     )
 }
-ENGINE_CONFIGS = {
+ENGINE_MACS = (32, 64, 128)
+SCRATCHPAD_BYTES = tuple(1 << bits for bits in range(13, 19))
+DEFAULT_SCRATCHPAD_BYTES = 64 * 1024
+TIER_MULTIPLIERS = (1, LANES)
+
+
+def engine_config(
+    macs: int, scratchpad_bytes: int = DEFAULT_SCRATCHPAD_BYTES, multipliers: int = 1
+) -> Config:
+    """Return a configuration with an engine.
+
+    Its name tells what differs from the usual one: ``64-128k-m4`` has 64 products per cycle, a
+    scratchpad of 128 KiB and 4 multipliers in the instruction tier.
+
+    Parameters
+    ----------
+    macs : int
+        One of `ENGINE_MACS`.
+    scratchpad_bytes : int
+        One of `SCRATCHPAD_BYTES`.
+    multipliers : int
+        One of `TIER_MULTIPLIERS`.
+    """
+    name = str(macs)
+    if scratchpad_bytes != DEFAULT_SCRATCHPAD_BYTES:
+        name += f"-{scratchpad_bytes // 1024}k"
+    if multipliers != 1:
+        name += f"-m{multipliers}"
+    return Config(
+        name,
+        has_simd=True,
+        summary=f"engine of {macs} products per cycle, and the instruction tier",
+        engine_macs=macs,
+        scratchpad_bytes=scratchpad_bytes,
+        multipliers=multipliers,
+    )
+
+
+ENGINE_FAMILY = {
     config.name: config
     for config in (
-        Config(
-            str(macs),
-            has_simd=True,
-            summary=f"engine of {macs} products per cycle, and the instruction tier",
-            engine_macs=macs,
-            scratchpad_bytes=64 * 1024,
-            multipliers=1,
-        )
-        for macs in (32, 64, 128)
+        engine_config(macs, scratchpad_bytes, multipliers)
+        for macs in ENGINE_MACS
+        for scratchpad_bytes in SCRATCHPAD_BYTES
+        for multipliers in TIER_MULTIPLIERS
     )
 }
-"""Configurations with an engine; `CONFIGS` are those whose Programs run on the CPU."""
+"""Every combination of what an engine's configuration can choose; ``kiwicha explore`` searches."""
+ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
+"""Those usually meant; `CONFIGS` are those whose Programs run on the CPU."""
+ALL_CONFIGS = CONFIGS | ENGINE_FAMILY
 DEFAULT_CONFIG = "simd"
 CLOCK_HZ = 100_000_000
 """Clock of the system: turns cycles into time."""
@@ -239,8 +278,7 @@ CLOCK_HZ = 100_000_000
 
 def find_config(config_hash: int) -> Config | None:
     """Return the configuration with this `Config.hash`, None if there is none."""
-    known = (*CONFIGS.values(), *ENGINE_CONFIGS.values())
-    return next((config for config in known if config.hash == config_hash), None)
+    return next((c for c in ALL_CONFIGS.values() if c.hash == config_hash), None)
 
 
 # -------------------------------------------------------------------------------------- memory map

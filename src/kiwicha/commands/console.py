@@ -96,6 +96,12 @@ class Display:
         self._progress.update(self._task, total=total)
         return lambda received: self._progress.update(self._task, completed=received)
 
+    def count(self, text: str, total: int) -> Callable[[int], None]:
+        """Show a stage of equal parts and return what reports the number of finished ones."""
+        self.stage(text)
+        self._progress.update(self._task, total=total)
+        return lambda finished: self._progress.update(self._task, completed=finished)
+
     def line(self, text: str) -> None:
         """Show a line that stays."""
         self._console.print(text, markup=False)

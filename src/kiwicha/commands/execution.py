@@ -86,9 +86,9 @@ def find_config(name: str) -> isa.Config:
     UsageError
         If there is none of that name.
     """
+    if name in isa.ALL_CONFIGS:
+        return isa.ALL_CONFIGS[name]
     known = isa.CONFIGS | isa.ENGINE_CONFIGS
-    if name in known:
-        return known[name]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f"; nearest is {near[0]!r}" if near else ""
     raise UsageError(f"config must be {' or '.join(known)}, not {name!r}{hint}")

@@ -17,7 +17,7 @@ from kiwicha.compiler.tile import Tile, tile
 from kiwicha.detection import Detection
 from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
-from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, Config
+from kiwicha.isa import ALL_CONFIGS, CONFIGS, Config
 from kiwicha.program import Program
 
 __all__ = ["Compilation", "compile_model", "compile_stages"]
@@ -105,7 +105,7 @@ def compile_stages(
 def _config(config: str | Config) -> Config:
     if isinstance(config, Config):
         return config
-    known = CONFIGS | ENGINE_CONFIGS
+    known = ALL_CONFIGS
     if config not in known:
         raise UsageError(f"configuration must be one of {', '.join(CONFIGS)}, not {config}")
     return known[config]

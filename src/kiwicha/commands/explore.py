@@ -1,0 +1,213 @@
+"""``kiwicha explore``: which configuration serves some models best."""
+
+import csv
+import importlib
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kiwicha.errors import ToolError, UsageError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from rich.table import Table
+
+    from kiwicha.explore.confirm import Confirmed
+    from kiwicha.explore.search import Point
+
+__all__ = ["explore"]
+
+
+def explore(
+    models: Annotated[list[str], typer.Argument(help="Models that count alike.")],
+    board: Annotated[
+        str | None, typer.Option(help="Leave out what does not fit: arty-a7-35 or arty-a7-100.")
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Points of the study.")] = 200,
+    objective: Annotated[
+        str, typer.Option(metavar="O,O,...", help="What to make small: cycles, lut, dsp, bram.")
+    ] = "cycles,bram",
+    confirm: Annotated[
+        int, typer.Option(min=0, help="How many of the best to simulate and to synthesise.")
+    ] = 0,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask cluster, instead of local cores.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Points measured at a time.")] = 2,
+    study: Annotated[Path, typer.Option(help="The study; one that is there is continued.")] = Path(
+        "explore.journal"
+    ),
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Receives every point.")] = None,
+    json: Annotated[
+        str | None, typer.Option(help="Receives the study, for kiwicha report; - is stdout.")
+    ] = None,
+) -> None:
+    """Search configurations by the cycle model, and confirm the best on the simulated hardware."""
+    from kiwicha import zoo
+    from kiwicha.commands import console
+
+    console.require_writable(study, csv_file, json)
+    try:
+        from kiwicha.explore.points import BOARDS, OBJECTIVES
+        from kiwicha.explore.search import front, search
+    except ImportError as error:
+        raise ToolError(
+            "the search must have Optuna; get it with: pip install 'kiwicha[explore]'"
+        ) from error
+    objectives = tuple(name.strip() for name in objective.split(","))
+    if set(objectives) - set(OBJECTIVES) or len(set(objectives)) < len(objectives):
+        raise UsageError(
+            f"objective must be different ones of {', '.join(OBJECTIVES)}, not {objective!r}"
+        )
+    if board is not None and board not in BOARDS:
+        raise UsageError(f"board must be {' or '.join(BOARDS)}, not {board!r}")
+    resolved = [zoo.resolve(model) for model in models]
+    contents = [console.read_file(path, "model") for _, path, _ in resolved]
+    with console.display() as show, _executor(scheduler, workers) as executor:
+        report = show.count("searching", trials)
+        points = search(
+            contents,
+            study_file=study,
+            objectives=objectives,
+            trials=trials,
+            board=None if board is None else BOARDS[board],
+            executor=executor,
+            workers=workers,
+            on_trial=report,
+        )
+        best = front(points, objectives)
+        confirmed = _confirm(executor, contents, best[:confirm], show.line)
+    names = [name for name, _, _ in resolved]
+    if csv_file is not None:
+        console.write_file(csv_file, _csv(points, best).encode())
+    if json is not None:
+        console.write_json(json, _study(names, objectives, points, best, confirmed))
+    if json != console.STDOUT:
+        out = console.stdout()
+        out.print(_table(best, confirmed))
+        infeasible = {point.config.name for point in points if point.measures is None}
+        tried = {point.config.name for point in points}
+        out.print(
+            f"{len(points)} trials, {len(tried)} configurations, {len(infeasible)} do not fit"
+        )
+        if best:
+            chosen = best[0].config.name
+            out.print(f"the fastest: kiwicha bench {' '.join(models)} --config {chosen}")
+
+
+@contextmanager
+def _executor(scheduler: str | None, workers: int) -> "Iterator[Executor]":
+    """Give who measures: local processes, or the workers of a cluster."""
+    if scheduler is None:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            yield pool
+        return
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError as error:
+        raise ToolError(
+            "--scheduler must have Dask; get it with: pip install 'kiwicha[explore]'"
+        ) from error
+    try:
+        client = distributed.Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"scheduler must be the address of a running Dask one, not {scheduler!r} ({error})"
+        ) from error
+    with client:
+        # What a lost worker was doing is done again by another.
+        yield client.get_executor(retries=3, pure=False)
+
+
+def _confirm(
+    executor: "Executor", models: list[bytes], best: "Sequence[Point]", say: Any
+) -> "dict[str, Confirmed]":
+    from kiwicha.explore.confirm import confirm
+
+    if best:
+        say(f"confirming {', '.join(point.config.name for point in best)}")
+    futures = {point.config.name: executor.submit(confirm, models, point.config) for point in best}
+    return {name: future.result() for name, future in futures.items()}
+
+
+def _table(best: "Sequence[Point]", confirmed: "dict[str, Confirmed]") -> "Table":
+    from rich.table import Table
+
+    table = Table(title="not beaten by any other")
+    table.add_column("config")
+    titles = ["predicted cycles", "LUT, about", "DSP, about", "BRAM36, about"]
+    if confirmed:
+        titles += ["simulated", "off by", "LUT", "DSP", "BRAM36"]
+    for title in titles:
+        table.add_column(title, justify="right")
+    for point in best:
+        measures = point.measures
+        assert measures is not None
+        cells = [f"{measures.cycles:,}", f"{measures.lut:,g}", f"{measures.dsp:g}"]
+        cells.append(f"{measures.bram:g}")
+        found = confirmed.get(point.config.name)
+        if found is not None:
+            cycles = sum(found.cycles)
+            counts = found.resources
+            cells += [f"{cycles:,}", f"{100 * (measures.cycles / cycles - 1):+.1f} %"]
+            cells += [f"{counts[name]:,g}" for name in ("LUT", "DSP48E1", "BRAM36")]
+        table.add_row(point.config.name, *cells)
+    return table
+
+
+def _csv(points: "Sequence[Point]", best: "Sequence[Point]") -> str:
+    names = {point.config.name for point in best}
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([
+        "trial",
+        "config",
+        "cycles",
+        "lut",
+        "dsp",
+        "bram",
+        "is_on_front",
+        "does_not_fit",
+    ])
+    for point in points:
+        m = point.measures
+        cells: list[Any] = ["", "", "", ""] if m is None else [m.cycles, m.lut, m.dsp, m.bram]
+        on_front = int(point.config.name in names)
+        writer.writerow([point.number, point.config.name, *cells, on_front, point.reason])
+    return out.getvalue()
+
+
+def _study(
+    models: list[str],
+    objectives: Sequence[str],
+    points: "Sequence[Point]",
+    best: "Sequence[Point]",
+    confirmed: "dict[str, Confirmed]",
+) -> dict[str, Any]:
+    """Return the study in JSON's terms: each configuration once."""
+    import dataclasses
+
+    names = {point.config.name for point in best}
+    once = {point.config.name: point for point in points}
+    return {
+        "models": models,
+        "objectives": list(objectives),
+        "configurations": [
+            {
+                "config": name,
+                "front": name in names,
+                "reason": point.reason,
+                **(dataclasses.asdict(point.measures) if point.measures else {}),
+                **({"confirmed": dataclasses.asdict(confirmed[name])} if name in confirmed else {}),
+            }
+            for name, point in once.items()
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Search for the configuration that serves some models best."""

@@ -1,0 +1,101 @@
+"""One point of the search: what a configuration costs, and what models take on it."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kiwicha.compiler import compile_model
+from kiwicha.compiler.cycles import predict_program
+from kiwicha.isa import LANES, Config
+
+__all__ = ["BOARDS", "OBJECTIVES", "Board", "Measures", "measure", "resources"]
+
+OBJECTIVES = ("cycles", "lut", "dsp", "bram")
+"""What can be made small: predicted cycles of all models, and estimated resources of the CFU."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """What an FPGA has for the CFU: its own resources without those of the system around it.
+
+    Parameters
+    ----------
+    lut, dsp : int
+        Of the part, less 5,595 and 4: the system with DDR3, synthesised for Xilinx 7 series.
+    bram : float
+        Of 36 Kbit, less 14.5.
+    """
+
+    lut: int
+    dsp: int
+    bram: float
+
+
+BOARDS = {
+    "arty-a7-35": Board(20_800 - 5_595, 90 - 4, 50 - 14.5),
+    "arty-a7-100": Board(63_400 - 5_595, 240 - 4, 135 - 14.5),
+}
+
+# Fitted to what `kiwicha area` counts for 64 and 128 with 64 KiB; the search confirms its best.
+_ENGINE_LUT, _LUT_PER_MAC, _LUT_PER_TIER_MULTIPLIER = 9_430, 23, 80
+_ENGINE_DSP, _PACKED_DSP, _DSP_PER_TIER_MULTIPLIER = 16, 64, 2
+_BRAM_BYTES, _ENGINE_BRAM = 4096, 0.5
+_MACS_PER_WEIGHT_BRAM = 8
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What a point is judged by; names as in `OBJECTIVES`.
+
+    Parameters
+    ----------
+    cycles : int
+        Predicted, of one inference of each model, together.
+    by_model : tuple of int
+        The same, each.
+    lut, dsp, bram : float
+        Estimates for the CFU.
+    """
+
+    cycles: int
+    by_model: tuple[int, ...]
+    lut: float
+    dsp: float
+    bram: float
+
+
+def resources(config: Config) -> tuple[float, float, float]:
+    """Return estimated LUT, DSP and block RAM of a configuration with an engine."""
+    macs, tier = config.engine_macs, config.multipliers
+    lut = _ENGINE_LUT + _LUT_PER_MAC * macs + _LUT_PER_TIER_MULTIPLIER * (tier - 1)
+    dsp = _ENGINE_DSP + min(macs, _PACKED_DSP) + _DSP_PER_TIER_MULTIPLIER * min(tier, LANES)
+    bram = config.scratchpad_bytes / _BRAM_BYTES + macs / _MACS_PER_WEIGHT_BRAM + _ENGINE_BRAM
+    return float(lut), float(dsp), bram
+
+
+_known: dict[tuple[str, int], int] = {}
+"""Cycles by model and configuration, so that a process predicts each once."""
+
+
+def measure(models: Sequence[bytes], config: Config) -> Measures:
+    """Return what models take on a configuration by the cycle model, and what it costs.
+
+    Parameters
+    ----------
+    models : sequence of bytes
+        Contents of ``.tflite`` files.
+    config : Config
+        One with an engine.
+
+    Raises
+    ------
+    KiwichaError
+        If a model is not supported.
+    """
+    cycles = []
+    for model in models:
+        key = hashlib.sha256(model).hexdigest(), config.hash
+        if key not in _known:
+            _known[key] = predict_program(compile_model(model, config))[0]
+        cycles.append(_known[key])
+    return Measures(sum(cycles), tuple(cycles), *resources(config))

@@ -1,0 +1,196 @@
+"""The search: Optuna proposes points, workers measure them, a journal keeps what is known."""
+
+import dataclasses
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from kiwicha import cache, isa
+from kiwicha.explore.points import Board, Measures, measure, resources
+from kiwicha.isa import Config
+
+__all__ = ["Point", "front", "search"]
+
+_CONFIG, _MEASURES, _REASON = "config", "measures", "reason"
+_SEED = 1
+_FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A trial.
+
+    Parameters
+    ----------
+    number : int
+        In the study.
+    config : Config
+        What was tried.
+    measures : Measures or None
+        None if it was not feasible.
+    reason : str
+        Why it was not.
+    """
+
+    number: int
+    config: Config
+    measures: Measures | None
+    reason: str = ""
+
+    def value(self, objective: str) -> float:
+        """Return one of `OBJECTIVES`."""
+        assert self.measures is not None
+        return float(getattr(self.measures, objective))
+
+
+def search(
+    models: Sequence[bytes],
+    *,
+    study_file: Path,
+    objectives: Sequence[str],
+    trials: int,
+    board: Board | None,
+    executor: Executor,
+    workers: int,
+    on_trial: Callable[[int], None] | None = None,
+) -> list[Point]:
+    """Run trials until the study has so many, and return all of them.
+
+    Parameters
+    ----------
+    models : sequence of bytes
+        Contents of ``.tflite`` files.
+    study_file : Path
+        The journal; a study that is there is continued.
+    objectives : sequence of str
+        What to make small.
+    trials : int
+        How many the study shall have, infeasible ones included.
+    board : Board or None
+        Points that do not fit it are not measured.
+    executor : Executor
+        Who measures: processes here, or a cluster.
+    workers : int
+        How many points are measured at a time.
+    on_trial : callable or None
+        Called with the number of finished trials.
+    """
+    study = _study(study_file, models, objectives, board)
+    known = {point.config.name: point for point in _points(study)}
+    finished = len(study.get_trials(states=_FINISHED))
+    running: dict[Future[Measures], tuple[Trial, Config]] = {}
+
+    def tell(trial: Trial, point: Point) -> None:
+        nonlocal finished
+        finished += 1
+        known.setdefault(point.config.name, point)
+        trial.set_user_attr(_CONFIG, point.config.name)
+        if point.measures is None:
+            trial.set_user_attr(_REASON, point.reason)
+            study.tell(trial, state=TrialState.PRUNED)
+        else:
+            trial.set_user_attr(_MEASURES, dataclasses.asdict(point.measures))
+            study.tell(trial, [point.value(objective) for objective in objectives])
+        if on_trial is not None:
+            on_trial(finished)
+
+    while finished < trials:
+        while len(running) < workers and finished + len(running) < trials:
+            trial = study.ask()
+            config = _suggested(trial)
+            reason = _misfit(config, board)
+            if config.name in known:
+                tell(trial, known[config.name])
+            elif reason:
+                tell(trial, Point(trial.number, config, None, reason))
+            else:
+                running[executor.submit(measure, list(models), config)] = trial, config
+        done, _ = wait(running, return_when=FIRST_COMPLETED) if running else (set(), None)
+        for future in done:
+            trial, config = running.pop(future)
+            tell(trial, Point(trial.number, config, future.result()))
+    return _points(study)
+
+
+def front(points: Sequence[Point], objectives: Sequence[str]) -> list[Point]:
+    """Return the points that no other beats, one for each configuration, by their first objective.
+
+    A point beats another if it is nowhere worse and somewhere better.
+    """
+    feasible = list({p.config.name: p for p in points if p.measures is not None}.values())
+
+    def is_beaten(point: Point) -> bool:
+        mine = [point.value(objective) for objective in objectives]
+        others = ([other.value(objective) for objective in objectives] for other in feasible)
+        return any(
+            theirs != mine and all(a <= b for a, b in zip(theirs, mine, strict=True))
+            for theirs in others
+        )
+
+    best = [point for point in feasible if not is_beaten(point)]
+    return sorted(best, key=lambda point: [point.value(objective) for objective in objectives])
+
+
+def _study(
+    file: Path, models: Sequence[bytes], objectives: Sequence[str], board: Board | None
+) -> optuna.Study:
+    optuna.logging.set_verbosity(logging.WARNING)
+    storage = JournalStorage(JournalFileBackend(str(file)))
+    study = optuna.create_study(
+        storage=storage,
+        study_name=_name(models, objectives, board),
+        sampler=optuna.samplers.NSGAIISampler(population_size=16, seed=_SEED),
+        directions=["minimize"] * len(objectives),
+        load_if_exists=True,
+    )
+    # What was under way when an earlier search was stopped is tried again.
+    for trial in study.get_trials(states=(TrialState.RUNNING,)):
+        study.tell(trial.number, state=TrialState.FAIL)
+    return study
+
+
+def _name(models: Sequence[bytes], objectives: Sequence[str], board: Board | None) -> str:
+    """Return a name that other models, objectives and boards do not share."""
+    digest = cache.digest([*models, *objectives, repr(board), *isa.ENGINE_FAMILY])
+    return f"kiwicha {','.join(objectives)} {digest}"
+
+
+def _suggested(trial: Trial) -> Config:
+    macs = trial.suggest_categorical("macs", isa.ENGINE_MACS)
+    scratchpad = trial.suggest_categorical("scratchpad_bytes", isa.SCRATCHPAD_BYTES)
+    tier = trial.suggest_categorical("multipliers", isa.TIER_MULTIPLIERS)
+    return isa.engine_config(macs, scratchpad, tier)
+
+
+def _misfit(config: Config, board: Board | None) -> str:
+    """Return why a configuration does not fit a board; empty if it does."""
+    if board is None:
+        return ""
+    wanted = dict(zip(("lut", "dsp", "bram"), resources(config), strict=True))
+    return "; ".join(
+        f"{name} {count:,g} of {getattr(board, name):,g}"
+        for name, count in wanted.items()
+        if count > getattr(board, name)
+    )
+
+
+def _points(study: optuna.Study) -> list[Point]:
+    return [_point(trial) for trial in study.get_trials(states=_FINISHED)]
+
+
+def _point(trial: FrozenTrial) -> Point:
+    facts: dict[str, Any] = trial.user_attrs
+    config = isa.ENGINE_FAMILY[facts[_CONFIG]]
+    if _REASON in facts:
+        return Point(trial.number, config, None, facts[_REASON])
+    stored = facts[_MEASURES]
+    measures = Measures(**{**stored, "by_model": tuple(stored["by_model"])})
+    return Point(trial.number, config, measures)

@@ -1,0 +1,140 @@
+"""The search for configurations."""
+
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.requirements import module
+from support.two_heads import two_heads
+
+from kiwicha import isa
+from kiwicha.compiler import compile_model
+from kiwicha.compiler.cycles import predict_program
+from kiwicha.explore.points import BOARDS, OBJECTIVES, Measures, measure, resources
+
+FOUND = module("kiwicha.explore.search", "optuna")
+Point, front, search = FOUND.Point, FOUND.front, FOUND.search
+
+CYCLES_AND_BRAM = ("cycles", "bram")
+
+
+class Here(Executor):
+    """Measures at once, and counts."""
+
+    def __init__(self) -> None:
+        self.measured: list[str] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Return what is done already."""
+        future: Future[Any] = Future()
+        self.measured.append(args[1].name)
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def run(folder: Path, trials: int, executor: Executor, **changes: Any) -> list[Any]:
+    values: dict[str, Any] = {
+        "study_file": folder / "study.journal",
+        "objectives": CYCLES_AND_BRAM,
+        "board": None,
+        "workers": 2,
+    }
+    found: list[Any] = search([two_heads()], trials=trials, executor=executor, **values | changes)
+    return found
+
+
+def point(name: str, cycles: int, bram: float) -> Any:
+    return Point(0, isa.ENGINE_FAMILY[name], Measures(cycles, (cycles,), 0, 0, bram))
+
+
+def test_a_point_is_what_the_cycle_model_says() -> None:
+    config = isa.engine_config(32, 16 * 1024)
+    expected = predict_program(compile_model(two_heads(), config))[0]
+    found = measure([two_heads(), two_heads()], config)
+    assert found.by_model == (expected, expected)
+    assert found.cycles == 2 * expected
+    assert (found.lut, found.dsp, found.bram) == resources(config)
+    assert {"cycles", "by_model", *OBJECTIVES} == set(found.__dataclass_fields__)
+
+
+def test_more_hardware_is_estimated_as_more() -> None:
+    small, large = resources(isa.engine_config(32)), resources(isa.engine_config(128))
+    assert all(a <= b for a, b in zip(small, large, strict=True))
+    assert resources(isa.engine_config(64, 2**17))[2] > resources(isa.engine_config(64))[2]
+
+
+def test_the_front_holds_what_nothing_beats() -> None:
+    points = [
+        point("64", 100, 20),
+        point("128", 50, 30),
+        point("32", 100, 25),
+        point("32-8k", 200, 10),
+        point("64", 100, 20),
+        Point(9, isa.ENGINE_FAMILY["64-256k"], None, "bram"),
+    ]
+    assert [p.config.name for p in front(points, CYCLES_AND_BRAM)] == ["128", "64", "32-8k"]
+
+
+def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Path) -> None:
+    first, second = Here(), Here()
+    assert len(run(tmp_path, 12, first)) == 12
+    points = run(tmp_path, 30, second)
+    assert len(points) == 30
+    assert [p.number for p in points] == sorted(p.number for p in points)
+    measured = first.measured + second.measured
+    assert len(measured) == len(set(measured)) == len({p.config.name for p in points})
+    # Another board is another study.
+    board = BOARDS["arty-a7-35"]
+    assert len(run(tmp_path, 5, Here(), board=board)) == 5
+
+
+def test_what_does_not_fit_is_pruned_with_its_reason(tmp_path: Path) -> None:
+    here = Here()
+    points = run(tmp_path, 40, here, board=BOARDS["arty-a7-35"])
+    pruned = {p.config.name: p.reason for p in points if p.measures is None}
+    assert pruned["64-256k"] == "bram 72.5 of 35.5"
+    assert not set(pruned) & set(here.measured)
+    assert all(p.measures is not None for p in front(points, CYCLES_AND_BRAM))
+
+
+def _measure_or_die(models: list[bytes], config: isa.Config, marker: str) -> Measures:
+    """Kill the worker that comes here first."""
+    try:
+        with Path(marker).open("x"):
+            os.kill(os.getpid(), signal.SIGKILL)
+    except FileExistsError:
+        pass
+    return measure(models, config)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_lost_worker_loses_no_trial(tmp_path: Path) -> None:
+    distributed = module("distributed", "distributed")
+    marker = str(tmp_path / "killed")
+
+    class Dying(Executor):
+        """Passes on to the cluster, in a way that costs it a worker."""
+
+        def __init__(self, inner: Executor) -> None:
+            self.inner = inner
+
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            """Pass on what may die first."""
+            assert fn is measure
+            return self.inner.submit(_measure_or_die, *args, marker)
+
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        executor = client.get_executor(retries=3, pure=False)
+        points = run(tmp_path, 10, Dying(executor))
+    assert Path(marker).exists()
+    assert len(points) == 10
+    assert all(p.measures is not None for p in points)
