@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from support.oracle import Case
-from support.random_models import RandomModel, Shape, int8s
+from support.random_layers import RandomModel
+from support.random_tensors import Shape, int8s
 
 __all__ = ["OPERATORS", "network", "single_operator"]
 
