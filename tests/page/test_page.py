@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.example_runs import example_run
+from support.example_runs import example_run, example_study
 from support.requirements import browser, module
 
-from kiwicha.page import build_page, read_runs
+from kiwicha.page import build_page, read_files
 
 BYTES_LIMIT = 3_000_000
 SECONDS_LIMIT = 2
@@ -27,7 +27,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     del plain["profile"]
     (folder / "runs.json").write_text(json.dumps([*runs, plain]))
     page = folder / "report.html"
-    page.write_text(build_page(read_runs([folder / "runs.json"])), encoding="utf-8")
+    page.write_text(build_page(*read_files([folder / "runs.json"])), encoding="utf-8")
     return page
 
 
@@ -79,7 +79,7 @@ class Opened:
 def test_the_page_is_small_and_made_at_once(path: Path) -> None:
     assert path.stat().st_size < BYTES_LIMIT
     start = time.monotonic()
-    build_page(read_runs([path.parent / "runs.json"]))
+    build_page(*read_files([path.parent / "runs.json"]))
     assert time.monotonic() - start < SECONDS_LIMIT
 
 
@@ -136,3 +136,15 @@ def test_another_run_can_be_chosen(chromium: Any, path: Path) -> None:
     assert len(page.column("#")) == 3
     assert page.tab.locator("figure:visible").count() == 1
     assert not page.problems
+
+
+def test_a_study_has_a_page(chromium: Any, tmp_path: Path) -> None:
+    (tmp_path / "study.json").write_text(json.dumps(example_study()))
+    path = tmp_path / "page.html"
+    path.write_text(build_page(*read_files([tmp_path / "study.json"])), encoding="utf-8")
+    page = Opened(chromium, path)
+    assert not page.problems
+    points = "document.querySelectorAll('#chart-front svg .mark-symbol.role-mark path').length"
+    assert page.tab.evaluate(points) == 2
+    assert page.tab.locator("#front tbody tr").count() == 3
+    assert page.tab.locator("#of-runs").is_hidden()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["example_run"]
+__all__ = ["example_run", "example_study"]
 
 
 def example_run(
@@ -60,4 +60,26 @@ def example_run(
             "macs_per_cycle": 64,
             "dram_bytes_per_cycle": 14.2,
         },
+    }
+
+
+def example_study() -> dict[str, Any]:
+    """Return a study of three configurations, of which one does not fit."""
+    costs = {"lut": 9000.0, "dsp": 80.0, "by_model": [100]}
+    return {
+        "models": ["toy"],
+        "objectives": ["cycles"],
+        "configurations": [
+            {
+                "config": "64",
+                "front": True,
+                "reason": "",
+                "cycles": 100,
+                "bram": 20.5,
+                **costs,
+                "confirmed": {"cycles": [101], "bit_exact": True, "resources": {}},
+            },
+            {"config": "32", "front": False, "reason": "", "cycles": 150, "bram": 20.5, **costs},
+            {"config": "64-256k", "front": False, "reason": "bram 72.5 of 35.5"},
+        ],
     }

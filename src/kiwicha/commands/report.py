@@ -12,7 +12,7 @@ def report(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN.json ...", help="What run --json or bench --json wrote; one or several."
+            metavar="RUN.json ...", help="What run, bench or explore wrote with --json."
         ),
     ],
     output: Annotated[
@@ -21,11 +21,11 @@ def report(
 ) -> None:
     """Write one self-contained page: cycles, roofline, memory and traffic of every layer."""
     from kiwicha.commands import console
-    from kiwicha.page import build_page, read_runs
+    from kiwicha.page import build_page, read_files
 
     console.require_writable(output)
-    found = read_runs(runs)
+    found, study = read_files(runs)
     with console.display() as show:
-        page = build_page(found, lambda: show.stage("bundling the charting library"))
+        page = build_page(found, study, lambda: show.stage("bundling the charting library"))
     console.write_file(output, page.encode())
     typer.echo(f"{output}: {len(found)} runs, {len(page.encode()):,} bytes")

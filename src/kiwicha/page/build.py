@@ -7,8 +7,8 @@ from importlib import resources
 from typing import Any
 
 from kiwicha.page import library
-from kiwicha.page.charts import charts
-from kiwicha.page.data import page_runs
+from kiwicha.page.charts import charts, pareto
+from kiwicha.page.data import page_runs, page_study
 
 __all__ = ["build_page"]
 
@@ -32,28 +32,45 @@ _FIGURES = {
     "traffic": ("DRAM bytes of each layer", "Bytes that cross the memory port for a layer."),
 }
 
+_STUDY = (
+    '<section id="study" aria-labelledby="title-front" hidden><h2 id="title-front">Configurations'
+    '</h2><p class="soft" id="about-study"></p><figure id="figure-front" aria-labelledby='
+    '"title-front"><div class="chart" id="chart-front"></div></figure>'
+    '<div class="scroll" id="front"></div></section>'
+)
 
-def build_page(runs: Sequence[dict[str, Any]], on_build: Callable[[], None] | None = None) -> str:
-    """Return the page of one or several runs.
+
+def build_page(
+    runs: Sequence[dict[str, Any]],
+    study: dict[str, Any] | None = None,
+    on_build: Callable[[], None] | None = None,
+) -> str:
+    """Return the page of runs, of a study, or of both.
 
     Parameters
     ----------
     runs : sequence of dict
-        From `read_runs`.
+        From `read_files`.
+    study : dict or None
+        Likewise.
     on_build : callable or None
         Called before the charting library is bundled, which takes seconds, once.
 
     Raises
     ------
     UsageError
-        If a run is not whole.
+        If a run or the study is not whole.
     ToolError
         If the charting library is not installed.
     """
-    data = {"runs": page_runs(runs), "charts": charts()}
+    data: dict[str, Any] = {"runs": page_runs(runs), "charts": charts(), "study": None}
+    if study is not None:
+        data["study"] = shown = page_study(study)
+        data["charts"]["front"] = pareto((shown["axes"][0], shown["axes"][1]))
     # In a script element only the end tag, and what could open a comment, must not appear.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    names = ", ".join(dict.fromkeys(f"{run['model']} on {run['config']}" for run in runs))
+    titles = [f"{run['model']} on {run['config']}" for run in runs]
+    names = ", ".join(dict.fromkeys(titles or ["explored configurations"]))
     figures = "\n".join(
         f'<figure id="figure-{name}" aria-labelledby="title-{name}">'
         f'<h2 id="title-{name}">{html.escape(title)}</h2>'
@@ -74,13 +91,14 @@ def build_page(runs: Sequence[dict[str, Any]], on_build: Callable[[], None] | No
         f"<style>{style}</style></head><body>",
         "<main><h1>Where the cycles went</h1>",
         "<noscript><p>The charts and tables of this page need JavaScript.</p></noscript>",
-        '<section aria-label="Runs"><div class="scroll" id="runs"></div></section>',
-        '<p><label>Show <select id="run"></select></label></p>',
+        _STUDY,
+        '<div id="of-runs"><section aria-label="Runs"><div class="scroll" id="runs"></div>',
+        '</section><p><label>Show <select id="run"></select></label></p>',
         '<ul class="cards" id="cards"></ul><p id="summary"></p>',
         figures,
         '<section aria-labelledby="title-layers"><h2 id="title-layers">Layers</h2>',
         '<p class="soft">Every number of the charts. A click on a title sorts.</p>',
-        '<div class="scroll" id="layers"></div></section></main>',
+        '<div class="scroll" id="layers"></div></section></div></main>',
         f'<script type="application/json" id="data">{text}</script>',
         f"<script>{library.script(on_build)}</script>",
         f"<script>{script}</script></body></html>\n",

@@ -7,9 +7,10 @@ from typing import Any
 
 from kiwicha.errors import UsageError
 
-__all__ = ["CAUSES", "TRAFFIC", "page_runs", "read_runs"]
+__all__ = ["CAUSES", "TRAFFIC", "page_runs", "page_study", "read_files"]
 
 Run = dict[str, Any]
+Study = dict[str, Any]
 
 CAUSES = {
     "arithmetic": "arithmetic",
@@ -29,37 +30,73 @@ TRAFFIC = {
     "cpu_writes": "written by the CPU",
 }
 """Sorts of bytes, likewise."""
+_STUDY_KEYS = {"models", "objectives", "configurations"}
 _KEYS = {"model", "config", "target", "cycles", "macs", "clock_hz", "layers"}
 
 
-def read_runs(paths: Sequence[Path]) -> list[Run]:
-    """Return the runs in files that ``kiwicha run --json`` or ``kiwicha bench --json`` wrote.
+def read_files(paths: Sequence[Path]) -> tuple[list[Run], Study | None]:
+    """Return runs and a study from files of ``run``, ``bench`` and ``explore --json``.
 
     Raises
     ------
     UsageError
-        If a file cannot be read, or holds something else, or a run that was not simulated.
+        If a file cannot be read, or holds something else, or a run that was not simulated; if there
+        are several studies, or nothing.
     """
-    runs = []
+    runs: list[Run] = []
+    studies: list[Study] = []
     for path in paths:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UsageError(f"run must be a readable JSON file: {error} ({path})") from error
+        if isinstance(content, dict) and content.keys() >= _STUDY_KEYS:
+            studies.append(content)
+            continue
         for run in content if isinstance(content, list) else [content]:
-            if not isinstance(run, dict) or not run.keys() >= _KEYS or not run["layers"]:
-                raise UsageError(
-                    f"run must be what kiwicha run --json or kiwicha bench --json wrote ({path})"
-                )
-            if run["cycles"] is None:
-                raise UsageError(
-                    "run must have cycles, not those of --target reference; simulate it with "
-                    f"--target sim ({path})"
-                )
+            _check(run, path)
             runs.append(run)
-    if not runs:
+    if len(studies) > 1:
+        raise UsageError(
+            "there must be at most one study, not several; give them pages of their own"
+        )
+    if not runs and not studies:
         raise UsageError(f"there must be at least one run ({', '.join(map(str, paths))})")
-    return runs
+    return runs, studies[0] if studies else None
+
+
+def _check(run: Any, path: Path) -> None:
+    if not isinstance(run, dict) or not run.keys() >= _KEYS or not run["layers"]:
+        raise UsageError(
+            f"run must be what kiwicha run --json or kiwicha bench --json wrote ({path})"
+        )
+    if run["cycles"] is None:
+        raise UsageError(
+            "run must have cycles, not those of --target reference; simulate it with "
+            f"--target sim ({path})"
+        )
+
+
+def page_study(study: Study) -> dict[str, Any]:
+    """Return what the page shows of a study: its models, two axes, and a row for each point."""
+    try:
+        objectives = [*study["objectives"], "cycles", "bram"]
+        rows = [
+            {
+                "config": point["config"],
+                "front": "on the front" if point["front"] else "beaten",
+                **{name: point.get(name) for name in ("cycles", "lut", "dsp", "bram")},
+                "simulated": sum(point["confirmed"]["cycles"]) if "confirmed" in point else None,
+                "reason": point["reason"],
+            }
+            for point in study["configurations"]
+        ]
+        models = ", ".join(study["models"])
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"study must be what kiwicha explore --json wrote: {error!r}") from error
+    # The first two that differ: cycles go up.
+    axes = list(dict.fromkeys(objectives))[:2]
+    return {"models": models, "axes": [axes[1], axes[0]], "rows": rows}
 
 
 def page_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -148,9 +148,31 @@
     ])).then(() => { document.body.dataset.drawn = run.name; });
   }
 
+  function showStudy() {
+    const study = page.study;
+    at("study").hidden = false;
+    at("about-study").textContent = `For ${study.models}: cycles by the cycle model, resources ` +
+      "estimated, all of one inference of each model. A click on a title sorts.";
+    const columns = [field("config", "config", { text }), field("", "front", { text }),
+      field("cycles", "cycles"), field("LUT, about", "lut"), field("DSP, about", "dsp"),
+      field("BRAM36, about", "bram")];
+    if (study.rows.some((row) => row.simulated !== null))
+      columns.push(field("simulated", "simulated"));
+    columns.push(field("does not fit", "reason", { text }));
+    table("front", columns, study.rows);
+    const trials = study.rows.filter((row) => row.cycles !== null);
+    return draw("front", { trials });
+  }
+
   page.runs.forEach((run, k) => at("run").append(element("option", run.name, { value: k })));
   at("run").addEventListener("change", show);
-  dark.addEventListener("change", show);
-  showRuns();
-  show();
+  const everything = () => {
+    if (page.study) drawn = drawn.then(showStudy);
+    if (page.runs.length) show();
+    else drawn = drawn.then(() => { document.body.dataset.drawn = "study"; });
+  };
+  dark.addEventListener("change", everything);
+  at("of-runs").hidden = !page.runs.length;
+  if (page.runs.length) showRuns();
+  everything();
 })();
