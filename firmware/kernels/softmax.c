@@ -32,7 +32,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_softmax(const struct kiwicha_mem
     return check.status;
 }
 
-static int32_t saturating_shift_left(int32_t x, uint32_t bits)
+KIWICHA_SMALL static int32_t saturating_shift_left(int32_t x, uint32_t bits)
 {
     int64_t wide = (int64_t)x * (INT64_C(1) << bits);
     return wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : (int32_t)wide;
@@ -43,7 +43,7 @@ static int32_t saturating_shift_left(int32_t x, uint32_t bits)
  *
  * @param normalized the sum shifted left until bit 31 is set
  */
-static int32_t reciprocal(uint32_t normalized)
+KIWICHA_SMALL static int32_t reciprocal(uint32_t normalized)
 {
     const int32_t half_denominator = (int32_t)(normalized >> 1);
     /* Q2.29: 48/17 - 32/17 d is the usual first guess of 1/d on [1/2, 1]. */
@@ -63,7 +63,9 @@ struct normalizer {
     int32_t offset; /**< the output's zero point */
 };
 
-static struct normalizer normalizer_of(uint32_t sum, int32_t offset)
+/* Once per row: on-chip memory counts more than its time. */
+KIWICHA_SMALL static __attribute__((noinline)) struct normalizer normalizer_of(uint32_t sum,
+                                                                               int32_t offset)
 {
     const uint32_t headroom = (uint32_t)__builtin_clz(sum);
     const uint32_t bits_over_unit = 31 - SUM_FRACTION_BITS - headroom; /* modulo 2**32 */

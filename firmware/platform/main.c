@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../kernels/check.h"
 #include "kiwicha_isa.h"
 #include "machine.h"
 #include "platform.h"
@@ -16,23 +17,23 @@
 static struct kiwicha_model model;
 
 /* Volatile: the host watches `progress` while the job runs. */
-static volatile struct kiwicha_boot_block *boot_block(void)
+KIWICHA_SMALL static volatile struct kiwicha_boot_block *boot_block(void)
 {
     return (volatile struct kiwicha_boot_block *)(uintptr_t)KIWICHA_BOOT_BLOCK_ADDRESS;
 }
 
-static void *memory_at(uint32_t address)
+KIWICHA_SMALL static void *memory_at(uint32_t address)
 {
     return (void *)(uintptr_t)address;
 }
 
-static uint32_t align_up(uint32_t bytes)
+KIWICHA_SMALL static uint32_t align_up(uint32_t bytes)
 {
     return (bytes + KIWICHA_ALIGNMENT_BYTES - 1) & ~(uint32_t)(KIWICHA_ALIGNMENT_BYTES - 1);
 }
 
 /* Whether a range is aligned and inside the DRAM that hosts may use. */
-static bool is_usable(uint32_t address, uint32_t bytes)
+KIWICHA_SMALL static bool is_usable(uint32_t address, uint32_t bytes)
 {
     uint32_t first = KIWICHA_IMAGE_ADDRESS;
     uint32_t space = KIWICHA_DRAM_BYTES - (KIWICHA_IMAGE_ADDRESS - KIWICHA_DRAM_BASE);
@@ -40,7 +41,7 @@ static bool is_usable(uint32_t address, uint32_t bytes)
            address - first <= space - bytes;
 }
 
-static bool is_well_formed(const volatile struct kiwicha_boot_block *boot)
+KIWICHA_SMALL static bool is_well_formed(const volatile struct kiwicha_boot_block *boot)
 {
     return boot->magic == KIWICHA_BOOT_MAGIC && boot->inferences >= 1 &&
            is_usable(boot->program_address, boot->program_bytes) &&
@@ -50,7 +51,7 @@ static bool is_well_formed(const volatile struct kiwicha_boot_block *boot)
 }
 
 /* Whether the host's inputs and the table of cycles have the sizes that the opened model needs. */
-static bool fits_model(const volatile struct kiwicha_boot_block *boot)
+KIWICHA_SMALL static bool fits_model(const volatile struct kiwicha_boot_block *boot)
 {
     uint64_t inputs_bytes = 0;
     for (uint32_t index = 0; index < model.input_count; ++index) {
@@ -61,7 +62,7 @@ static bool fits_model(const volatile struct kiwicha_boot_block *boot)
     return inputs_bytes <= boot->inputs_bytes && cycles_bytes <= boot->cycles_bytes;
 }
 
-static void copy_inputs(uint8_t *arena, const uint8_t *inputs)
+KIWICHA_SMALL static void copy_inputs(uint8_t *arena, const uint8_t *inputs)
 {
     for (uint32_t index = 0; index < model.input_count; ++index) {
         struct kiwicha_ref tensor = model.inputs[index].tensor;
@@ -70,14 +71,14 @@ static void copy_inputs(uint8_t *arena, const uint8_t *inputs)
     }
 }
 
-static void count_step(void *context, uint32_t step)
+KIWICHA_SMALL static void count_step(void *context, uint32_t step)
 {
     volatile struct kiwicha_boot_block *boot = context;
     (void)step;
     boot->progress = boot->progress + 1;
 }
 
-static enum kiwicha_status run(volatile struct kiwicha_boot_block *boot)
+KIWICHA_SMALL static enum kiwicha_status run(volatile struct kiwicha_boot_block *boot)
 {
     if (!is_well_formed(boot)) {
         return KIWICHA_STATUS_BAD_BOOT_BLOCK;
@@ -113,7 +114,7 @@ static enum kiwicha_status run(volatile struct kiwicha_boot_block *boot)
     return KIWICHA_STATUS_OK;
 }
 
-int main(void)
+KIWICHA_SMALL int main(void)
 {
     kiwicha_platform_init_dram();
     kiwicha_platform_enable_cfu();
