@@ -26,18 +26,23 @@ def lower_moves(graph: Graph, operator: Operator, places: Places) -> Layer:
     """
     bits = graph.tensors[operator.outputs[0]].type.bits
     assert bits is not None
-    calls = []
     moves = [
         (move, runs(move.source_view, move.target_view, bits // 8))
         for move in _MOVES[operator.name](graph, operator)
     ]
     own_bytes = max((sum(c.target) for m, c in moves if m.target == NO_TENSOR), default=0)
     own = places.temporary(operator, own_bytes * 8 // bits) if own_bytes else NO_TENSOR
-    for move, copy in moves:
-        if isinstance(move.source, int) and move.table is None:
-            if places.share(move.source, move.target, copy):
-                continue
-        calls.append(_call(operator, move, copy, own))
+    copies = {
+        number: (move.source, move.target, copy)
+        for number, (move, copy) in enumerate(moves)
+        if isinstance(move.source, int) and move.table is None
+    }
+    shared = places.share(copies)
+    calls = [
+        _call(operator, move, copy, own)
+        for number, (move, copy) in enumerate(moves)
+        if number not in shared
+    ]
     if not calls:
         return Layer(operator.index, operator.name)
     return replace(calls[0], more=tuple(calls[1:]))

@@ -36,27 +36,34 @@ class Places:
         """Working memory of operators, with indices behind those of the model's tensors."""
         self._lifetimes = _lifetimes(graph, order)
 
-    def share(self, source: int, target: int, copy: Runs) -> bool:
-        """Return whether a copy is not needed, because ``target`` gets the memory of ``source``.
+    def share(self, copies: Mapping[int, tuple[int, int, Runs]]) -> set[int]:
+        """Return which copies of an operator are not needed, by their numbers.
 
         Parameters
         ----------
-        source : int
-            A tensor that is computed before, or a constant.
-        target : int
-            A tensor that is made now.
-        copy : Runs
-            Which bytes of one go where in the other.
+        copies : mapping of int to (int, int, Runs)
+            By number: a tensor that is computed before, or a constant; a tensor that is made now;
+            and which bytes of the first go where in the second.
         """
-        if not copy.is_one or NO_TENSOR in {source, target}:
-            return False
-        is_all = copy.source == (0, self._graph.tensors[source].stored_bytes)
-        is_whole = copy.target == (0, self._graph.tensors[target].stored_bytes)
-        if is_all and is_whole:
-            return self._alias(source, target)
-        if is_whole:
-            return self._put(target, source, copy.source[0])
-        return is_all and self._put(source, target, copy.target[0])
+        shared = set()
+        wanted: dict[int, tuple[int, int]] = {}
+        numbers: dict[int, int] = {}
+        for number, (source, target, copy) in copies.items():
+            if not copy.is_one or NO_TENSOR in {source, target}:
+                continue
+            is_all = copy.source == (0, self._graph.tensors[source].stored_bytes)
+            is_whole = copy.target == (0, self._graph.tensors[target].stored_bytes)
+            inner, outer = (target, source) if is_whole else (source, target)
+            first = copy.source[0] if is_whole else copy.target[0]
+            inside = self._storage(inner)
+            if is_all and is_whole:
+                shared |= {number} if self._alias(source, target) else set()
+            elif (is_all or is_whole) and inside not in wanted and self._fits(inner, outer, first):
+                wanted[inside] = (self._storage(outer), first)
+                numbers[inside] = number
+        for inner in self._put(wanted):
+            shared.add(numbers[inner])
+        return shared
 
     def temporary(self, operator: Operator, elements: int) -> int:
         """Return a new tensor, of the type of an operator's output, for its own use."""
@@ -83,17 +90,20 @@ class Places:
         self.aliases[target] = source
         return True
 
-    def _put(self, inner: int, outer: int, first: int) -> bool:
-        inner, outer = self._storage(inner), self._storage(outer)
-        if inner in self.parts or first % ALIGNMENT_BYTES:
-            return False
-        if any(self._graph.tensors[tensor].is_constant for tensor in (inner, outer)):
-            return False
-        wanted = {**self.parts, inner: (outer, first)}
-        if self._peak(wanted) > self._peak(self.parts):
-            return False
-        self.parts = wanted
-        return True
+    def _fits(self, inner: int, outer: int, first: int) -> bool:
+        """Whether one tensor could lie in another, from this byte on."""
+        stored = [self._graph.tensors[self._storage(tensor)] for tensor in (inner, outer)]
+        is_free = stored[0].index not in self.parts and first % ALIGNMENT_BYTES == 0
+        return is_free and not any(tensor.is_constant for tensor in stored)
+
+    def _put(self, wanted: Mapping[int, tuple[int, int]]) -> list[int]:
+        """Put tensors into others, all or as many as need no more memory; return which."""
+        choices = [dict(wanted), *({inner: place} for inner, place in wanted.items())]
+        for choice in choices:
+            parts = {**self.parts, **choice}
+            if parts != self.parts and self._peak(parts) <= self._peak(self.parts):
+                self.parts = parts
+        return [inner for inner in wanted if inner in self.parts]
 
     def _peak(self, parts: Mapping[int, tuple[int, int]]) -> int:
         """Return the bytes that one operator needs at least, with these tensors in others."""
