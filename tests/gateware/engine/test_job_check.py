@@ -82,6 +82,8 @@ def test_accepts_legal_jobs() -> None:
         changed("conv", interval=8, group_words=256, wait_transfers=TRANSFERS),
         changed("conv", output_address=SCRATCHPAD_BYTES - 8, weight_zero_point=-256),
         changed("depthwise", flags=JobFlag.TAPS_8, runs=8, last_beats=2, weight_zero_point=255),
+        changed("conv", flags=JobFlag.CODED),
+        changed("table", flags=JobFlag.CODED),
         changed("depthwise", runs=4, stride_columns=3, first_phase=2, run_words=0, row_words=0),
     ]
     assert set(check_jobs(jobs)) == {EngineError.NONE}
@@ -130,7 +132,6 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
         ("conv", "interval", 9, EngineError.BAD_FIELD),
         ("conv", "group_words", 257, EngineError.BAD_FIELD),
         ("conv", "wait_transfers", TRANSFERS + 1, EngineError.BAD_FIELD),
-        ("conv", "flags", JobFlag.CODED, EngineError.BAD_FIELD),
         ("conv", "flags", 128, EngineError.BAD_FIELD),
         ("conv", "output_address", 4, EngineError.BAD_FIELD),
         ("conv", "output_pixel_bytes", 12, EngineError.BAD_FIELD),
