@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from support import requirements
+from support import oracle
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_model
@@ -33,21 +32,6 @@ def joining(
     return builder.build(xs, [y])
 
 
-def litert(model: bytes, inputs: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
-    """Run a model in LiteRT's reference kernels."""
-    package = requirements.module("ai_edge_litert.interpreter", "ai-edge-litert==1.2.0")
-    interpreter = package.Interpreter(
-        model_content=model,
-        experimental_op_resolver_type=package.OpResolverType.BUILTIN_REF,
-    )
-    interpreter.allocate_tensors()
-    for details, values in zip(interpreter.get_input_details(), inputs, strict=True):
-        interpreter.set_tensor(details["index"], values)
-    interpreter.invoke()
-    result: NDArray[np.uint8] = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-    return result
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_joins_as_litert_joins_uint8(seed: int) -> None:
     rng = random.Random(seed)
@@ -67,7 +51,9 @@ def test_joins_as_litert_joins_uint8(seed: int) -> None:
     inputs = [generator.permutation(np.resize(np.arange(256), item)) for item in whole]
     bytes_in = [values.astype(np.uint8) for values in inputs]
     unsigned = joining(whole, scales, axis, np.uint8, 128)
-    expected = litert(unsigned, bytes_in)
+    (answer,) = oracle.ask([oracle.Case(unsigned, tuple(bytes_in))], oracle.LITERT)
+    assert answer.outputs is not None, answer.error
+    (expected,) = answer.outputs
     (same,) = reference.run(compile_model(unsigned, "simd"), bytes_in)
     np.testing.assert_array_equal(same, expected)
     program = compile_model(joining(whole, scales, axis, np.int8, 0), "simd")

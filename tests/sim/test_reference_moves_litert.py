@@ -1,0 +1,101 @@
+"""Moves that TensorFlow Lite Micro does not know, or not so, against LiteRT's reference kernels."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support import oracle
+from support.tflite_builder import ModelBuilder
+
+from kiwicha.compiler import compile_model
+from kiwicha.sim import reference
+
+Shape = tuple[int, ...]
+
+
+def move(
+    code: str, x: Shape, y: Shape, *parameters: Any, dtype: Any = np.int8, **options: Any
+) -> bytes:
+    """Return a model of one operator; its parameters are int32."""
+    builder = ModelBuilder()
+    quantized = {} if dtype is not np.int8 else {"scale": 0.5, "zero_point": -7}
+    operands = [builder.tensor(x, dtype, **quantized)]
+    for values in parameters:
+        array = np.array(values, np.int32)
+        operands.append(builder.tensor(array.shape, np.int32, data=array))
+    output = builder.tensor(y, dtype, **quantized)
+    builder.operator(code, operands, [output], **options)
+    return builder.build(operands[:1], [output])
+
+
+def values_of(shape: Shape, dtype: Any = np.int8) -> Any:
+    generator = np.random.default_rng(0)
+    if dtype is np.float32:
+        return generator.normal(size=shape).astype(np.float32)
+    limits = np.iinfo(dtype)
+    return generator.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+WIDE, TURNED = (2, 3, 4), (4, 2, 3)
+SLICE = ([0, 0, 1, 0], [0, 2, 3, 4], [1, 1, 1, 1])
+CASES: dict[str, tuple[bytes, Any]] = {
+    # TensorFlow Lite Micro pads with whatever was in memory.
+    "padded batches": (
+        move("SPACE_TO_BATCH_ND", (2, 5, 4, 3), (12, 3, 4, 3), [2, 3], [[1, 0], [3, 5]]),
+        values_of((2, 5, 4, 3)),
+    ),
+    "empty phases": (
+        move("SPACE_TO_BATCH_ND", (1, 1, 2, 3), (9, 2, 1, 3), [3, 3], [[4, 1], [0, 1]]),
+        values_of((1, 1, 2, 3)),
+    ),
+    "padded rows": (
+        move("SPACE_TO_BATCH_ND", (1, 3, 2), (2, 3, 2), [2], [[2, 1]]),
+        values_of((1, 3, 2)),
+    ),
+    # It has no masks for new dimensions and ellipses.
+    "new dimension": (
+        move("STRIDED_SLICE", WIDE, (1, 2, 2, 4), *SLICE, newAxisMask=1),
+        values_of(WIDE),
+    ),
+    "ellipsis": (
+        move("STRIDED_SLICE", WIDE, (2, 3, 2), [0, 0], [0, 4], [1, 2], ellipsisMask=1),
+        values_of(WIDE),
+    ),
+    "ellipsis, new and dropped": (
+        move(
+            "STRIDED_SLICE",
+            WIDE,
+            (2, 3, 1),
+            [0, 0, 2],
+            [0, 0, 3],
+            [1, 1, 1],
+            ellipsisMask=1,
+            newAxisMask=2,
+            shrinkAxisMask=4,
+        ),
+        values_of(WIDE),
+    ),
+    # It carries other types only in some operators.
+    "int32": (
+        move("TRANSPOSE", WIDE, TURNED, [2, 0, 1], dtype=np.int32),
+        values_of(WIDE, np.int32),
+    ),
+    "float32": (
+        move("TRANSPOSE", WIDE, TURNED, [2, 0, 1], dtype=np.float32),
+        values_of(WIDE, np.float32),
+    ),
+    "float32 padding": (
+        move("PAD", (2, 3), (3, 5), [[0, 1], [2, 0]], dtype=np.float32),
+        values_of((2, 3), np.float32),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_moves(name: str) -> None:
+    model, values = CASES[name]
+    (answer,) = oracle.ask([oracle.Case(model, (values,))], oracle.LITERT)
+    assert answer.outputs is not None, answer.error
+    (got,) = reference.run(compile_model(model, "simd"), [values])
+    np.testing.assert_array_equal(got, answer.outputs[0])
+    assert got.dtype == values.dtype
