@@ -207,9 +207,10 @@ def _failure(ending: Ending, boot: BootBlock) -> str:
     if boot.failed_step != _NO_STEP:
         where += f" in step {boot.failed_step}"
     if ending.code == Status.ENGINE:
-        code, job = divmod(boot.engine_status, 1 << 16)
+        code, number = divmod(boot.engine_status, 1 << 16)
         reasons = {int(error): error.name for error in EngineError}
-        where += f", {reasons.get(code, code)} at job {job}"
+        is_transfer, number = divmod(number, 1 << 15)
+        where += f", {reasons.get(code, code)} at {'transfer' if is_transfer else 'job'} {number}"
     elif ending.code == Status.TRAP:
         where += f" after {boot.progress} finished steps; {ending.uart.strip()}"
     return f"the firmware stopped: {text} ({where})"
