@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from support.one_operator import CONV, REMEDY, Model
+from support.one_operator import CONV, REMEDY, Model, conv
 
 __all__ = ["BROKEN_IMAGES"]
 
@@ -71,6 +71,25 @@ BROKEN_IMAGES: list[tuple[Callable[[], bytes], str]] = [
         (
             "operator 0 RESIZE_BILINEAR (y): output scale and zero point must be the input's, "
             "0.5 and 0, not 0.25 and 0"
+        ),
+    ),
+    (
+        lambda: resize([2, 32768], (1, 2, 32768, 2), (1, 2, 4, 2)),
+        (
+            "operator 0 RESIZE_BILINEAR (y): images must be at most 32767 high and wide, "
+            "not [1, 2, 32768, 2]"
+        ),
+    ),
+    (
+        lambda: conv(
+            x={"shape": (1, 1, 1, 8194)},
+            w={"shape": (8194, 1, 1, 2)},
+            b={"count": 8194},
+            y={"shape": (1, 1, 1, 8194)},
+        ),
+        (
+            "operator 0 CONV_2D (w): weights for all input channels must be at most 67108864, "
+            "not 67141636"
         ),
     ),
     (

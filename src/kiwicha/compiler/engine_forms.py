@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from kiwicha.compiler.engine_layers import Window
 from kiwicha.compiler.layers import Layer
 from kiwicha.isa import Conv, Kernel
-from kiwicha.isa_engine import JobKind
+from kiwicha.isa_engine import GROUP_WORDS, INPUT_LANES, JobKind
 
 __all__ = ["forms"]
 
@@ -36,7 +36,9 @@ def forms(layer: Layer, window: Window, weights: NDArray[np.signedinteger]) -> I
     taps = weights.reshape(p.kernel_height, p.kernel_width, p.output_channels)
     if p.input_channels > 1 and p.depth_multiplier == 1:
         yield JobKind.DEPTHWISE, *_without_column_dilation(window, taps)
-    yield JobKind.CONV, window, _spread(taps, p.input_channels)
+    # More would not fit a group of weights anyhow, and could be very many.
+    if window.kernel_rows * window.kernel_columns * p.input_channels <= GROUP_WORDS * INPUT_LANES:
+        yield JobKind.CONV, window, _spread(taps, p.input_channels)
 
 
 def _without_column_dilation(

@@ -1,20 +1,24 @@
-"""Support rules of RESIZE_BILINEAR and TRANSPOSE_CONV."""
+"""Support rules of RESIZE_BILINEAR, TRANSPOSE_CONV and CONV_2D in groups."""
 
 from collections.abc import Iterator
 
 from kiwicha.compiler.graph import Graph, Operator, TensorType
 from kiwicha.compiler.interpolation import interpolation
 from kiwicha.compiler.rules import Problem, Rule, rule
+from kiwicha.compiler.shape_rules import MAX_EXTENT
 from kiwicha.compiler.windows import output_size
 
 __all__ = ["IMAGE_SHAPE_RULES"]
 
 IMAGE_SHAPE_RULES: list[Rule] = []
 
+MAX_SPREAD_WEIGHTS = 1 << 26
+"""Of a convolution in groups, with zeros for the channels of other groups."""
+
 
 @rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
 def resizes_images(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_BILINEAR has images of 4 dimensions and changes height and width to its size."""
+    """RESIZE_BILINEAR changes images of 4 dimensions to its height and width, at most 32767."""
     source, output, size = graph.input(operator), graph.output(operator), graph.input(operator, 1)
     if size.elements != 2:
         yield Problem(f"size must have 2 values, not {size.elements}", size)
@@ -24,6 +28,11 @@ def resizes_images(graph: Graph, operator: Operator) -> Iterator[Problem]:
         expected = (source.shape[0], *size.int32s().reshape(-1).tolist(), source.shape[3])
         if output.shape != expected:
             yield Problem(f"output must be {list(expected)}, not {list(output.shape)}", output)
+        elif max(*source.shape[1:3], *output.shape[1:3]) > MAX_EXTENT:
+            yield Problem(
+                f"images must be at most {MAX_EXTENT} high and wide, not {list(output.shape)}",
+                output,
+            )
 
 
 @rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
@@ -37,7 +46,7 @@ def places_pixels_one_way(graph: Graph, operator: Operator) -> Iterator[Problem]
 def stays_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """RESIZE_BILINEAR reads only its input: a scale in 1/1024 must not add up to more."""
     source, output, options = graph.input(operator), graph.output(operator), operator.options
-    if len(source.shape) != 4 or len(output.shape) != 4:
+    if len(source.shape) != 4 or len(output.shape) != 4 or max(output.shape[1:3]) > MAX_EXTENT:
         return
     for what, axis in (("height", 1), ("width", 2)):
         inputs, outputs = source.shape[axis], output.shape[axis]
@@ -48,6 +57,21 @@ def stays_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
                 f"not {last}",
                 output,
             )
+
+
+@rule(IMAGE_SHAPE_RULES, "CONV_2D")
+def has_few_groups(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """CONV_2D in groups of several channels has at most 2**26 weights, zeros between groups too."""
+    source, weights = graph.input(operator), graph.input(operator, 1)
+    channels = weights.shape[3]
+    if len(source.shape) != 4 or channels in {1, source.shape[3]} or source.shape[3] % channels:
+        return
+    count = weights.elements // channels * source.shape[3]
+    if count > MAX_SPREAD_WEIGHTS:
+        yield Problem(
+            f"weights for all input channels must be at most {MAX_SPREAD_WEIGHTS}, not {count}",
+            weights,
+        )
 
 
 @rule(IMAGE_SHAPE_RULES, "TRANSPOSE_CONV")
