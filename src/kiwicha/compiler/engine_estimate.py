@@ -9,7 +9,6 @@ from kiwicha.compiler.engine_cascade import Cascade, Stage
 from kiwicha.compiler.engine_jobs import Part, engine_job, stream_bytes
 from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_run import Run
-from kiwicha.compiler.engine_stripes import Stripe
 from kiwicha.compiler.engine_threads import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.engine_work import job_work
 from kiwicha.isa import ALIGNMENT_BYTES
@@ -52,6 +51,15 @@ def layer_costs(run: Run, macs: int) -> list[LayerCost]:
     return [_layer_cost(run, layer, macs) for layer in run.layers]
 
 
+@dataclass(frozen=True)
+class _Sizes:
+    """Of a stripe: bytes by tensor that is loaded, bytes and rows that each layer writes."""
+
+    loaded: dict[int, int]
+    written: list[int]
+    rows: list[int]
+
+
 class Estimate:
     """A cascade with some of its inputs, and perhaps its output, in the arena.
 
@@ -68,6 +76,7 @@ class Estimate:
     def __init__(self, cascade: Cascade, costs: list[LayerCost], streamed: frozenset[int]) -> None:
         self._cascade = cascade
         self._costs = costs
+        self._known_sizes: dict[tuple[int, int], _Sizes] = {}
         self._known_bytes: dict[Stage, int] = {}
         self._known_cycles: dict[Stage, float] = {}
         self._inputs = [tensor for tensor in cascade.inputs if tensor in streamed]
@@ -82,17 +91,13 @@ class Estimate:
         return self._known_bytes[stage]
 
     def _bytes(self, stage: Stage) -> int:
-        run, layers = self._cascade.run, self._cascade.layers
+        layers = self._cascade.layers
         rows = layers[-1].window.output_rows
         last = len(layers) - 1
         most = 0
         for first in range(0, rows, stage.height)[:3]:
-            found = self._cascade.stripe(first, min(stage.height, rows - first))
-            loaded = {tensor: self._loaded(tensor, found) for tensor in self._inputs}
-            written = [
-                _aligned(part.output_rows * run.output_row_bytes(layer))
-                for layer, part in zip(layers, found, strict=True)
-            ]
+            sizes = self._sizes(first, min(stage.height, rows - first))
+            loaded, written = sizes.loaded, sizes.written
             for step in range(len(layers)):
                 live = sum(
                     size
@@ -122,18 +127,20 @@ class Estimate:
         return self._known_cycles[stage]
 
     def _cycles(self, stage: Stage) -> float:
-        run, layers = self._cascade.run, self._cascade.layers
+        layers = self._cascade.layers
         weights = sum(cost.weight_bytes for cost in self._costs) / DRAM_BYTES_PER_CYCLE
         total = loads_before = store = 0.0
         free: list[float] = []
-        for number, found in enumerate(self._cascade.stripes(stage.height)):
-            loads = {t: transfer_cycles(self._loaded(t, found)) for t in self._inputs}
+        rows = layers[-1].window.output_rows
+        for number, first in enumerate(range(0, rows, stage.height)):
+            sizes = self._sizes(first, min(stage.height, rows - first))
+            loads = {tensor: transfer_cycles(size) for tensor, size in sizes.loaded.items()}
             before, free = free, []
             compute = JOB_CYCLES * len(layers)
-            for part, cost in zip(found, self._costs, strict=True):
-                cycles = part.output_rows * cost.row_cycles
+            for computed, cost in zip(sizes.rows, self._costs, strict=True):
+                cycles = computed * cost.row_cycles
                 waits = max(cost.weight_bytes / DRAM_BYTES_PER_CYCLE - cycles, 0.0)
-                lines = part.output_rows * cost.row_lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
+                lines = computed * cost.row_lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
                 compute += cycles + waits
                 free.append(min(cycles, lines) + waits + JOB_CYCLES)
             # What of the loads is not hidden by jobs before their stripe, or before their reader.
@@ -149,13 +156,26 @@ class Estimate:
             total += late + blocked + compute
             total += max(moved - sum(free) - blocked, moved + weights - compute, 0.0)
             loads_before = sum(loads.values())
-            stored = found[-1].output_rows * run.output_row_bytes(layers[-1])
-            store = transfer_cycles(stored) if self._stores else 0.0
+            store = transfer_cycles(sizes.written[-1]) if self._stores else 0.0
         return total + store
 
-    def _loaded(self, tensor: int, found: tuple[Stripe, ...]) -> int:
-        start, end = self._cascade.range_of(tensor, found)
-        return _aligned(end - start // ALIGNMENT_BYTES * ALIGNMENT_BYTES)
+    def _sizes(self, first: int, rows: int) -> "_Sizes":
+        """Return the sizes of the stripe that starts with a row of the last layer."""
+        key = first, rows
+        if key not in self._known_sizes:
+            run = self._cascade.run
+            found = self._cascade.stripe(first, rows)
+            loaded = {}
+            for tensor in self._inputs:
+                start, end = self._cascade.range_of(tensor, found)
+                loaded[tensor] = _aligned(end - start // ALIGNMENT_BYTES * ALIGNMENT_BYTES)
+            written = [
+                _aligned(part.output_rows * run.output_row_bytes(layer))
+                for layer, part in zip(self._cascade.layers, found, strict=True)
+            ]
+            computed = [part.output_rows for part in found]
+            self._known_sizes[key] = _Sizes(loaded, written, computed)
+        return self._known_sizes[key]
 
 
 def _aligned(size: int) -> int:

@@ -84,7 +84,14 @@ class Run:
 
     def output_row_bytes(self, layer: EngineLayer) -> int:
         """Return the bytes of an output row of a layer."""
-        return layer.window.output_columns * self.output_pitch(layer)
+        return self._output_row_bytes[layer.output]
+
+    @cached_property
+    def _output_row_bytes(self) -> dict[int, int]:
+        return {
+            layer.output: layer.window.output_columns * self.output_pitch(layer)
+            for layer in self.layers
+        }
 
     def tensor_bytes(self, tensor: int) -> int:
         """Return the bytes that hold a tensor."""

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kiwicha.codec import BEAT_BYTES, CHUNK_BITS, LANES, Shape
 from kiwicha.engine_packing import channels_per_group, stream_shape
@@ -68,6 +69,7 @@ class Work:
         return self.operations + self.held + self.late
 
 
+@lru_cache(maxsize=1024)
 def job_work(job: EngineJob, macs: int) -> Work:
     """Return what a job does, from its descriptor."""
     kind = JobKind(job.kind)
