@@ -252,6 +252,12 @@ def pareto(objectives: tuple[str, str]) -> Spec:
                 "scale": {"domain": ["on the front", "beaten"], "range": [RED, GREY]},
                 "legend": {"orient": "top"},
             },
-            "shape": {"field": "front", "type": "nominal", "title": None},
+            "shape": {
+                "field": "front",
+                "type": "nominal",
+                "title": None,
+                "scale": {"domain": ["on the front", "beaten"]},
+                "legend": {"orient": "top"},
+            },
         },
     )

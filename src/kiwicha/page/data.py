@@ -84,12 +84,12 @@ def page_study(study: Study) -> dict[str, Any]:
         rows = [
             {
                 "config": point["config"],
-                "front": "on the front" if point["front"] else "beaten",
+                "front": _standing(point),
                 **{name: point.get(name) for name in ("cycles", "lut", "dsp", "bram")},
                 "simulated": sum(point["confirmed"]["cycles"]) if "confirmed" in point else None,
                 "reason": point["reason"],
             }
-            for point in study["configurations"]
+            for point in sorted(study["configurations"], key=_order)
         ]
         models = ", ".join(study["models"])
     except (KeyError, TypeError) as error:
@@ -97,6 +97,17 @@ def page_study(study: Study) -> dict[str, Any]:
     # The first two that differ: cycles go up.
     axes = list(dict.fromkeys(objectives))[:2]
     return {"models": models, "axes": [axes[1], axes[0]], "rows": rows}
+
+
+def _standing(point: Mapping[str, Any]) -> str:
+    if point["reason"]:
+        return "does not fit"
+    return "on the front" if point["front"] else "beaten"
+
+
+def _order(point: Mapping[str, Any]) -> tuple[bool, bool, int]:
+    """Put the front first, its fastest point first of all, and last what does not fit."""
+    return bool(point["reason"]), not point["front"], int(point.get("cycles", 0))
 
 
 def page_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:
