@@ -124,3 +124,20 @@ def test_the_reference_refuses_steps_that_touch_what_the_engine_uses() -> None:
     ):
         with pytest.raises(ProgramError, match="must not be what the engine uses"):
             reference.run(broken, [image])
+
+
+def test_a_call_beside_the_engine_leaves_what_the_engine_reads() -> None:
+    """The last reader of a tensor may write in its place, but not while the engine loads it."""
+    heads = Heads()
+    convolved = heads.conv(heads.image)
+    squared = heads.builder.tensor((1, 8, 8, 8), scale=9.0, zero_point=2)
+    heads.builder.operator("MUL", [heads.image, heads.image], [squared])
+    model = heads.builder.build([heads.image], [convolved, squared])
+    program = compile_model(model, "64")
+    engine, product = program.steps
+    assert engine.params.overlapped_steps == 1
+    assert product.kernel is Kernel.MUL
+    image = RNG.integers(-128, 128, (1, 8, 8, 8), np.int8)
+    expected = reference.run(compile_model(model, "simd"), [image])
+    for got, wanted in zip(reference.run(program, [image]), expected, strict=True):
+        assert np.array_equal(got, wanted)

@@ -146,7 +146,12 @@ def _share_in_place(
 ) -> dict[int, int]:
     """Return the tensors that take over the memory of an element-wise operator's input."""
     owners: dict[int, int] = {}
+    busy: dict[int, set[int]] = {}
     for step, item in enumerate(tiles):
+        for beside in range(getattr(item.params, "overlapped_steps", 0)):
+            # The engine may still read what it shares with a call beside it.
+            used = (network.storage(tensor).index for tensor in item.tensors.values())
+            busy.setdefault(step + 1 + beside, set()).update(used)
         if item.kernel not in _IN_PLACE_KERNELS:
             continue
         output = network.storage(item.tensors["output"])
@@ -154,6 +159,7 @@ def _share_in_place(
         for source in inputs:
             if (
                 not {source.index, output.index} & network.shared
+                and source.index not in busy.get(step, ())
                 and not source.is_constant
                 and source.stored_bytes == output.stored_bytes
                 and lifetimes[source.index][1] == step
