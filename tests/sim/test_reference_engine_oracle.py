@@ -33,7 +33,8 @@ def small_engines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         config = dataclasses.replace(
             isa.ENGINE_CONFIGS[str(macs)], name=f"{macs}-{kib}", scratchpad_bytes=kib * 1024
         )
-        monkeypatch.setitem(isa.ENGINE_CONFIGS, config.name, config)
+        for known in (isa.ENGINE_CONFIGS, isa.ALL_CONFIGS):
+            monkeypatch.setitem(known, config.name, config)
     return list(isa.ENGINE_CONFIGS)
 
 

@@ -14,6 +14,7 @@ from kiwicha.compiler.lower import lower
 from kiwicha.compiler.overlap import overlap
 from kiwicha.compiler.reader import read
 from kiwicha.compiler.tile import Tile, tile
+from kiwicha.compiler.whole_channels import with_whole_channels
 from kiwicha.detection import Detection
 from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
@@ -96,6 +97,8 @@ def compile_stages(
     network = lower(graph)
     if eliminate and target.engine_macs:
         network = eliminate_channels(network)
+    if target.engine_macs:
+        network = with_whole_channels(network)
     tiles = overlap(network, tile(network, target, has_tables=has_tables, goal=goal))
     memory = allocate(network, tiles)
     program = emit(network, tiles, memory, target)

@@ -19,6 +19,9 @@ __all__ = ["engine_layer"]
 _MAX_U16 = 2**16 - 1
 _NO_WEIGHTS = np.zeros(0, np.int16)
 
+LARGEST_ROW = 2**15
+"""Bytes of a single row of a table job, at most: not every scratchpad holds more."""
+
 
 def engine_layer(network: Network, position: int, *, has_tables: bool = True) -> EngineLayer | None:
     """Return a layer in the engine's terms, None if the engine cannot do it.
@@ -204,6 +207,8 @@ def _table_layer(network: Network, position: int) -> EngineLayer | None:
         return None
     *_, rows, columns, channels = (1, 1, 1, *found.shape)
     rows *= math.prod(found.shape[:-3])
+    if rows == 1 and columns * channels > LARGEST_ROW:
+        rows, columns = columns, 1  # rows can be cut into stripes
     bias = np.zeros(1, np.int32)
     multiplier, shift = (np.full(1, value, np.int32) for value in found.scale)
     return EngineLayer(
