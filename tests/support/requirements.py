@@ -65,10 +65,10 @@ def module(name: str, package: str) -> ModuleType:
 
 
 def browser() -> str:
-    """Return the path of Chromium, or skip the running test."""
+    """Return the path of Chromium, or skip the running test, in continuous integration too."""
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
-        unavailable("needs a browser: apt-get install chromium")
+        unavailable("needs a browser: apt-get install chromium", is_failure_in_ci=False)
     return found
 
 
