@@ -10,6 +10,8 @@ from migen import FSM, Array, Cat, If, NextState, Replicate, Signal
 __all__ = ["DramBridge"]
 
 _CTI_INCREMENTING = 0b010
+_LAST_IN_LINE = 7
+"""Bus words of a line: 8."""
 
 
 class DramBridge(LiteXModule):
@@ -17,8 +19,12 @@ class DramBridge(LiteXModule):
 
     A burst fetches its line of two port words at once and is served one bus word per cycle; the
     line is forgotten with the burst's last word, so what others write to DRAM is seen by the next
-    burst. Stores are acknowledged at once and collected, port word by port word; a word leaves
-    when a store goes elsewhere, when its line is read, or when `FLUSH_CYCLES` pass without a store.
+    burst. Stores are acknowledged in their second cycle and collected, port word by port word; a
+    word leaves when a store goes elsewhere, when its line is read, or when `FLUSH_CYCLES` pass
+    without a store.
+
+    In the first cycle of an access or a burst its address is compared with what is here; the
+    answer, which goes far, depends on registers.
 
     Parameters
     ----------
@@ -56,12 +62,14 @@ class DramBridge(LiteXModule):
         lane = bus.adr[:2]
         word = Signal(word_bits)
         line = Signal(word_bits - 1)
+        # Of the address on the bus, which has been there for a cycle or continues a burst.
+        knows, is_fetched, is_collected, is_in_collected_line = (Signal() for _ in range(4))
         reads, writes = Signal(), Signal()
         self.comb += [
             word.eq(bus.adr[2 : 2 + word_bits]),
             line.eq(word[1:]),
-            reads.eq(bus.cyc & bus.stb & ~bus.we),
-            writes.eq(bus.cyc & bus.stb & bus.we),
+            reads.eq(bus.cyc & bus.stb & ~bus.we & knows),
+            writes.eq(bus.cyc & bus.stb & bus.we & knows),
         ]
 
         # Stores: one port word collects while the one before it is on its way.
@@ -69,25 +77,22 @@ class DramBridge(LiteXModule):
         collect_lanes = Array(Signal(32) for _ in range(4))
         leave_word, leave_mask, leave_data = Signal(word_bits), Signal(16), Signal(128)
         leave_needs_cmd, leave_needs_data = Signal(), Signal()
-        collects, reads_collected, takes, moves = Signal(), Signal(), Signal(), Signal()
+        collects, reads_collected, takes = Signal(), Signal(), Signal()
+        can_move, moves = Signal(), Signal()
         idle = Signal(max=self.FLUSH_CYCLES + 1)
         asks, starts = Signal(), Signal()
         lane_mask, byte_mask = Signal(16), Signal(32)
         self.comb += [
             collects.eq(collect_mask != 0),
-            reads_collected.eq(reads & collects & (collect_word[1:] == line)),
+            reads_collected.eq(reads & collects & is_in_collected_line),
+            can_move.eq(collects & ~leave_needs_data & ~asks),
             moves.eq(
-                collects
-                & ~leave_needs_data
-                & ~asks
+                can_move
                 & ~starts
-                & (
-                    (writes & (collect_word != word))
-                    | reads_collected
-                    | (idle == self.FLUSH_CYCLES)
-                )
+                & ((writes & ~is_collected) | reads_collected | (idle == self.FLUSH_CYCLES))
             ),
-            takes.eq(writes & (~collects | (collect_word == word) | moves)),
+            # A store elsewhere moves what is here; nothing starts in its cycle.
+            takes.eq(writes & (~collects | is_collected | can_move)),
             byte_mask.eq(Cat(*(Replicate(bus.sel[index], 8) for index in range(4)))),
             lane_mask.eq(Cat(*(bus.sel & Replicate(lane == index, 4) for index in range(4)))),
             self.is_drained.eq(~collects & ~leave_needs_data),
@@ -128,9 +133,9 @@ class DramBridge(LiteXModule):
         hits, asked, arrives, is_last, forgets = (Signal() for _ in range(5))
         is_burst = Signal()
         self.comb += [
-            hits.eq(reads & (fetch_line == line) & ((has_half >> word[0]) & 1)),
+            hits.eq(reads & is_fetched & ((has_half >> word[0]) & 1)),
             is_last.eq(bus.cti != _CTI_INCREMENTING),
-            forgets.eq((hits & is_last) | (takes & (fetch_line == line))),
+            forgets.eq((hits & is_last) | (takes & is_fetched)),
             arrives.eq(port.rdata.valid),
             port.rdata.ready.eq(1),
             asked.eq(asks & port.cmd.ready),
@@ -149,6 +154,15 @@ class DramBridge(LiteXModule):
         )
         fsm.act("SECOND", asks.eq(1), If(asked, NextState("WAIT")))
         fsm.act("WAIT", If(outstanding == 0, NextState("IDLE")))
+        # A burst goes on to the end of its line.
+        continues = Signal()
+        self.comb += continues.eq(hits & ~is_last & (bus.adr[:3] != _LAST_IN_LINE))
+        self.sync += [
+            knows.eq(bus.cyc & bus.stb & (~bus.ack | continues)),
+            is_fetched.eq(starts | continues | (fetch_line == line)),
+            is_collected.eq(collect_word == word),
+            is_in_collected_line.eq(collect_word[1:] == line),
+        ]
         self.sync += [
             outstanding.eq(outstanding + asked - arrives),
             If(
