@@ -6,13 +6,16 @@ import re
 import sys
 from collections.abc import Iterator
 
-from kiwicha import custom, isa, isa_engine
+from kiwicha import custom, isa, isa_engine, isa_serial
 from kiwicha.isa import ALL_CONFIGS, Config
 from kiwicha.layout import FieldType, Ref, Struct
 
 __all__ = ["HEADER_NAME", "header", "snake_case"]
 
 HEADER_NAME = "kiwicha_isa.h"
+
+_CONTRACT = (isa_engine, isa_serial, isa)
+_NAMES = {name: value for module in _CONTRACT for name, value in vars(module).items()}
 
 _C_TYPES = {
     "u8": "uint8_t",
@@ -42,7 +45,7 @@ def _comment(text: str) -> str:
 
 
 def _constants(config: Config) -> Iterator[str]:
-    for name, value in {**vars(isa_engine), **vars(isa)}.items():
+    for name, value in _NAMES.items():
         if name.isupper() and type(value) is int:
             yield f"#define KIWICHA_{name} {_number(value)}"
     yield f"#define KIWICHA_REF_CONSTANT_BIT {_number(Ref.CONSTANT_BIT)}"
@@ -55,11 +58,11 @@ def _constants(config: Config) -> Iterator[str]:
 
 
 def _enums() -> Iterator[str]:
-    for cls in {**vars(isa_engine), **vars(isa)}.values():
+    for cls in _NAMES.values():
         if (
             isinstance(cls, type)
             and issubclass(cls, enum.IntEnum)
-            and cls.__module__ in {isa.__name__, isa_engine.__name__}
+            and cls.__module__ in {module.__name__ for module in _CONTRACT}
         ):
             name = snake_case(cls.__name__)
             yield _comment((cls.__doc__ or cls.__name__).splitlines()[0])
@@ -113,7 +116,7 @@ def header(config: Config) -> str:
         C11; equal for equal `kiwicha.isa` and configuration.
     """
     lines = [
-        "/* Generated from kiwicha/isa.py; changes belong there. */",
+        "/* Generated from kiwicha/isa.py and its parts; changes belong there. */",
         "#ifndef KIWICHA_ISA_H",
         "#define KIWICHA_ISA_H",
         "",
@@ -135,7 +138,7 @@ def header(config: Config) -> str:
         '_Static_assert(sizeof(struct kiwicha_ref) == 8, "size of kiwicha_ref");',
         "",
     ]
-    for cls in isa.STRUCTS:
+    for cls in (*isa.STRUCTS, isa_serial.SerialHello):
         lines.extend(_struct(cls))
     lines.append("#endif")
     return "\n".join(lines) + "\n"

@@ -22,7 +22,7 @@ from kiwicha.isa import ALL_CONFIGS
 from kiwicha.sim import probes
 from kiwicha.sim.soc import SYS_CLK_HZ, Soc, soc_header
 
-__all__ = ["elaborate"]
+__all__ = ["SOC_HEADER", "elaborate", "stripped"]
 
 TOP = "soc"
 SOC_HEADER = "kiwicha_soc.h"
@@ -46,8 +46,8 @@ _IO = [
 ]
 
 
-def _stripped(source: str) -> str:
-    """Return Verilog without comments and source attributes: they hold times and local paths."""
+def stripped(source: str) -> str:
+    """Return Verilog or C without comments and attributes: they hold times and local paths."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*|\(\* src = .*? \*\)", "", source, flags=re.DOTALL)
     return re.sub(r"\n\s*\n+", "\n", text).lstrip()
 
@@ -127,7 +127,7 @@ def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) ->
     """
     logging.basicConfig(level=logging.WARNING)
     cfu_file = directory / "cfu.v"
-    cfu_file.write_text(_stripped(cfu_verilog), encoding="utf-8")
+    cfu_file.write_text(stripped(cfu_verilog), encoding="utf-8")
     platform = GenericPlatform("simulation", _IO, name=TOP)
     module = MT41K128M16(SYS_CLK_HZ, "1:4")
     phy = SDRAMPHYModel(module, data_width=16, clk_freq=SYS_CLK_HZ)
@@ -144,13 +144,13 @@ def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) ->
     _add_port_word(soc)
     soc.finalize()
     output = platform.get_verilog(soc, name=TOP)
-    body, end, _ = _stripped(output.main_source).rpartition("endmodule")
+    body, end, _ = stripped(output.main_source).rpartition("endmodule")
     text = f"{body}{probes.verilog_lines(has_engine=has_engine)}{end}\n"
     (directory / "soc.v").write_text(text, encoding="utf-8")
     (directory / PROBES_HEADER).write_text(probes.header(TOP), encoding="utf-8")
     (cpu_file,) = (path for path, *_ in platform.sources if Path(path) != cfu_file.absolute())
     (directory / "cpu.v").write_text(
-        _stripped(Path(cpu_file).read_text(encoding="utf-8")), encoding="utf-8"
+        stripped(Path(cpu_file).read_text(encoding="utf-8")), encoding="utf-8"
     )
     (directory / SOC_HEADER).write_text(soc_header(soc), encoding="utf-8")
     (directory / MEMORIES_HEADER).write_text(_memories_header(module, phy, banks), encoding="utf-8")

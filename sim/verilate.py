@@ -29,6 +29,8 @@ _GENERATORS = (
     "pythondata-cpu-vexriscv",
 )
 
+_CONTRACT = ("isa.py", "isa_engine.py", "isa_serial.py", "layout.py", "numerics.py")
+
 _VERILATE = (
     *("--cc", "--exe", "--top-module", "soc", "--prefix", "Vsoc", "--Mdir", "."),
     *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert"),
@@ -173,7 +175,7 @@ def _elaboration_key(config: Config) -> str:
     package = Path(kiwicha.__file__).parent
     gateware = Path(kiwicha.gateware.__file__).parent
     sources = [
-        *(package / name for name in ("isa.py", "isa_engine.py", "layout.py", "numerics.py")),
+        *(package / name for name in _CONTRACT),
         *(_FOLDER / name for name in ("soc.py", "dram_bridge.py", "elaborate.py", "probes.py")),
         *sorted(gateware.rglob("*.py")),
     ]

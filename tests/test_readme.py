@@ -91,7 +91,7 @@ def test_update_replaces_what_stands_between_the_markers(tmp_path: Path) -> None
     stale = f"above\n{documents.BEGIN}\nold\n{documents.END}\nbelow\n"
     folder = project(tmp_path, stale)
     (folder / "docs" / "results" / "a.json").write_text(json.dumps([run()]))
-    names = ["README.md", "docs/supported.md", "docs/vela.md"]
+    names = ["README.md", "docs/supported.md", "docs/vela.md", "docs/boards.md"]
     assert documents.update(folder, is_check=True) == names
     assert (folder / "README.md").read_text() == stale
     assert documents.update(folder, is_check=False) == names

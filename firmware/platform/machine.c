@@ -14,6 +14,8 @@
 #define DFII_CONTROL_ODT 0x04u
 #define DFII_CONTROL_RESET_N 0x08u
 
+#define UART_EVENT_RECEIVED 0x02u
+
 static volatile uint32_t *register_at(uint32_t address)
 {
     return (volatile uint32_t *)(uintptr_t)address;
@@ -52,39 +54,58 @@ void kiwicha_platform_forget_cached(void)
     __asm__ volatile(".word 0x500f" : : : "memory");
 }
 
-static void print_byte(char byte)
+void kiwicha_platform_send(uint8_t byte)
 {
     while (*register_at(KIWICHA_CSR_UART_TXFULL) != 0) {
     }
-    *register_at(KIWICHA_CSR_UART_RXTX) = (uint8_t)byte;
+    *register_at(KIWICHA_CSR_UART_RXTX) = byte;
+}
+
+bool kiwicha_platform_receive(uint8_t *byte)
+{
+    if (*register_at(KIWICHA_CSR_UART_RXEMPTY) != 0) {
+        return false;
+    }
+    *byte = (uint8_t)*register_at(KIWICHA_CSR_UART_RXTX);
+    /* The byte leaves the UART when its event is cleared. */
+    *register_at(KIWICHA_CSR_UART_EV_PENDING) = UART_EVENT_RECEIVED;
+    return true;
 }
 
 void kiwicha_platform_print(const char *text)
 {
     while (*text != '\0') {
-        print_byte(*text++);
+        kiwicha_platform_send((uint8_t)*text++);
     }
 }
 
 void kiwicha_platform_print_hex(uint32_t value)
 {
     for (uint32_t digit = 0; digit < 8; ++digit) {
-        print_byte("0123456789abcdef"[value >> 28]);
+        kiwicha_platform_send((uint8_t)"0123456789abcdef"[value >> 28]);
         value <<= 4;
     }
 }
 
+_Noreturn void kiwicha_platform_jump(uint32_t address, uint32_t argument)
+{
+    /* VexRiscv: forgets the instruction cache, and what the pipeline holds of it. */
+    __asm__ volatile(".word 0x100f\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop" : : : "memory");
+    ((void (*)(uint32_t))(uintptr_t)address)(argument);
+    __builtin_unreachable();
+}
+
 _Noreturn void kiwicha_platform_exit(uint32_t status)
 {
+#if KIWICHA_HAS_LOADER
+    kiwicha_platform_jump(KIWICHA_LOADER_ADDRESS, status);
+#else
     while (*register_at(KIWICHA_CSR_UART_TXEMPTY) == 0) {
     }
-#if KIWICHA_IS_SIMULATION
     *register_at(KIWICHA_CSR_SIMULATION_CODE) = status;
-#else
-    (void)status;
-#endif
     for (;;) {
     }
+#endif
 }
 
 _Noreturn void kiwicha_platform_trap(uint32_t cause, uint32_t address, uint32_t value)

@@ -5,6 +5,7 @@
 #ifndef KIWICHA_MACHINE_H
 #define KIWICHA_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Enables the CFU; custom instructions trap before that. */
@@ -13,6 +14,12 @@ void kiwicha_platform_enable_cfu(void);
 /** Hands DRAM to its controller. */
 void kiwicha_platform_init_dram(void);
 
+/** Sends a byte, waiting for space in the UART. */
+void kiwicha_platform_send(uint8_t byte);
+
+/** Takes a byte that the UART has received, if there is one. */
+bool kiwicha_platform_receive(uint8_t *byte);
+
 /** Sends text, waiting for space in the UART. */
 void kiwicha_platform_print(const char *text);
 
@@ -20,7 +27,7 @@ void kiwicha_platform_print(const char *text);
 void kiwicha_platform_print_hex(uint32_t value);
 
 /**
- * Ends the job: in a simulation with this exit code, on a board by waiting for a reset.
+ * Ends the job: in a simulation with this exit code, on a board by going back to the loader.
  *
  * @param status  enum kiwicha_status
  */
@@ -28,5 +35,13 @@ _Noreturn void kiwicha_platform_exit(uint32_t status);
 
 /** Reports a trap and ends the job with KIWICHA_STATUS_TRAP. */
 _Noreturn void kiwicha_platform_trap(uint32_t cause, uint32_t address, uint32_t value);
+
+/**
+ * Starts a program that was written to memory, and does not come back.
+ *
+ * @param address  its first instruction
+ * @param argument  what its `main` gets
+ */
+_Noreturn void kiwicha_platform_jump(uint32_t address, uint32_t argument);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "../kernels/check.h"
 #include "kiwicha_isa.h"
+#include "kiwicha_soc.h"
 #include "machine.h"
 #include "platform.h"
 #include "runtime.h"
@@ -36,7 +37,7 @@ KIWICHA_SMALL static uint32_t align_up(uint32_t bytes)
 KIWICHA_SMALL static bool is_usable(uint32_t address, uint32_t bytes)
 {
     uint32_t first = KIWICHA_IMAGE_ADDRESS;
-    uint32_t space = KIWICHA_DRAM_BYTES - (KIWICHA_IMAGE_ADDRESS - KIWICHA_DRAM_BASE);
+    uint32_t space = KIWICHA_SOC_DRAM_BYTES - (KIWICHA_IMAGE_ADDRESS - KIWICHA_DRAM_BASE);
     return address % KIWICHA_ALIGNMENT_BYTES == 0 && address >= first && bytes <= space &&
            address - first <= space - bytes;
 }

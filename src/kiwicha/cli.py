@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.commands import area, bench, compile, demo, doctor, explore, models, report, run, trace
+from kiwicha.commands import (
+    area,
+    bench,
+    build,
+    compile,
+    demo,
+    doctor,
+    explore,
+    load,
+    models,
+    report,
+    run,
+    trace,
+)
 from kiwicha.errors import KiwichaError
 
 __all__ = ["app", "main"]
@@ -32,6 +45,8 @@ app.command("compile")(compile.compile_)
 app.add_typer(models.app, name="models")
 app.command()(doctor.doctor)
 app.command()(area.area)
+app.command()(build.build)
+app.command()(load.load)
 
 
 def _show_version(is_wanted: bool) -> None:

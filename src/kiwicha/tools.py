@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kiwicha.errors import ToolError
 
-__all__ = ["TOOLS", "Tool", "cxx", "make", "run", "verilator", "zig"]
+__all__ = ["TOOLS", "Tool", "cxx", "make", "require_package", "run", "verilator", "zig"]
 
 _LOG_LINES = 12
 """Lines of a failed tool's output that its error repeats."""
@@ -38,6 +38,27 @@ class Tool:
     command: tuple[str, ...]
     version: str
     environment: Mapping[str, str]
+
+
+def require_package(module: str, package: str, name: str) -> str:
+    """Return the version of an optional Python package.
+
+    Parameters
+    ----------
+    module : str
+        What is imported of it.
+    package : str
+        Its name for pip.
+    name : str
+        What an error calls it.
+
+    Raises
+    ------
+    ToolError
+        If it is not installed.
+    """
+    _, number = _package_folder(module, package, name)
+    return number
 
 
 def _package_folder(module: str, package: str, name: str) -> tuple[Path, str]:

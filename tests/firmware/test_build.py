@@ -60,7 +60,7 @@ def test_too_much_is_refused_with_all_sizes(soc_header: str, tmp_path: Path) -> 
         build_firmware(CONFIGS["baseline"], soc_header, main=main)
     text = str(caught.value)
     assert text.startswith(
-        f"firmware must leave {isa.STACK_BYTES} bytes of {isa.ONCHIP_BYTES} on-chip bytes "
+        f"firmware must leave {isa.STACK_BYTES} bytes of {isa.ONCHIP_BYTES} bytes "
         "for the stack, not -"
     )
     assert f"data {isa.ONCHIP_BYTES}, bss " in text

@@ -31,7 +31,7 @@ def area(
         )
         raise UsageError(f"config must be one with a CFU ({with_cfu}), not {config!r}")
 
-    from kiwicha.boards.resources import synth_xilinx_resources
+    from kiwicha.boards.synthesis import synth_xilinx_resources
     from kiwicha.gateware.cfu import verilog
     from kiwicha.gateware.engine.multiply_accumulate import Vendor
 

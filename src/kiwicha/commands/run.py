@@ -10,6 +10,7 @@ import typer
 from kiwicha.commands.options import Eliminate, Optimize
 from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
+from kiwicha.isa_serial import SERIAL_BAUD
 
 if TYPE_CHECKING:
     from kiwicha.commands.execution import Job
@@ -22,6 +23,7 @@ class Target(enum.StrEnum):
 
     REFERENCE = "reference"
     SIM = "sim"
+    BOARD = "board"
 
 
 def run(
@@ -43,13 +45,19 @@ def run(
         Path | None, typer.Option(help="Bytes that the output must equal; else exit 1.")
     ] = None,
     target: Annotated[
-        Target, typer.Option(help="numpy in seconds, or the simulated system on chip.")
+        Target,
+        typer.Option(help="numpy in seconds, the simulated system on chip, or a board."),
     ] = Target.SIM,
     config: Annotated[
         str, typer.Option(help="baseline, simd, or an engine of 32, 64 or 128 products per cycle.")
     ] = "simd",
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
+    board: Annotated[
+        str | None, typer.Option(help="With --target board: which, loaded with this config.")
+    ] = None,
+    port: Annotated[str | None, typer.Option(help="With --target board: its serial port.")] = None,
+    baud: Annotated[int, typer.Option(min=1200, help="Bits per second of the port.")] = SERIAL_BAUD,
     json: Annotated[str | None, typer.Option(help="Receives the report; - is stdout.")] = None,
     trace: Annotated[
         Path | None,
@@ -65,8 +73,9 @@ def run(
     from kiwicha.report import layer_table, summary
     from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
 
-    if trace is not None and target != Target.SIM:
-        raise UsageError("--trace must come with --target sim, not with --target reference")
+    _check_target(
+        target, has_trace=trace is not None, has_board=(board is not None, port is not None)
+    )
     console.require_writable(output, json, trace)
     job = execution.prepare(model, config, labels, optimize=optimize, eliminate=eliminate)
     raw = execution.model_inputs(job, inputs or [])
@@ -76,6 +85,10 @@ def run(
         if target == Target.REFERENCE:
             show.stage(f"executing {job.model} in the reference executor")
             outcome = execution.run_reference(job, raw)
+        elif board is not None and port is not None:
+            from kiwicha.commands.board_execution import run_connected
+
+            outcome = run_connected(job, raw, show, board=board, port=port, baud=baud)
         else:
             outcome = execution.run_simulated(
                 job,
@@ -112,6 +125,13 @@ def run(
         typer.echo(f"kiwicha: {difference} ({expect})", err=True)
     if difference is not None or report.bit_exact is False:
         raise typer.Exit(1)
+
+
+def _check_target(target: Target, *, has_trace: bool, has_board: tuple[bool, bool]) -> None:
+    if has_trace and target != Target.SIM:
+        raise UsageError(f"--trace must come with --target sim, not with --target {target}")
+    if set(has_board) != {target == Target.BOARD}:
+        raise UsageError("--target board, --board and --port must come together")
 
 
 def _expected(job: "Job", path: Path) -> bytes:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kiwicha.boards.resources import synth_xilinx_resources
+from kiwicha.boards.synthesis import synth_xilinx_resources
 from kiwicha.gateware.cfu import verilog
 from kiwicha.isa import CONFIGS
 

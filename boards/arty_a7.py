@@ -1,0 +1,78 @@
+"""What the two sizes of Digilent Arty A7 share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from litedram.modules import MT41K128M16
+from litedram.phy.s7ddrphy import A7DDRPHY
+from litex.gen import LiteXModule
+from litex.soc.cores.clock import S7IDELAYCTRL, S7PLL
+from litex_boards.platforms import digilent_arty
+from migen import ClockDomain, Signal
+
+from kiwicha.boards.board import Board, Family, Parts
+
+__all__ = ["arty"]
+
+_INPUT_HZ = 100_000_000
+_IDELAY_HZ = 200_000_000
+# LiteDRAM's memory clock is four times that of the system, with a quadrature clock for the strobes.
+_PHASES = 4
+_TOOLCHAINS = {"vivado": "vivado", "openxc7": "yosys+nextpnr"}
+
+
+class _Crg(LiteXModule):
+    """Clocks: ``sys``, those of the DDR3 interface, and the reference of the input delays."""
+
+    def __init__(self, platform: Any, sys_clk_hz: int) -> None:
+        self.rst = Signal()
+        self.cd_sys = ClockDomain()
+        self.cd_sys4x = ClockDomain()
+        self.cd_sys4x_dqs = ClockDomain()
+        self.cd_idelay = ClockDomain()
+        self.pll = pll = S7PLL(speedgrade=-1)
+        self.comb += pll.reset.eq(~platform.request("cpu_reset") | self.rst)
+        pll.register_clkin(platform.request("clk100"), _INPUT_HZ)
+        pll.create_clkout(self.cd_sys, sys_clk_hz)
+        pll.create_clkout(self.cd_sys4x, _PHASES * sys_clk_hz)
+        pll.create_clkout(self.cd_sys4x_dqs, _PHASES * sys_clk_hz, phase=90)
+        pll.create_clkout(self.cd_idelay, _IDELAY_HZ)
+        # The system can reset the PLL that clocks it; that path has no timing.
+        platform.add_false_path_constraints(self.cd_sys.clk, pll.clkin)
+        self.idelayctrl = S7IDELAYCTRL(self.cd_idelay)
+
+
+def arty(*, size: str, part: str, capacity: Mapping[str, float]) -> Board:
+    """Return an Arty A7.
+
+    Parameters
+    ----------
+    size : str
+        ``35`` or ``100``.
+    part : str
+        Its FPGA.
+    capacity : mapping
+        What the FPGA has.
+    """
+
+    def parts(sys_clk_hz: int, toolchain: str) -> Parts:
+        platform = digilent_arty.Platform(variant=f"a7-{size}", toolchain=_TOOLCHAINS[toolchain])
+        platform.device = part
+        phy = A7DDRPHY(
+            platform.request("ddram"), memtype="DDR3", nphases=_PHASES, sys_clk_freq=sys_clk_hz
+        )
+        crg = _Crg(platform, sys_clk_hz)
+        return Parts(platform, crg, phy, MT41K128M16(sys_clk_hz, f"1:{_PHASES}"))
+
+    return Board(
+        name=f"arty_a7_{size}",
+        title=f"Arty A7-{size}T",
+        family=Family.XC7,
+        part=part,
+        sys_clk_hz=100_000_000,
+        dram_bytes=256 << 20,
+        capacity=capacity,
+        toolchains=tuple(_TOOLCHAINS),
+        loader=f"arty_a7_{size}t",
+        parts=parts,
+    )

@@ -1,0 +1,107 @@
+"""What the builds know of a board."""
+
+import difflib
+import enum
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kiwicha import tools
+from kiwicha.errors import UsageError
+
+__all__ = ["NAMES", "Board", "Family", "Parts", "load"]
+
+NAMES = ("arty_a7_35", "arty_a7_100", "ecpix5_85f", "ulx3s_85f")
+"""Boards, each a module of this package."""
+
+
+class Family(enum.Enum):
+    """FPGA family; the value is that of the resource reports."""
+
+    ECP5 = "ecp5"
+    XC7 = "xc7"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a board gives to the system on chip.
+
+    Parameters
+    ----------
+    platform : GenericPlatform
+        LiteX's description of the FPGA and its pins.
+    crg : Module
+        Clock and reset generator.
+    sdram_phy : Module
+        The interface to the memory chip.
+    sdram_module : SDRAMModule
+        The memory chip.
+    controller_settings : Any
+        Of LiteDRAM's controller; None are its own.
+    """
+
+    platform: Any
+    crg: Any
+    sdram_phy: Any
+    sdram_module: Any
+    controller_settings: Any = None
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board and its FPGA.
+
+    Parameters
+    ----------
+    name : str
+        Name on the command line and of its file.
+    title : str
+        Name for people.
+    family : Family
+        Whose cells the design is made of.
+    part : str
+        The FPGA, as its vendor writes it.
+    sys_clk_hz : int
+        Frequency of the system, unless the user asks for another.
+    dram_bytes : int
+        Memory behind the controller that the system can address.
+    capacity : mapping
+        What the FPGA has, by the names of the resource reports.
+    toolchains : tuple of str
+        What can make a bitstream; the first is the default.
+    loader : str
+        The board's name in openFPGALoader.
+    parts : callable
+        Takes the frequency of the system in hertz and the toolchain; returns the `Parts`.
+    """
+
+    name: str
+    title: str
+    family: Family
+    part: str
+    sys_clk_hz: int
+    dram_bytes: int
+    capacity: Mapping[str, float]
+    toolchains: tuple[str, ...]
+    loader: str
+    parts: Callable[[int, str], Parts]
+
+
+def load(name: str) -> Board:
+    """Return a board by name.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name.
+    ToolError
+        If the Python package with the pins of boards is not installed.
+    """
+    if name not in NAMES:
+        near = difflib.get_close_matches(name, NAMES, n=1, cutoff=0.4)
+        hint = f"; the nearest is {near[0]}" if near else ""
+        raise UsageError(f"board must be one of {', '.join(NAMES)}, not {name!r}{hint}")
+    tools.require_package("litex_boards", "litex-boards", "LiteX's board descriptions")
+    board: Board = importlib.import_module(f"kiwicha.boards.{name}").BOARD
+    return board

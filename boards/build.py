@@ -1,0 +1,204 @@
+"""From a board and a configuration to a bitstream and a report."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kiwicha.boards import xilinx, yowasp
+from kiwicha.boards.board import Board, Family
+from kiwicha.boards.place_and_route import Timing, place_and_route, read_timing
+from kiwicha.boards.stopwatch import seconds_of
+from kiwicha.boards.synthesis import NETLIST, read_cells, synthesise
+from kiwicha.boards.system import CONSTRAINTS, TOP, system_files
+from kiwicha.boards.utilization import utilization
+from kiwicha.errors import BoardError
+from kiwicha.isa import Config
+
+__all__ = ["BuildReport", "build_board"]
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build made.
+
+    Parameters
+    ----------
+    board, config, part, toolchain : str
+        What was built.
+    speed_grade : int or None
+        Speed grade that the timing is of, if it is not the part's.
+    sys_clk_hz : int
+        Frequency that was asked for.
+    resources : mapping
+        What the design occupies, as synthesised.
+    capacity : mapping
+        What the FPGA has.
+    modules : mapping
+        ``resources`` by module.
+    timing : Timing or None
+        None if nothing was placed.
+    files : mapping
+        Contents of what the bitstream is made of, by name.
+    bitstream : bytes or None
+        None if it was not made.
+    versions : mapping
+        Tools by name.
+    seconds : float
+        Time that the tools took when they ran, which may have been earlier.
+    """
+
+    board: str
+    config: str
+    part: str
+    toolchain: str
+    speed_grade: int | None
+    sys_clk_hz: int
+    resources: Mapping[str, float]
+    capacity: Mapping[str, float]
+    modules: Mapping[str, Mapping[str, float]]
+    timing: Timing | None
+    files: Mapping[str, bytes]
+    bitstream: bytes | None
+    versions: Mapping[str, str]
+    seconds: float
+
+    @property
+    def overflowing(self) -> list[str]:
+        """Resources of which the design needs more than there are."""
+        return [name for name, limit in self.capacity.items() if self.resources[name] > limit]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object of ``kiwicha build --json``."""
+        timing = None
+        if self.timing is not None:
+            timing = {
+                "fmax_mhz": round(self.timing.fmax_mhz, 2),
+                "target_mhz": self.timing.target_mhz,
+                "critical_path": [
+                    {"kind": step.kind, "delay_ns": round(step.delay_ns, 3), "cell": step.cell}
+                    for step in self.timing.path
+                ],
+            }
+        return {
+            "board": self.board,
+            "config": self.config,
+            "part": self.part,
+            "toolchain": self.toolchain,
+            "speed_grade": self.speed_grade,
+            "sys_clk_hz": self.sys_clk_hz,
+            "resources": dict(self.resources),
+            "capacity": dict(self.capacity),
+            "modules": {name: dict(counts) for name, counts in self.modules.items()},
+            "timing": timing,
+            "has_bitstream": self.bitstream is not None,
+            "versions": dict(self.versions),
+            "build_seconds": round(self.seconds),
+        }
+
+
+def build_board(
+    board: Board,
+    config: Config,
+    *,
+    toolchain: str | None = None,
+    sys_clk_hz: int | None = None,
+    speed_grade: int | None = None,
+    compiles: bool = True,
+    on_build: Callable[[str], None] | None = None,
+) -> BuildReport:
+    """Build a board's system.
+
+    Parameters
+    ----------
+    board : Board
+        Where it runs.
+    config : Config
+        What the CFU has.
+    toolchain : str or None
+        One of the board's; None is the first.
+    sys_clk_hz : int or None
+        Frequency of the system; None is the board's.
+    speed_grade : int or None
+        On ECP5, another than the part's, for its timing.
+    compiles : bool
+        Go on to the bitstream; else resources are counted and nothing is placed.
+    on_build : callable or None
+        Called with the name of each stage that takes time.
+
+    Raises
+    ------
+    BoardError
+        If the board cannot have the configuration, or has not this toolchain.
+    ToolError
+        If a tool is missing or fails.
+    """
+    chosen = toolchain or board.toolchains[0]
+    if chosen not in board.toolchains:
+        raise BoardError(
+            f"toolchain of {board.name} must be {' or '.join(board.toolchains)}, not {chosen!r}"
+        )
+    if speed_grade is not None and (
+        board.family is not Family.ECP5 or speed_grade not in {6, 7, 8}
+    ):
+        raise BoardError(
+            f"speed grade must be 6, 7 or 8, of an ECP5, not {speed_grade} of {board.part}"
+        )
+    versions = yowasp.require(yowasp.YOSYS)
+    if compiles and board.family is Family.ECP5:
+        versions |= yowasp.require(yowasp.NEXTPNR_ECP5)
+    elif compiles:
+        missing = xilinx.missing_tool(chosen)
+        if missing is not None:
+            raise missing
+    hz = sys_clk_hz or board.sys_clk_hz
+    system = system_files(board, config, toolchain=chosen, sys_clk_hz=hz, on_build=on_build)
+
+    def announce(stage: str) -> Callable[[], None] | None:
+        return None if on_build is None else lambda: on_build(stage)
+
+    verilog = {name: raw for name, raw in system.files.items() if name.endswith((".v", ".init"))}
+    synthesis = synthesise(
+        verilog,
+        top=TOP,
+        family=board.family,
+        keeps_netlist=board.family is Family.ECP5,
+        on_build=announce("synthesising: some minutes"),
+    )
+    resources, modules = utilization(read_cells(synthesis), board.family)
+    timing, bitstream, seconds = None, None, seconds_of(synthesis)
+    files = dict(system.files)
+    if board.family is Family.XC7:
+        files = xilinx.with_scripts(board, files)
+        if compiles:
+            made = xilinx.make_bitstream(
+                files, toolchain=chosen, on_build=announce(f"running {chosen}: many minutes")
+            )
+            bitstream = (made / xilinx.BITSTREAM).read_bytes()
+            seconds += seconds_of(made)
+    elif compiles:
+        placed = place_and_route(
+            (synthesis / NETLIST).read_bytes(),
+            system.files[CONSTRAINTS[board.family]],
+            part=board.part,
+            speed_grade=speed_grade,
+            on_build=announce("placing and routing: many minutes"),
+        )
+        timing = read_timing(placed.report, hz)
+        bitstream = placed.bitstream.read_bytes()
+        seconds += seconds_of(placed.bitstream.parent)
+    return BuildReport(
+        board=board.name,
+        config=config.name,
+        part=board.part,
+        toolchain=chosen,
+        speed_grade=speed_grade,
+        sys_clk_hz=hz,
+        resources=resources,
+        capacity=board.capacity,
+        modules=modules,
+        timing=timing,
+        files=files,
+        bitstream=bitstream,
+        versions=versions,
+        seconds=seconds,
+    )

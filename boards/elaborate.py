@@ -1,0 +1,123 @@
+"""Writes a board's system as Verilog: ``python -m kiwicha.boards.elaborate``.
+
+LiteX and Migen keep global state that names signals; one process per system makes the text
+depend on the inputs alone.
+"""
+
+import argparse
+import logging
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from litedram.init import get_sdram_phy_c_header
+from litex.soc.integration import export
+
+from kiwicha.boards.board import NAMES, Board, Family, load
+from kiwicha.boards.system import CONSTRAINTS, LITEX_HEADERS, TOP, VIVADO_SCRIPT
+from kiwicha.gateware.cfu import verilog
+from kiwicha.gateware.engine.multiply_accumulate import Vendor
+from kiwicha.isa import ALL_CONFIGS, DRAM_BYTES, Config
+from kiwicha.sim.elaborate import SOC_HEADER, stripped
+from kiwicha.sim.soc import Soc, soc_header
+
+__all__ = ["elaborate"]
+
+_VENDORS = {Family.ECP5: Vendor.ECP5, Family.XC7: Vendor.XILINX7}
+
+
+def elaborate(
+    board: Board, config: Config, directory: Path, *, toolchain: str, sys_clk_hz: int
+) -> None:
+    """Write Verilog, constraints and headers of a board's system.
+
+    Parameters
+    ----------
+    board : Board
+        Where it runs.
+    config : Config
+        What the CFU has.
+    directory : Path
+        Receives Verilog, the constraints, `SOC_HEADER` and the folder `LITEX_HEADERS`; for Xilinx
+        parts Vivado's script. What the on-chip memory holds is not known yet.
+    toolchain : str
+        One of the board's.
+    sys_clk_hz : int
+        Frequency of the system.
+    """
+    logging.basicConfig(level=logging.WARNING)
+    cfu_file = directory / "cfu.v"
+    cfu_file.write_text(stripped(verilog(config, _VENDORS[board.family])), encoding="utf-8")
+    parts = board.parts(sys_clk_hz, toolchain)
+    soc = Soc(
+        parts.platform,
+        crg=parts.crg,
+        sdram_phy=parts.sdram_phy,
+        sdram_module=parts.sdram_module,
+        controller_settings=parts.controller_settings,
+        cfu_file=cfu_file,
+        has_engine=config.engine_macs > 0,
+        sys_clk_hz=sys_clk_hz,
+        dram_bytes=min(board.dram_bytes, DRAM_BYTES),
+        # Any contents make the memory read its file.
+        firmware=bytes(4),
+    )
+    soc.finalize()
+    with tempfile.TemporaryDirectory() as scratch:
+        parts.platform.build(soc, build_dir=scratch, build_name=TOP, run=False)
+        written = Path(scratch)
+        text = (written / f"{TOP}.v").read_text(encoding="utf-8")
+        (directory / f"{TOP}.v").write_text(stripped(text), encoding="utf-8")
+        paths = [Path(path) for path, *_ in parts.platform.sources]
+        (cpu_file,) = (path for path in paths if path.name not in {"cfu.v", f"{TOP}.v"})
+        text = cpu_file.read_text(encoding="utf-8")
+        (directory / "cpu.v").write_text(stripped(text), encoding="utf-8")
+        names = {str(cfu_file.absolute()): "cfu.v", str(cpu_file): "cpu.v"}
+        names[str(written / f"{TOP}.v")] = f"{TOP}.v"
+        for name in (CONSTRAINTS[board.family], VIVADO_SCRIPT):
+            if (written / name).exists():
+                text = (written / name).read_text(encoding="utf-8")
+                for path, local in names.items():
+                    text = text.replace(path, local)
+                (directory / name).write_text(text, encoding="utf-8")
+    (directory / SOC_HEADER).write_text(soc_header(soc), encoding="utf-8")
+    _write_litex_headers(soc, directory / LITEX_HEADERS)
+
+
+def _write_litex_headers(soc: Any, folder: Path) -> None:
+    folder.mkdir()
+    settings = soc.sdram.controller.settings
+    headers = {
+        "csr.h": export.get_csr_header(
+            regions=soc.csr_regions,
+            constants=soc.constants,
+            csr_base=soc.mem_regions["csr"].origin,
+        ),
+        "mem.h": export.get_mem_header(soc.mem_regions),
+        "soc.h": export.get_soc_header(soc.constants),
+        "sdram_phy.h": get_sdram_phy_c_header(settings.phy, settings.timing, settings.geom),
+    }
+    for name, text in headers.items():
+        (folder / name).write_text(stripped(text), encoding="utf-8")
+
+
+def main() -> None:
+    """Elaborate what the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("board", choices=NAMES)
+    parser.add_argument("config", choices=sorted(ALL_CONFIGS))
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--toolchain", required=True)
+    parser.add_argument("--sys-clk-hz", type=int, required=True)
+    arguments = parser.parse_args()
+    elaborate(
+        load(arguments.board),
+        ALL_CONFIGS[arguments.config],
+        arguments.directory,
+        toolchain=arguments.toolchain,
+        sys_clk_hz=arguments.sys_clk_hz,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""From a netlist to a bitstream for ECP5, with nextpnr."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kiwicha import cache
+from kiwicha.boards import yowasp
+from kiwicha.boards.stopwatch import timed
+from kiwicha.errors import BoardError
+
+__all__ = ["BITSTREAM", "Placed", "Step", "Timing", "place_and_route", "read_timing"]
+
+BITSTREAM = "soc.bit"
+REPORT = "report.json"
+
+_NETLIST = "netlist.json"
+_PINS = "pins.lpf"
+_CONFIG = "soc.config"
+_DEVICES = {"LFE5UM5G-85F": "--um5g-85k", "LFE5U-85F": "--85k", "LFE5U-25F": "--25k"}
+_INPUT_PIN = "$TRELLIS_IO_IN"
+# nextpnr rounds periods to picoseconds.
+_CLOCK_TOLERANCE = 1e-3
+_PACKAGES = {"BG554": "CABGA554", "BG381": "CABGA381"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a path: a cell, or the wire from one to the next.
+
+    Parameters
+    ----------
+    kind : str
+        ``clk-to-q``, ``logic``, ``routing`` or ``setup``.
+    delay_ns : float
+        What it adds.
+    cell : str
+        The cell, or the one that the wire goes to.
+    """
+
+    kind: str
+    delay_ns: float
+    cell: str
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The clock of a placed and routed design.
+
+    Parameters
+    ----------
+    fmax_mhz : float
+        Highest frequency at which every path is in time.
+    target_mhz : float
+        The frequency that was asked for.
+    path : tuple of Step
+        The slowest path.
+    """
+
+    fmax_mhz: float
+    target_mhz: float
+    path: tuple[Step, ...]
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the design is fast enough."""
+        return self.fmax_mhz >= self.target_mhz
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A placed and routed design.
+
+    Parameters
+    ----------
+    bitstream : Path
+        The file for the FPGA.
+    report : mapping
+        nextpnr's report.
+    """
+
+    bitstream: Path
+    report: Mapping[str, Any]
+
+
+def _device(part: str, speed_grade: int | None) -> list[str]:
+    match = re.fullmatch(r"(LFE5\w+-\d+F)-([678])(BG\d+)[CI]", part)
+    if match is None or match[1] not in _DEVICES or match[3] not in _PACKAGES:
+        raise BoardError(
+            f"part must be one of {', '.join(_DEVICES)} in a known package, not {part}"
+        )
+    grade = match[2] if speed_grade is None else str(speed_grade)
+    return [_DEVICES[match[1]], "--package", _PACKAGES[match[3]], "--speed", grade]
+
+
+def place_and_route(
+    netlist: bytes,
+    pins: bytes,
+    *,
+    part: str,
+    speed_grade: int | None = None,
+    seed: int = 1,
+    on_build: Callable[[], None] | None = None,
+) -> Placed:
+    """Return the bitstream of a netlist, which is made at most once.
+
+    Parameters
+    ----------
+    netlist : bytes
+        JSON of Yosys, flat.
+    pins : bytes
+        Constraints, in Lattice's format.
+    part : str
+        The FPGA, as its vendor writes it.
+    speed_grade : int or None
+        Another than the part's: 6, 7 or 8.
+    seed : int
+        Start of the placer's random numbers.
+    on_build : callable or None
+        Called before nextpnr starts, and only if it does.
+
+    Raises
+    ------
+    ToolError
+        If nextpnr is not installed or fails.
+    BoardError
+        If the part is not known.
+    """
+    versions = yowasp.require(yowasp.NEXTPNR_ECP5)
+    arguments = [
+        *_device(part, speed_grade),
+        *("--json", _NETLIST, "--lpf", _PINS, "--textcfg", _CONFIG, "--seed", str(seed)),
+        *("--report", REPORT, "--detailed-timing-report", "--quiet"),
+        # Five times as fast as the default on a design of this size, and no worse.
+        *("--router", "router2"),
+        # A design that is too slow is reported as such.
+        "--timing-allow-fail",
+    ]
+    pack = ["--compress", _CONFIG, "--bit", BITSTREAM]
+    key = cache.digest([*arguments, *pack, *versions.values(), netlist, pins])
+
+    def builder(folder: Path) -> None:
+        (folder / _NETLIST).write_bytes(netlist)
+        (folder / _PINS).write_bytes(pins)
+        with timed(folder):
+            yowasp.nextpnr_ecp5(folder, arguments)
+            yowasp.ecppack(folder, pack)
+        for name in (_NETLIST, _CONFIG):
+            (folder / name).unlink()
+
+    folder = cache.build("bitstream", key, builder, on_build=on_build)
+    report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+    return Placed(folder / BITSTREAM, report)
+
+
+def read_timing(report: Mapping[str, Any], clock_hz: int) -> Timing:
+    """Return the timing of the system's clock from nextpnr's report.
+
+    Parameters
+    ----------
+    report : mapping
+        As in `Placed`.
+    clock_hz : int
+        Frequency of the clock that is meant. Those of input pins are not: nextpnr calls any net by
+        the shortest of its names, and the frequency tells them apart.
+
+    Raises
+    ------
+    BoardError
+        If there is no such clock, or more than one.
+    """
+    names = [
+        name
+        for name, clock in report["fmax"].items()
+        if abs(clock["constraint"] * 1e6 / clock_hz - 1) < _CLOCK_TOLERANCE
+        and _INPUT_PIN not in name
+    ]
+    if len(names) != 1:
+        found = ", ".join(names) or "none"
+        raise BoardError(f"design must have one clock of {clock_hz / 1e6:g} MHz, not {found}")
+    (name,) = names
+    path: list[dict[str, Any]] = next(
+        (
+            path["path"]
+            for path in report["critical_paths"]
+            if name in path["from"] and name in path["to"]
+        ),
+        [],
+    )
+    steps = tuple(Step(step["type"], float(step["delay"]), step["to"]["cell"]) for step in path)
+    fmax = report["fmax"][name]
+    return Timing(float(fmax["achieved"]), float(fmax["constraint"]), steps)

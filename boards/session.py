@@ -1,0 +1,96 @@
+"""Runs Programs on a board, over its serial line."""
+
+from collections.abc import Callable, Sequence
+
+from kiwicha import isa
+from kiwicha.boards.serial_link import Link
+from kiwicha.errors import BoardError
+from kiwicha.firmware.build import Image
+from kiwicha.isa import Status
+from kiwicha.isa_serial import NO_JOB, SerialHello
+from kiwicha.program import Program
+from kiwicha.sim.job import JobResult, failure, job_memory, job_result
+
+__all__ = ["run_on_board"]
+
+
+def run_on_board(
+    link: Link,
+    program: Program,
+    inputs: Sequence[bytes],
+    firmware: Image,
+    *,
+    inferences: int = 1,
+    seconds: float = 60.0,
+    on_stage: Callable[[str], None] | None = None,
+) -> tuple[JobResult, SerialHello]:
+    """Run a Program on a board.
+
+    Parameters
+    ----------
+    link : Link
+        The line to its loader.
+    program : Program
+        The Program.
+    inputs : sequence of bytes
+        One per input of the Program, row-major. Every inference gets the same.
+    firmware : Image
+        That of the Program's configuration, for this board.
+    inferences : int
+        How many in a row, 1 or more.
+    seconds : float
+        How long they may take.
+    on_stage : callable or None
+        Called with the name of each stage that takes time.
+
+    Returns
+    -------
+    tuple of JobResult and SerialHello
+        Outputs and cycles; what the board said of itself.
+
+    Raises
+    ------
+    UsageError
+        If inputs or inferences do not fit the Program.
+    CapacityError
+        If the job does not fit into the board's DRAM.
+    BoardError
+        If the board does not answer, has another configuration, or its firmware reports an error.
+    """
+
+    def announce(stage: str) -> None:
+        if on_stage is not None:
+            on_stage(stage)
+
+    announce("asking the board")
+    board = link.hello()
+    if board.config_hash != program.config.hash:
+        known = isa.find_config(board.config_hash)
+        raise BoardError(
+            f"the board's bitstream must be of {program.config.name}, not of "
+            f"{known.name if known else 'another version'}: kiwicha build and load that one"
+        )
+    memory = job_memory(program, inputs, inferences=inferences, dram_bytes=board.dram_bytes)
+    firmware_at = isa.DRAM_BASE + board.dram_bytes - isa.ONCHIP_BYTES
+    if memory.free_address > firmware_at:
+        raise BoardError(
+            f"Program, arena and tensors must leave {isa.ONCHIP_BYTES} bytes of the board's "
+            f"{board.dram_bytes} bytes of DRAM for the firmware"
+        )
+    for what, (address, raw) in zip(("boot block", "Program", "inputs"), memory.loads, strict=True):
+        announce(f"loading {what}: {len(raw):,} bytes")
+        link.write(address, raw)
+    announce(f"loading firmware: {len(firmware.raw):,} bytes")
+    link.write(firmware_at, firmware.raw)
+    announce("running")
+    link.noise.clear()
+    link.run(firmware_at, len(firmware.raw))
+    ended = link.wait(seconds)
+    if ended.runs != board.runs + 1 or ended.job == NO_JOB:
+        raise BoardError("the board must run the firmware once, and was reset; try again")
+    announce("reading results")
+    dumps = [link.read(address, count) for address, count in memory.dumps]
+    if ended.job != Status.OK:
+        uart = bytes(link.noise).decode("ascii", "replace")
+        raise BoardError(failure(ended.job, dumps[0], uart))
+    return job_result(program, dumps, inferences=inferences), board

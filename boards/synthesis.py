@@ -1,0 +1,114 @@
+"""From Verilog to cells of an FPGA, with Yosys."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kiwicha import cache
+from kiwicha.boards import yowasp
+from kiwicha.boards.board import Family
+from kiwicha.boards.stopwatch import timed
+from kiwicha.boards.utilization import cells_by_module, module_names, utilization
+
+__all__ = ["CELLS", "NETLIST", "read_cells", "synth_xilinx_resources", "synthesise"]
+
+NETLIST = "netlist.json"
+CELLS = "cells.json"
+"""In the folder of a synthesis: the flat netlist, and counts of cells by module and type."""
+
+_COMMANDS = {
+    Family.XC7: "synth_xilinx -family xc7 -flatten",
+    Family.ECP5: "synth_ecp5 -abc9",
+}
+# nextpnr-ecp5 makes the pads of ECP5 itself.
+_WITHOUT_PADS = {Family.XC7: " -noiopad", Family.ECP5: ""}
+
+
+def synthesise(
+    files: Mapping[str, bytes],
+    *,
+    top: str,
+    family: Family,
+    has_pads: bool = True,
+    keeps_netlist: bool = False,
+    on_build: Callable[[], None] | None = None,
+) -> Path:
+    """Return the folder of a synthesis, which is done at most once.
+
+    Parameters
+    ----------
+    files : mapping
+        Contents by name: Verilog, and files that it reads.
+    top : str
+        The top module.
+    family : Family
+        What it is made of.
+    has_pads : bool
+        Its ports are pins of the FPGA.
+    keeps_netlist : bool
+        The folder has `NETLIST`; else only `CELLS`.
+    on_build : callable or None
+        Called before Yosys starts, and only if it does.
+
+    Raises
+    ------
+    ToolError
+        If Yosys is not installed or fails.
+    """
+    versions = yowasp.require(yowasp.YOSYS)
+    sources = sorted(name for name in files if name.endswith(".v"))
+    command = f"{_COMMANDS[family]}{'' if has_pads else _WITHOUT_PADS[family]} -top {top}"
+    script = "; ".join([
+        *(f"read_verilog {name}" for name in sources),
+        # Migen writes its attributes as texts.
+        'attrmap -tocase keep -imap keep="true" keep=1 -imap keep="false" keep=0 -remove keep=0',
+        command,
+        "autoname",
+        f"write_json {NETLIST}",
+    ])
+    contents = [part for name in sorted(files) for part in (name, files[name])]
+    key = cache.digest([script, str(keeps_netlist), *versions.values(), *contents])
+
+    def builder(folder: Path) -> None:
+        for name, raw in files.items():
+            (folder / name).write_bytes(raw)
+        with timed(folder):
+            yowasp.yosys(folder, script)
+        netlist = json.loads((folder / NETLIST).read_text(encoding="utf-8"))
+        modules = {
+            module
+            for name in sources
+            for module in module_names(files[name].decode(encoding="utf-8"))
+        }
+        cells = cells_by_module(netlist, modules | {"VexRiscv", "onchip"})
+        (folder / CELLS).write_text(json.dumps(cells, indent=1), encoding="utf-8")
+        if not keeps_netlist:
+            (folder / NETLIST).unlink()
+
+    return cache.build("synthesis", key, builder, on_build=on_build)
+
+
+def read_cells(folder: Path) -> dict[str, dict[str, int]]:
+    """Return the counts of cells of a synthesis."""
+    cells: dict[str, Any] = json.loads((folder / CELLS).read_text(encoding="utf-8"))
+    return cells
+
+
+def synth_xilinx_resources(verilog: str, top: str) -> dict[str, float]:
+    """Return what a design without pads occupies of a Xilinx 7-series part.
+
+    Parameters
+    ----------
+    verilog : str
+        The design.
+    top : str
+        Its top module.
+
+    Raises
+    ------
+    ToolError
+        If Yosys is not installed or fails.
+    """
+    folder = synthesise({"design.v": verilog.encode()}, top=top, family=Family.XC7, has_pads=False)
+    return utilization(read_cells(folder), Family.XC7)[0]

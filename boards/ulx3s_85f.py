@@ -1,0 +1,61 @@
+"""Radiona ULX3S with an LFE5U-85F and SDRAM."""
+
+from typing import Any
+
+from litedram.modules import MT48LC16M16
+from litedram.phy import HalfRateGENSDRPHY
+from litex.build.io import DDROutput
+from litex.gen import LiteXModule
+from litex.soc.cores.clock import ECP5PLL
+from litex_boards.platforms import radiona_ulx3s
+from migen import ClockDomain, ClockSignal, Signal
+
+from kiwicha.boards.board import Board, Family, Parts
+from kiwicha.boards.ecp5 import CAPACITY, controller_settings
+
+__all__ = ["BOARD"]
+
+_INPUT_HZ = 25_000_000
+# What LiteX's own design for this board found to work at the chip's pins.
+_SDRAM_PHASE = 180
+
+
+class _Crg(LiteXModule):
+    """Clocks: ``sys``, ``sys2x`` for the SDRAM interface, and the SDRAM's own."""
+
+    def __init__(self, platform: Any, sys_clk_hz: int) -> None:
+        self.rst = Signal()
+        self.cd_sys = ClockDomain()
+        self.cd_sys2x = ClockDomain()
+        self.cd_sys2x_ps = ClockDomain()
+        self.pll = pll = ECP5PLL()
+        self.comb += pll.reset.eq(platform.request("rst") | self.rst)
+        pll.register_clkin(platform.request("clk25"), _INPUT_HZ)
+        pll.create_clkout(self.cd_sys, sys_clk_hz)
+        pll.create_clkout(self.cd_sys2x, 2 * sys_clk_hz)
+        pll.create_clkout(self.cd_sys2x_ps, 2 * sys_clk_hz, phase=_SDRAM_PHASE)
+        self.specials += DDROutput(1, 0, platform.request("sdram_clock"), ClockSignal("sys2x_ps"))
+        # Low would let the board's radio module reset the FPGA.
+        self.comb += platform.request("wifi_gpio0").eq(1)
+
+
+def _parts(sys_clk_hz: int, toolchain: str) -> Parts:
+    del toolchain
+    platform = radiona_ulx3s.Platform(device="LFE5U-85F", toolchain="trellis")
+    phy = HalfRateGENSDRPHY(platform.request("sdram"), sys_clk_hz)
+    crg = _Crg(platform, sys_clk_hz)
+    return Parts(platform, crg, phy, MT48LC16M16(sys_clk_hz, "1:2"), controller_settings())
+
+
+BOARD = Board(
+    name="ulx3s_85f",
+    title="ULX3S 85F",
+    family=Family.ECP5,
+    part="LFE5U-85F-6BG381C",
+    sys_clk_hz=50_000_000,
+    dram_bytes=32 << 20,
+    capacity=CAPACITY,
+    toolchains=("trellis",),
+    loader="ulx3s",
+    parts=_parts,
+)

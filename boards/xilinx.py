@@ -1,0 +1,142 @@
+"""The scripts that make bitstreams for Xilinx parts, and the tools that run them."""
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from kiwicha import cache, tools
+from kiwicha.boards.board import Board
+from kiwicha.boards.stopwatch import timed
+from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP, VIVADO_SCRIPT
+from kiwicha.errors import ToolError
+
+__all__ = ["BITSTREAM", "make_bitstream", "missing_tool", "with_scripts"]
+
+BITSTREAM = f"{TOP}.bit"
+_OPENXC7_SCRIPT = "openxc7.sh"
+_OPENXC7_PINS = "openxc7.xdc"
+_OPENXC7_TOOLS = ("yosys", "nextpnr-xilinx", "fasm2frames", "xc7frames2bit")
+# nextpnr-xilinx reads these; the other commands are for Vivado's timing analysis.
+_OPENXC7_COMMANDS = re.compile(
+    r"set_property (?:LOC|IOSTANDARD|SLEW|IN_TERM|INTERNAL_VREF)|create_clock"
+)
+
+
+def with_scripts(board: Board, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of a system with the script of each toolchain.
+
+    Parameters
+    ----------
+    board : Board
+        One with a Xilinx part.
+    files : mapping
+        Of its system, with Vivado's script.
+
+    Returns
+    -------
+    dict
+        With openXC7's script and constraints: pins, the clock, and the inner reference voltage of
+        the memory's bank.
+    """
+    pins = files[CONSTRAINTS[board.family]].decode()
+    kept = [line for line in pins.splitlines() if _OPENXC7_COMMANDS.match(line)]
+    return {
+        **files,
+        _OPENXC7_PINS: ("\n".join(kept) + "\n").encode(),
+        _OPENXC7_SCRIPT: _openxc7_script(board.part).encode(),
+    }
+
+
+def _openxc7_script(part: str) -> str:
+    # The databases know no grade for low power; the die is the same.
+    match = re.fullmatch(r"(xc7a\d+t)i?(csg\d+)-(\d)L?", part)
+    if match is None:
+        raise AssertionError(f"part of a board, not {part}")
+    name = f"{match[1]}{match[2]}-{match[3]}"
+    synthesis = "; ".join([
+        *(f"read_verilog {source}" for source in SOURCES),
+        f"synth_xilinx -flatten -abc9 -arch xc7 -top {TOP}",
+        f"write_json {TOP}.json",
+    ])
+    return "\n".join([
+        "#!/bin/sh",
+        "# Makes the bitstream with openXC7. CHIPDB: folder of nextpnr-xilinx's chip databases;",
+        "# PRJXRAY_DB_DIR: folder of Project X-Ray's database.",
+        "set -eu",
+        f"chipdb=${{CHIPDB:?folder of {match[1]}{match[2]}.bin}}/{match[1]}{match[2]}.bin",
+        "database=${PRJXRAY_DB_DIR:?folder of the X-Ray database}/artix7",
+        f"yosys -q -p '{synthesis}'",
+        f'nextpnr-xilinx --chipdb "$chipdb" --seed 1 --xdc {_OPENXC7_PINS} --json {TOP}.json \\',
+        f"  --fasm {TOP}.fasm",
+        f'fasm2frames --part {name} --db-root "$database" {TOP}.fasm > {TOP}.frames',
+        f'xc7frames2bit --part_file "$database/{name}/part.yaml" --part_name {name} \\',
+        f"  --frm_file {TOP}.frames --output_file {BITSTREAM}",
+        "",
+    ])
+
+
+def missing_tool(toolchain: str) -> ToolError | None:
+    """Return the error that says how to get a toolchain, None if it is here.
+
+    Parameters
+    ----------
+    toolchain : str
+        ``vivado`` or ``openxc7``.
+    """
+    if toolchain == "vivado":
+        if shutil.which("vivado"):
+            return None
+        return ToolError(
+            "Vivado must be installed and on the PATH (free edition: www.xilinx.com/download, then"
+            " source settings64.sh); --no-compile writes what it needs"
+        )
+    missing = [name for name in _OPENXC7_TOOLS if not shutil.which(name)]
+    if not missing:
+        return None
+    return ToolError(
+        f"openXC7 must be installed, not without {', '.join(missing)}; get it with: sudo snap"
+        " install openxc7 (github.com/openXC7/toolchain-installer); --no-compile writes what it"
+        " needs"
+    )
+
+
+def make_bitstream(
+    files: Mapping[str, bytes], *, toolchain: str, on_build: Callable[[], None] | None = None
+) -> Path:
+    """Return the folder of a bitstream, which is made at most once.
+
+    Parameters
+    ----------
+    files : mapping
+        What `with_scripts` returned.
+    toolchain : str
+        ``vivado`` or ``openxc7``.
+    on_build : callable or None
+        Called before the tool starts, and only if it does.
+
+    Raises
+    ------
+    ToolError
+        If it is not installed or fails.
+    """
+    missing = missing_tool(toolchain)
+    if missing is not None:
+        raise missing
+    if toolchain == "vivado":
+        command = ["vivado", "-mode", "batch", "-nojournal", "-source", VIVADO_SCRIPT]
+        program = "vivado"
+    else:
+        command = ["sh", _OPENXC7_SCRIPT]
+        program = "nextpnr-xilinx"
+    version = tools.run([program, "--version"], name=program)
+    contents = [part for name in sorted(files) for part in (name, files[name])]
+    key = cache.digest([toolchain, version, *command, *contents])
+
+    def builder(folder: Path) -> None:
+        for name, raw in files.items():
+            (folder / name).write_bytes(raw)
+        with timed(folder):
+            tools.run(command, name=program, folder=folder)
+
+    return cache.build("bitstream", key, builder, on_build=on_build)

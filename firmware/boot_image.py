@@ -1,0 +1,120 @@
+"""What the on-chip memory of a board holds after configuration: memory calibration and loader."""
+
+import importlib.util
+import struct
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from kiwicha import isa
+from kiwicha.firmware.build import SOC_HEADER_NAME
+from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, Library, compile_image
+from kiwicha.firmware.header import HEADER_NAME, header
+from kiwicha.isa import Config
+from kiwicha.isa_serial import LOADER_BYTES
+
+__all__ = ["build_boot_image"]
+
+_BOOT = FOLDER / "boot"
+_RUNTIME = FOLDER / "runtime"
+_SHARED = (PLATFORM / "machine.c", PLATFORM / "start.S", _RUNTIME / "memory.c")
+_INCLUDES = (_BOOT, PLATFORM, _RUNTIME, PLATFORM / "include")
+_LOADER_NAME = "kiwicha_loader.h"
+_CALIBRATION = "KIWICHA_HAS_CALIBRATION"
+
+
+def build_boot_image(
+    config: Config,
+    soc_header: str,
+    *,
+    loader_address: int,
+    litex_headers: Mapping[str, str] | None = None,
+    on_build: Callable[[], None] | None = None,
+) -> Image:
+    """Return the image, compiled at most once.
+
+    It calibrates and tests the memory with LiteX's own libraries, puts the loader into DRAM and
+    starts it.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration that the loader reports.
+    soc_header : str
+        ``kiwicha_soc.h``: the addresses of the system's registers.
+    loader_address : int
+        Where the loader goes: what that header calls ``KIWICHA_LOADER_ADDRESS``.
+    litex_headers : mapping or None
+        What LiteX generated for its libraries, by name; None in the simulation, whose memory needs
+        no calibration.
+    on_build : callable or None
+        Called before compiling, if that is needed.
+
+    Raises
+    ------
+    ToolError
+        If the compiler is missing or fails.
+    CapacityError
+        If it does not fit into the on-chip memory.
+    """
+    generated = {HEADER_NAME: header(config), SOC_HEADER_NAME: soc_header}
+    loader = compile_image(
+        generated,
+        [_BOOT / "loader.c", _BOOT / "frame.c", *_SHARED],
+        _INCLUDES,
+        base=loader_address,
+        space_bytes=LOADER_BYTES,
+        on_build=on_build,
+    )
+    generated[_LOADER_NAME] = _loader_header(loader.raw, has_calibration=litex_headers is not None)
+    for name, text in (litex_headers or {}).items():
+        generated[f"generated/{name}"] = text
+    return compile_image(
+        generated,
+        [_BOOT / "first.c", *_SHARED],
+        _INCLUDES,
+        base=isa.ONCHIP_BASE,
+        space_bytes=isa.ONCHIP_BYTES,
+        library=_calibration() if litex_headers is not None else None,
+        on_build=on_build,
+    )
+
+
+def _loader_header(raw: bytes, *, has_calibration: bool) -> str:
+    words = struct.unpack(f"<{-(-len(raw) // 4)}I", raw + bytes(-len(raw) % 4))
+    rows = [
+        "    " + ", ".join(f"0x{word:08x}u" for word in words[at : at + 8]) + ","
+        for at in range(0, len(words), 8)
+    ]
+    return "\n".join([
+        "/* Generated: the loader's image. */",
+        "#include <stdint.h>",
+        f"#define {_CALIBRATION} {int(has_calibration)}",
+        f"static const uint32_t kiwicha_loader[{len(words)}] = {{",
+        *rows,
+        "};",
+        "",
+    ])
+
+
+def _calibration() -> Library:
+    """Return LiteX's libraries that prepare and test a memory."""
+    spec = importlib.util.find_spec("litex")
+    if spec is None or not spec.submodule_search_locations:
+        raise AssertionError("LiteX generated the headers, so it is installed")
+    soc = Path(spec.submodule_search_locations[0]) / "soc"
+    software = soc / "software"
+    return Library(
+        version=version("litex"),
+        sources=(
+            software / "liblitedram" / "sdram.c",
+            software / "liblitedram" / "accessors.c",
+            software / "libbase" / "memtest.c",
+        ),
+        includes=(
+            _BOOT / "include",
+            software,
+            software / "include",
+            soc / "cores" / "cpu" / "vexriscv",
+        ),
+    )

@@ -1,0 +1,115 @@
+"""``kiwicha build``: a board's bitstream, and what it takes of the FPGA."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kiwicha.errors import UsageError
+
+if TYPE_CHECKING:
+    from kiwicha.boards.build import BuildReport
+
+__all__ = ["build"]
+
+_PATH_STEPS = 12
+"""Steps of the critical path that are shown: the slowest, in their order."""
+
+
+def build(
+    board: Annotated[str, typer.Argument(help="arty_a7_35, arty_a7_100, ecpix5_85f or ulx3s_85f.")],
+    config: Annotated[str, typer.Option(help="A configuration with a CFU.")] = "64",
+    toolchain: Annotated[
+        str | None, typer.Option(help="vivado or openxc7; trellis on ECP5.")
+    ] = None,
+    clock: Annotated[
+        float | None, typer.Option(help="Frequency of the system in MHz.", min=10, max=200)
+    ] = None,
+    speed_grade: Annotated[
+        int | None, typer.Option(help="On ECP5, another speed grade than the board's: 6, 7 or 8.")
+    ] = None,
+    compiles: Annotated[
+        bool, typer.Option("--compile/--no-compile", help="Go on to the bitstream.")
+    ] = True,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for what was made; build/BOARD-CONFIG by default.")
+    ] = None,
+    json: Annotated[str | None, typer.Option(help="Receives the report; - is stdout.")] = None,
+) -> None:
+    """Build a board's system, to the bitstream if the vendor's tools are here."""
+    from kiwicha.boards.board import load
+    from kiwicha.boards.build import build_board
+    from kiwicha.commands import console
+    from kiwicha.commands.execution import find_config
+
+    console.require_writable(json)
+    folder = output or Path("build") / f"{board}-{config}"
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"output must be a folder, not {folder}")
+    hardware = find_config(config)
+    target = load(board)
+    with console.display() as show:
+        report = build_board(
+            target,
+            hardware,
+            toolchain=toolchain,
+            sys_clk_hz=None if clock is None else round(clock * 1e6),
+            speed_grade=speed_grade,
+            compiles=compiles,
+            on_build=show.stage,
+        )
+    files = dict(report.files)
+    if report.bitstream is not None:
+        files["soc.bit"] = report.bitstream
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"output must be a folder that can be made: {error}") from error
+    for name, raw in files.items():
+        console.write_file(folder / name, raw)
+    if json is not None:
+        console.write_json(json, report.to_json())
+    if json != console.STDOUT:
+        _show(report, folder)
+    if report.overflowing or (report.timing is not None and not report.timing.is_met):
+        raise typer.Exit(1)
+
+
+def _show(report: "BuildReport", folder: Path) -> None:
+    from rich.table import Table
+
+    from kiwicha.commands import console
+
+    out = console.stdout()
+    table = Table(title=f"{report.config} on {report.board} ({report.part})")
+    table.add_column("module")
+    for name in report.resources:
+        table.add_column(name, justify="right")
+    for module, counts in report.modules.items():
+        table.add_row(module, *(f"{count:,g}" for count in counts.values()))
+    table.add_section()
+    table.add_row("all", *(f"{count:,g}" for count in report.resources.values()))
+    limits = [report.capacity.get(name) for name in report.resources]
+    table.add_row("capacity", *("" if limit is None else f"{limit:,g}" for limit in limits))
+    out.print(table)
+    for name in report.overflowing:
+        out.print(
+            f"does not fit: {report.resources[name]:,g} {name} of {report.capacity[name]:,g}",
+            markup=False,
+        )
+    if report.timing is not None:
+        timing = report.timing
+        verdict = "met" if timing.is_met else "NOT MET"
+        out.print(
+            f"clock: {timing.fmax_mhz:.1f} MHz, {timing.target_mhz:.1f} MHz wanted: {verdict}"
+        )
+        slowest = sorted(timing.path, key=lambda step: -step.delay_ns)[:_PATH_STEPS]
+        path = Table(title=f"critical path, {sum(step.delay_ns for step in timing.path):.1f} ns")
+        for column in ("ns", "what", "to"):
+            path.add_column(column)
+        for step in timing.path:
+            if step in slowest:
+                path.add_row(f"{step.delay_ns:.2f}", step.kind, step.cell)
+        out.print(path)
+    what = "bitstream" if report.bitstream is not None else "sources and scripts"
+    out.print(f"{what}: {folder}", markup=False)

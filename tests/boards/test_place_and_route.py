@@ -1,0 +1,90 @@
+"""Place and route: a small design, twice."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwicha.boards.board import Family
+from kiwicha.boards.place_and_route import place_and_route, read_timing
+from kiwicha.boards.synthesis import NETLIST, synthesise
+from kiwicha.errors import BoardError
+
+# A multiplier, a carry chain and registers, on pins.
+DESIGN = b"""
+    module small(input clock, input data, output reg answer);
+      reg [15:0] a = 1, b = 3;
+      reg [31:0] product;
+      always @(posedge clock) begin
+        a <= {a[14:0], data}; b <= b + a; product <= a * b; answer <= ^product;
+      end
+    endmodule
+"""
+PINS = b"""
+    LOCATE COMP "clock" SITE "G2"; IOBUF PORT "clock" IO_TYPE=LVCMOS33;
+    LOCATE COMP "data" SITE "D6"; IOBUF PORT "data" IO_TYPE=LVCMOS33;
+    LOCATE COMP "answer" SITE "B2"; IOBUF PORT "answer" IO_TYPE=LVCMOS33;
+    FREQUENCY PORT "clock" 25 MHz;
+"""
+PART = "LFE5U-25F-6BG381C"
+
+
+def build() -> tuple[bytes, dict[str, Any]]:
+    netlist = synthesise({"small.v": DESIGN}, top="small", family=Family.ECP5, keeps_netlist=True)
+    placed = place_and_route((netlist / NETLIST).read_bytes(), PINS, part=PART)
+    return placed.bitstream.read_bytes(), dict(placed.report)
+
+
+@pytest.mark.synth
+def test_equal_inputs_give_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "first"))
+    bitstream, report = build()
+    # The identification code of the part stands in the bitstream: 0x41111043.
+    assert b"LFE5U-25F" in bitstream[:200]
+    (clock,) = report["fmax"].values()
+    assert clock["achieved"] > 25
+    monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "second"))
+    assert build()[0] == bitstream
+
+
+def path(name: str) -> dict[str, Any]:
+    step = {"type": "logic", "delay": 1.5, "to": {"cell": "end"}}
+    return {"from": f"posedge {name}", "to": f"posedge {name}", "path": [step]}
+
+
+def clock(achieved: float, constraint: float) -> dict[str, float]:
+    return {"achieved": achieved, "constraint": constraint}
+
+
+REPORT = {
+    "fmax": {
+        "clk100$TRELLIS_IO_IN": clock(400, 60),
+        "$glbnet$init": clock(300, 25),
+        "$glbnet$cpu.clk": clock(61.5, 60.002),
+    },
+    "critical_paths": [path("$glbnet$init"), path("$glbnet$cpu.clk")],
+}
+
+
+def test_the_systems_clock_is_known_by_its_frequency() -> None:
+    timing = read_timing(REPORT, 60_000_000)
+    assert timing.fmax_mhz == 61.5
+    assert timing.is_met
+    assert [(step.kind, step.delay_ns, step.cell) for step in timing.path] == [
+        ("logic", 1.5, "end")
+    ]
+
+
+def test_a_clock_that_is_too_slow_is_not_met() -> None:
+    fmax = {"$glbnet$cpu.clk": clock(59.9, 60)}
+    assert not read_timing({**REPORT, "fmax": fmax}, 60_000_000).is_met
+
+
+def test_a_clock_that_is_not_there_is_reported() -> None:
+    with pytest.raises(BoardError, match=r"^design must have one clock of 75 MHz, not none$"):
+        read_timing(REPORT, 75_000_000)
+
+
+def test_a_part_that_is_not_known_is_refused() -> None:
+    with pytest.raises(BoardError, match=r"^part must be one of .* not LFE5U-12F-6BG256C$"):
+        place_and_route(b"{}", b"", part="LFE5U-12F-6BG256C")

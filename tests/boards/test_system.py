@@ -1,0 +1,90 @@
+"""A board's files: which it has, and that they depend on their inputs alone."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kiwicha.boards.board import NAMES, load
+from kiwicha.boards.system import check_board, system_files
+from kiwicha.boards.xilinx import with_scripts
+from kiwicha.errors import BoardError, UsageError
+from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, ONCHIP_BYTES
+
+SIMD = CONFIGS["simd"]
+
+
+def test_every_board_loads() -> None:
+    for name in NAMES:
+        board = load(name)
+        assert board.name == name
+        assert board.part.lower().startswith(("xc7a", "lfe5u"))
+
+
+def test_a_board_that_is_not_known_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"^board must be .*, not 'arty_a7'; the nearest is arty"):
+        load("arty_a7")
+
+
+def test_ecp5_has_too_few_multipliers_for_128() -> None:
+    expected = (
+        "config must be simd, 32 or 64 on ecpix5_85f, not 128: an ECP5 multiplier does one int8 "
+        "product, and there are 156 for 128 products, the requantizer and the CPU"
+    )
+    with pytest.raises(BoardError, match=f"^{re.escape(expected)}$"):
+        check_board(load("ecpix5_85f"), ENGINE_CONFIGS["128"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "arty_a7_35",
+        "ecpix5_85f",
+        pytest.param("arty_a7_100", marks=pytest.mark.nightly),
+        pytest.param("ulx3s_85f", marks=pytest.mark.nightly),
+    ],
+)
+def test_a_boards_files(name: str) -> None:
+    board = load(name)
+    made = system_files(board, SIMD, toolchain=board.toolchains[0], sys_clk_hz=board.sys_clk_hz)
+    # The image calibrates the memory and holds the loader.
+    assert len(made.boot_image.raw) <= ONCHIP_BYTES
+    assert f"#define KIWICHA_SYS_CLK_HZ {board.sys_clk_hz}u" in made.soc_header
+    words = made.files["soc_onchip.init"].split()
+    assert int(words[0], 16) == int.from_bytes(made.boot_image.raw[:4], "little")
+    assert b'$readmemh("soc_onchip.init"' in made.files["soc.v"]
+    for text in made.files.values():
+        assert sys.prefix.encode() not in text
+        assert not re.search(rb"20\d\d-\d\d-\d\d", text)
+
+
+@pytest.mark.nightly
+def test_the_text_depends_on_the_inputs_alone(tmp_path: Path) -> None:
+    board = load("ulx3s_85f")
+    made = system_files(board, SIMD, toolchain="trellis", sys_clk_hz=50_000_000)
+    words = ["ulx3s_85f", "simd", str(tmp_path), "--toolchain", "trellis"]
+    subprocess.run(
+        [sys.executable, "-m", "kiwicha.boards.elaborate", *words, "--sys-clk-hz", "50000000"],
+        check=True,
+        capture_output=True,
+    )
+    for name, raw in made.files.items():
+        if name != "soc_onchip.init":
+            assert (tmp_path / name).read_bytes() == raw
+
+
+def test_arty_has_scripts_of_both_toolchains() -> None:
+    board = load("arty_a7_35")
+    made = system_files(board, SIMD, toolchain="vivado", sys_clk_hz=board.sys_clk_hz)
+    files = {name: raw.decode() for name, raw in with_scripts(board, made.files).items()}
+    vref = "set_property INTERNAL_VREF 0.675 [get_iobanks 34]"
+    assert vref in files["soc.xdc"]
+    assert vref in files["openxc7.xdc"]
+    assert "set_false_path" not in files["openxc7.xdc"]
+    pins = re.compile(r"set_property LOC \w+ \[get_ports \{ddram_dq\[\d+\]\}\]")
+    assert len(pins.findall(files["soc.xdc"])) == len(pins.findall(files["openxc7.xdc"])) == 16
+    assert re.findall(r"read_verilog \{(.*)\}", files["soc.tcl"]) == ["cfu.v", "cpu.v", "soc.v"]
+    assert "synth_design" in files["soc.tcl"]
+    assert "--part xc7a35tcsg324-1 " in files["openxc7.sh"]

@@ -1,0 +1,64 @@
+"""``kiwicha load``, and the options of ``kiwicha run --target board``."""
+
+from pathlib import Path
+
+import pytest
+from support.command_line import Command
+
+from kiwicha import tools
+from kiwicha.commands import load
+
+
+def test_a_bitstream_must_have_been_built(kiwicha: Command, tmp_path: Path) -> None:
+    error = kiwicha.error("load", "ulx3s_85f", "--bitstream", tmp_path / "soc.bit")
+    assert error.endswith("make it with: kiwicha build ulx3s_85f --config 64")
+
+
+def test_a_missing_loader_is_reported(
+    kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "soc.bit").write_bytes(b"bits")
+    monkeypatch.setattr(load.shutil, "which", lambda program: None)
+    error = kiwicha.error("load", "ulx3s_85f", "--bitstream", tmp_path / "soc.bit")
+    assert error.startswith("openFPGALoader must be installed; get it with: sudo apt-get install")
+
+
+def test_the_loader_gets_board_and_file(
+    kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "soc.bit"
+    path.write_bytes(b"bits")
+    ran: list[list[str]] = []
+
+    def run(command: list[str], name: str) -> None:
+        ran.append(command)
+
+    monkeypatch.setattr(load.shutil, "which", lambda program: f"/bin/{program}")
+    monkeypatch.setattr(tools, "run", run)
+    code, _, err = kiwicha("load", "arty_a7_35", "--bitstream", path)
+    assert code == 0, err
+    assert ran == [["openFPGALoader", "-b", "arty_a7_35t", str(path)]]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--target", "board"),
+        ("--target", "board", "--port", "/dev/x"),
+        ("--target", "board", "--board", "ulx3s_85f"),
+        ("--board", "ulx3s_85f", "--port", "/dev/x"),
+    ],
+    ids=" ".join,
+)
+def test_a_board_and_its_port_come_with_the_target(
+    kiwicha: Command, tiny: Path, words: tuple[str, ...]
+) -> None:
+    assert kiwicha.error("run", tiny, *words) == (
+        "--target board, --board and --port must come together"
+    )
+
+
+def test_a_port_that_is_not_there_is_reported(kiwicha: Command, tiny: Path, pixels: Path) -> None:
+    words = ("--target", "board", "--board", "ulx3s_85f", "--port", "/dev/no-such-port")
+    error = kiwicha.error("run", tiny, "--input", pixels, *words)
+    assert error.startswith("serial port must be one that can be opened: ")
