@@ -8,7 +8,7 @@ from support import random_models
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_model, compile_stages, engine_choice, engine_schedule
-from kiwicha.isa import ENGINE_CONFIGS, Config, Kernel, Where
+from kiwicha.isa import ALL_CONFIGS, ENGINE_CONFIGS, Config, Kernel, Where
 from kiwicha.sim import reference
 
 ENGINE, CPU, SIMD, NONE = Where.ENGINE, Where.CPU, Where.SIMD, Where.NONE
@@ -129,7 +129,8 @@ def test_layers_that_do_not_fit_stay_with_the_cpu(monkeypatch: pytest.MonkeyPatc
     raw = Layers(1, 1, 1, 8).conv(1024).conv(8).build()
     assert places(raw) == [ENGINE, ENGINE]
     small = Config("small", True, "", 64, 512)
-    monkeypatch.setitem(ENGINE_CONFIGS, small.name, small)
+    for known in (ALL_CONFIGS, ENGINE_CONFIGS):
+        monkeypatch.setitem(known, small.name, small)
     program = compile_model(raw, small)
     assert [layer.where for layer in program.layers] == [SIMD, SIMD]
 
@@ -153,7 +154,8 @@ def test_long_lists_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_layer_of_too_many_stripes_stays_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ENGINE_CONFIGS, "small", Config("small", True, "", 64, 1024))
+    for known in (ALL_CONFIGS, ENGINE_CONFIGS):
+        monkeypatch.setitem(known, "small", Config("small", True, "", 64, 1024))
     raw = Layers(1, 64, 16, 8).conv(8).build()
     (step,) = compile_model(raw, "small").steps
     assert step.params.job_count > 4
