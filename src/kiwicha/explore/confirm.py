@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kiwicha.boards.resources import synth_xilinx_resources
+from kiwicha.boards.synthesis import synth_xilinx_resources
 from kiwicha.compiler import compile_model
 from kiwicha.gateware.cfu import verilog
 from kiwicha.gateware.engine.multiply_accumulate import Vendor
