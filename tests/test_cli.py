@@ -40,7 +40,7 @@ def test_the_installed_command_returns_the_exit_code() -> None:
         (["--versio"], "No such option: --versio"),
         (["rum"], "No such command 'rum'."),
         (["run"], "Missing argument"),
-        (["run", "demo", "--target", "board"], "Invalid value for '--target': "),
+        (["run", "demo", "--target", "fpga"], "Invalid value for '--target': "),
         (["run", "demo", "--max-cycles", "0"], "Invalid value for '--max-cycles': "),
         (["models", "list", "extra"], "Got unexpected extra argument"),
     ],

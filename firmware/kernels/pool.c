@@ -36,8 +36,9 @@ static struct window window_at(const struct kiwicha_pool *p, uint32_t out_y, uin
     return window;
 }
 
-static int32_t average(const struct kiwicha_pool *p, const int8_t *input, uint32_t batch,
-                       const struct window *window, uint32_t channel)
+KIWICHA_FALLBACK static int32_t average(const struct kiwicha_pool *p, const int8_t *input,
+                                        uint32_t batch, const struct window *window,
+                                        uint32_t channel)
 {
     int32_t sum = 0;
     int32_t count = 0;
@@ -52,8 +53,9 @@ static int32_t average(const struct kiwicha_pool *p, const int8_t *input, uint32
     return (sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count) - p->offset;
 }
 
-static int32_t maximum(const struct kiwicha_pool *p, const int8_t *input, uint32_t batch,
-                       const struct window *window, uint32_t channel)
+KIWICHA_FALLBACK static int32_t maximum(const struct kiwicha_pool *p, const int8_t *input,
+                                        uint32_t batch, const struct window *window,
+                                        uint32_t channel)
 {
     int32_t result = INT8_MIN;
     for (uint32_t y = window->y_begin; y < window->y_end; y++) {
@@ -66,9 +68,10 @@ static int32_t maximum(const struct kiwicha_pool *p, const int8_t *input, uint32
     return result;
 }
 
-static inline enum kiwicha_status run(const struct kiwicha_memory *memory, const void *params,
-                                      int32_t (*reduce)(const struct kiwicha_pool *, const int8_t *,
-                                                        uint32_t, const struct window *, uint32_t))
+KIWICHA_FALLBACK static inline enum kiwicha_status
+run(const struct kiwicha_memory *memory, const void *params,
+    int32_t (*reduce)(const struct kiwicha_pool *, const int8_t *, uint32_t, const struct window *,
+                      uint32_t))
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
@@ -92,13 +95,14 @@ static inline enum kiwicha_status run(const struct kiwicha_memory *memory, const
     return KIWICHA_STATUS_OK;
 }
 
-enum kiwicha_status kiwicha_run_average_pool(const struct kiwicha_memory *memory,
-                                             const void *params)
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_average_pool(const struct kiwicha_memory *memory,
+                                                              const void *params)
 {
     return run(memory, params, average);
 }
 
-enum kiwicha_status kiwicha_run_max_pool(const struct kiwicha_memory *memory, const void *params)
+KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_max_pool(const struct kiwicha_memory *memory,
+                                                          const void *params)
 {
     return run(memory, params, maximum);
 }

@@ -1,3 +1,4 @@
+#include "check.h"
 #include "custom.h"
 
 struct parameters {
@@ -7,7 +8,8 @@ struct parameters {
 
 kiwicha_custom_function channel_shuffle;
 
-enum kiwicha_status channel_shuffle(const struct kiwicha_custom_call *call)
+/* On-chip memory is short: KIWICHA_SMALL, of check.h, compiles for size. */
+KIWICHA_SMALL enum kiwicha_status channel_shuffle(const struct kiwicha_custom_call *call)
 {
     const struct parameters *p = call->parameters;
     if (call->input_count != 1 || call->parameters_bytes != sizeof(*p) || p->groups == 0 ||
