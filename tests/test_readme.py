@@ -102,6 +102,15 @@ def test_update_replaces_what_stands_between_the_markers(tmp_path: Path) -> None
     assert documents.update(folder, is_check=True) == []
 
 
+def test_profiles_are_taken_out_of_results(tmp_path: Path) -> None:
+    folder = project(tmp_path, f"{documents.BEGIN}\n{documents.END}\n")
+    path = folder / "docs" / "results" / "a.json"
+    path.write_text(json.dumps([run(profile={"layers": []}), run()]))
+    assert "docs/results/a.json" in documents.update(folder, is_check=False)
+    assert json.loads(path.read_text()) == [run(), run()]
+    assert documents.update(folder, is_check=True) == []
+
+
 def test_a_document_without_markers_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^document must have the markers "):
         documents.update(project(tmp_path, "nothing"), is_check=False)

@@ -2,6 +2,7 @@
 
 - The README's results, between two markers: a table for each file of ``docs/results``, which is
   what ``kiwicha bench --json`` or ``kiwicha area --json`` wrote, above the command that wrote it.
+  The profiles of runs, which are large, are taken out of these files.
 - ``docs/supported.md``: the compiler's support rules.
 - ``docs/vela.md``: the runs that ``kiwicha bench --compare vela`` measured.
 - ``docs/boards.md``: a section for each file of ``docs/results/boards``, which is what ``kiwicha
@@ -169,6 +170,16 @@ def _operator_row(name: str) -> str:
     return f"| {name} | {'CPU' if condition is None else 'engine'} | {condition or ''} |"
 
 
+def _has_profiles(value: Any) -> bool:
+    return isinstance(value, list) and any("profile" in run for run in value)
+
+
+def _without_profiles(runs: list[dict[str, Any]]) -> str:
+    """Return results as JSON without what is for ``kiwicha report`` and no document shows."""
+    kept = [{key: item for key, item in run.items() if key != "profile"} for run in runs]
+    return json.dumps(kept, indent=2) + "\n"
+
+
 def update(project: Path, *, is_check: bool) -> list[str]:
     """Write the documents that are stale, or only find them.
 
@@ -198,6 +209,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _SUPPORTED: supported(),
         _VELA: vela_page(runs),
         _BOARDS: boards_page(measured(_BOARD_RESULTS)),
+        **{name: _without_profiles(value) for name, value in runs.items() if _has_profiles(value)},
     }
     stale = []
     for name, text in wanted.items():
