@@ -6,7 +6,7 @@ from support.tflite_builder import ModelBuilder
 
 __all__ = ["SHAPE", "two_heads"]
 
-SHAPE = (1, 8, 8, 8)
+SHAPE = (1, 24, 24, 8)
 
 
 def two_heads() -> bytes:
