@@ -4,17 +4,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kiwicha import cache
 from kiwicha.boards import xilinx, yowasp
 from kiwicha.boards.board import Board, Family
-from kiwicha.boards.place_and_route import Timing, place_and_route, read_timing
+from kiwicha.boards.place_and_route import Timing, arguments, place_and_route, read_timing
 from kiwicha.boards.stopwatch import seconds_of
-from kiwicha.boards.synthesis import NETLIST, read_cells, synthesise
-from kiwicha.boards.system import CONSTRAINTS, TOP, system_files
+from kiwicha.boards.synthesis import NETLIST, read_cells, script, synthesise
+from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP, system_files
 from kiwicha.boards.utilization import utilization
 from kiwicha.errors import BoardError
 from kiwicha.isa import Config
 
-__all__ = ["BuildReport", "build_board"]
+__all__ = ["BuildReport", "build_board", "fingerprint"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class BuildReport:
         None if it was not made.
     versions : mapping
         Tools by name.
+    inputs : str
+        The `fingerprint` of what was built.
     seconds : float
         Time that the tools took when they ran, which may have been earlier.
     """
@@ -60,6 +63,7 @@ class BuildReport:
     files: Mapping[str, bytes]
     bitstream: bytes | None
     versions: Mapping[str, str]
+    inputs: str
     seconds: float
 
     @property
@@ -92,8 +96,31 @@ class BuildReport:
             "timing": timing,
             "has_bitstream": self.bitstream is not None,
             "versions": dict(self.versions),
+            "inputs": self.inputs,
             "build_seconds": round(self.seconds),
         }
+
+
+def fingerprint(board: Board, files: Mapping[str, bytes], *, speed_grade: int | None = None) -> str:
+    """Return a hash of what resources and clock of a system depend on, besides the tools.
+
+    Parameters
+    ----------
+    board : Board
+        Where it runs.
+    files : mapping
+        Contents of the system's files by name: Verilog and constraints count. What the on-chip
+        memory holds changes the bitstream and neither resources nor clock.
+    speed_grade : int or None
+        As for `build_board`.
+    """
+    pins = CONSTRAINTS[board.family]
+    parts: list[str | bytes] = [script(SOURCES, top=TOP, family=board.family)]
+    if board.family is Family.ECP5:
+        parts += arguments(board.part, speed_grade)
+    for name in (*SOURCES, pins):
+        parts += [name, files[name]]
+    return cache.digest(parts)
 
 
 def build_board(
@@ -200,5 +227,6 @@ def build_board(
         files=files,
         bitstream=bitstream,
         versions=versions,
+        inputs=fingerprint(board, system.files, speed_grade=speed_grade),
         seconds=seconds,
     )

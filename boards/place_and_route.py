@@ -12,7 +12,15 @@ from kiwicha.boards import yowasp
 from kiwicha.boards.stopwatch import timed
 from kiwicha.errors import BoardError
 
-__all__ = ["BITSTREAM", "Placed", "Step", "Timing", "place_and_route", "read_timing"]
+__all__ = [
+    "BITSTREAM",
+    "Placed",
+    "Step",
+    "Timing",
+    "arguments",
+    "place_and_route",
+    "read_timing",
+]
 
 BITSTREAM = "soc.bit"
 REPORT = "report.json"
@@ -96,6 +104,25 @@ def _device(part: str, speed_grade: int | None) -> list[str]:
     return [_DEVICES[match[1]], "--package", _PACKAGES[match[3]], "--speed", grade]
 
 
+def arguments(part: str, speed_grade: int | None = None, seed: int = 1) -> list[str]:
+    """Return nextpnr's arguments; ours are as for `place_and_route`.
+
+    Raises
+    ------
+    BoardError
+        If the part is not known.
+    """
+    return [
+        *_device(part, speed_grade),
+        *("--json", _NETLIST, "--lpf", _PINS, "--textcfg", _CONFIG, "--seed", str(seed)),
+        *("--report", REPORT, "--detailed-timing-report", "--quiet"),
+        # Five times as fast as the default on a design of this size, and no worse.
+        *("--router", "router2"),
+        # A design that is too slow is reported as such.
+        "--timing-allow-fail",
+    ]
+
+
 def place_and_route(
     netlist: bytes,
     pins: bytes,
@@ -130,23 +157,15 @@ def place_and_route(
         If the part is not known.
     """
     versions = yowasp.require(yowasp.NEXTPNR_ECP5)
-    arguments = [
-        *_device(part, speed_grade),
-        *("--json", _NETLIST, "--lpf", _PINS, "--textcfg", _CONFIG, "--seed", str(seed)),
-        *("--report", REPORT, "--detailed-timing-report", "--quiet"),
-        # Five times as fast as the default on a design of this size, and no worse.
-        *("--router", "router2"),
-        # A design that is too slow is reported as such.
-        "--timing-allow-fail",
-    ]
+    words = arguments(part, speed_grade, seed)
     pack = ["--compress", _CONFIG, "--bit", BITSTREAM]
-    key = cache.digest([*arguments, *pack, *versions.values(), netlist, pins])
+    key = cache.digest([*words, *pack, *versions.values(), netlist, pins])
 
     def builder(folder: Path) -> None:
         (folder / _NETLIST).write_bytes(netlist)
         (folder / _PINS).write_bytes(pins)
         with timed(folder):
-            yowasp.nextpnr_ecp5(folder, arguments)
+            yowasp.nextpnr_ecp5(folder, words)
             yowasp.ecppack(folder, pack)
         for name in (_NETLIST, _CONFIG):
             (folder / name).unlink()

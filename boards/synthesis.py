@@ -1,7 +1,7 @@
 """From Verilog to cells of an FPGA, with Yosys."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from kiwicha.boards.board import Family
 from kiwicha.boards.stopwatch import timed
 from kiwicha.boards.utilization import cells_by_module, module_names, utilization
 
-__all__ = ["CELLS", "NETLIST", "read_cells", "synth_xilinx_resources", "synthesise"]
+__all__ = ["CELLS", "NETLIST", "read_cells", "script", "synth_xilinx_resources", "synthesise"]
 
 NETLIST = "netlist.json"
 CELLS = "cells.json"
@@ -23,6 +23,19 @@ _COMMANDS = {
 }
 # nextpnr-ecp5 makes the pads of ECP5 itself.
 _WITHOUT_PADS = {Family.XC7: " -noiopad", Family.ECP5: ""}
+
+
+def script(sources: Iterable[str], *, top: str, family: Family, has_pads: bool = True) -> str:
+    """Return Yosys' commands for a synthesis; arguments as for `synthesise`."""
+    command = f"{_COMMANDS[family]}{'' if has_pads else _WITHOUT_PADS[family]} -top {top}"
+    return "; ".join([
+        *(f"read_verilog {name}" for name in sources),
+        # Migen writes its attributes as texts.
+        'attrmap -tocase keep -imap keep="true" keep=1 -imap keep="false" keep=0 -remove keep=0',
+        command,
+        "autoname",
+        f"write_json {NETLIST}",
+    ])
 
 
 def synthesise(
@@ -58,23 +71,15 @@ def synthesise(
     """
     versions = yowasp.require(yowasp.YOSYS)
     sources = sorted(name for name in files if name.endswith(".v"))
-    command = f"{_COMMANDS[family]}{'' if has_pads else _WITHOUT_PADS[family]} -top {top}"
-    script = "; ".join([
-        *(f"read_verilog {name}" for name in sources),
-        # Migen writes its attributes as texts.
-        'attrmap -tocase keep -imap keep="true" keep=1 -imap keep="false" keep=0 -remove keep=0',
-        command,
-        "autoname",
-        f"write_json {NETLIST}",
-    ])
+    commands = script(sources, top=top, family=family, has_pads=has_pads)
     contents = [part for name in sorted(files) for part in (name, files[name])]
-    key = cache.digest([script, str(keeps_netlist), *versions.values(), *contents])
+    key = cache.digest([commands, str(keeps_netlist), *versions.values(), *contents])
 
     def builder(folder: Path) -> None:
         for name, raw in files.items():
             (folder / name).write_bytes(raw)
         with timed(folder):
-            yowasp.yosys(folder, script)
+            yowasp.yosys(folder, commands)
         netlist = json.loads((folder / NETLIST).read_text(encoding="utf-8"))
         modules = {
             module

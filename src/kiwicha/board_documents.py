@@ -5,20 +5,30 @@ from typing import Any
 
 from kiwicha.errors import UsageError
 
-__all__ = ["boards_page"]
+__all__ = ["boards_page", "build_command"]
 
 _PAGE = """\
 # Boards
 
 Written by `python -m kiwicha.documents` from `docs/results/boards/*.json`, which `kiwicha build`
-measured. {intro}
+measured; a test fails if the hardware or the tools have changed since. Resources are those of the
+whole system on chip after synthesis: CPU, DRAM controller, on-chip memory with the boot image, and
+CFU. On ECP5 the bitstream was made, and the clock is that of the placed and routed design. On
+Xilinx parts Yosys counted (`synth_xilinx`), and Vivado or openXC7 goes on: there is no clock to
+tell. A block RAM has 36 Kbit on Xilinx parts and 18 Kbit on ECP5; a multiplier is a DSP48E1 or a
+MULT18X18D.
 
-{tables}"""
+{summary}
 
-_INTRO = """\
-Resources are those of the whole system on chip after synthesis: CPU, DRAM controller,
-on-chip memory with the boot image, and CFU. On ECP5 the bitstream was made and the clock is that
-of the placed and routed design; on Xilinx parts Yosys counted, and Vivado or openXC7 goes on."""
+{sections}"""
+
+_COLUMNS = {
+    "LUT": ("LUT",),
+    "FF": ("FF",),
+    "block RAM": ("BRAM36", "BRAM"),
+    "multipliers": ("DSP48E1", "DSP"),
+}
+"""Of the summary, with the names that the families have for them."""
 
 
 def boards_page(files: Mapping[str, Any]) -> str:
@@ -34,58 +44,28 @@ def boards_page(files: Mapping[str, Any]) -> str:
     UsageError
         If a file holds something else.
     """
-    parts = []
+    rows, sections = [], []
     for name, report in sorted(files.items()):
         try:
-            parts.append(_report(name, report))
+            rows.append(_row(report))
+            sections.append(_section(name, report))
         except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(
                 f"results must be those of kiwicha build: {error!r} ({name})"
             ) from error
-    return _PAGE.format(intro=_INTRO, tables="\n".join(parts))
+    return _PAGE.format(summary=_summary(rows), sections="\n".join(sections))
 
 
-def _report(name: str, report: Mapping[str, Any]) -> str:
-    resources, capacity = report["resources"], report["capacity"]
-    lines = [f"## {report['board']}, {report['config']}", ""]
-    lines += [_summary(report), ""]
-    lines.append("| module | " + " | ".join(resources) + " |")
-    lines.append("|---|" + "---:|" * len(resources))
-    for module, counts in report["modules"].items():
-        if any(counts.values()):
-            lines.append(f"| {module} | {_row(counts)} |")
-    lines.append(f"| all | {_row(resources)} |")
-    limits = (f"{capacity[key]:,g}" if key in capacity else "" for key in resources)
-    lines.append(f"| {report['part']} | " + " | ".join(limits) + " |")
-    versions = ", ".join(f"{tool} {number}" for tool, number in report["versions"].items())
-    lines += ["", f"`{_command(name, report)}` ({versions})", ""]
-    return "\n".join(lines)
+def build_command(name: str, report: Mapping[str, Any]) -> str:
+    """Return the command that measures a report anew.
 
-
-def _row(counts: Mapping[str, float]) -> str:
-    return " | ".join(f"{count:,g}" for count in counts.values())
-
-
-def _summary(report: Mapping[str, Any]) -> str:
-    over = [key for key, limit in report["capacity"].items() if report["resources"][key] > limit]
-    fits = f"Does not fit: {', '.join(over)}." if over else "Fits."
-    timing = report["timing"]
-    if timing is None:
-        return f"{fits} Synthesis took {_minutes(report)}."
-    grade = "" if report["speed_grade"] is None else f" at speed grade {report['speed_grade']}"
-    path = timing["critical_path"]
-    ends = f"`{path[0]['cell']}` to `{path[-1]['cell']}`" if path else "unknown"
-    clock = f"{timing['fmax_mhz']:.1f} MHz, {timing['target_mhz']:.1f} MHz wanted"
-    return (
-        f"{fits} Clock{grade}: {clock}; critical path: {ends}. The build took {_minutes(report)}."
-    )
-
-
-def _minutes(report: Mapping[str, Any]) -> str:
-    return f"{report['build_seconds'] / 60:.0f} min"
-
-
-def _command(name: str, report: Mapping[str, Any]) -> str:
+    Parameters
+    ----------
+    name : str
+        Path of the JSON file.
+    report : mapping
+        Its contents.
+    """
     words = ["kiwicha build", report["board"], "--config", report["config"]]
     words += ["--clock", f"{report['sys_clk_hz'] / 1e6:g}"]
     if report["speed_grade"] is not None:
@@ -93,3 +73,66 @@ def _command(name: str, report: Mapping[str, Any]) -> str:
     if not report["has_bitstream"]:
         words.append("--no-compile")
     return " ".join([*words, "--json", name])
+
+
+def _summary(rows: list[list[str]]) -> str:
+    header = ["board", "config", *_COLUMNS, "clock", "time"]
+    line = "|---|---|" + "---:|" * (len(header) - 2)
+    return "\n".join([_cells(header), line, *map(_cells, rows)])
+
+
+def _cells(texts: list[str]) -> str:
+    return f"| {' | '.join(texts)} |"
+
+
+def _row(report: Mapping[str, Any]) -> list[str]:
+    used, capacity = report["resources"], report["capacity"]
+    row = [_title(report), report["config"]]
+    for names in _COLUMNS.values():
+        (name,) = (name for name in names if name in used)
+        over = " (does not fit)" if used[name] > capacity[name] else ""
+        row.append(f"{used[name]:,g} of {capacity[name]:,g}{over}")
+    timing = report["timing"]
+    clock = "" if timing is None else f"{timing['fmax_mhz']:.1f} MHz"
+    return [*row, clock, _minutes(report)]
+
+
+def _title(report: Mapping[str, Any]) -> str:
+    grade = report["speed_grade"]
+    return f"{report['board']}{'' if grade is None else f', speed grade {grade}'}"
+
+
+def _section(name: str, report: Mapping[str, Any]) -> str:
+    resources, capacity = report["resources"], report["capacity"]
+    lines = [f"## {_title(report)}, {report['config']}", "", _verdict(report), ""]
+    lines.append(_cells(["module", *resources]))
+    lines.append("|---|" + "---:|" * len(resources))
+    for module, counts in report["modules"].items():
+        if any(counts.values()):
+            lines.append(_counts(module, counts))
+    lines.append(_counts("all", resources))
+    limits = (f"{capacity[key]:,g}" if key in capacity else "" for key in resources)
+    lines.append(_cells([report["part"], *limits]))
+    versions = ", ".join(f"{tool} {number}" for tool, number in report["versions"].items())
+    lines += ["", f"`{build_command(name, report)}` ({versions})", ""]
+    return "\n".join(lines)
+
+
+def _counts(label: str, counts: Mapping[str, float]) -> str:
+    return _cells([label, *(f"{count:,g}" for count in counts.values())])
+
+
+def _verdict(report: Mapping[str, Any]) -> str:
+    over = [key for key, limit in report["capacity"].items() if report["resources"][key] > limit]
+    fits = f"Does not fit: {', '.join(over)}." if over else "Fits."
+    timing = report["timing"]
+    if timing is None:
+        return f"{fits} Synthesis took {_minutes(report)}."
+    path = timing["critical_path"]
+    ends = f"`{path[0]['cell']}` to `{path[-1]['cell']}`" if path else "unknown"
+    clock = f"{timing['fmax_mhz']:.1f} MHz, {timing['target_mhz']:.1f} MHz wanted"
+    return f"{fits} Clock: {clock}; critical path: {ends}. The build took {_minutes(report)}."
+
+
+def _minutes(report: Mapping[str, Any]) -> str:
+    return f"{report['build_seconds'] / 60:.0f} min"
