@@ -11,8 +11,7 @@ from cocotb.triggers import FallingEdge, ReadOnly
 from numpy.typing import NDArray
 
 from kiwicha.gateware.engine.job import ADDRESS_BITS
-from kiwicha.gateware.engine.scratchpad import LINE_BYTES
-from kiwicha.isa_engine import JobFlag
+from kiwicha.isa_engine import LINE_BYTES, JobFlag
 from kiwicha.sim.random_jobs import Work
 from kiwicha.sim.stream_drivers import Driver
 

@@ -10,6 +10,8 @@ import numpy as np
 from kiwicha import codec
 from kiwicha.engine_packing import stream_shape
 from kiwicha.isa_engine import (
+    LINE_BYTES,
+    TRANSFER_FLAG,
     EngineError,
     EngineJob,
     EngineTransfer,
@@ -21,9 +23,6 @@ from kiwicha.sim.stand_in_core import digest
 
 __all__ = ["Broken", "JobList", "Machine", "broken", "make_job"]
 
-_LINE = 16
-_PROGRAM_BIT = 1 << 31
-_STORE_BIT = 1 << 31
 _TRANSFER_NUMBER = 1 << 15
 _MAX_LINES = 150
 
@@ -57,10 +56,10 @@ class Machine:
 
     def __init__(self, rng: random.Random, *, macs: int, scratchpad_bytes: int) -> None:
         self.rng, self.macs = rng, macs
-        sizes = [_LINE * rng.randint(2400, 2600) for _ in range(2)]
-        first = _LINE * rng.randint(1, 40)
+        sizes = [LINE_BYTES * rng.randint(2400, 2600) for _ in range(2)]
+        first = LINE_BYTES * rng.randint(1, 40)
         self.program = Window(first, sizes[0], is_writable=False)
-        self.arena = Window(first + sizes[0] + _LINE * rng.randint(0, 9), sizes[1], True)
+        self.arena = Window(first + sizes[0] + LINE_BYTES * rng.randint(0, 9), sizes[1], True)
         self.dram = bytearray(rng.randbytes(self.arena.first + sizes[1] + 999))
         self.scratchpad = np.zeros(scratchpad_bytes, np.uint8)
         self.is_known = np.ones(scratchpad_bytes, bool)
@@ -68,7 +67,7 @@ class Machine:
     def make_list(self, steps: int) -> JobList:
         """Write a list and its weights into the Program; the order of its steps is a legal one."""
         rng = self.rng
-        cursor = self.rng.randrange(0, 64, _LINE)
+        cursor = self.rng.randrange(0, 64, LINE_BYTES)
         made = JobList(cursor)
         cursor += steps * EngineJob.size_bytes()
         self._line = rng.randrange(8)
@@ -77,7 +76,7 @@ class Machine:
         for _ in range(steps):
             kind = rng.choice(("load", "job", "job", "store"))
             lines = rng.choice((1, 2, rng.randint(1, 20), rng.randint(1, _MAX_LINES)))
-            if self._line + lines + 4 > len(self.scratchpad) // _LINE:
+            if self._line + lines + 4 > len(self.scratchpad) // LINE_BYTES:
                 break
             if kind == "job" and inputs:
                 cursor = self._add_job(made, cursor, rng.choice(inputs))
@@ -103,21 +102,26 @@ class Machine:
     def _add_load(self, made: JobList, lines: int) -> None:
         rng = self.rng
         # A job reads the first line: all of it must be known.
-        count = _LINE * lines - (rng.choice((0, rng.randint(0, 15))) if lines > 1 else 0)
+        count = LINE_BYTES * lines - (rng.choice((0, rng.randint(0, 15))) if lines > 1 else 0)
         window = rng.choice((self.program, self.arena))
-        offset = rng.choice((window.bytes - _LINE * lines, _LINE * rng.randrange(1, 2000)))
-        bit = _PROGRAM_BIT if window is self.program else 0
-        first = _LINE * self._line
+        offset = rng.choice((
+            window.bytes - LINE_BYTES * lines,
+            LINE_BYTES * rng.randrange(1, 2000),
+        ))
+        bit = TRANSFER_FLAG if window is self.program else 0
+        first = LINE_BYTES * self._line
         wait = rng.randint(0, len(made.jobs))
         made.transfers.append(EngineTransfer(offset | bit, first, count, wait, 0))
         self._line += lines
 
     def _add_store(self, made: JobList, jobs: int, line: int) -> None:
         rng = self.rng
-        count = rng.randint(1, _LINE * made.jobs[jobs - 1].groups)
-        offset = rng.choice((self.arena.bytes - _LINE * 4, _LINE * rng.randrange(2000)))
+        count = rng.randint(1, LINE_BYTES * made.jobs[jobs - 1].groups)
+        offset = rng.choice((self.arena.bytes - LINE_BYTES * 4, LINE_BYTES * rng.randrange(2000)))
         wait = rng.randint(jobs, len(made.jobs))
-        made.transfers.append(EngineTransfer(offset, _LINE * line, count | _STORE_BIT, wait, 0))
+        made.transfers.append(
+            EngineTransfer(offset, LINE_BYTES * line, count | TRANSFER_FLAG, wait, 0)
+        )
 
     def _add_job(self, made: JobList, cursor: int, source: tuple[int, int]) -> int:
         """Add a job that reads the line of a load; return the end of its weights."""
@@ -131,8 +135,8 @@ class Machine:
             flags=flags,
             wait_transfers=rng.randint(source[0], len(made.transfers)),
             groups=groups,
-            first_address=_LINE * source[1],
-            output_address=_LINE * self._line,
+            first_address=LINE_BYTES * source[1],
+            output_address=LINE_BYTES * self._line,
             output_columns=rng.choice((3, rng.randint(3, 200))),
             group_words=words,
             weights_offset=cursor,
@@ -161,19 +165,19 @@ class Machine:
                 jobs += 1
 
     def _transfer(self, transfer: EngineTransfer) -> None:
-        is_program = bool(transfer.dram_offset & _PROGRAM_BIT)
+        is_program = transfer.is_in_program
         window = self.program if is_program else self.arena
-        first = window.first + (transfer.dram_offset & ~_PROGRAM_BIT)
-        count = transfer.bytes & ~_STORE_BIT
+        first = window.first + transfer.window_offset
+        count = transfer.moved_bytes
         place = slice(transfer.scratchpad_address, transfer.scratchpad_address + count)
-        if transfer.bytes & _STORE_BIT:
+        if transfer.is_store:
             self.dram[first : first + count] = self.scratchpad[place].tobytes()
         else:
             self.scratchpad[place] = np.frombuffer(self.dram[first : first + count], np.uint8)
             self.is_known[place] = True
 
     def _compute(self, job: EngineJob) -> None:
-        source = self.scratchpad[job.first_address : job.first_address + _LINE]
+        source = self.scratchpad[job.first_address : job.first_address + LINE_BYTES]
         line = int.from_bytes(source.tobytes(), "little")
         first, shape = self.program.first + job.weights_offset, stream_shape(job, self.macs)
         stream = bytes(self.dram[first : first + job.weights_bytes])
@@ -182,8 +186,8 @@ class Machine:
         size = shape.raw_bytes // shape.groups
         for group in range(job.groups):
             beats = [
-                int.from_bytes(stream[at : at + _LINE], "little")
-                for at in range(group * size, (group + 1) * size, _LINE)
+                int.from_bytes(stream[at : at + LINE_BYTES], "little")
+                for at in range(group * size, (group + 1) * size, LINE_BYTES)
             ]
             result = digest(
                 beats,
@@ -192,11 +196,11 @@ class Machine:
                 is_unsigned=bool(job.flags & JobFlag.UNSIGNED),
                 is_table=job.kind in {JobKind.ADD, JobKind.TABLE},
             )
-            place = job.output_address + _LINE * group
-            raw = np.frombuffer(result.to_bytes(_LINE, "little"), np.uint8)
-            self.scratchpad[place : place + _LINE] = raw
-            known = self.is_known[job.first_address : job.first_address + _LINE]
-            self.is_known[place : place + _LINE] = known
+            place = job.output_address + LINE_BYTES * group
+            raw = np.frombuffer(result.to_bytes(LINE_BYTES, "little"), np.uint8)
+            self.scratchpad[place : place + LINE_BYTES] = raw
+            known = self.is_known[job.first_address : job.first_address + LINE_BYTES]
+            self.is_known[place : place + LINE_BYTES] = known
 
 
 def make_job(**fields: Any) -> EngineJob:
@@ -247,8 +251,8 @@ _BAD_TRANSFERS: dict[EngineError, list[dict[str, int]]] = {
     EngineError.OUTSIDE_WINDOW: [
         {"dram_offset": 1 << 17},
         {"dram_offset": 0x7FFF_FFF0},
-        {"dram_offset": _PROGRAM_BIT | 1 << 17},
-        {"dram_offset": _PROGRAM_BIT, "bytes": _STORE_BIT | 16, "wait_jobs": 0},
+        {"dram_offset": TRANSFER_FLAG | 1 << 17},
+        {"dram_offset": TRANSFER_FLAG, "bytes": TRANSFER_FLAG | 16, "wait_jobs": 0},
     ],
 }
 
@@ -269,7 +273,7 @@ def broken(made: JobList, error: EngineError, rng: random.Random) -> Broken | No
         if job.flags & JobFlag.CODED and rng.random() < 0.6:
             bit = 8 * job.weights_offset + rng.randrange(8 * job.weights_bytes)
             return Broken(error, number, {}, bit)
-        change = {"weights_bytes": job.weights_bytes + rng.choice((-_LINE, _LINE))}
+        change = {"weights_bytes": job.weights_bytes + rng.choice((-LINE_BYTES, LINE_BYTES))}
         made.jobs[number] = dataclasses.replace(job, **change)
         return Broken(error, number, change)
     choices: list[tuple[list[Any], dict[str, int], int]] = [

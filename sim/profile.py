@@ -29,7 +29,6 @@ _CAUSES = {
     "weights": Bit.WAITS_WEIGHTS,
     "transfers": Bit.WAITS_TRANSFERS,
 }
-_SIZE_MASK = (1 << 31) - 1
 
 
 def profile(
@@ -134,12 +133,12 @@ def _traffic(found: EngineList) -> Iterator[tuple[int, str, int]]:
     for job in found.jobs:
         yield job.layer, "weights", job.weights_bytes
     for number, transfer in enumerate(found.transfers):
-        if transfer.bytes > _SIZE_MASK:
+        if transfer.is_store:
             # Of the job whose results it stores.
             yield (
                 found.jobs[max(transfer.wait_jobs - 1, 0)].layer,
                 "stores",
-                (transfer.bytes & _SIZE_MASK),
+                transfer.moved_bytes,
             )
             continue
         waiting = (job.layer for job in found.jobs if job.wait_transfers > number)

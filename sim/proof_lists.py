@@ -10,10 +10,9 @@ from kiwicha.gateware.engine.job import JOB
 from kiwicha.gateware.engine.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.job_fetcher import JobFetcher
 from kiwicha.gateware.engine.memory_port import WORD_BYTES
-from kiwicha.gateware.engine.scratchpad import LINE_BYTES
 from kiwicha.gateware.engine.transfer_fetcher import LINE_BITS, TransferFetcher
 from kiwicha.gateware.engine.transfer_unit import TransferUnit
-from kiwicha.isa_engine import GROUP_WORDS, OUTPUT_BYTES, EngineError, JobKind
+from kiwicha.isa_engine import GROUP_WORDS, LINE_BYTES, OUTPUT_BYTES, EngineError, JobKind
 from kiwicha.sim.proof import Rules, assume_stream, check_stream
 
 __all__ = ["job_check", "job_fetcher", "transfer_fetcher", "transfer_unit"]

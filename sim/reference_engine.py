@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kiwicha.engine_list import read_list
 from kiwicha.errors import ProgramError
-from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
+from kiwicha.isa_engine import LINE_BYTES, EngineJob, EngineRun, EngineTransfer
 from kiwicha.layout import Ref
 from kiwicha.sim.reference_engine_jobs import (
     Scratchpad,
@@ -20,8 +20,6 @@ from kiwicha.sim.reference_memory import Memory
 
 __all__ = ["run_engine"]
 
-_FLAG = 1 << 31
-_LINE_BYTES = 16
 Range = tuple[int, int]
 
 
@@ -50,7 +48,7 @@ def run_engine(memory: Memory, params: EngineRun) -> NDArray[np.int8]:
         waits for itself, or if a job reads what nothing has written.
     """
     image = memory.load(params.image, np.uint8, (params.image.bytes,)).tobytes()
-    if len(image) % _LINE_BYTES:
+    if len(image) % LINE_BYTES:
         raise ProgramError(f"size of an image must be a multiple of 16, not {len(image)}")
     its_list = read_list(params, image)
     jobs, transfers = its_list.jobs, its_list.transfers
@@ -82,7 +80,7 @@ def run_engine(memory: Memory, params: EngineRun) -> NDArray[np.int8]:
 
 def _stream(image: bytes, job: EngineJob) -> bytes:
     end = job.weights_offset + job.weights_bytes
-    if end > len(image) or job.weights_offset % _LINE_BYTES or job.weights_bytes % _LINE_BYTES:
+    if end > len(image) or job.weights_offset % LINE_BYTES or job.weights_bytes % LINE_BYTES:
         raise ProgramError(f"weights must be aligned and inside the {len(image)} bytes ({job})")
     return image[job.weights_offset : end]
 
@@ -91,18 +89,18 @@ def _transfer(
     memory: Memory, image: bytes, transfer: EngineTransfer, scratchpad: Scratchpad
 ) -> NDArray[np.int8] | None:
     """Execute a transfer; return what went to the arena."""
-    size, start = transfer.bytes & ~_FLAG, transfer.scratchpad_address
-    offset = transfer.dram_offset & ~_FLAG
-    is_aligned = start % _LINE_BYTES == offset % _LINE_BYTES == 0
+    size, start = transfer.moved_bytes, transfer.scratchpad_address
+    offset = transfer.window_offset
+    is_aligned = start % LINE_BYTES == offset % LINE_BYTES == 0
     if not is_aligned or not size or start + size > len(scratchpad.bytes) or transfer.reserved:
         raise ProgramError(f"a transfer must be aligned and inside the scratchpad ({transfer})")
-    if transfer.bytes & _FLAG:
+    if transfer.is_store:
         if not scratchpad.is_written[start : start + size].all():
             raise ProgramError(f"what goes to the arena must be written before ({transfer})")
         values = scratchpad.bytes[start : start + size].view(np.int8).copy()
         memory.store(Ref(offset, size), values)
         return values
-    if transfer.dram_offset & _FLAG:
+    if transfer.is_in_program:
         if offset + size > len(image):
             raise ProgramError(f"a transfer must lie inside its image ({transfer})")
         values = np.frombuffer(image, np.int8)[offset : offset + size]
@@ -126,10 +124,10 @@ def _check_order(jobs: Sequence[EngineJob], transfers: Sequence[EngineTransfer],
             if transfer_waits[t] > j:
                 break
             start = transfers[t].scratchpad_address
-            size = transfers[t].bytes & ~_FLAG
-            is_load = not transfers[t].bytes & _FLAG
+            size = transfers[t].moved_bytes
+            is_load = not transfers[t].is_store
             # A load may write up to the end of its last line.
-            end = start + (-(-size // _LINE_BYTES) * _LINE_BYTES if is_load else size)
+            end = start + (-(-size // LINE_BYTES) * LINE_BYTES if is_load else size)
             if any(
                 first < end and start < last for first, last in (*(reads if is_load else ()), write)
             ):

@@ -5,15 +5,13 @@ from collections.abc import Sequence
 from kiwicha import isa
 from kiwicha.engine_list import read_list
 from kiwicha.errors import ProgramError
-from kiwicha.isa_engine import EngineRun
+from kiwicha.isa_engine import LINE_BYTES, EngineRun
 from kiwicha.layout import Ref, Struct
 from kiwicha.program import Step
 from kiwicha.sim.reference_memory import Memory
 
 __all__ = ["check_overlapped"]
 
-_FLAG = 1 << 31
-_LINE_BYTES = 16
 _WRITTEN = ("output", "scratch")
 Range = tuple[int, int]
 
@@ -55,10 +53,10 @@ def _arena_ranges(memory: Memory, run: EngineRun) -> tuple[list[Range], list[Ran
     image = memory.load(run.image, "u1", (run.image.bytes,)).tobytes()
     loads, stores = [], []
     for transfer in read_list(run, image).transfers:
-        start, size = transfer.dram_offset & ~_FLAG, transfer.bytes & ~_FLAG
-        if transfer.bytes & _FLAG:
+        start, size = transfer.window_offset, transfer.moved_bytes
+        if transfer.is_store:
             stores.append((start, start + size))
-        elif not transfer.dram_offset & _FLAG:
+        elif not transfer.is_in_program:
             # A load reads whole lines.
-            loads.append((start, start + -(-size // _LINE_BYTES) * _LINE_BYTES))
+            loads.append((start, start + -(-size // LINE_BYTES) * LINE_BYTES))
     return loads, stores

@@ -11,7 +11,8 @@ from kiwicha.gateware.engine.core import LINE_ACCESS
 from kiwicha.gateware.engine.engine import connect_core
 from kiwicha.gateware.engine.job import JOB
 from kiwicha.gateware.engine.memory_port import MEMORY_PORT
-from kiwicha.gateware.engine.scratchpad import LINE_BYTES, Scratchpad
+from kiwicha.gateware.engine.scratchpad import Scratchpad
+from kiwicha.isa_engine import LINE_BYTES
 
 __all__ = ["StandInCore", "StandInEngine", "digest"]
 

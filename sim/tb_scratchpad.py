@@ -7,7 +7,8 @@ import cocotb
 import numpy as np
 from cocotb.triggers import FallingEdge
 
-from kiwicha.gateware.engine.scratchpad import LINE_BYTES, Scratchpad
+from kiwicha.gateware.engine.scratchpad import Scratchpad
+from kiwicha.isa_engine import LINE_BYTES
 from kiwicha.sim import bench, stream_drivers
 
 __all__ = ["random_accesses"]

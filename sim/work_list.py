@@ -8,13 +8,10 @@ import numpy as np
 
 from kiwicha import codec
 from kiwicha.engine_packing import stream_shape
-from kiwicha.isa_engine import EngineJob, EngineTransfer, JobFlag
+from kiwicha.isa_engine import LINE_BYTES, TRANSFER_FLAG, EngineJob, EngineTransfer, JobFlag
 from kiwicha.sim.random_jobs import Work
 
 __all__ = ["WorkList", "work_list"]
-
-_LINE = 16
-_STORE_BIT = 1 << 31
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,11 +85,11 @@ def work_list(
     waits = (0, len(works)) if is_stuck else (0, 0)
     transfers = [
         EngineTransfer(half * k, half * k, half, wait, 0) for k, wait in enumerate(waits)
-    ] + [EngineTransfer(size, 0, size | _STORE_BIT, len(works), 0)]
-    cursor = len(works) * works[0].job.size_bytes() + len(transfers) * _LINE
+    ] + [EngineTransfer(size, 0, size | TRANSFER_FLAG, len(works), 0)]
+    cursor = len(works) * works[0].job.size_bytes() + len(transfers) * LINE_BYTES
     for number, (work, is_coded) in enumerate(zip(works, coded, strict=True)):
         stream = b"".join(
-            beat.to_bytes(_LINE, "little") for fill in work.fills for beat in fill.beats
+            beat.to_bytes(LINE_BYTES, "little") for fill in work.fills for beat in fill.beats
         )
         if is_coded:
             stream = codec.encode(stream, stream_shape(work.job, macs))

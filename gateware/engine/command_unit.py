@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.gateware.engine.core import LINE_ACCESS
 from kiwicha.gateware.engine.counters import Counters
 from kiwicha.gateware.engine.memory_port import WORD_BYTES, WORD_RANGE
-from kiwicha.gateware.engine.scratchpad import LINE_BYTES, Scratchpad
+from kiwicha.gateware.engine.scratchpad import Scratchpad
 from kiwicha.gateware.engine.sequencer import LIST, STATUS
-from kiwicha.isa_engine import MAX_JOBS, EngineOp
+from kiwicha.isa_engine import LINE_BYTES, MAX_JOBS, EngineOp
 
 __all__ = ["ENGINE_COMMAND", "CommandUnit"]
 

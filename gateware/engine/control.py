@@ -12,13 +12,12 @@ from kiwicha.gateware.engine.dma_writer import DmaWriter
 from kiwicha.gateware.engine.job import JOB
 from kiwicha.gateware.engine.job_fetcher import JobFetcher
 from kiwicha.gateware.engine.memory_port import MEMORY_PORT, MemoryPort
-from kiwicha.gateware.engine.scratchpad import LINE_BYTES
 from kiwicha.gateware.engine.sequencer import Sequencer
 from kiwicha.gateware.engine.transfer_fetcher import TransferFetcher
 from kiwicha.gateware.engine.transfer_unit import TransferUnit
 from kiwicha.gateware.engine.weight_loader import WeightLoader
 from kiwicha.gateware.engine.windows import Windows
-from kiwicha.isa_engine import EngineCounter
+from kiwicha.isa_engine import LINE_BYTES, EngineCounter
 
 __all__ = ["CORE_COUNTS", "Control"]
 

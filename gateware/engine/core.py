@@ -11,10 +11,10 @@ from kiwicha.gateware.engine.job import ADDRESS_BITS, JOB, OPERATION
 from kiwicha.gateware.engine.mac_array import ArrayMode, MacArray
 from kiwicha.gateware.engine.multiply_accumulate import OPERAND_BITS, Vendor
 from kiwicha.gateware.engine.requantizer import Requantizer
-from kiwicha.gateware.engine.scratchpad import LINE_BYTES, Scratchpad
+from kiwicha.gateware.engine.scratchpad import Scratchpad
 from kiwicha.gateware.engine.table_walker import TableWalker
 from kiwicha.gateware.engine.weight_buffer import WeightBuffer
-from kiwicha.isa_engine import PACKED_MACS, JobFlag, JobKind, outputs_of
+from kiwicha.isa_engine import LINE_BYTES, PACKED_MACS, JobFlag, JobKind, outputs_of
 
 __all__ = ["LINE_ACCESS", "Core"]
 

@@ -5,9 +5,10 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["LINE_BYTES", "Scratchpad"]
+from kiwicha.isa_engine import LINE_BYTES
 
-LINE_BYTES = 16
+__all__ = ["Scratchpad"]
+
 _MIN_BYTES = 1024
 _MAX_BYTES = 256 * 1024
 

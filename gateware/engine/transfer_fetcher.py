@@ -7,9 +7,8 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.gateware.engine.job import ADDRESS_BITS, TRANSFER
 from kiwicha.gateware.engine.job_check import ERROR_BITS
 from kiwicha.gateware.engine.memory_port import READ_BEAT
-from kiwicha.gateware.engine.scratchpad import LINE_BYTES
 from kiwicha.gateware.engine.windows import OFFSET_BITS
-from kiwicha.isa_engine import EngineError
+from kiwicha.isa_engine import LINE_BYTES, EngineError
 
 __all__ = ["LINE_BITS", "TRANSFER_STEP", "TransferFetcher"]
 

@@ -6,9 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.core import LINE_ACCESS
 from kiwicha.gateware.engine.memory_port import READ_BEAT, WRITE_BEAT
-from kiwicha.gateware.engine.scratchpad import LINE_BYTES, Scratchpad
+from kiwicha.gateware.engine.scratchpad import Scratchpad
 from kiwicha.gateware.engine.transfer_fetcher import LINE_BITS, TRANSFER_STEP
 from kiwicha.gateware.engine.windows import WINDOW_REQUEST
+from kiwicha.isa_engine import LINE_BYTES
 
 __all__ = ["TransferUnit"]
 

@@ -35,6 +35,10 @@ PACKED_WEIGHT_LIMIT = 127
 """Largest size of a weight of such a job."""
 READ_BYTES = 16
 """Bytes that one scratchpad read gives, at any alignment."""
+LINE_BYTES = 16
+"""Bytes of a line of the scratchpad, and of a word of the DRAM port."""
+TRANSFER_FLAG = 1 << 31
+"""In `EngineTransfer.dram_offset`: the Program's window. In its `bytes`: scratchpad to DRAM."""
 GROUP_WORDS = 256
 """Weight words of a group, at most: half of the weight buffer, whose other half is being filled."""
 GROUP_PARAMETER_BYTES = 12
@@ -225,6 +229,26 @@ class EngineTransfer(Struct):
     bytes: int = u32("1 or more; bit 31 set: from scratchpad to DRAM")
     wait_jobs: int = u16("jobs that must be complete")
     reserved: int = u16("0")
+
+    @property
+    def is_store(self) -> bool:
+        """Whether it goes from the scratchpad to DRAM."""
+        return bool(self.bytes & TRANSFER_FLAG)
+
+    @property
+    def moved_bytes(self) -> int:
+        """How many bytes it moves."""
+        return self.bytes & ~TRANSFER_FLAG
+
+    @property
+    def is_in_program(self) -> bool:
+        """Whether its DRAM side is the Program's window, not the arena's."""
+        return bool(self.dram_offset & TRANSFER_FLAG)
+
+    @property
+    def window_offset(self) -> int:
+        """First byte in that window."""
+        return self.dram_offset & ~TRANSFER_FLAG
 
 
 @dataclass(frozen=True)

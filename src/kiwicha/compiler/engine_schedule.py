@@ -15,11 +15,10 @@ from kiwicha.compiler.engine_jobs import Part, engine_job, weight_stream
 from kiwicha.compiler.engine_plan import Plan
 from kiwicha.compiler.engine_run import Run, TooLongError
 from kiwicha.compiler.placement import Buffer, place, top_of
-from kiwicha.isa_engine import MAX_JOBS, EngineJob, EngineTransfer
+from kiwicha.isa_engine import MAX_JOBS, TRANSFER_FLAG, EngineJob, EngineTransfer
 
 __all__ = ["PlannedTransfer", "Schedule", "schedule"]
 
-STORE_BIT = 1 << 31
 _SHRINK = 32
 """A plan that fails for gaps is tried again with this much less: capacity / 32."""
 
@@ -184,7 +183,7 @@ def _transfer(event: Transfer, offsets: Sequence[int], wait_jobs: int) -> Planne
         EngineTransfer(
             dram_offset=event.tensor_offset,
             scratchpad_address=offsets[event.place.buffer] + event.place.offset,
-            bytes=event.bytes | (STORE_BIT if event.is_store else 0),
+            bytes=event.bytes | (TRANSFER_FLAG if event.is_store else 0),
             wait_jobs=wait_jobs,
             reserved=0,
         ),

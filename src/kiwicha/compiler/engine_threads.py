@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwicha.compiler.engine_work import Work, job_work
-from kiwicha.isa_engine import READ_BYTES, EngineJob, EngineTransfer
+from kiwicha.isa_engine import LINE_BYTES, EngineJob, EngineTransfer
 
 __all__ = ["DRAM_BYTES_PER_CYCLE", "JobCycles", "Threads"]
 
@@ -18,8 +18,6 @@ DRAM_BYTES_PER_CYCLE = 14.2
 """Sequential reads of the memory port, refresh included."""
 DRAM_LATENCY_CYCLES = 17
 """From the request to the first word."""
-LINE_BYTES = READ_BYTES
-"""What the ports of DRAM and scratchpad move in a cycle."""
 CHUNK_LINES = 64
 """After which the memory port may turn from a transfer to weights."""
 READER_LINES = 32
@@ -205,9 +203,9 @@ class Threads:
     def _transfer(self, start: float) -> None:
         """Move a chunk of the next transfer."""
         transfer = self._transfers[len(self._transfer_ends)]
-        is_store = bool(transfer.bytes >> 31)
+        is_store = transfer.is_store
         if not self._left_lines:
-            self._left_lines = -(-(transfer.bytes & 0x7FFF_FFFF) // LINE_BYTES)
+            self._left_lines = -(-transfer.moved_bytes // LINE_BYTES)
             start += STORE_START_CYCLES if is_store else LOAD_START_CYCLES
         chunk = min(self._left_lines, CHUNK_LINES)
         self._left_lines -= chunk
