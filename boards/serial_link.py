@@ -3,6 +3,7 @@
 import struct
 import time
 import zlib
+from collections.abc import Callable
 from typing import Protocol
 
 import serial
@@ -127,19 +128,28 @@ class Link:
             raw += piece
         return bytes(raw)
 
-    def write(self, address: int, raw: bytes) -> None:
-        """Store bytes in the board's DRAM, but for blocks that are there, and check them."""
+    def write(
+        self, address: int, raw: bytes, *, on_bytes: Callable[[int], None] | None = None
+    ) -> None:
+        """Store bytes in the board's DRAM, but for blocks that are there, and check them.
+
+        ``on_bytes`` is called with how many are there, as their number grows.
+        """
         for at in range(0, len(raw), _BLOCK_BYTES):
             block, start = raw[at : at + _BLOCK_BYTES], address + at
-            if self.checksum(start, len(block)) == zlib.crc32(block):
-                continue
-            for offset in range(0, len(block), SERIAL_DATA_BYTES):
-                piece = block[offset : offset + SERIAL_DATA_BYTES]
-                self.request(SerialOp.WRITE, struct.pack("<I", start + offset) + piece)
             if self.checksum(start, len(block)) != zlib.crc32(block):
-                raise BoardError(
-                    f"the board's memory must keep what is written to {start:#x}, and does not"
-                )
+                self._store(start, block)
+            if on_bytes is not None:
+                on_bytes(at + len(block))
+
+    def _store(self, start: int, block: bytes) -> None:
+        for offset in range(0, len(block), SERIAL_DATA_BYTES):
+            piece = block[offset : offset + SERIAL_DATA_BYTES]
+            self.request(SerialOp.WRITE, struct.pack("<I", start + offset) + piece)
+        if self.checksum(start, len(block)) != zlib.crc32(block):
+            raise BoardError(
+                f"the board's memory must keep what is written to {start:#x}, and does not"
+            )
 
     def checksum(self, address: int, count: int) -> int:
         """Return the CRC-32 of bytes of the board's DRAM."""

@@ -23,6 +23,7 @@ def run_on_board(
     inferences: int = 1,
     seconds: float = 60.0,
     on_stage: Callable[[str], None] | None = None,
+    on_transfer: Callable[[str, int], Callable[[int], None]] | None = None,
 ) -> tuple[JobResult, SerialHello]:
     """Run a Program on a board.
 
@@ -42,6 +43,9 @@ def run_on_board(
         How long they may take.
     on_stage : callable or None
         Called with the name of each stage that takes time.
+    on_transfer : callable or None
+        Called with name and bytes of each transfer to the board; returns what is called with how
+        many have arrived.
 
     Returns
     -------
@@ -62,6 +66,12 @@ def run_on_board(
         if on_stage is not None:
             on_stage(stage)
 
+    def store(what: str, address: int, raw: bytes) -> None:
+        text = f"loading {what}: {len(raw):,} bytes"
+        link.write(
+            address, raw, on_bytes=None if on_transfer is None else on_transfer(text, len(raw))
+        )
+
     announce("asking the board")
     board = link.hello()
     if board.config_hash != program.config.hash:
@@ -78,10 +88,8 @@ def run_on_board(
             f"{board.dram_bytes} bytes of DRAM for the firmware"
         )
     for what, (address, raw) in zip(("boot block", "Program", "inputs"), memory.loads, strict=True):
-        announce(f"loading {what}: {len(raw):,} bytes")
-        link.write(address, raw)
-    announce(f"loading firmware: {len(firmware.raw):,} bytes")
-    link.write(firmware_at, firmware.raw)
+        store(what, address, raw)
+    store("firmware", firmware_at, firmware.raw)
     announce("running")
     link.noise.clear()
     link.run(firmware_at, len(firmware.raw))

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.steps import whole_copy
+from support.copies import copy_program
 
 from kiwicha import isa
 from kiwicha.errors import CapacityError, SimulationError, UsageError
 from kiwicha.firmware.build import Image, build_firmware
-from kiwicha.isa import CONFIGS, Config, DType, Kernel, Status, Where
-from kiwicha.layout import Ref
-from kiwicha.program import IoTensor, Layer, Program, Step
+from kiwicha.isa import CONFIGS, Config, Status
 from kiwicha.sim.simulate import Ending, run_image
 from kiwicha.sim.system import run_program
 from kiwicha.sim.verilate import Simulator, build_simulator
@@ -27,22 +25,6 @@ OTHER_CONFIG = Config("other", has_simd=True, summary="a configuration that no g
 @pytest.fixture(scope="session")
 def simulator() -> Simulator:
     return build_simulator(CONFIGS["simd"])
-
-
-def copy_program(config: Config, *, size: int = 64, steps: int = 2) -> Program:
-    """Give a Program whose output is its input, copied from place to place."""
-    refs = [Ref(index * size, size) for index in range(steps + 1)]
-    return Program(
-        config_hash=config.hash,
-        arena_bytes=(steps + 1) * size,
-        inputs=(IoTensor("x", refs[0], DType.INT8, (size,), 1.0, 0),),
-        outputs=(IoTensor("y", refs[-1], DType.INT8, (size,), 1.0, 0),),
-        layers=(Layer(0, "RESHAPE", (size,), 0, Where.CPU),),
-        steps=tuple(
-            Step(Kernel.COPY, 0, whole_copy(refs[index], refs[index + 1])) for index in range(steps)
-        ),
-        constants=b"",
-    )
 
 
 def run_main(simulator: Simulator, folder: Path, source: str, **options: Any) -> Ending:

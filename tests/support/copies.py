@@ -1,4 +1,4 @@
-"""Random strided copies, with what they must give, byte by byte."""
+"""Random strided copies, with what they must give byte by byte, and a Program of copies."""
 
 import random
 from collections.abc import Sequence
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.isa import MAX_RANK, Copy
+from kiwicha.isa import MAX_RANK, Config, Copy, DType, Kernel, Where
 from kiwicha.layout import Ref
+from kiwicha.program import IoTensor, Layer, Program, Step
+from support.steps import whole_copy
 
-__all__ = ["CopyCase", "copy_case"]
+__all__ = ["CopyCase", "copy_case", "copy_program"]
 
 
 @dataclass(frozen=True)
@@ -77,3 +79,19 @@ def copy_case(seed: int) -> CopyCase:
         run_bytes,
     )
     return CopyCase(params, source, background, expected)
+
+
+def copy_program(config: Config, *, size: int = 64, steps: int = 2) -> Program:
+    """Give a Program whose output is its input, copied from place to place."""
+    refs = [Ref(index * size, size) for index in range(steps + 1)]
+    return Program(
+        config_hash=config.hash,
+        arena_bytes=(steps + 1) * size,
+        inputs=(IoTensor("x", refs[0], DType.INT8, (size,), 1.0, 0),),
+        outputs=(IoTensor("y", refs[-1], DType.INT8, (size,), 1.0, 0),),
+        layers=(Layer(0, "RESHAPE", (size,), 0, Where.CPU),),
+        steps=tuple(
+            Step(Kernel.COPY, 0, whole_copy(refs[index], refs[index + 1])) for index in range(steps)
+        ),
+        constants=b"",
+    )

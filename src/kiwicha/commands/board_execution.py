@@ -57,6 +57,7 @@ def run_connected(
         firmware,
         inferences=inferences,
         on_stage=show.stage,
+        on_transfer=show.bytes,
     )
     output = b"".join(result.outputs)
     report = make_report(
