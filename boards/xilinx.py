@@ -9,6 +9,7 @@ from kiwicha import cache, tools
 from kiwicha.boards.board import Board
 from kiwicha.boards.stopwatch import timed
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP, VIVADO_SCRIPT
+from kiwicha.doctor import install_command
 from kiwicha.errors import ToolError
 
 __all__ = ["BITSTREAM", "make_bitstream", "missing_tool", "with_scripts"]
@@ -88,16 +89,15 @@ def missing_tool(toolchain: str) -> ToolError | None:
         if shutil.which("vivado"):
             return None
         return ToolError(
-            "Vivado must be installed and on the PATH (free edition: www.xilinx.com/download, then"
-            " source settings64.sh); --no-compile writes what it needs"
+            f"Vivado must be installed and on the PATH: {install_command('vivado')}; --no-compile"
+            " writes what it needs"
         )
     missing = [name for name in _OPENXC7_TOOLS if not shutil.which(name)]
     if not missing:
         return None
     return ToolError(
-        f"openXC7 must be installed, not without {', '.join(missing)}; get it with: sudo snap"
-        " install openxc7 (github.com/openXC7/toolchain-installer); --no-compile writes what it"
-        " needs"
+        f"openXC7 must be installed, not without {', '.join(missing)}; get it with:"
+        f" {install_command('nextpnr-xilinx')}; --no-compile writes what it needs"
     )
 
 

@@ -68,16 +68,34 @@ def test_requirement_is_what_the_metadata_say(line: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("installer", "command"),
-    [("apt-get", "sudo apt-get install g++"), ("dnf", "sudo dnf install gcc-c++")],
+    ("installer", "tool", "command"),
+    [
+        ("apt-get", "c++", "sudo apt-get install g++"),
+        ("dnf", "c++", "sudo dnf install gcc-c++"),
+        ("apt-get", "openFPGALoader", "sudo apt-get install openfpgaloader"),
+        ("xcode-select", "openFPGALoader", "brew install openfpgaloader"),
+        ("apk", "vivado", doctor._ANYWHERE["vivado"]),
+    ],
 )
 def test_the_systems_own_installer_is_named(
-    monkeypatch: pytest.MonkeyPatch, installer: str, command: str
+    monkeypatch: pytest.MonkeyPatch, installer: str, tool: str, command: str
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: name if name == installer else None)
-    assert doctor.install_command("c++") == command
+    assert doctor.install_command(tool) == command
 
 
 def test_a_system_without_a_known_installer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert doctor.install_command("make") == "install GNU make"
+
+
+def test_what_boards_need_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
+    present = {"openFPGALoader": "/usr/bin/openFPGALoader"}
+    monkeypatch.setattr(doctor.shutil, "which", present.get)
+    found = {tool.name: tool for tool in doctor.examine()}
+    loader, vivado = found["openFPGALoader"], found["vivado"]
+    assert (loader.is_found, loader.where) == (True, "/usr/bin/openFPGALoader")
+    assert not vivado.is_found
+    assert not loader.is_required | vivado.is_required
+    assert "settings64.sh" in vivado.install
+    assert found["nextpnr-xilinx"].install.startswith("sudo snap install openxc7 ")

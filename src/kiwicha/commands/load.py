@@ -24,6 +24,7 @@ def load(
     from kiwicha import tools
     from kiwicha.boards import board as boards
     from kiwicha.commands import console
+    from kiwicha.doctor import install_command
 
     target = boards.load(board)
     path = bitstream or Path("build") / f"{board}-{config}" / "soc.bit"
@@ -33,10 +34,7 @@ def load(
             f" kiwicha build {board} --config {config}"
         )
     if shutil.which(_LOADER) is None:
-        raise ToolError(
-            f"{_LOADER} must be installed; get it with: sudo apt-get install openfpgaloader, or"
-            " your system's counterpart"
-        )
+        raise ToolError(f"{_LOADER} must be installed; get it with: {install_command(_LOADER)}")
     with console.display() as show:
         show.stage(f"loading {path} into {target.title}")
         tools.run([_LOADER, "-b", target.loader, str(path)], name=_LOADER)
