@@ -1,6 +1,5 @@
 """What the two sizes of Digilent Arty A7 share."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from litedram.modules import MT41K128M16
@@ -11,6 +10,7 @@ from litex_boards.platforms import digilent_arty
 from migen import ClockDomain, Signal
 
 from kiwicha.boards.board import Board, Family, Parts
+from kiwicha.boards.capacity import CAPACITY
 
 __all__ = ["arty"]
 
@@ -42,7 +42,7 @@ class _Crg(LiteXModule):
         self.idelayctrl = S7IDELAYCTRL(self.cd_idelay)
 
 
-def arty(*, size: str, part: str, capacity: Mapping[str, float]) -> Board:
+def arty(*, size: str, part: str) -> Board:
     """Return an Arty A7.
 
     Parameters
@@ -51,8 +51,6 @@ def arty(*, size: str, part: str, capacity: Mapping[str, float]) -> Board:
         ``35`` or ``100``.
     part : str
         Its FPGA.
-    capacity : mapping
-        What the FPGA has.
     """
 
     def parts(sys_clk_hz: int, toolchain: str) -> Parts:
@@ -64,14 +62,15 @@ def arty(*, size: str, part: str, capacity: Mapping[str, float]) -> Board:
         crg = _Crg(platform, sys_clk_hz)
         return Parts(platform, crg, phy, MT41K128M16(sys_clk_hz, f"1:{_PHASES}"))
 
+    name = f"arty_a7_{size}"
     return Board(
-        name=f"arty_a7_{size}",
+        name=name,
         title=f"Arty A7-{size}T",
         family=Family.XC7,
         part=part,
         sys_clk_hz=100_000_000,
         dram_bytes=256 << 20,
-        capacity=capacity,
+        capacity=CAPACITY[name],
         toolchains=tuple(_TOOLCHAINS),
         loader=f"arty_a7_{size}t",
         parts=parts,

@@ -4,8 +4,4 @@ from kiwicha.boards.arty_a7 import arty
 
 __all__ = ["BOARD"]
 
-BOARD = arty(
-    size="35",
-    part="xc7a35ticsg324-1L",
-    capacity={"LUT": 20_800, "FF": 41_600, "BRAM36": 50, "DSP48E1": 90},
-)
+BOARD = arty(size="35", part="xc7a35ticsg324-1L")

@@ -2,10 +2,7 @@
 
 from litedram.core.controller import ControllerSettings
 
-__all__ = ["CAPACITY", "controller_settings"]
-
-CAPACITY = {"LUT": 83_640, "FF": 83_640, "BRAM": 208, "DSP": 156}
-"""Of the 85F."""
+__all__ = ["controller_settings"]
 
 
 def controller_settings() -> ControllerSettings:

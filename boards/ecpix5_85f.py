@@ -11,7 +11,8 @@ from migen import ClockDomain, If, Instance, Signal
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
 from kiwicha.boards.board import Board, Family, Parts
-from kiwicha.boards.ecp5 import CAPACITY, controller_settings
+from kiwicha.boards.capacity import CAPACITY
+from kiwicha.boards.ecp5 import controller_settings
 
 __all__ = ["BOARD"]
 
@@ -76,7 +77,7 @@ BOARD = Board(
     part="LFE5UM5G-85F-8BG554I",
     sys_clk_hz=75_000_000,
     dram_bytes=512 << 20,
-    capacity=CAPACITY,
+    capacity=CAPACITY["ecpix5_85f"],
     toolchains=("trellis",),
     loader="ecpix5",
     parts=_parts,

@@ -11,7 +11,8 @@ from litex_boards.platforms import radiona_ulx3s
 from migen import ClockDomain, ClockSignal, Signal
 
 from kiwicha.boards.board import Board, Family, Parts
-from kiwicha.boards.ecp5 import CAPACITY, controller_settings
+from kiwicha.boards.capacity import CAPACITY
+from kiwicha.boards.ecp5 import controller_settings
 
 __all__ = ["BOARD"]
 
@@ -54,7 +55,7 @@ BOARD = Board(
     part="LFE5U-85F-6BG381C",
     sys_clk_hz=50_000_000,
     dram_bytes=32 << 20,
-    capacity=CAPACITY,
+    capacity=CAPACITY["ulx3s_85f"],
     toolchains=("trellis",),
     loader="ulx3s",
     parts=_parts,

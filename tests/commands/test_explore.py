@@ -41,5 +41,5 @@ def test_explore_names_what_is_wrong(kiwicha: Command, model: Path, tmp_path: Pa
         "objective must be different ones of cycles, lut, dsp, bram, not 'cycles,luts'"
     )
     assert kiwicha.error("explore", model, "--board", "arty", *words) == (
-        "board must be arty-a7-35 or arty-a7-100, not 'arty'"
+        "board must be arty_a7_35 or arty_a7_100, not 'arty'"
     )

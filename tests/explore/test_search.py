@@ -88,13 +88,13 @@ def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Pat
     measured = first.measured + second.measured
     assert len(measured) == len(set(measured)) == len({p.config.name for p in points})
     # Another board is another study.
-    board = BOARDS["arty-a7-35"]
+    board = BOARDS["arty_a7_35"]
     assert len(run(tmp_path, 5, Here(), board=board)) == 5
 
 
 def test_what_does_not_fit_is_pruned_with_its_reason(tmp_path: Path) -> None:
     here = Here()
-    points = run(tmp_path, 40, here, board=BOARDS["arty-a7-35"])
+    points = run(tmp_path, 40, here, board=BOARDS["arty_a7_35"])
     pruned = {p.config.name: p.reason for p in points if p.measures is None}
     assert pruned["64-256k"] == "bram 72.5 of 35.5"
     assert not set(pruned) & set(here.measured)

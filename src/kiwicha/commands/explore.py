@@ -26,7 +26,7 @@ __all__ = ["explore"]
 def explore(
     models: Annotated[list[str], typer.Argument(help="Models that count alike.")],
     board: Annotated[
-        str | None, typer.Option(help="Leave out what does not fit: arty-a7-35 or arty-a7-100.")
+        str | None, typer.Option(help="Leave out what does not fit: arty_a7_35 or arty_a7_100.")
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Points of the study.")] = 200,
     objective: Annotated[

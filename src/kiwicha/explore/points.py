@@ -1,9 +1,10 @@
 """One point of the search: what a configuration costs, and what models take on it."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kiwicha.boards.capacity import CAPACITY, XC7_SYSTEM
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.isa import LANES, Config
@@ -20,21 +21,22 @@ class Board:
 
     Parameters
     ----------
-    lut, dsp : int
-        Of the part, less 5,595 and 4: the system with DDR3, synthesised for Xilinx 7 series.
-    bram : float
-        Of 36 Kbit, less 14.5.
+    lut, dsp, bram : float
+        Block RAM is of 36 Kbit.
     """
 
-    lut: int
-    dsp: int
+    lut: float
+    dsp: float
     bram: float
 
 
-BOARDS = {
-    "arty-a7-35": Board(20_800 - 5_595, 90 - 4, 50 - 14.5),
-    "arty-a7-100": Board(63_400 - 5_595, 240 - 4, 135 - 14.5),
-}
+def _left(capacity: Mapping[str, float]) -> Board:
+    lut, dsp, bram = (capacity[name] - XC7_SYSTEM[name] for name in ("LUT", "DSP48E1", "BRAM36"))
+    return Board(lut, dsp, bram)
+
+
+BOARDS = {name: _left(capacity) for name, capacity in CAPACITY.items() if "BRAM36" in capacity}
+"""Those with Xilinx parts: the estimates below are for them."""
 
 # Fitted to what `kiwicha area` counts for 64 and 128 with 64 KiB; the search confirms its best.
 _ENGINE_LUT, _LUT_PER_MAC, _LUT_PER_TIER_MULTIPLIER = 9_430, 23, 80

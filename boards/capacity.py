@@ -1,0 +1,18 @@
+"""What the FPGAs of the boards have, and what the system leaves of it to the CFU."""
+
+from collections.abc import Mapping
+
+__all__ = ["CAPACITY", "XC7_SYSTEM"]
+
+_ECP5_85F = {"LUT": 83_640, "FF": 83_640, "BRAM": 208, "DSP": 156}
+
+CAPACITY: Mapping[str, Mapping[str, float]] = {
+    "arty_a7_35": {"LUT": 20_800, "FF": 41_600, "BRAM36": 50, "DSP48E1": 90},
+    "arty_a7_100": {"LUT": 63_400, "FF": 126_800, "BRAM36": 135, "DSP48E1": 240},
+    "ecpix5_85f": _ECP5_85F,
+    "ulx3s_85f": _ECP5_85F,
+}
+"""By board and by the names of the resource reports; vendors' data sheets."""
+
+XC7_SYSTEM: Mapping[str, float] = {"LUT": 5_595, "BRAM36": 14.5, "DSP48E1": 4}
+"""Of the system on Arty without its CFU: what `synth_xilinx` counted with a trivial one."""
