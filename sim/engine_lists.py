@@ -11,6 +11,7 @@ from kiwicha import codec
 from kiwicha.engine_packing import stream_shape
 from kiwicha.isa_engine import (
     LINE_BYTES,
+    TABLE_KINDS,
     TRANSFER_FLAG,
     EngineError,
     EngineJob,
@@ -194,7 +195,7 @@ class Machine:
                 line,
                 job.weight_zero_point,
                 is_unsigned=bool(job.flags & JobFlag.UNSIGNED),
-                is_table=job.kind in {JobKind.ADD, JobKind.TABLE},
+                is_table=job.kind in TABLE_KINDS,
             )
             place = job.output_address + LINE_BYTES * group
             raw = np.frombuffer(result.to_bytes(LINE_BYTES, "little"), np.uint8)

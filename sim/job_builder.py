@@ -1,6 +1,5 @@
 """Engine jobs for the benches: from a layer's shape and weights to descriptor and weight stream."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +8,6 @@ from numpy.typing import NDArray
 from kiwicha import numerics
 from kiwicha.isa_engine import (
     INPUT_LANES,
-    TABLE_ENTRIES,
     EngineJob,
     JobFlag,
     JobKind,
@@ -17,7 +15,7 @@ from kiwicha.isa_engine import (
 )
 from kiwicha.sim.engine_bench import pack
 
-__all__ = ["Fill", "Layer", "expected_output", "fills", "job_of", "table_fill", "table_job"]
+__all__ = ["Fill", "Layer", "expected_output", "fills", "job_of", "parameter_beats"]
 
 Ints = NDArray[np.int64]
 _LANES = INPUT_LANES
@@ -262,50 +260,3 @@ def expected_output(layer: Layer, x: Ints) -> Ints:
     return numerics.requantize(
         numerics.wrap_int32(sums + bias), multiplier, shift, layer.output_zero_point, *layer.clamp
     )
-
-
-def table_fill(outputs: int, parameters: Sequence[int], tables: Ints) -> Fill:
-    """Return the stream of an ADD or TABLE: ``tables`` are int32 [2, 256] by unsigned byte."""
-    beats = parameter_beats(np.tile(np.array(parameters, np.int64)[:, None], (1, outputs)))
-    beats += [
-        pack([int(v) for v in tables[:, x : x + 2].T.reshape(-1)], 32) for x in range(0, 256, 2)
-    ]
-    return Fill(outputs // _PARAMETER_BLOCK, _table_words(outputs), is_table=True, beats=beats)
-
-
-def _table_words(outputs: int) -> int:
-    """Return the size of two tables of int32, in weight words."""
-    return TABLE_ENTRIES * 8 // (_LANES * outputs)
-
-
-def table_job(
-    kind: JobKind,
-    macs: int,
-    input_addresses: Sequence[int],
-    output_address: int,
-    results: int,
-    *,
-    is_wide: bool,
-    output_zero_point: int,
-    clamp: tuple[int, int],
-) -> EngineJob:
-    """Return the descriptor of an ADD or TABLE."""
-    outputs = outputs_of(macs)
-    fields = {name: 0 for name, _, _ in EngineJob.layout()}
-    fields |= {
-        "kind": kind,
-        "flags": JobFlag.WIDE if is_wide else JobFlag(0),
-        "interval": 2 if kind == JobKind.ADD or is_wide else 1,
-        "groups": 1,
-        "group_words": _table_words(outputs),
-        "first_address": input_addresses[0],
-        "input_2_address": input_addresses[-1],
-        "output_address": output_address,
-        "run_words": results,
-        "column_step": outputs,
-        "output_pixel_bytes": outputs,
-        "output_zero_point": output_zero_point,
-        "activation_min": clamp[0],
-        "activation_max": clamp[1],
-    }
-    return EngineJob(**fields)

@@ -12,7 +12,14 @@ from kiwicha.gateware.engine.job_fetcher import JobFetcher
 from kiwicha.gateware.engine.memory_port import WORD_BYTES
 from kiwicha.gateware.engine.transfer_fetcher import LINE_BITS, TransferFetcher
 from kiwicha.gateware.engine.transfer_unit import TransferUnit
-from kiwicha.isa_engine import GROUP_WORDS, LINE_BYTES, OUTPUT_BYTES, EngineError, JobKind
+from kiwicha.isa_engine import (
+    ELEMENT_KINDS,
+    GROUP_WORDS,
+    LINE_BYTES,
+    OUTPUT_BYTES,
+    EngineError,
+    JobKind,
+)
 from kiwicha.sim.proof import Rules, assume_stream, check_stream
 
 __all__ = ["job_check", "job_fetcher", "transfer_fetcher", "transfer_unit"]
@@ -40,6 +47,7 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
         & (job.weights_bytes % WORD_BYTES == 0)
         & (job.wait_transfers <= transfers)
         & (job.interval != 0)
+        & (~Cat(job.kind == kind for kind in ELEMENT_KINDS).any() | (job.run_words != 0))
     )
 
 

@@ -9,23 +9,25 @@ from numpy.typing import NDArray
 
 from kiwicha import numerics
 from kiwicha.isa_engine import (
+    ELEMENT_KINDS,
     GROUP_WORDS,
     INPUT_LANES,
     PACKED_MACS,
     PACKED_WEIGHT_LIMIT,
+    PAIR_KINDS,
     TABLE_ENTRIES,
+    TABLE_KINDS,
     EngineJob,
     JobKind,
     outputs_of,
 )
+from kiwicha.sim.element_builder import element_fills, element_job
 from kiwicha.sim.job_builder import (
     Fill,
     Layer,
     expected_output,
     fills,
     job_of,
-    table_fill,
-    table_job,
 )
 
 __all__ = ["Work", "random_work"]
@@ -53,8 +55,8 @@ class Work:
 
 def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
     """Return a job that fits into a scratchpad of that size and takes few thousand cycles."""
-    if kind in (JobKind.ADD, JobKind.TABLE):
-        return _table_work(rng, macs, kind, memory_bytes)
+    if kind in ELEMENT_KINDS:
+        return _element_work(rng, macs, kind, memory_bytes)
     while True:
         layer = _random_layer(rng, macs, is_depthwise=kind == JobKind.DEPTHWISE)
         if layer is None:
@@ -103,47 +105,64 @@ def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> Non
         memory[first : first + len(pixel)] = pixel.astype(np.int8).view(np.uint8)
 
 
-def _table_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
-    """Return an ADD or TABLE, sometimes in place."""
+def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
+    """Return an ADD, TABLE or MUL, sometimes in place, or with one pixel as second tensor."""
     outputs = outputs_of(macs)
-    results = int(rng.integers(1, memory_bytes // 4 // outputs))
-    count = 2 if kind == JobKind.ADD else 1
-    *inputs, output = _places(rng, [results * outputs] * (count + 1), memory_bytes)
-    output = range(output.start // 8 * 8, output.start // 8 * 8 + results * outputs)
-    if rng.integers(4) == 0:
-        inputs[-1] = output
+    is_pair, has_tables = kind in PAIR_KINDS, kind in TABLE_KINDS
+    in_groups = bool(rng.integers(2))
+    has_one_pixel = in_groups and is_pair and bool(rng.integers(2))
+    groups = int(rng.integers(1, 4 if has_tables else 9)) if in_groups else 1
+    results = int(rng.integers(1, max(memory_bytes // 4 // outputs // groups, 2)))
+    pitch = groups * outputs
+    output_pitch = -(-pitch // 8) * 8 if in_groups else outputs
+    sizes = [results * pitch, pitch if has_one_pixel else results * pitch][: 1 + is_pair]
+    *inputs, output = _places(rng, [*sizes, (results - 1) * output_pitch + pitch], memory_bytes - 8)
+    output = range(output.start // 8 * 8, output.start // 8 * 8 + len(output))
+    if rng.integers(4) == 0 and pitch == output_pitch:
+        inputs[0] = output
     is_wide = bool(rng.integers(2))
     limit = 2**31 if is_wide and rng.integers(2) else 2**28 if is_wide else 2**22
-    tables = rng.integers(-limit, limit, (2, TABLE_ENTRIES))
-    parameters = (
-        int(rng.integers(-1000, 1000)),
-        *numerics.quantize_multiplier(float(rng.uniform(30, 300) / limit)),
-    )
+    tables = rng.integers(-limit, limit, (2, TABLE_ENTRIES)) if has_tables else None
+    zero_points = [0 if has_tables else int(rng.choice((-128, 0, 127))) for _ in inputs]
+    count = groups * outputs
+    largest = limit if has_tables else 255 * 255
+    scales = [
+        numerics.quantize_multiplier(float(rng.uniform(30, 300) / largest)) for _ in range(count)
+    ]
+    multiplier, shift = (np.array(column, np.int64) for column in zip(*scales, strict=True))
+    parameters = np.array([rng.integers(-1000, 1000, count), multiplier, shift])
     clamp = (int(rng.choice((-128, -20))), int(rng.choice((127, 50))))
     offset = int(rng.integers(-128, 128))
-    job = table_job(
+    job = element_job(
         kind,
         macs,
-        [span.start for span in inputs],
+        [(span.start, zero) for span, zero in zip(inputs, zero_points, strict=True)],
         output.start,
         results,
+        pitches=(pitch, output_pitch),
+        groups=groups,
+        has_one_pixel=has_one_pixel,
         is_wide=is_wide,
         output_zero_point=offset,
         clamp=clamp,
     )
 
     def apply(memory: Bytes) -> None:
-        sums = sum(
-            table[memory[span.start : span.stop]]
-            for table, span in zip(tables, inputs, strict=False)
-        )
+        octets = [memory[span.start : span.stop].reshape(-1, count) for span in inputs]
+        if tables is not None:
+            sums = sum(table[octet] for table, octet in zip(tables, octets, strict=False))
+        else:
+            numbers = [octet.astype(np.int8).astype(np.int64) for octet in octets]
+            sums = (numbers[0] - zero_points[0]) * (numbers[1] - zero_points[1])
         bias, multiplier, shift = parameters
         values = numerics.requantize(
             numerics.wrap_int32(sums + bias), multiplier, shift, offset, *clamp
         )
-        memory[output.start : output.stop] = values.astype(np.int8).view(np.uint8)
+        first = output.start + np.arange(results)[:, None] * output_pitch
+        memory[first + np.arange(count)] = values.astype(np.int8).view(np.uint8)
 
-    return Work(job, [table_fill(outputs, parameters, tables)], inputs, output, apply)
+    fills = element_fills(macs, parameters.reshape(3, groups, outputs), tables)
+    return Work(job, fills, inputs, output, apply)
 
 
 def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> Layer | None:

@@ -10,17 +10,15 @@ from kiwicha.errors import ProgramError
 from kiwicha.isa_engine import LINE_BYTES, EngineJob, EngineRun, EngineTransfer
 from kiwicha.layout import Ref
 from kiwicha.sim.reference_engine_jobs import (
-    Scratchpad,
     check_kind,
     execute_job,
     read_ranges,
     written_range,
 )
 from kiwicha.sim.reference_memory import Memory
+from kiwicha.sim.reference_scratchpad import Scratchpad
 
 __all__ = ["run_engine"]
-
-Range = tuple[int, int]
 
 
 def run_engine(memory: Memory, params: EngineRun) -> NDArray[np.int8]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha import codec, numerics
+from kiwicha import codec
 from kiwicha.engine_packing import (
     Parameters,
     bytes_of_word,
@@ -20,53 +20,30 @@ from kiwicha.engine_packing import (
     stream_shape,
     unpack_conv_words,
     unpack_groups,
-    unpack_tables,
 )
 from kiwicha.errors import ProgramError
 from kiwicha.isa_engine import (
+    ELEMENT_KINDS,
     GROUP_WORDS,
     INPUT_LANES,
     OUTPUT_BYTES,
     PACKED_MACS,
     PACKED_WEIGHT_LIMIT,
-    TABLE_ENTRIES,
-    TABLE_ENTRY_BYTES,
+    PAIR_KINDS,
     EngineJob,
     JobFlag,
     JobKind,
     outputs_of,
 )
+from kiwicha.sim.reference_engine_elements import (
+    element_reads,
+    element_write,
+    elements,
+    overwrites,
+)
+from kiwicha.sim.reference_scratchpad import SUM_LIMIT, Ints, Range, Scratchpad, requantized
 
-__all__ = ["Scratchpad", "check_kind", "execute_job", "read_ranges", "written_range"]
-
-Ints = NDArray[np.int64]
-Range = tuple[int, int]
-_POISON = 0x5A
-_SUM_LIMIT = 1 << 24
-"""One more than the largest sum of the narrow mode and of the depthwise chains: 25 signed bits."""
-
-
-class Scratchpad:
-    """Memory of the engine, with a mark on every byte that was written.
-
-    Parameters
-    ----------
-    size_bytes : int
-        Its size.
-    """
-
-    def __init__(self, size_bytes: int) -> None:
-        self.bytes = np.full(size_bytes, _POISON, np.uint8)
-        self.is_written = np.zeros(size_bytes, np.bool_)
-
-    def gather(self, addresses: Ints) -> Ints:
-        """Return the int8 at addresses, which wrap."""
-        return self.bytes[addresses % len(self.bytes)].view(np.int8).astype(np.int64)
-
-    def write(self, addresses: Ints, values: NDArray[np.int8]) -> None:
-        """Write int8 values."""
-        self.bytes[addresses] = values.view(np.uint8)
-        self.is_written[addresses] = True
+__all__ = ["check_kind", "execute_job", "read_ranges", "written_range"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +71,19 @@ def check_kind(job: EngineJob) -> None:
         If not.
     """
     is_packed = bool(job.flags & JobFlag.PACKED)
-    if job.kind not in set(JobKind) or (is_packed and job.kind != JobKind.CONV):
+    is_by_channel = bool(job.flags & JobFlag.CHANNELS)
+    if (
+        job.kind not in set(JobKind)
+        or (is_packed and job.kind != JobKind.CONV)
+        or (is_by_channel and job.kind not in ELEMENT_KINDS)
+    ):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
 
 
 def read_ranges(job: EngineJob, macs: int) -> list[Range]:
     """Return first byte and end of what a job reads as data."""
-    if job.kind in {JobKind.ADD, JobKind.TABLE}:
-        size = job.run_words * outputs_of(macs)
-        starts = [job.first_address, job.input_2_address]
-        return [(at, at + size) for at in starts[: 2 if job.kind == JobKind.ADD else 1]]
+    if job.kind in ELEMENT_KINDS:
+        return element_reads(job, macs)
     rows = _rows(job)
     addresses = rows.addresses[rows.is_inside]
     if not addresses.size:
@@ -114,8 +94,8 @@ def read_ranges(job: EngineJob, macs: int) -> list[Range]:
 def written_range(job: EngineJob, macs: int) -> Range:
     """Return first byte and end of what a job writes."""
     outputs = outputs_of(macs)
-    if job.kind in {JobKind.ADD, JobKind.TABLE}:
-        return job.output_address, job.output_address + job.run_words * outputs
+    if job.kind in ELEMENT_KINDS:
+        return element_write(job, macs)
     has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
     beats = job.last_beats if has_beats else 1
     results = job.output_rows * job.output_columns
@@ -163,15 +143,14 @@ def _check(job: EngineJob, macs: int, size: int) -> None:
     is_packed = bool(flags & JobFlag.PACKED)
     if is_packed and macs != PACKED_MACS:
         raise ProgramError(f"a packed job must be for {PACKED_MACS} products, not {macs}")
-    least = (2 if is_dw4 or is_packed or job.kind == JobKind.ADD else 1) * (
-        2 if flags & JobFlag.WIDE and job.kind != JobKind.ADD else 1
+    least = (2 if is_dw4 or is_packed or job.kind in PAIR_KINDS else 1) * (
+        2 if flags & JobFlag.WIDE and job.kind not in PAIR_KINDS else 1
     )
     if not least <= job.interval <= 8:
         raise ProgramError(f"interval must be {least} to 8, not {job.interval}")
     if not 1 <= job.group_words <= GROUP_WORDS or not job.groups:
         raise ProgramError(f"a group must have 1 to {GROUP_WORDS} words, not {job.group_words}")
-    is_table = job.kind in {JobKind.ADD, JobKind.TABLE}
-    unit = outputs_of(macs) if is_table else OUTPUT_BYTES
+    unit = outputs_of(macs) if job.kind in ELEMENT_KINDS else OUTPUT_BYTES
     if job.output_address % OUTPUT_BYTES or job.output_pixel_bytes % unit:
         raise ProgramError(f"output must be aligned to {OUTPUT_BYTES} bytes ({job})")
     ranges = read_ranges(job, macs)
@@ -179,8 +158,8 @@ def _check(job: EngineJob, macs: int, size: int) -> None:
     for start, end in (*ranges, written):
         if start < 0 or end > size:
             raise ProgramError(f"bytes {start} to {end} must lie in a scratchpad of {size}")
-    for start, end in ranges:
-        in_place = is_table and (start, end) == written
+    for number, (start, end) in enumerate(ranges):
+        in_place = (start, end) == written and overwrites(job, number)
         if start < written[1] and written[0] < end and not in_place:
             raise ProgramError(f"a job must not write what it reads, {start} to {end} ({job})")
 
@@ -278,7 +257,7 @@ def _depthwise(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad)
             for phase in range(stride):
                 word = weights[0 if has_ones else phase * kernel + number]
                 _add_taps(sums[row], phases[:, phase], word, job.skip_results)
-    if np.abs(sums).max(initial=0) >= _SUM_LIMIT:
+    if np.abs(sums).max(initial=0) >= SUM_LIMIT:
         raise ProgramError("sums of a depthwise job must have 25 bits")
     _finish(job, sums, parameters, channels, macs, scratchpad)
 
@@ -306,7 +285,7 @@ def _finish(
     scratchpad: Scratchpad,
 ) -> None:
     """Requantize sums [rows, columns, all channels] and write them."""
-    values = _requantized(job, sums.reshape(-1, sums.shape[2]), parameters)
+    values = requantized(job, sums.reshape(-1, sums.shape[2]), parameters)
     outputs = outputs_of(macs)
     kept = (job.groups - 1) * channels
     has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
@@ -317,47 +296,8 @@ def _finish(
     scratchpad.write(addresses, values[:, :kept])
 
 
-def _requantized(job: EngineJob, sums: Ints, parameters: Parameters) -> NDArray[np.int8]:
-    accumulators = numerics.wrap_int32(sums + parameters.bias)
-    if not job.flags & JobFlag.WIDE:
-        shifted = accumulators << np.maximum(parameters.shift, 0)
-        if shifted.min(initial=0) < -_SUM_LIMIT or shifted.max(initial=0) >= _SUM_LIMIT:
-            raise ProgramError("accumulators of a narrow job must have 25 bits")
-    return numerics.requantize(
-        accumulators,
-        parameters.multiplier,
-        parameters.shift,
-        job.output_zero_point,
-        job.activation_min,
-        job.activation_max,
-    ).astype(np.int8)
-
-
-def _tables(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
-    parameters, tables = unpack_tables(stream, macs)
-    size = job.run_words * outputs_of(macs)
-    word_bytes = INPUT_LANES * outputs_of(macs)
-    if job.group_words * word_bytes != TABLE_ENTRIES * TABLE_ENTRY_BYTES:
-        raise ProgramError(f"group_words must be the size of the tables, not {job.group_words}")
-    if {job.column_step, job.output_pixel_bytes} != {outputs_of(macs)}:
-        raise ProgramError(f"a table job must go on by {outputs_of(macs)} bytes ({job})")
-    addresses = job.first_address + np.arange(size)
-    sums = tables[scratchpad.bytes[addresses], 0]
-    is_written = scratchpad.is_written[addresses]
-    if job.kind == JobKind.ADD:
-        others = job.input_2_address + np.arange(size)
-        sums = sums + tables[scratchpad.bytes[others], 1]
-        is_written &= scratchpad.is_written[others]
-    values = _requantized(job, sums, parameters)
-    outputs = job.output_address + np.arange(size)
-    scratchpad.write(outputs, values)
-    # Bytes behind the tensors are computed along: what comes of them is as undefined as they are.
-    scratchpad.is_written[outputs] = is_written
-
-
 _JOBS: dict[JobKind, Callable[[EngineJob, bytes, int, Scratchpad], None]] = {
     JobKind.CONV: _conv,
     JobKind.DEPTHWISE: _depthwise,
-    JobKind.ADD: _tables,
-    JobKind.TABLE: _tables,
+    **dict.fromkeys(ELEMENT_KINDS, elements),
 }

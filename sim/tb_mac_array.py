@@ -16,7 +16,7 @@ from kiwicha.isa_engine import PACKED_MACS, PACKED_WEIGHT_LIMIT, outputs_of
 from kiwicha.sim import bench, stream_drivers
 from kiwicha.sim.engine_bench import pack, signed_fields
 
-__all__ = ["convolutions", "depthwise_rows", "packed_convolutions"]
+__all__ = ["convolutions", "depthwise_rows", "packed_convolutions", "products"]
 
 Ints = NDArray[np.int64]
 _LARGEST = 255
@@ -186,6 +186,26 @@ async def packed_convolutions(dut: Any) -> None:
         schedule.results.append([[int(value) for value in sums] for sums in beats])
     await _start(dut, ArrayMode.PACKED, values)
     await _play(dut, schedule, ArrayMode.PACKED, values)
+
+
+@cocotb.test()
+async def products(dut: Any) -> None:
+    """Multiply inputs by inputs, of which the first can come some cycles before the second."""
+    values = bench.parameters()
+    rng = np.random.default_rng(values["seed"])
+    outputs = outputs_of(values["macs"])
+    schedule = Schedule()
+    for number in range(values["count"]):
+        x = _numbers(rng, (2, len(dut.x) // OPERAND_BITS))
+        weights = _numbers(rng, (2, LANES, outputs))
+        for k in range(2):
+            if rng.random() < values["stall"]:
+                schedule.idle(int(rng.integers(1, 4)))
+            inputs, is_second = [int(v) for v in x[k]], k == 1
+            schedule.add(Step(inputs, weights[k], True, is_second, is_second, number), 2)
+        schedule.results.append([[int(value) for value in x.prod(axis=0)[:outputs]]])
+    await _start(dut, ArrayMode.PRODUCT, values)
+    await _play(dut, schedule, ArrayMode.PRODUCT, values)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from cocotb.triggers import FallingEdge, ReadOnly
 
 from kiwicha.gateware.engine.job import ADDRESS_BITS, OPERATION
-from kiwicha.isa_engine import EngineJob, JobFlag, JobKind
+from kiwicha.isa_engine import ELEMENT_KINDS, EngineJob, JobFlag, JobKind
 from kiwicha.sim import bench, stream_drivers
 from kiwicha.sim.engine_bench import pack
 from kiwicha.sim.random_jobs import random_work
@@ -39,10 +39,10 @@ def _check(
     elif kind == JobKind.CONV:
         names += ["is_dropped"]
     else:
-        names += ["shift", "is_dropped"]
+        names += ["first", "shift", "is_dropped"]
     if wanted.lanes:
         names += ["address"]
-    if (wanted.lanes or is_packed) and kind not in (JobKind.ADD, JobKind.TABLE):
+    if (wanted.lanes or is_packed) and kind not in ELEMENT_KINDS:
         names += ["index"]
     for name in names:
         expected = int(getattr(wanted, name)) % (1 << ADDRESS_BITS)
@@ -90,7 +90,7 @@ async def _walk(dut: Any, job: EngineJob, ready: list[int], name: str) -> bool:
         dut.start.value = 0
         begins = begun < len(ready) and cycle >= ready[begun] and int(dut.is_free.value)
         dut.start.value = int(begins)
-        if kind == JobKind.DEPTHWISE:
+        if kind != JobKind.CONV:
             dut.group_offset.value = begun * job.group_input_step
         begun += begins
         await ReadOnly()

@@ -3,7 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kiwicha.isa_engine import INPUT_LANES, READ_BYTES, EngineJob, JobFlag, JobKind
+from kiwicha.isa_engine import (
+    ELEMENT_KINDS,
+    INPUT_LANES,
+    PAIR_KINDS,
+    READ_BYTES,
+    EngineJob,
+    JobFlag,
+    JobKind,
+)
 
 __all__ = ["Operation", "schedule"]
 
@@ -47,9 +55,8 @@ def schedule(
     first_cycle : int
         When the first group can begin.
     """
-    if job.kind in (JobKind.ADD, JobKind.TABLE):
-        begins = max(first_cycle, ready[0])
-        return [_paced(_table_operations(job), begins + _ISSUE_CYCLES, job.interval)]
+    if job.kind in ELEMENT_KINDS:
+        return _element_schedule(job, ready, first_cycle)
     walked: list[list[tuple[int, Operation]]] = []
     free, searched, last = 0, first_cycle, -job.interval
     for group, weights_ready in enumerate(ready):
@@ -67,6 +74,19 @@ def schedule(
             free, searched = last + 1 - _ISSUE_CYCLES, begun
         walked.append(issued)
         searched += _NEXT_GROUP_CYCLES
+    return walked
+
+
+def _element_schedule(
+    job: EngineJob, ready: Sequence[int], first_cycle: int
+) -> list[list[tuple[int, Operation]]]:
+    walked: list[list[tuple[int, Operation]]] = []
+    earliest = 0
+    for group, weights_ready in enumerate(ready):
+        cycle = max(first_cycle, weights_ready) + _ISSUE_CYCLES
+        walked.append(_paced(_element_operations(job, group), cycle, job.interval, earliest))
+        last, _ = walked[-1][-1]
+        first_cycle, earliest = last, last + job.interval
     return walked
 
 
@@ -155,16 +175,19 @@ def _depthwise_operations(job: EngineJob, number: int, channel: int) -> Iterator
             )
 
 
-def _table_operations(job: EngineJob) -> Iterator[Operation]:
-    bases = [job.first_address]
-    if job.kind == JobKind.ADD:
-        bases.append(job.input_2_address)
+def _element_operations(job: EngineJob, group: int) -> Iterator[Operation]:
+    # Of each tensor the first byte and the step to the next result.
+    walks = [(job.first_address, job.column_step)]
+    if job.kind in PAIR_KINDS:
+        has_one_pixel = job.flags & JobFlag.CHANNELS
+        walks.append((job.input_2_address, 0 if has_one_pixel else job.column_step))
     for number in range(job.run_words):
-        for operand, base in enumerate(bases):
+        for operand, (base, step) in enumerate(walks):
             yield Operation(
-                address=base + number * job.column_step,
+                address=base + group * job.group_input_step + number * step,
                 lanes=range(READ_BYTES),
                 index=0,
-                last=operand == len(bases) - 1,
+                last=operand == len(walks) - 1,
+                first=True,
                 shift=operand == 1,
             )

@@ -135,8 +135,13 @@ class Core(wiring.Component):
 
     @property
     def _is_table(self) -> Value:
-        """Whether the job is one of bytes, each on its own."""
+        """Whether the job is one of tables."""
         return (self.job.kind == JobKind.ADD) | (self.job.kind == JobKind.TABLE)
+
+    @property
+    def _is_product(self) -> Value:
+        """Whether the job is one of products of two tensors."""
+        return self.job.kind == JobKind.MUL
 
     @property
     def _is_packed(self) -> Value:
@@ -150,7 +155,7 @@ class Core(wiring.Component):
         chosen = (
             (conv, self.job.kind == JobKind.CONV),
             (depthwise, self.job.kind == JobKind.DEPTHWISE),
-            (table, self._is_table),
+            (table, self._is_table | self._is_product),
         )
         m.submodules.conv, m.submodules.depthwise, m.submodules.table = walkers
         operation = Signal(OPERATION)
@@ -165,6 +170,7 @@ class Core(wiring.Component):
         m.d.comb += [
             conv.visits_all.eq(self._is_packed),
             depthwise.group_offset.eq(groups.input_offset),
+            table.group_offset.eq(groups.input_offset),
             valid.eq(Cat(walker.operations.valid for walker in walkers).any()),
             ends.eq(Cat(walker.done for walker in walkers).any()),
             groups.job.eq(self.job),
@@ -228,13 +234,25 @@ class Core(wiring.Component):
             m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_4)
             with m.If((self.job.flags & JobFlag.TAPS_8).any()):
                 m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_8)
+        with m.Elif(self._is_product):
+            m.d.comb += array.mode.eq(ArrayMode.PRODUCT)
         with m.Elif(self._is_packed):
             m.d.comb += array.mode.eq(ArrayMode.PACKED)
+        # The second tensor's zero point is for operations with ``shift``.
+        early = _delayed(m, operation.shift, Scratchpad.READ_LATENCY - 1, "shift")
+        zero_point = Signal(signed(8))
+        m.d.sync += zero_point.eq(
+            Mux(
+                self._is_product & early,
+                self.job.weight_zero_point[:8].as_signed(),
+                self.job.input_zero_point,
+            )
+        )
         for lane in range(len(array.x)):
             octet = self.scratchpad.read_data.word_select(lane, 8).as_signed()
             is_inside = (late.low <= lane) & (lane < late.high)
             value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
-            m.d.sync += value.eq(self._reduced(octet, is_inside))
+            m.d.sync += value.eq(self._reduced(octet, is_inside, zero_point))
             m.d.comb += array.x[lane].eq(value)
         fed, fed_tag = array.operations.payload, _delayed(m, tag, _FEED_CYCLES, "tag")
         flags = _delayed(
@@ -246,9 +264,8 @@ class Core(wiring.Component):
             fed.tag.eq(fed_tag),
         ]
 
-    def _reduced(self, octet: Value, is_inside: Value) -> Value:
+    def _reduced(self, octet: Value, is_inside: Value, zero_point: Value) -> Value:
         """Return a byte less the zero point, which bytes outside are; PACKED does not reduce."""
-        zero_point = self.job.input_zero_point
         if not self.has_seconds:
             return Mux(is_inside, octet - zero_point, 0)
         return Mux(is_inside, octet, zero_point) - Mux(self._is_packed, 0, zero_point)

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.gateware.engine.job import JOB
 from kiwicha.gateware.engine.memory_port import WORD_BYTES
 from kiwicha.isa_engine import (
+    ELEMENT_KINDS,
     GROUP_WORDS,
     MAX_DEPTHWISE_COLUMNS,
     OUTPUT_BYTES,
@@ -24,7 +25,7 @@ ERROR_BITS = max(EngineError).bit_length()
 JOB_WORDS = JOB.size // (8 * WORD_BYTES)
 """Words of DRAM that a descriptor occupies."""
 
-_FLAGS = JobFlag.WIDE | JobFlag.TAPS_8 | JobFlag.ONES | JobFlag.UNSIGNED | JobFlag.CODED
+_FLAGS = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED
 _MAX_INTERVAL = 8
 _ZERO_POINT_BITS = 9
 
@@ -84,12 +85,12 @@ class JobCheck(wiring.Component):
         """Build the rules of each word."""
         m = Module()
         kind, flags = field_of(self.word, "kind"), field_of(self.word, "flags")
-        is_depthwise, is_table, has_8_taps, has_beats = Signal(), Signal(), Signal(), Signal()
+        is_depthwise, has_windows, has_8_taps, has_beats = Signal(), Signal(), Signal(), Signal()
         is_packed = (flags & self._packed_flag).any()
         with m.If(self.takes & (self.place == place_of("kind"))):
             m.d.sync += [
                 is_depthwise.eq(kind == JobKind.DEPTHWISE),
-                is_table.eq((kind == JobKind.ADD) | (kind == JobKind.TABLE)),
+                has_windows.eq(~Cat(kind == known for known in ELEMENT_KINDS).any()),
                 has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
                 has_beats.eq((kind == JobKind.DEPTHWISE) | is_packed),
             ]
@@ -98,7 +99,9 @@ class JobCheck(wiring.Component):
             EngineError.OUTSIDE_SCRATCHPAD: {
                 "output_address": output_address >= self.scratchpad_bytes
             },
-            EngineError.BAD_FIELD: self._bad_fields(is_depthwise, is_table, has_8_taps, has_beats),
+            EngineError.BAD_FIELD: self._bad_fields(
+                is_depthwise, has_windows, has_8_taps, has_beats
+            ),
             EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in JobKind).any()},
         }
         with m.If(self.takes & (self.error == EngineError.NONE)):
@@ -115,7 +118,7 @@ class JobCheck(wiring.Component):
         return JobFlag.PACKED if self.macs == PACKED_MACS else JobFlag(0)
 
     def _bad_fields(
-        self, is_depthwise: Signal, is_table: Signal, has_8_taps: Signal, has_beats: Signal
+        self, is_depthwise: Signal, has_windows: Signal, has_8_taps: Signal, has_beats: Signal
     ) -> dict[str, Value]:
         """Return for each field with a rule whether it breaks it."""
         counts = (
@@ -131,7 +134,7 @@ class JobCheck(wiring.Component):
         def field(name: str) -> Any:
             return field_of(self.word, name)
 
-        rules: dict[str, Value] = {name: ~is_table & (field(name) == 0) for name in counts}
+        rules: dict[str, Value] = {name: has_windows & (field(name) == 0) for name in counts}
         rules["groups"] = field("groups") == 0
         rules["group_words"] = (field("group_words") == 0) | (field("group_words") > GROUP_WORDS)
         known = _FLAGS | self._packed_flag
@@ -142,11 +145,11 @@ class JobCheck(wiring.Component):
         rules["wait_transfers"] = field("wait_transfers") > self.transfers
         rules["output_address"] = (field("output_address") % OUTPUT_BYTES).any()
         misaligned = (field("output_pixel_bytes") % OUTPUT_BYTES).any()
-        rules["output_pixel_bytes"] = ~is_table & misaligned
+        rules["output_pixel_bytes"] = has_windows & misaligned
         for name in ("weights_offset", "weights_bytes"):
             rules[name] = (field(name) % WORD_BYTES).any()
         rules["run_words"] = ~is_depthwise & (field("run_words") == 0)
-        rules["row_words"] = ~is_depthwise & ~is_table & (field("row_words") == 0)
+        rules["row_words"] = ~is_depthwise & has_windows & (field("row_words") == 0)
         for taps, limit in ((0, MAX_DEPTHWISE_COLUMNS // 2), (1, MAX_DEPTHWISE_COLUMNS)):
             rules["runs"] |= is_depthwise & (has_8_taps == taps) & (field("runs") > limit)
         rules["first_phase"] = is_depthwise & (field("first_phase") >= field("stride_columns"))

@@ -39,6 +39,8 @@ class ArrayMode(enum.Enum):
     """No products: sums of what the weight memories hold."""
     PACKED = 4
     """As CONV, with two outputs for each chain pair."""
+    PRODUCT = 6
+    """Chain pair o: channel o; inputs by inputs."""
 
 
 class MacArray(wiring.Component):
@@ -57,9 +59,13 @@ class MacArray(wiring.Component):
     TABLE: one operation adds an int32, given as four bytes, to each sum. The sums of all operations
     up to one with ``last`` come out, as in CONV. ``shift``: it is the second of two int32.
 
+    PRODUCT: as DEPTHWISE_8 with one tap, whose weight is ``x[channel]`` of the last operation
+    without ``shift``. The operation with it has ``first`` and ``last``.
+
     PACKED, only with 128: as CONV, for 8-bit inputs, and weights and ``seconds`` from -127 to 127.
 
-    Latency, from operation to result: 12 cycles for CONV and PACKED, 5 for DEPTHWISE, 3 for TABLE.
+    Latency, from operation to result: 12 cycles for CONV and PACKED, 5 for DEPTHWISE and PRODUCT, 3
+    for TABLE.
     Throughput: one operation per cycle. Results of DEPTHWISE_4 and PACKED take two beats, channels
     below ``outputs`` first, the second one cycle later, or two with ``is_wide``: operations with
     ``last`` must be 2 cycles apart, or 4 with ``is_wide``.
@@ -114,6 +120,7 @@ class MacArray(wiring.Component):
         ArrayMode.DEPTHWISE_8: 5,
         ArrayMode.TABLE: 3,
         ArrayMode.PACKED: 12,
+        ArrayMode.PRODUCT: 5,
     }
 
     def __init__(self, *, macs: int, vendor: Vendor = Vendor.GENERIC, tag_bits: int = 1) -> None:
@@ -149,16 +156,18 @@ class MacArray(wiring.Component):
         m = Module()
         # Registers of their own: these reach every cell.
         is_conv, is_joined, is_table = Signal(init=1), Signal(init=1), Signal()
-        is_packed = Signal()
+        is_packed, is_product = Signal(), Signal()
         if self.has_seconds:
             m.d.sync += is_packed.eq(self.mode == ArrayMode.PACKED)
         m.d.sync += [
             is_conv.eq((self.mode == ArrayMode.CONV) | self._is_packed_mode),
             is_joined.eq(self.mode != ArrayMode.DEPTHWISE_4),
             is_table.eq(self.mode == ArrayMode.TABLE),
+            is_product.eq(self.mode == ArrayMode.PRODUCT),
         ]
         shared = _skewed(m, [self.x[lane] for lane in range(LANES)])
         cells = self._cells(m, shared, is_conv, is_joined, is_packed)
+        self._weigh_by_inputs(m, cells, is_product)
         arrived, operation = self._arrived(m, is_conv, is_table)
         m.submodules.shadows = shadows = ResultShadows(
             outputs=self.outputs, has_seconds=self.has_seconds, tag_bits=self.tag_bits
@@ -223,7 +232,6 @@ class MacArray(wiring.Component):
                     cell.shared.eq(shared[lane]),
                     cell.own.eq(self.x[pair] if lane < _HALF else upper),
                     cell.is_own.eq(~is_conv),
-                    cell.weight.eq(self.weights[lane][pair]),
                     cell.add_to.eq({0: head, _HALF: middle}.get(lane, rest)),
                     cell.enable.eq(enable),
                 ]
@@ -236,6 +244,19 @@ class MacArray(wiring.Component):
                     m.d.comb += cell.chain.eq(cells[lane - 1].cascade)
             pairs.append(cells)
         return pairs
+
+    def _weigh_by_inputs(
+        self, m: Module, cells: list[list[MultiplyAccumulate]], is_product: Signal
+    ) -> None:
+        """Connect the weights; the last lane can take inputs kept from an earlier operation."""
+        operations = self.operations
+        for pair, pair_cells in enumerate(cells):
+            for lane, cell in enumerate(pair_cells[:-1]):
+                m.d.comb += cell.weight.eq(self.weights[lane][pair])
+            kept = Signal(signed(OPERAND_BITS), name=f"kept_{pair}", reset_less=True)
+            with m.If(operations.valid & ~operations.payload.shift):
+                m.d.sync += kept.eq(self.x[pair])
+            m.d.comb += pair_cells[-1].weight.eq(Mux(is_product, kept, self.weights[-1][pair]))
 
     def _controls(
         self, m: Module, is_conv: Signal, is_joined: Signal

@@ -6,28 +6,33 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.job import JOB, OPERATION, POSITION
 from kiwicha.gateware.engine.pace import Pace
-from kiwicha.isa_engine import READ_BYTES, JobKind
+from kiwicha.isa_engine import READ_BYTES, JobFlag, JobKind
 
 __all__ = ["TableWalker"]
 
 
 class TableWalker(wiring.Component):
-    """The operations of an ADD or TABLE job.
+    """The operations of the groups of an ADD, TABLE or MUL job.
 
-    For each result the bytes of the first tensor, and for ADD those of the second, with ``shift``.
+    For each result the bytes of the first tensor, and but for TABLE those of the second, with
+    ``shift``. All have ``first``: products stand alone.
 
     Latency: 2 cycles from ``start`` to the first operation. Throughput: one operation per cycle
-    without a gap, save that results are at least ``interval`` cycles apart.
+    without a gap, save that results are at least ``interval`` cycles apart. The next group can be
+    begun one cycle after the last operation.
 
     Members
     -------
     job, start, is_free, operations, is_held, done
         As those of `ConvWalker`.
+    group_offset : ``In(16)``
+        First channel of the group; with ``start``.
     """
 
     def __init__(self) -> None:
         super().__init__({
             "job": In(JOB),
+            "group_offset": In(16),
             "start": In(1),
             "is_free": Out(1),
             "operations": Out(stream.Signature(OPERATION, always_ready=True)),
@@ -42,8 +47,11 @@ class TableWalker(wiring.Component):
         m.submodules.pace = pace = Pace()
         is_walking, is_second, ends = Signal(), Signal(), Signal()
         results_left = Signal(16)
-        offset = Signal(POSITION)
+        # Of the group, and of the bytes that the first tensor gives; where the second one's are.
+        first_offset, offset, offset_2 = Signal(16), Signal(POSITION), Signal(POSITION)
+        has_one_pixel = (job.flags & JobFlag.CHANNELS).any()
         m.d.comb += [
+            offset_2.eq(Mux(has_one_pixel, first_offset, offset)),
             self.is_free.eq(~is_walking),
             ends.eq(is_second | (job.kind == JobKind.TABLE)),
             pace.interval.eq(job.interval),
@@ -56,7 +64,8 @@ class TableWalker(wiring.Component):
                 is_walking.eq(1),
                 is_second.eq(0),
                 results_left.eq(job.run_words),
-                offset.eq(0),
+                first_offset.eq(self.group_offset),
+                offset.eq(self.group_offset),
             ]
         with m.Elif(pace.issues):
             m.d.sync += is_second.eq(~ends)
@@ -69,7 +78,11 @@ class TableWalker(wiring.Component):
         m.d.sync += [
             self.operations.valid.eq(pace.issues),
             self.done.eq(pace.issues & ends & (results_left == 1)),
-            operation.address.eq(Mux(is_second, job.input_2_address, job.first_address) + offset),
+            operation.address.eq(
+                Mux(is_second, job.input_2_address, job.first_address)
+                + Mux(is_second, offset_2, offset)
+            ),
+            operation.first.eq(1),
             operation.shift.eq(is_second),
             operation.last.eq(ends),
             operation.high.eq(READ_BYTES),

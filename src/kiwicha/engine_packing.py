@@ -7,9 +7,10 @@ parameters, then weight words:
 - words of ``8 * outputs`` bytes, byte ``lane * outputs + o``, with ``outputs = outputs_of(macs)``.
   With PACKED they are twice as long: a word for the first half of the group, one for the second.
 
-Every group is whole: channels beyond the last have zeros. The stream of ADD and TABLE is the
-parameters of ``outputs`` channels, all alike, then 256 entries of two int32, those of the first and
-of the second tensor, in the order of the input byte taken as unsigned.
+Every group is whole: channels beyond the last have zeros. A group of ADD and TABLE is the
+parameters of ``outputs`` channels, then 256 entries of two int32, those of the first and of the
+second tensor, in the order of the input byte taken as unsigned. One of MUL is the parameters and
+any words.
 
 With CODED the words, or the tables, are coded; see `kiwicha.codec`.
 """
@@ -25,6 +26,7 @@ from kiwicha.isa_engine import (
     GROUP_PARAMETER_BYTES,
     INPUT_LANES,
     TABLE_ENTRIES,
+    TABLE_ENTRY_BYTES,
     EngineJob,
     JobFlag,
     JobKind,
@@ -220,41 +222,32 @@ def unpack_groups(
     return Parameters(bias, multiplier, shift), split[:, head:].reshape(groups, words, word_bytes)
 
 
-def pack_tables(tables: NDArray[np.int32], parameters: tuple[int, int, int], macs: int) -> bytes:
+def pack_tables(tables: NDArray[np.int32], parameters: Parameters, macs: int) -> bytes:
     """Return the stream of an ADD or TABLE job.
 
     Parameters
     ----------
     tables : int32 [256, 2]
         What a byte of the first and of the second tensor contributes, by unsigned byte.
-    parameters : tuple of int
-        Bias, multiplier and shift of the sum.
+    parameters : Parameters
+        Of the channels of all groups.
     macs : int
         Products per cycle.
     """
-    outputs = outputs_of(macs)
-    bias, multiplier, shift = (np.full(outputs, value, np.int32) for value in parameters)
-    words = np.zeros((1, 0, 0), np.int8)
-    head = pack_groups(Parameters(bias, multiplier, shift), words, outputs)
-    return head + tables.astype("<i4").tobytes()
+    groups = -(-len(parameters.bias) // outputs_of(macs))
+    words = np.tile(np.frombuffer(tables.astype("<i4").tobytes(), np.int8), (groups, 1, 1))
+    return pack_groups(parameters, words, outputs_of(macs))
 
 
-def unpack_tables(raw: bytes, macs: int) -> tuple[Parameters, NDArray[np.int64]]:
-    """Return the parameters of one channel and the tables, int64 [256, 2].
+def unpack_tables(raw: bytes, groups: int, macs: int) -> tuple[Parameters, NDArray[np.int64]]:
+    """Return the parameters of all channels and the tables, int64 [groups, 256, 2].
 
     Raises
     ------
     ValueError
-        If the stream has another size, or its channels differ.
+        If the stream has another size.
     """
-    outputs = outputs_of(macs)
-    head = outputs * GROUP_PARAMETER_BYTES
-    parameters, _ = unpack_groups(raw[:head], 1, outputs, 0, 0)
-    fields = (parameters.bias, parameters.multiplier, parameters.shift)
-    if any((values != values[0]).any() for values in fields):
-        raise ValueError("all channels of a table job must have the same parameters")
-    tables = np.frombuffer(raw[head:], "<i4")
-    if tables.size != 2 * TABLE_ENTRIES:
-        raise ValueError(f"a table job must have {TABLE_ENTRIES} pairs, not {tables.size / 2}")
-    one = Parameters(*(values[:1] for values in fields))
-    return one, tables.reshape(TABLE_ENTRIES, 2).astype(np.int64)
+    size = TABLE_ENTRIES * TABLE_ENTRY_BYTES
+    parameters, words = unpack_groups(raw, groups, outputs_of(macs), 1, size)
+    tables = np.ascontiguousarray(words).view("<i4")
+    return parameters, tables.reshape(groups, TABLE_ENTRIES, 2).astype(np.int64)

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from kiwicha.layout import Ref, Struct, i8, i16, i32, ref, u8, u16, u32
 
 __all__ = [
+    "ELEMENT_KINDS",
+    "PAIR_KINDS",
+    "TABLE_KINDS",
     "EngineError",
     "EngineJob",
     "EngineOp",
@@ -120,6 +123,16 @@ class JobKind(enum.IntEnum):
     """Two tensors through a table of int32 each, and their sum requantized."""
     TABLE = 4
     """One tensor through a table of int32, requantized: by 2**30 and shift 1, one of int8."""
+    MUL = 6
+    """Products of two tensors, requantized."""
+
+
+TABLE_KINDS = frozenset({JobKind.ADD, JobKind.TABLE})
+"""Jobs of tables."""
+ELEMENT_KINDS = TABLE_KINDS | {JobKind.MUL}
+"""Jobs of bytes, each on its own, or with that of a second tensor."""
+PAIR_KINDS = ELEMENT_KINDS - {JobKind.TABLE}
+"""Jobs of two tensors."""
 
 
 class JobFlag(enum.IntFlag):
@@ -139,6 +152,8 @@ class JobFlag(enum.IntFlag):
     """CONV on an engine of `PACKED_MACS`: two products per multiplier, a group of 16 channels.
     Weights are -127 to 127. Inputs are not reduced by the zero point: it is what they have outside
     the image, and the bias contains its product with all weights. Interval counts for 2."""
+    CHANNELS = 64
+    """ADD, TABLE, MUL: a group is a beat of channels of all pixels; the second tensor has one."""
 
 
 def outputs_of(macs: int) -> int:
@@ -164,12 +179,17 @@ class EngineJob(Struct):
     stride_columns``. A result comes with the last row of each column of phase stride_columns - 1;
     the first skip_results of a row are dropped.
 
-    ADD and TABLE: result n is a beat of bytes from tables: ``table_1[x1] + table_2[x2]``,
-    requantized, or without the second one. x1 are the bytes at ``first_address + n * column_step``,
-    x2 those at ``input_2_address + n * column_step``; a byte is taken as unsigned index. There are
-    run_words results, in one group. The weight stream has the parameters of a beat of channels,
-    all alike, then for each index int32 table_1 and int32 table_2, 2048 bytes in all. Zero points
-    of inputs and weights are 0.
+    ADD, TABLE and MUL: result n of group g is a beat of bytes, of which the first tensor's are at
+    ``first_address + g * group_input_step + n * column_step``. Those of the second one are as far
+    from input_2_address; with CHANNELS n does not count there. A group has run_words results.
+
+    ADD and TABLE: ``bias + table_1[x1] + table_2[x2]``, requantized, or without the second one; a
+    byte is taken as unsigned index. The weight stream of a group has the parameters of a beat of
+    channels, then for each index int32 table_1 and int32 table_2, 2048 bytes in all. Zero points of
+    inputs and weights are 0.
+
+    MUL: ``bias + (x1 - input_zero_point) * (x2 - weight_zero_point)``, requantized. The weight
+    words of a group have no effect.
 
     Result n of group g goes to ``output_address + n * output_pixel_bytes + g * group_output_step``.
     """
@@ -192,7 +212,7 @@ class EngineJob(Struct):
     kernel_row_step: int = u32("dilation_rows * row pitch")
     column_step: int = u16("CONV: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; a beat")
     run_step: int = u16("dilation_columns * pixel pitch")
-    run_words: int = u16("CONV: words per run. ADD, TABLE: results")
+    run_words: int = u16("CONV: words per run. ADD, TABLE, MUL: results of a group")
     row_words: int = u16("CONV: runs * run_words")
     output_pixel_bytes: int = u16("pitch of an output pixel, a multiple of 8; a beat")
     group_words: int = u16("weight words of one group")
@@ -210,10 +230,10 @@ class EngineJob(Struct):
     first_phase: int = u8("DEPTHWISE: pad_left % stride_columns")
     skip_results: int = u8("DEPTHWISE: results of a row to be dropped")
     last_beats: int = u8("DEPTHWISE, PACKED: beats of the last group, 1 or 2")
-    group_input_step: int = u16("DEPTHWISE: channels of a group; CONV: 0")
+    group_input_step: int = u16("channels of a group; CONV: 0")
     group_output_step: int = u16("channels of a group")
-    input_2_address: int = u32("ADD: second tensor")
-    weight_zero_point: int = i16("subtracted from weight bytes; see UNSIGNED")
+    input_2_address: int = u32("ADD, MUL: second tensor")
+    weight_zero_point: int = i16("subtracted from weight bytes, see UNSIGNED; MUL: from x2, int8")
     first_index: int = u16("DEPTHWISE: first_phase * kernel_rows")
 
 

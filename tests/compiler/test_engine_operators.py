@@ -15,7 +15,7 @@ IMAGE = (1, 6, 5, 16)
 OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
 WINDOW = {"padding": 1, "strideH": 1, "strideW": 1}
 WEIGHTS = {"CONV_2D": (8, 3, 3, 16), "DEPTHWISE_CONV_2D": (1, 3, 3, 32), "FULLY_CONNECTED": (8, 16)}
-TWO_TENSORS = ("ADD", "SUB")
+TWO_TENSORS = ("ADD", "SUB", "MUL")
 ONE_NUMBER = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU")
 
 
@@ -63,7 +63,9 @@ def images(operator: str) -> list[bytes]:
         pair = Image(operator)
         pair.inputs.append(pair.builder.tensor(IMAGE, scale=0.25, zero_point=3))
         models.append(pair.build())
-    if operator == "MUL":
+        pixel = Image(operator)
+        pixel.inputs.insert(0, pixel.builder.tensor((1, 1, 1, 16), scale=0.25, zero_point=3))
+        models.append(pixel.build())
         channels = Image(operator)
         models.append(channels.build(IMAGE, channels.constant((16,), zero_point=-60)))
     return models or [image.build(alpha=0.1) if operator == "LEAKY_RELU" else image.build()]

@@ -99,7 +99,8 @@ def first_of(program: Program, kind: JobKind) -> int:
         (JobKind.CONV, {"weights_offset": 1 << 30}, "weights must be aligned and inside"),
         (JobKind.DEPTHWISE, {"first_phase": lambda v: v + 9}, "first_phase and first_index"),
         (JobKind.DEPTHWISE, {"group_words": 200}, "a stream must have"),
-        (JobKind.ADD, {"column_step": 16}, "a table job must go on by"),
+        (JobKind.ADD, {"group_words": 1}, "group_words must be the size of the tables, not 1"),
+        (JobKind.CONV, {"flags": lambda v: v | JobFlag.CHANNELS}, "kind and flags must be known"),
     ],
 )
 def test_refuses_jobs(
@@ -126,7 +127,10 @@ def test_refuses_spoilt_streams(config: str, change: str) -> None:
         size = jobs[number].weights_bytes + (16 if change == "longer" else -16)
         bad = changed(program, EngineJob, number, weights_bytes=size)
     assert not error_of(program, case.inputs)
-    message = r"the check sum of a coded stream must be 0|a coded stream must not end before"
+    message = (
+        r"the check sum of a coded stream must be 0|a coded stream must not end before"
+        r"|a coded stream must end with its last weight"
+    )
     assert re.search(message, error_of(bad, case.inputs))
 
 

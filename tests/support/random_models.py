@@ -69,6 +69,7 @@ def engine_network(seed: int) -> Case:
             "residual",
             "pool",
             "scalar",
+            "scales",
             "unary",
         ])
         if kind == "conv":
@@ -79,18 +80,31 @@ def engine_network(seed: int) -> Case:
         elif kind == "residual":
             branch = model.conv(x, kernel=3, is_same=True, channels=channels())
             shortcut = model.conv(x, kernel=1, like=branch)
-            x = model.elementwise(rng.choice(["ADD", "SUB"]), branch, shortcut)
+            x = model.elementwise(rng.choice(["ADD", "SUB", "MUL"]), branch, shortcut)
         elif kind == "pool":
             x = model.pool("AVERAGE_POOL_2D", x)
+        elif kind == "scales":
+            x = _scaled_channels(model, x)
         elif kind == "unary":
             x = model.unary(rng.choice(UNARIES), x)
         else:
             operator = rng.choice(["ADD", "SUB", "MUL"])
-            shape = (model.channels(x),) if operator == "MUL" and rng.random() < 0.5 else (1,)
+            shape = (model.channels(x),) if rng.random() < 0.5 else (1,)
             x = model.elementwise(operator, x, model.constant(shape))
     x = model.mean(x, axes=[1, 2], keep=False)
     model.fully_connected(x, outputs=rng.randint(1, 30))
     return model.case()
+
+
+def _scaled_channels(model: RandomModel, x: int) -> int:
+    """Add squeeze and excitation, or something like it."""
+    rng = model.rng
+    scales = model.mean(x, axes=[1, 2], keep=True)
+    scales = model.conv(scales, kernel=1, channels=model.channels(x))
+    if rng.random() < 0.5:
+        scales = model.unary(rng.choice(UNARIES), scales)
+    operands = rng.sample([x, scales], 2)
+    return model.elementwise(rng.choice(["ADD", "SUB", "MUL", "MUL"]), *operands)
 
 
 def _fully_connected(model: RandomModel) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from kiwicha.compiler.engine_layers import EngineLayer, Window
 from kiwicha.compiler.engine_run import Run
 from kiwicha.compiler.engine_stripes import Stripe, stripe, stripes
+from kiwicha.isa_engine import ELEMENT_KINDS
 
 __all__ = ["Cascade", "Choice", "Stage"]
 
@@ -95,6 +96,10 @@ class Cascade:
         """Return first byte and end of what a stripe reads of a tensor from outside."""
         starts, ends = [], []
         for number in self.readers(tensor):
+            if tensor in self.layers[number].whole_inputs:
+                starts.append(0)
+                ends.append(self.run.input_bytes(self.layers[number], tensor))
+                continue
             row = self.run.input_row_bytes(self.layers[number])
             part = found[number]
             starts.append(part.first_input_row * row)
@@ -108,9 +113,13 @@ class Cascade:
         stripe overwrites what only that stripe has read.
         """
         layer = self.layers[-1]
-        if not layer.is_table or layer.output not in resident:
+        keeps_pitch = self.run.input_pitch(layer) == self.run.output_pitch(layer)
+        is_by_byte = layer.kind in ELEMENT_KINDS and keeps_pitch
+        if not is_by_byte or layer.output not in resident:
             return None
         for tensor in layer.inputs:
+            if tensor in layer.whole_inputs:
+                continue
             is_last_use = self.run.uses(tensor)[1] == self.end - 1
             if (
                 tensor in resident

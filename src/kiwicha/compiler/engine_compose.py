@@ -7,7 +7,7 @@ import numpy as np
 
 from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.layers import Network
-from kiwicha.isa_engine import JobKind
+from kiwicha.isa_engine import TABLE_KINDS, JobKind
 
 __all__ = ["compose_tables"]
 
@@ -25,7 +25,7 @@ def compose_tables(network: Network, layers: Mapping[int, EngineLayer]) -> dict[
     composed = dict(layers)
     for position in sorted(layers):
         layer = composed[position]
-        for number in range(len(layer.inputs) if layer.is_table else 0):
+        for number in range(len(layer.inputs) if layer.kind in TABLE_KINDS else 0):
             source = _only_for(network, composed, composed[position].inputs[number])
             if source is not None:
                 composed[position] = _composed(source, composed[position], number)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine_layers import EngineLayer
+from kiwicha.compiler.engine_layers import EngineLayer, padded
+from kiwicha.isa_engine import ELEMENT_KINDS
 
 __all__ = ["Compute", "Event", "Place", "Transfer", "waits"]
 
@@ -90,6 +91,29 @@ class Compute:
     def writes(self) -> set[int]:
         """Buffers that are written."""
         return {self.output.buffer}
+
+    @property
+    def read_ends(self) -> list[tuple[Place, int]]:
+        """Inputs of an element-wise job, and where in their buffers it stops to read.
+
+        It reads whole beats, also where its rows start or end within one.
+        """
+        if self.layer.kind not in ELEMENT_KINDS:
+            return []
+        window = self.layer.window
+        skipped = (self.first_output_row - self.first_input_row) * window.input_columns
+        ends = []
+        for tensor, place in zip(self.layer.inputs, self.inputs, strict=True):
+            is_whole = tensor in self.layer.whole_inputs
+            before = 0 if is_whole else skipped * self.input_pitch
+            pixels = 1 if is_whole else self.output_rows * window.output_columns
+            size = pixels * self.input_pitch
+            if self.layer.is_flat:
+                size = padded(size)
+            else:
+                size += padded(window.channels) - self.input_pitch
+            ends.append((place, place.offset + before + size))
+        return ends
 
 
 Event = Transfer | Compute

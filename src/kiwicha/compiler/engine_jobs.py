@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from kiwicha.compiler.engine_layers import EngineLayer, Window, padded, run_shape
 from kiwicha.compiler.engine_packed import stream_parameters
 from kiwicha.engine_packing import (
+    Parameters,
     bytes_of_word,
     channels_per_group,
     pack_conv_words,
@@ -16,10 +17,13 @@ from kiwicha.engine_packing import (
     pack_tables,
 )
 from kiwicha.isa_engine import (
+    ELEMENT_KINDS,
     GROUP_PARAMETER_BYTES,
     INPUT_LANES,
+    PAIR_KINDS,
     TABLE_ENTRIES,
     TABLE_ENTRY_BYTES,
+    TABLE_KINDS,
     EngineJob,
     JobFlag,
     JobKind,
@@ -63,10 +67,8 @@ class Part:
 
 def weight_stream(layer: EngineLayer, macs: int, input_pitch: int) -> bytes:
     """Return the weight stream of a layer's jobs, raw."""
-    if layer.is_table:
-        p = layer.parameters
-        scale = int(p.bias[0]), int(p.multiplier[0]), int(p.shift[0])
-        return pack_tables(layer.tables, scale, macs)
+    if layer.kind in ELEMENT_KINDS:
+        return _element_stream(layer, macs)
     channels = channels_per_group(macs, layer.kind, layer.flags)
     if layer.kind is JobKind.CONV:
         is_packed = bool(layer.flags & JobFlag.PACKED)
@@ -83,8 +85,9 @@ def weight_stream(layer: EngineLayer, macs: int, input_pitch: int) -> bytes:
 def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
     """Return the size of a layer's weight stream."""
     outputs = outputs_of(macs)
-    if layer.is_table:
-        return outputs * GROUP_PARAMETER_BYTES + TABLE_ENTRIES * TABLE_ENTRY_BYTES
+    if layer.kind in ELEMENT_KINDS:
+        words = _element_words(layer, macs) * bytes_of_word(macs, layer.flags)
+        return _element_groups(layer, macs) * (outputs * GROUP_PARAMETER_BYTES + words)
     channels = channels_per_group(macs, layer.kind, layer.flags)
     window = layer.window
     if layer.kind is JobKind.CONV:
@@ -128,8 +131,9 @@ def engine_job(layer: EngineLayer, macs: int, first_layer: int, part: Part) -> E
     build = {
         JobKind.CONV: _conv_job,
         JobKind.DEPTHWISE: _depthwise_job,
-        JobKind.ADD: _table_job,
-        JobKind.TABLE: _table_job,
+        JobKind.ADD: _element_job,
+        JobKind.TABLE: _element_job,
+        JobKind.MUL: _element_job,
     }[layer.kind]
     fields = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)
     fields |= {
@@ -146,23 +150,51 @@ def engine_job(layer: EngineLayer, macs: int, first_layer: int, part: Part) -> E
     return EngineJob(**(fields | build(layer, macs, part)))
 
 
-def _table_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
+def _element_words(layer: EngineLayer, macs: int) -> int:
+    """Return the weight words of a group.
+
+    Tables count as if they were weights: the size of a stream follows from the same fields.
+    """
+    word_bytes = INPUT_LANES * outputs_of(macs)
+    return TABLE_ENTRIES * TABLE_ENTRY_BYTES // word_bytes if layer.kind in TABLE_KINDS else 1
+
+
+def _element_groups(layer: EngineLayer, macs: int) -> int:
+    return 1 if layer.is_flat else padded(layer.output_channels) // outputs_of(macs)
+
+
+def _element_stream(layer: EngineLayer, macs: int) -> bytes:
+    outputs = outputs_of(macs)
+    channels = _element_groups(layer, macs) * outputs
+    p = layer.parameters
+    fields = (p.bias, p.multiplier, p.shift)
+    # One number is for all channels; channels behind the last one are as good as any.
+    parameters = Parameters(*(np.resize(values, channels) for values in fields))
+    if layer.kind in TABLE_KINDS:
+        return pack_tables(layer.tables, parameters, macs)
+    words = np.zeros((channels // outputs, 1, bytes_of_word(macs, layer.flags)), np.int8)
+    return pack_groups(parameters, words, outputs)
+
+
+def _element_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
     outputs = outputs_of(macs)
     pixels = part.output_rows * layer.window.output_columns
-    is_add = layer.kind is JobKind.ADD
     rows_skipped = part.first_output_row - part.first_input_row
     skipped = rows_skipped * layer.window.input_columns * part.input_pitch
-    first, *others = (address + skipped for address in part.input_addresses)
+    first, *others = part.input_addresses
+    second = others[0] if others else 0
+    is_flat = layer.is_flat
     return {
-        "interval": 2 if is_add or layer.flags & JobFlag.WIDE else 1,
-        "groups": 1,
-        # As if the tables were weights: the size of a stream follows from the same fields.
-        "group_words": TABLE_ENTRIES * TABLE_ENTRY_BYTES // (INPUT_LANES * outputs),
-        "first_address": first,
-        "input_2_address": others[0] if others else 0,
-        "run_words": -(-pixels * part.input_pitch // outputs),
-        "column_step": outputs,
-        "output_pixel_bytes": outputs,
+        "interval": 2 if layer.kind in PAIR_KINDS or layer.flags & JobFlag.WIDE else 1,
+        "groups": _element_groups(layer, macs),
+        "group_words": _element_words(layer, macs),
+        "first_address": first + skipped,
+        "input_2_address": second + skipped if others and is_flat else second,
+        "run_words": -(-pixels * part.input_pitch // outputs) if is_flat else pixels,
+        "column_step": outputs if is_flat else part.input_pitch,
+        "output_pixel_bytes": outputs if is_flat else part.output_pitch,
+        "group_input_step": 0 if is_flat else outputs,
+        "group_output_step": 0 if is_flat else outputs,
     }
 
 

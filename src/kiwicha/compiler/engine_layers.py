@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.engine_packing import Parameters
-from kiwicha.isa_engine import INPUT_LANES, OUTPUT_BYTES, JobFlag, JobKind
+from kiwicha.isa_engine import ELEMENT_KINDS, INPUT_LANES, OUTPUT_BYTES, JobFlag, JobKind
 
 __all__ = ["EngineLayer", "Window", "padded", "run_shape"]
 
@@ -62,11 +62,11 @@ class EngineLayer:
     output : int
         Tensor it writes, as stored.
     window : Window
-        Geometry; ADD and TABLE: pixels.
+        Geometry; ADD, TABLE and MUL: pixels.
     output_channels : int
         Channels of the output.
     parameters : Parameters
-        Of the output channels; ADD and TABLE: one.
+        Of the output channels; ADD, TABLE and MUL without CHANNELS: one.
     input_zero_point, output_zero_point : int
         Zero points.
     clamp : tuple of int
@@ -78,7 +78,7 @@ class EngineLayer:
     merged : tuple of int
         Positions of earlier layers that it does as well.
     weight_zero_point : int
-        What must be added to the weights to make them int8.
+        What must be added to the weights to make them int8; MUL: of the second tensor.
     """
 
     position: int
@@ -103,9 +103,14 @@ class EngineLayer:
         return (*self.merged, self.position)
 
     @property
-    def is_table(self) -> bool:
-        """Whether its jobs work byte by byte."""
-        return self.kind in {JobKind.ADD, JobKind.TABLE}
+    def is_flat(self) -> bool:
+        """Whether its jobs work byte by byte, wherever pixels begin and end."""
+        return self.kind in ELEMENT_KINDS and not self.flags & JobFlag.CHANNELS
+
+    @property
+    def whole_inputs(self) -> tuple[int, ...]:
+        """Inputs of one pixel, which serves all pixels of the output."""
+        return self.inputs[1:] if self.flags & JobFlag.CHANNELS else ()
 
 
 def padded(channels: int) -> int:

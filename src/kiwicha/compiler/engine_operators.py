@@ -4,9 +4,13 @@ __all__ = ["ENGINE_OPERATORS"]
 
 _WINDOWS = "one image; up to 255 kernel rows, and 2048 weights of one output, padded to 8 channels"
 _ONE_NUMBER = "a tensor and one constant number"
+_PAIRS = (
+    "two tensors of one shape, or one of them with a single pixel; a tensor and one constant "
+    "number, or one for each channel"
+)
 
 ENGINE_OPERATORS = {
-    "ADD": f"two tensors of one shape, or {_ONE_NUMBER}",
+    "ADD": _PAIRS,
     "AVERAGE_POOL_2D": "one image; windows inside it",
     "CONV_2D": _WINDOWS,
     "DEPTHWISE_CONV_2D": _WINDOWS,
@@ -17,12 +21,12 @@ ENGINE_OPERATORS = {
     "MAXIMUM": _ONE_NUMBER,
     "MEAN": "over the leading dimensions but the batch, such as height and width",
     "MINIMUM": _ONE_NUMBER,
-    "MUL": f"{_ONE_NUMBER}, or one for each channel",
+    "MUL": _PAIRS,
     "PRELU": _ONE_NUMBER,
     "QUANTIZE": "from int8",
     "RELU": "any",
     "RELU6": "any",
-    "SUB": f"two tensors of one shape, or {_ONE_NUMBER}",
+    "SUB": _PAIRS,
     "SUM": "as MEAN",
     "TANH": "any",
 }

@@ -102,7 +102,8 @@ def _padding_troubles(run: Run) -> list[EngineLayer]:
     troubles = []
     producers = run.producers
     for layer in run.layers:
-        pitches = {_pitch(run, producers, tensor, layer) for tensor in layer.inputs}
+        inputs = [tensor for tensor in layer.inputs if tensor not in layer.whole_inputs]
+        pitches = {_pitch(run, producers, tensor, layer) for tensor in inputs}
         if len(pitches) > 1:
             troubles.append(layer)
         if not run.is_padded(layer):

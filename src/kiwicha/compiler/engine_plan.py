@@ -30,6 +30,8 @@ class _Builder:
     def add(self, event: Event) -> None:
         """Append an event."""
         self.events.append(event)
+        for place, end in event.read_ends if isinstance(event, Compute) else ():
+            self._sizes[place.buffer] = max(self._sizes[place.buffer], end)
 
     def keep(self, buffer: int) -> None:
         """Let nothing that the last event needs take a buffer's place."""
@@ -157,7 +159,8 @@ class Plan:
             places = []
             for tensor in layer.inputs:
                 place, first_byte = passed[tensor] if tensor in passed else inputs[tensor]
-                offset = place.offset + part.first_input_row * row - first_byte
+                start = 0 if tensor in layer.whole_inputs else part.first_input_row * row
+                offset = place.offset + start - first_byte
                 places.append(Place(place.buffer, offset))
             target, output_row = output, self._run.output_row_bytes(layer)
             if layer.output in cascade.passed:

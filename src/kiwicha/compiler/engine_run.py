@@ -63,7 +63,7 @@ class Run:
 
     def output_pitch(self, layer: EngineLayer) -> int:
         """Return the bytes of an output pixel of a layer."""
-        return self.input_pitch(layer) if layer.is_table else padded(layer.output_channels)
+        return self.input_pitch(layer) if layer.is_flat else padded(layer.output_channels)
 
     def is_padded(self, layer: EngineLayer) -> bool:
         """Whether there are bytes between the pixels that a layer writes."""
@@ -74,8 +74,10 @@ class Run:
         """Return the bytes that hold the output of a layer."""
         return layer.window.output_pixels * self.output_pitch(layer)
 
-    def input_bytes(self, layer: EngineLayer) -> int:
+    def input_bytes(self, layer: EngineLayer, tensor: int) -> int:
         """Return the bytes that hold an input of a layer."""
+        if tensor in layer.whole_inputs:
+            return layer.window.channels
         return layer.window.input_pixels * self.input_pitch(layer)
 
     def input_row_bytes(self, layer: EngineLayer) -> int:
@@ -98,7 +100,7 @@ class Run:
         producer = self.producers.get(tensor)
         if producer is not None:
             return self.output_bytes(producer)
-        return self.input_bytes(self.layers[self.uses(tensor)[0]])
+        return self.input_bytes(self.layers[self.uses(tensor)[0]], tensor)
 
     def is_streamable(self, tensor: int) -> bool:
         """Whether a tensor can lie in the arena: it has no bytes between its pixels."""

@@ -14,11 +14,13 @@ from kiwicha.numerics import multiply_by_quantized_multiplier, requantize, wrap_
 
 __all__ = [
     "PAIR_KERNELS",
+    "SUMS",
     "ElementTables",
     "byte_table",
     "engine_tables",
     "lookup_table",
     "pair_results",
+    "sum_terms",
 ]
 
 _IDENTITY = (2**30, 1)
@@ -33,7 +35,7 @@ PAIR_KERNELS = frozenset({
     Kernel.PRELU,
 })
 """Kernels on two tensors, element by element."""
-_SUMS = {Kernel.ADD, Kernel.SUB}
+SUMS = frozenset({Kernel.ADD, Kernel.SUB})
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +95,9 @@ def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
         return None
     first, second = inputs
     p: Elementwise = layer.params
-    if first.is_constant or second.is_constant or layer.kernel not in _SUMS or not is_plain(p):
+    if first.is_constant or second.is_constant or layer.kernel not in SUMS or not is_plain(p):
         return None
-    terms = _terms(layer.kernel, p, ALL_BYTES, ALL_BYTES)
+    terms = sum_terms(layer.kernel, p, ALL_BYTES, ALL_BYTES)
     return ElementTables(
         (first.index, second.index),
         output.index,
@@ -135,7 +137,7 @@ def lookup_table(layer: Layer) -> NDArray[np.int64] | None:
     return layer.constants["table"].astype(np.int64)
 
 
-def _terms(
+def sum_terms(
     kernel: Kernel | None, p: Elementwise, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the terms of an ADD or SUB."""
@@ -154,7 +156,7 @@ def pair_results(
     if kernel in {Kernel.MUL, Kernel.PRELU}:
         values = (first + p.offset_1) * (second + p.offset_2)
     else:
-        values = np.add(*_terms(kernel, p, first, second))
+        values = np.add(*sum_terms(kernel, p, first, second))
     limits = p.output_offset, p.activation_min, p.activation_max
     results = requantize(wrap_int32(values), p.output_multiplier, p.output_shift, *limits)
     if kernel is Kernel.PRELU:

@@ -6,14 +6,22 @@ from functools import lru_cache
 
 from kiwicha.codec import BEAT_BYTES, CHUNK_BITS, LANES, Shape
 from kiwicha.engine_packing import channels_per_group, stream_shape
-from kiwicha.isa_engine import EngineJob, JobFlag, JobKind, outputs_of
+from kiwicha.isa_engine import (
+    ELEMENT_KINDS,
+    PAIR_KINDS,
+    TABLE_KINDS,
+    EngineJob,
+    JobFlag,
+    JobKind,
+    outputs_of,
+)
 
 __all__ = ["Work", "decoder_cycles", "job_work"]
 
 WALKER_START_CYCLES = 5
 """From weights and walker being ready to the first operation, without kernel rows above."""
-TABLE_START_CYCLES = 2
-"""The same for ADD and TABLE."""
+ELEMENT_START_CYCLES = 2
+"""The same for ADD, TABLE and MUL."""
 DECODER_GROUP_CYCLES = 5
 """What the decoder needs for a group besides its beats and steps."""
 DECODER_STREAM_CYCLES = 56
@@ -74,13 +82,13 @@ def job_work(job: EngineJob, macs: int) -> Work:
     """Return what a job does, from its descriptor."""
     kind = JobKind(job.kind)
     fills = _fills(job, macs)
-    if kind in {JobKind.ADD, JobKind.TABLE}:
-        reads = 2 if kind is JobKind.ADD else 1
+    if kind in ELEMENT_KINDS:
+        reads = 2 if kind in PAIR_KINDS else 1
         operations = reads * job.run_words
         held = max(job.interval - reads, 0) * job.run_words
-        last_row = operations + held
-        start = TABLE_START_CYCLES
-        return Work(operations, held, 0, start, last_row, 1, *fills, job.run_words)
+        start = ELEMENT_START_CYCLES
+        # The next group starts behind the last one.
+        return Work(operations, held, 0, start, 0, job.groups, *fills, job.run_words)
     total = held = late = previous = 0
     start = WALKER_START_CYCLES
     for row in range(job.output_rows):
@@ -110,7 +118,7 @@ def _fills(job: EngineJob, macs: int) -> tuple[float, int, int]:
     """Return `Work.fill_bytes`, `Work.fill_cycles` and `Work.first_fill_cycles`."""
     shape = stream_shape(job, macs)
     # Tables are filled at half the rate of weights.
-    taken = shape.head + shape.body * (2 if job.kind in {JobKind.ADD, JobKind.TABLE} else 1)
+    taken = shape.head + shape.body * (2 if job.kind in TABLE_KINDS else 1)
     if not job.flags & JobFlag.CODED:
         return BEAT_BYTES * (shape.head + shape.body), taken, 0
     cycles = max(decoder_cycles(shape, job.weights_bytes), taken)

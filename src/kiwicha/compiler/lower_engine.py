@@ -8,6 +8,7 @@ from kiwicha.compiler.engine_bounds import exact_division
 from kiwicha.compiler.engine_checks import checked
 from kiwicha.compiler.engine_forms import forms
 from kiwicha.compiler.engine_layers import EngineLayer, Window
+from kiwicha.compiler.engine_pairs import LARGEST_ROW, pair_layer, pixel_rows
 from kiwicha.compiler.engine_tables import PAIR_KERNELS, engine_tables
 from kiwicha.compiler.layers import Layer, Network, weights_of
 from kiwicha.engine_packing import Parameters
@@ -18,9 +19,6 @@ __all__ = ["engine_layer"]
 
 _MAX_U16 = 2**16 - 1
 _NO_WEIGHTS = np.zeros(0, np.int16)
-
-LARGEST_ROW = 2**15
-"""Bytes of a single row of a table job, at most: not every scratchpad holds more."""
 
 
 def engine_layer(network: Network, position: int, *, has_tables: bool = True) -> EngineLayer | None:
@@ -46,7 +44,7 @@ def engine_layer(network: Network, position: int, *, has_tables: bool = True) ->
         return _mean(network, position)
     found = None
     if layer.kernel in {*PAIR_KERNELS, Kernel.LOOKUP} and has_tables:
-        found = _table_layer(network, position)
+        found = _table_layer(network, position) or pair_layer(network, position)
     if found is None and layer.kernel is Kernel.MUL:
         found = _channel_product(network, position)
     return found
@@ -205,8 +203,7 @@ def _table_layer(network: Network, position: int) -> EngineLayer | None:
     found = engine_tables(network, network.layers[position])
     if found is None:
         return None
-    *_, rows, columns, channels = (1, 1, 1, *found.shape)
-    rows *= math.prod(found.shape[:-3])
+    rows, columns, channels = pixel_rows(found.shape)
     if rows == 1 and columns * channels > LARGEST_ROW:
         rows, columns = columns, 1  # rows can be cut into stripes
     bias = np.zeros(1, np.int32)

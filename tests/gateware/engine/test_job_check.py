@@ -19,6 +19,7 @@ LEGAL = {
     "conv": make_job(kind=JobKind.CONV),
     "depthwise": make_job(kind=JobKind.DEPTHWISE),
     "table": make_job(kind=JobKind.TABLE, group_words=32),
+    "products": make_job(kind=JobKind.MUL, flags=JobFlag.CHANNELS, kernel_rows=0),
 }
 
 

@@ -50,6 +50,16 @@ def test_packed_convolution_equals_dot_products(
 
 @pytest.mark.verilator
 @pytest.mark.parametrize("macs", ARRAY_SIZES)
+@pytest.mark.parametrize("stall", [0, 0.3])
+def test_inputs_are_multiplied_by_inputs(
+    simulators: dict[int, Path], tmp_path: Path, macs: int, stall: float
+) -> None:
+    given = {**values(macs, 3, stall, 0), "count": 150}
+    bench.run(simulators[macs], TOP, f"{BENCHES}.products", given, tmp_path)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", ARRAY_SIZES)
 @pytest.mark.parametrize("taps", [4, 8])
 @pytest.mark.parametrize(("stall", "is_wide", "seed"), [(0, 0, 1), (0.2, 1, 2)])
 def test_depthwise_equals_its_definition(
@@ -74,6 +84,7 @@ def test_vendor_form_works_in_every_mode(vendor: Vendor, tmp_path: Path) -> None
     simulator = bench.build(text + vendor_cells.model(vendor), TOP)
     given = {**values(32, 5, 0.1, 0), "count": 12}
     bench.run(simulator, TOP, f"{BENCHES}.convolutions", given, tmp_path)
+    bench.run(simulator, TOP, f"{BENCHES}.products", given, tmp_path)
     for taps in (4, 8):
         bench.run(simulator, TOP, f"{BENCHES}.depthwise_rows", {**given, "taps": taps}, tmp_path)
 

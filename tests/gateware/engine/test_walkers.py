@@ -8,7 +8,7 @@ import pytest
 from kiwicha.gateware.engine.conv_walker import ConvWalker
 from kiwicha.gateware.engine.depthwise_walker import DepthwiseWalker
 from kiwicha.gateware.engine.table_walker import TableWalker
-from kiwicha.isa_engine import JobKind
+from kiwicha.isa_engine import ELEMENT_KINDS, JobKind
 from kiwicha.sim import bench
 
 TOP = "walker"
@@ -18,6 +18,7 @@ WALKERS: dict[JobKind, type[Any]] = {
     JobKind.DEPTHWISE: DepthwiseWalker,
     JobKind.ADD: TableWalker,
     JobKind.TABLE: TableWalker,
+    JobKind.MUL: TableWalker,
 }
 
 
@@ -44,9 +45,9 @@ def test_windows_are_walked(kind: JobKind, seed: int, macs: int, tmp_path: Path)
 
 @pytest.mark.verilator
 @pytest.mark.parametrize("macs", [32, 64])
-@pytest.mark.parametrize("kind", [JobKind.ADD, JobKind.TABLE])
+@pytest.mark.parametrize("kind", sorted(ELEMENT_KINDS))
 def test_tensors_are_walked(kind: JobKind, macs: int, tmp_path: Path) -> None:
-    walk(kind, tmp_path, seed=macs, macs=macs, count=6)
+    walk(kind, tmp_path, seed=1, macs=macs, count=15)
 
 
 @pytest.mark.nightly
