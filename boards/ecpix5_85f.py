@@ -10,9 +10,8 @@ from litex_boards.platforms import lambdaconcept_ecpix5
 from migen import ClockDomain, If, Instance, Signal
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
-from kiwicha.boards.board import Board, Family, Parts
-from kiwicha.boards.capacity import CAPACITY
-from kiwicha.boards.ecp5 import controller_settings
+from kiwicha.boards.board import Parts
+from kiwicha.boards.ecp5 import TOOLCHAIN, ecp5
 
 __all__ = ["BOARD"]
 
@@ -61,24 +60,20 @@ class _Crg(LiteXModule):
         ]
 
 
-def _parts(sys_clk_hz: int, toolchain: str) -> Parts:
-    del toolchain
-    platform = lambdaconcept_ecpix5.Platform(device="85F", toolchain="trellis")
+def _parts(sys_clk_hz: int) -> Parts:
+    platform = lambdaconcept_ecpix5.Platform(device="85F", toolchain=TOOLCHAIN)
     crg = _Crg(platform, sys_clk_hz)
     phy = ECP5DDRPHY(platform.request("ddram"), sys_clk_freq=sys_clk_hz)
     crg.comb += [crg.stop.eq(phy.init.stop), crg.reset.eq(phy.init.reset)]
-    return Parts(platform, crg, phy, MT41K256M16(sys_clk_hz, "1:2"), controller_settings())
+    return Parts(platform, crg, phy, MT41K256M16(sys_clk_hz, "1:2"))
 
 
-BOARD = Board(
+BOARD = ecp5(
     name="ecpix5_85f",
     title="ECPIX-5 85F",
-    family=Family.ECP5,
     part="LFE5UM5G-85F-8BG554I",
     sys_clk_hz=75_000_000,
     dram_bytes=512 << 20,
-    capacity=CAPACITY["ecpix5_85f"],
-    toolchains=("trellis",),
     loader="ecpix5",
     parts=_parts,
 )

@@ -10,9 +10,8 @@ from litex.soc.cores.clock import ECP5PLL
 from litex_boards.platforms import radiona_ulx3s
 from migen import ClockDomain, ClockSignal, Signal
 
-from kiwicha.boards.board import Board, Family, Parts
-from kiwicha.boards.capacity import CAPACITY
-from kiwicha.boards.ecp5 import controller_settings
+from kiwicha.boards.board import Parts
+from kiwicha.boards.ecp5 import TOOLCHAIN, ecp5
 
 __all__ = ["BOARD"]
 
@@ -40,23 +39,19 @@ class _Crg(LiteXModule):
         self.comb += platform.request("wifi_gpio0").eq(1)
 
 
-def _parts(sys_clk_hz: int, toolchain: str) -> Parts:
-    del toolchain
-    platform = radiona_ulx3s.Platform(device="LFE5U-85F", toolchain="trellis")
+def _parts(sys_clk_hz: int) -> Parts:
+    platform = radiona_ulx3s.Platform(device="LFE5U-85F", toolchain=TOOLCHAIN)
     phy = HalfRateGENSDRPHY(platform.request("sdram"), sys_clk_hz)
     crg = _Crg(platform, sys_clk_hz)
-    return Parts(platform, crg, phy, MT48LC16M16(sys_clk_hz, "1:2"), controller_settings())
+    return Parts(platform, crg, phy, MT48LC16M16(sys_clk_hz, "1:2"))
 
 
-BOARD = Board(
+BOARD = ecp5(
     name="ulx3s_85f",
     title="ULX3S 85F",
-    family=Family.ECP5,
     part="LFE5U-85F-6BG381C",
     sys_clk_hz=50_000_000,
     dram_bytes=32 << 20,
-    capacity=CAPACITY["ulx3s_85f"],
-    toolchains=("trellis",),
     loader="ulx3s",
     parts=_parts,
 )

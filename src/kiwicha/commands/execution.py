@@ -1,9 +1,10 @@
 """From a model's name to the report of its run: what ``run``, ``demo`` and ``bench`` share."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from kiwicha.pictures import describe, tensor_bytes
 from kiwicha.program import Program
 from kiwicha.report import Report, make_report
 from kiwicha.sim import reference
+from kiwicha.sim.job import JobResult
 from kiwicha.sim.profile import profile
 from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
 from kiwicha.sim.system import RunResult, run_program
@@ -28,6 +30,7 @@ __all__ = [
     "answer",
     "find_config",
     "first_difference",
+    "measured_report",
     "model_inputs",
     "prepare",
     "random_inputs",
@@ -64,6 +67,11 @@ class Job:
     def program(self) -> Program:
         """What runs."""
         return self.compilation.program
+
+    @property
+    def inferences(self) -> int:
+        """How often it runs in a row: with an engine twice, the second time with warm caches."""
+        return 2 if self.config.engine_macs else 1
 
 
 @dataclass(frozen=True)
@@ -172,11 +180,7 @@ def run_simulated(
     trace: Path | None = None,
     trace_start: int = 0,
 ) -> Outcome:
-    """Execute the Program on the simulated system and compare with the reference executor.
-
-    With an engine it runs twice in a row: the second inference finds warm caches.
-    """
-    inferences = 2 if job.config.engine_macs else 1
+    """Execute the Program on the simulated system and compare with the reference executor."""
     show.stage(f"executing {job.model} in the reference executor")
     expected = run_reference(job, inputs).output
     show.stage(f"preparing the simulator of {job.config.name}")
@@ -184,33 +188,69 @@ def run_simulated(
     result = run_program(
         job.program,
         inputs,
-        inferences=inferences,
+        inferences=job.inferences,
         max_cycles=max_cycles,
         trace=trace,
         trace_start=trace_start,
-        on_progress=show.steps(f"simulating {job.model}", weights * inferences),
+        on_progress=show.steps(f"simulating {job.model}", weights * job.inferences),
         on_build=show.stage,
     )
-    output = b"".join(result.outputs)
-    report = make_report(
+    report = measured_report(
+        job,
+        result,
+        expected,
+        target="sim",
+        clock_hz=isa.CLOCK_HZ,
+        page=profile(job.compilation, result.activity, result.step_cycles),
+    )
+    simulation_hz = result.simulated_cycles / max(1e-9, result.wall_seconds)
+    return Outcome(b"".join(result.outputs), report, simulation_hz, result)
+
+
+def measured_report(
+    job: Job,
+    result: JobResult,
+    expected: bytes,
+    *,
+    target: str,
+    clock_hz: int,
+    page: Mapping[str, Any] | None = None,
+) -> Report:
+    """Return the report of a run on hardware, simulated or not.
+
+    Parameters
+    ----------
+    job : Job
+        What ran.
+    result : JobResult
+        What it left.
+    expected : bytes
+        The output of the reference executor.
+    target : str
+        Name of the hardware.
+    clock_hz : int
+        Its frequency.
+    page : mapping or None
+        What pages show of the run.
+    """
+    has_engine = job.config.engine_macs > 0
+    return make_report(
         job.program,
         model=job.model,
         config=job.config,
-        target="sim",
-        clock_hz=isa.CLOCK_HZ,
+        target=target,
+        clock_hz=clock_hz,
         step_cycles=result.step_cycles,
-        inference_cycles=(result.first_cycles, result.last_cycles)[:inferences],
-        bit_exact=output == expected,
+        inference_cycles=(result.first_cycles, result.last_cycles)[: job.inferences],
+        bit_exact=b"".join(result.outputs) == expected,
         job_ends=result.job_ends,
-        predicted=predict_program(job.program)[0] if job.config.engine_macs else None,
-        counters=_counters(result) if job.config.engine_macs else None,
-        profile=profile(job.compilation, result.activity, result.step_cycles),
+        predicted=predict_program(job.program)[0] if has_engine else None,
+        counters=_counters(result) if has_engine else None,
+        profile=page,
     )
-    simulation_hz = result.simulated_cycles / max(1e-9, result.wall_seconds)
-    return Outcome(output, report, simulation_hz, result)
 
 
-def _counters(result: RunResult) -> dict[str, int]:
+def _counters(result: JobResult) -> dict[str, int]:
     """Return what the engine's cycles of the last inference were used for, and the CPU's share."""
     steps = [values for values in result.counters[-1] if values]
     sums = {
