@@ -34,7 +34,6 @@ def ecp5(
     """
 
     def with_controller(sys_clk_hz: int, _: str) -> Parts:
-        del toolchain  # There is one.
         # A command leaves the queue through a register, and is not compared with the one behind it:
         # a row stays open until another is wanted. The controller's longest paths are shorter so.
         settings = ControllerSettings(cmd_buffer_buffered=True, with_auto_precharge=False)
