@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from support.requirements import REPOSITORY
 
-from kiwicha import cli, documents
+from kiwicha import cli, documents, result_tables
 from kiwicha.errors import UsageError
 
+AREA = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 
 
@@ -20,6 +21,7 @@ def run(**changes: Any) -> dict[str, Any]:
         "config": "simd",
         "macs": 1000,
         "cycles": 4000,
+        "cycles_first": 5000,
         "clock_hz": 100_000_000,
         "bit_exact": True,
         "simulation_hz": 900_000,
@@ -37,22 +39,42 @@ def test_generated_documents_are_fresh() -> None:
     assert documents.update(REPOSITORY, is_check=True) == [], "run python -m kiwicha.documents"
 
 
-def test_results_show_each_run_above_its_command() -> None:
-    runs = [run(), run(config="baseline", cycles=80_000)]
-    assert documents.results({"docs/results/kws.json": runs}).splitlines() == [
-        "| model | config | MACs | cycles | MACs/cycle | time | simulated cycles/s |",
-        "|---|---|---:|---:|---:|---:|---:|",
-        "| kws | simd | 1,000 | 4,000 | 0.250 | 0.0 ms | 900,000 |",
-        "| kws | baseline | 1,000 | 80,000 | 0.013 | 0.8 ms | 900,000 |",
+def test_the_overview_has_a_row_for_each_model_above_the_commands() -> None:
+    vela = {"accelerator": "ethos-u55-64", "cycles": 6000, "version": "5"}
+    files = {
+        "a.json": [run(config="64", cycles=2000, vela=vela), run()],
+        "b.json": [run(model="ad"), run(config="baseline", cycles=80_000)],
+    }
+    assert result_tables.overview(files).splitlines() == [
+        "| model | MACs | `baseline` | `simd` | `64` | ethos-u55-64 by Vela |",
+        "|---|---:|---:|---:|---:|---:|",
+        "| kws | 1,000 | 80,000 | 4,000 | 2,000 | 6,000 |",
+        "| ad | 1,000 |  | 4,000 |  |  |",
         "",
-        "`kiwicha bench kws --config simd,baseline --json docs/results/kws.json`",
+        "measured with",
+        "",
+        "```",
+        "kiwicha bench kws --config 64,simd --compare vela --json a.json",
+        "kiwicha bench ad kws --config simd,baseline --json b.json",
+        "```",
+    ]
+
+
+def test_the_page_of_results_shows_each_run_above_its_command() -> None:
+    runs = [run(), run(config="64", cycles=2000, predicted=2010, clock_hz=20_000_000)]
+    assert result_tables.results_page({"a.json": runs}).splitlines()[-5:] == [
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| kws | simd | 1,000 | 4,000 | 5,000 |  | 0.250 | 0.04 | 900,000 |",
+        "| kws | 64 | 1,000 | 2,000 | 5,000 | +0.5 % | 0.500 | 0.10 | 900,000 |",
+        "",
+        "`kiwicha bench kws --config simd,64 --json a.json`",
     ]
 
 
 def test_runs_beside_vela_have_a_page() -> None:
     vela = {"accelerator": "ethos-u55-64", "cycles": 6000, "version": "5"}
     runs = [run(config="64", vela=vela), run()]
-    page = documents.vela_page({"docs/results/kws.json": runs, "docs/results/area.json": {}})
+    page = result_tables.vela_page({"docs/results/kws.json": runs, "docs/results/area.json": AREA})
     assert page.splitlines()[-5:] == [
         "| model | config | cycles | accelerator | Vela's estimate | ratio |",
         "|---|---|---:|---|---:|---:|",
@@ -62,14 +84,21 @@ def test_runs_beside_vela_have_a_page() -> None:
     ]
 
 
-def test_area_shows_counts_above_its_command() -> None:
-    area = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
-    assert documents.results({"docs/results/area.json": area}).splitlines() == [
+def test_resources_are_one_table_above_the_commands() -> None:
+    small = {"config": "baseline", "family": "xc7", "resources": {"LUT": 10}}
+    files = {"area.json": AREA, "b.json": small}
+    assert result_tables.overview(files).splitlines() == [
         "| CFU on xc7 | LUT | BRAM36 |",
         "|---|---:|---:|",
-        "| simd | 1,234 | 0.5 |",
+        "| `baseline` | 10 | 0 |",
+        "| `simd` | 1,234 | 0.5 |",
         "",
-        "`kiwicha area --config simd --json docs/results/area.json`",
+        "measured with",
+        "",
+        "```",
+        "kiwicha area --config simd --json area.json",
+        "kiwicha area --config baseline --json b.json",
+        "```",
     ]
 
 
@@ -77,13 +106,14 @@ def test_area_shows_counts_above_its_command() -> None:
     ("value", "text"),
     [
         ([run(bit_exact=False)], "results must be bit-exact, not those of kws (f.json)"),
+        ([run(config="7")], "config must be known, not 7 (f.json)"),
         ([{"model": "kws"}], "results must be those of kiwicha bench: 'bit_exact' (f.json)"),
         ({"config": "simd"}, "results must be those of kiwicha area: 'resources' (f.json)"),
     ],
 )
 def test_other_files_are_no_results(value: Any, text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        documents.results({"f.json": value})
+        result_tables.overview({"f.json": value})
     assert str(caught.value) == text
 
 
@@ -91,7 +121,7 @@ def test_update_replaces_what_stands_between_the_markers(tmp_path: Path) -> None
     stale = f"above\n{documents.BEGIN}\nold\n{documents.END}\nbelow\n"
     folder = project(tmp_path, stale)
     (folder / "docs" / "results" / "a.json").write_text(json.dumps([run()]))
-    names = ["README.md", "docs/supported.md", "docs/vela.md", "docs/boards.md"]
+    names = ["README.md", "docs/results.md", "docs/supported.md", "docs/vela.md", "docs/boards.md"]
     assert documents.update(folder, is_check=True) == names
     assert (folder / "README.md").read_text() == stale
     assert documents.update(folder, is_check=False) == names

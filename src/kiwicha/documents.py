@@ -1,8 +1,10 @@
 """Generated documents: ``python -m kiwicha.documents`` writes them, ``--check`` finds stale ones.
 
-- The README's results, between two markers: a table for each file of ``docs/results``, which is
-  what ``kiwicha bench --json`` or ``kiwicha area --json`` wrote, above the command that wrote it.
-  The profiles of runs, which are large, are taken out of these files.
+- The README's results, between two markers: one table of cycles and one of resources, from the
+  files of ``docs/results``, which are what ``kiwicha bench --json`` or ``kiwicha area --json``
+  wrote, above the commands that wrote them. The profiles of runs, which are large, are taken out
+  of these files.
+- ``docs/results.md``: everything that was measured of each run.
 - ``docs/supported.md``: the compiler's support rules.
 - ``docs/vela.md``: the runs that ``kiwicha bench --compare vela`` measured.
 - ``docs/boards.md``: a section for each file of ``docs/results/boards``, which is what ``kiwicha
@@ -20,8 +22,9 @@ from kiwicha.board_documents import boards_page
 from kiwicha.compiler import support_rules, supported_operators
 from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
 from kiwicha.errors import UsageError
+from kiwicha.result_tables import overview, results_page, vela_page
 
-__all__ = ["BEGIN", "END", "main", "replaced", "results", "supported", "update", "vela_page"]
+__all__ = ["BEGIN", "END", "main", "replaced", "supported", "update"]
 
 BEGIN = "<!-- results: written by python -m kiwicha.documents -->"
 END = "<!-- end of results -->"
@@ -31,95 +34,7 @@ _BOARDS = "docs/boards.md"
 _SUPPORTED = "docs/supported.md"
 _VELA = "docs/vela.md"
 _README = "README.md"
-
-
-def results(files: dict[str, Any]) -> str:
-    """Return the results as Markdown.
-
-    Parameters
-    ----------
-    files : dict
-        Contents of the JSON files by their path in the project.
-
-    Raises
-    ------
-    UsageError
-        If a file holds something else, or a run whose output was wrong.
-    """
-    parts = [
-        _area(name, value) if isinstance(value, dict) else _runs(name, value)
-        for name, value in sorted(files.items())
-    ]
-    return "\n".join(parts)
-
-
-def _runs(name: str, runs: list[dict[str, Any]]) -> str:
-    rows = ["| model | config | MACs | cycles | MACs/cycle | time | simulated cycles/s |"]
-    rows.append("|---|---|---:|---:|---:|---:|---:|")
-    try:
-        for run in runs:
-            if run["bit_exact"] is not True:
-                raise UsageError(f"results must be bit-exact, not those of {run['model']} ({name})")
-            milliseconds = 1e3 * run["cycles"] / run["clock_hz"]
-            rows.append(
-                f"| {run['model']} | {run['config']} | {run['macs']:,} | {run['cycles']:,} | "
-                f"{run['macs'] / run['cycles']:.3f} | {milliseconds:,.1f} ms | "
-                f"{run['simulation_hz']:,} |"
-            )
-        models = " ".join(dict.fromkeys(run["model"] for run in runs))
-        configs = ",".join(dict.fromkeys(run["config"] for run in runs))
-        compare = " --compare vela" if any("vela" in run for run in runs) else ""
-    except (KeyError, TypeError) as error:
-        raise UsageError(f"results must be those of kiwicha bench: {error} ({name})") from error
-    command = f"kiwicha bench {models} --config {configs}{compare} --json {name}"
-    return "\n".join([*rows, "", f"`{command}`", ""])
-
-
-def vela_page(files: dict[str, Any]) -> str:
-    """Return the page that sets our measurements beside Vela's estimates.
-
-    Parameters
-    ----------
-    files : dict
-        Contents of the JSON files by their path in the project.
-    """
-    parts = [
-        "# Beside Arm's Ethos-U55",
-        "",
-        "Written by `python -m kiwicha.documents` from the results below: cycles that we measured",
-        "on the simulated system, DRAM and CPU included, and what Arm's compiler Vela estimates",
-        "for the Ethos-U55 with as many multipliers and the same model file, all data in SRAM. A",
-        "ratio above 1 says that Vela's estimate is so many times our measurement. Neither number",
-        "speaks of clock frequencies: an Ethos-U55 is silicon, this is for FPGAs.",
-    ]
-    for name, value in sorted(files.items()):
-        runs = [run for run in value if "vela" in run] if isinstance(value, list) else []
-        if not runs:
-            continue
-        rows = ["| model | config | cycles | accelerator | Vela's estimate | ratio |"]
-        rows.append("|---|---|---:|---|---:|---:|")
-        rows += [
-            f"| {run['model']} | {run['config']} | {run['cycles']:,} | "
-            f"{run['vela']['accelerator']} | {run['vela']['cycles']:,} | "
-            f"{run['vela']['cycles'] / run['cycles']:.2f} |"
-            for run in runs
-        ]
-        command = _runs(name, value).splitlines()[-1]
-        versions = ", ".join(sorted({run["vela"]["version"] for run in runs}))
-        parts += ["", *rows, "", f"{command}, Vela {versions}"]
-    return "\n".join(parts) + "\n"
-
-
-def _area(name: str, value: dict[str, Any]) -> str:
-    try:
-        resources, config = value["resources"], value["config"]
-        header = f"| CFU on {value['family']} | " + " | ".join(resources) + " |"
-        counts = " | ".join(f"{count:,g}" for count in resources.values())
-    except (KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"results must be those of kiwicha area: {error} ({name})") from error
-    line = "|---|" + "---:|" * len(resources)
-    command = f"kiwicha area --config {config} --json {name}"
-    return "\n".join([header, line, f"| {config} | {counts} |", "", f"`{command}`", ""])
+_RESULTS_PAGE = "docs/results.md"
 
 
 def replaced(text: str, results: str) -> str:
@@ -205,7 +120,8 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     runs = measured(_RESULTS)
     readme = (project / _README).read_text(encoding="utf-8")
     wanted = {
-        _README: replaced(readme, results(runs)),
+        _README: replaced(readme, overview(runs)),
+        _RESULTS_PAGE: results_page(runs),
         _SUPPORTED: supported(),
         _VELA: vela_page(runs),
         _BOARDS: boards_page(measured(_BOARD_RESULTS)),

@@ -1,0 +1,226 @@
+"""Tables of what was measured, as Markdown: the README's overview and the pages of results.
+
+All of them start from the files of ``docs/results``, by path: a list of runs as ``kiwicha bench
+--json`` writes it, or an object as ``kiwicha area --json`` writes it.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from kiwicha.errors import UsageError
+from kiwicha.isa import ALL_CONFIGS
+
+__all__ = ["overview", "results_page", "vela_page"]
+
+_Run = dict[str, Any]
+_Runs = list[tuple[str, list[_Run]]]
+_Areas = list[tuple[str, dict[str, Any]]]
+_CONFIGS = list(ALL_CONFIGS)
+
+
+def overview(files: dict[str, Any]) -> str:
+    """Return the cycles of all models and configurations in one table, the resources in another.
+
+    Parameters
+    ----------
+    files : dict
+        Contents of the JSON files by their path in the project.
+
+    Raises
+    ------
+    UsageError
+        If a file holds something else, or a run whose output was wrong.
+    """
+    parts = []
+    if runs := _runs_of(files):
+        parts += [_cycles(runs), _commands(_bench_command(*item) for item in runs)]
+    if areas := _areas_of(files):
+        parts += [_resources(areas), _commands(_area_command(*item) for item in areas)]
+    return "\n\n".join(parts) + "\n"
+
+
+def results_page(files: dict[str, Any]) -> str:
+    """Return the page that shows what was measured of each run, file by file.
+
+    Parameters
+    ----------
+    files : dict
+        Contents of the JSON files by their path in the project.
+
+    Raises
+    ------
+    UsageError
+        If a file holds something else, or a run whose output was wrong.
+    """
+    parts = [
+        "# Results",
+        "",
+        "Written by `python -m kiwicha.documents` from what the commands measured on the simulated",
+        "system. Cycles are those of the second inference in a row, and of the first, with cold",
+        "caches; `baseline` and `simd` run only once. The prediction is the compiler's; the last",
+        "column says how many cycles were simulated in a second.",
+    ]
+    for name, runs in _runs_of(files):
+        rows = [_row(run, name) for run in runs]
+        parts += ["", *_table(_COLUMNS, rows), "", f"`{_bench_command(name, runs)}`"]
+    return "\n".join(parts) + "\n"
+
+
+def vela_page(files: dict[str, Any]) -> str:
+    """Return the page that sets our measurements beside Vela's estimates.
+
+    Parameters
+    ----------
+    files : dict
+        Contents of the JSON files by their path in the project.
+    """
+    parts = [
+        "# Beside Arm's Ethos-U55",
+        "",
+        "Written by `python -m kiwicha.documents` from the results below: cycles that we measured",
+        "on the simulated system, DRAM and CPU included, and what Arm's compiler Vela estimates",
+        "for the Ethos-U55 with as many multipliers and the same model file, all data in SRAM. A",
+        "ratio above 1 says that Vela's estimate is so many times our measurement. Neither number",
+        "speaks of clock frequencies: an Ethos-U55 is silicon, this is for FPGAs.",
+    ]
+    columns = ("model", "config", "cycles:", "accelerator", "Vela's estimate:", "ratio:")
+    for name, all_runs in _runs_of(files):
+        runs = [run for run in all_runs if "vela" in run]
+        if not runs:
+            continue
+        rows = [
+            (
+                run["model"],
+                run["config"],
+                f"{run['cycles']:,}",
+                run["vela"]["accelerator"],
+                f"{run['vela']['cycles']:,}",
+                f"{run['vela']['cycles'] / run['cycles']:.2f}",
+            )
+            for run in runs
+        ]
+        versions = ", ".join(sorted({run["vela"]["version"] for run in runs}))
+        command = f"`{_bench_command(name, all_runs)}`, Vela {versions}"
+        parts += ["", *_table(columns, rows), "", command]
+    return "\n".join(parts) + "\n"
+
+
+_COLUMNS = (
+    "model",
+    "config",
+    "MACs:",
+    "cycles:",
+    "first:",
+    "predicted:",
+    "MACs/cycle:",
+    "ms:",
+    "simulated cycles/s:",
+)
+
+
+def _row(run: _Run, name: str) -> tuple[str, ...]:
+    try:
+        predicted = run.get("predicted")
+        return (
+            run["model"],
+            run["config"],
+            f"{run['macs']:,}",
+            f"{run['cycles']:,}",
+            f"{run['cycles_first']:,}",
+            "" if predicted is None else f"{100 * (predicted / run['cycles'] - 1):+.1f} %",
+            f"{run['macs'] / run['cycles']:.3f}",
+            f"{1e3 * run['cycles'] / run['clock_hz']:,.2f}",
+            f"{run['simulation_hz']:,}",
+        )
+    except (KeyError, TypeError) as error:
+        raise _not_a_run(error, name) from error
+
+
+def _cycles(found: _Runs) -> str:
+    """Return a row for each model, with a column for each configuration and each estimate."""
+    cells: dict[str, dict[str, str]] = {}
+    configs, accelerators = set(), set()
+    for name, runs in found:
+        for run in runs:
+            if run["config"] not in _CONFIGS:
+                raise UsageError(f"config must be known, not {run['config']} ({name})")
+            row = cells.setdefault(run["model"], {"model": run["model"]})
+            row["MACs:"] = f"{run['macs']:,}"
+            row[f"`{run['config']}`:"] = f"{run['cycles']:,}"
+            configs.add(run["config"])
+            if "vela" in run:
+                accelerator = f"{run['vela']['accelerator']} by Vela:"
+                row[accelerator] = f"{run['vela']['cycles']:,}"
+                accelerators.add((len(accelerator), accelerator))
+    columns = [
+        "model",
+        "MACs:",
+        *(f"`{config}`:" for config in sorted(configs, key=_CONFIGS.index)),
+        *(accelerator for _, accelerator in sorted(accelerators)),
+    ]
+    models = sorted(cells.values(), key=len, reverse=True)
+    return "\n".join(_table(columns, [[row.get(key, "") for key in columns] for row in models]))
+
+
+def _resources(found: _Areas) -> str:
+    areas = sorted(found, key=lambda item: _CONFIGS.index(item[1]["config"]))
+    kinds = dict.fromkeys(kind for _, area in areas for kind in area["resources"])
+    family = "/".join(sorted({area["family"] for _, area in areas}))
+    rows = [
+        [f"`{area['config']}`", *(f"{area['resources'].get(kind, 0):,g}" for kind in kinds)]
+        for _, area in areas
+    ]
+    return "\n".join(_table([f"CFU on {family}", *(f"{kind}:" for kind in kinds)], rows))
+
+
+def _runs_of(files: dict[str, Any]) -> _Runs:
+    """Return what `kiwicha bench` wrote; every run must have been bit-exact."""
+    found = [(name, value) for name, value in sorted(files.items()) if isinstance(value, list)]
+    for name, runs in found:
+        for run in runs:
+            try:
+                is_exact, model = run["bit_exact"], run["model"]
+                _ = run["macs"], run["cycles"], run["config"]
+            except (KeyError, TypeError) as error:
+                raise _not_a_run(error, name) from error
+            if is_exact is not True:
+                raise UsageError(f"results must be bit-exact, not those of {model} ({name})")
+    return found
+
+
+def _areas_of(files: dict[str, Any]) -> _Areas:
+    """Return what `kiwicha area` wrote."""
+    found = [(name, value) for name, value in sorted(files.items()) if isinstance(value, dict)]
+    for name, area in found:
+        missing = [key for key in ("resources", "config", "family") if key not in area]
+        if missing:
+            raise UsageError(f"results must be those of kiwicha area: {missing[0]!r} ({name})")
+    return found
+
+
+def _not_a_run(error: Exception, name: str) -> UsageError:
+    return UsageError(f"results must be those of kiwicha bench: {error} ({name})")
+
+
+def _commands(lines: Iterable[str]) -> str:
+    return "measured with\n\n```\n" + "\n".join(lines) + "\n```"
+
+
+def _bench_command(name: str, runs: list[_Run]) -> str:
+    models = " ".join(dict.fromkeys(run["model"] for run in runs))
+    configs = ",".join(dict.fromkeys(run["config"] for run in runs))
+    compare = " --compare vela" if any("vela" in run for run in runs) else ""
+    return f"kiwicha bench {models} --config {configs}{compare} --json {name}"
+
+
+def _area_command(name: str, area: dict[str, Any]) -> str:
+    return f"kiwicha area --config {area['config']} --json {name}"
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """Return the lines of a table; a column whose title ends with a colon holds numbers."""
+    titles = list(columns)
+    lines = [" | ".join(title.removesuffix(":") for title in titles)]
+    lines.append("|".join("---:" if title.endswith(":") else "---" for title in titles))
+    lines += [" | ".join(row) for row in rows]
+    return [f"| {line} |" if "---" not in line else f"|{line}|" for line in lines]
