@@ -28,11 +28,18 @@ REPORT = "report.json"
 _NETLIST = "netlist.json"
 _PINS = "pins.lpf"
 _CONFIG = "soc.config"
-_DEVICES = {"LFE5UM5G-85F": "--um5g-85k", "LFE5U-85F": "--85k", "LFE5U-25F": "--25k"}
+_DEVICES = {
+    **{f"LFE5U-{size}F": f"--{size}k" for size in (12, 25, 45, 85)},
+    **{f"LFE5UM-{size}F": f"--um-{size}k" for size in (25, 45, 85)},
+    **{f"LFE5UM5G-{size}F": f"--um5g-{size}k" for size in (25, 45, 85)},
+}
 _INPUT_PIN = "$TRELLIS_IO_IN"
 # nextpnr rounds periods to picoseconds.
 _CLOCK_TOLERANCE = 1e-3
-_PACKAGES = {"BG554": "CABGA554", "BG381": "CABGA381"}
+_PACKAGES = {
+    **{f"BG{balls}": f"CABGA{balls}" for balls in (256, 381, 554, 756)},
+    "MG285": "CSFBGA285",
+}
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ class Placed:
 
 
 def _device(part: str, speed_grade: int | None) -> list[str]:
-    match = re.fullmatch(r"(LFE5\w+-\d+F)-([678])(BG\d+)[CI]", part)
+    match = re.fullmatch(r"(LFE5\w+-\d+F)-([678])([BM]G\d+)[CI]", part)
     if match is None or match[1] not in _DEVICES or match[3] not in _PACKAGES:
         raise BoardError(
             f"part must be one of {', '.join(_DEVICES)} in a known package, not {part}"

@@ -13,7 +13,7 @@ from kiwicha.errors import BoardError
 from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.firmware.build import SOC_HEADER_NAME
 from kiwicha.firmware.compile import Image
-from kiwicha.isa import Config
+from kiwicha.isa import ENGINE_MACS, Config
 from kiwicha.sim.sources import GENERATORS, hardware_sources
 
 __all__ = [
@@ -35,6 +35,9 @@ VIVADO_SCRIPT = "soc.tcl"
 _ONCHIP_FILE = "soc_onchip.init"
 LITEX_HEADERS = "generated"
 """Folder of what LiteX's calibration of the memory includes."""
+
+# Of an engine's requantizer 32, of the instruction tier 2, of the CPU 4.
+_ECP5_MULTIPLIERS_BESIDE_PRODUCTS = 38
 
 
 @dataclass(frozen=True)
@@ -62,17 +65,25 @@ def check_board(board: Board, config: Config) -> None:
     Raises
     ------
     BoardError
-        If its FPGA has too few multipliers.
+        If the configuration has no CFU, or the board's FPGA too few multipliers.
     """
-    multipliers = board.capacity["DSP48E1" if board.family is Family.XC7 else "DSP"]
-    if board.family is Family.ECP5 and config.engine_macs > 64:
-        raise BoardError(
-            f"config must be simd, 32 or 64 on {board.name}, not {config.name}: an ECP5 multiplier "
-            f"does one int8 product, and there are {multipliers:g} for {config.engine_macs} "
-            "products, the requantizer and the CPU"
-        )
     if not config.has_simd:
         raise BoardError(f"config must be one with a CFU, not {config.name}")
+    if board.family is Family.XC7:
+        # Its multipliers do two products each, and what does not fit is seen in the report.
+        return
+
+    def needed(macs: int) -> int:
+        return macs + _ECP5_MULTIPLIERS_BESIDE_PRODUCTS if macs else 0
+
+    there = board.capacity["DSP"]
+    if needed(config.engine_macs) > there:
+        fitting = ["simd", *(str(macs) for macs in ENGINE_MACS if needed(macs) <= there)]
+        raise BoardError(
+            f"config must be {' or '.join(fitting)} on {board.name}, not {config.name}: an ECP5"
+            f" multiplier does one int8 product, and there are {there:g} for"
+            f" {config.engine_macs} products, the requantizer and the CPU"
+        )
 
 
 def generated(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kiwicha.boards.board import Family
-from kiwicha.boards.place_and_route import place_and_route, read_timing
+from kiwicha.boards.place_and_route import arguments, place_and_route, read_timing
 from kiwicha.boards.synthesis import NETLIST, synthesise
 from kiwicha.errors import BoardError
 
@@ -85,6 +85,19 @@ def test_a_clock_that_is_not_there_is_reported() -> None:
         read_timing(REPORT, 75_000_000)
 
 
-def test_a_part_that_is_not_known_is_refused() -> None:
-    with pytest.raises(BoardError, match=r"^part must be one of .* not LFE5U-12F-6BG256C$"):
-        place_and_route(b"{}", b"", part="LFE5U-12F-6BG256C")
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("LFE5UM5G-45F-8BG381C", ["--um5g-45k", "--package", "CABGA381", "--speed", "8"]),
+        ("LFE5U-25F-7MG285I", ["--25k", "--package", "CSFBGA285", "--speed", "7"]),
+    ],
+)
+def test_a_part_is_named_for_nextpnr(part: str, expected: list[str]) -> None:
+    assert arguments(part)[:5] == expected
+    assert arguments(part, 6)[4] == "6"
+
+
+@pytest.mark.parametrize("part", ["LFE5U-12F-6TN144C", "LFE5U-13F-6BG256C", "LFE5U-12F-5BG256C"])
+def test_a_part_that_is_not_known_is_refused(part: str) -> None:
+    with pytest.raises(BoardError, match=rf"^part must be one of .* not {part}$"):
+        place_and_route(b"{}", b"", part=part)

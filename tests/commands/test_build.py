@@ -18,7 +18,7 @@ from kiwicha.isa import Config
 def test_boards_and_configs_are_checked_before_work_starts(kiwicha: Command) -> None:
     assert kiwicha.error("build", "ecpix5").startswith("board must be one of arty_a7_35, ")
     assert kiwicha.error("build", "ecpix5_85f", "--config", "128").startswith(
-        "config must be simd, 32 or 64 on ecpix5_85f, not 128: "
+        "config must be simd or 32 or 64 on ecpix5_85f, not 128: "
     )
     assert kiwicha.error("build", "ulx3s_85f", "--toolchain", "vivado") == (
         "toolchain of ulx3s_85f must be trellis, not 'vivado'"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kiwicha.boards.board import NAMES
 from kiwicha.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _PATH_STEPS = 12
 
 
 def build(
-    board: Annotated[str, typer.Argument(help="arty_a7_35, arty_a7_100, ecpix5_85f or ulx3s_85f.")],
+    board: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
     config: Annotated[str, typer.Option(help="A configuration with a CFU.")] = "64",
     toolchain: Annotated[
         str | None, typer.Option(help="vivado or openxc7; trellis on ECP5.")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kiwicha.boards.board import NAMES
 from kiwicha.errors import ToolError, UsageError
 
 __all__ = ["load"]
@@ -14,7 +15,7 @@ _LOADER = "openFPGALoader"
 
 
 def load(
-    board: Annotated[str, typer.Argument(help="arty_a7_35, arty_a7_100, ecpix5_85f or ulx3s_85f.")],
+    board: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
     config: Annotated[str, typer.Option(help="A configuration that was built.")] = "64",
     bitstream: Annotated[
         Path | None, typer.Option(help="Another file than build/BOARD-CONFIG/soc.bit.")
