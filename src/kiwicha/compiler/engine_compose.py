@@ -1,4 +1,9 @@
-"""Tables of tables: a table whose only reader is a table job goes into that job's tables."""
+"""Tables that others can do: those of tables, and those that only limit what a layer gives.
+
+A table whose only reader is a table job goes into that job's tables. A table that leaves bytes as
+they are, but for the least and the largest ones, such as that of a RELU with its input's scale,
+becomes the clamp of the layer before.
+"""
 
 import dataclasses
 from collections.abc import Mapping
@@ -25,9 +30,15 @@ def compose_tables(network: Network, layers: Mapping[int, EngineLayer]) -> dict[
     composed = dict(layers)
     for position in sorted(layers):
         layer = composed[position]
+        if layer.kind is JobKind.TABLE and layer.is_flat:
+            producer = _only_for(network, composed, layer.inputs[0])
+            if producer is not None and _limits(layer, producer):
+                composed[position] = _limited(producer, layer)
+                del composed[producer.position]
+                continue
         for number in range(len(layer.inputs) if layer.kind in TABLE_KINDS else 0):
             source = _only_for(network, composed, composed[position].inputs[number])
-            if source is not None:
+            if source is not None and source.kind is JobKind.TABLE and source.is_flat:
                 composed[position] = _composed(source, composed[position], number)
                 del composed[source.position]
     return composed
@@ -36,7 +47,7 @@ def compose_tables(network: Network, layers: Mapping[int, EngineLayer]) -> dict[
 def _only_for(
     network: Network, layers: Mapping[int, EngineLayer], tensor: int
 ) -> EngineLayer | None:
-    """Return the TABLE layer that writes a tensor with a single reader."""
+    """Return the layer that writes a tensor with a single reader."""
     stored = [network.storage(output).index for output in network.graph.outputs]
     stored += network.shared
     for layer in network.layers:
@@ -45,8 +56,23 @@ def _only_for(
             stored += [network.storage(t).index for t in inputs]
     if stored.count(tensor) != 1:
         return None
-    tables = (layer for layer in layers.values() if layer.kind is JobKind.TABLE)
-    return next((layer for layer in tables if layer.output == tensor), None)
+    return next((layer for layer in layers.values() if layer.output == tensor), None)
+
+
+def _limits(layer: EngineLayer, producer: EngineLayer) -> bool:
+    """Whether a TABLE only limits what its producer can give."""
+    values = np.arange(producer.clamp[0], producer.clamp[1] + 1)
+    results = layer.tables[values.astype(np.int8).view(np.uint8), 0]
+    return np.array_equal(results, values.clip(results[0], results[-1]))
+
+
+def _limited(producer: EngineLayer, layer: EngineLayer) -> EngineLayer:
+    """Return the producer with the limits of a TABLE, in whose place it is."""
+    low, high = (int(layer.tables[value & 0xFF, 0]) for value in producer.clamp)
+    merged = (*layer.merged, *producer.merged, producer.position)
+    return dataclasses.replace(
+        producer, position=layer.position, output=layer.output, clamp=(low, high), merged=merged
+    )
 
 
 def _composed(first: EngineLayer, second: EngineLayer, number: int) -> EngineLayer:
