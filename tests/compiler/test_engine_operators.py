@@ -22,10 +22,10 @@ ONE_NUMBER = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU")
 class Image:
     """A model of one operator on an image."""
 
-    def __init__(self, operator: str) -> None:
+    def __init__(self, operator: str, images: int = 1) -> None:
         self.operator = operator
         self.builder = ModelBuilder()
-        self.inputs = [self.builder.tensor(IMAGE, scale=0.5)]
+        self.inputs = [self.builder.tensor((images, *IMAGE[1:]), scale=0.5)]
 
     def build(self, output: tuple[int, ...] = IMAGE, *operands: int, **options: Any) -> bytes:
         """Add the operator."""
@@ -47,7 +47,9 @@ def images(operator: str) -> list[bytes]:
         shape = WEIGHTS[operator]
         weights = image.constant(shape)
         if operator == "CONV_2D":
-            return [image.build((1, 4, 3, 8), weights, **WINDOW)]
+            two = Image(operator, images=2)
+            several = two.build((2, 4, 3, 8), two.constant(shape), **WINDOW)
+            return [image.build((1, 4, 3, 8), weights, **WINDOW), several]
         if operator == "DEPTHWISE_CONV_2D":
             return [image.build((1, 4, 3, 32), weights, depthMultiplier=2, **WINDOW)]
         return [image.build((30, 8), weights)]

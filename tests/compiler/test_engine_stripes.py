@@ -5,13 +5,17 @@ import itertools
 import pytest
 
 from kiwicha.compiler.engine_layers import Window
-from kiwicha.compiler.engine_stripes import Stripe, stripes
+from kiwicha.compiler.engine_stripes import Stripe, by_image, stripes
 
 WINDOWS = [
     Window(40, 10, 16, 40, 10, 3, 3, pad_top=1, pad_left=1),
     Window(41, 5, 8, 20, 2, 3, 3, 2, 2),
     Window(30, 7, 3, 10, 3, 5, 2, 3, 2, dilation_rows=2, pad_top=4),
     Window(64, 6, 24, 64, 6),
+    Window(20, 10, 16, 20, 10, 3, 3, pad_top=1, pad_left=1).repeated(3),
+    Window(11, 5, 8, 5, 2, 3, 3, 2, 2).repeated(4),
+    Window(12, 5, 8, 4, 5, 3, 1, 3).repeated(5),
+    Window(7, 5, 8, 1, 5, 7, 1).repeated(5),
 ]
 CHAIN = [
     Window(40, 10, 16, 40, 10),
@@ -22,11 +26,13 @@ CHAIN = [
 
 
 def needed_rows(window: Window, row: int) -> set[int]:
-    rows = (
+    image, row = divmod(row, window.output_rows // window.images)
+    rows = window.input_rows // window.images
+    taken = (
         row * window.stride_rows - window.pad_top + k * window.dilation_rows
         for k in range(window.kernel_rows)
     )
-    return {number for number in rows if 0 <= number < window.input_rows}
+    return {image * rows + number for number in taken if 0 <= number < rows}
 
 
 def rows_there(stripe: Stripe) -> set[int]:
@@ -55,6 +61,26 @@ def test_stripes_of_a_layer(window: Window, height: int) -> None:
     assert all(stripe.output_rows <= height for stripe in found)
     for stripe in found:
         check_inputs(window, stripe)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("height", [1, 7, 100])
+def test_stripes_by_image(window: Window, height: int) -> None:
+    rows = window.output_rows // window.images
+    for (whole,) in stripes([window], [()], height):
+        found = by_image(window, whole)
+        assert list(itertools.chain.from_iterable(map(rows_computed, found))) == list(
+            rows_computed(whole)
+        )
+        for part in found:
+            assert len({row // rows for row in rows_computed(part)}) == 1
+            check_inputs(window, part)
+
+
+def test_images_without_borders_are_one() -> None:
+    windows = WINDOWS[-4:]
+    assert [window.images for window in windows] == [3, 4, 1, 1]
+    assert [window.stride_rows for window in windows] == [1, 2, 3, 7]
 
 
 @pytest.mark.parametrize("height", [1, 4, 6, 20])

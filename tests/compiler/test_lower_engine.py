@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import oracle
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_stages
@@ -62,7 +63,8 @@ CASES = {
     "kernel of 16 rows": (conv((1, 20, 9, 8), (8, 16, 8, 8), (1, 5, 2, 8)), True),
     "kernel of 256 rows": (conv((1, 300, 1, 1), (8, 256, 1, 1), (1, 45, 1, 8)), False),
     "one image": (conv((1, 4, 4, 8), (8, 1, 1, 8), (1, 4, 4, 8)), True),
-    "two images": (conv((2, 4, 4, 8), (8, 1, 1, 8), (2, 4, 4, 8)), False),
+    "two images": (conv((2, 4, 4, 8), (8, 3, 3, 8), (2, 2, 2, 8)), True),
+    "depthwise of two images": (depthwise((2, 9, 9, 8), (1, 3, 3, 8), (2, 7, 7, 8)), True),
     "8 columns": (depthwise((1, 9, 9, 8), (1, 1, 8, 8), (1, 9, 2, 8)), True),
     "9 columns": (depthwise((1, 9, 9, 8), (1, 1, 9, 8), (1, 9, 1, 8)), True),
     "9 columns of many channels": (
@@ -98,8 +100,11 @@ CASES = {
     "global pool of 17 x 16": (pool((1, 17, 16, 8), (17, 16), (1, 1, 1, 8)), True),
     "global pool of 271": (pool((1, 271, 1, 8), (271, 1), (1, 1, 1, 8)), False),
     "pool with borders": (pool((1, 6, 6, 8), (3, 3), (1, 6, 6, 8), padding=0), False),
+    "pools of three images": (pool((3, 6, 6, 8), (3, 3), (3, 4, 4, 8)), True),
     "pool without borders": (pool((1, 6, 6, 8), (3, 3), (1, 4, 4, 8)), True),
     "mean of pixels": (mean((1, 5, 6, 8), [1, 2], (1, 8)), True),
+    "mean of pixels of images": (mean((3, 5, 6, 8), [1, 2], (3, 8)), True),
+    "mean of images": (mean((3, 5, 6, 8), [0], (5, 6, 8)), True),
     "mean of channels": (mean((1, 5, 6, 8), [3], (1, 5, 6)), False),
 }
 
@@ -171,6 +176,37 @@ def test_adjacent_tables_become_one_job() -> None:
     (output,) = reference.run(stages.program, [image])
     leaked = np.where(image >= 0, 2 * image.astype(int), np.rint(image / 2)).clip(-128, 127)
     np.testing.assert_array_equal(output.reshape(-1), (2 * leaked).clip(0, 127))
+
+
+@pytest.mark.parametrize(
+    ("operator", "scale", "zero_point", "has_readers", "jobs"),
+    [
+        ("RELU6", 0.05, -20, False, 1),
+        ("RELU6", 0.05, -20, True, 2),
+        ("RELU", 0.05, -20, False, 1),
+        ("RELU", 0.04, -20, False, 2),
+        ("RELU", 0.05, -21, False, 2),
+    ],
+)
+def test_limits_alone_go_into_the_clamp(
+    operator: str, scale: float, zero_point: int, has_readers: bool, jobs: int
+) -> None:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4, 4, 8), scale=0.1)
+    values = np.random.default_rng(1).integers(-99, 99, (8, 1, 1, 8), np.int8)
+    weights = builder.tensor(values.shape, scale=0.02, data=values)
+    y = builder.tensor((1, 4, 4, 8), scale=0.05, zero_point=-20)
+    z = builder.tensor((1, 4, 4, 8), scale=scale, zero_point=zero_point)
+    builder.operator("CONV_2D", [x, weights], [y], padding=VALID, strideH=1, strideW=1)
+    builder.operator(operator, [y], [z])
+    raw = builder.build([x], [y, z] if has_readers else [z])
+    stages = compile_stages(raw, "64")
+    assert [len(item.schedule.jobs) for item in stages.tiles if item.schedule] == [jobs]
+    image = np.random.default_rng(2).integers(-128, 128, (1, 4, 4, 8), np.int8)
+    (case,) = oracle.ask([oracle.Case(raw, (image,))])
+    assert case.outputs is not None
+    for expected, actual in zip(case.outputs, reference.run(stages.program, [image]), strict=True):
+        assert np.array_equal(actual, expected)
 
 
 @pytest.mark.parametrize(

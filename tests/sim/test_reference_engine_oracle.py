@@ -102,6 +102,12 @@ def test_random_networks(first: int, small_engines: list[str]) -> None:
     check({seed: random_models.engine_network(seed) for seed in seeds}, small_engines)
 
 
+def test_random_networks_of_several_images(small_engines: list[str]) -> None:
+    seeds = range(10)
+    cases = {s: random_models.engine_network(s, images=2 + s % 2) for s in seeds}
+    check(cases, small_engines)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(3 * BLOCK, 60 * BLOCK, BLOCK))
 def test_many_random_networks(first: int, small_engines: list[str]) -> None:

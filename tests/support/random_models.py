@@ -47,10 +47,11 @@ def network(seed: int, *, is_unsigned: bool = False) -> Case:
     return model.case()
 
 
-def engine_network(seed: int) -> Case:
+def engine_network(seed: int, *, images: int = 1) -> Case:
     """Return a model most of whose layers the engine can do, and its input.
 
-    Between its layers are tensors of any number of channels; it ends with a single pixel.
+    Between its layers are tensors of any number of channels; it ends with a single pixel of each
+    image.
     """
     rng = random.Random(f"engine{seed}")
     model = RandomModel(rng, dead_share=rng.choice([0, 0, 0.3, 0.9]))
@@ -59,7 +60,8 @@ def engine_network(seed: int) -> Case:
     def channels() -> int:
         return rng.choice([8, 16, 24, 40]) if are_whole else rng.randint(1, 36)
 
-    x = model.input((1, rng.randint(6, 24), rng.randint(6, 24), rng.choice([1, 3, 8, channels()])))
+    size = (rng.randint(6, 24), rng.randint(6, 24), rng.choice([1, 3, 8, channels()]))
+    x = model.input((images, *size))
     for _ in range(rng.randint(2, 7)):
         kind = rng.choice([
             "conv",

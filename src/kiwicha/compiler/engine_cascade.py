@@ -6,7 +6,7 @@ from functools import cached_property
 
 from kiwicha.compiler.engine_layers import EngineLayer, Window
 from kiwicha.compiler.engine_run import Run
-from kiwicha.compiler.engine_stripes import Stripe, stripe, stripes
+from kiwicha.compiler.engine_stripes import Stripe, by_image, stripe, stripes
 from kiwicha.isa_engine import ELEMENT_KINDS
 
 __all__ = ["Cascade", "Choice", "Stage"]
@@ -155,8 +155,14 @@ class Stage:
     @property
     def jobs(self) -> int:
         """How many jobs there are."""
-        return -(-self.cascade.layers[-1].window.output_rows // self.height) * len(
-            self.cascade.layers
+        layers = self.cascade.layers
+        count = -(-layers[-1].window.output_rows // self.height)
+        if all(layer.window.images == 1 for layer in layers):
+            return count * len(layers)
+        return sum(
+            len(by_image(layer.window, part))
+            for found in self.cascade.stripes(self.height)
+            for layer, part in zip(layers, found, strict=True)
         )
 
     def load_step(self, tensor: int) -> int:

@@ -1,5 +1,6 @@
 """Layers in the engine's terms."""
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +11,16 @@ from kiwicha.isa_engine import ELEMENT_KINDS, INPUT_LANES, OUTPUT_BYTES, JobFlag
 
 __all__ = ["EngineLayer", "Window", "padded", "run_shape"]
 
+MAX_STRIDE = 255
+"""Rows from one output to the next, at most."""
+
 
 @dataclass(frozen=True)
 class Window:
-    """Geometry of a layer: int8 [rows, columns, channels] in and out."""
+    """Geometry of a layer: int8 [rows, columns, channels] in and out.
+
+    Several images lie below each other; padding and windows are those of each of them.
+    """
 
     input_rows: int
     input_columns: int
@@ -28,6 +35,22 @@ class Window:
     dilation_columns: int = 1
     pad_top: int = 0
     pad_left: int = 0
+    images: int = 1
+
+    def repeated(self, count: int) -> "Window":
+        """Return the geometry of ``count`` such images."""
+        # The stride means nothing where an image gives one row.
+        stride = self.input_rows if self.output_rows == 1 else self.stride_rows
+        reach = (self.kernel_rows - 1) * self.dilation_rows + 1
+        is_free = self.input_rows == self.output_rows * stride and reach <= stride
+        as_one = is_free and not self.pad_top and stride <= MAX_STRIDE
+        return dataclasses.replace(
+            self,
+            input_rows=count * self.input_rows,
+            output_rows=count * self.output_rows,
+            stride_rows=stride if as_one and count > 1 else self.stride_rows,
+            images=1 if as_one else count,
+        )
 
     @property
     def slots(self) -> int:

@@ -2,7 +2,7 @@
 
 __all__ = ["ENGINE_OPERATORS"]
 
-_WINDOWS = "one image; up to 255 kernel rows, and 2048 weights of one output, padded to 8 channels"
+_WINDOWS = "up to 255 kernel rows, and 2048 weights of one output, padded to 8 channels"
 _ONE_NUMBER = "a tensor and one constant number"
 _PAIRS = (
     "two tensors of one shape, or one of them with a single pixel; a tensor and one constant "
@@ -11,7 +11,7 @@ _PAIRS = (
 
 ENGINE_OPERATORS = {
     "ADD": _PAIRS,
-    "AVERAGE_POOL_2D": "one image; windows inside it",
+    "AVERAGE_POOL_2D": "windows inside the image",
     "CONV_2D": _WINDOWS,
     "DEPTHWISE_CONV_2D": _WINDOWS,
     "FULLY_CONNECTED": "up to 2048 inputs",
@@ -19,7 +19,7 @@ ENGINE_OPERATORS = {
     "LEAKY_RELU": "any",
     "LOGISTIC": "any",
     "MAXIMUM": _ONE_NUMBER,
-    "MEAN": "over the leading dimensions but the batch, such as height and width",
+    "MEAN": "over dimensions next to each other, such as height and width, if others are behind",
     "MINIMUM": _ONE_NUMBER,
     "MUL": _PAIRS,
     "PRELU": _ONE_NUMBER,

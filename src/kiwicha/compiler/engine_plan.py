@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from kiwicha.compiler.engine_cascade import Cascade, Choice, Stage
 from kiwicha.compiler.engine_events import Compute, Event, Place, Transfer
 from kiwicha.compiler.engine_run import Run
-from kiwicha.compiler.engine_stripes import Stripe
+from kiwicha.compiler.engine_stripes import Stripe, by_image
 from kiwicha.compiler.placement import Buffer
 from kiwicha.isa import ALIGNMENT_BYTES
 
@@ -129,12 +129,13 @@ class Plan:
                 t for t in inputs[number][1] if number == 0 or stage.load_step(t.tensor) == count
             ]
             following = inputs[number + 1][1] if number + 1 < len(found) else []
-            for step, job in enumerate(self._jobs(cascade, stripe, inputs[number][0], output)):
+            for step, jobs in enumerate(self._jobs(cascade, stripe, inputs[number][0], output)):
                 loads = [load for load in following if stage.load_step(load.tensor) == step]
                 for load in own + loads:
                     self._builder.add(load)
                 own = []
-                self._builder.add(job)
+                for job in jobs:
+                    self._builder.add(job)
                 if previous is not None and (step == 0 or stage.keeps_output):
                     # It may still be on its way to the arena.
                     self._builder.keep(previous)
@@ -150,37 +151,42 @@ class Plan:
         stripe: tuple[Stripe, ...],
         inputs: Mapping[int, tuple[Place, int]],
         output: Place,
-    ) -> list[Compute]:
-        """Return the jobs of a stripe."""
+    ) -> list[list[Compute]]:
+        """Return the jobs of a stripe, layer by layer; a layer has one for each image."""
         passed: dict[int, tuple[Place, int]] = {}
-        jobs = []
+        jobs: list[list[Compute]] = []
         for layer, part in zip(cascade.layers, stripe, strict=True):
             row = self._run.input_row_bytes(layer)
-            places = []
-            for tensor in layer.inputs:
-                place, first_byte = passed[tensor] if tensor in passed else inputs[tensor]
-                start = 0 if tensor in layer.whole_inputs else part.first_input_row * row
-                offset = place.offset + start - first_byte
-                places.append(Place(place.buffer, offset))
             target, output_row = output, self._run.output_row_bytes(layer)
             if layer.output in cascade.passed:
                 size = part.output_rows * output_row
                 name = f"rows {part.first_output_row} on of {layer.output}"
                 target = Place(self._builder.buffer(name, size))
                 passed[layer.output] = target, part.first_output_row * output_row
-            jobs.append(
-                Compute(
-                    layer,
-                    tuple(places),
-                    self._run.input_pitch(layer),
-                    part.first_input_row,
-                    part.input_rows,
-                    target,
-                    self._run.output_pitch(layer),
-                    part.first_output_row,
-                    part.output_rows,
+            jobs.append([])
+            for image in by_image(layer.window, part):
+                places = []
+                for tensor in layer.inputs:
+                    place, first_byte = passed[tensor] if tensor in passed else inputs[tensor]
+                    start = 0 if tensor in layer.whole_inputs else image.first_input_row * row
+                    places.append(Place(place.buffer, place.offset + start - first_byte))
+                number = image.first_output_row * layer.window.images // layer.window.output_rows
+                above = number * layer.window.input_rows // layer.window.images
+                done = number * layer.window.output_rows // layer.window.images
+                start = (image.first_output_row - part.first_output_row) * output_row
+                jobs[-1].append(
+                    Compute(
+                        layer,
+                        tuple(places),
+                        self._run.input_pitch(layer),
+                        image.first_input_row - above,
+                        image.input_rows,
+                        Place(target.buffer, target.offset + start),
+                        self._run.output_pitch(layer),
+                        image.first_output_row - done,
+                        image.output_rows,
+                    )
                 )
-            )
         return jobs
 
     def _inputs(

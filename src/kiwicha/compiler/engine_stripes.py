@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kiwicha.compiler.engine_layers import Window
 
-__all__ = ["Stripe", "stripe", "stripes"]
+__all__ = ["Stripe", "by_image", "stripe", "stripes"]
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,31 @@ def stripe(
 
 def _with_inputs(window: Window, first: int, end: int) -> Stripe:
     """Return the stripe of output rows from ``first`` up to ``end``."""
-    top = first * window.stride_rows - window.pad_top
+    start, _ = _input_rows(window, first)
+    _, stop = _input_rows(window, end - 1)
+    return Stripe(first, end - first, start, stop - start)
+
+
+def _input_rows(window: Window, row: int) -> tuple[int, int]:
+    """Return the first input row that an output row needs, one at least, and the one behind."""
+    rows = window.input_rows // window.images
+    image, row = divmod(row, window.output_rows // window.images)
+    top = row * window.stride_rows - window.pad_top
     reach = (window.kernel_rows - 1) * window.dilation_rows + 1
-    bottom = (end - 1) * window.stride_rows - window.pad_top + reach
-    start = min(max(top, 0), window.input_rows - 1)
-    return Stripe(first, end - first, start, min(max(bottom, start + 1), window.input_rows) - start)
+    start = min(max(top, 0), rows - 1)
+    return image * rows + start, image * rows + min(max(top + reach, start + 1), rows)
+
+
+def by_image(window: Window, part: Stripe) -> list[Stripe]:
+    """Return a stripe image by image, in rows of all images."""
+    rows = window.output_rows // window.images
+    end = part.first_output_row + part.output_rows
+    starts = [part.first_output_row, *range(_next(part.first_output_row, rows), end, rows)]
+    return [
+        _with_inputs(window, first, stop)
+        for first, stop in zip(starts, [*starts[1:], end], strict=True)
+    ]
+
+
+def _next(row: int, unit: int) -> int:
+    return (row // unit + 1) * unit

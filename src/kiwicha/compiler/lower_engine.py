@@ -61,7 +61,7 @@ def _window_layer(network: Network, position: int) -> EngineLayer | None:
     p: Conv = layer.params
     stored = _stored(network, layer, "input", "output")
     is_dense = layer.kernel is Kernel.FULLY_CONNECTED
-    if stored is None or (p.batches != 1 and not is_dense):
+    if stored is None:
         return None
     window = Window(
         p.input_height,
@@ -78,6 +78,8 @@ def _window_layer(network: Network, position: int) -> EngineLayer | None:
         p.pad_top,
         p.pad_left,
     )
+    if not is_dense:
+        window = window.repeated(p.batches)
     parameters = Parameters(
         *(layer.constants[name].astype(np.int32) for name in ("bias", "multiplier", "shift"))
     )
@@ -101,7 +103,7 @@ def _average_pool(network: Network, position: int) -> EngineLayer | None:
     )
     count = p.kernel_height * p.kernel_width
     division = None if has_borders or count > _MAX_U16 else exact_division(count, p.offset)
-    if stored is None or p.batches != 1 or division is None:
+    if stored is None or division is None:
         return None
     is_global = (p.kernel_height, p.kernel_width) == (p.input_height, p.input_width)
     if is_global:
@@ -121,7 +123,7 @@ def _average_pool(network: Network, position: int) -> EngineLayer | None:
     if window is None:
         return None
     offsets = (-p.offset, -p.offset, p.activation_min, p.activation_max)
-    return _sums(position, stored, window, 0, division, offsets)
+    return _sums(position, stored, window.repeated(p.batches), 0, division, offsets)
 
 
 def _mean(network: Network, position: int) -> EngineLayer | None:
@@ -131,6 +133,10 @@ def _mean(network: Network, position: int) -> EngineLayer | None:
     dimensions = [
         (size, flag) for size, flag in zip(p.shape, p.is_reduced, strict=False) if size != 1
     ]
+    images = 1
+    # Leading dimensions are images, if there are channels behind the reduced ones.
+    while dimensions and not dimensions[0][1] and not dimensions[-1][1]:
+        images *= dimensions.pop(0)[0]
     flags = [flag for _, flag in dimensions]
     # The reduced dimensions must lie in front of the others.
     if stored is None or not any(flags) or flags != sorted(flags, reverse=True):
@@ -140,7 +146,7 @@ def _mean(network: Network, position: int) -> EngineLayer | None:
     if window is None:
         return None
     offsets = (-p.input_offset, p.output_offset, -128, 127)
-    return _sums(position, stored, window, 0, (p.multiplier, p.shift), offsets)
+    return _sums(position, stored, window.repeated(images), 0, (p.multiplier, p.shift), offsets)
 
 
 def _reduction(count: int, channels: int) -> Window | None:
