@@ -1,14 +1,16 @@
-"""Place and route: a small design, twice."""
+"""Place and route: a small design twice, and every night a board."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kiwicha.boards.board import Family
+from kiwicha.boards.board import Family, load
+from kiwicha.boards.build import build_board
 from kiwicha.boards.place_and_route import arguments, place_and_route, read_timing
 from kiwicha.boards.synthesis import NETLIST, synthesise
 from kiwicha.errors import BoardError
+from kiwicha.isa import CONFIGS
 
 # A multiplier, a carry chain and registers, on pins.
 DESIGN = b"""
@@ -29,22 +31,52 @@ PINS = b"""
 PART = "LFE5U-25F-6BG381C"
 
 
-def build() -> tuple[bytes, dict[str, Any]]:
-    netlist = synthesise({"small.v": DESIGN}, top="small", family=Family.ECP5, keeps_netlist=True)
-    placed = place_and_route((netlist / NETLIST).read_bytes(), PINS, part=PART)
-    return placed.bitstream.read_bytes(), dict(placed.report)
+def build() -> tuple[bytes, dict[str, Any], int]:
+    """Give the bitstream, nextpnr's report, and how many tools ran."""
+    ran: list[None] = []
+    netlist = synthesise(
+        {"small.v": DESIGN},
+        top="small",
+        family=Family.ECP5,
+        keeps_netlist=True,
+        on_build=lambda: ran.append(None),
+    )
+    placed = place_and_route(
+        (netlist / NETLIST).read_bytes(), PINS, part=PART, on_build=lambda: ran.append(None)
+    )
+    return placed.bitstream.read_bytes(), dict(placed.report), len(ran)
 
 
 @pytest.mark.synth
 def test_equal_inputs_give_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "first"))
-    bitstream, report = build()
-    # The identification code of the part stands in the bitstream: 0x41111043.
+    bitstream, report, ran = build()
+    # The name of the part stands in the bitstream.
     assert b"LFE5U-25F" in bitstream[:200]
     (clock,) = report["fmax"].values()
     assert clock["achieved"] > 25
+    assert ran == 2
+    # What was built is kept; without it, it is built again to the same bytes.
+    assert build() == (bitstream, report, 0)
     monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "second"))
     assert build()[0] == bitstream
+
+
+@pytest.mark.nightly
+@pytest.mark.synth
+@pytest.mark.timeout(7200)
+def test_a_whole_board_gives_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    board = load("ulx3s_85f")
+    made = []
+    for name in ("first", "second"):
+        monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / name))
+        made.append(build_board(board, CONFIGS["simd"]))
+    first, second = made
+    assert first.bitstream is not None
+    assert first.bitstream == second.bitstream
+    assert first.inputs == second.inputs
+    assert first.timing is not None
+    assert first.timing.is_met
 
 
 def path(name: str) -> dict[str, Any]:
