@@ -2,8 +2,12 @@
 
 Notes
 -----
-Ref: tensorflow/lite/kernels/internal/reference/resize_bilinear.h, ResizeBilinearInteger.
+Ref: tensorflow/lite/kernels/internal/reference/resize_bilinear.h: ResizeBilinearInteger for int8;
+for uint8 ResizeBilinear, in float32, here with numpy's and in the C kernel with integers.
 """
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,33 +19,61 @@ from kiwicha.sim.reference_memory import Memory
 
 __all__ = ["resize_bilinear"]
 
-_ONE = 1 << 10
-_FRACTIONS = 20
+_ONE_BITS = 10
+_EXPONENT_BITS = 6
+_SIGNIFICAND_BITS = 23
+"""Behind the point."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Pixels and weights along one dimension, each [outputs]."""
+
+    pixels: tuple[NDArray[np.int64], NDArray[np.int64]]
+    weights: tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def resize_bilinear(memory: Memory, p: isa.ResizeBilinear) -> NDArray[np.int8]:
     """Return an image of another size."""
     shape = (p.batches, p.input_height, p.input_width, p.channels)
-    x = memory.load(p.input, np.int8, shape).astype(np.int64)
-    top, bottom, down = _places(memory, p.rows, p.output_height, p.input_height)
-    left, right, across = _places(memory, p.columns, p.output_width, p.input_width)
-    down = down[:, None, None]
-    across = across[:, None]
-    rows = x[:, top] * (_ONE - down) + x[:, bottom] * down
-    sums = rows[:, :, left] * (_ONE - across) + rows[:, :, right] * across
-    # Half goes up above 0 and down elsewhere; the division is C's.
-    half = np.where(sums > 0, 1, -1) << (_FRACTIONS - 1)
-    rounded = np.sign(sums + half) * (np.abs(sums + half) >> _FRACTIONS)
-    output: NDArray[np.int8] = rounded.astype(np.int8)
+    x = memory.load(p.input, np.int8, shape).astype(np.int64) + p.offset
+    rows = _places(memory, p.rows, p.output_height, p.input_height)
+    columns = _places(memory, p.columns, p.output_width, p.input_width)
+    if p.is_float:
+        single = np.float32
+        sums = _sum(x.astype(single), rows, columns, _floats) + single(0.5)
+        result = np.floor(sums).astype(np.int64)
+    else:
+        sums = _sum(x, rows, columns, lambda weights: weights)
+        # Half goes up above 0 and down elsewhere; the division is C's.
+        half = np.where(sums > 0, 1, -1) << (2 * _ONE_BITS - 1)
+        result = np.sign(sums + half) * (np.abs(sums + half) >> 2 * _ONE_BITS)
+    output: NDArray[np.int8] = (result - p.offset).astype(np.int8)
     return output
 
 
-def _places(
-    memory: Memory, table: Ref, outputs: int, inputs: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return first pixels, second pixels and distances along one dimension."""
-    places = memory.load(table, np.int32, (outputs, 3)).astype(np.int64)
-    first, second, distances = places.T
-    if not ((0 <= places[:, :2]) & (places[:, :2] < inputs)).all():
-        raise ProgramError(f"pixels must be 0 to {inputs - 1}, not {places[:, :2].tolist()}")
-    return first, second, distances
+def _sum(x: NDArray[Any], rows: _Places, columns: _Places, decode: Any) -> NDArray[Any]:
+    """Return the sum of products in the order in which float32 numbers are added."""
+    total = np.zeros((), x.dtype)
+    for column, across in zip(columns.pixels, columns.weights, strict=True):
+        for row, down in zip(rows.pixels, rows.weights, strict=True):
+            pixels = x[:, row][:, :, column]
+            total = total + pixels * decode(down)[:, None, None] * decode(across)[:, None]
+    return total
+
+
+def _floats(weights: NDArray[np.int64]) -> NDArray[np.float32]:
+    exponents = weights & ((1 << _EXPONENT_BITS) - 1)
+    numbers = np.ldexp(
+        (weights >> _EXPONENT_BITS).astype(np.float64), -_SIGNIFICAND_BITS - exponents
+    )
+    result: NDArray[np.float32] = numbers.astype(np.float32)
+    return result
+
+
+def _places(memory: Memory, table: Ref, outputs: int, inputs: int) -> _Places:
+    first, second, *weights = memory.load(table, np.int32, (outputs, 4)).astype(np.int64).T
+    pixels = np.stack([first, second])
+    if not ((0 <= pixels) & (pixels < inputs)).all():
+        raise ProgramError(f"pixels must be 0 to {inputs - 1}, not {pixels.T.tolist()}")
+    return _Places((first, second), (weights[0], weights[1]))

@@ -64,6 +64,8 @@ def supported() -> str:
         "The CPU runs every operator. An engine (`--config 32`, `64` or `128`) runs what the last",
         "column says, if a stripe of its tensors fits the scratchpad. Images that convolutions and",
         "pools of the engine leave for the CPU or as a model output have a multiple of 8 channels.",
+        "RESIZE_BILINEAR of uint8 is refused for `simd` where float32 numbers would be rounded on",
+        "the way (not in twice or four times the size): its firmware has no room for that.",
         "",
         "| operator | where | on the engine |",
         "|---|---|---|",

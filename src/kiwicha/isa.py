@@ -203,6 +203,11 @@ class Config:
         return self.engine_macs or (self.multipliers if self.has_simd else 1)
 
     @property
+    def has_float_interpolation(self) -> bool:
+        """Whether the firmware has room for RESIZE_BILINEAR in float32, as some of uint8 is."""
+        return not self.has_simd or self.engine_macs != 0
+
+    @property
     def hash(self) -> int:
         """32-bit hash that a Program, the firmware and the gateware must agree on."""
         facts = [ISA_VERSION] + [
@@ -637,20 +642,26 @@ class Custom(Struct):
 class ResizeBilinear(Struct):
     """RESIZE_BILINEAR: each output lies between two rows and two columns.
 
-    A row or column of the tables: first and second pixel of the input, and the distance from the
-    first in 1/1024 of the pixels' distance, -1024 to 1024.
+    A row or column of the tables: first and second pixel of the input, and their weights. These are
+    in 1/1024, -1024 to 2048; half goes up above 0, down elsewhere. With ``is_float`` they are
+    float32 numbers, and so are all products and sums; half goes up
+    (`Config.has_float_interpolation` says where). Such a weight is ``m << 6 | e``
+    for ``m * 2**(-23 - e)``; ``m`` has 24 bits or is 0, and no product has bits behind the 52nd
+    binary place.
     """
 
     input: Ref = ref("int8 [batches, input_height, input_width, channels]")
     output: Ref = ref("int8 [batches, output_height, output_width, channels]")
-    rows: Ref = ref("int32 [output_height, 3], constant")
-    columns: Ref = ref("int32 [output_width, 3], constant")
+    rows: Ref = ref("int32 [output_height, 4], constant")
+    columns: Ref = ref("int32 [output_width, 4], constant")
     batches: int = u32("N")
     input_height: int = u32("rows")
     input_width: int = u32("columns")
     channels: int = u32("channels")
     output_height: int = u32("rows")
     output_width: int = u32("columns")
+    offset: int = i32("0 to 128, added to all values before they are weighted")
+    is_float: int = u32("0 or 1")
 
 
 class Kernel(enum.IntEnum):

@@ -1,11 +1,15 @@
 """uint8 models: compiler and reference executor together against LiteRT's reference kernels."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from PIL import Image
 from support import close_scales, oracle, random_models, requirements
 
+from kiwicha import isa
 from kiwicha.compiler import compile_model
+from kiwicha.errors import CapacityError
 from kiwicha.isa import CONFIGS, DType, Kernel
 from kiwicha.program import Program
 from kiwicha.sim import reference
@@ -14,8 +18,6 @@ MODELS = ["mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant"]
 ALL_CONFIGS = [*CONFIGS, "64", "128"]
 BLOCK = 15
 """Random models that one test asks the oracle about."""
-OPERATORS = [name for name in random_models.OPERATORS if name != "RESIZE_BILINEAR"]
-"""All but what is refused for uint8."""
 WITHOUT_BIAS = ("has_bias was not true", "optional but was expected")
 """LiteRT refuses CONV_2D without a bias."""
 
@@ -64,8 +66,8 @@ def test_only_softmax_is_left_to_the_cpu(zoo_model) -> None:
     assert [step.kernel for step in program.steps] == [Kernel.ENGINE, Kernel.SOFTMAX]
 
 
-def check(cases: dict[int, oracle.Case]) -> None:
-    """Compare all configurations with the oracle; name every seed that differs."""
+def check(cases: dict[int, oracle.Case], configs: Sequence[str] = ALL_CONFIGS) -> None:
+    """Compare configurations with the oracle; name every seed that differs."""
     answers = dict(zip(cases, oracle.ask(list(cases.values()), oracle.LITERT), strict=True))
     problems = []
     compared = 0
@@ -74,7 +76,7 @@ def check(cases: dict[int, oracle.Case]) -> None:
         if outputs is None:
             assert any(text in error for text in WITHOUT_BIAS), f"seed {seed}: {error}"
             continue
-        for config in ALL_CONFIGS:
+        for config in configs:
             got = reference.run(stored(compile_model(case.model, config)), case.inputs)
             for expected, actual in zip(outputs, got, strict=True):
                 compared += 1
@@ -90,9 +92,34 @@ def operators(operator: str, seeds: range) -> dict[int, oracle.Case]:
     return {seed: random_models.single_operator(operator, seed, is_unsigned=True) for seed in seeds}
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+def configs_with(operator: str) -> list[str]:
+    is_float = operator == "RESIZE_BILINEAR"
+    return [c for c in ALL_CONFIGS if not is_float or isa.ALL_CONFIGS[c].has_float_interpolation]
+
+
+@pytest.mark.parametrize("operator", random_models.OPERATORS)
 def test_random_operators(operator: str) -> None:
-    check(operators(operator, range(BLOCK)))
+    check(operators(operator, range(BLOCK)), configs_with(operator))
+
+
+def test_interpolation_in_float32_has_no_room_beside_the_instruction_tier() -> None:
+    """Where nothing is rounded, such as in twice the size, it is done with integers there."""
+    answered = set()
+    cases = operators("RESIZE_BILINEAR", range(2 * BLOCK))
+    for case, answer in zip(
+        cases.values(), oracle.ask(list(cases.values()), oracle.LITERT), strict=True
+    ):
+        steps = compile_model(case.model, "baseline").steps
+        is_float = any(s.kernel is Kernel.RESIZE_BILINEAR and s.params.is_float for s in steps)
+        answered.add(is_float)
+        if is_float:
+            with pytest.raises(CapacityError, match=r"baseline or an engine, not for simd"):
+                compile_model(case.model, "simd")
+            continue
+        assert answer.outputs is not None
+        (got,) = reference.run(compile_model(case.model, "simd"), case.inputs)
+        np.testing.assert_array_equal(got, answer.outputs[0])
+    assert answered == {False, True}
 
 
 @pytest.mark.parametrize("operator", close_scales.OPERATORS)
@@ -105,10 +132,10 @@ def test_random_networks() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", random_models.OPERATORS)
 @pytest.mark.parametrize("first", range(BLOCK, 40 * BLOCK, BLOCK))
 def test_many_random_operators(operator: str, first: int) -> None:
-    check(operators(operator, range(first, first + BLOCK)))
+    check(operators(operator, range(first, first + BLOCK)), configs_with(operator))
 
 
 @pytest.mark.nightly

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from support.one_operator import CONV, REMEDY, Model, conv
+from support.one_operator import CONV, Model, conv
 
 __all__ = ["BROKEN_IMAGES"]
 
@@ -37,8 +37,11 @@ def transpose_conv(
 
 BROKEN_IMAGES: list[tuple[Callable[[], bytes], str]] = [
     (
-        lambda: resize([8, 8], dtype=np.uint8),
-        f"operator 0 RESIZE_BILINEAR (x): input must be int8, not uint8; {REMEDY}",
+        lambda: resize([32767, 82], (1, 32767, 82, 1), (1, 3, 2, 1), dtype=np.uint8),
+        (
+            "operator 0 RESIZE_BILINEAR (y): products of weights must end within 52 binary places, "
+            "not behind, from [3, 2] to [32767, 82]"
+        ),
     ),
     (
         lambda: resize([8]),

@@ -5,6 +5,8 @@ import dataclasses
 import numpy as np
 
 from kiwicha import isa, numerics
+from kiwicha.compiler.graph import Options
+from kiwicha.compiler.interpolation import interpolation
 from kiwicha.isa import (
     ArgMax,
     Conv,
@@ -111,8 +113,9 @@ def every_kernel() -> ProgramBuilder:
     words_in = dataclasses.replace(source, bytes=32)
     builder.step(Kernel.QUANTIZE, Quantize(words_in, builder.output((8,)), staircase))
     builder.step(Kernel.ARG_MAX, ArgMax(source, builder.output((4 * 12,)), 3, 3, 4))
-    places = builder.constant([(0, 1, 512), (1, 2, 3), (2, 2, 0), (0, 0, -512)])
-    target = builder.output((4, 4, 4))
-    sizes = (1, 3, 3, 4, 4, 4)
-    builder.step(Kernel.RESIZE_BILINEAR, ResizeBilinear(source, target, places, places, *sizes))
+    places = interpolation(3, 5, Options(half_pixel_centers=True)).table(is_float=False)
+    tables = builder.constant(places), builder.constant(places)
+    target = builder.output((5, 5, 4))
+    sizes = (1, 3, 3, 4, 5, 5)
+    builder.step(Kernel.RESIZE_BILINEAR, ResizeBilinear(source, target, *tables, *sizes, 0, 0))
     return builder

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from kiwicha.compiler.graph import Graph, Operator, TensorType
-from kiwicha.compiler.interpolation import interpolation
+from kiwicha.compiler.graph import Graph, Operator, Tensor, TensorType
+from kiwicha.compiler.interpolation import PLACES, float_interpolation, interpolation
 from kiwicha.compiler.rules import Problem, Rule, rule
 from kiwicha.compiler.shape_rules import MAX_EXTENT
 from kiwicha.compiler.windows import output_size
@@ -44,19 +44,40 @@ def places_pixels_one_way(graph: Graph, operator: Operator) -> Iterator[Problem]
 
 @rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
 def stays_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_BILINEAR reads only its input: a scale in 1/1024 must not add up to more."""
+    """RESIZE_BILINEAR of int8 reads only its input: a scale in 1/1024 must not add up to more."""
     source, output, options = graph.input(operator), graph.output(operator), operator.options
-    if len(source.shape) != 4 or len(output.shape) != 4 or max(output.shape[1:3]) > MAX_EXTENT:
+    if source.is_shifted or not _are_images(source, output):
         return
     for what, axis in (("height", 1), ("width", 2)):
         inputs, outputs = source.shape[axis], output.shape[axis]
-        last = int(interpolation(inputs, outputs, options)[-1, 0])
+        last = int(interpolation(inputs, outputs, options).pixels[-1, 0])
         if last >= inputs:
             yield Problem(
                 f"last pixel of the {outputs} along the {what} must lie in 0 to {inputs - 1}, "
                 f"not {last}",
                 output,
             )
+
+
+@rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
+def has_weights_of_moderate_size(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """RESIZE_BILINEAR of uint8 has weights whose products end within 52 binary places."""
+    source, output, options = graph.input(operator), graph.output(operator), operator.options
+    if not source.is_shifted or not _are_images(source, output):
+        return
+    rows, columns = (
+        float_interpolation(source.shape[axis], output.shape[axis], options) for axis in (1, 2)
+    )
+    if not rows.fits(columns):
+        yield Problem(
+            f"products of weights must end within {PLACES} binary places, not behind, from "
+            f"{list(source.shape[1:3])} to {list(output.shape[1:3])}",
+            output,
+        )
+
+
+def _are_images(*tensors: Tensor) -> bool:
+    return all(len(t.shape) == 4 and max(t.shape[1:3]) <= MAX_EXTENT for t in tensors)
 
 
 @rule(IMAGE_SHAPE_RULES, "CONV_2D")

@@ -1,9 +1,7 @@
 """Lowering of RESIZE_BILINEAR: positions become tables."""
 
-import numpy as np
-
 from kiwicha.compiler.graph import Graph, Operator
-from kiwicha.compiler.interpolation import interpolation
+from kiwicha.compiler.interpolation import float_interpolation, interpolation
 from kiwicha.compiler.layers import Layer
 from kiwicha.isa import Kernel, ResizeBilinear
 from kiwicha.layout import Ref
@@ -16,10 +14,12 @@ def lower_resize_bilinear(graph: Graph, operator: Operator) -> Layer:
     source, output = graph.input(operator), graph.output(operator)
     batches, height, width, channels = source.shape
     _, output_height, output_width, _ = output.shape
+    interpolate = float_interpolation if source.is_shifted else interpolation
     rows, columns = (
-        interpolation(inputs, outputs, operator.options)
+        interpolate(inputs, outputs, operator.options)
         for inputs, outputs in ((height, output_height), (width, output_width))
     )
+    is_float = source.is_shifted and not rows.is_exact(columns)
     return Layer(
         operator.index,
         operator.name,
@@ -35,7 +35,12 @@ def lower_resize_bilinear(graph: Graph, operator: Operator) -> Layer:
             channels=channels,
             output_height=output_height,
             output_width=output_width,
+            offset=source.shift,
+            is_float=int(is_float),
         ),
         tensors={"input": source.index, "output": output.index},
-        constants={"rows": rows.astype(np.int32), "columns": columns.astype(np.int32)},
+        constants={
+            "rows": rows.table(is_float=is_float),
+            "columns": columns.table(is_float=is_float),
+        },
     )

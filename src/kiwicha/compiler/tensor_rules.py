@@ -191,13 +191,6 @@ def has_one_signedness(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem("activations and weights must be all int8 or all uint8, not both")
 
 
-@rule(OPERAND_RULES, "RESIZE_BILINEAR")
-def interpolates_int8(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_BILINEAR is of int8."""
-    if graph.input(operator).is_shifted:
-        yield Problem("input must be int8, not uint8", graph.input(operator), is_about_type=True)
-
-
 @rule(OPERAND_RULES, *WITH_WEIGHTS)
 def has_weight_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Weights have one scale or one per output channel, finite and not negative."""

@@ -13,8 +13,18 @@ from kiwicha.compiler.engine_partition import partition
 from kiwicha.compiler.engine_schedule import Schedule
 from kiwicha.compiler.layers import Layer, Network, Values
 from kiwicha.compiler.shapes import is_plain
+from kiwicha.errors import CapacityError
 from kiwicha.goal import Goal
-from kiwicha.isa import KERNEL_PARAMS, PIXELS, Config, Conv, EngineRun, Kernel, Where
+from kiwicha.isa import (
+    KERNEL_PARAMS,
+    PIXELS,
+    Config,
+    Conv,
+    EngineRun,
+    Kernel,
+    ResizeBilinear,
+    Where,
+)
 from kiwicha.layout import Ref
 from kiwicha.packing import WORD_BYTES, pack_conv, pack_depthwise, padded_channels
 
@@ -84,6 +94,11 @@ def tile(
         The engine does element-wise jobs.
     goal : Goal
         What counts first where weights can be coded.
+
+    Raises
+    ------
+    CapacityError
+        If an operator is not in the configuration's firmware.
     """
     found = partition(network, config, has_tables=has_tables) if config.engine_macs else []
     schedules = [with_coded_streams(item, config.engine_macs, goal) for item in found]
@@ -94,9 +109,20 @@ def tile(
         if position in first_layers:
             tiles.append(_engine_tile(position, first_layers[position], config))
         elif position not in on_engine:
+            _require_room(layer, config)
             tiles += [_tile(position, call, config) for call in layer.calls]
     _verify(tiles, config)
     return tuple(tiles)
+
+
+def _require_room(layer: Layer, config: Config) -> None:
+    """Refuse what a configuration's firmware leaves out."""
+    is_float = isinstance(layer.params, ResizeBilinear) and layer.params.is_float
+    if is_float and not config.has_float_interpolation:
+        raise CapacityError(
+            f"operator {layer.operator} {layer.name} must be compiled for baseline or an engine, "
+            f"not for {config.name}, whose firmware has no room for weights in float32"
+        )
 
 
 def _engine_tile(position: int, schedule: Schedule, config: Config) -> Tile:
