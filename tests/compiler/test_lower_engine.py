@@ -245,3 +245,14 @@ def test_elementwise(
     assert (None if found is None else found.kind) is (
         kind if has_tables or kind is JobKind.DEPTHWISE else None
     )
+
+
+def test_more_images_than_a_list_has_jobs_are_for_the_cpu() -> None:
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor((300, 4, 4, 8), scale=scale) for scale in (0.5, 0.5, 0.25))
+    values = np.random.default_rng(1).integers(-99, 99, (8, 3, 3, 8), np.int8)
+    weights = builder.tensor(values.shape, scale=0.02, data=values)
+    builder.operator("CONV_2D", [x, weights], [y], padding=0, strideH=1, strideW=1)
+    builder.operator("HARD_SWISH", [y], [z])
+    program = compile_stages(builder.build([x], [z]), "64").program
+    assert [layer.where for layer in program.layers] == [Where.CPU, Where.ENGINE]

@@ -180,7 +180,8 @@ class Chooser:
         rows = layer.window.output_rows
         if estimate.is_whole:
             stage = Stage(cascade, rows)
-            return estimate.cycles(stage), stage
+            # With many images even one stripe has many jobs.
+            return None if stage.jobs > MAX_JOBS else (estimate.cycles(stage), stage)
         # Where a stripe of the output starts must be aligned.
         unit = ALIGNMENT_BYTES // math.gcd(ALIGNMENT_BYTES, self._run.output_row_bytes(layer))
         best: tuple[float, Stage] | None = None
