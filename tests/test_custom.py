@@ -145,6 +145,59 @@ def test_without_parameters(negate: CustomOperator) -> None:
         compile_model(model("CUSTOM:Negate", scale=0.25), "baseline")
 
 
+def unsigned_model() -> bytes:
+    """Give softmax(negate(negate(relu(x)), constant)), and what lies between, in uint8."""
+    builder = ModelBuilder()
+    quantization = {"scale": 1 / 256, "zero_point": 0}
+    x, positive, middle, sum_, y = (
+        builder.tensor(SHAPE, np.uint8, name=name, **quantization) for name in ("xpmsy")
+    )
+    table = builder.tensor((12,), np.uint8, data=np.arange(12, dtype=np.uint8), **quantization)
+    builder.operator("RELU", [x], [positive])
+    builder.operator("CUSTOM:Blend", [positive, table], [middle])
+    builder.operator("CUSTOM:Blend", [middle, table], [sum_])
+    builder.operator("SOFTMAX", [sum_], [y], beta=1.0)
+    return builder.build(inputs=[x], outputs=[y, middle, sum_])
+
+
+@pytest.mark.parametrize("config", ["baseline", "simd", "64"])
+def test_uint8_is_as_in_the_model(config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(custom, "_registered", {})
+    seen: list[CustomNode] = []
+
+    def check(node: CustomNode) -> tuple[str, ...]:
+        seen.append(node)
+        return ()
+
+    def blend(image: np.ndarray, table: np.ndarray) -> np.ndarray:
+        """Halve the distance to 255, less a number of each channel: as signed bytes it differs."""
+        halves = 255 - image.reshape(-1, 12).astype(int) // 2 - table
+        return halves.astype(np.uint8).reshape(-1)
+
+    custom.register(
+        CustomOperator(
+            name="Blend",
+            check=check,
+            parameters=lambda node: b"",
+            reference=lambda inputs, raw: blend(*(i.view(np.uint8) for i in inputs)).view(np.int8),
+            source=EXAMPLE / "kiwicha_channel_shuffle" / "channel_shuffle.c",
+            function="blend",
+        )
+    )
+    image = IMAGE.view(np.uint8)
+    program = compile_model(unsigned_model(), config)
+    y, middle, sum_ = reference.run(program, [image])
+    table = np.arange(12)
+    assert np.array_equal(middle.reshape(-1), blend(image, table))
+    assert np.array_equal(sum_.reshape(-1), blend(middle, table))
+    assert y.dtype == np.uint8
+    assert len(np.unique(y)) > 1
+    for node in seen:
+        assert [t.dtype for t in (*node.inputs, node.output)] == [np.uint8] * 3
+        assert [t.zero_point for t in (*node.inputs, node.output)] == [0] * 3
+        assert np.array_equal(node.inputs[1].value, table)
+
+
 def test_names_and_functions_must_be_usable(negate: CustomOperator) -> None:
     with pytest.raises(UsageError, match=r"^name of a custom operator must be its own, not 'Neg"):
         custom.register(dataclasses.replace(negate))

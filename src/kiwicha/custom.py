@@ -45,7 +45,7 @@ class CustomTensor:
     shape : tuple of int
         Row-major.
     dtype : numpy dtype
-        int8 or int32.
+        int8, uint8 or int32.
     scale : float
         ``real = scale * (value - zero_point)``; 0 if not quantized.
     zero_point : int
@@ -95,8 +95,9 @@ class CustomOperator:
     parameters : callable
         Takes a supported `CustomNode`, gives the bytes that reference and kernel get.
     reference : callable
-        Takes the inputs, flat int8 arrays of their bytes (``.view(np.int32)`` for int32), and the
-        parameters; gives the output's values. The C kernel must give the same, bit for bit.
+        Takes the inputs, flat int8 arrays of their bytes (``.view(np.uint8)`` for uint8, and so
+        on), and the parameters; gives the output's values. The C kernel must give the same, bit for
+        bit.
     source : Path
         The C11 file with the kernel. It may include ``custom.h`` of the firmware.
     function : str

@@ -17,11 +17,12 @@ __all__ = ["CUSTOM_RULE", "custom_problems", "lower_custom"]
 
 CUSTOM_RULE = (
     "Custom operators are those of installed packages, with one output and 1 to "
-    f"{MAX_CUSTOM_INPUTS} inputs, dense int8 or int32 tensors of fixed shape; what else they ask "
-    "for is their own rule."
+    f"{MAX_CUSTOM_INPUTS} inputs, dense int8, uint8 or int32 tensors of fixed shape; what else "
+    "they ask for is their own rule."
 )
 _DTYPES: dict[TensorType, "np.dtype[Any]"] = {
     TensorType.INT8: np.dtype(np.int8),
+    TensorType.UINT8: np.dtype(np.uint8),
     TensorType.INT32: np.dtype(np.int32),
 }
 
@@ -87,10 +88,11 @@ def lower_custom(graph: Graph, operator: Operator) -> Layer:
 
 
 def _tensor_problems(what: str, tensor: Tensor) -> Iterator[Problem]:
-    kind = TensorType.UINT8 if tensor.is_shifted else tensor.type
-    if kind not in _DTYPES:
+    if tensor.type not in _DTYPES:
         allowed = " or ".join(known.text for known in _DTYPES)
-        yield Problem(f"{what} must be {allowed}, not {kind.text}", tensor, is_about_type=True)
+        yield Problem(
+            f"{what} must be {allowed}, not {tensor.type.text}", tensor, is_about_type=True
+        )
     if (
         len(tensor.shape) > MAX_RANK
         or min(tensor.shape, default=1) < 1
@@ -114,13 +116,17 @@ def _node(graph: Graph, operator: Operator) -> CustomNode:
 
 
 def _described(tensor: Tensor) -> CustomTensor:
-    dtype = _DTYPES[tensor.type]
+    """Return a tensor as it is in the model; `kiwicha.compiler.shift` keeps its bytes so."""
+    dtype = np.dtype(np.uint8) if tensor.is_shifted else _DTYPES[tensor.type]
     parameters = tensor.quantization
-    value = None if tensor.data is None else tensor.data.view(dtype).reshape(tensor.shape)
+    value = None
+    if tensor.data is not None:
+        # The top bit of a byte is what 128 less changes.
+        value = (tensor.data ^ np.uint8(tensor.shift)).view(dtype).reshape(tensor.shape)
     return CustomTensor(
         tensor.shape,
         dtype,
         0.0 if parameters is None else parameters.scale,
-        0 if parameters is None else parameters.zero_point,
+        0 if parameters is None else parameters.zero_point + tensor.shift,
         value,
     )

@@ -1,8 +1,8 @@
 """uint8 models as int8 models: all values and zero points less by 128.
 
 Inside, everything is int8; `Tensor.is_shifted` remembers which tensors were not, because LiteRT's
-arithmetic for them differs in places. At the model's edges the bytes stay those of the model: an
-input passes an exchange of its top bits first, an output after it was computed.
+arithmetic for them differs in places. At the model's edges and at its custom operators the bytes
+stay those of the model: an exchange of their top bits stands between them and what is inside.
 """
 
 import dataclasses
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.graph import Graph, Operator, Options, Quantization, Tensor, TensorType
+from kiwicha.custom import MODEL_PREFIX
 
 __all__ = ["FLIP", "FLIP_TABLE", "SHIFT", "shifted", "with_flipped_edges"]
 
@@ -50,7 +51,7 @@ def _moved(quantization: Quantization | None, distance: int) -> Quantization | N
 
 
 def with_flipped_edges(graph: Graph) -> tuple[Graph, tuple[Operator, ...]]:
-    """Return a model whose inputs and outputs are uint8 again, and its operators in order.
+    """Return a model with uint8 again at its edges and custom operators; its operators in order.
 
     Parameters
     ----------
@@ -79,6 +80,7 @@ def with_flipped_edges(graph: Graph) -> tuple[Graph, tuple[Operator, ...]]:
                     index=len(tensors),
                     type=TensorType.UINT8,
                     quantization=_moved(inside.quantization, SHIFT),
+                    data=None if inside.data is None else inside.data ^ np.uint8(_TOP_BIT),
                     is_shifted=False,
                 )
             )
@@ -89,21 +91,38 @@ def with_flipped_edges(graph: Graph) -> tuple[Graph, tuple[Operator, ...]]:
         added.append(Operator(number, FLIP, (source,), (target,), Options()))
         return added[-1]
 
-    first = [flip(edge_of(i), i) for i in graph.inputs if tensors[i].is_shifted]
-    inputs = tuple(edges.get(index, index) for index in graph.inputs)
-    producers = {index: o for o in graph.operators for index in o.outputs}
-    last = []
     operators = list(graph.operators)
-    readers = {index for operator in graph.operators for index in operator.inputs}
-    for index in dict.fromkeys(graph.outputs):
-        if not tensors[index].is_shifted or index in graph.inputs:
+    # Who needs a tensor as it is inside: all but the model's edges and custom operators.
+    readers = {i for o in operators if not _is_custom(o) for i in o.inputs}
+    order = [flip(edge_of(i), i) for i in graph.inputs if tensors[i].is_shifted and i in readers]
+    inputs = tuple(edge_of(i) if tensors[i].is_shifted else i for i in graph.inputs)
+    written = set(inputs)
+    for operator in graph.operators:
+        if not _is_custom(operator):
+            if _writes_edge(operator, graph, readers) and tensors[operator.outputs[0]].is_shifted:
+                written.add(edge_of(operator.outputs[0]))
+                operators[operator.index] = dataclasses.replace(
+                    operator, outputs=(edge_of(operator.outputs[0]),)
+                )
+            order.append(operators[operator.index])
             continue
-        producer = producers[index]
-        target = edge_of(index)
-        if producer.name == _FREE_AT_THE_EDGE and index not in readers:
-            operators[producer.index] = dataclasses.replace(producer, outputs=(target,))
-        else:
-            last.append(flip(index, target))
+        for index in dict.fromkeys(operator.inputs):
+            if tensors[index].is_shifted and edge_of(index) not in written:
+                written.add(edge_of(index))
+                order += [] if tensors[index].is_constant else [flip(index, edge_of(index))]
+        operators[operator.index] = dataclasses.replace(
+            operator,
+            inputs=tuple(edge_of(i) if tensors[i].is_shifted else i for i in operator.inputs),
+            outputs=tuple(edge_of(i) if tensors[i].is_shifted else i for i in operator.outputs),
+        )
+        order.append(operators[operator.index])
+        for index in operator.outputs:
+            if tensors[index].is_shifted:
+                written.add(edge_of(index))
+                order += [flip(edge_of(index), index)] if index in readers else []
+    for index in dict.fromkeys(graph.outputs):
+        if tensors[index].is_shifted and edge_of(index) not in written:
+            order.append(flip(index, edge_of(index)))
     outputs = tuple(edges.get(index, index) for index in graph.outputs)
     result = dataclasses.replace(
         graph,
@@ -112,4 +131,14 @@ def with_flipped_edges(graph: Graph) -> tuple[Graph, tuple[Operator, ...]]:
         inputs=inputs,
         outputs=outputs,
     )
-    return result, (*first, *operators, *last)
+    return result, tuple(order)
+
+
+def _is_custom(operator: Operator) -> bool:
+    return operator.name.startswith(MODEL_PREFIX)
+
+
+def _writes_edge(operator: Operator, graph: Graph, readers: set[int]) -> bool:
+    """Whether an operator's output is needed at the edge only, and it can write that by itself."""
+    (output, *_) = operator.outputs
+    return operator.name == _FREE_AT_THE_EDGE and output in graph.outputs and output not in readers
