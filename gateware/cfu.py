@@ -130,6 +130,8 @@ class Cfu(wiring.Component):
         m.submodules.engine = engine = Engine(
             macs=self.config.engine_macs,
             scratchpad_bytes=self.config.scratchpad_bytes,
+            lanes=self.config.requantizer_lanes or None,
+            has_codec=self.config.has_codec,
             vendor=self.vendor,
         )
         m.submodules.engine_link = link = EngineLink()

@@ -1,5 +1,6 @@
 """Bench of the engine's data path: whole jobs, from bytes in the scratchpad to bytes there."""
 
+import dataclasses
 import random
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from cocotb.triggers import FallingEdge
 
 from kiwicha.gateware.engine.group_control import drain_cycles_of
-from kiwicha.isa_engine import JobKind
+from kiwicha.isa_engine import JobKind, outputs_of
 from kiwicha.sim import bench, stream_drivers
 from kiwicha.sim.core_drivers import Clock, Job, Lines, Weights
 from kiwicha.sim.engine_bench import pack
@@ -21,12 +22,14 @@ _START_CYCLES = 1
 """From ``start`` until the first group can begin."""
 
 
-def _check_cycles(work: Work, job: Job, ready: list[int], drain_cycles: int, name: str) -> None:
+def _check_cycles(
+    work: Work, interval: int, job: Job, ready: list[int], drain_cycles: int, name: str
+) -> None:
     """Compare what a job took with the order of work; ``ready`` is when its weights were."""
     assert job.started_at is not None
     assert job.done_at is not None
     begin = job.started_at + _START_CYCLES
-    walked = schedule(work.job, ready, begin)
+    walked = schedule(dataclasses.replace(work.job, interval=interval), ready, begin)
     ends = [group[-1][0] for group in walked]
     expected = ends[-1] + drain_cycles
     assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
@@ -58,7 +61,8 @@ async def jobs(dut: Any) -> None:
     clock = Clock(dut, [weights, lines, job])
     lines.fill()
     await clock.run_until(lambda: lines.is_idle, 8 * len(memory))
-    drain = drain_cycles_of(values["macs"])
+    drain = drain_cycles_of(values["macs"], values["lanes"])
+    beats = outputs_of(values["macs"]) // values["lanes"]
     done_fills = 0
     for number, work in enumerate(works):
         job.start(pack(list(work.job.pack()), 8))
@@ -68,7 +72,8 @@ async def jobs(dut: Any) -> None:
         work.apply(memory)
         ready = weights.ready[done_fills : done_fills + len(work.fills)]
         done_fills += len(work.fills)
-        _check_cycles(work, job, ready, drain, f"job {number} {work.job}")
+        interval = work.job.interval * beats
+        _check_cycles(work, interval, job, ready, drain, f"job {number} {work.job}")
         # The next job sees its results at once, other accesses too.
         lines.stop_sharing()
         if numbers.integers(2):

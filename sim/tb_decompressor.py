@@ -167,7 +167,10 @@ async def streams(dut: Any) -> None:
     """Pass streams through, coded and not; compare every beat."""
     values = bench.parameters()
     rng, numbers = random.Random(values["seed"]), np.random.default_rng(values["seed"])
-    jobs = [_random_job(numbers, is_coded=rng.random() < 0.7) for _ in range(values["count"])]
+    jobs = [
+        _random_job(numbers, is_coded=rng.random() < values["coded_share"])
+        for _ in range(values["count"])
+    ]
     await _started(dut)
     made = _Bench(dut, jobs, rng, values["stall"])
 

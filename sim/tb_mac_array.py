@@ -69,21 +69,23 @@ def _numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
 
 async def _play(dut: Any, schedule: Schedule, mode: ArrayMode, values: dict[str, Any]) -> None:
     rng = random.Random(values["seed"])
-    outputs = outputs_of(values["macs"])
+    outputs, lanes_of_beat = outputs_of(values["macs"]), values["lanes"]
     is_systolic = mode in {ArrayMode.CONV, ArrayMode.PACKED}
     tag_bits = len(dut.operations__payload) - 3
     gap = 2 if values["is_wide"] else 1
     due: dict[int, tuple[list[int], int, int]] = {}
     results = iter(schedule.results)
-    drain = MacArray.LATENCY[mode] + 4
+    drain = MacArray.LATENCY[mode] + 4 * outputs // lanes_of_beat
     steps = schedule.steps + [Step() for _ in range(drain)]
     for cycle, step in enumerate(steps):
         expected = due.pop(cycle, None)
         assert int(dut.results__valid.value) == (expected is not None), f"cycle {cycle}"
         if expected is not None:
             word = int(dut.results__payload.value)
-            flags = word >> 32 * outputs
-            got = signed_fields(word, 32, outputs), flags & 1, flags >> 1
+            flags = word >> 32 * lanes_of_beat
+            beat_bits = (2 * outputs // lanes_of_beat - 1).bit_length()
+            beat, tag = flags & ((1 << beat_bits) - 1), flags >> beat_bits
+            got = signed_fields(word, 32, lanes_of_beat), beat, tag
             assert got == expected, f"cycle {cycle}: {got}, not {expected}"
         is_valid = step.weights is not None
         x = pack(step.x, OPERAND_BITS) if is_valid else rng.getrandbits(len(dut.x))
@@ -101,8 +103,10 @@ async def _play(dut: Any, schedule: Schedule, mode: ArrayMode, values: dict[str,
         dut.operations__payload.value = flags | tag << 3
         dut.x.value = x
         if is_valid and step.last:
-            for beat, sums in enumerate(next(results)):
-                due[cycle + MacArray.LATENCY[mode] + beat * gap] = sums, beat, tag
+            sums = [total for half in next(results) for total in half]
+            for beat, first in enumerate(range(0, len(sums), lanes_of_beat)):
+                at = cycle + MacArray.LATENCY[mode] + beat * gap
+                due[at] = sums[first : first + lanes_of_beat], beat, tag
         await FallingEdge(dut.clk)
     assert not due
     assert next(results, None) is None
@@ -145,11 +149,17 @@ async def convolutions(dut: Any) -> None:
             first, shift = bool(rng.integers(2)), bool(rng.integers(2))
             last = k == words - 1
             step = Step([int(v) for v in x[k]], weights[k], first, shift, last, number)
-            schedule.add(step, 2 if values["is_wide"] else 1)
+            schedule.add(step, _interval(values, 1))
         sums = np.einsum("kl,klo->o", x[:, :LANES], weights)
         schedule.results.append([[int(value) for value in sums]])
     await _start(dut, ArrayMode.CONV, values)
     await _play(dut, schedule, ArrayMode.CONV, values)
+
+
+def _interval(values: dict[str, Any], halves: int) -> int:
+    """Return how far apart results of so many times ``outputs`` channels must be."""
+    beats = halves * outputs_of(values["macs"]) // int(values["lanes"])
+    return beats * (2 if values["is_wide"] else 1)
 
 
 def _packable(rng: np.random.Generator, shape: tuple[int, ...], low: int, high: int) -> Ints:
@@ -181,7 +191,7 @@ async def packed_convolutions(dut: Any) -> None:
                 schedule.idle(int(rng.integers(1, 4)))
             inputs = [int(v) for v in x[k]]
             step = Step(inputs, weights[k], last=k == words - 1, tag=number, seconds=seconds[k])
-            schedule.add(step, 4 if values["is_wide"] else 2)
+            schedule.add(step, _interval(values, 2))
         beats = [np.einsum("kl,klo->o", x[:, :LANES], half) for half in (weights, seconds)]
         schedule.results.append([[int(value) for value in sums] for sums in beats])
     await _start(dut, ArrayMode.PACKED, values)
@@ -310,7 +320,7 @@ async def depthwise_rows(dut: Any) -> None:
     taps = values["taps"]
     mode = ArrayMode.DEPTHWISE_4 if taps == 4 else ArrayMode.DEPTHWISE_8
     beats = LANES // taps
-    interval = beats * (2 if values["is_wide"] else 1)
+    interval = _interval(values, beats)
     schedule = Schedule()
     for number in range(values["count"]):
         window = _random_window(rng, taps, number)

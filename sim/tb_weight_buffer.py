@@ -127,8 +127,9 @@ class _Reader:
         self.parameters: dict[int, list[tuple[int, int, int]]] = {}
         self.pending: list[int] = []
 
-    def _expect_parameters(self, group: Group, beat: int, cycle: int, outputs: int) -> None:
-        channels = group.channels[beat * outputs : (beat + 1) * outputs]
+    def _expect_parameters(self, group: Group, beat: int, cycle: int) -> None:
+        lanes = int(self.values["lanes"])
+        channels = group.channels[beat * lanes : (beat + 1) * lanes]
         self.parameters[cycle + 1] = channels
 
     def drive(self) -> None:
@@ -144,7 +145,7 @@ class _Reader:
             and int(dut.is_available.value) == 1
             and rng.random() >= self.values["stall"]
         )
-        self.beat = rng.getrandbits(1)
+        self.beat = rng.getrandbits(len(dut.parameter_beat))
         is_last = self.is_reading and len(self.pending) == 1
         # Behind a release the bank's parameters are still there.
         self.late = bool(self.released_at) and rng.random() < 0.5 and not self.is_reading
@@ -185,7 +186,7 @@ class _Reader:
             )
             assert got_channel == channel, f"cycle {cycle}: {got_channel}, not {channel}"
         if self.late and cycle - self.released_at[-1] < WeightBuffer.RELEASE_DELAY:
-            self._expect_parameters(self.filler.groups[self.done - 1], self.beat, cycle, outputs)
+            self._expect_parameters(self.filler.groups[self.done - 1], self.beat, cycle)
         if not self.is_reading:
             return
         assert int(dut.bank.value) == self.done & 1
@@ -195,7 +196,7 @@ class _Reader:
         for lane in range(LANES):
             due = cycle + _INDEX_LATENCY + (lane if self.values["is_skewed"] else 0)
             self.weights[due, lane] = [weight - zero_point for weight in group.words[index][lane]]
-        self._expect_parameters(group, self.beat, cycle, outputs)
+        self._expect_parameters(group, self.beat, cycle)
         if not self.pending:
             self.done += 1
             self.released_at.append(cycle)

@@ -36,6 +36,8 @@ class Control(wiring.Component):
         Products per cycle of the core.
     scratchpad_bytes : int
         Size of its scratchpad.
+    has_codec : bool
+        Weights can be coded.
 
     Members
     -------
@@ -53,10 +55,11 @@ class Control(wiring.Component):
         Those of the `Core`.
     """
 
-    def __init__(self, *, macs: int, scratchpad_bytes: int) -> None:
+    def __init__(self, *, macs: int, scratchpad_bytes: int, has_codec: bool = True) -> None:
         self.macs = macs
         self.scratchpad_bytes = scratchpad_bytes
-        self.loader = WeightLoader(macs=macs)
+        self.has_codec = has_codec
+        self.loader = WeightLoader(macs=macs, has_codec=has_codec)
         super().__init__({
             "commands": In(stream.Signature(ENGINE_COMMAND)),
             "responses": Out(stream.Signature(32)),
@@ -156,7 +159,9 @@ class Control(wiring.Component):
         readers: list[DmaReader],
     ) -> None:
         """Connect the way of jobs and their weights."""
-        fetcher = JobFetcher(scratchpad_bytes=self.scratchpad_bytes, macs=self.macs)
+        fetcher = JobFetcher(
+            scratchpad_bytes=self.scratchpad_bytes, macs=self.macs, has_codec=self.has_codec
+        )
         loader = self.loader
         m.submodules.job_fetcher = clear(fetcher)
         m.submodules.loader = clear(loader)

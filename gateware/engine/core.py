@@ -59,6 +59,8 @@ class Core(wiring.Component):
         Products per cycle, 32, 64 or 128.
     scratchpad_bytes : int
         A power of two from 1024 to 262144.
+    lanes : int or None
+        Of the requantizer: 4, or one for each output of the array, which None is.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -89,16 +91,22 @@ class Core(wiring.Component):
     """
 
     def __init__(
-        self, *, macs: int, scratchpad_bytes: int, vendor: Vendor = Vendor.GENERIC
+        self,
+        *,
+        macs: int,
+        scratchpad_bytes: int,
+        lanes: int | None = None,
+        vendor: Vendor = Vendor.GENERIC,
     ) -> None:
         self.macs = macs
         self.outputs = outputs_of(macs)
         self.has_seconds = macs == PACKED_MACS
         self.scratchpad_bytes = scratchpad_bytes
         self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes)
-        self.weights = WeightBuffer(macs=macs)
-        self.array = MacArray(macs=macs, vendor=vendor, tag_bits=_TAG.size)
-        self.requantizer = Requantizer(lanes=self.outputs, tag_bits=_TAG.size)
+        self.weights = WeightBuffer(macs=macs, lanes=lanes)
+        self.lanes = self.weights.lanes
+        self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=_TAG.size)
+        self.requantizer = Requantizer(lanes=self.lanes, tag_bits=_TAG.size)
         counts = data.StructLayout({"busy": 1, "waits_weights": 1, "waits_requantizer": 1})
         super().__init__({
             "job": In(JOB),
@@ -124,7 +132,9 @@ class Core(wiring.Component):
         m.submodules.weights = self.weights
         m.submodules.array = self.array
         m.submodules.requantizer = self.requantizer
-        m.submodules.groups = groups = GroupControl(drain_cycles=drain_cycles_of(self.macs))
+        m.submodules.groups = groups = GroupControl(
+            drain_cycles=drain_cycles_of(self.macs, self.lanes)
+        )
         operation, valid, ends = self._walk(m, groups)
         tag = self._places(m, groups, operation, valid, ends)
         self._read(m, operation, valid, tag)
@@ -161,7 +171,12 @@ class Core(wiring.Component):
         operation = Signal(OPERATION)
         valid, ends = Signal(), Signal()
         for walker, is_chosen in chosen:
-            m.d.comb += [walker.job.eq(self.job), walker.start.eq(groups.begins_group & is_chosen)]
+            m.d.comb += [
+                walker.job.eq(self.job),
+                # Jobs count on a requantizer as wide as the array.
+                walker.job.interval.eq(self.job.interval * (self.outputs // self.lanes)),
+                walker.start.eq(groups.begins_group & is_chosen),
+            ]
             with m.If(is_chosen):
                 m.d.comb += [
                     operation.eq(walker.operations.payload),
@@ -308,19 +323,20 @@ class Core(wiring.Component):
         tag = data.View(_TAG, result.payload.tag)
         kept = Signal()
         place = Signal(_TAG)
+        beat = result.payload.beat
+        is_second = beat >= self.outputs // self.lanes
         m.d.comb += [
-            kept.eq(~tag.is_dropped & ~(tag.drops_second & result.payload.beat)),
+            kept.eq(~tag.is_dropped & ~(tag.drops_second & is_second)),
             place.eq(tag),
+            place.address.eq(tag.address + beat * self.lanes),
             self.weights.parameter_bank.eq(tag.bank),
-            self.weights.parameter_beat.eq(result.payload.beat),
+            self.weights.parameter_beat.eq(beat),
             self.requantizer.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
             self.requantizer.zero_point.eq(self.job.output_zero_point),
             self.requantizer.minimum.eq(self.job.activation_min),
             self.requantizer.maximum.eq(self.job.activation_max),
             beats.payload.parameters.eq(self.weights.parameters),
         ]
-        with m.If(result.payload.beat):
-            m.d.comb += place.address.eq(tag.address + self.outputs)
         m.d.sync += [
             beats.valid.eq(result.valid & kept),
             beats.payload.sums.eq(result.payload.sums),
@@ -337,9 +353,9 @@ class Core(wiring.Component):
             m.d.comb += [
                 scratchpad.line_address.eq(tag.address[4:]),
                 scratchpad.line_write.eq(1),
-                scratchpad.line_write_data.eq(octets.replicate(LINE_BYTES // self.outputs)),
+                scratchpad.line_write_data.eq(octets.replicate(LINE_BYTES // self.lanes)),
                 scratchpad.line_mask.eq(
-                    ((1 << self.outputs) - 1) << (tag.address[:4] & (LINE_BYTES - self.outputs))
+                    ((1 << self.lanes) - 1) << (tag.address[:4] & (LINE_BYTES - self.lanes))
                 ),
             ]
         with m.Else():

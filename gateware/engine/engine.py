@@ -24,6 +24,10 @@ class Engine(wiring.Component):
         Products per cycle, 32, 64 or 128.
     scratchpad_bytes : int
         A power of two from 1024 to 262144.
+    lanes : int or None
+        Of the requantizer: 4, or None for as many as the array has outputs.
+    has_codec : bool
+        Weights can be coded.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -43,10 +47,16 @@ class Engine(wiring.Component):
     """
 
     def __init__(
-        self, *, macs: int, scratchpad_bytes: int, vendor: Vendor = Vendor.GENERIC
+        self,
+        *,
+        macs: int,
+        scratchpad_bytes: int,
+        lanes: int | None = None,
+        has_codec: bool = True,
+        vendor: Vendor = Vendor.GENERIC,
     ) -> None:
-        self.core = Core(macs=macs, scratchpad_bytes=scratchpad_bytes, vendor=vendor)
-        self.control = Control(macs=macs, scratchpad_bytes=scratchpad_bytes)
+        self.core = Core(macs=macs, scratchpad_bytes=scratchpad_bytes, lanes=lanes, vendor=vendor)
+        self.control = Control(macs=macs, scratchpad_bytes=scratchpad_bytes, has_codec=has_codec)
         super().__init__({
             "commands": In(stream.Signature(ENGINE_COMMAND)),
             "responses": Out(stream.Signature(32)),

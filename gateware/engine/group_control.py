@@ -5,18 +5,20 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.job import JOB
-from kiwicha.isa_engine import PACKED_MACS
+from kiwicha.isa_engine import PACKED_MACS, outputs_of
 
 __all__ = ["GroupControl", "drain_cycles_of"]
 
 
-def drain_cycles_of(macs: int) -> int:
+def drain_cycles_of(macs: int, lanes: int) -> int:
     """Return the cycles that the last operation of a job takes at most to become bytes.
 
     4 cycles to the array, 12 through it, 1 to the requantizer, 10 through it, 1 into the
-    scratchpad. The second beat of a packed operation is 2 cycles behind the first.
+    scratchpad. Each further beat of a result is 2 cycles behind the one before, and a packed
+    operation has twice as many.
     """
-    return 30 if macs == PACKED_MACS else 28
+    beats = outputs_of(macs) // lanes * (2 if macs == PACKED_MACS else 1)
+    return 28 + 2 * (beats - 1)
 
 
 class GroupControl(wiring.Component):

@@ -25,7 +25,6 @@ ERROR_BITS = max(EngineError).bit_length()
 JOB_WORDS = JOB.size // (8 * WORD_BYTES)
 """Words of DRAM that a descriptor occupies."""
 
-_FLAGS = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED
 _MAX_INTERVAL = 8
 _ZERO_POINT_BITS = 9
 
@@ -56,6 +55,8 @@ class JobCheck(wiring.Component):
         Its size.
     macs : int
         Products per cycle of the array: PACKED needs 128.
+    has_codec : bool
+        Weights can be CODED.
 
     Members
     -------
@@ -70,9 +71,10 @@ class JobCheck(wiring.Component):
         What is wrong, or 0.
     """
 
-    def __init__(self, *, scratchpad_bytes: int, macs: int) -> None:
+    def __init__(self, *, scratchpad_bytes: int, macs: int, has_codec: bool = True) -> None:
         self.scratchpad_bytes = scratchpad_bytes
         self.macs = macs
+        self.has_codec = has_codec
         super().__init__({
             "takes": In(1),
             "place": In(range(JOB_WORDS)),
@@ -137,9 +139,11 @@ class JobCheck(wiring.Component):
         rules: dict[str, Value] = {name: has_windows & (field(name) == 0) for name in counts}
         rules["groups"] = field("groups") == 0
         rules["group_words"] = (field("group_words") == 0) | (field("group_words") > GROUP_WORDS)
-        known = _FLAGS | self._packed_flag
+        unknown = 0xFF & ~sum(JobFlag)
+        unknown |= 0 if self.macs == PACKED_MACS else JobFlag.PACKED
+        unknown |= 0 if self.has_codec else JobFlag.CODED
         is_packed = (field("flags") & self._packed_flag).any()
-        rules["flags"] = (field("flags") & (0xFF & ~int(known))).any()
+        rules["flags"] = (field("flags") & unknown).any()
         rules["flags"] |= is_packed & (field("kind") != JobKind.CONV)
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers

@@ -51,6 +51,8 @@ class JobFetcher(wiring.Component):
         Its size.
     macs : int
         Products per cycle of the array.
+    has_codec : bool
+        Weights can be coded.
 
     Members
     -------
@@ -68,8 +70,8 @@ class JobFetcher(wiring.Component):
         What is wrong with the next one, or 0.
     """
 
-    def __init__(self, *, scratchpad_bytes: int, macs: int) -> None:
-        self.check = JobCheck(scratchpad_bytes=scratchpad_bytes, macs=macs)
+    def __init__(self, *, scratchpad_bytes: int, macs: int, has_codec: bool) -> None:
+        self.check = JobCheck(scratchpad_bytes=scratchpad_bytes, macs=macs, has_codec=has_codec)
         self.has_seconds = macs == PACKED_MACS
         super().__init__({
             "beats": In(stream.Signature(READ_BEAT)),

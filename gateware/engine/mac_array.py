@@ -66,9 +66,9 @@ class MacArray(wiring.Component):
 
     Latency, from operation to result: 12 cycles for CONV and PACKED, 5 for DEPTHWISE and PRODUCT, 3
     for TABLE.
-    Throughput: one operation per cycle. Results of DEPTHWISE_4 and PACKED take two beats, channels
-    below ``outputs`` first, the second one cycle later, or two with ``is_wide``: operations with
-    ``last`` must be 2 cycles apart, or 4 with ``is_wide``.
+    Throughput: one operation per cycle. Results have ``outputs`` channels, those of DEPTHWISE_4 and
+    PACKED twice as many, in beats of ``lanes`` channels: one per cycle, or in two with ``is_wide``.
+    Operations with ``last`` must be as far apart as their results need.
 
     Parameters
     ----------
@@ -76,6 +76,8 @@ class MacArray(wiring.Component):
         Cells: 32 or 64. 128: 64 cells with a second weight each.
     vendor : Vendor
         What they are built from.
+    lanes : int or None
+        Sums of a beat, a divisor of ``outputs``; None: all.
     tag_bits : int
         Width of ``tag``, 1 or more.
 
@@ -84,7 +86,7 @@ class MacArray(wiring.Component):
     mode : ``In(ArrayMode)``
         Stable from one cycle before an operation until its result.
     is_wide : ``In(1)``
-        The second beat is delayed; stable like ``mode``.
+        Beats are two cycles apart; stable like ``mode``.
     operations : ``In(stream.Signature(StructLayout(first, shift, last, tag), always_ready=True))``
         ``tag`` of an operation with ``last`` comes out with its result.
     x : ``In(ArrayLayout(signed(9), max(8, 2 * outputs)))``
@@ -99,13 +101,13 @@ class MacArray(wiring.Component):
     seconds : ``In(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
         Only with 128: ``seconds[l][o]`` goes with ``weights[l][o]``, for output o + outputs.
     results : ``Out(stream.Signature(StructLayout(sums, beat, tag), always_ready=True))``
-        ``sums[o]`` of chain pair o; ``beat`` 1 for the upper chains of DEPTHWISE_4 and the second
-        outputs of PACKED.
+        ``sums[o]`` of chain pair ``o + beat * lanes``; from pair ``outputs`` on of the upper chains
+        of DEPTHWISE_4 and the second outputs of PACKED.
 
     Raises
     ------
     ValueError
-        If ``macs`` is none of `ARRAY_SIZES`, or ``tag_bits`` is not a positive integer.
+        If a parameter is not such a number.
 
     Notes
     -----
@@ -123,21 +125,31 @@ class MacArray(wiring.Component):
         ArrayMode.PRODUCT: 5,
     }
 
-    def __init__(self, *, macs: int, vendor: Vendor = Vendor.GENERIC, tag_bits: int = 1) -> None:
+    def __init__(
+        self,
+        *,
+        macs: int,
+        vendor: Vendor = Vendor.GENERIC,
+        lanes: int | None = None,
+        tag_bits: int = 1,
+    ) -> None:
         if macs not in ARRAY_SIZES:
             raise ValueError(f"macs must be one of {ARRAY_SIZES}, not {macs!r}")
         if not isinstance(tag_bits, int) or tag_bits < 1:
             raise ValueError(f"tag_bits must be a positive integer, not {tag_bits!r}")
         self.macs = macs
         self.outputs = outputs_of(macs)
+        self.lanes = self.outputs if lanes is None else lanes
+        if self.lanes not in range(1, self.outputs + 1) or self.outputs % self.lanes:
+            raise ValueError(f"lanes must be a divisor of {self.outputs}, not {lanes!r}")
         self.has_seconds = macs == PACKED_MACS
         self.vendor = vendor
         self.tag_bits = tag_bits
         operand = signed(OPERAND_BITS)
         operation = data.StructLayout({"first": 1, "shift": 1, "last": 1, "tag": tag_bits})
         result = data.StructLayout({
-            "sums": data.ArrayLayout(signed(32), self.outputs),
-            "beat": 1,
+            "sums": data.ArrayLayout(signed(32), self.lanes),
+            "beat": range(2 * self.outputs // self.lanes),
             "tag": tag_bits,
         })
         seconds = data.ArrayLayout(data.ArrayLayout(signed(SECOND_BITS), self.outputs), LANES)
@@ -170,7 +182,10 @@ class MacArray(wiring.Component):
         self._weigh_by_inputs(m, cells, is_product)
         arrived, operation = self._arrived(m, is_conv, is_table)
         m.submodules.shadows = shadows = ResultShadows(
-            outputs=self.outputs, has_seconds=self.has_seconds, tag_bits=self.tag_bits
+            outputs=self.outputs,
+            lanes=self.lanes,
+            has_seconds=self.has_seconds,
+            tag_bits=self.tag_bits,
         )
         wiring.connect(m, shadows.results, wiring.flipped(self.results))
         m.d.comb += [
@@ -179,7 +194,7 @@ class MacArray(wiring.Component):
             shadows.tag.eq(operation.tag),
             shadows.is_summing.eq(is_conv | is_table),
             shadows.is_joined.eq(is_joined),
-            shadows.has_second_beat.eq(~is_joined | is_packed),
+            shadows.has_second_half.eq(~is_joined | is_packed),
             shadows.is_wide.eq(self.is_wide),
         ]
         for pair, pair_cells in enumerate(cells):

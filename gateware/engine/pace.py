@@ -12,8 +12,8 @@ class Pace(wiring.Component):
 
     Members
     -------
-    interval : ``In(4)``
-        1 to 15 cycles.
+    interval : ``In(5)``
+        1 to 16 cycles.
     wants : ``In(1)``
         There is an operation to issue.
     ends : ``In(1)``
@@ -26,7 +26,7 @@ class Pace(wiring.Component):
 
     def __init__(self) -> None:
         super().__init__({
-            "interval": In(4),
+            "interval": In(5),
             "wants": In(1),
             "ends": In(1),
             "issues": Out(1),

@@ -15,18 +15,20 @@ _BITS = (32, 31, 10)
 """Bits that are stored of a bias, a multiplier and a shift."""
 FIELDS = len(_BITS)
 _SHIFT_BITS = 6
-_BANKS_AND_BEATS = 4
+_BANKS = 2
 
 
 class ParameterMemory(wiring.Component):
-    """Two banks of the parameters of two beats of channels each, in memories of a few words.
+    """Two banks of the parameters of some beats of channels each, in memories of a few words.
 
     Latency: 1 cycle from ``read_beat`` to ``parameters``; a write can be read one cycle later.
 
     Parameters
     ----------
-    outputs : int
+    lanes : int
         Channels of a beat, a multiple of 4.
+    beats : int
+        Beats of a bank, a power of two.
 
     Members
     -------
@@ -34,15 +36,17 @@ class ParameterMemory(wiring.Component):
         Store ``beat``: one ``field`` of the 4 channels of a ``block``, in ``write_bank``.
     write_bank, block, field, beat
         What is written.
-    read_bank, read_beat : ``In(1)``
+    read_bank : ``In(1)``
+    read_beat : ``In(range(beats))``
         What is read.
-    parameters : ``Out(ArrayLayout(PARAMETERS, outputs))``
+    parameters : ``Out(ArrayLayout(PARAMETERS, lanes))``
         Parameters of the channels of a beat.
     """
 
-    def __init__(self, *, outputs: int) -> None:
-        self.outputs = outputs
-        self.blocks = 2 * outputs // PARAMETER_BLOCK
+    def __init__(self, *, lanes: int, beats: int) -> None:
+        self.lanes = lanes
+        self.beats = beats
+        self.blocks = beats * lanes // PARAMETER_BLOCK
         super().__init__({
             "write": In(1),
             "write_bank": In(1),
@@ -50,23 +54,23 @@ class ParameterMemory(wiring.Component):
             "field": In(range(FIELDS)),
             "beat": In(32 * PARAMETER_BLOCK),
             "read_bank": In(1),
-            "read_beat": In(1),
-            "parameters": Out(data.ArrayLayout(PARAMETERS, outputs)),
+            "read_beat": In(range(beats)),
+            "parameters": Out(data.ArrayLayout(PARAMETERS, lanes)),
         })
 
     def elaborate(self, platform: object) -> Module:
         """Build a memory per channel of a beat and field."""
         m = Module()
-        blocks_per_beat = self.outputs // PARAMETER_BLOCK
+        blocks_per_beat = self.lanes // PARAMETER_BLOCK
         address = Cat(self.block[(blocks_per_beat - 1).bit_length() :], self.write_bank)
         words = [self.beat.word_select(place, 32) for place in range(PARAMETER_BLOCK)]
         shifts = [split_shift(word[:_SHIFT_BITS].as_signed()) for word in words]
-        for channel in range(self.outputs):
+        for channel in range(self.lanes):
             quarter, place = divmod(channel, PARAMETER_BLOCK)
             is_addressed = (self.block % blocks_per_beat) == quarter
             stored = []
             for number, bits in enumerate(_BITS):
-                memory = Memory(shape=bits, depth=_BANKS_AND_BEATS, init=[])
+                memory = Memory(shape=bits, depth=_BANKS * self.beats, init=[])
                 m.submodules[f"memory_{number}_{channel}"] = memory
                 write, read = memory.write_port(), memory.read_port(domain="comb")
                 m.d.comb += [

@@ -15,13 +15,15 @@ class ResultShadows(wiring.Component):
     """Accumulators of 32 bits, and a shadow register for each, from which results go out.
 
     The last of the operations that make up a result clears the accumulators and copies the sums,
-    itself included, to the shadows. One cycle later they go out, and then a second beat, if there
-    is one: one cycle after the first, or two with ``is_wide``.
+    itself included, to the shadows. One cycle later they begin to go out, ``lanes`` sums in a beat
+    and a beat per cycle, or in two with ``is_wide``.
 
     Parameters
     ----------
     outputs : int
-        Sums of a beat.
+        Sums of a result, or of each half of one that has two.
+    lanes : int
+        Sums of a beat: ``outputs``, or a divisor of it.
     has_seconds : bool
         Second sums are accumulated as well.
     tag_bits : int
@@ -34,11 +36,11 @@ class ResultShadows(wiring.Component):
     is_summing : ``In(1)``
         It is added to those before; else accumulators are 0.
     is_joined : ``In(1)``
-        The result is ``addends``; else ``lowers``, and ``uppers`` as second beat.
-    has_second_beat : ``In(1)``
+        The result is ``addends``; else ``lowers``, and ``uppers`` as second half.
+    has_second_half : ``In(1)``
         There is one: ``uppers``, or the sums of ``seconds`` if ``is_joined``.
     is_wide : ``In(1)``
-        The second beat is delayed.
+        Beats are two cycles apart.
     addends : ``In(ArrayLayout(signed(32), outputs))``
         What an operation adds.
     lowers, uppers : ``In(ArrayLayout(signed(25), outputs))``
@@ -49,14 +51,15 @@ class ResultShadows(wiring.Component):
         As of the `MacArray`.
     """
 
-    def __init__(self, *, outputs: int, has_seconds: bool, tag_bits: int) -> None:
+    def __init__(self, *, outputs: int, lanes: int, has_seconds: bool, tag_bits: int) -> None:
         self.outputs = outputs
+        self.lanes = lanes
         self.has_seconds = has_seconds
         chains = data.ArrayLayout(signed(SUM_BITS), outputs)
         seconds = {"seconds": In(data.ArrayLayout(signed(_SECOND_BITS), outputs))}
         result = data.StructLayout({
-            "sums": data.ArrayLayout(signed(32), outputs),
-            "beat": 1,
+            "sums": data.ArrayLayout(signed(32), lanes),
+            "beat": range(2 * outputs // lanes),
             "tag": tag_bits,
         })
         super().__init__({
@@ -66,7 +69,7 @@ class ResultShadows(wiring.Component):
             "tag": In(tag_bits),
             "is_summing": In(1),
             "is_joined": In(1),
-            "has_second_beat": In(1),
+            "has_second_half": In(1),
             "is_wide": In(1),
             "addends": In(data.ArrayLayout(signed(32), outputs)),
             "lowers": In(chains),
@@ -77,17 +80,20 @@ class ResultShadows(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the controls of the beats, then accumulators and shadows."""
         m = Module()
-        loads, advances = Signal(), Signal()
-        loads_s1, loads_s2, advances_s1 = Signal(), Signal(), Signal()
+        result = self.results.payload
+        loads, advances, is_paused = Signal(), Signal(), Signal()
+        half = self.outputs // self.lanes
+        last_beat = Mux(self.has_second_half, 2 * half - 1, half - 1)
         m.d.comb += [
             loads.eq(self.arrived & self.last),
-            advances.eq(self.has_second_beat & Mux(self.is_wide, loads_s2, loads_s1)),
-            self.results.valid.eq(loads_s1 | advances_s1),
-            self.results.payload.beat.eq(advances_s1),
+            advances.eq(Mux(self.is_wide, is_paused, self.results.valid)),
         ]
-        m.d.sync += [loads_s1.eq(loads), loads_s2.eq(loads_s1), advances_s1.eq(advances)]
+        m.d.sync += [self.results.valid.eq(loads), is_paused.eq(self.results.valid)]
         with m.If(loads):
-            m.d.sync += self.results.payload.tag.eq(self.tag)
+            m.d.sync += [result.tag.eq(self.tag), result.beat.eq(0)]
+        with m.Elif(advances & (result.beat != last_beat)):
+            m.d.sync += [self.results.valid.eq(1), result.beat.eq(result.beat + 1)]
+        shadows, kept = [], []
         for number in range(self.outputs):
             total = self._accumulated(m, f"_{number}", self.addends[number], loads)
             shadow = Signal(signed(32), name=f"shadow_{number}", reset_less=True)
@@ -95,16 +101,22 @@ class ResultShadows(wiring.Component):
             if self.has_seconds:
                 second = self._accumulated(m, f"_second_{number}", self.seconds[number], loads)
                 upper = Mux(self.is_joined, second, upper)
-            kept = Signal(upper.shape(), name=f"upper_shadow_{number}", reset_less=True)
+            upper_shadow = Signal(upper.shape(), name=f"upper_shadow_{number}", reset_less=True)
             with m.If(loads):
                 # The accumulator is 0 in DEPTHWISE, and the total then the sum of the last cell.
                 m.d.sync += [
                     shadow.eq(Mux(self.is_joined, total, self.lowers[number])),
-                    kept.eq(upper),
+                    upper_shadow.eq(upper),
                 ]
-            with m.Elif(advances):
-                m.d.sync += shadow.eq(kept)
-            m.d.comb += self.results.payload.sums[number].eq(shadow)
+            shadows.append(shadow)
+            kept.append(upper_shadow)
+        # Behind a beat, everything moves down by one.
+        following = [*shadows, *kept][self.lanes :]
+        with m.If(advances & ~loads):
+            m.d.sync += [
+                place.eq(value) for place, value in zip([*shadows, *kept], following, strict=False)
+            ]
+        m.d.comb += [total.eq(shadow) for total, shadow in zip(result.sums, shadows, strict=False)]
         return m
 
     def _accumulated(self, m: Module, name: str, addend: Value, clears: Signal) -> Signal:

@@ -46,6 +46,8 @@ class WeightBuffer(wiring.Component):
     ----------
     macs : int
         Products per cycle of the array: 32, 64 or 128.
+    lanes : int or None
+        Channels whose parameters are read together: 4, or one for each output, which None is.
     depth : int
         Words of both banks together: a power of two from 16 to 1024.
 
@@ -87,9 +89,10 @@ class WeightBuffer(wiring.Component):
         ``weights[lane][o]``.
     seconds : ``Out(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
         Only with 128: ``seconds[lane][o]``, of the same index.
-    parameter_bank, parameter_beat : ``In(1)``
-        Which bank, and which ``outputs`` channels of it.
-    parameters : ``Out(ArrayLayout(PARAMETERS, outputs))``
+    parameter_bank : ``In(1)``
+    parameter_beat : ``In(range(2 * outputs // lanes))``
+        Which bank, and which ``lanes`` channels of it.
+    parameters : ``Out(ArrayLayout(PARAMETERS, lanes))``
         Their parameters.
     release : ``In(1)``
         With the ``index`` of the last read of the bank. The bank is free again `RELEASE_DELAY`
@@ -98,14 +101,14 @@ class WeightBuffer(wiring.Component):
     Raises
     ------
     ValueError
-        If ``macs`` or ``depth`` is not such a number.
+        If a parameter is not such a number.
     """
 
     RELEASE_DELAY = 24
-    """More than an operation takes through the array (12), to its second beat (2) and to the
+    """More than an operation takes through the array (12), to its fourth beat (6) and to the
     parameters (1), rounded up."""
 
-    def __init__(self, *, macs: int, depth: int = 512) -> None:
+    def __init__(self, *, macs: int, lanes: int | None = None, depth: int = 512) -> None:
         if macs not in ARRAY_SIZES:
             raise ValueError(f"macs must be one of {ARRAY_SIZES}, not {macs!r}")
         is_valid = isinstance(depth, int) and 16 <= depth <= _MAX_DEPTH
@@ -115,6 +118,9 @@ class WeightBuffer(wiring.Component):
         self.depth = depth
         self.outputs = outputs_of(macs)
         self.has_seconds = macs == PACKED_MACS
+        self.lanes = self.outputs if lanes is None else lanes
+        if self.lanes % PARAMETER_BLOCK or self.outputs % self.lanes:
+            raise ValueError(f"lanes must be 4 or {self.outputs}, not {lanes!r}")
         self.blocks = 2 * self.outputs // PARAMETER_BLOCK
         lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
         command = data.StructLayout({
@@ -140,8 +146,8 @@ class WeightBuffer(wiring.Component):
             "index": In(range(depth // 2)),
             "weights": Out(data.ArrayLayout(lane_weights, LANES)),
             "parameter_bank": In(1),
-            "parameter_beat": In(1),
-            "parameters": Out(data.ArrayLayout(PARAMETERS, self.outputs)),
+            "parameter_beat": In(range(2 * self.outputs // self.lanes)),
+            "parameters": Out(data.ArrayLayout(PARAMETERS, self.lanes)),
             "release": In(1),
         })
 
@@ -187,7 +193,9 @@ class WeightBuffer(wiring.Component):
                 with m.If(words_left == 1):
                     m.d.sync += is_open.eq(0)
                     m.d.comb += ends.eq(1)
-        m.submodules.parameters = parameters = ParameterMemory(outputs=self.outputs)
+        m.submodules.parameters = parameters = ParameterMemory(
+            lanes=self.lanes, beats=2 * self.outputs // self.lanes
+        )
         m.d.comb += [
             parameters.write.eq(takes_parameters),
             parameters.write_bank.eq(fill_bank),

@@ -9,6 +9,7 @@ from kiwicha.gateware.engine.job_fetcher import WEIGHTS_JOB
 from kiwicha.gateware.engine.mac_array import LANES
 from kiwicha.gateware.engine.memory_port import READ_BEAT
 from kiwicha.gateware.engine.parameter_memory import PARAMETER_BLOCK
+from kiwicha.gateware.engine.raw_streams import RawStreams
 from kiwicha.gateware.engine.weight_buffer import BEAT_BYTES
 from kiwicha.gateware.engine.windows import WINDOW_REQUEST
 from kiwicha.isa_engine import GROUP_WORDS, PACKED_MACS, outputs_of
@@ -22,8 +23,8 @@ class WeightLoader(wiring.Component):
     """Fetch each job's weight stream, decode it and fill the weight buffer with it by groups.
 
     The size of a stream must be that of its groups, and if it is coded its check sum must be right,
-    else there is an error; see `Decompressor`. The stream of the next job is asked for as soon as
-    the last fill of a job is commanded.
+    else there is an error; see `Decompressor`, or `RawStreams` without a codec. The stream of the
+    next job is asked for as soon as the last fill of a job is commanded.
 
     Latency: 1 cycle from a job to its request, 3 from there to the first fill, if the buffer is
     free. Throughput: that of the `Decompressor`.
@@ -32,6 +33,8 @@ class WeightLoader(wiring.Component):
     ----------
     macs : int
         Products per cycle of the array.
+    has_codec : bool
+        Streams can be coded.
 
     Members
     -------
@@ -53,8 +56,9 @@ class WeightLoader(wiring.Component):
         The stream of job ``number`` is bad; stays.
     """
 
-    def __init__(self, *, macs: int) -> None:
+    def __init__(self, *, macs: int, has_codec: bool) -> None:
         self.macs = macs
+        self.has_codec = has_codec
         outputs = outputs_of(macs)
         self.has_seconds = macs == PACKED_MACS
         self.blocks = outputs // PARAMETER_BLOCK
@@ -83,7 +87,8 @@ class WeightLoader(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the walk through jobs and groups."""
         m = Module()
-        m.submodules.decompressor = decompressor = Decompressor()
+        decompressor = Decompressor() if self.has_codec else RawStreams()
+        m.submodules.decompressor = decompressor
         job = self.jobs.payload
         groups_left, is_first, has_words = Signal(16), Signal(), Signal()
         m.d.comb += [
@@ -140,7 +145,7 @@ class WeightLoader(wiring.Component):
     def _decode(
         self,
         m: Module,
-        decompressor: Decompressor,
+        decompressor: Decompressor | RawStreams,
         has_words: Signal,
         is_first: Signal,
         is_last: Value,

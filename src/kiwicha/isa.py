@@ -9,7 +9,7 @@ import enum
 import zlib
 from dataclasses import dataclass
 
-from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
+from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer, outputs_of
 from kiwicha.layout import Ref, Struct, array, f32, i32, ref, u8, u16, u32
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "engine_config",
     "find_config",
     "function_id",
+    "requantizer_lanes_of",
 ]
 
 ISA_VERSION = 1
@@ -188,6 +189,10 @@ class Config:
         Memory of the engine; 0 without one.
     multipliers : int
         Of the instruction tier, and again of its requantizer: 1, or one per lane.
+    requantizer_lanes : int
+        Results that the engine requantizes at a time; 0: as many as its array gives at once.
+    has_codec : bool
+        The engine decodes weights that are stored coded.
     """
 
     name: str
@@ -196,6 +201,8 @@ class Config:
     engine_macs: int = 0
     scratchpad_bytes: int = 0
     multipliers: int = LANES
+    requantizer_lanes: int = 0
+    has_codec: bool = False
 
     @property
     def macs_per_cycle(self) -> int:
@@ -206,6 +213,13 @@ class Config:
     def has_float_interpolation(self) -> bool:
         """Whether the firmware has room for RESIZE_BILINEAR in float32, as some of uint8 is."""
         return not self.has_simd or self.engine_macs != 0
+
+    @property
+    def requantizer_cycles(self) -> int:
+        """Cycles between results of the engine's array, at least, in units of a job's interval."""
+        if not self.requantizer_lanes:
+            return 1
+        return outputs_of(self.engine_macs) // self.requantizer_lanes
 
     @property
     def hash(self) -> int:
@@ -229,15 +243,28 @@ ENGINE_MACS = (32, 64, 128)
 SCRATCHPAD_BYTES = tuple(1 << bits for bits in range(13, 19))
 DEFAULT_SCRATCHPAD_BYTES = 64 * 1024
 TIER_MULTIPLIERS = (1, LANES)
+FEW_REQUANTIZER_LANES = 4
+"""Instead of one for each output of the engine's array: half of them, except with 32."""
+
+
+def requantizer_lanes_of(macs: int) -> tuple[int, ...]:
+    """Return the `Config.requantizer_lanes` that an engine can have."""
+    return (0, FEW_REQUANTIZER_LANES) if outputs_of(macs) > FEW_REQUANTIZER_LANES else (0,)
 
 
 def engine_config(
-    macs: int, scratchpad_bytes: int = DEFAULT_SCRATCHPAD_BYTES, multipliers: int = 1
+    macs: int,
+    scratchpad_bytes: int = DEFAULT_SCRATCHPAD_BYTES,
+    multipliers: int = 1,
+    requantizer_lanes: int = 0,
+    *,
+    has_codec: bool = True,
 ) -> Config:
     """Return a configuration with an engine.
 
-    Its name tells what differs from the usual one: ``64-128k-m4`` has 64 products per cycle, a
-    scratchpad of 128 KiB and 4 multipliers in the instruction tier.
+    Its name tells what differs from the usual one: ``64-128k-m4-r4-raw`` has 64 products per cycle,
+    a scratchpad of 128 KiB, 4 multipliers in the instruction tier, 4 lanes in the engine's
+    requantizer, and no codec.
 
     Parameters
     ----------
@@ -247,12 +274,20 @@ def engine_config(
         One of `SCRATCHPAD_BYTES`.
     multipliers : int
         One of `TIER_MULTIPLIERS`.
+    requantizer_lanes : int
+        One of `requantizer_lanes_of`.
+    has_codec : bool
+        Weights can be stored coded.
     """
     name = str(macs)
     if scratchpad_bytes != DEFAULT_SCRATCHPAD_BYTES:
         name += f"-{scratchpad_bytes // 1024}k"
     if multipliers != 1:
         name += f"-m{multipliers}"
+    if requantizer_lanes:
+        name += f"-r{requantizer_lanes}"
+    if not has_codec:
+        name += "-raw"
     return Config(
         name,
         has_simd=True,
@@ -260,16 +295,20 @@ def engine_config(
         engine_macs=macs,
         scratchpad_bytes=scratchpad_bytes,
         multipliers=multipliers,
+        requantizer_lanes=requantizer_lanes,
+        has_codec=has_codec,
     )
 
 
 ENGINE_FAMILY = {
     config.name: config
     for config in (
-        engine_config(macs, scratchpad_bytes, multipliers)
+        engine_config(macs, scratchpad_bytes, multipliers, lanes, has_codec=has_codec)
         for macs in ENGINE_MACS
         for scratchpad_bytes in SCRATCHPAD_BYTES
         for multipliers in TIER_MULTIPLIERS
+        for lanes in requantizer_lanes_of(macs)
+        for has_codec in (True, False)
     )
 }
 """Every combination of what an engine's configuration can choose; ``kiwicha explore`` searches."""

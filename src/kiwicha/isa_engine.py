@@ -172,7 +172,8 @@ class EngineJob(Struct):
     input_rows - 1, count as the zero point. A run is a whole kernel row (runs 1), or one pixel of
     it where columns are dilated.
 
-    A beat is what the requantizer gives at once: 4 channels with 32 products per cycle, else 8.
+    A beat is what the array gives at once: 4 channels with 32 products per cycle, else 8. An engine
+    whose requantizer has half as many lanes keeps twice the interval.
 
     DEPTHWISE: for each group and output row, the input columns from 0 on, kernel_rows inputs each;
     columns from row_span on count as the zero point. Column x has phase ``(x + first_phase) %

@@ -24,7 +24,10 @@ CPU_STEP_CYCLES = 3000
 
 
 def predict_list(
-    jobs: Sequence[EngineJob], transfers: Sequence[EngineTransfer], macs: int
+    jobs: Sequence[EngineJob],
+    transfers: Sequence[EngineTransfer],
+    macs: int,
+    requantizer_cycles: int = 1,
 ) -> tuple[int, list[JobCycles]]:
     """Return the cycles of a list, and of its jobs.
 
@@ -34,8 +37,10 @@ def predict_list(
         The list.
     macs : int
         Products per cycle.
+    requantizer_cycles : int
+        As `kiwicha.isa.Config.requantizer_cycles`.
     """
-    return Threads(jobs, transfers, macs).run()
+    return Threads(jobs, transfers, macs, requantizer_cycles).run()
 
 
 def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[JobCycles]]]]:
@@ -53,7 +58,9 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[Jo
             continue
         image = program.constants[params.image.offset :][: params.image.bytes]
         found = read_list(params, image)
-        lists[number] = predict_list(found.jobs, found.transfers, params.macs)
+        lists[number] = predict_list(
+            found.jobs, found.transfers, params.macs, program.config.requantizer_cycles
+        )
         beside = program.steps[number + 1 :][: params.overlapped_steps]
         hidden = min(sum(map(_cpu_cycles, beside)), lists[number][0])
         total += LIST_CPU_CYCLES + lists[number][0] - hidden

@@ -13,7 +13,9 @@ from kiwicha.isa_engine import EngineJob, JobFlag
 __all__ = ["with_coded_streams"]
 
 
-def with_coded_streams(schedule: Schedule, macs: int, goal: Goal) -> Schedule:
+def with_coded_streams(
+    schedule: Schedule, macs: int, goal: Goal, requantizer_cycles: int = 1
+) -> Schedule:
     """Return a schedule in which streams are coded where that serves the goal.
 
     Streams that would not be shorter stay as they are. With `Goal.SIZE` all others are coded. With
@@ -27,10 +29,12 @@ def with_coded_streams(schedule: Schedule, macs: int, goal: Goal) -> Schedule:
         Products per cycle.
     goal : Goal
         What counts first.
+    requantizer_cycles : int
+        As `kiwicha.isa.Config.requantizer_cycles`.
     """
     coded = _coded_streams(schedule, macs)
     if goal is Goal.CYCLES:
-        coded = _without_loss(schedule, macs, coded)
+        coded = _without_loss(schedule, macs, coded, requantizer_cycles)
     return _with_streams(schedule, coded)
 
 
@@ -49,15 +53,17 @@ def _coded_streams(schedule: Schedule, macs: int) -> dict[int, bytes]:
     return {place: coded[place] for place in order if saved[place] > 0}
 
 
-def _without_loss(schedule: Schedule, macs: int, coded: Mapping[int, bytes]) -> dict[int, bytes]:
+def _without_loss(
+    schedule: Schedule, macs: int, coded: Mapping[int, bytes], requantizer_cycles: int
+) -> dict[int, bytes]:
     """Return those of some coded streams that cost no time, each beside those before."""
     transfers = [planned.transfer for planned in schedule.transfers]
     jobs = list(schedule.jobs)
-    least, _ = predict_list(jobs, transfers, macs)
+    least, _ = predict_list(jobs, transfers, macs, requantizer_cycles)
     chosen = {}
     for place, stream in coded.items():
         changed = [_coded(job, stream) if job.weights_offset == place else job for job in jobs]
-        cycles, _ = predict_list(changed, transfers, macs)
+        cycles, _ = predict_list(changed, transfers, macs, requantizer_cycles)
         if cycles <= least:
             least, jobs = cycles, changed
             chosen[place] = stream

@@ -22,7 +22,7 @@ _BEAT_BYTES = 16
 """Of a weight stream in a cycle, at best."""
 
 
-def packed_if_faster(layer: EngineLayer, macs: int) -> EngineLayer:
+def packed_if_faster(layer: EngineLayer, macs: int, requantizer_cycles: int = 1) -> EngineLayer:
     """Return a layer with `JobFlag.PACKED` if it can have it and takes fewer cycles with it.
 
     Parameters
@@ -31,21 +31,25 @@ def packed_if_faster(layer: EngineLayer, macs: int) -> EngineLayer:
         The layer.
     macs : int
         Products per cycle.
+    requantizer_cycles : int
+        As `kiwicha.isa.Config.requantizer_cycles`.
     """
     fits = macs == PACKED_MACS and layer.kind is JobKind.CONV
     if not fits or (np.abs(layer.weights) > PACKED_WEIGHT_LIMIT).any():
         return layer
     packed = dataclasses.replace(layer, flags=layer.flags | JobFlag.PACKED)
-    return packed if _cycles(packed, macs) < _cycles(layer, macs) else layer
+    cycles, single_cycles = (_cycles(form, macs, requantizer_cycles) for form in (packed, layer))
+    return packed if cycles < single_cycles else layer
 
 
-def _cycles(layer: EngineLayer, macs: int) -> int:
+def _cycles(layer: EngineLayer, macs: int, requantizer_cycles: int) -> int:
     """Return the cycles of a CONV without the gaps between groups."""
     window = layer.window
     channels = channels_per_group(macs, layer.kind, layer.flags)
     runs, run_words = run_shape(window, padded(window.channels))
     words = window.kernel_rows * runs * run_words
     interval = channels // outputs_of(macs) * (2 if layer.flags & JobFlag.WIDE else 1)
+    interval *= requantizer_cycles
     size = channels * GROUP_PARAMETER_BYTES + words * bytes_of_word(macs, layer.flags)
     group = max(window.output_pixels * max(words, interval), size // _BEAT_BYTES)
     return -(-layer.output_channels // channels) * group

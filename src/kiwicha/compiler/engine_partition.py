@@ -35,7 +35,9 @@ def partition(network: Network, config: Config, *, has_tables: bool = False) -> 
     for position in range(len(network.layers)):
         layer = engine_layer(network, position, has_tables=has_tables)
         if layer is not None:
-            layers[position] = packed_if_faster(layer, config.engine_macs)
+            layers[position] = packed_if_faster(
+                layer, config.engine_macs, config.requantizer_cycles
+            )
     composed = compose_tables(network, layers)
     cuts: set[int] = set()
     known: dict[tuple[object, ...], Schedule] = {}

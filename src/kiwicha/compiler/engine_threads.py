@@ -122,14 +122,20 @@ class Threads:
         The list.
     macs : int
         Products per cycle.
+    requantizer_cycles : int
+        As `kiwicha.isa.Config.requantizer_cycles`.
     """
 
     def __init__(
-        self, jobs: Sequence[EngineJob], transfers: Sequence[EngineTransfer], macs: int
+        self,
+        jobs: Sequence[EngineJob],
+        transfers: Sequence[EngineTransfer],
+        macs: int,
+        requantizer_cycles: int = 1,
     ) -> None:
         self._jobs = jobs
         self._transfers = transfers
-        self._works = [job_work(job, macs) for job in jobs]
+        self._works = [job_work(job, macs, requantizer_cycles) for job in jobs]
         self._groups = [
             (number, group)
             for number, work in enumerate(self._works)

@@ -78,17 +78,29 @@ class Work:
 
 
 @lru_cache(maxsize=1024)
-def job_work(job: EngineJob, macs: int) -> Work:
-    """Return what a job does, from its descriptor."""
+def job_work(job: EngineJob, macs: int, requantizer_cycles: int = 1) -> Work:
+    """Return what a job does, from its descriptor.
+
+    Parameters
+    ----------
+    job : EngineJob
+        The job.
+    macs : int
+        Products per cycle.
+    requantizer_cycles : int
+        As `Config.requantizer_cycles`.
+    """
     kind = JobKind(job.kind)
+    interval = job.interval * requantizer_cycles
     fills = _fills(job, macs)
     if kind in ELEMENT_KINDS:
         reads = 2 if kind in PAIR_KINDS else 1
         operations = reads * job.run_words
-        held = max(job.interval - reads, 0) * job.run_words
+        held = max(interval - reads, 0) * job.run_words
         start = ELEMENT_START_CYCLES
+        lines = job.run_words * requantizer_cycles
         # The next group starts behind the last one.
-        return Work(operations, held, 0, start, 0, job.groups, *fills, job.run_words)
+        return Work(operations, held, 0, start, 0, job.groups, *fills, lines)
     total = held = late = previous = 0
     start = WALKER_START_CYCLES
     for row in range(job.output_rows):
@@ -98,18 +110,18 @@ def job_work(job: EngineJob, macs: int) -> Work:
         else:
             per_result = _depthwise_results(job, inside)
         operations = sum(per_result)
-        waits = sum(max(job.interval - count, 0) for count in per_result)
+        waits = sum(max(interval - count, 0) for count in per_result)
         needed = ROW_START_CYCLES + above
         if row == 0:
             start += above
             # The first result of a group has nothing to keep its distance from.
-            waits -= max(job.interval - per_result[0], 0)
+            waits -= max(interval - per_result[0], 0)
         else:
             late += max(needed - previous, 0)
         previous = operations + waits
         total, held = total + operations, held + waits
     beats = channels_per_group(macs, kind, JobFlag(job.flags)) // outputs_of(macs)
-    results = job.output_rows * job.output_columns
+    results = job.output_rows * job.output_columns * requantizer_cycles
     writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
     return Work(total, held, late, start, previous, job.groups, *fills, writes)
 

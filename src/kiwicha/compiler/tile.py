@@ -101,7 +101,12 @@ def tile(
         If an operator is not in the configuration's firmware.
     """
     found = partition(network, config, has_tables=has_tables) if config.engine_macs else []
-    schedules = [with_coded_streams(item, config.engine_macs, goal) for item in found]
+    schedules = [
+        with_coded_streams(item, config.engine_macs, goal, config.requantizer_cycles)
+        if config.has_codec
+        else item
+        for item in found
+    ]
     first_layers = {item.run.layers[0].position: item for item in schedules}
     on_engine = {position for item in schedules for position in item.run.positions}
     tiles = []

@@ -5,21 +5,28 @@ from pathlib import Path
 import pytest
 
 from kiwicha.gateware.engine.core import Core
-from kiwicha.isa_engine import JobKind
+from kiwicha.isa import ENGINE_MACS, requantizer_lanes_of
+from kiwicha.isa_engine import JobKind, outputs_of
 from kiwicha.sim import bench
 
 TOP = "core"
 BENCH = "kiwicha.sim.tb_core.jobs"
 SCRATCHPAD_BYTES = 8192
 KINDS = [int(kind) for kind in JobKind]
+SIZES = [
+    (macs, lanes or outputs_of(macs))
+    for macs in ENGINE_MACS
+    for lanes in requantizer_lanes_of(macs)
+]
 
 
 def run_jobs(
-    macs: int, seed: int, stall: float, count: int, folder: Path, kinds: list[int]
+    macs: int, lanes: int, seed: int, stall: float, count: int, folder: Path, kinds: list[int]
 ) -> None:
-    core = Core(macs=macs, scratchpad_bytes=SCRATCHPAD_BYTES)
+    core = Core(macs=macs, lanes=lanes, scratchpad_bytes=SCRATCHPAD_BYTES)
     values = {
         "macs": macs,
+        "lanes": lanes,
         "seed": seed,
         "stall": stall,
         "count": count,
@@ -31,16 +38,16 @@ def run_jobs(
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("macs", [32, 64, 128])
+@pytest.mark.parametrize(("macs", "lanes"), SIZES)
 @pytest.mark.parametrize(("seed", "stall"), [(1, 0), (2, 0.3)])
-def test_random_jobs(macs: int, seed: int, stall: float, tmp_path: Path) -> None:
-    run_jobs(macs, seed, stall, 8, tmp_path, KINDS)
+def test_random_jobs(macs: int, lanes: int, seed: int, stall: float, tmp_path: Path) -> None:
+    run_jobs(macs, lanes, seed, stall, 8, tmp_path, KINDS)
 
 
 @pytest.mark.nightly
 @pytest.mark.verilator
-@pytest.mark.parametrize("macs", [32, 64, 128])
+@pytest.mark.parametrize(("macs", "lanes"), SIZES)
 @pytest.mark.parametrize("stall", [0, 0.1, 0.5])
 @pytest.mark.parametrize("seed", range(1000, 1010))
-def test_many_random_jobs(macs: int, seed: int, stall: float, tmp_path: Path) -> None:
-    run_jobs(macs, seed, stall, 30, tmp_path, KINDS)
+def test_many_random_jobs(macs: int, lanes: int, seed: int, stall: float, tmp_path: Path) -> None:
+    run_jobs(macs, lanes, seed, stall, 30, tmp_path, KINDS)

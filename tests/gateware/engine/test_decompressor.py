@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.gateware.engine.decompressor import Decompressor
+from kiwicha.gateware.engine.raw_streams import RawStreams
 from kiwicha.sim import bench
 
 TOP = "decompressor"
@@ -20,7 +21,7 @@ def simulator() -> Path:
 @pytest.mark.verilator
 @pytest.mark.parametrize(("seed", "stall"), [(1, 0), (2, 0.2), (3, 0.6)])
 def test_decodes(simulator: Path, tmp_path: Path, seed: int, stall: float) -> None:
-    values = {"seed": seed, "stall": stall, "count": 16}
+    values = {"seed": seed, "stall": stall, "count": 16, "coded_share": 0.7}
     bench.run(simulator, TOP, f"{BENCHES}streams", values, tmp_path)
 
 
@@ -38,3 +39,14 @@ def test_throughput(simulator: Path, tmp_path: Path, is_coded: bool, spread: flo
 def test_finds_errors(simulator: Path, tmp_path: Path, seed: int, stall: float) -> None:
     values = {"seed": seed, "stall": stall, "kinds": KINDS, "count": 12 * len(KINDS)}
     bench.run(simulator, TOP, f"{BENCHES}bad_streams", values, tmp_path)
+
+
+@pytest.mark.verilator
+def test_passes_raw_streams_without_a_codec(tmp_path: Path) -> None:
+    simulator = bench.build(bench.component_verilog(RawStreams(), TOP), TOP)
+    values = {"seed": 8, "stall": 0.2, "count": 16, "coded_share": 0.0}
+    bench.run(simulator, TOP, f"{BENCHES}streams", values, tmp_path / "streams")
+    values = {"seed": 9, "stall": 0.2, "kinds": ["raw short", "raw long"], "count": 30}
+    bench.run(simulator, TOP, f"{BENCHES}bad_streams", values, tmp_path / "bad")
+    values = {"is_coded": False, "spread": 0.0}
+    bench.run(simulator, TOP, f"{BENCHES}throughput", values, tmp_path / "throughput")
