@@ -139,11 +139,10 @@ class JobCheck(wiring.Component):
         rules: dict[str, Value] = {name: has_windows & (field(name) == 0) for name in counts}
         rules["groups"] = field("groups") == 0
         rules["group_words"] = (field("group_words") == 0) | (field("group_words") > GROUP_WORDS)
-        unknown = 0xFF & ~sum(JobFlag)
-        unknown |= 0 if self.macs == PACKED_MACS else JobFlag.PACKED
-        unknown |= 0 if self.has_codec else JobFlag.CODED
+        known = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED | self._packed_flag
+        known &= ~JobFlag(0) if self.has_codec else ~JobFlag.CODED
         is_packed = (field("flags") & self._packed_flag).any()
-        rules["flags"] = (field("flags") & unknown).any()
+        rules["flags"] = (field("flags") & (0xFF & ~int(known))).any()
         rules["flags"] |= is_packed & (field("kind") != JobKind.CONV)
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers

@@ -14,7 +14,7 @@ from support.two_heads import two_heads
 from kiwicha import isa
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_program
-from kiwicha.explore.points import BOARDS, OBJECTIVES, Measures, measure, resources
+from kiwicha.explore.points import BOARDS, Measures, measure, resources, timed_config
 
 FOUND = module("kiwicha.explore.search", "optuna")
 Point, front, search = FOUND.Point, FOUND.front, FOUND.search
@@ -54,17 +54,28 @@ def point(name: str, cycles: int, bram: float) -> Any:
 def test_a_point_is_what_the_cycle_model_says() -> None:
     config = isa.engine_config(32, 16 * 1024)
     expected = predict_program(compile_model(two_heads(), config))[0]
-    found = measure([two_heads(), two_heads()], config)
-    assert found.by_model == (expected, expected)
-    assert found.cycles == 2 * expected
-    assert (found.lut, found.dsp, found.bram) == resources(config)
-    assert {"cycles", "by_model", *OBJECTIVES} == set(found.__dataclass_fields__)
+    assert measure([two_heads(), two_heads()], config) == (expected, expected)
+
+
+def test_points_differ_in_what_decides_about_cycles() -> None:
+    plain = isa.engine_config(64, 16 * 1024)
+    assert timed_config(isa.engine_config(64, 16 * 1024, isa.LANES)) == plain
+    found = {name: timed_config(config) for name, config in isa.ENGINE_FAMILY.items()}
+    assert {name for name in found if "-m" not in name} == {c.name for c in found.values()}
+    for name in ("64-8k", "64-r4", "64-raw", "32"):
+        assert found[name] != found["64"]
 
 
 def test_more_hardware_is_estimated_as_more() -> None:
     small, large = resources(isa.engine_config(32)), resources(isa.engine_config(128))
     assert all(a <= b for a, b in zip(small, large, strict=True))
     assert resources(isa.engine_config(64, 2**17))[2] > resources(isa.engine_config(64))[2]
+    usual = resources(isa.engine_config(64))
+    few, raw = (resources(isa.ENGINE_FAMILY[name]) for name in ("64-r4", "64-raw"))
+    assert few[0] < usual[0]
+    assert few[1] < usual[1]
+    assert raw[0] < usual[0]
+    assert raw[1:] == usual[1:]
 
 
 def test_the_front_holds_what_nothing_beats() -> None:
@@ -79,6 +90,13 @@ def test_the_front_holds_what_nothing_beats() -> None:
     assert [p.config.name for p in front(points, CYCLES_AND_BRAM)] == ["128", "64", "32-8k"]
 
 
+def test_of_equal_points_the_front_holds_the_smaller() -> None:
+    small = Point(0, isa.ENGINE_FAMILY["64"], Measures(100, (100,), 9, 8, 20))
+    large = Point(1, isa.ENGINE_FAMILY["64-m4"], Measures(100, (100,), 9, 9, 20))
+    other = Point(2, isa.ENGINE_FAMILY["64-r4"], Measures(100, (100,), 8, 9, 20))
+    assert front([large, small, other], CYCLES_AND_BRAM) == [small, other]
+
+
 def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Path) -> None:
     first, second = Here(), Here()
     assert len(run(tmp_path, 12, first)) == 12
@@ -86,7 +104,11 @@ def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Pat
     assert len(points) == 30
     assert [p.number for p in points] == sorted(p.number for p in points)
     measured = first.measured + second.measured
-    assert len(measured) == len(set(measured)) == len({p.config.name for p in points})
+    assert len(measured) == len(set(measured))
+    assert set(measured) == {timed_config(p.config).name for p in points}
+    for p in points:
+        assert (p.measures.lut, p.measures.dsp, p.measures.bram) == resources(p.config)
+        assert p.measures.cycles == sum(p.measures.by_model)
     # Another board is another study.
     board = BOARDS["arty_a7_35"]
     assert len(run(tmp_path, 5, Here(), board=board)) == 5
@@ -101,7 +123,7 @@ def test_what_does_not_fit_is_pruned_with_its_reason(tmp_path: Path) -> None:
     assert all(p.measures is not None for p in front(points, CYCLES_AND_BRAM))
 
 
-def _measure_or_die(models: list[bytes], config: isa.Config, marker: str) -> Measures:
+def _measure_or_die(models: list[bytes], config: isa.Config, marker: str) -> tuple[int, ...]:
     """Kill the worker that comes here first."""
     try:
         with Path(marker).open("x"):

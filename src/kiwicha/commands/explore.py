@@ -3,6 +3,7 @@
 import csv
 import importlib
 import io
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,6 +71,7 @@ def explore(
     contents = [console.read_file(path, "model") for _, path, _ in resolved]
     with console.display() as show, _executor(scheduler, workers) as executor:
         report = show.count("searching", trials)
+        started = time.monotonic()
         points = search(
             contents,
             study_file=study,
@@ -80,8 +82,10 @@ def explore(
             workers=workers,
             on_trial=report,
         )
+        searched = time.monotonic()
         best = front(points, objectives)
         confirmed = _confirm(executor, contents, best[:confirm], show.line)
+        ended = time.monotonic()
     names = [name for name, _, _ in resolved]
     if csv_file is not None:
         console.write_file(csv_file, _csv(points, best).encode())
@@ -93,7 +97,9 @@ def explore(
         infeasible = {point.config.name for point in points if point.measures is None}
         tried = {point.config.name for point in points}
         out.print(
-            f"{len(points)} trials, {len(tried)} configurations, {len(infeasible)} do not fit"
+            f"{len(points)} trials, {len(tried)} configurations, {len(infeasible)} do not fit; "
+            f"searched in {searched - started:.1f} s"
+            + (f", confirmed in {ended - searched:.1f} s" if confirmed else "")
         )
         if best:
             chosen = best[0].config.name
@@ -130,12 +136,12 @@ def _executor(scheduler: str | None, workers: int) -> "Iterator[Executor]":
 def _confirm(
     executor: "Executor", models: list[bytes], best: "Sequence[Point]", say: Any
 ) -> "dict[str, Confirmed]":
+    if not best:
+        return {}
     from kiwicha.explore.confirm import confirm
 
-    if best:
-        say(f"confirming {', '.join(point.config.name for point in best)}")
-    futures = {point.config.name: executor.submit(confirm, models, point.config) for point in best}
-    return {name: future.result() for name, future in futures.items()}
+    say(f"confirming {', '.join(point.config.name for point in best)}")
+    return confirm(models, [point.config for point in best], executor)
 
 
 def _table(best: "Sequence[Point]", confirmed: "dict[str, Confirmed]") -> "Table":

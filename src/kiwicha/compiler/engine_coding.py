@@ -2,8 +2,9 @@
 
 import dataclasses
 from collections.abc import Mapping
+from functools import lru_cache
 
-from kiwicha.codec import encode
+from kiwicha.codec import Shape, encode
 from kiwicha.compiler.cycles import predict_list
 from kiwicha.compiler.engine_schedule import Schedule
 from kiwicha.engine_packing import stream_shape
@@ -38,6 +39,12 @@ def with_coded_streams(
     return _with_streams(schedule, coded)
 
 
+@lru_cache(maxsize=1024)
+def _encoded(raw: bytes, shape: Shape) -> bytes:
+    """Return a coded stream; a search compiles a model many times, with the same streams."""
+    return encode(raw, shape)
+
+
 def _coded_streams(schedule: Schedule, macs: int) -> dict[int, bytes]:
     """Return by offset the coded form of streams that get shorter; that which saves most first."""
     coded = {}
@@ -47,7 +54,7 @@ def _coded_streams(schedule: Schedule, macs: int) -> dict[int, bytes]:
         if place in saved:
             continue
         raw = schedule.streams[place : place + job.weights_bytes]
-        coded[place] = encode(raw, stream_shape(job, macs))
+        coded[place] = _encoded(raw, stream_shape(job, macs))
         saved[place] = len(raw) - len(coded[place])
     order = sorted(saved, key=lambda place: (-saved[place], place))
     return {place: coded[place] for place in order if saved[place] > 0}

@@ -1,6 +1,7 @@
 """A point of the search on the real thing: simulated gateware, and a synthesised CFU."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from kiwicha.isa import Config
 from kiwicha.sim import reference
 from kiwicha.sim.system import run_program
 
-__all__ = ["Confirmed", "confirm"]
+__all__ = ["Confirmed", "confirm", "simulate", "synthesise"]
 
 _TOP = "Cfu"
 _INFERENCES = 2
@@ -29,32 +30,57 @@ class Confirmed:
         Of the second inference of each model.
     bit_exact : bool
         All outputs equal those of the reference executor.
-    resources : dict of str to float
+    resources : mapping of str to float
         As `synth_xilinx_resources` counts them.
     """
 
     cycles: tuple[int, ...]
     bit_exact: bool
-    resources: dict[str, float]
+    resources: Mapping[str, float]
 
 
-def confirm(models: Sequence[bytes], config: Config) -> Confirmed:
-    """Simulate models on a configuration, on random inputs, and synthesise its CFU.
+def confirm(
+    models: Sequence[bytes], configs: Sequence[Config], executor: Executor
+) -> dict[str, Confirmed]:
+    """Simulate models on configurations, synthesise their CFUs, and return both by name.
+
+    Each simulation of a model and each synthesis is a task of its own, so that two workers share
+    even a single configuration.
+
+    Parameters
+    ----------
+    models : sequence of bytes
+        Contents of ``.tflite`` files.
+    configs : sequence of Config
+        Each with an engine.
+    executor : Executor
+        Who works.
 
     Raises
     ------
     KiwichaError
         If a tool is missing or fails.
     """
-    cycles = []
-    is_exact = True
-    for model in models:
-        program = compile_model(model, config)
-        rng = np.random.default_rng(0)
-        inputs = [rng.bytes(tensor.ref.bytes) for tensor in program.inputs]
-        result = run_program(program, inputs, inferences=_INFERENCES)
-        expected = tuple(output.tobytes() for output in reference.run(program, inputs))
-        is_exact = is_exact and result.outputs == expected
-        cycles.append(result.last_cycles)
-    counts = synth_xilinx_resources(verilog(config, Vendor.XILINX7), _TOP)
-    return Confirmed(tuple(cycles), is_exact, counts)
+    counts = {config.name: executor.submit(synthesise, config) for config in configs}
+    # The first runs of all configurations before the second ones: each builds a simulator.
+    runs = [[executor.submit(simulate, model, config) for config in configs] for model in models]
+    found = {}
+    for config, *of_config in zip(configs, *runs, strict=True):
+        cycles, is_exact = zip(*(run.result() for run in of_config), strict=True)
+        found[config.name] = Confirmed(cycles, all(is_exact), counts[config.name].result())
+    return found
+
+
+def simulate(model: bytes, config: Config) -> tuple[int, bool]:
+    """Return the cycles of the second inference, on random inputs, and whether it is exact."""
+    program = compile_model(model, config)
+    rng = np.random.default_rng(0)
+    inputs = [rng.bytes(tensor.ref.bytes) for tensor in program.inputs]
+    result = run_program(program, inputs, inferences=_INFERENCES)
+    expected = tuple(output.tobytes() for output in reference.run(program, inputs))
+    return result.last_cycles, result.outputs == expected
+
+
+def synthesise(config: Config) -> dict[str, float]:
+    """Return what a configuration's CFU takes of a Xilinx 7 series FPGA."""
+    return synth_xilinx_resources(verilog(config, Vendor.XILINX7), _TOP)

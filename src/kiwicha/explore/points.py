@@ -1,15 +1,15 @@
 """One point of the search: what a configuration costs, and what models take on it."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kiwicha.boards.capacity import CAPACITY, XC7_SYSTEM
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_program
-from kiwicha.isa import LANES, Config
+from kiwicha.isa import LANES, Config, engine_config
+from kiwicha.isa_engine import outputs_of
 
-__all__ = ["BOARDS", "OBJECTIVES", "Board", "Measures", "measure", "resources"]
+__all__ = ["BOARDS", "OBJECTIVES", "Board", "Measures", "measure", "resources", "timed_config"]
 
 OBJECTIVES = ("cycles", "lut", "dsp", "bram")
 """What can be made small: predicted cycles of all models, and estimated resources of the CFU."""
@@ -39,8 +39,9 @@ BOARDS = {name: _left(capacity) for name, capacity in CAPACITY.items() if "BRAM3
 """Those with Xilinx parts: the estimates below are for them."""
 
 # Fitted to what `kiwicha area` counts for 64 and 128 with 64 KiB; the search confirms its best.
-_ENGINE_LUT, _LUT_PER_MAC, _LUT_PER_TIER_MULTIPLIER = 9_430, 23, 80
-_ENGINE_DSP, _PACKED_DSP, _DSP_PER_TIER_MULTIPLIER = 16, 64, 2
+_ENGINE_LUT, _LUT_PER_MAC, _LUT_PER_LANE, _LUT_PER_TIER_MULTIPLIER = 5_330, 23, 400, 80
+_CODEC_LUT = 900
+_MOST_MAC_DSP, _DSP_PER_LANE, _DSP_PER_TIER_MULTIPLIER = 64, 2, 2
 _BRAM_BYTES, _ENGINE_BRAM = 4096, 0.5
 _MACS_PER_WEIGHT_BRAM = 8
 
@@ -69,18 +70,31 @@ class Measures:
 def resources(config: Config) -> tuple[float, float, float]:
     """Return estimated LUT, DSP and block RAM of a configuration with an engine."""
     macs, tier = config.engine_macs, config.multipliers
-    lut = _ENGINE_LUT + _LUT_PER_MAC * macs + _LUT_PER_TIER_MULTIPLIER * (tier - 1)
-    dsp = _ENGINE_DSP + min(macs, _PACKED_DSP) + _DSP_PER_TIER_MULTIPLIER * min(tier, LANES)
+    lanes = config.requantizer_lanes or outputs_of(macs)
+    lut = _ENGINE_LUT + _LUT_PER_MAC * macs + _LUT_PER_LANE * lanes + _CODEC_LUT * config.has_codec
+    lut += _LUT_PER_TIER_MULTIPLIER * (tier - 1)
+    dsp = min(macs, _MOST_MAC_DSP) + _DSP_PER_LANE * lanes
+    dsp += _DSP_PER_TIER_MULTIPLIER * min(tier, LANES)
     bram = config.scratchpad_bytes / _BRAM_BYTES + macs / _MACS_PER_WEIGHT_BRAM + _ENGINE_BRAM
     return float(lut), float(dsp), bram
 
 
-_known: dict[tuple[str, int], int] = {}
-"""Cycles by model and configuration, so that a process predicts each once."""
+def timed_config(config: Config) -> Config:
+    """Return the configuration with all that predicted cycles depend on, the rest as usual.
+
+    The engine works beside the instruction tier: how many multipliers that has decides what a few
+    steps of the CPU take, which the cycle model assumes to be few and small.
+    """
+    return engine_config(
+        config.engine_macs,
+        config.scratchpad_bytes,
+        requantizer_lanes=config.requantizer_lanes,
+        has_codec=config.has_codec,
+    )
 
 
-def measure(models: Sequence[bytes], config: Config) -> Measures:
-    """Return what models take on a configuration by the cycle model, and what it costs.
+def measure(models: Sequence[bytes], config: Config) -> tuple[int, ...]:
+    """Return the cycles of each model on a configuration by the cycle model.
 
     Parameters
     ----------
@@ -94,10 +108,4 @@ def measure(models: Sequence[bytes], config: Config) -> Measures:
     KiwichaError
         If a model is not supported.
     """
-    cycles = []
-    for model in models:
-        key = hashlib.sha256(model).hexdigest(), config.hash
-        if key not in _known:
-            _known[key] = predict_program(compile_model(model, config))[0]
-        cycles.append(_known[key])
-    return Measures(sum(cycles), tuple(cycles), *resources(config))
+    return tuple(predict_program(compile_model(model, config))[0] for model in models)

@@ -14,7 +14,14 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from kiwicha import cache, isa
-from kiwicha.explore.points import Board, Measures, measure, resources
+from kiwicha.explore.points import (
+    OBJECTIVES,
+    Board,
+    Measures,
+    measure,
+    resources,
+    timed_config,
+)
 from kiwicha.isa import Config
 
 __all__ = ["Point", "front", "search"]
@@ -85,8 +92,10 @@ def search(
     """
     study = _study(study_file, models, objectives, board)
     known = {point.config.name: point for point in _points(study)}
+    cycles = {timed_config(p.config): p.measures.by_model for p in known.values() if p.measures}
     finished = len(study.get_trials(states=_FINISHED))
-    running: dict[Future[Measures], tuple[Trial, Config]] = {}
+    running: dict[Config, Future[tuple[int, ...]]] = {}
+    waiting: list[tuple[Trial, Config]] = []
 
     def tell(trial: Trial, point: Point) -> None:
         nonlocal finished
@@ -102,40 +111,54 @@ def search(
         if on_trial is not None:
             on_trial(finished)
 
+    def tell_measured(trial: Trial, config: Config) -> None:
+        by_model = cycles[timed_config(config)]
+        measures = Measures(sum(by_model), by_model, *resources(config))
+        tell(trial, Point(trial.number, config, measures))
+
     while finished < trials:
-        while len(running) < workers and finished + len(running) < trials:
+        while len(running) < workers and finished + len(waiting) < trials:
             trial = study.ask()
             config = _suggested(trial)
+            timed = timed_config(config)
             reason = _misfit(config, board)
             if config.name in known:
                 tell(trial, known[config.name])
             elif reason:
                 tell(trial, Point(trial.number, config, None, reason))
+            elif timed in cycles:
+                tell_measured(trial, config)
             else:
-                running[executor.submit(measure, list(models), config)] = trial, config
-        done, _ = wait(running, return_when=FIRST_COMPLETED) if running else (set(), None)
-        for future in done:
-            trial, config = running.pop(future)
-            tell(trial, Point(trial.number, config, future.result()))
+                waiting.append((trial, config))
+                if timed not in running:
+                    running[timed] = executor.submit(measure, list(models), timed)
+        wait(running.values(), return_when=FIRST_COMPLETED)
+        for timed in [timed for timed, future in running.items() if future.done()]:
+            cycles[timed] = running.pop(timed).result()
+        for trial, config in [item for item in waiting if timed_config(item[1]) in cycles]:
+            waiting.remove((trial, config))
+            tell_measured(trial, config)
     return _points(study)
 
 
 def front(points: Sequence[Point], objectives: Sequence[str]) -> list[Point]:
     """Return the points that no other beats, one for each configuration, by their first objective.
 
-    A point beats another if it is nowhere worse and somewhere better.
+    A point beats another if it is nowhere worse and somewhere better: in the objectives, or in all
+    of `OBJECTIVES` where those are equal.
     """
     feasible = list({p.config.name: p for p in points if p.measures is not None}.values())
 
-    def is_beaten(point: Point) -> bool:
-        mine = [point.value(objective) for objective in objectives]
-        others = ([other.value(objective) for objective in objectives] for other in feasible)
-        return any(
-            theirs != mine and all(a <= b for a, b in zip(theirs, mine, strict=True))
-            for theirs in others
-        )
+    def beats(point: Point, other: Point) -> bool:
+        for names in (objectives, OBJECTIVES):
+            values = [(point.value(name), other.value(name)) for name in names]
+            if any(mine > theirs for mine, theirs in values):
+                return False
+            if any(mine < theirs for mine, theirs in values):
+                return True
+        return False
 
-    best = [point for point in feasible if not is_beaten(point)]
+    best = [point for point in feasible if not any(beats(other, point) for other in feasible)]
     return sorted(best, key=lambda point: [point.value(objective) for objective in objectives])
 
 
@@ -167,7 +190,11 @@ def _suggested(trial: Trial) -> Config:
     macs = trial.suggest_categorical("macs", isa.ENGINE_MACS)
     scratchpad = trial.suggest_categorical("scratchpad_bytes", isa.SCRATCHPAD_BYTES)
     tier = trial.suggest_categorical("multipliers", isa.TIER_MULTIPLIERS)
-    return isa.engine_config(macs, scratchpad, tier)
+    lanes = trial.suggest_categorical("requantizer_lanes", (0, isa.FEW_REQUANTIZER_LANES))
+    has_codec = trial.suggest_categorical("has_codec", (True, False))
+    # Some engines have few lanes anyway.
+    lanes = lanes if lanes in isa.requantizer_lanes_of(macs) else 0
+    return isa.engine_config(macs, scratchpad, tier, lanes, has_codec=has_codec)
 
 
 def _misfit(config: Config, board: Board | None) -> str:

@@ -23,9 +23,11 @@ LEGAL = {
 }
 
 
-def check_jobs(jobs: list[EngineJob], macs: int = 64) -> list[EngineError]:
+def check_jobs(
+    jobs: list[EngineJob], macs: int = 64, *, has_codec: bool = True
+) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
-    dut = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs)
+    dut = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs, has_codec=has_codec)
     found = []
 
     async def bench(ctx: SimulatorContext) -> None:
@@ -179,3 +181,10 @@ def test_takes_transfers_apart() -> None:
 )
 def test_refuses_bad_transfers(fields: tuple[int, ...], error: EngineError) -> None:
     assert check_transfer(EngineTransfer(*fields)) == (error, None)
+
+
+def test_an_engine_without_a_codec_refuses_coded_weights() -> None:
+    coded = changed("conv", flags=JobFlag.CODED)
+    assert check_jobs([coded]) == [EngineError.NONE]
+    assert check_jobs([coded], has_codec=False) == [EngineError.BAD_FIELD]
+    assert check_jobs([LEGAL["conv"]], has_codec=False) == [EngineError.NONE]
