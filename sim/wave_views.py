@@ -30,6 +30,8 @@ _OPS = {
 _INDICES = 16
 _FUNCTION_ID_BITS = 10
 
+_SURFER_DIGITS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
+
 # Flags of a signal in GTKWave's save files.
 _HEX = 0x22
 _FILTERED = 0x2000
@@ -218,6 +220,5 @@ def _surfer(shown: Iterable[Shown]) -> str:
 
 
 def _letters(place: int) -> str:
-    """Return Surfer's name for an item: its place with letters as digits."""
-    high, low = divmod(place, 26)
-    return (_letters(high) if high else "") + chr(ord("a") + low)
+    """Return Surfer's name for an item: its place in hexadecimal, with digits a to p."""
+    return f"{place:x}".translate(_SURFER_DIGITS)

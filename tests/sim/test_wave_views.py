@@ -75,9 +75,10 @@ def test_surfer_finds_the_item_whose_format_is_set(tmp_path: Path) -> None:
         if command in {"variable_add", "divider_add"}:
             items.append(value)
         elif command == "item_focus":
+            assert set(value) <= set("abcdefghijklmnop")
             focus = 0
             for letter in value:
-                focus = 26 * focus + ord(letter) - ord("a")
+                focus = 16 * focus + ord(letter) - ord("a")
         elif command == "item_set_format":
             formats[items[focus]] = value
     assert formats == {
