@@ -1,0 +1,93 @@
+"""Points of the search on the simulated hardware, and as synthesised."""
+
+import json
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from support.command_line import Command
+from support.requirements import find_in_models, module
+from support.two_heads import two_heads
+
+from kiwicha import isa, zoo
+from kiwicha.compiler import compile_model
+from kiwicha.compiler.cycles import predict_program
+from kiwicha.explore import confirm as confirmation
+from kiwicha.explore.confirm import confirm
+
+_MOST_DEVIATION = 0.05
+"""Of the cycle model, at confirmed points."""
+COUNTS = {"LUT": 1.0, "DSP48E1": 2.0, "BRAM36": 3.0}
+
+
+@pytest.fixture
+def threads() -> Executor:
+    return ThreadPoolExecutor(2)
+
+
+@pytest.mark.verilator
+def test_confirmed_cycles_are_simulated_ones(
+    monkeypatch: pytest.MonkeyPatch, threads: Executor
+) -> None:
+    monkeypatch.setattr(confirmation, "synth_xilinx_resources", lambda *_: COUNTS)
+    config = isa.ENGINE_FAMILY["64"]
+    found = confirm([two_heads(), two_heads()], [config], threads)["64"]
+    assert found.bit_exact
+    assert found.resources == COUNTS
+    first, second = found.cycles
+    assert first == second
+    # What the CPU does here the cycle model only guesses.
+    assert first > predict_program(compile_model(two_heads(), config))[1][0][0]
+
+
+def test_each_configuration_keeps_its_own_results(
+    monkeypatch: pytest.MonkeyPatch, threads: Executor
+) -> None:
+    monkeypatch.setattr(
+        confirmation, "simulate", lambda model, config: (len(model) * config.engine_macs, model)
+    )
+    monkeypatch.setattr(
+        confirmation, "synthesise", lambda config: {"LUT": float(config.engine_macs)}
+    )
+    configs = [isa.ENGINE_FAMILY[name] for name in ("64", "32")]
+    found = confirm([b"a", b"bb"], configs, threads)
+    assert list(found) == ["64", "32"]
+    assert found["32"].cycles == (32, 64)
+    assert found["64"].cycles == (64, 128)
+    assert found["64"].resources == {"LUT": 64.0}
+    assert confirm([b"a", b""], configs, threads)["64"].bit_exact is False
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.synth
+def test_the_cycle_model_holds_at_the_best_points(kiwicha: Command, tmp_path: Path) -> None:
+    module("optuna", "optuna")
+    words = ["--trials", 60, "--confirm", 2, "--board", "arty_a7_35", "--json", tmp_path / "s.json"]
+    words += ["--study", tmp_path / "s.journal", "--objective", "cycles,lut"]
+    models = [
+        find_in_models(name) for name in ("person_detect.tflite", "mlperf_kws_ref_model.tflite")
+    ]
+    code, _, err = kiwicha("explore", *models, *words)
+    assert code == 0, err
+    study = json.loads((tmp_path / "s.json").read_text())
+    points = [point for point in study["configurations"] if "confirmed" in point]
+    assert len(points) == 2
+    for point in points:
+        confirmed = point["confirmed"]
+        assert confirmed["bit_exact"]
+        assert confirmed["resources"]["LUT"] == pytest.approx(point["lut"], rel=0.1)
+        for predicted, simulated in zip(point["by_model"], confirmed["cycles"], strict=True):
+            assert predicted == pytest.approx(simulated, rel=_MOST_DEVIATION)
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize("name", ["64-r4-raw", "128-8k-r4", "32-raw"])
+def test_unusual_engines_are_exact_and_predicted(name: str) -> None:
+    config = isa.ENGINE_FAMILY[name]
+    model = zoo.resolve(zoo.DEMO)[1].read_bytes()
+    cycles, is_exact = confirmation.simulate(model, config)
+    assert is_exact
+    predicted, _ = predict_program(compile_model(model, config))
+    assert predicted == pytest.approx(cycles, rel=_MOST_DEVIATION)
