@@ -38,7 +38,7 @@ def simulators() -> dict[tuple[int, int], Path]:
         (32, 4, 0, 1, 131, 1),
         (32, 4, 0.3, 0, 127, 0),
         (PACKED_MACS, 8, 0.1, 0, 0, 1),
-        (PACKED_MACS, 4, 0.2, 0, 3, 1),
+        (PACKED_MACS, 4, 0.2, 0, 0, 1),
     ],
 )
 def test_reads_what_was_sent(
