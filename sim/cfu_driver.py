@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kiwicha.sim import stream_drivers
+from kiwicha.sim.cfu_orders import Instruction
 
-__all__ = ["Answers", "Instruction", "feed"]
-
-Instruction = tuple[int, int, int]
-"""Function id, inputs_0, inputs_1."""
+__all__ = ["Answers", "feed"]
 
 
 @dataclass(frozen=True)

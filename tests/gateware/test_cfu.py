@@ -7,15 +7,9 @@ from pathlib import Path
 import pytest
 
 from kiwicha.gateware.cfu import verilog
-from kiwicha.isa import (
-    CONFIGS,
-    AccumulatorOp,
-    ConfigOp,
-    Group,
-    RequantizeOp,
-    function_id,
-)
+from kiwicha.isa import CONFIGS
 from kiwicha.sim import bench
+from kiwicha.sim.cfu_orders import ORDERS, SEQUENTIAL_ORDERS, SET_UP
 
 BENCHES = "kiwicha.sim.tb_cfu"
 PORTS = {
@@ -85,73 +79,11 @@ def test_every_function_id_is_answered(
     bench.run(simulators[config], "Cfu", f"{BENCHES}.every_function_id", values, tmp_path)
 
 
-def _word(value: int) -> int:
-    return value & 0xFFFF_FFFF
-
-
-MAC = (function_id(Group.MAC, index=5), 0x7F80_0102, 0x817F_FF80)
-MAC_LANES = (function_id(Group.MAC_LANES, index=1), 0x7F80_0102, 0x817F_FF80)
-START = (function_id(Group.ACCUMULATOR, AccumulatorOp.START), 0, 0)
-READ = (function_id(Group.ACCUMULATOR, AccumulatorOp.READ, 5), 0, 0)
-WRITE = (function_id(Group.ACCUMULATOR, AccumulatorOp.WRITE, 5), 0x8000_0000, 0)
-PUSH = (function_id(Group.REQUANTIZE, RequantizeOp.PUSH, 1), 0, 0)
-POP = (function_id(Group.REQUANTIZE, RequantizeOp.POP), 0, 0)
-VALUE = (function_id(Group.REQUANTIZE, RequantizeOp.VALUE, 3), 12345, 0)
-RESCALE = (function_id(Group.REQUANTIZE, RequantizeOp.RESCALE, 3), 123456789, 0)
-OFFSET = (function_id(Group.CONFIG, ConfigOp.INPUT_OFFSET), 77, 0)
-OUTPUT = (function_id(Group.CONFIG, ConfigOp.OUTPUT), 9, 0x7F80)
-OTHER_OUTPUT = (function_id(Group.CONFIG, ConfigOp.OUTPUT), _word(-9), 0x10F0)
-BIASES = [
-    (function_id(Group.ACCUMULATOR, AccumulatorOp.BIAS, lane), _word(1000 * lane - 1500), 0)
-    for lane in range(4)
-]
-SCALES = [
-    (function_id(Group.REQUANTIZE, RequantizeOp.SCALE, lane), 2**30 + 99 * lane, _word(-4))
-    for lane in range(4)
-]
-OTHER_SCALES = [
-    (function_id(Group.REQUANTIZE, RequantizeOp.SCALE, lane), 2**30 + 7, _word(lane))
-    for lane in range(4)
-]
-SET_UP = [*BIASES, *SCALES, OUTPUT, OFFSET, START]
-
-Step = tuple[tuple[int, int, int], int]
-
-
 @pytest.mark.verilator
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param([(MAC, 1)] * 20 + [(READ, 4)], id="mac"),
-        pytest.param([(MAC_LANES, 1)] * 20 + [(READ, 4)], id="mac-lanes"),
-        pytest.param([(WRITE, 1), (MAC, 1), (READ, 4), (START, 1), (READ, 4)], id="write"),
-        pytest.param([(START, 1), (BIASES[0], 1), (MAC, 1), (START, 1), (READ, 4)], id="start"),
-        pytest.param([(OFFSET, 1), (MAC, 1), (SET_UP[-2], 1), (MAC, 1), (READ, 4)], id="offset"),
-        pytest.param([(POP, 1), (POP, 1)], id="pop-of-nothing"),
-        pytest.param([(VALUE, 7), (RESCALE, 7), (OUTPUT, 1), (VALUE, 7)], id="value"),
-        pytest.param([(scale, 1) for scale in SCALES] * 3, id="scales"),
-        pytest.param([(PUSH, 1), (POP, 13)], id="push-pop"),
-        pytest.param([(PUSH, 1), (PUSH, 4), (PUSH, 4), (PUSH, 4), (POP, 1)], id="pushes"),
-        pytest.param([(PUSH, 1), *[(MAC, 1)] * 3, (PUSH, 1), (START, 1)], id="push-every-4th"),
-        pytest.param([(PUSH, 1), *[(MAC, 1)] * 12, (POP, 1)], id="pop-when-it-is-there"),
-        pytest.param([(PUSH, 1), (START, 1), (POP, 12)], id="push-start"),
-        pytest.param([(MAC_LANES, 1), (PUSH, 1), (MAC_LANES, 1), (POP, 12)], id="mac-push"),
-        pytest.param([(PUSH, 1), (OTHER_SCALES[3], 7), (POP, 6)], id="push-scale"),
-        pytest.param([(PUSH, 1), (OTHER_SCALES[0], 7), (POP, 6)], id="push-scale-0"),
-        pytest.param([(PUSH, 1), (OTHER_OUTPUT, 13), (POP, 1)], id="push-output"),
-        pytest.param([(PUSH, 1), (VALUE, 13), (POP, 1)], id="push-value"),
-        pytest.param([(PUSH, 1), (RESCALE, 13), (POP, 1)], id="push-rescale"),
-        pytest.param(
-            [
-                *[(PUSH, 1), (PUSH, 4), (PUSH, 4), (PUSH, 4), (PUSH, 1)],
-                *[(POP, 1), (POP, 3), (POP, 4), (POP, 4), (POP, 1)],
-            ],
-            id="fifth-push-is-refused",
-        ),
-    ],
-)
-def test_order_and_latency(simulators: dict[str, Path], tmp_path: Path, steps: list[Step]) -> None:
-    """Each step is an instruction and the cycles to its answer; the answers are the model's."""
+@pytest.mark.parametrize("order", ORDERS)
+def test_order_and_latency(simulators: dict[str, Path], tmp_path: Path, order: str) -> None:
+    """The answers are the model's, and come when `ORDERS` says."""
+    steps = ORDERS[order]
     instructions = [*SET_UP, *(instruction for instruction, _ in steps)]
     latencies = [1] * len(SET_UP) + [latency for _, latency in steps]
     values = {"instructions": instructions, "latencies": latencies}
@@ -159,18 +91,12 @@ def test_order_and_latency(simulators: dict[str, Path], tmp_path: Path, steps: l
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param([(MAC, 1, 4)] * 5 + [(READ, 4, 4)], id="mac"),
-        pytest.param([(MAC_LANES, 1, 4), (WRITE, 1, 1), (READ, 4, 4)], id="mac-lanes"),
-        pytest.param([(VALUE, 15, 15), (RESCALE, 15, 15), (OUTPUT, 1, 1)], id="value"),
-    ],
-)
+@pytest.mark.parametrize("order", SEQUENTIAL_ORDERS)
 def test_latency_with_one_multiplier(
-    simulators: dict[str, Path], tmp_path: Path, steps: list[tuple[tuple[int, int, int], int, int]]
+    simulators: dict[str, Path], tmp_path: Path, order: str
 ) -> None:
-    """Each step is an instruction, the cycles to its answer, and to the instruction after it."""
+    """The answers are the model's; they and the next instruction come when the orders say."""
+    steps = SEQUENTIAL_ORDERS[order]
     instructions = [*SET_UP, *(instruction for instruction, _, _ in steps)]
     latencies = [1] * len(SET_UP) + [latency for _, latency, _ in steps]
     distances = [1] * len(SET_UP) + [distance for _, _, distance in steps]
