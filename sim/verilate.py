@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,15 @@ from kiwicha import cache, tools
 from kiwicha.isa import CONFIGS, DEFAULT_CONFIG, Config
 from kiwicha.sim.sources import GENERATORS, hardware_sources
 
-__all__ = ["Simulator", "build_simulator", "hardware_config", "soc_header_text"]
+__all__ = [
+    "CFLAGS",
+    "COMPILE",
+    "Simulator",
+    "build_simulator",
+    "compile_design",
+    "hardware_config",
+    "soc_header_text",
+]
 
 _FOLDER = Path(__file__).parent
 _HARNESS = _FOLDER / "harness"
@@ -26,8 +34,9 @@ _VERILATE = (
 )
 _TRACE = ("--trace-fst", "--no-trace-params")
 # The code that runs once per simulation is most of the compile time and needs no optimisation.
-_COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O2", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
-_CFLAGS = "-std=c++17"
+COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O2", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
+CFLAGS = "-std=c++17"
+"""Of the C++ compiler; part of a simulator's key, as `COMPILE` is."""
 
 
 @dataclass(frozen=True)
@@ -88,44 +97,20 @@ def build_simulator(
         return None if on_build is None else lambda: on_build(stage)
 
     elaborated = _elaborated(config, announce("generating the system on chip"))
-    verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
+    verilator, cxx = tools.verilator(), tools.cxx()
     harness = sorted(path for path in _HARNESS.rglob("*") if path.suffix in {".cpp", ".h", ".vlt"})
     flags = [*_VERILATE, *(_TRACE if trace else ())]
     key = cache.digest([
-        *(*flags, *_COMPILE, _CFLAGS, verilator.version, cxx.version),
+        *(*flags, *COMPILE, CFLAGS, verilator.version, cxx.version),
         *(elaborated / name for name in _ELABORATED),
         *harness,
     ])
 
     def compile_into(folder: Path) -> None:
-        work = folder / "build"
-        work.mkdir()
         sources = [elaborated / name for name in _ELABORATED if name.endswith(".v")]
         sources += [path for path in harness if path.suffix != ".h"]
-        includes = f"-I{elaborated} -I{_HARNESS / 'compression'}"
-        compiler = " ".join(cxx.command)
-        tools.run(
-            [
-                *(*verilator.command, *flags, *map(str, sources)),
-                *("-CFLAGS", f"{_CFLAGS} {includes}"),
-            ],
-            name="Verilator",
-            folder=work,
-            environment=verilator.environment,
-        )
-        tools.run(
-            [
-                *(*make.command, "-f", "Vsoc.mk", f"-j{os.cpu_count() or 1}", *_COMPILE),
-                *(f"CXX={compiler}", f"LINK={compiler}", f"PYTHON3={sys.executable}"),
-                # Verilator's own FST writer asks for the system's compression libraries.
-                "LDLIBS=",
-            ],
-            name="the C++ compiler",
-            folder=work,
-            environment=verilator.environment,
-        )
-        (work / "Vsoc").rename(folder / "Vsoc")
-        shutil.rmtree(work)
+        includes = (elaborated, _HARNESS / "compression")
+        compile_design(folder, sources, flags=flags, includes=includes, name="Vsoc")
 
     entry = cache.build(
         "simulator", key, compile_into, on_build=announce("compiling the simulator")
@@ -135,6 +120,62 @@ def build_simulator(
         soc_header=(elaborated / _SOC_HEADER).read_text(encoding="utf-8"),
         has_trace=trace,
     )
+
+
+def compile_design(
+    folder: Path,
+    sources: Sequence[Path],
+    *,
+    flags: Sequence[str],
+    includes: Sequence[Path],
+    name: str,
+) -> None:
+    """Compile Verilog and a harness to a program.
+
+    Parameters
+    ----------
+    folder : Path
+        Receives the program.
+    sources : sequence of Path
+        Verilog, C++, and directives of Verilator.
+    flags : sequence of str
+        For Verilator; ``--Mdir`` is ``.``.
+    includes : sequence of Path
+        Folders of headers.
+    name : str
+        Of the program, and prefix of Verilator's classes.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails.
+    """
+    verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
+    work = folder / "build"
+    work.mkdir()
+    compiler = " ".join(cxx.command)
+    tools.run(
+        [
+            *(*verilator.command, *flags, *map(str, sources)),
+            *("-CFLAGS", " ".join([CFLAGS, *(f"-I{include}" for include in includes)])),
+        ],
+        name="Verilator",
+        folder=work,
+        environment=verilator.environment,
+    )
+    tools.run(
+        [
+            *(*make.command, "-f", f"{name}.mk", f"-j{os.cpu_count() or 1}", *COMPILE),
+            *(f"CXX={compiler}", f"LINK={compiler}", f"PYTHON3={sys.executable}"),
+            # Verilator's own FST writer asks for the system's compression libraries.
+            "LDLIBS=",
+        ],
+        name="the C++ compiler",
+        folder=work,
+        environment=verilator.environment,
+    )
+    (work / name).rename(folder / name)
+    shutil.rmtree(work)
 
 
 def soc_header_text(config: Config) -> str:

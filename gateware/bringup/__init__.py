@@ -1,0 +1,1 @@
+"""The custom function unit without a CPU: instructions come over a serial line."""
