@@ -1,6 +1,6 @@
 """From a board and a configuration to a bitstream and a report."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from kiwicha.boards.utilization import utilization
 from kiwicha.errors import BoardError
 from kiwicha.isa import Config
 
-__all__ = ["BuildReport", "build_board", "fingerprint"]
+__all__ = ["BuildReport", "build_board", "build_files", "fingerprint", "require_tools"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,13 @@ class BuildReport:
         }
 
 
-def fingerprint(board: Board, files: Mapping[str, bytes], *, speed_grade: int | None = None) -> str:
+def fingerprint(
+    board: Board,
+    files: Mapping[str, bytes],
+    sources: Sequence[str] = SOURCES,
+    *,
+    speed_grade: int | None = None,
+) -> str:
     """Return a hash of what resources and clock of a system depend on, besides the tools.
 
     Parameters
@@ -111,14 +117,16 @@ def fingerprint(board: Board, files: Mapping[str, bytes], *, speed_grade: int | 
     files : mapping
         Contents of the system's files by name: Verilog and constraints count. What the on-chip
         memory holds changes the bitstream and neither resources nor clock.
+    sources : sequence of str
+        Those that are Verilog.
     speed_grade : int or None
         As for `build_board`.
     """
     pins = CONSTRAINTS[board.family]
-    parts: list[str | bytes] = [script(SOURCES, top=TOP, family=board.family)]
+    parts: list[str | bytes] = [script(sources, top=TOP, family=board.family)]
     if board.family is Family.ECP5:
         parts += arguments(board.part, speed_grade)
-    for name in (*SOURCES, pins):
+    for name in (*sources, pins):
         parts += [name, files[name]]
     return cache.digest(parts)
 
@@ -159,16 +167,53 @@ def build_board(
     ToolError
         If a tool is missing or fails.
     """
-    chosen = toolchain or board.toolchains[0]
-    if chosen not in board.toolchains:
-        raise BoardError(
-            f"toolchain of {board.name} must be {' or '.join(board.toolchains)}, not {chosen!r}"
-        )
     if speed_grade is not None and (
         board.family is not Family.ECP5 or speed_grade not in {6, 7, 8}
     ):
         raise BoardError(
             f"speed grade must be 6, 7 or 8, of an ECP5, not {speed_grade} of {board.part}"
+        )
+    chosen, _ = require_tools(board, toolchain, compiles=compiles)
+    hz = sys_clk_hz or board.sys_clk_hz
+    system = system_files(board, config, toolchain=chosen, sys_clk_hz=hz, on_build=on_build)
+    return build_files(
+        board,
+        config,
+        system.files,
+        SOURCES,
+        toolchain=chosen,
+        sys_clk_hz=hz,
+        speed_grade=speed_grade,
+        compiles=compiles,
+        on_build=on_build,
+    )
+
+
+def require_tools(
+    board: Board, toolchain: str | None, *, compiles: bool
+) -> tuple[str, dict[str, str]]:
+    """Return the toolchain that is meant, and the versions of its Python packages.
+
+    Parameters
+    ----------
+    board : Board
+        Where the design runs.
+    toolchain : str or None
+        One of the board's; None is the first.
+    compiles : bool
+        It must make a bitstream.
+
+    Raises
+    ------
+    BoardError
+        If the board has not this toolchain.
+    ToolError
+        If a tool is missing.
+    """
+    chosen = toolchain or board.toolchains[0]
+    if chosen not in board.toolchains:
+        raise BoardError(
+            f"toolchain of {board.name} must be {' or '.join(board.toolchains)}, not {chosen!r}"
         )
     versions = yowasp.require(yowasp.YOSYS)
     if compiles and board.family is Family.ECP5:
@@ -177,13 +222,43 @@ def build_board(
         missing = xilinx.missing_tool(chosen)
         if missing is not None:
             raise missing
-    hz = sys_clk_hz or board.sys_clk_hz
-    system = system_files(board, config, toolchain=chosen, sys_clk_hz=hz, on_build=on_build)
+    return chosen, versions
+
+
+def build_files(
+    board: Board,
+    config: Config,
+    design: Mapping[str, bytes],
+    sources: Sequence[str],
+    *,
+    toolchain: str,
+    sys_clk_hz: int,
+    speed_grade: int | None = None,
+    compiles: bool = True,
+    on_build: Callable[[str], None] | None = None,
+) -> BuildReport:
+    """Build a design whose Verilog and constraints are there.
+
+    Parameters
+    ----------
+    board, config, toolchain, sys_clk_hz, speed_grade, compiles, on_build
+        As for `build_board`.
+    design : mapping
+        Contents of its files by name; the top module is `TOP`.
+    sources : sequence of str
+        Those that are Verilog.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails.
+    """
+    chosen, versions = require_tools(board, toolchain, compiles=compiles)
 
     def announce(stage: str) -> Callable[[], None] | None:
         return None if on_build is None else lambda: on_build(stage)
 
-    verilog = {name: raw for name, raw in system.files.items() if name.endswith((".v", ".init"))}
+    verilog = {name: raw for name, raw in design.items() if name.endswith((".v", ".init"))}
     synthesis = synthesise(
         verilog,
         top=TOP,
@@ -193,9 +268,9 @@ def build_board(
     )
     resources, modules = utilization(read_cells(synthesis), board.family)
     timing, bitstream, seconds = None, None, seconds_of(synthesis)
-    files = dict(system.files)
+    files = dict(design)
     if board.family is Family.XC7:
-        files = xilinx.with_scripts(board, files)
+        files = xilinx.with_scripts(board, files, sources)
         if compiles:
             made = xilinx.make_bitstream(
                 files, toolchain=chosen, on_build=announce(f"running {chosen}: many minutes")
@@ -205,12 +280,12 @@ def build_board(
     elif compiles:
         placed = place_and_route(
             (synthesis / NETLIST).read_bytes(),
-            system.files[CONSTRAINTS[board.family]],
+            design[CONSTRAINTS[board.family]],
             part=board.part,
             speed_grade=speed_grade,
             on_build=announce("placing and routing: many minutes"),
         )
-        timing = read_timing(placed.report, hz)
+        timing = read_timing(placed.report, sys_clk_hz)
         bitstream = placed.bitstream.read_bytes()
         seconds += seconds_of(placed.bitstream.parent)
     return BuildReport(
@@ -219,7 +294,7 @@ def build_board(
         part=board.part,
         toolchain=chosen,
         speed_grade=speed_grade,
-        sys_clk_hz=hz,
+        sys_clk_hz=sys_clk_hz,
         resources=resources,
         capacity=board.capacity,
         modules=modules,
@@ -227,6 +302,6 @@ def build_board(
         files=files,
         bitstream=bitstream,
         versions=versions,
-        inputs=fingerprint(board, system.files, speed_grade=speed_grade),
+        inputs=fingerprint(board, design, sources, speed_grade=speed_grade),
         seconds=seconds,
     )

@@ -1,4 +1,4 @@
-"""The host's end of the serial line to a board's loader: `kiwicha.isa_serial` is the contract."""
+"""The host's end of the serial line to a board: `kiwicha.isa_serial` is the contract."""
 
 import struct
 import time
@@ -18,7 +18,7 @@ from kiwicha.isa_serial import (
     SerialStatus,
 )
 
-__all__ = ["Link", "Port", "decode_frame", "encode_frame", "open_port"]
+__all__ = ["Link", "Port", "RefusedError", "decode_frame", "encode_frame", "open_port"]
 
 _LONGEST_BLOCK = 254
 _TRIES = 8
@@ -74,8 +74,25 @@ def decode_frame(coded: bytes) -> bytes | None:
     return body if len(raw) >= 4 and crc == struct.pack("<I", zlib.crc32(body)) else None
 
 
+class RefusedError(BoardError):
+    """The board answered that it does not do what was asked.
+
+    Parameters
+    ----------
+    op : SerialOp
+        What was asked.
+    status : int
+        The answer, a `SerialStatus` if this version knows it.
+    """
+
+    def __init__(self, op: SerialOp, status: int) -> None:
+        self.status = status
+        name = SerialStatus(status).name if status in set(SerialStatus) else str(status)
+        super().__init__(f"the board refused {op.name}: {name}")
+
+
 class Link:
-    """Requests to the loader, repeated until they are answered.
+    """Requests to a board, repeated until they are answered.
 
     Parameters
     ----------
@@ -235,9 +252,7 @@ class Link:
     @staticmethod
     def _checked(op: SerialOp, answer: bytes) -> bytes:
         if answer[0] != SerialStatus.OK:
-            known = answer[0] in set(SerialStatus)
-            name = SerialStatus(answer[0]).name if known else str(answer[0])
-            raise BoardError(f"the board refused {op.name}: {name}")
+            raise RefusedError(op, answer[0])
         return answer[1:]
 
     def _silent(self) -> BoardError:

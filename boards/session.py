@@ -74,6 +74,11 @@ def run_on_board(
 
     announce("asking the board")
     board = link.hello()
+    if not board.dram_bytes:
+        raise BoardError(
+            "the board must have a system's bitstream, not the bring-up design's: kiwicha build and"
+            " load one"
+        )
     if board.config_hash != program.config.hash:
         known = isa.find_config(board.config_hash)
         raise BoardError(

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from kiwicha import cache, tools
@@ -24,7 +24,9 @@ _OPENXC7_COMMANDS = re.compile(
 )
 
 
-def with_scripts(board: Board, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def with_scripts(
+    board: Board, files: Mapping[str, bytes], sources: Sequence[str] = SOURCES
+) -> dict[str, bytes]:
     """Return the files of a system with the script of each toolchain.
 
     Parameters
@@ -33,6 +35,8 @@ def with_scripts(board: Board, files: Mapping[str, bytes]) -> dict[str, bytes]:
         One with a Xilinx part.
     files : mapping
         Of its system, with Vivado's script.
+    sources : sequence of str
+        Those that are Verilog.
 
     Returns
     -------
@@ -45,18 +49,18 @@ def with_scripts(board: Board, files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {
         **files,
         _OPENXC7_PINS: ("\n".join(kept) + "\n").encode(),
-        _OPENXC7_SCRIPT: _openxc7_script(board.part).encode(),
+        _OPENXC7_SCRIPT: _openxc7_script(board.part, sources).encode(),
     }
 
 
-def _openxc7_script(part: str) -> str:
+def _openxc7_script(part: str, sources: Sequence[str]) -> str:
     # The databases know no grade for low power; the die is the same.
     match = re.fullmatch(r"(xc7a\d+t)i?(csg\d+)-(\d)L?", part)
     if match is None:
         raise AssertionError(f"part of a board, not {part}")
     name = f"{match[1]}{match[2]}-{match[3]}"
     synthesis = "; ".join([
-        *(f"read_verilog {source}" for source in SOURCES),
+        *(f"read_verilog {source}" for source in sources),
         f"synth_xilinx -flatten -abc9 -arch xc7 -top {TOP}",
         f"write_json {TOP}.json",
     ])

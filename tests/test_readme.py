@@ -32,6 +32,7 @@ def run(**changes: Any) -> dict[str, Any]:
 def project(folder: Path, readme: str) -> Path:
     (folder / "docs" / "results").mkdir(parents=True)
     (folder / "README.md").write_text(readme)
+    (folder / "docs" / "bring-up.md").write_text(f"{documents.BEGIN}\n{documents.END}\n")
     return folder
 
 
@@ -122,6 +123,7 @@ def test_update_replaces_what_stands_between_the_markers(tmp_path: Path) -> None
     folder = project(tmp_path, stale)
     (folder / "docs" / "results" / "a.json").write_text(json.dumps([run()]))
     names = ["README.md", "docs/results.md", "docs/supported.md", "docs/vela.md", "docs/boards.md"]
+    names.append("docs/bring-up.md")
     assert documents.update(folder, is_check=True) == names
     assert (folder / "README.md").read_text() == stale
     assert documents.update(folder, is_check=False) == names

@@ -1,11 +1,11 @@
-"""The page on boards, from what ``kiwicha build --json`` wrote."""
+"""The pages on boards, from what ``kiwicha build --json`` and ``bringup --json`` wrote."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from kiwicha.errors import UsageError
 
-__all__ = ["boards_page", "build_command"]
+__all__ = ["boards_page", "bring_up_table", "build_command"]
 
 _PAGE = """\
 # Boards
@@ -54,6 +54,34 @@ def boards_page(files: Mapping[str, Any]) -> str:
                 f"results must be those of kiwicha build: {error!r} ({name})"
             ) from error
     return _PAGE.format(summary=_summary(rows), sections="\n".join(sections))
+
+
+def bring_up_table(files: Mapping[str, Any]) -> str:
+    """Return a table of bring-up designs, above the commands that measured them.
+
+    Parameters
+    ----------
+    files : mapping
+        Contents of the JSON files by their path in the project.
+
+    Raises
+    ------
+    UsageError
+        If a file holds something else.
+    """
+    rows, commands = [], []
+    for name, report in sorted(files.items()):
+        try:
+            build = report["build"]
+            rows.append(_row(build))
+            words = f"kiwicha bringup {build['board']} --build"
+            words += "" if build["has_bitstream"] else " --no-compile"
+            commands.append(f"`{words} --json {name}`")
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"results must be those of kiwicha bringup --build: {error!r} ({name})"
+            ) from error
+    return "\n\n".join([_summary(rows), *commands])
 
 
 def build_command(name: str, report: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ import typer
 from kiwicha.commands import (
     area,
     bench,
+    bringup,
     build,
     compile,
     demo,
@@ -47,6 +48,7 @@ app.command()(doctor.doctor)
 app.command()(area.area)
 app.command()(build.build)
 app.command()(load.load)
+app.command()(bringup.bringup)
 
 
 def _show_version(is_wanted: bool) -> None:

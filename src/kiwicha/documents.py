@@ -9,6 +9,8 @@
 - ``docs/vela.md``: the runs that ``kiwicha bench --compare vela`` measured.
 - ``docs/boards.md``: a section for each file of ``docs/results/boards``, which is what ``kiwicha
   build --json`` wrote.
+- The table of ``docs/bring-up.md``, between the same markers: a row for each file of
+  ``docs/results/bringup``, which is what ``kiwicha bringup --build --json`` wrote.
 """
 
 import argparse
@@ -18,7 +20,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kiwicha.board_documents import boards_page
+from kiwicha.board_documents import boards_page, bring_up_table
 from kiwicha.compiler import support_rules, supported_operators
 from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
 from kiwicha.errors import UsageError
@@ -31,6 +33,8 @@ END = "<!-- end of results -->"
 _RESULTS = "docs/results"
 _BOARD_RESULTS = f"{_RESULTS}/boards"
 _BOARDS = "docs/boards.md"
+_BRING_UP_RESULTS = f"{_RESULTS}/bringup"
+_BRING_UP = "docs/bring-up.md"
 _SUPPORTED = "docs/supported.md"
 _VELA = "docs/vela.md"
 _README = "README.md"
@@ -121,12 +125,14 @@ def update(project: Path, *, is_check: bool) -> list[str]:
 
     runs = measured(_RESULTS)
     readme = (project / _README).read_text(encoding="utf-8")
+    guide = (project / _BRING_UP).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(runs)),
         _RESULTS_PAGE: results_page(runs),
         _SUPPORTED: supported(),
         _VELA: vela_page(runs),
         _BOARDS: boards_page(measured(_BOARD_RESULTS)),
+        _BRING_UP: replaced(guide, bring_up_table(measured(_BRING_UP_RESULTS))),
         **{name: _without_profiles(value) for name, value in runs.items() if _has_profiles(value)},
     }
     stale = []

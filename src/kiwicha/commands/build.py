@@ -11,7 +11,7 @@ from kiwicha.errors import UsageError
 if TYPE_CHECKING:
     from kiwicha.boards.build import BuildReport
 
-__all__ = ["build"]
+__all__ = ["build", "is_good", "require_folder", "show_report", "write_files"]
 
 _PATH_STEPS = 12
 """Steps of the critical path that are shown: the slowest, in their order."""
@@ -45,8 +45,7 @@ def build(
 
     console.require_writable(json)
     folder = output or Path("build") / f"{board}-{config}"
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"output must be a folder, not {folder}")
+    require_folder(folder)
     hardware = find_config(config)
     target = load(board)
     with console.display() as show:
@@ -59,6 +58,36 @@ def build(
             compiles=compiles,
             on_build=show.stage,
         )
+    write_files(report, folder)
+    if json is not None:
+        console.write_json(json, report.to_json())
+    if json != console.STDOUT:
+        show_report(report, folder)
+    if not is_good(report):
+        raise typer.Exit(1)
+
+
+def require_folder(folder: Path) -> None:
+    """Check that files can be put into a folder, which need not exist.
+
+    Raises
+    ------
+    UsageError
+        If it is something else.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"output must be a folder, not {folder}")
+
+
+def is_good(report: "BuildReport") -> bool:
+    """Return whether the design fits, and is fast enough as far as that is known."""
+    return not report.overflowing and (report.timing is None or report.timing.is_met)
+
+
+def write_files(report: "BuildReport", folder: Path) -> None:
+    """Write what was made to a folder."""
+    from kiwicha.commands import console
+
     files = dict(report.files)
     if report.bitstream is not None:
         files["soc.bit"] = report.bitstream
@@ -68,15 +97,10 @@ def build(
         raise UsageError(f"output must be a folder that can be made: {error}") from error
     for name, raw in files.items():
         console.write_file(folder / name, raw)
-    if json is not None:
-        console.write_json(json, report.to_json())
-    if json != console.STDOUT:
-        _show(report, folder)
-    if report.overflowing or (report.timing is not None and not report.timing.is_met):
-        raise typer.Exit(1)
 
 
-def _show(report: "BuildReport", folder: Path) -> None:
+def show_report(report: "BuildReport", folder: Path) -> None:
+    """Print resources, clock and critical path."""
     from rich.table import Table
 
     from kiwicha.commands import console
