@@ -1,5 +1,6 @@
 """Random engine jobs with the bytes that must come of them."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +30,7 @@ from kiwicha.sim.job_builder import (
     fills,
     job_of,
 )
+from kiwicha.sim.max_builder import Pool, expected_maxima, max_fills, max_job
 
 __all__ = ["Work", "random_work"]
 
@@ -57,6 +59,8 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
     """Return a job that fits into a scratchpad of that size and takes few thousand cycles."""
     if kind in ELEMENT_KINDS:
         return _element_work(rng, macs, kind, memory_bytes)
+    if kind == JobKind.MAX:
+        return _max_work(rng, macs, memory_bytes)
     while True:
         layer = _random_layer(rng, macs, is_depthwise=kind == JobKind.DEPTHWISE)
         if layer is None:
@@ -94,7 +98,10 @@ def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> Non
     x = memory[source.start : source.stop].astype(np.int8).astype(np.int64)
     x = x.reshape(layer.rows, layer.columns, layer.input_pitch)
     channels = layer.channels if layer.is_depthwise else layer.weights.shape[3]
-    values = expected_output(layer, x[:, :, :channels])
+    _write(layer, expected_output(layer, x[:, :, :channels]), target, memory)
+
+
+def _write(layer: Layer | Pool, values: Ints, target: int, memory: Bytes) -> None:
     # Channels behind the last one, up to a whole beat, have weights and parameters of zero.
     beats = -(-layer.channels // layer.outputs)
     nothing = min(max(layer.output_zero_point, layer.clamp[0]), layer.clamp[1])
@@ -103,6 +110,55 @@ def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> Non
     for number, pixel in enumerate(pixels.reshape(-1, pixels.shape[2])):
         first = target + number * layer.output_pitch
         memory[first : first + len(pixel)] = pixel.astype(np.int8).view(np.uint8)
+
+
+def _max_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
+    """Return a MAX."""
+    while True:
+        kernel = (int(rng.integers(1, 6)), int(rng.integers(1, 6)))
+        stride = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+        size = (int(rng.integers(1, 13)), int(rng.integers(1, 13)))
+        pads = [int(rng.integers(0, k)) for k in kernel]
+        ends = [int(rng.integers(0, k)) for k in kernel]
+        output = [(size[k] + pads[k] + ends[k] - kernel[k]) // stride[k] + 1 for k in range(2)]
+        channels = int(rng.choice(_CHANNELS))
+        input_pitch = channels if rng.integers(2) else -(-channels // 8) * 8
+        output_pitch = (-(-channels // 8) + int(rng.integers(2))) * 8
+        input_bytes = size[0] * size[1] * input_pitch
+        output_bytes = output[0] * output[1] * output_pitch
+        work = math.prod((*kernel, *output, -(-channels // outputs_of(macs))))
+        if (
+            min(output) >= 1
+            and input_bytes + output_bytes <= memory_bytes - 64
+            and work <= _MAX_OPERATIONS
+        ):
+            break
+    parameters, is_wide = _random_parameters(rng, np.ones(channels, np.int64))
+    pool = Pool(
+        outputs=outputs_of(macs),
+        size=size,
+        input_pitch=input_pitch,
+        output_pitch=output_pitch,
+        kernel=kernel,
+        stride=stride,
+        pads=(pads[0], pads[1]),
+        output_size=(output[0], output[1]),
+        parameters=parameters,
+        weight_zero_point=int(rng.choice((0, int(rng.integers(-128, 128))))),
+        output_zero_point=int(rng.integers(-128, 128)),
+        clamp=(int(rng.choice((-128, -20))), int(rng.choice((127, 50)))),
+        is_wide=is_wide,
+    )
+    source, target = _places(rng, [input_bytes, output_bytes], memory_bytes)
+    target = range(target.start // 8 * 8, target.start // 8 * 8 + output_bytes)
+
+    def apply(memory: Bytes) -> None:
+        x = memory[source.start : source.stop].astype(np.int8).astype(np.int64)
+        x = x.reshape(*size, input_pitch)[:, :, :channels]
+        _write(pool, expected_maxima(pool, x), target.start, memory)
+
+    job = max_job(pool, source.start, target.start)
+    return Work(job, max_fills(pool), [source], target, apply)
 
 
 def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:

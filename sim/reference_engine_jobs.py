@@ -26,6 +26,7 @@ from kiwicha.isa_engine import (
     ELEMENT_KINDS,
     GROUP_WORDS,
     INPUT_LANES,
+    MAX_INPUT_ZERO_POINT,
     OUTPUT_BYTES,
     PACKED_MACS,
     PACKED_WEIGHT_LIMIT,
@@ -222,6 +223,38 @@ def _product(x: Ints, weights: Ints) -> Ints:
     return product
 
 
+def _max(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    flags = JobFlag(job.flags)
+    channels = channels_per_group(macs, JobKind.MAX, flags)
+    if job.run_words != 1 or job.row_words != job.runs:
+        raise ProgramError(f"a run of maxima must be one word, and a row the runs ({job})")
+    if job.input_zero_point != MAX_INPUT_ZERO_POINT or not flags & JobFlag.ONES:
+        raise ProgramError(
+            f"maxima must have ONES and the zero point {MAX_INPUT_ZERO_POINT}, not"
+            f" {flags!r} and {job.input_zero_point}"
+        )
+    word_bytes = bytes_of_word(macs, flags)
+    parameters, stored = unpack_groups(stream, job.groups, channels, job.group_words, word_bytes)
+    if _weights(job, stored[:, 0]).any():
+        raise ProgramError("the first weight word of a job of maxima must be 0")
+    rows = _rows(job)
+    columns = job.first_offset + np.arange(job.output_columns) * job.column_step
+    offsets = columns[:, None, None] + np.arange(job.runs)[:, None] * job.run_step
+    # What lies in a row is a matter of the byte without the offset of its group.
+    offsets = offsets + np.arange(channels)
+    in_row = np.tile((offsets >= 0) & (offsets < job.row_span), job.groups)
+    steps = np.repeat(np.arange(job.groups) * job.group_input_step, channels)
+    addresses = np.tile(offsets, job.groups) + steps
+    is_used = parameters.multiplier != 0
+    sums = np.zeros((job.output_rows, job.output_columns, len(steps)), np.int64)
+    for row, number in zip(*np.nonzero(rows.is_inside), strict=True):
+        found = rows.addresses[row, number] + addresses
+        _require_written(scratchpad, found, in_row & is_used)
+        x = np.where(in_row, scratchpad.gather(found) - job.input_zero_point, 0)
+        sums[row] = np.maximum(sums[row], x.max(axis=1))
+    _finish(job, sums, parameters, channels, macs, scratchpad)
+
+
 def _depthwise(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
     channels = channels_per_group(macs, JobKind.DEPTHWISE, JobFlag(job.flags))
     stride, kernel = job.stride_columns, job.kernel_rows
@@ -300,4 +333,5 @@ _JOBS: dict[JobKind, Callable[[EngineJob, bytes, int, Scratchpad], None]] = {
     JobKind.CONV: _conv,
     JobKind.DEPTHWISE: _depthwise,
     **dict.fromkeys(ELEMENT_KINDS, elements),
+    JobKind.MAX: _max,
 }

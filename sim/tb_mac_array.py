@@ -16,7 +16,7 @@ from kiwicha.isa_engine import PACKED_MACS, PACKED_WEIGHT_LIMIT, outputs_of
 from kiwicha.sim import bench, stream_drivers
 from kiwicha.sim.engine_bench import pack, signed_fields
 
-__all__ = ["convolutions", "depthwise_rows", "packed_convolutions", "products"]
+__all__ = ["convolutions", "depthwise_rows", "maxima", "packed_convolutions", "products"]
 
 Ints = NDArray[np.int64]
 _LARGEST = 255
@@ -71,6 +71,7 @@ async def _play(dut: Any, schedule: Schedule, mode: ArrayMode, values: dict[str,
     rng = random.Random(values["seed"])
     outputs, lanes_of_beat = outputs_of(values["macs"]), values["lanes"]
     is_systolic = mode in {ArrayMode.CONV, ArrayMode.PACKED}
+    late = 2 if mode is ArrayMode.MAX else 0
     tag_bits = len(dut.operations__payload) - 3
     gap = 2 if values["is_wide"] else 1
     due: dict[int, tuple[list[int], int, int]] = {}
@@ -92,7 +93,7 @@ async def _play(dut: Any, schedule: Schedule, mode: ArrayMode, values: dict[str,
         lanes = (
             [steps[cycle - lane] if cycle >= lane else Step() for lane in range(LANES)]
             if is_systolic
-            else [step] * LANES
+            else [steps[cycle - late] if cycle >= late else Step()] * LANES
         )
         dut.weights.value = _word(rng, [s.weights for s in lanes], outputs, OPERAND_BITS)
         if values["macs"] == PACKED_MACS:
@@ -160,6 +161,32 @@ def _interval(values: dict[str, Any], halves: int) -> int:
     """Return how far apart results of so many times ``outputs`` channels must be."""
     beats = halves * outputs_of(values["macs"]) // int(values["lanes"])
     return beats * (2 if values["is_wide"] else 1)
+
+
+@cocotb.test()
+async def maxima(dut: Any) -> None:
+    """Find the largest of one to many inputs, close together or with gaps."""
+    values = bench.parameters()
+    rng = np.random.default_rng(values["seed"])
+    outputs = outputs_of(values["macs"])
+    schedule = Schedule()
+    nothing = np.zeros((LANES, outputs), np.int64)
+    for number in range(values["count"]):
+        count = int(rng.choice((1, 2, 3, 9, 40)))
+        x = _numbers(rng, (count, len(dut.x) // OPERAND_BITS))
+        near = int(rng.integers(0, 254))
+        limits = [(0, 256), (near, near + 2), (0, 1), (255, 256)][int(rng.integers(4))]
+        x[:, :outputs] = rng.integers(*limits, (count, outputs))
+        for k in range(count):
+            if rng.random() < values["stall"]:
+                schedule.idle(int(rng.integers(1, 4)))
+            first = bool(rng.integers(2))
+            inputs = [int(v) for v in x[k]]
+            step = Step(inputs, nothing, first, last=k == count - 1, tag=number)
+            schedule.add(step, _interval(values, 1))
+        schedule.results.append([[int(value) for value in x[:, :outputs].max(axis=0)]])
+    await _start(dut, ArrayMode.MAX, values)
+    await _play(dut, schedule, ArrayMode.MAX, values)
 
 
 def _packable(rng: np.random.Generator, shape: tuple[int, ...], low: int, high: int) -> Ints:

@@ -36,7 +36,7 @@ def _check(
     names = ["last"]
     if kind == JobKind.DEPTHWISE:
         names += ["first", "shift", "is_dropped"]
-    elif kind == JobKind.CONV:
+    elif kind in (JobKind.CONV, JobKind.MAX):
         names += ["is_dropped"]
     else:
         names += ["first", "shift", "is_dropped"]
@@ -66,7 +66,7 @@ async def groups(dut: Any) -> None:
             | {"interval": rng.choice((job.interval, 1, rng.randint(1, 8)))}
         )
         dut.job.value = pack(list(job.pack()), 8)
-        if kind == JobKind.CONV:
+        if kind in (JobKind.CONV, JobKind.MAX):
             dut.visits_all.value = int(bool(job.flags & JobFlag.PACKED))
         # Weights come in time, or late.
         ready = [0]
@@ -90,8 +90,7 @@ async def _walk(dut: Any, job: EngineJob, ready: list[int], name: str) -> bool:
         dut.start.value = 0
         begins = begun < len(ready) and cycle >= ready[begun] and int(dut.is_free.value)
         dut.start.value = int(begins)
-        if kind != JobKind.CONV:
-            dut.group_offset.value = begun * job.group_input_step
+        dut.group_offset.value = begun * job.group_input_step
         begun += begins
         await ReadOnly()
         where = f"cycle {cycle} of {max(ends)}, {name}"

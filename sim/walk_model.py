@@ -65,9 +65,9 @@ def schedule(
         for number in range(job.output_rows):
             begun = max(free, searched + _SEARCH_CYCLES + _rows_above(job, number))
             operations = (
-                _conv_operations(job, number)
-                if job.kind == JobKind.CONV
-                else _depthwise_operations(job, number, group * job.group_input_step)
+                _depthwise_operations(job, number, group * job.group_input_step)
+                if job.kind == JobKind.DEPTHWISE
+                else _conv_operations(job, number, group * job.group_input_step)
             )
             issued += _paced(operations, begun + _ISSUE_CYCLES, job.interval, last + job.interval)
             last = issued[-1][0]
@@ -135,7 +135,7 @@ def _kernel_rows(job: EngineJob, number: int) -> list[tuple[int, int, bool]]:
     return rows or [(_rows_above(job, number), first_address, False)]
 
 
-def _conv_operations(job: EngineJob, number: int) -> Iterator[Operation]:
+def _conv_operations(job: EngineJob, number: int, channel: int) -> Iterator[Operation]:
     rows = _kernel_rows(job, number)
     for column in range(job.output_columns):
         for row, row_address, is_inside in rows:
@@ -146,7 +146,7 @@ def _conv_operations(job: EngineJob, number: int) -> Iterator[Operation]:
                     low = max(0, -offset)
                     high = max(low, min(INPUT_LANES, job.row_span - offset)) if is_inside else low
                     yield Operation(
-                        address=row_address + offset,
+                        address=row_address + offset + channel,
                         lanes=range(low, high),
                         index=row * job.row_words + run * job.run_words + word,
                         last=(row, run, word) == (rows[-1][0], job.runs - 1, job.run_words - 1),

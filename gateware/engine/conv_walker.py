@@ -14,7 +14,7 @@ __all__ = ["ConvWalker"]
 
 
 class ConvWalker(wiring.Component):
-    """The operations of the groups of a CONV job.
+    """The operations of the groups of a CONV or MAX job.
 
     Output rows, then columns, then the kernel rows inside the input, runs and words. With
     ``visits_all`` also the kernel rows outside.
@@ -31,6 +31,8 @@ class ConvWalker(wiring.Component):
         Stable from ``start`` to ``done`` of the last group.
     visits_all : ``In(1)``
         No kernel row is skipped; stable like ``job``.
+    group_offset : ``In(16)``
+        First channel of the group, 0 for CONV; with ``start``.
     start : ``In(1)``
         Begin with a group; only with ``is_free``.
     is_free : ``Out(1)``
@@ -47,6 +49,7 @@ class ConvWalker(wiring.Component):
         super().__init__({
             "job": In(JOB),
             "visits_all": In(1),
+            "group_offset": In(16),
             "start": In(1),
             "is_free": Out(1),
             "operations": Out(stream.Signature(OPERATION, always_ready=True)),
@@ -85,6 +88,7 @@ class ConvWalker(wiring.Component):
             windows.row_words.eq(job.row_words),
             windows.visits_all.eq(self.visits_all),
             kernel_rows.visits_all.eq(self.visits_all),
+            windows.group_offset.eq(self.group_offset),
             windows.start.eq(self.start),
             self.is_free.eq(windows.is_free),
             windows.rows.ready.eq(takes_window),

@@ -154,6 +154,11 @@ class Core(wiring.Component):
         return self.job.kind == JobKind.MUL
 
     @property
+    def _is_max(self) -> Value:
+        """Whether the job is one of largest bytes."""
+        return self.job.kind == JobKind.MAX
+
+    @property
     def _is_packed(self) -> Value:
         """Whether the job is one of two products per multiplier."""
         return (self.job.flags & JobFlag.PACKED).any() if self.has_seconds else Const(0)
@@ -163,7 +168,7 @@ class Core(wiring.Component):
         walkers = (ConvWalker(), DepthwiseWalker(), TableWalker())
         conv, depthwise, table = walkers
         chosen = (
-            (conv, self.job.kind == JobKind.CONV),
+            (conv, (self.job.kind == JobKind.CONV) | self._is_max),
             (depthwise, self.job.kind == JobKind.DEPTHWISE),
             (table, self._is_table | self._is_product),
         )
@@ -184,6 +189,7 @@ class Core(wiring.Component):
                 ]
         m.d.comb += [
             conv.visits_all.eq(self._is_packed),
+            conv.group_offset.eq(groups.input_offset),
             depthwise.group_offset.eq(groups.input_offset),
             table.group_offset.eq(groups.input_offset),
             valid.eq(Cat(walker.operations.valid for walker in walkers).any()),
@@ -251,6 +257,8 @@ class Core(wiring.Component):
                 m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_8)
         with m.Elif(self._is_product):
             m.d.comb += array.mode.eq(ArrayMode.PRODUCT)
+        with m.Elif(self._is_max):
+            m.d.comb += array.mode.eq(ArrayMode.MAX)
         with m.Elif(self._is_packed):
             m.d.comb += array.mode.eq(ArrayMode.PACKED)
         # The second tensor's zero point is for operations with ``shift``.
@@ -294,8 +302,8 @@ class Core(wiring.Component):
         ends_late = _delayed(m, ends_early, _WEIGHT_LATENCY, "ends_early", is_reset=True)
         m.d.comb += [
             weights.index.eq(Mux((self.job.flags & JobFlag.ONES).any(), 0, index)),
-            # A lookup comes with the inputs, not ahead of them.
-            weights.release.eq(Mux(self._is_table, ends_late, ends_early)),
+            # A lookup comes with the inputs, not ahead of them; MAX adds its word as late.
+            weights.release.eq(Mux(self._is_table | self._is_max, ends_late, ends_early)),
             weights.is_skewed.eq(self.job.kind == JobKind.CONV),
             weights.is_lookup.eq(self._is_table),
             weights.zero_point.eq(self.weight_zero_point),

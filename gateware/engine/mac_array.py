@@ -7,6 +7,7 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.gateware.engine.maxima import Maxima
 from kiwicha.gateware.engine.multiply_accumulate import (
     OPERAND_BITS,
     SECOND_BITS,
@@ -39,6 +40,8 @@ class ArrayMode(enum.Enum):
     """No products: sums of what the weight memories hold."""
     PACKED = 4
     """As CONV, with two outputs for each chain pair."""
+    MAX = 5
+    """No products: the largest inputs."""
     PRODUCT = 6
     """Chain pair o: channel o; inputs by inputs."""
 
@@ -64,8 +67,11 @@ class MacArray(wiring.Component):
 
     PACKED, only with 128: as CONV, for 8-bit inputs, and weights and ``seconds`` from -127 to 127.
 
+    MAX: one operation is one input per channel, ``x[channel]``, 0 to 255. The largest of all
+    operations up to one with ``last`` come out. Weights must be 0 when TABLE would want them.
+
     Latency, from operation to result: 12 cycles for CONV and PACKED, 5 for DEPTHWISE and PRODUCT, 3
-    for TABLE.
+    for TABLE and MAX.
     Throughput: one operation per cycle. Results have ``outputs`` channels, those of DEPTHWISE_4 and
     PACKED twice as many, in beats of ``lanes`` channels: one per cycle, or in two with ``is_wide``.
     Operations with ``last`` must be as far apart as their results need.
@@ -122,6 +128,7 @@ class MacArray(wiring.Component):
         ArrayMode.DEPTHWISE_8: 5,
         ArrayMode.TABLE: 3,
         ArrayMode.PACKED: 12,
+        ArrayMode.MAX: 3,
         ArrayMode.PRODUCT: 5,
     }
 
@@ -168,14 +175,15 @@ class MacArray(wiring.Component):
         m = Module()
         # Registers of their own: these reach every cell.
         is_conv, is_joined, is_table = Signal(init=1), Signal(init=1), Signal()
-        is_packed, is_product = Signal(), Signal()
+        is_packed, is_product, is_max = Signal(), Signal(), Signal()
         if self.has_seconds:
             m.d.sync += is_packed.eq(self.mode == ArrayMode.PACKED)
         m.d.sync += [
             is_conv.eq((self.mode == ArrayMode.CONV) | self._is_packed_mode),
             is_joined.eq(self.mode != ArrayMode.DEPTHWISE_4),
-            is_table.eq(self.mode == ArrayMode.TABLE),
+            is_table.eq((self.mode == ArrayMode.TABLE) | (self.mode == ArrayMode.MAX)),
             is_product.eq(self.mode == ArrayMode.PRODUCT),
+            is_max.eq(self.mode == ArrayMode.MAX),
         ]
         shared = _skewed(m, [self.x[lane] for lane in range(LANES)])
         cells = self._cells(m, shared, is_conv, is_joined, is_packed)
@@ -188,7 +196,13 @@ class MacArray(wiring.Component):
             tag_bits=self.tag_bits,
         )
         wiring.connect(m, shadows.results, wiring.flipped(self.results))
+        m.submodules.maxima = maxima = Maxima(lanes=self.outputs)
         m.d.comb += [
+            maxima.is_active.eq(is_max),
+            maxima.valid.eq(self.operations.valid),
+            maxima.last.eq(self.operations.payload.last),
+            maxima.x.eq(Cat(self.x[lane][:8] for lane in range(self.outputs))),
+            shadows.maxima.eq(maxima.maxima),
             shadows.arrived.eq(arrived),
             shadows.last.eq(operation.last),
             shadows.tag.eq(operation.tag),

@@ -45,6 +45,8 @@ class ResultShadows(wiring.Component):
         What an operation adds.
     lowers, uppers : ``In(ArrayLayout(signed(25), outputs))``
         Sums of the depthwise chains.
+    maxima : ``In(ArrayLayout(unsigned(8), outputs))``
+        Joined with the first beat by OR: either these or the sums are 0.
     seconds : ``In(ArrayLayout(signed(20), outputs))``
         Only with ``has_seconds``: what an operation adds to second sums.
     results : ``Out(stream.Signature(StructLayout(sums, beat, tag), always_ready=True))``
@@ -74,6 +76,7 @@ class ResultShadows(wiring.Component):
             "addends": In(data.ArrayLayout(signed(32), outputs)),
             "lowers": In(chains),
             "uppers": In(chains),
+            "maxima": In(data.ArrayLayout(8, outputs)),
             "results": Out(stream.Signature(result, always_ready=True)),
         })
 
@@ -105,7 +108,9 @@ class ResultShadows(wiring.Component):
             with m.If(loads):
                 # The accumulator is 0 in DEPTHWISE, and the total then the sum of the last cell.
                 m.d.sync += [
-                    shadow.eq(Mux(self.is_joined, total, self.lowers[number])),
+                    shadow.eq(
+                        Mux(self.is_joined, total, self.lowers[number]) | self.maxima[number]
+                    ),
                     upper_shadow.eq(upper),
                 ]
             shadows.append(shadow)

@@ -48,6 +48,8 @@ GROUP_PARAMETER_BYTES = 12
 """Stream bytes of one channel's bias, multiplier and shift, int32 each."""
 MAX_KERNEL_ROWS = 255
 MAX_DEPTHWISE_COLUMNS = 8
+MAX_INPUT_ZERO_POINT = -128
+"""Of a MAX job: bytes less it are 0 or more, and 0 is what counts outside the image."""
 TABLE_ENTRIES = 256
 TABLE_ENTRY_BYTES = 8
 """An int32 of each of two tables."""
@@ -123,6 +125,8 @@ class JobKind(enum.IntEnum):
     """Two tensors through a table of int32 each, and their sum requantized."""
     TABLE = 4
     """One tensor through a table of int32, requantized: by 2**30 and shift 1, one of int8."""
+    MAX = 5
+    """Largest byte over windows of each channel, less the zero point, requantized."""
     MUL = 6
     """Products of two tensors, requantized."""
 
@@ -143,7 +147,8 @@ class JobFlag(enum.IntFlag):
     TAPS_8 = 2
     """DEPTHWISE: up to 8 taps wide, half as many channels per group."""
     ONES = 4
-    """DEPTHWISE: word 0 serves every kernel row and phase. For sums: its weights are 1."""
+    """DEPTHWISE: word 0 serves every kernel row and phase. For sums: its weights are 1. MAX: word 0
+    serves everything."""
     CODED = 8
     """The words of the weight stream are coded; its parameters are not. See `kiwicha.codec`."""
     UNSIGNED = 16
@@ -180,6 +185,12 @@ class EngineJob(Struct):
     stride_columns``. A result comes with the last row of each column of phase stride_columns - 1;
     the first skip_results of a row are dropped.
 
+    MAX: as CONV of one byte per channel, with a run for each kernel column: run_words is 1,
+    row_words is runs. A group is a beat of channels. The input's zero point is
+    `MAX_INPUT_ZERO_POINT`, so that reduced bytes are 0 to 255, and those outside 0; the result is
+    the largest of a window. Flag ONES; the group's only weight word is 0, because the result is
+    added to it.
+
     ADD, TABLE and MUL: result n of group g is a beat of bytes, of which the first tensor's are at
     ``first_address + g * group_input_step + n * column_step``. Those of the second one are as far
     from input_2_address; with CHANNELS n does not count there. A group has run_words results.
@@ -211,16 +222,18 @@ class EngineJob(Struct):
     output_columns: int = u16("columns to compute")
     row_step: int = u32("stride_rows * row pitch")
     kernel_row_step: int = u32("dilation_rows * row pitch")
-    column_step: int = u16("CONV: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; a beat")
+    column_step: int = u16(
+        "CONV, MAX: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; a beat"
+    )
     run_step: int = u16("dilation_columns * pixel pitch")
-    run_words: int = u16("CONV: words per run. ADD, TABLE, MUL: results of a group")
-    row_words: int = u16("CONV: runs * run_words")
+    run_words: int = u16("CONV: words per run; MAX: 1. ADD, TABLE, MUL: results of a group")
+    row_words: int = u16("CONV, MAX: runs * run_words")
     output_pixel_bytes: int = u16("pitch of an output pixel, a multiple of 8; a beat")
     group_words: int = u16("weight words of one group")
     stride_rows: int = u8("1 or more")
     dilation_rows: int = u8("1 or more")
     kernel_rows: int = u8("1 to 255")
-    runs: int = u8("CONV: runs per kernel row. DEPTHWISE: taps in use, ceil(columns / stride)")
+    runs: int = u8("CONV, MAX: runs per kernel row. DEPTHWISE: taps used, ceil(columns / stride)")
     input_zero_point: int = i8("subtracted from every input byte")
     output_zero_point: int = i8("added to every output")
     activation_min: int = i8("clamp")

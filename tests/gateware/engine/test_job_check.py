@@ -20,6 +20,7 @@ LEGAL = {
     "depthwise": make_job(kind=JobKind.DEPTHWISE),
     "table": make_job(kind=JobKind.TABLE, group_words=32),
     "products": make_job(kind=JobKind.MUL, flags=JobFlag.CHANNELS, kernel_rows=0),
+    "max": make_job(kind=JobKind.MAX, flags=JobFlag.ONES),
 }
 
 
@@ -100,6 +101,7 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
         changed("conv", flags=JobFlag.PACKED, last_beats=0),
         changed("depthwise", flags=JobFlag.PACKED),
         changed("table", flags=JobFlag.PACKED),
+        changed("max", flags=JobFlag.PACKED),
     ):
         assert check_jobs([bad], macs=128) == [EngineError.BAD_FIELD]
 
@@ -107,7 +109,7 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
 @pytest.mark.parametrize(
     ("kind", "field", "value", "error"),
     [
-        *(("conv", "kind", kind, EngineError.BAD_KIND) for kind in (0, 5, 255)),
+        *(("conv", "kind", kind, EngineError.BAD_KIND) for kind in (0, 6, 255)),
         *(
             ("conv", field, 0, EngineError.BAD_FIELD)
             for field in (
@@ -126,6 +128,11 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
             )
         ),
         ("table", "run_words", 0, EngineError.BAD_FIELD),
+        *(
+            ("max", field, 0, EngineError.BAD_FIELD)
+            for field in ("groups", "output_columns", "run_words", "kernel_rows", "runs")
+        ),
+        ("max", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
         ("depthwise", "kernel_rows", 0, EngineError.BAD_FIELD),
         ("depthwise", "stride_columns", 0, EngineError.BAD_FIELD),
         ("depthwise", "first_phase", 1, EngineError.BAD_FIELD),

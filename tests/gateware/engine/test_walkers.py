@@ -19,6 +19,7 @@ WALKERS: dict[JobKind, type[Any]] = {
     JobKind.ADD: TableWalker,
     JobKind.TABLE: TableWalker,
     JobKind.MUL: TableWalker,
+    JobKind.MAX: ConvWalker,
 }
 
 
@@ -37,6 +38,8 @@ def walk(kind: JobKind, folder: Path, **values: int) -> None:
         (JobKind.CONV, 128),
         (JobKind.DEPTHWISE, 32),
         (JobKind.DEPTHWISE, 64),
+        (JobKind.MAX, 32),
+        (JobKind.MAX, 64),
     ],
 )
 def test_windows_are_walked(kind: JobKind, seed: int, macs: int, tmp_path: Path) -> None:
@@ -54,7 +57,8 @@ def test_tensors_are_walked(kind: JobKind, macs: int, tmp_path: Path) -> None:
 @pytest.mark.verilator
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize(
-    ("kind", "macs"), [(JobKind.CONV, 64), (JobKind.CONV, 128), (JobKind.DEPTHWISE, 64)]
+    ("kind", "macs"),
+    [(JobKind.CONV, 64), (JobKind.CONV, 128), (JobKind.DEPTHWISE, 64), (JobKind.MAX, 64)],
 )
 def test_many_windows_are_walked(kind: JobKind, macs: int, seed: int, tmp_path: Path) -> None:
     walk(kind, tmp_path, seed=seed, macs=macs, count=300)
