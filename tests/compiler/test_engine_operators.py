@@ -53,8 +53,10 @@ def images(operator: str) -> list[bytes]:
         if operator == "DEPTHWISE_CONV_2D":
             return [image.build((1, 4, 3, 32), weights, depthMultiplier=2, **WINDOW)]
         return [image.build((30, 8), weights)]
-    if operator == "AVERAGE_POOL_2D":
-        return [image.build((1, 4, 3, 16), filterHeight=3, filterWidth=3, **WINDOW)]
+    if operator.endswith("_POOL_2D"):
+        kernel = {"filterHeight": 3, "filterWidth": 3}
+        same = Image(operator).build((1, 3, 3, 16), padding=0, strideH=2, strideW=2, **kernel)
+        return [image.build((1, 4, 3, 16), **kernel, **WINDOW), same]
     if operator in {"MEAN", "SUM"}:
         axes = image.builder.tensor((2,), np.int32, data=np.array([1, 2], np.int32))
         return [image.build((1, 16), axes, keepDims=False)]

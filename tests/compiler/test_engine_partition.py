@@ -53,12 +53,11 @@ class Layers:
         self.builder.operator("RESHAPE", operands, [self.last], **options)
         return self
 
-    def pool(self) -> "Layers":
-        """Add a MAX_POOL_2D, which the engine does not do."""
+    def softmax(self) -> "Layers":
+        """Add a SOFTMAX, which the engine does not do."""
         operands = [self.last]
-        self.last = self.builder.tensor(self.shape, scale=0.5, zero_point=-4)
-        options = {"padding": 0, "strideH": 1, "strideW": 1, "filterHeight": 2, "filterWidth": 2}
-        self.builder.operator("MAX_POOL_2D", operands, [self.last], **options)
+        self.last = self.builder.tensor(self.shape, scale=1 / 256, zero_point=-128)
+        self.builder.operator("SOFTMAX", operands, [self.last], beta=1.0)
         return self
 
     def scalar(self, operator: str) -> "Layers":
@@ -84,10 +83,10 @@ def places(raw: bytes, **options: Any) -> list[Where]:
 
 
 def test_runs_end_at_layers_of_the_cpu() -> None:
-    raw = Layers(1, 4, 4, 8).conv(16).conv(8).pool().conv(8).build()
-    assert places(raw) == [ENGINE, ENGINE, SIMD, ENGINE]
+    raw = Layers(1, 4, 4, 8).conv(16).conv(8).softmax().conv(8).build()
+    assert places(raw) == [ENGINE, ENGINE, Where.CPU, ENGINE]
     kernels = [step.kernel for step in compile_model(raw, "64").steps]
-    assert kernels == [Kernel.ENGINE, Kernel.SIMD_MAX_POOL, Kernel.ENGINE]
+    assert kernels == [Kernel.ENGINE, Kernel.SOFTMAX, Kernel.ENGINE]
 
 
 def test_padding_between_pixels_stays_inside() -> None:

@@ -17,6 +17,7 @@ from kiwicha.sim import reference
 
 Shape = tuple[int, ...]
 VALID = 1
+MAX = "MAX_POOL_2D"
 
 
 def model(
@@ -47,10 +48,16 @@ def depthwise(shape: Shape, kernel: Shape, output: Shape, **options: Any) -> byt
     return model("DEPTHWISE_CONV_2D", shape, kernel, output, **settings)
 
 
-def pool(shape: Shape, window: tuple[int, int], output: Shape, **options: Any) -> bytes:
+def pool(
+    shape: Shape,
+    window: tuple[int, int],
+    output: Shape,
+    name: str = "AVERAGE_POOL_2D",
+    **options: Any,
+) -> bytes:
     settings = {"padding": VALID, "strideH": 1, "strideW": 1} | options
     sizes = {"filterHeight": window[0], "filterWidth": window[1]}
-    return model("AVERAGE_POOL_2D", shape, (), output, **sizes, **settings)
+    return model(name, shape, (), output, **sizes, **settings)
 
 
 def mean(shape: Shape, axes: list[int], output: Shape) -> bytes:
@@ -99,7 +106,17 @@ CASES = {
     "global pool": (pool((1, 9, 7, 8), (9, 7), (1, 1, 1, 8)), True),
     "global pool of 17 x 16": (pool((1, 17, 16, 8), (17, 16), (1, 1, 1, 8)), True),
     "global pool of 271": (pool((1, 271, 1, 8), (271, 1), (1, 1, 1, 8)), False),
-    "pool with borders": (pool((1, 6, 6, 8), (3, 3), (1, 6, 6, 8), padding=0), False),
+    "pool with borders": (pool((1, 6, 6, 8), (3, 3), (1, 6, 6, 8), padding=0), True),
+    "pool with 64 jobs": (pool((1, 9, 9, 8), (8, 8), (1, 9, 9, 8), padding=0), True),
+    "pool with 72 jobs": (pool((1, 10, 9, 8), (9, 8), (1, 10, 9, 8), padding=0), False),
+    "pool with a window of 9 columns": (pool((1, 10, 12, 8), (3, 9), (1, 8, 4, 8)), False),
+    "maxima of 255 columns": (pool((1, 9, 260, 8), (9, 255), (1, 1, 6, 8), name=MAX), True),
+    "maxima of 256 columns": (pool((1, 9, 260, 8), (9, 256), (1, 1, 5, 8), name=MAX), False),
+    "maxima of 256 rows": (pool((1, 260, 4, 8), (256, 2), (1, 5, 3, 8), name=MAX), False),
+    "maxima with borders": (
+        pool((1, 6, 5, 8), (5, 5), (1, 6, 5, 8), name=MAX, padding=0),
+        True,
+    ),
     "pools of three images": (pool((3, 6, 6, 8), (3, 3), (3, 4, 4, 8)), True),
     "pool without borders": (pool((1, 6, 6, 8), (3, 3), (1, 4, 4, 8)), True),
     "mean of pixels": (mean((1, 5, 6, 8), [1, 2], (1, 8)), True),

@@ -101,6 +101,11 @@ def first_of(program: Program, kind: JobKind) -> int:
         (JobKind.DEPTHWISE, {"group_words": 200}, "a stream must have"),
         (JobKind.ADD, {"group_words": 1}, "group_words must be the size of the tables, not 1"),
         (JobKind.CONV, {"flags": lambda v: v | JobFlag.CHANNELS}, "kind and flags must be known"),
+        (JobKind.MAX, {"run_words": 2}, "a run of maxima must be one word"),
+        (JobKind.MAX, {"row_words": lambda v: v + 1}, "a run of maxima must be one word"),
+        (JobKind.MAX, {"input_zero_point": -127}, "the zero point -128, not"),
+        (JobKind.MAX, {"flags": 0}, "maxima must have ONES"),
+        (JobKind.MAX, {"weight_zero_point": 1}, "the first weight word"),
     ],
 )
 def test_refuses_jobs(

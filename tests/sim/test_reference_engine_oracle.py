@@ -108,6 +108,11 @@ def test_random_networks_of_several_images(small_engines: list[str]) -> None:
     check(cases, small_engines)
 
 
+@pytest.mark.parametrize("first", [0, BLOCK])
+def test_random_pools(first: int, small_engines: list[str]) -> None:
+    check({seed: random_models.pools(seed) for seed in range(first, first + BLOCK)}, small_engines)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(3 * BLOCK, 60 * BLOCK, BLOCK))
 def test_many_random_networks(first: int, small_engines: list[str]) -> None:
@@ -117,7 +122,8 @@ def test_many_random_networks(first: int, small_engines: list[str]) -> None:
 @pytest.mark.parametrize(
     "operator",
     [
-        *("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MEAN", "SUM"),
+        *("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "MEAN", "SUM"),
+        *("AVERAGE_POOL_2D", "MAX_POOL_2D"),
         *("ADD", "MUL", "MAXIMUM", "PRELU", "LEAKY_RELU", "QUANTIZE"),
     ],
 )

@@ -10,7 +10,7 @@ from support.oracle import Case
 from support.random_layers import UNARIES, RandomModel
 from support.random_tensors import Shape
 
-__all__ = ["OPERATORS", "engine_network", "network", "single_operator"]
+__all__ = ["OPERATORS", "engine_network", "network", "pools", "single_operator"]
 
 
 def single_operator(operator: str, seed: int, *, is_unsigned: bool = False) -> Case:
@@ -84,7 +84,7 @@ def engine_network(seed: int, *, images: int = 1) -> Case:
             shortcut = model.conv(x, kernel=1, like=branch)
             x = model.elementwise(rng.choice(["ADD", "SUB", "MUL"]), branch, shortcut)
         elif kind == "pool":
-            x = model.pool("AVERAGE_POOL_2D", x)
+            x = model.pool(rng.choice(["AVERAGE_POOL_2D", "MAX_POOL_2D"]), x)
         elif kind == "scales":
             x = _scaled_channels(model, x)
         elif kind == "unary":
@@ -95,6 +95,18 @@ def engine_network(seed: int, *, images: int = 1) -> Case:
             x = model.elementwise(operator, x, model.constant(shape))
     x = model.mean(x, axes=[1, 2], keep=False)
     model.fully_connected(x, outputs=rng.randint(1, 30))
+    return model.case()
+
+
+def pools(seed: int) -> Case:
+    """Return a model of pools, and perhaps convolutions between them, of whole groups of 8."""
+    rng = random.Random(f"pools{seed}")
+    model = RandomModel(rng)
+    x = model.input((1, rng.randint(4, 24), rng.randint(4, 24), rng.choice([8, 16, 24])))
+    for _ in range(rng.randint(1, 3)):
+        x = model.pool(rng.choice(["AVERAGE_POOL_2D", "MAX_POOL_2D"]), x)
+        if rng.random() < 0.3:
+            x = model.conv(x, kernel=3, is_same=True, channels=rng.choice([8, 16]))
     return model.case()
 
 

@@ -13,6 +13,7 @@ from kiwicha.numerics import INT32_MAX, INT32_MIN, requantize
 
 __all__ = [
     "NARROW_BITS",
+    "UNIT_SCALE",
     "SumRange",
     "constant_outputs",
     "exact_division",
@@ -25,7 +26,7 @@ __all__ = [
 NARROW_BITS = 25
 """Signed bits that one pass of the requantizer takes, and that depthwise sums may have."""
 SumRange = tuple[NDArray[np.int64], NDArray[np.int64]]
-_UNIT = (2**30, 1)
+UNIT_SCALE = (2**30, 1)
 """Multiplier and shift that leave a small number as it is."""
 
 
@@ -134,7 +135,7 @@ def fold_constant_channels(
     is_constant, values = constant_outputs(
         weights, parameters, input_zero_point, output_zero_point, clamp
     )
-    multiplier, shift = _UNIT
+    multiplier, shift = UNIT_SCALE
     return (
         np.where(is_constant[:, None], 0, weights).astype(np.int16),
         Parameters(

@@ -157,12 +157,13 @@ class Stage:
         """How many jobs there are."""
         layers = self.cascade.layers
         count = -(-layers[-1].window.output_rows // self.height)
-        if all(layer.window.images == 1 for layer in layers):
+        if all(layer.window.images == 1 and not layer.patches for layer in layers):
             return count * len(layers)
         return sum(
-            len(by_image(layer.window, part))
+            len(list(layer.within(layer.window.row_of(image.first_output_row), image.output_rows)))
             for found in self.cascade.stripes(self.height)
             for layer, part in zip(layers, found, strict=True)
+            for image in by_image(layer.window, part)
         )
 
     def load_step(self, tensor: int) -> int:

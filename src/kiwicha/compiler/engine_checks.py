@@ -20,7 +20,7 @@ from kiwicha.isa_engine import (
     JobKind,
 )
 
-__all__ = ["checked"]
+__all__ = ["checked", "fits_fields"]
 
 _MAX_U8 = 2**8 - 1
 _MAX_U16 = 2**16 - 1
@@ -64,7 +64,7 @@ def checked(
     is_conv = kind is JobKind.CONV
     channels = weights.shape[0] if is_conv else weights.shape[2]
     flat = weights.reshape(channels, -1) if is_conv else weights.reshape(-1, channels).T
-    if not _fits(window, channels) or not (
+    if not fits_fields(window, channels) or not (
         _fits_conv(window)
         if is_conv
         else _fits_depthwise(window)
@@ -107,8 +107,8 @@ def _are_int8(values: NDArray[np.int16]) -> bool:
     return bool(values.min() >= -128 and values.max() <= 127)
 
 
-def _fits(window: Window, channels: int) -> bool:
-    """Whether the numbers that both kinds share fit their fields."""
+def fits_fields(window: Window, channels: int) -> bool:
+    """Whether the numbers that all kinds of windows share fit their fields."""
     pitch = padded(window.channels)
     return (
         window.kernel_rows <= MAX_KERNEL_ROWS

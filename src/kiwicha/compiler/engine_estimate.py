@@ -33,12 +33,15 @@ class LayerCost:
     row_lines : float
         Those of them in which no result is written: lines that can be transferred meanwhile.
     weight_bytes : int
-        Its weight stream, which every stripe reads.
+        Its weight stream, or streams, which every stripe reads.
+    jobs : int
+        Jobs of a stripe.
     """
 
     row_cycles: float
     row_lines: float
     weight_bytes: int
+    jobs: int
 
 
 def transfer_cycles(size: int) -> float:
@@ -136,7 +139,7 @@ class Estimate:
             sizes = self._sizes(first, min(stage.height, rows - first))
             loads = {tensor: transfer_cycles(size) for tensor, size in sizes.loaded.items()}
             before, free = free, []
-            compute = JOB_CYCLES * len(layers)
+            compute = JOB_CYCLES * sum(cost.jobs for cost in self._costs)
             for computed, cost in zip(sizes.rows, self._costs, strict=True):
                 cycles = computed * cost.row_cycles
                 waits = max(cost.weight_bytes / DRAM_BYTES_PER_CYCLE - cycles, 0.0)
@@ -193,4 +196,7 @@ def _layer_cost(run: Run, layer: EngineLayer, macs: int) -> LayerCost:
     work = job_work(engine_job(layer, macs, layer.position, part), macs)
     share = work.groups / window.output_rows
     lines = share * max(work.cycles - work.writes, 0.0)
-    return LayerCost(share * work.cycles, lines, stream_bytes(layer, macs, pitch))
+    # Of a layer in patches: all rows of a stripe, and each column of its own. What it takes where
+    # rows need jobs of their own comes once, and is left out.
+    jobs = 1 + len({patch.column for patch in layer.patches} - {None})
+    return LayerCost(share * work.cycles, lines, jobs * stream_bytes(layer, macs, pitch), jobs)

@@ -70,6 +70,8 @@ class Compute:
         Row ``first_output_row`` of the output.
     first_output_row, output_rows : int
         Rows to compute.
+    column : int or None
+        The only column to compute.
     """
 
     layer: EngineLayer
@@ -81,6 +83,7 @@ class Compute:
     output_pitch: int
     first_output_row: int
     output_rows: int
+    column: int | None = None
 
     @property
     def reads(self) -> set[int]:

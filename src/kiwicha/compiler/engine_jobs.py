@@ -53,6 +53,8 @@ class Part:
         Bytes from one output pixel to the next.
     first_output_row, output_rows : int
         Rows to compute.
+    column : int or None
+        DEPTHWISE: the only column to compute. Addresses are those of column 0.
     """
 
     input_addresses: tuple[int, ...]
@@ -63,6 +65,7 @@ class Part:
     output_pitch: int
     first_output_row: int
     output_rows: int
+    column: int | None = None
 
 
 def weight_stream(layer: EngineLayer, macs: int, input_pitch: int) -> bytes:
@@ -70,7 +73,10 @@ def weight_stream(layer: EngineLayer, macs: int, input_pitch: int) -> bytes:
     if layer.kind in ELEMENT_KINDS:
         return _element_stream(layer, macs)
     channels = channels_per_group(macs, layer.kind, layer.flags)
-    if layer.kind is JobKind.CONV:
+    if layer.kind is JobKind.MAX:
+        groups = -(-layer.output_channels // channels)
+        words = np.zeros((groups, 1, bytes_of_word(macs, layer.flags)), np.int16)
+    elif layer.kind is JobKind.CONV:
         is_packed = bool(layer.flags & JobFlag.PACKED)
         words = pack_conv_words(_conv_bytes(layer, input_pitch), macs, is_packed=is_packed)
     else:
@@ -93,6 +99,8 @@ def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
     if layer.kind is JobKind.CONV:
         runs, words = run_shape(window, input_pitch)
         words *= runs * window.kernel_rows
+    elif layer.kind is JobKind.MAX:
+        words = 1
     else:
         words = 1 if layer.flags & JobFlag.ONES else window.stride_columns * window.kernel_rows
     groups = -(-layer.output_channels // channels)
@@ -134,6 +142,7 @@ def engine_job(layer: EngineLayer, macs: int, first_layer: int, part: Part) -> E
         JobKind.ADD: _element_job,
         JobKind.TABLE: _element_job,
         JobKind.MUL: _element_job,
+        JobKind.MAX: _max_job,
     }[layer.kind]
     fields = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)
     fields |= {
@@ -199,7 +208,7 @@ def _element_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
 
 
 def _rows(window: Window, part: Part) -> dict[str, int]:
-    """Return the fields of the walk down the rows, which both kinds of windows share."""
+    """Return the fields of the walk down the rows, which all kinds of windows share."""
     row_pitch = window.input_columns * part.input_pitch
     first_row = part.first_output_row * window.stride_rows - window.pad_top - part.first_input_row
     return {
@@ -234,6 +243,24 @@ def _conv_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
             "row_words": runs * words,
             "group_words": window.kernel_rows * runs * words,
             "runs": runs,
+        }
+    )
+
+
+def _max_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
+    window = layer.window
+    return (
+        _rows(window, part)
+        | _groups(layer, macs)
+        | {
+            "first_offset": -window.pad_left * part.input_pitch,
+            "column_step": window.stride_columns * part.input_pitch,
+            "run_step": part.input_pitch,
+            "run_words": 1,
+            "row_words": window.kernel_columns,
+            "group_words": 1,
+            "runs": window.kernel_columns,
+            "group_input_step": channels_per_group(macs, layer.kind, layer.flags),
         }
     )
 
@@ -278,10 +305,21 @@ def _in_one_row(window: Window, part: Part) -> tuple[Window, Part]:
 def _depthwise_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
     window = layer.window
     group = channels_per_group(macs, layer.kind, layer.flags)
-    first_phase = window.pad_left % window.stride_columns
+    pad_left = window.pad_left
+    rows = _rows(window, part)
+    if part.column is not None:
+        # The input starts where the window does, unless that is left of the image.
+        start = part.column * window.stride_columns - window.pad_left
+        pad_left, skipped = max(-start, 0), max(start, 0) * part.input_pitch
+        rows["first_address"] += skipped
+        rows["row_span"] -= skipped
+        rows["output_columns"] = 1
+        rows["output_pixel_bytes"] = window.output_columns * part.output_pitch
+        rows["output_address"] = part.output_address + part.column * part.output_pitch
+    first_phase = pad_left % window.stride_columns
     words = 1 if layer.flags & JobFlag.ONES else window.stride_columns * window.kernel_rows
     return (
-        _rows(window, part)
+        rows
         | _groups(layer, macs)
         | {
             "column_step": part.input_pitch,
@@ -289,7 +327,7 @@ def _depthwise_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
             "group_words": words,
             "stride_columns": window.stride_columns,
             "first_phase": first_phase,
-            "skip_results": window.slots - 1 - window.pad_left // window.stride_columns,
+            "skip_results": window.slots - 1 - pad_left // window.stride_columns,
             "group_input_step": group,
             "first_index": first_phase * window.kernel_rows,
         }

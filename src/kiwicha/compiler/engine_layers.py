@@ -1,6 +1,7 @@
 """Layers in the engine's terms."""
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from kiwicha.engine_packing import Parameters
 from kiwicha.isa_engine import ELEMENT_KINDS, INPUT_LANES, OUTPUT_BYTES, JobFlag, JobKind
 
-__all__ = ["EngineLayer", "Window", "padded", "run_shape"]
+__all__ = ["EngineLayer", "Patch", "Window", "padded", "run_shape"]
 
 MAX_STRIDE = 255
 """Rows from one output to the next, at most."""
@@ -51,6 +52,10 @@ class Window:
             stride_rows=stride if as_one and count > 1 else self.stride_rows,
             images=1 if as_one else count,
         )
+
+    def row_of(self, output_row: int) -> int:
+        """Return the number of an output row in its image."""
+        return output_row % (self.output_rows // self.images)
 
     @property
     def slots(self) -> int:
@@ -95,13 +100,16 @@ class EngineLayer:
     clamp : tuple of int
         Smallest and largest output.
     weights : int16
-        CONV: [O, H, W, I]; DEPTHWISE: [H, W, C]; less than 256 in size.
+        CONV: [O, H, W, I]; DEPTHWISE: [H, W, C]; less than 256 in size. MAX has none.
     tables : int32 [256, 2]
         ADD and TABLE.
     merged : tuple of int
         Positions of earlier layers that it does as well.
     weight_zero_point : int
         What must be added to the weights to make them int8; MUL: of the second tensor.
+    patches : tuple of Patch
+        Jobs that together do it, in this order, where one does not. Later ones may overwrite what
+        earlier ones wrote.
     """
 
     position: int
@@ -119,6 +127,7 @@ class EngineLayer:
     tables: NDArray[np.int32]
     merged: tuple[int, ...] = ()
     weight_zero_point: int = 0
+    patches: tuple["Patch", ...] = ()
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -134,6 +143,33 @@ class EngineLayer:
     def whole_inputs(self) -> tuple[int, ...]:
         """Inputs of one pixel, which serves all pixels of the output."""
         return self.inputs[1:] if self.flags & JobFlag.CHANNELS else ()
+
+    def within(self, first_row: int, rows: int) -> Iterator["Patch"]:
+        """Yield the jobs that compute some of the rows of an image."""
+        end = first_row + rows
+        for patch in self.patches or (Patch(range(first_row, end), None, self),):
+            span = range(max(patch.rows.start, first_row), min(patch.rows.stop, end))
+            if span:
+                yield Patch(span, patch.column, patch.layer)
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """Outputs of a layer that one job computes.
+
+    Parameters
+    ----------
+    rows : range
+        Output rows, counted from the first one of their image.
+    column : int or None
+        The only output column, None if it is all of them.
+    layer : EngineLayer
+        The layer as it is there: it may differ in parameters.
+    """
+
+    rows: range
+    column: int | None
+    layer: EngineLayer
 
 
 def padded(channels: int) -> int:

@@ -11,7 +11,10 @@ _PAIRS = (
 
 ENGINE_OPERATORS = {
     "ADD": _PAIRS,
-    "AVERAGE_POOL_2D": "windows inside the image",
+    "AVERAGE_POOL_2D": (
+        "up to 255 window rows, and 8 window columns for each column of stride, or one window of"
+        " the whole image; up to 64 jobs for what its borders make of it"
+    ),
     "CONV_2D": _WINDOWS,
     "DEPTHWISE_CONV_2D": _WINDOWS,
     "FULLY_CONNECTED": "up to 2048 inputs",
@@ -19,6 +22,7 @@ ENGINE_OPERATORS = {
     "LEAKY_RELU": "any",
     "LOGISTIC": "any",
     "MAXIMUM": _ONE_NUMBER,
+    "MAX_POOL_2D": "up to 255 window rows and 255 window columns",
     "MEAN": "over dimensions next to each other, such as height and width, if others are behind",
     "MINIMUM": _ONE_NUMBER,
     "MUL": _PAIRS,

@@ -152,7 +152,7 @@ class Plan:
         inputs: Mapping[int, tuple[Place, int]],
         output: Place,
     ) -> list[list[Compute]]:
-        """Return the jobs of a stripe, layer by layer; a layer has one for each image."""
+        """Return the jobs of a stripe, layer by layer; a layer has one or more for each image."""
         passed: dict[int, tuple[Place, int]] = {}
         jobs: list[list[Compute]] = []
         for layer, part in zip(cascade.layers, stripe, strict=True):
@@ -173,20 +173,25 @@ class Plan:
                 number = image.first_output_row * layer.window.images // layer.window.output_rows
                 above = number * layer.window.input_rows // layer.window.images
                 done = number * layer.window.output_rows // layer.window.images
-                start = (image.first_output_row - part.first_output_row) * output_row
-                jobs[-1].append(
+                skipped = done - part.first_output_row
+                jobs[-1] += [
                     Compute(
-                        layer,
+                        patch.layer,
                         tuple(places),
                         self._run.input_pitch(layer),
                         image.first_input_row - above,
                         image.input_rows,
-                        Place(target.buffer, target.offset + start),
+                        Place(
+                            target.buffer,
+                            target.offset + (patch.rows.start + skipped) * output_row,
+                        ),
                         self._run.output_pitch(layer),
-                        image.first_output_row - done,
-                        image.output_rows,
+                        patch.rows.start,
+                        len(patch.rows),
+                        patch.column,
                     )
-                )
+                    for patch in layer.within(image.first_output_row - done, image.output_rows)
+                ]
         return jobs
 
     def _inputs(

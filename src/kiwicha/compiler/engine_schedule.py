@@ -12,6 +12,7 @@ from kiwicha.compiler.engine_cascade import Choice
 from kiwicha.compiler.engine_choice import Chooser
 from kiwicha.compiler.engine_events import Compute, Event, Transfer, waits
 from kiwicha.compiler.engine_jobs import Part, engine_job, weight_stream
+from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_plan import Plan
 from kiwicha.compiler.engine_run import Run, TooLongError
 from kiwicha.compiler.placement import Buffer, place, top_of
@@ -135,17 +136,16 @@ def _finished(
     jobs: list[EngineJob] = []
     transfers: list[PlannedTransfer] = []
     streams = bytearray()
-    stream_places: dict[int, tuple[int, int]] = {}
+    stream_places: dict[EngineLayer, tuple[int, int]] = {}
     for event, count in zip(events, counts, strict=True):
         if isinstance(event, Transfer):
             transfers.append(_transfer(event, offsets, count))
             continue
-        position = event.layer.position
-        if position not in stream_places:
+        if event.layer not in stream_places:
             raw = weight_stream(event.layer, macs, event.input_pitch)
-            stream_places[position] = len(streams), len(raw)
+            stream_places[event.layer] = len(streams), len(raw)
             streams += raw
-        start, size = stream_places[position]
+        start, size = stream_places[event.layer]
         job = engine_job(event.layer, macs, run.layers[0].position, _part(event, offsets))
         jobs.append(
             dataclasses.replace(job, wait_transfers=count, weights_offset=start, weights_bytes=size)
@@ -200,4 +200,5 @@ def _part(event: Compute, offsets: Sequence[int]) -> Part:
         event.output_pitch,
         event.first_output_row,
         event.output_rows,
+        event.column,
     )

@@ -105,7 +105,7 @@ def job_work(job: EngineJob, macs: int, requantizer_cycles: int = 1) -> Work:
     start = WALKER_START_CYCLES
     for row in range(job.output_rows):
         above, inside = _kernel_rows(job, row)
-        if kind is JobKind.CONV:
+        if kind is not JobKind.DEPTHWISE:
             per_result = [inside * job.row_words] * job.output_columns
         else:
             per_result = _depthwise_results(job, inside)

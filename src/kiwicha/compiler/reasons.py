@@ -63,7 +63,8 @@ def _engine_reason(item: Tile, position: int) -> str:
         if jobs and jobs[0].flags & JobFlag.PACKED:
             text += ", two products per multiplier"
         if len(jobs) > 1:
-            text += f", in {len(jobs)} stripes of rows"
+            parts = "jobs for borders and stripes" if layer.patches else "stripes of rows"
+            text += f", in {len(jobs)} {parts}"
         streamed = [t for t in (*layer.inputs, layer.output) if t in schedule.streamed]
         if streamed:
             text += "; a tensor that the scratchpad cannot hold is streamed from DRAM"
