@@ -48,7 +48,7 @@ def walked(job: EngineJob) -> tuple[int, int]:
         first = job.first_row + row * job.stride_rows
         rows = [first + k * job.dilation_rows for k in range(job.kernel_rows)]
         inside = max(sum(0 <= number < job.input_rows for number in rows), 1)
-        if job.kind == JobKind.CONV:
+        if job.kind != JobKind.DEPTHWISE:
             steps = [inside * job.row_words] * job.output_columns
         else:
             steps, column = [0], 0
@@ -74,7 +74,7 @@ def test_work_of_random_jobs(seed: int, macs: str) -> None:
         for job in jobs:
             work = job_work(job, int(macs))
             assert work.groups * work.fill_bytes == pytest.approx(job.weights_bytes)
-            if job.kind in {JobKind.CONV, JobKind.DEPTHWISE}:
+            if job.kind in {JobKind.CONV, JobKind.DEPTHWISE, JobKind.MAX}:
                 assert (work.operations, work.held) == walked(job)
                 slow = dataclasses.replace(job, interval=8)
                 work = job_work(slow, int(macs))
