@@ -53,7 +53,7 @@ def engine_network(seed: int, *, images: int = 1) -> Case:
     Between its layers are tensors of any number of channels; it ends with a single pixel of each
     image.
     """
-    rng = random.Random(f"engine{seed}")
+    rng, pools = random.Random(f"engine{seed}"), random.Random(f"engine pools{seed}")
     model = RandomModel(rng, dead_share=rng.choice([0, 0, 0.3, 0.9]))
     are_whole = rng.random() < 0.6
 
@@ -84,7 +84,7 @@ def engine_network(seed: int, *, images: int = 1) -> Case:
             shortcut = model.conv(x, kernel=1, like=branch)
             x = model.elementwise(rng.choice(["ADD", "SUB", "MUL"]), branch, shortcut)
         elif kind == "pool":
-            x = model.pool(rng.choice(["AVERAGE_POOL_2D", "MAX_POOL_2D"]), x)
+            x = model.pool(pools.choice(["AVERAGE_POOL_2D", "MAX_POOL_2D"]), x)
         elif kind == "scales":
             x = _scaled_channels(model, x)
         elif kind == "unary":
