@@ -224,7 +224,7 @@ class Broken:
 
 
 _BAD_JOBS: dict[EngineError, list[dict[str, int]]] = {
-    EngineError.BAD_KIND: [{"kind": 0}, {"kind": 6}, {"kind": 255}],
+    EngineError.BAD_KIND: [{"kind": 0}, {"kind": 7}, {"kind": 255}],
     EngineError.BAD_FIELD: [
         {"interval": 0},
         {"groups": 0},

@@ -109,7 +109,7 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
 @pytest.mark.parametrize(
     ("kind", "field", "value", "error"),
     [
-        *(("conv", "kind", kind, EngineError.BAD_KIND) for kind in (0, 6, 255)),
+        *(("conv", "kind", kind, EngineError.BAD_KIND) for kind in (0, 7, 255)),
         *(
             ("conv", field, 0, EngineError.BAD_FIELD)
             for field in (
