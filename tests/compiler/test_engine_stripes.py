@@ -14,6 +14,7 @@ WINDOWS = [
     Window(64, 6, 24, 64, 6),
     Window(20, 10, 16, 20, 10, 3, 3, pad_top=1, pad_left=1).repeated(3),
     Window(11, 5, 8, 5, 2, 3, 3, 2, 2).repeated(4),
+    Window(12, 5, 8, 4, 5, 4, 1, 3).repeated(5),
     Window(12, 5, 8, 4, 5, 3, 1, 3).repeated(5),
     Window(7, 5, 8, 1, 5, 7, 1).repeated(5),
 ]
@@ -78,9 +79,9 @@ def test_stripes_by_image(window: Window, height: int) -> None:
 
 
 def test_images_without_borders_are_one() -> None:
-    windows = WINDOWS[-4:]
-    assert [window.images for window in windows] == [3, 4, 1, 1]
-    assert [window.stride_rows for window in windows] == [1, 2, 3, 7]
+    windows = WINDOWS[-5:]
+    assert [window.images for window in windows] == [3, 4, 5, 1, 1]
+    assert [window.stride_rows for window in windows] == [1, 2, 3, 3, 7]
 
 
 @pytest.mark.parametrize("height", [1, 4, 6, 20])
