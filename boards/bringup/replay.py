@@ -1,6 +1,7 @@
 """Executes the benches' vectors on a board, and tells what a difference means."""
 
 import enum
+import itertools
 import random
 import struct
 from collections.abc import Callable, Iterable, Sequence
@@ -210,9 +211,12 @@ def _outcome(link: Link, config: Config, vector: Vector) -> Outcome:
         fault = Fault.LOGIC
     else:
         fault = Fault.SEQUENCE
-    # Of a burst without a response only its first instruction is known.
+    # Of a burst without a response only its start is known.
     if hangs_alone and single is not None:
         first = single
+    elif first[2] is None:
+        index = _unanswered(link, instructions, bursts, first[0])
+        first = index, f"{_answers(config, instructions)[index]:#010x}", None
     index, expected, got = first
     difference = Difference(vector.name, index, instructions[index], expected, got, fault)
     return Outcome(vector.name, len(instructions), difference)
@@ -234,26 +238,53 @@ def _first_wrong(
 ) -> tuple[int, str, int | None] | None:
     """Execute a vector; return number, right and wrong answer of the first that is wrong."""
     link.request(SerialOp.RESET)
-    model = CfuModel(config)
+    expected = _answers(config, instructions)
     start = 0
     for size in bursts:
         burst = instructions[start : start + size]
         answers = _execute(link, burst)
+        if not answers:
+            return start, f"{expected[start]:#010x}", None
         last_cycles: tuple[int, int] | None = None
-        for index, instruction in enumerate(burst):
-            expected = model.execute(*instruction)
-            if not answers:
-                return start + index, f"{expected:#010x}", None
-            got = answers[index]
+        for index, (instruction, got) in enumerate(zip(burst, answers, strict=True)):
             if instruction[0] == CYCLES:
                 text = _wrong_cycles(last_cycles, index, got)
                 if text is not None:
                     return start + index, text, got
                 last_cycles = index, got
-            elif got != expected:
-                return start + index, f"{expected:#010x}", got
+            elif got != expected[start + index]:
+                return start + index, f"{expected[start + index]:#010x}", got
         start += size
     return None
+
+
+def _answers(config: Config, instructions: Sequence[Instruction]) -> list[int]:
+    """Return what the model answers."""
+    model = CfuModel(config)
+    return [model.execute(*instruction) for instruction in instructions]
+
+
+def _unanswered(
+    link: Link, instructions: Sequence[Instruction], bursts: Sequence[int], start: int
+) -> int:
+    """Return the number of the first instruction without a response, in the burst from ``start``.
+
+    The burst is cut shorter as long as it has none.
+    """
+    before = list(itertools.takewhile(lambda end: end <= start, itertools.accumulate(bursts)))
+    fewest, most = 1, bursts[len(before)]
+    while fewest < most:
+        middle = (fewest + most) // 2
+        link.request(SerialOp.RESET)
+        at = 0
+        for end in before:
+            _execute(link, instructions[at:end])
+            at = end
+        if _execute(link, instructions[start : start + middle]):
+            fewest = middle + 1
+        else:
+            most = middle
+    return start + fewest - 1
 
 
 def _wrong_cycles(last: tuple[int, int] | None, index: int, got: int) -> str | None:
