@@ -115,7 +115,9 @@ def _splits(
     taken = np.zeros(len(activity.records), np.bool_)
     parts = {}
     for name, bit in _CAUSES.items():
-        active = activity.is_set(bit) & ~taken
+        active = activity.is_set(bit)
+        # An operation is held back a cycle before the array would have it, beside the last one.
+        active &= ~taken | (bit == Bit.WAITS_REQUANTIZER)
         taken |= active
         parts[name] = np.diff(activity.active_cycles(active, inner)).tolist()
     splits = []

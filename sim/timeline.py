@@ -116,7 +116,11 @@ def trace_events(inferences: Sequence[Sequence[Slice]], title: str) -> dict[str,
                 "dur": item.end - item.start,
                 "name": item.name,
                 "cat": item.track.value,
-                "args": {"inference": number, "cycles": item.end - item.start, "": item.details},
+                "args": {
+                    "inference": number,
+                    "cycles": item.end - item.start,
+                    "details": item.details,
+                },
             })
     return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {"1 us": "1 cycle"}}
 

@@ -1,8 +1,12 @@
 """``kiwicha trace``."""
 
+import gzip
+import json
 from pathlib import Path
 
+import pytest
 from support.command_line import Command
+from support.two_heads import two_heads
 
 
 def test_trace_refuses_other_files(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
@@ -13,3 +17,16 @@ def test_trace_refuses_other_files(kiwicha: Command, tiny: Path, tmp_path: Path)
     assert kiwicha.error("trace", tiny, *words) == (
         "picture must end in .svg or .png, not 'run.jpg'"
     )
+
+
+@pytest.mark.verilator
+def test_trace_writes_what_viewers_and_people_open(kiwicha: Command, tmp_path: Path) -> None:
+    (tmp_path / "heads.tflite").write_bytes(two_heads())
+    trace, picture = tmp_path / "run.json.gz", tmp_path / "run.svg"
+    code, out, err = kiwicha("trace", tmp_path / "heads.tflite", "-o", trace, "--picture", picture)
+    assert code == 0, err
+    events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+    complete = [event for event in events if event["ph"] == "X"]
+    assert out.startswith(f"{trace}: {len(complete)} events")
+    assert {event["args"]["inference"] for event in complete} == {0, 1}
+    assert "engine jobs" in picture.read_text()

@@ -1,12 +1,19 @@
 """The log of a simulation, read back."""
 
+import resource
 import struct
 
 import numpy as np
 import pytest
 
+from kiwicha import zoo
+from kiwicha.compiler import compile_model
+from kiwicha.sim import simulate
 from kiwicha.sim.activity import Activity
 from kiwicha.sim.probes import Bit, Count, verilog_lines
+from kiwicha.sim.system import run_program
+
+_TURNS, _TRACED_INFERENCES, _MOST_RATIO = 10, 5, 1.10
 
 
 def record(cycle: int, engine: int = 0, progress: int = 0, cpu: tuple[int, int] = (0, 0)) -> bytes:
@@ -77,3 +84,28 @@ def test_moments_are_the_inverse_of_counts(activity: Activity) -> None:
 def test_a_system_without_engine_reports_zeros() -> None:
     assert verilog_lines(has_engine=False) == "wire [63:0] activity_engine = 64'd0;\n"
     assert verilog_lines(has_engine=True).count(",") == 2 + len(Count) + len(Bit) - 1
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+def test_the_log_costs_a_tenth_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate with and without it in turn; of each, the least time of the processor counts."""
+    seconds: dict[bool, list[float]] = {True: [], False: []}
+    simulate_once = simulate._simulate
+
+    def timed(command: list[str], progress: simulate.Progress | None) -> dict[str, int]:
+        at = command.index("--activity")
+        without = [*command[:at], *command[at + 2 :]]
+        for number in range(_TURNS):
+            has_log = bool(number % 2)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            end = simulate_once(command if has_log else without, progress)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            seconds[has_log].append(after - before)
+        return end
+
+    monkeypatch.setattr(simulate, "_simulate", timed)
+    program = compile_model(zoo.resolve(zoo.DEMO)[1], "64")
+    run_program(program, [bytes(program.inputs[0].ref.bytes)], inferences=_TRACED_INFERENCES)
+    least, plain = min(seconds[True]), min(seconds[False])
+    assert least <= _MOST_RATIO * plain, f"{least:.2f} s with the log, {plain:.2f} s without"

@@ -1,6 +1,8 @@
 """The timeline of the simulated engine."""
 
+import json
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,9 @@ from kiwicha.sim.system import RunResult
 from kiwicha.sim.timeline import Slice, Track, timeline, trace_events
 
 pytestmark = pytest.mark.verilator
+
+_LENGTH_SHARE = 0.01
+"""By which the log may exceed what the CPU counts: it holds what lies between the steps, too."""
 
 
 @pytest.fixture(scope="session")
@@ -99,3 +104,40 @@ def test_events_are_those_of_the_format(slices: list[Slice]) -> None:
     for event, item in zip(complete, slices, strict=False):
         assert (event["ts"], event["dur"]) == (item.start, item.end - item.start)
         assert titles[event["tid"]] == item.track.value
+
+
+@pytest.mark.parametrize("track", Track)
+def test_slices_of_a_track_follow_each_other(slices: list[Slice], track: Track) -> None:
+    """Viewers draw what overlaps only if one lies in the other."""
+    assert on(slices, track)
+    for before, after in pairwise(on(slices, track)):
+        assert before.start < before.end <= after.start
+
+
+def test_the_timeline_is_as_long_as_the_inference(result: RunResult, slices: list[Slice]) -> None:
+    length = max(item.end for item in slices) - min(item.start for item in slices)
+    assert length == pytest.approx(result.last_cycles, rel=_LENGTH_SHARE)
+
+
+def test_a_trace_is_what_viewers_read(slices: list[Slice]) -> None:
+    """Ref: Trace Event Format, sections on complete and metadata events."""
+    trace: dict[str, Any] = json.loads(json.dumps(trace_events([slices], "toy on 64")))
+    assert trace["displayTimeUnit"] in {"ms", "ns"}
+    named = set()
+    for event in trace["traceEvents"]:
+        assert isinstance(event["pid"], int)
+        assert isinstance(event["tid"], int)
+        assert isinstance(event["args"], dict)
+        assert all(event["args"])
+        if event["ph"] == "M":
+            assert event["name"] in {"process_name", "thread_name", "thread_sort_index"}
+            named |= {event["tid"]} if event["name"] == "thread_name" else set()
+            continue
+        assert event["ph"] == "X"
+        assert event["tid"] in named
+        assert event["name"]
+        assert event["cat"]
+        assert isinstance(event["ts"], int)
+        assert isinstance(event["dur"], int)
+        assert event["ts"] >= 0
+        assert event["dur"] > 0

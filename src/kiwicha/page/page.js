@@ -5,10 +5,11 @@
   const at = (id) => document.getElementById(id);
   const whole = new Intl.NumberFormat("en");
   const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+  const tenths = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
   const number = (value) => (value === null || value === undefined ? "" :
     Number.isInteger(value) ? whole.format(value) : short.format(value));
   const percent = (value) => (value === null || value === undefined ? "" :
-    `${short.format(100 * value)} %`);
+    `${tenths.format(100 * value)} %`);
 
   function element(name, text, attributes = {}) {
     const made = document.createElement(name);
@@ -65,7 +66,7 @@
       field("MACs/cycle", "macs_per_cycle"),
       field("utilization", "utilization", { text: percent }),
       field("predicted", "predicted"), field("off by", "off_by", { text: percent }),
-      { title: "cycles to the first", value: (row) => row.cycles / first.cycles },
+      { title: "cycles, of the first's", value: (row) => row.cycles / first.cycles },
       { title: "bit-exact", text,
         value: (row) => (row.bit_exact === null ? "-" : row.bit_exact ? "yes" : "NO") },
     ], page.runs.map((run) => run.totals));
