@@ -36,8 +36,15 @@ def _constant(m: Module, value: Any) -> None:
 
 def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
     """Return whether walkers, weight buffer and DMA can do what a job says."""
+    # What a walker of windows counts down to 1.
+    counts = Cat(
+        job[name] != 0 for name in ("output_rows", "output_columns", "kernel_rows", "runs")
+    )
+    has_runs = (job.run_words != 0) & (job.row_words != 0)
+    walks = counts.all() & (has_runs | (job.kind == JobKind.DEPTHWISE))
     return (
         Cat(job.kind == kind for kind in JobKind).any()
+        & (walks | Cat(job.kind == kind for kind in ELEMENT_KINDS).any())
         & (job.output_address < scratchpad_bytes)
         & (job.output_address % OUTPUT_BYTES == 0)
         & (job.groups != 0)
