@@ -38,9 +38,9 @@ def _left(capacity: Mapping[str, float]) -> Board:
 BOARDS = {name: _left(capacity) for name, capacity in CAPACITY.items() if "BRAM36" in capacity}
 """Those with Xilinx parts: the estimates below are for them."""
 
-# Fitted to what `kiwicha area` counts for 64 and 128 with 64 KiB; the search confirms its best.
-_ENGINE_LUT, _LUT_PER_MAC, _LUT_PER_LANE, _LUT_PER_TIER_MULTIPLIER = 5_330, 23, 400, 80
-_CODEC_LUT = 900
+# Fitted to what `kiwicha area` counts for 64, 64-r4, 64-raw and 128; the search confirms its best.
+_ENGINE_LUT, _LUT_PER_MAC, _LUT_PER_LANE, _LUT_PER_TIER_MULTIPLIER = 6_060, 23, 410, 80
+_CODEC_LUT = 650
 _MOST_MAC_DSP, _DSP_PER_LANE, _DSP_PER_TIER_MULTIPLIER = 64, 2, 2
 _BRAM_BYTES, _ENGINE_BRAM = 4096, 0.5
 _MACS_PER_WEIGHT_BRAM = 8

@@ -48,6 +48,14 @@ def charts() -> dict[str, Spec]:
     }
 
 
+_MEASURES = {
+    "cycles": "cycles, predicted",
+    "lut": "LUT, about",
+    "dsp": "DSP, about",
+    "bram": "BRAM36, about",
+}
+
+
 def _titled(description: str, **fields: Any) -> Spec:
     return {
         "$schema": _SCHEMA,
@@ -230,34 +238,49 @@ def timeline(tracks: Sequence[str], slices: Sequence[Mapping[str, Any]]) -> Spec
 
 
 def pareto(objectives: tuple[str, str]) -> Spec:
-    """Return explored configurations as points, those of the front filled.
+    """Return explored configurations as points, those of the front filled and above the others.
 
     Parameters
     ----------
     objectives : tuple of str
         Fields of the two axes.
     """
+    x, y = (
+        {
+            "field": name,
+            "type": "quantitative",
+            "title": _MEASURES[name],
+            "scale": {"zero": False},
+            "axis": {"format": "~s"},
+        }
+        for name in objectives
+    )
+    names = ["beaten", "on the front"]
+    tooltip = [{"field": name, "title": title} for name, title in _MEASURES.items()]
+
+    def points(name: str, is_filled: bool) -> Spec:
+        legend = {"domain": names, "range": [GREY, RED]}
+        shapes = {"domain": names, "range": ["square", "circle"]}
+        return {
+            "transform": [{"filter": f"datum.front === '{name}'"}],
+            "mark": {"type": "point", "size": 90, "filled": is_filled, "opacity": 1},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": _named("front", legend),
+                "shape": _named("front", shapes),
+                "tooltip": [{"field": "config"}, *tooltip],
+            },
+        }
+
     return _titled(
         f"Explored configurations: {objectives[1]} against {objectives[0]}",
         height=360,
         data={"name": "trials"},
-        mark={"type": "point", "size": 90, "tooltip": True},
-        encoding={
-            "x": {"field": objectives[0], "type": "quantitative", "scale": {"zero": False}},
-            "y": {"field": objectives[1], "type": "quantitative", "scale": {"zero": False}},
-            "color": {
-                "field": "front",
-                "type": "nominal",
-                "title": None,
-                "scale": {"domain": ["on the front", "beaten"], "range": [RED, GREY]},
-                "legend": {"orient": "top"},
-            },
-            "shape": {
-                "field": "front",
-                "type": "nominal",
-                "title": None,
-                "scale": {"domain": ["on the front", "beaten"]},
-                "legend": {"orient": "top"},
-            },
-        },
+        layer=[points(name, number > 0) for number, name in enumerate(names)],
     )
+
+
+def _named(field: str, scale: dict[str, Any]) -> Spec:
+    legend = {"orient": "top"}
+    return {"field": field, "type": "nominal", "title": None, "scale": scale, "legend": legend}

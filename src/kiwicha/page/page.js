@@ -66,7 +66,7 @@
       field("MACs/cycle", "macs_per_cycle"),
       field("utilization", "utilization", { text: percent }),
       field("predicted", "predicted"), field("off by", "off_by", { text: percent }),
-      { title: "cycles, of the first's", value: (row) => row.cycles / first.cycles },
+      { title: "ratio", value: (row) => row.cycles / first.cycles },
       { title: "bit-exact", text,
         value: (row) => (row.bit_exact === null ? "-" : row.bit_exact ? "yes" : "NO") },
     ], page.runs.map((run) => run.totals));
@@ -154,7 +154,7 @@
     at("study").hidden = false;
     at("about-study").textContent = `For ${study.models}: cycles by the cycle model, resources ` +
       "estimated, all of one inference of each model. A click on a title sorts.";
-    const columns = [field("config", "config", { text }), field("", "front", { text }),
+    const columns = [field("config", "config", { text }), field("", "front", { text, kind: "short" }),
       field("cycles", "cycles"), field("LUT, about", "lut"), field("DSP, about", "dsp"),
       field("BRAM36, about", "bram")];
     if (study.rows.some((row) => row.simulated !== null))
