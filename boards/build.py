@@ -1,13 +1,12 @@
 """From a board and a configuration to a bitstream and a report."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from kiwicha import cache
 from kiwicha.boards import xilinx, yowasp
 from kiwicha.boards.board import Board, Family
-from kiwicha.boards.place_and_route import Timing, arguments, place_and_route, read_timing
+from kiwicha.boards.place_and_route import SEEDS, arguments, place_until_met
+from kiwicha.boards.report import BuildReport
 from kiwicha.boards.stopwatch import seconds_of
 from kiwicha.boards.synthesis import NETLIST, read_cells, script, synthesise
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP, system_files
@@ -15,90 +14,7 @@ from kiwicha.boards.utilization import utilization
 from kiwicha.errors import BoardError
 from kiwicha.isa import Config
 
-__all__ = ["BuildReport", "build_board", "build_files", "fingerprint", "require_tools"]
-
-
-@dataclass(frozen=True)
-class BuildReport:
-    """What a build made.
-
-    Parameters
-    ----------
-    board, config, part, toolchain : str
-        What was built.
-    speed_grade : int or None
-        Speed grade that the timing is of, if it is not the part's.
-    sys_clk_hz : int
-        Frequency that was asked for.
-    resources : mapping
-        What the design occupies, as synthesised.
-    capacity : mapping
-        What the FPGA has.
-    modules : mapping
-        ``resources`` by module.
-    timing : Timing or None
-        None if nothing was placed.
-    files : mapping
-        Contents of what the bitstream is made of, by name.
-    bitstream : bytes or None
-        None if it was not made.
-    versions : mapping
-        Tools by name.
-    inputs : str
-        The `fingerprint` of what was built.
-    seconds : float
-        Time that the tools took when they ran, which may have been earlier.
-    """
-
-    board: str
-    config: str
-    part: str
-    toolchain: str
-    speed_grade: int | None
-    sys_clk_hz: int
-    resources: Mapping[str, float]
-    capacity: Mapping[str, float]
-    modules: Mapping[str, Mapping[str, float]]
-    timing: Timing | None
-    files: Mapping[str, bytes]
-    bitstream: bytes | None
-    versions: Mapping[str, str]
-    inputs: str
-    seconds: float
-
-    @property
-    def overflowing(self) -> list[str]:
-        """Resources of which the design needs more than there are."""
-        return [name for name, limit in self.capacity.items() if self.resources[name] > limit]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON object of ``kiwicha build --json``."""
-        timing = None
-        if self.timing is not None:
-            timing = {
-                "fmax_mhz": round(self.timing.fmax_mhz, 2),
-                "target_mhz": self.timing.target_mhz,
-                "critical_path": [
-                    {"kind": step.kind, "delay_ns": round(step.delay_ns, 3), "cell": step.cell}
-                    for step in self.timing.path
-                ],
-            }
-        return {
-            "board": self.board,
-            "config": self.config,
-            "part": self.part,
-            "toolchain": self.toolchain,
-            "speed_grade": self.speed_grade,
-            "sys_clk_hz": self.sys_clk_hz,
-            "resources": dict(self.resources),
-            "capacity": dict(self.capacity),
-            "modules": {name: dict(counts) for name, counts in self.modules.items()},
-            "timing": timing,
-            "has_bitstream": self.bitstream is not None,
-            "versions": dict(self.versions),
-            "inputs": self.inputs,
-            "build_seconds": round(self.seconds),
-        }
+__all__ = ["build_board", "build_files", "fingerprint", "require_tools"]
 
 
 def fingerprint(
@@ -138,6 +54,7 @@ def build_board(
     toolchain: str | None = None,
     sys_clk_hz: int | None = None,
     speed_grade: int | None = None,
+    seeds: int = SEEDS,
     compiles: bool = True,
     on_build: Callable[[str], None] | None = None,
 ) -> BuildReport:
@@ -155,6 +72,9 @@ def build_board(
         Frequency of the system; None is the board's.
     speed_grade : int or None
         On ECP5, another than the part's, for its timing.
+    seeds : int
+        On ECP5, how many seeds of the placer, from 1 on, are tried until one meets the clock. If
+        none does, the fastest counts.
     compiles : bool
         Go on to the bitstream; else resources are counted and nothing is placed.
     on_build : callable or None
@@ -184,6 +104,7 @@ def build_board(
         toolchain=chosen,
         sys_clk_hz=hz,
         speed_grade=speed_grade,
+        seeds=seeds,
         compiles=compiles,
         on_build=on_build,
     )
@@ -234,6 +155,7 @@ def build_files(
     toolchain: str,
     sys_clk_hz: int,
     speed_grade: int | None = None,
+    seeds: int = SEEDS,
     compiles: bool = True,
     on_build: Callable[[str], None] | None = None,
 ) -> BuildReport:
@@ -241,7 +163,7 @@ def build_files(
 
     Parameters
     ----------
-    board, config, toolchain, sys_clk_hz, speed_grade, compiles, on_build
+    board, config, toolchain, sys_clk_hz, speed_grade, seeds, compiles, on_build
         As for `build_board`.
     design : mapping
         Contents of its files by name; the top module is `TOP`.
@@ -267,7 +189,7 @@ def build_files(
         on_build=announce("synthesising: some minutes"),
     )
     resources, modules = utilization(read_cells(synthesis), board.family)
-    timing, bitstream, seconds = None, None, seconds_of(synthesis)
+    timing, bitstream, seed, seconds = None, None, None, seconds_of(synthesis)
     files = dict(design)
     if board.family is Family.XC7:
         files = xilinx.with_scripts(board, files, sources)
@@ -278,22 +200,24 @@ def build_files(
             bitstream = (made / xilinx.BITSTREAM).read_bytes()
             seconds += seconds_of(made)
     elif compiles:
-        placed = place_and_route(
+        timing, placed, seed, spent = place_until_met(
             (synthesis / NETLIST).read_bytes(),
             design[CONSTRAINTS[board.family]],
             part=board.part,
             speed_grade=speed_grade,
-            on_build=announce("placing and routing: many minutes"),
+            clock_hz=sys_clk_hz,
+            seeds=seeds,
+            on_build=on_build,
         )
-        timing = read_timing(placed.report, sys_clk_hz)
         bitstream = placed.bitstream.read_bytes()
-        seconds += seconds_of(placed.bitstream.parent)
+        seconds += spent
     return BuildReport(
         board=board.name,
         config=config.name,
         part=board.part,
         toolchain=chosen,
         speed_grade=speed_grade,
+        seed=seed,
         sys_clk_hz=sys_clk_hz,
         resources=resources,
         capacity=board.capacity,

@@ -9,18 +9,23 @@ from typing import Any
 
 from kiwicha import cache
 from kiwicha.boards import yowasp
-from kiwicha.boards.stopwatch import timed
+from kiwicha.boards.stopwatch import seconds_of, timed
 from kiwicha.errors import BoardError
 
 __all__ = [
     "BITSTREAM",
+    "SEEDS",
     "Placed",
     "Step",
     "Timing",
     "arguments",
     "place_and_route",
+    "place_until_met",
     "read_timing",
 ]
+
+SEEDS = 4
+"""How many seeds of the placer are tried at most, unless the user says otherwise."""
 
 BITSTREAM = "soc.bit"
 REPORT = "report.json"
@@ -180,6 +185,53 @@ def place_and_route(
     folder = cache.build("bitstream", key, builder, on_build=on_build)
     report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
     return Placed(folder / BITSTREAM, report)
+
+
+def place_until_met(
+    netlist: bytes,
+    pins: bytes,
+    *,
+    part: str,
+    speed_grade: int | None,
+    clock_hz: int,
+    seeds: int,
+    on_build: Callable[[str], None] | None = None,
+) -> tuple[Timing, Placed, int, float]:
+    """Place and route with one seed after the other until the clock is met.
+
+    Parameters
+    ----------
+    netlist, pins, part, speed_grade
+        As for `place_and_route`.
+    clock_hz : int
+        Frequency of the clock, see `read_timing`.
+    seeds : int
+        How many are tried at most, from 1 on.
+    on_build : callable or None
+        Called with the name of each stage that takes time.
+
+    Returns
+    -------
+    tuple of Timing, Placed, int and float
+        The fastest, with its seed; the seconds that all took.
+    """
+
+    def announce(seed: int) -> Callable[[], None] | None:
+        stage = f"placing and routing with seed {seed}: many minutes"
+        return None if on_build is None else lambda: on_build(stage)
+
+    tried, seconds = [], 0.0
+    for seed in range(1, seeds + 1):
+        placed = place_and_route(
+            netlist, pins, part=part, speed_grade=speed_grade, seed=seed, on_build=announce(seed)
+        )
+        timing = read_timing(placed.report, clock_hz)
+        seconds += seconds_of(placed.bitstream.parent)
+        tried.append((timing, placed, seed))
+        if timing.is_met:
+            break
+    timing, placed, seed = max(tried, key=lambda result: result[0].fmax_mhz)
+    return timing, placed, seed, seconds
 
 
 def read_timing(report: Mapping[str, Any], clock_hz: int) -> Timing:

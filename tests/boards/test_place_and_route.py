@@ -5,9 +5,16 @@ from typing import Any
 
 import pytest
 
+from kiwicha.boards import place_and_route as place_and_route_module
 from kiwicha.boards.board import Family, load
 from kiwicha.boards.build import build_board
-from kiwicha.boards.place_and_route import arguments, place_and_route, read_timing
+from kiwicha.boards.place_and_route import (
+    Placed,
+    arguments,
+    place_and_route,
+    place_until_met,
+    read_timing,
+)
 from kiwicha.boards.synthesis import NETLIST, synthesise
 from kiwicha.errors import BoardError
 from kiwicha.isa import CONFIGS
@@ -115,6 +122,43 @@ def test_a_clock_that_is_too_slow_is_not_met() -> None:
 def test_a_clock_that_is_not_there_is_reported() -> None:
     with pytest.raises(BoardError, match=r"^design must have one clock of 75 MHz, not none$"):
         read_timing(REPORT, 75_000_000)
+
+
+@pytest.mark.parametrize(
+    ("achieved", "seeds", "chosen", "ran"),
+    [
+        ([61, 70], 4, 1, 1),
+        ([58, 59.5, 60.5, 80], 4, 3, 3),
+        ([58, 59.5, 59], 3, 2, 3),
+        ([58], 1, 1, 1),
+    ],
+)
+def test_seeds_are_tried_until_the_clock_is_met(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    achieved: list[float],
+    seeds: int,
+    chosen: int,
+    ran: int,
+) -> None:
+    tried = []
+
+    def place(netlist: bytes, pins: bytes, *, seed: int, **options: Any) -> Placed:
+        tried.append(seed)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        (folder / "seconds").write_text("100.0\n")
+        fmax = {"$glbnet$cpu.clk": clock(achieved[seed - 1], 60)}
+        return Placed(folder / "soc.bit", {**REPORT, "fmax": fmax})
+
+    monkeypatch.setattr(place_and_route_module, "place_and_route", place)
+    timing, placed, seed, seconds = place_until_met(
+        b"", b"", part=PART, speed_grade=None, clock_hz=60_000_000, seeds=seeds
+    )
+    assert tried == list(range(1, ran + 1))
+    assert (seed, placed.bitstream.parent.name) == (chosen, str(chosen))
+    assert timing.fmax_mhz == achieved[chosen - 1]
+    assert seconds == 100.0 * ran
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from support.command_line import Command
 from kiwicha.boards import build as builds
 from kiwicha.boards import serial_link
 from kiwicha.boards.bringup import replay as replays
-from kiwicha.boards.build import BuildReport
 from kiwicha.boards.place_and_route import Timing
+from kiwicha.boards.report import BuildReport
 from kiwicha.errors import BoardError
 from kiwicha.isa import CONFIGS
 from kiwicha.sim.cfu_model import CfuModel
@@ -124,6 +124,7 @@ def made(*, compiles: bool, **changes: Any) -> BuildReport:
         "part": "LFE5U-85F-6BG381C",
         "toolchain": "trellis",
         "speed_grade": None,
+        "seed": 1,
         "sys_clk_hz": 50_000_000,
         "resources": {"LUT": 10, "FF": 20},
         "capacity": {"LUT": 100, "FF": 100},

@@ -10,8 +10,8 @@ from support.command_line import Command
 
 from kiwicha.boards import build, xilinx
 from kiwicha.boards.board import Board
-from kiwicha.boards.build import BuildReport
 from kiwicha.boards.place_and_route import Step, Timing
+from kiwicha.boards.report import BuildReport
 from kiwicha.isa import Config
 
 
@@ -45,6 +45,7 @@ def report(**changes: Any) -> BuildReport:
         "part": "LFE5UM5G-85F-8BG554I",
         "toolchain": "trellis",
         "speed_grade": None,
+        "seed": 2,
         "sys_clk_hz": 60_000_000,
         "resources": {"LUT": 1200.0, "FF": 800.0},
         "capacity": {"LUT": 83640.0},
@@ -77,7 +78,7 @@ def test_what_was_made_is_written_and_shown(
     words = ("build", "ecpix5_85f", "--output", tmp_path / "out")
     code, out, err = kiwicha(*words)
     assert code == 0, err
-    assert "clock: 61.2 MHz, 60.0 MHz wanted: met" in out
+    assert "clock: 61.2 MHz, 60.0 MHz wanted: met (seed 2)" in out
     assert "1,200" in out
     assert (tmp_path / "out" / "soc.bit").read_bytes() == b"bits"
     assert (tmp_path / "out" / "soc.v").read_bytes() == b"module"

@@ -9,7 +9,7 @@ from kiwicha.boards.board import NAMES
 from kiwicha.errors import UsageError
 
 if TYPE_CHECKING:
-    from kiwicha.boards.build import BuildReport
+    from kiwicha.boards.report import BuildReport
 
 __all__ = ["build", "is_good", "require_folder", "show_report", "write_files"]
 
@@ -29,6 +29,10 @@ def build(
     speed_grade: Annotated[
         int | None, typer.Option(help="On ECP5, another speed grade than the board's: 6, 7 or 8.")
     ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="On ECP5, seeds of the placer to try until the clock is met.", min=1),
+    ] = None,
     compiles: Annotated[
         bool, typer.Option("--compile/--no-compile", help="Go on to the bitstream.")
     ] = True,
@@ -40,6 +44,7 @@ def build(
     """Build a board's system, to the bitstream if the vendor's tools are here."""
     from kiwicha.boards.board import load
     from kiwicha.boards.build import build_board
+    from kiwicha.boards.place_and_route import SEEDS
     from kiwicha.commands import console
     from kiwicha.commands.execution import find_config
 
@@ -55,6 +60,7 @@ def build(
             toolchain=toolchain,
             sys_clk_hz=None if clock is None else round(clock * 1e6),
             speed_grade=speed_grade,
+            seeds=seeds or SEEDS,
             compiles=compiles,
             on_build=show.stage,
         )
@@ -127,6 +133,7 @@ def show_report(report: "BuildReport", folder: Path) -> None:
         verdict = "met" if timing.is_met else "NOT MET"
         out.print(
             f"clock: {timing.fmax_mhz:.1f} MHz, {timing.target_mhz:.1f} MHz wanted: {verdict}"
+            f" (seed {report.seed})"
         )
         slowest = sorted(timing.path, key=lambda step: -step.delay_ns)[:_PATH_STEPS]
         path = Table(title=f"critical path, {sum(step.delay_ns for step in timing.path):.1f} ns")
