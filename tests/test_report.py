@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from support.steps import whole_copy
 
-from kiwicha import isa, report
+from kiwicha import isa, report, report_tables
 from kiwicha.isa import CONFIGS, Kernel, Where
 from kiwicha.layout import Ref
 from kiwicha.program import Layer, Program, Step
@@ -81,7 +81,7 @@ def test_what_was_not_simulated_has_no_cycles() -> None:
         None
     ] * 4
     assert {layer["cycles"] for layer in json["layers"]} == {None}
-    assert report.summary(value) == "toy on simd: 1,000 MACs"
+    assert report_tables.summary(value) == "toy on simd: 1,000 MACs"
 
 
 def test_one_inference_is_first_and_last() -> None:
@@ -101,7 +101,7 @@ def test_step_cycles_must_fit_the_program() -> None:
 
 
 def test_table_shows_layers_and_totals() -> None:
-    rows = text(report.layer_table(make()))
+    rows = text(report_tables.layer_table(make()))
     assert rows == [
         ["0", "CONV_2D", "1x2x2x8", "1,000", "500", "2.000", "simd"],
         ["1", "RESHAPE", "1x32", "-", "0", "-", "none"],
@@ -112,7 +112,7 @@ def test_table_shows_layers_and_totals() -> None:
 
 def test_table_with_the_baseline_shows_the_speed_up() -> None:
     base = make(step_cycles=[(5000, 60, 40)], inference_cycles=[6000])
-    rows = text(report.layer_table(make(), base))
+    rows = text(report_tables.layer_table(make(), base))
     assert [row[-2:] for row in rows] == [
         ["5,000", "10.0x"],
         ["0", "-"],
@@ -122,13 +122,13 @@ def test_table_with_the_baseline_shows_the_speed_up() -> None:
 
 
 def test_summary_has_time_and_use_of_the_multipliers() -> None:
-    assert report.summary(make(bit_exact=False)) == (
+    assert report_tables.summary(make(bit_exact=False)) == (
         "toy on simd: 1,000 MACs, 600 cycles, 0.0 ms at 100 MHz, 41.7 % of the multipliers, "
         "NOT bit-exact"
     )
 
 
 def test_bench_table_has_one_row_per_run() -> None:
-    assert text(report.bench_table([(make(), 1.25e6)])) == [
+    assert text(report_tables.bench_table([(make(), 1.25e6)])) == [
         ["toy", "simd", "1,000", "600", "1.667", "41.7 %", "0.0 ms", "1,250 k/s", "yes"]
     ]

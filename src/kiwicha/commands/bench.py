@@ -49,7 +49,7 @@ def bench(
     """Measure models on the simulated system, on random inputs."""
     from kiwicha import zoo
     from kiwicha.commands import console, execution
-    from kiwicha.report import bench_table, counter_table, summary
+    from kiwicha.report_tables import bench_table, counter_table, summary
 
     console.require_writable(json)
     if not models:

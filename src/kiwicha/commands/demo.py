@@ -16,7 +16,7 @@ def demo(
     """Show the bundled model at work on the simulated system on chip."""
     from kiwicha import zoo
     from kiwicha.commands import console, execution
-    from kiwicha.report import layer_table, summary
+    from kiwicha.report_tables import layer_table, summary
 
     picture = zoo.demo_pictures()[0]
     names = ["simd", *(["baseline"] if with_baseline else [])]

@@ -70,7 +70,7 @@ def run(
 ) -> None:
     """Run a model and print what every layer cost."""
     from kiwicha.commands import console, execution
-    from kiwicha.report import layer_table, summary
+    from kiwicha.report_tables import layer_table, summary
     from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
 
     _check_target(
