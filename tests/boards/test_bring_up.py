@@ -91,12 +91,16 @@ class Noisy(SimulatedBoard):
 
 def test_no_instruction_is_lost_or_executed_twice_on_a_noisy_line(simulator: Path) -> None:
     names = {"pushes", "push-pop", "fifth-push-is-refused", "mac", "random-5"}
-    wanted = [vector for vector in vectors(SIMD, count=1, seed=5) if vector.name in names]
+    wanted = [
+        Vector(vector.name, vector.instructions[:300])
+        for vector in vectors(SIMD, count=1, seed=5)
+        if vector.name in names
+    ]
     with Noisy(simulator) as board:
-        link = Link(board, tries=30, seconds_per_try=0.5)
+        link = Link(board, tries=40, seconds_per_try=0.25)
         outcomes = replay(link, SIMD, wanted)
     assert [outcome for outcome in outcomes if outcome.difference] == []
-    assert board.spoiled > 10
+    assert board.spoiled > 5
 
 
 class Faulty(cfus.Cfu):

@@ -1,19 +1,24 @@
 """The bring-up design for boards: pins, clock, scripts, and a bitstream."""
 
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
+from support.requirements import REPOSITORY
 
 from kiwicha.boards.board import load
 from kiwicha.boards.bringup.board import NAMES, load_pins
 from kiwicha.boards.bringup.top import SOURCE, bring_up_files
-from kiwicha.boards.build import build_files
+from kiwicha.boards.build import build_files, fingerprint
 from kiwicha.boards.xilinx import with_scripts
 from kiwicha.errors import BoardError, UsageError
 from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
 from kiwicha.isa_serial import SERIAL_BAUD
 
 SIMD = CONFIGS["simd"]
+RESULTS = sorted((REPOSITORY / "docs" / "results" / "bringup").glob("*.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,6 +82,18 @@ def test_what_a_board_cannot_have_is_refused() -> None:
     expected = "board must be arty_a7_35 or ulx3s_85f, not 'arty_a7_100'; the nearest is arty_a7_35"
     with pytest.raises(UsageError, match=f"^{re.escape(expected)}$"):
         load_pins("arty_a7_100")
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_results_are_of_the_design_that_is_built_now(path: Path) -> None:
+    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["build"]
+    board = load(report["board"])
+    now = fingerprint(board, bring_up_files(board, SIMD, SERIAL_BAUD), (SOURCE,))
+    assert report["inputs"] == now, f"stale: run the command of docs/bring-up.md for {path.name}"
+
+
+def test_every_board_was_measured() -> None:
+    assert {path.stem for path in RESULTS} == set(NAMES)
 
 
 @pytest.mark.synth
