@@ -130,13 +130,13 @@ def test_a_call_beside_the_engine_leaves_what_the_engine_reads() -> None:
     """The last reader of a tensor may write in its place, but not while the engine loads it."""
     heads = Heads()
     convolved = heads.conv(heads.image)
-    squared = heads.builder.tensor((1, 8, 8, 8), scale=9.0, zero_point=2)
-    heads.builder.operator("MUL", [heads.image, heads.image], [squared])
-    model = heads.builder.build([heads.image], [convolved, squared])
+    least = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
+    heads.builder.operator("MINIMUM", [heads.image, heads.image], [least])
+    model = heads.builder.build([heads.image], [convolved, least])
     program = compile_model(model, "64")
-    engine, product = program.steps
+    engine, minimum = program.steps
     assert engine.params.overlapped_steps == 1
-    assert product.kernel is Kernel.MUL
+    assert minimum.kernel is Kernel.MINIMUM
     image = RNG.integers(-128, 128, (1, 8, 8, 8), np.int8)
     expected = reference.run(compile_model(model, "simd"), [image])
     for got, wanted in zip(reference.run(program, [image]), expected, strict=True):
