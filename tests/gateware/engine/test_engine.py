@@ -1,49 +1,97 @@
 """The whole engine: lists of random jobs, from DRAM to DRAM."""
 
+import dataclasses
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
 
-from kiwicha.gateware.engine.engine import Engine
-from kiwicha.isa_engine import JobKind
-from kiwicha.sim import bench
+from kiwicha.errors import SimulationError
+from kiwicha.isa_engine import EngineError, JobKind
+from kiwicha.sim.dram_port import DramTiming
+from kiwicha.sim.engine_campaign import build_engine, run_rounds
+from kiwicha.sim.random_lists import check_random_lists, random_case
 
-TOP = "engine"
-SCRATCHPAD_BYTES = 4096
 MACS = (32, 64, 128)
-TIMINGS: dict[str, dict[str, Any]] = {
-    "ddr3": {"latency_cycles": 16, "refresh_every_cycles": 780, "refresh_cycles": 40},
-    "stubborn": {"latency_cycles": 20, "jitter_cycles": 30, "stall": 0.3},
+SMALL, USUAL = 4096, 65536
+DDR3 = DramTiming(latency_cycles=16, refresh_every_cycles=780, refresh_cycles=40)
+TIMINGS = {
+    "fast": DramTiming(latency_cycles=1),
+    "ddr3": DDR3,
+    "jitter": DramTiming(latency_cycles=20, jitter_cycles=30, stall=0.1),
+    "stubborn": DramTiming(latency_cycles=20, jitter_cycles=30, stall=0.3),
+    "refreshing": DramTiming(
+        latency_cycles=16, stall=0.6, refresh_every_cycles=300, refresh_cycles=300
+    ),
 }
 
 
-def run(macs: int, folder: Path, seed: int, timing: str, rounds: int) -> None:
-    component = Engine(macs=macs, scratchpad_bytes=SCRATCHPAD_BYTES)
-    simulator = bench.build(bench.component_verilog(component, TOP), TOP)
-    values = {
-        "seed": seed,
-        "macs": macs,
-        "scratchpad_bytes": SCRATCHPAD_BYTES,
-        "rounds": rounds,
-        "jobs": 4,
-        "kinds": list(JobKind),
-        "timing": TIMINGS[timing],
-    }
-    bench.run(simulator, TOP, "kiwicha.sim.tb_engine.lists", values, folder)
+@pytest.fixture(scope="module")
+def engine() -> Path:
+    return build_engine(64, SMALL)
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("macs", MACS)
-def test_executes_random_jobs(tmp_path: Path, macs: int, timing: str) -> None:
-    run(macs, tmp_path, macs, timing, rounds=5)
+def test_executes_random_jobs(macs: int) -> None:
+    program = build_engine(macs, SMALL)
+    for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):
+        done = check_random_lists(
+            program,
+            macs,
+            SMALL,
+            timing,
+            seed=macs,
+            rounds=40,
+            longest=4,
+            kinds=list(JobKind),
+        )
+        assert set(done) == set(JobKind)
+
+
+@pytest.mark.verilator
+def test_what_differs_is_seen(engine: Path) -> None:
+    rng = np.random.default_rng(3)
+    case = random_case(rng, 64, SMALL, [JobKind.CONV, JobKind.ADD], wanted=EngineError.NONE)
+    (good,) = run_rounds(engine, [case.given], DDR3, seed=1, host_stall=0)
+    case.check(good, "list")
+    turned = (
+        bytes([good.arena[0] ^ 1]) + good.arena[1:],
+        good.arena[:-1] + bytes([good.arena[-1] ^ 1]),
+    )
+    for arena in turned:
+        changed = dataclasses.replace(good, arena=arena)
+        with pytest.raises(SimulationError, match=r"^list \(CONV, ADD\): 1 bytes from \d+ differ$"):
+            case.check(changed, "list")
+    with pytest.raises(SimulationError, match=r"^list \(CONV, ADD\): 0x10000, not 0x0$"):
+        case.check(dataclasses.replace(good, status=1 << 16), "list")
+
+
+@pytest.mark.verilator
+def test_an_image_that_ends_early_stops_the_list(engine: Path) -> None:
+    """The last word of its weights is outside the Program's window."""
+    rng = np.random.default_rng(4)
+    case = random_case(rng, 64, SMALL, [JobKind.TABLE], wanted=EngineError.NONE)
+    shorter = dataclasses.replace(case.given, image=case.given.image[:-16])
+    (outcome,) = run_rounds(engine, [shorter], DDR3, seed=1, host_stall=0)
+    assert outcome.status == EngineError.OUTSIDE_WINDOW << 16
+    assert outcome.arena[SMALL:] == case.given.arena[SMALL:]
 
 
 @pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("timing", TIMINGS)
+@pytest.mark.parametrize("size", [SMALL, USUAL])
 @pytest.mark.parametrize("macs", MACS)
-@pytest.mark.parametrize("seed", range(100, 105))
-def test_executes_many_random_jobs(tmp_path: Path, seed: int, macs: int, timing: str) -> None:
-    run(macs, tmp_path, seed, timing, rounds=30)
+def test_executes_thousands_of_random_jobs(macs: int, size: int, timing: str) -> None:
+    done = check_random_lists(
+        build_engine(macs, size),
+        macs,
+        size,
+        TIMINGS[timing],
+        seed=size,
+        rounds=200,
+        longest=6,
+        kinds=list(JobKind),
+    )
+    assert sum(done.values()) > 300

@@ -1,0 +1,142 @@
+// Executes lists on the engine alone, with DRAM and a CPU that stall as they are told to.
+//
+// Arguments: seed, latency_cycles, jitter_cycles, stall, refresh_every_cycles, refresh_cycles (see
+// `Timing`), the share of cycles in which the CPU's side does not move, and the cycles in which an
+// instruction must be answered. Standard input has rounds: a RoundHeader, its instructions, the
+// Program's window and the arena's. Standard output gets the answers of each, and the arena as it
+// is with the last one. What must not happen ends the process with a line on standard error.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "dram.h"
+#include "verilated.h"
+
+namespace {
+
+struct RoundHeader {
+    uint32_t first_byte;
+    uint32_t program_bytes;
+    uint32_t arena_bytes;
+    uint32_t instructions;
+};
+
+/// An `EngineOp` with its index and operands.
+struct Instruction {
+    uint32_t op, index, inputs_0, inputs_1;
+};
+
+constexpr int kResetCycles = 3;
+
+class Host {
+   public:
+    Host(Vengine& top, Dram& dram, Random& random, double stall, uint64_t limit)
+        : top_(top), dram_(dram), random_(random), stall_(stall), limit_(limit) {
+        top_.commands___05Fvalid = 0;
+        top_.responses___05Fready = 0;
+        top_.rst = 1;
+        for (int k = 0; k < kResetCycles; ++k) {
+            top_.clk = 0;
+            top_.eval();
+            tick();
+        }
+        top_.rst = 0;
+    }
+
+    uint32_t ask(const Instruction& wanted) {
+        const uint64_t low = wanted.op | wanted.index << 3 |
+                             static_cast<uint64_t>(wanted.inputs_0) << 7 |
+                             static_cast<uint64_t>(wanted.inputs_1) << 39;
+        bool is_offered = false, is_taken = false;
+        for (uint64_t cycle = 0; cycle < limit_; ++cycle) {
+            const bool moves = !happens(random_, stall_);
+            is_offered = !is_taken && (is_offered || moves);
+            const uint64_t payload = is_offered ? low : random_();
+            top_.commands___05Fvalid = is_offered;
+            top_.commands___05Fpayload[0] = static_cast<uint32_t>(payload);
+            top_.commands___05Fpayload[1] = static_cast<uint32_t>(payload >> 32);
+            top_.commands___05Fpayload[2] = is_offered ? wanted.inputs_1 >> 25 : 0;
+            top_.responses___05Fready = moves;
+            settle();
+            const bool has_response = top_.responses___05Fvalid;
+            const uint32_t response = top_.responses___05Fpayload;
+            const bool takes = is_offered && top_.commands___05Fready;
+            if (has_response && !is_taken) throw Failure("a response without an instruction");
+            tick();
+            if (has_response && moves) return response;
+            is_taken |= takes;
+        }
+        throw Failure("op " + std::to_string(wanted.op) + " must be answered");
+    }
+
+   private:
+    void settle() {
+        dram_.drive();
+        top_.clk = 0;
+        top_.eval();
+        dram_.sample();
+    }
+
+    void tick() {
+        top_.clk = 1;
+        top_.eval();
+    }
+
+    Vengine& top_;
+    Dram& dram_;
+    Random& random_;
+    double stall_;
+    uint64_t limit_;
+};
+
+bool read(void* bytes, size_t size) { return std::fread(bytes, 1, size, stdin) == size; }
+
+void run(char** arguments) {
+    Random random{std::strtoull(arguments[0], nullptr, 10)};
+    const Timing timing{std::strtoull(arguments[1], nullptr, 10),
+                        std::strtoull(arguments[2], nullptr, 10), std::atof(arguments[3]),
+                        std::strtoull(arguments[4], nullptr, 10),
+                        std::strtoull(arguments[5], nullptr, 10)};
+    VerilatedContext context;
+    Vengine top{&context};
+    Dram dram{top, timing, random};
+    Host host{top, dram, random, std::atof(arguments[6]),
+              std::strtoull(arguments[7], nullptr, 10)};
+    RoundHeader round{};
+    for (int number = 0; read(&round, sizeof round); ++number) {
+        const std::string name = "round " + std::to_string(number);
+        std::vector<Instruction> instructions(round.instructions);
+        Contents& contents = dram.contents;
+        contents = {round.first_byte, round.program_bytes, {}};
+        contents.bytes.resize(round.program_bytes + round.arena_bytes);
+        if (!read(instructions.data(), sizeof(Instruction) * instructions.size()) ||
+            !read(contents.bytes.data(), contents.bytes.size()))
+            throw Failure(name + " must be complete");
+        try {
+            for (const Instruction& instruction : instructions) {
+                const uint32_t answer = host.ask(instruction);
+                std::fwrite(&answer, sizeof answer, 1, stdout);
+            }
+            if (!dram.is_idle()) throw Failure("DRAM must be idle when a list has ended");
+        } catch (const Failure& failure) {
+            throw Failure(name + ": " + failure.what());
+        }
+        std::fwrite(contents.bytes.data() + round.program_bytes, 1, round.arena_bytes, stdout);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    constexpr int kArguments = 8;
+    try {
+        if (argc != 1 + kArguments) throw Failure("wants " + std::to_string(kArguments) + " values");
+        run(argv + 1);
+    } catch (const Failure& failure) {
+        std::fprintf(stderr, "%s\n", failure.what());
+        return 1;
+    }
+    return 0;
+}
