@@ -9,9 +9,17 @@ from kiwicha import cache
 from kiwicha.boards import yowasp
 from kiwicha.boards.board import Family
 from kiwicha.boards.stopwatch import timed
-from kiwicha.boards.utilization import cells_by_module, module_names, utilization
+from kiwicha.boards.utilization import OTHER, cells_by_module, module_names, utilization
 
-__all__ = ["CELLS", "NETLIST", "read_cells", "script", "synth_xilinx_resources", "synthesise"]
+__all__ = [
+    "CELLS",
+    "NETLIST",
+    "read_cells",
+    "script",
+    "synth_xilinx_resources",
+    "synth_xilinx_utilization",
+    "synthesise",
+]
 
 NETLIST = "netlist.json"
 CELLS = "cells.json"
@@ -73,7 +81,11 @@ def synthesise(
     sources = sorted(name for name in files if name.endswith(".v"))
     commands = script(sources, top=top, family=family, has_pads=has_pads)
     contents = [part for name in sorted(files) for part in (name, files[name])]
-    key = cache.digest([commands, str(keeps_netlist), *versions.values(), *contents])
+    found = {module for name in sources for module in module_names(files[name].decode("utf-8"))}
+    # Cells are named from the top module down.
+    modules = {module.removeprefix(f"{top}.") for module in found}
+    kept = sorted(modules) if top in found else []
+    key = cache.digest([commands, str(keeps_netlist), *versions.values(), *contents, *kept])
 
     def builder(folder: Path) -> None:
         for name, raw in files.items():
@@ -81,11 +93,6 @@ def synthesise(
         with timed(folder):
             yowasp.yosys(folder, commands)
         netlist = json.loads((folder / NETLIST).read_text(encoding="utf-8"))
-        modules = {
-            module
-            for name in sources
-            for module in module_names(files[name].decode(encoding="utf-8"))
-        }
         cells = cells_by_module(netlist, modules | {"VexRiscv", "onchip"})
         (folder / CELLS).write_text(json.dumps(cells, indent=1), encoding="utf-8")
         if not keeps_netlist:
@@ -115,5 +122,14 @@ def synth_xilinx_resources(verilog: str, top: str) -> dict[str, float]:
     ToolError
         If Yosys is not installed or fails.
     """
+    return synth_xilinx_utilization(verilog, top)[0]
+
+
+def synth_xilinx_utilization(
+    verilog: str, top: str
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Return the same, and what each of its modules does; names begin with that of the top."""
     folder = synthesise({"design.v": verilog.encode()}, top=top, family=Family.XC7, has_pads=False)
-    return utilization(read_cells(folder), Family.XC7)[0]
+    total, modules = utilization(read_cells(folder), Family.XC7)
+    names = {name: top if name == OTHER else f"{top}.{name}" for name in modules}
+    return total, {names[name]: counts for name, counts in modules.items()}

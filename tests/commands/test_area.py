@@ -16,6 +16,17 @@ def test_area_needs_a_cfu(kiwicha: Command) -> None:
 def test_area_counts_resources(kiwicha: Command) -> None:
     code, out, err = kiwicha("area", "--json", "-")
     assert code == 0, err
-    resources = json.loads(out)["resources"]
+    found = json.loads(out)
+    resources, modules = found["resources"], found["modules"]
     assert resources["LUT"] > 0
     assert resources["DSP48E1"] > 0
+    assert {name: sum(counts[name] for counts in modules.values()) for name in resources} == (
+        resources
+    )
+    assert all(module.partition(".")[0] == "Cfu" for module in modules)
+    assert modules["Cfu.cfu.mac"]["DSP48E1"] > 0
+    code, out, _ = kiwicha("area")
+    assert code == 0
+    rows = [line.split("│")[1:] for line in out.splitlines() if "│" in line]
+    assert [row[0].strip() for row in rows] == [*modules, "all"]
+    assert rows[-1][1].strip() == f"{resources['LUT']:,g}"

@@ -16,7 +16,7 @@ def area(
     config: Annotated[str, typer.Option(help="A configuration with a CFU.")] = "simd",
     json: Annotated[str | None, typer.Option(help="Receives the counts; - is stdout.")] = None,
 ) -> None:
-    """Synthesise the CFU for Xilinx 7 series and count LUT, FF, DSP and block RAM."""
+    """Synthesise the CFU for Xilinx 7 series and count LUT, FF, DSP and block RAM by module."""
     from rich.table import Table
 
     from kiwicha.commands import console
@@ -31,18 +31,25 @@ def area(
         )
         raise UsageError(f"config must be one with a CFU ({with_cfu}), not {config!r}")
 
-    from kiwicha.boards.synthesis import synth_xilinx_resources
+    from kiwicha.boards.synthesis import synth_xilinx_utilization
     from kiwicha.gateware.cfu import verilog
     from kiwicha.gateware.engine.multiply_accumulate import Vendor
 
     with console.display() as show:
         show.stage(f"synthesising the CFU of {config}")
-        resources = synth_xilinx_resources(verilog(hardware, Vendor.XILINX7), _TOP)
+        resources, modules = synth_xilinx_utilization(verilog(hardware, Vendor.XILINX7), _TOP)
+    # Cells keep the name of their module where optimization does not join modules.
+    modules = {name: counts for name, counts in modules.items() if any(counts.values())}
     if json is not None:
-        console.write_json(json, {"config": config, "family": _FAMILY, "resources": resources})
+        found = {"config": config, "family": _FAMILY, "resources": resources, "modules": modules}
+        console.write_json(json, found)
     if json != console.STDOUT:
         table = Table(title=f"CFU of {config}, synth_xilinx -family {_FAMILY}")
+        table.add_column("module")
         for name in resources:
             table.add_column(name, justify="right")
-        table.add_row(*(f"{count:,g}" for count in resources.values()))
+        for module, counts in modules.items():
+            table.add_row(module, *(f"{count:,g}" for count in counts.values()))
+        table.add_section()
+        table.add_row("all", *(f"{count:,g}" for count in resources.values()))
         console.stdout().print(table)
