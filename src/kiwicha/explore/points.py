@@ -42,7 +42,8 @@ BOARDS = {name: _left(capacity) for name, capacity in CAPACITY.items() if "BRAM3
 _ENGINE_LUT, _LUT_PER_MAC, _LUT_PER_LANE, _LUT_PER_TIER_MULTIPLIER = 6_060, 23, 410, 80
 _CODEC_LUT = 650
 _MOST_MAC_DSP, _DSP_PER_LANE, _DSP_PER_TIER_MULTIPLIER = 64, 2, 2
-_BRAM_BYTES, _ENGINE_BRAM = 4096, 0.5
+# A bank of the scratchpad has lines of 16 bytes; true dual-port memories are 4 bytes wide.
+_SCRATCHPAD_STEP_BYTES, _SCRATCHPAD_STEP_BRAM, _ENGINE_BRAM = 32 * 1024, 8, 0.5
 _MACS_PER_WEIGHT_BRAM = 8
 
 
@@ -75,7 +76,8 @@ def resources(config: Config) -> tuple[float, float, float]:
     lut += _LUT_PER_TIER_MULTIPLIER * (tier - 1)
     dsp = min(macs, _MOST_MAC_DSP) + _DSP_PER_LANE * lanes
     dsp += _DSP_PER_TIER_MULTIPLIER * min(tier, LANES)
-    bram = config.scratchpad_bytes / _BRAM_BYTES + macs / _MACS_PER_WEIGHT_BRAM + _ENGINE_BRAM
+    steps = -(-config.scratchpad_bytes // _SCRATCHPAD_STEP_BYTES)
+    bram = steps * _SCRATCHPAD_STEP_BRAM + macs / _MACS_PER_WEIGHT_BRAM + _ENGINE_BRAM
     return float(lut), float(dsp), bram
 
 
