@@ -2,12 +2,17 @@
 
 import csv
 import json
+from concurrent.futures import Executor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.command_line import Command
 from support.requirements import module
 from support.two_heads import two_heads
+
+from kiwicha.explore import confirm as confirmation
+from kiwicha.isa import Config
 
 
 @pytest.fixture
@@ -33,6 +38,30 @@ def test_explore_shows_the_front_and_writes_all_points(
     found = json.loads(study.read_text())
     assert found["models"] == ["heads"]
     assert {c["config"] for c in found["configurations"] if c["front"]} == set(best)
+
+
+def test_explore_sets_what_was_confirmed_beside_the_prediction(
+    kiwicha: Command, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def confirm(models: list[bytes], configs: list[Config], executor: Executor) -> Any:
+        asked.extend(config.name for config in configs)
+        counts = {"LUT": 1234.0, "DSP48E1": 5.0, "BRAM36": 6.5}
+        return {name: confirmation.Confirmed((4_000_000,), True, counts) for name in asked}
+
+    monkeypatch.setattr(confirmation, "confirm", confirm)
+    study = tmp_path / "study.json"
+    words = ["--trials", 4, "--study", tmp_path / "s.journal", "--json", study, "--confirm", 1]
+    code, out, err = kiwicha("explore", model, *words, "--workers", 1)
+    assert code == 0, err
+    assert "4,000,000" in out
+    assert "1,234" in out
+    assert "confirmed in" in out
+    points = json.loads(study.read_text())["configurations"]
+    (point,) = (point for point in points if "confirmed" in point)
+    assert [point["config"]] == asked
+    assert point["confirmed"]["cycles"] == [4_000_000]
 
 
 def test_explore_names_what_is_wrong(kiwicha: Command, model: Path, tmp_path: Path) -> None:
