@@ -41,3 +41,11 @@ def test(session: nox.Session) -> None:
     """Run the tests."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("pytest", "-n", "2", *session.posargs)
+
+
+@nox.session
+def sweep(session: nox.Session) -> None:
+    """Check every combination of the parameters of convolutions in the reference executor."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    environment = {"PYTHONPATH": "tests"}
+    session.run("python", "-m", "support.reference_sweep", *session.posargs, env=environment)

@@ -4,57 +4,33 @@ Compiled for every configuration and run in the reference executor; compiled for
 the C kernels.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
-from support import oracle, sweep
+from support import reference_sweep, sweep
 
 from kiwicha.compiler import compile_model
 from kiwicha.firmware import native
-from kiwicha.isa import CONFIGS
-from kiwicha.sim import reference
 
-BLOCK = 108
+BLOCK = reference_sweep.BLOCK
 """Combinations that one test asks the oracle about."""
 SAMPLE_STEP = 23
 """In continuous integration: every so many-th combination. No divisor of the parameters' counts."""
-REFERENCE_CONFIGS = (*CONFIGS, "64")
 
 
 def test_there_are_enough() -> None:
     assert len(set(sweep.COMBINATIONS)) == len(sweep.COMBINATIONS) >= 3000
 
 
-def check(combinations: list[sweep.Combination], executables: dict[str, Path]) -> None:
-    cases = [sweep.case(combination) for combination in combinations]
-    groups = {
-        interpreter: [
-            case
-            for combination, case in zip(combinations, cases, strict=True)
-            if combination.is_unsigned == (interpreter is oracle.LITERT)
-        ]
-        for interpreter in (oracle.MICRO, oracle.LITERT)
-    }
-    answers = {
-        id(case): answer
-        for interpreter, members in groups.items()
-        for case, answer in zip(members, oracle.ask(members, interpreter), strict=True)
-    }
-    problems = []
-    for combination, case in zip(combinations, cases, strict=True):
-        answer = answers[id(case)]
-        assert answer.outputs is not None, f"{combination}: {answer.error}"
-        (expected,) = answer.outputs
-        for config in REFERENCE_CONFIGS:
-            program = compile_model(case.model, config)
-            (got,) = reference.run(program, case.inputs)
-            if not np.array_equal(got, expected):
-                problems.append(f"{combination} {config}: reference")
-            if config not in executables:
-                continue
-            inputs = [array.tobytes() for array in case.inputs]
-            result = native.run_native(executables[config], program.to_bytes(), inputs, outputs=1)
+def check(combinations: Sequence[sweep.Combination], executables: dict[str, Path]) -> None:
+    problems = reference_sweep.differing(combinations)
+    found = reference_sweep.answers(combinations)
+    for combination, (case, expected) in zip(combinations, found, strict=True):
+        inputs = [array.tobytes() for array in case.inputs]
+        for config, executable in executables.items():
+            program = compile_model(case.model, config).to_bytes()
+            result = native.run_native(executable, program, inputs, outputs=1)
             if result.outputs != (expected.tobytes(),):
                 problems.append(f"{combination} {config}: C kernels, {result.status.name}")
     assert not problems
@@ -72,3 +48,17 @@ def test_sample(first: int, executables: dict[str, Path]) -> None:
 @pytest.mark.parametrize("first", range(0, len(sweep.COMBINATIONS), BLOCK))
 def test_every_combination(first: int, executables: dict[str, Path]) -> None:
     check(sweep.COMBINATIONS[first : first + BLOCK], executables)
+
+
+def test_the_sweep_reports_what_differs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = SAMPLE[:2]
+    assert reference_sweep.differing(few) == []
+    right = reference_sweep.answers(few)
+    wrong = [right[0], (right[1][0], right[1][1] ^ 1)]
+    monkeypatch.setattr(reference_sweep, "answers", lambda combinations: wrong)
+    configs = reference_sweep.REFERENCE_CONFIGS
+    assert reference_sweep.differing(few) == [f"{few[1]} {config}" for config in configs]
+    assert reference_sweep.main(["--jobs", "1", "--step", "2000"]) == 0
+    assert "3 of 3 combinations" in capsys.readouterr().out

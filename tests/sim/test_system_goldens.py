@@ -1,14 +1,21 @@
-"""Public models on the simulated system on chip, byte for byte what TensorFlow Lite Micro gives."""
+"""Public models on the simulated system on chip, byte for byte what their interpreters give.
+
+That is TensorFlow Lite Micro for int8, and LiteRT with its reference kernels for uint8.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
+from support import oracle, requirements
 
 from kiwicha.compiler.cycles import predict_program
-from kiwicha.compiler.driver import compile_model
+from kiwicha.compiler.driver import compile_model, compile_stages
 from kiwicha.isa import ENGINE_CONFIGS
+from kiwicha.sim import reference
 from kiwicha.sim.system import run_program
 
 pytestmark = pytest.mark.verilator
@@ -20,6 +27,25 @@ NIGHTLY = [
     "mlperf_vww_96_int8",
     "cfu_mobilenetv2_160_035",
 ]
+
+UNSIGNED = ["mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant"]
+CYCLES = {UNSIGNED[0]: 360_000, UNSIGNED[1]: 6_500_000}
+"""What an inference of a uint8 model may take with 64 products per cycle."""
+DETECTOR = "ssd_mobilenet_v1_coco_quant"
+DETECTOR_CYCLES = 14_000_000
+
+
+def photograph(name: str, size: int) -> np.ndarray:
+    """Give a public photograph as uint8 [1, size, size, 3]."""
+    with Image.open(requirements.find_in_models(f"inputs/{name}")) as opened:
+        picture = opened.convert("RGB").resize((size, size), Image.Resampling.BILINEAR)
+    return np.asarray(picture, np.uint8)[None]
+
+
+def given_by_litert(model: Path, image: np.ndarray) -> tuple[np.ndarray, ...]:
+    (answer,) = oracle.ask([oracle.Case(model.read_bytes(), (image,))], oracle.LITERT)
+    assert answer.outputs is not None, answer.error
+    return answer.outputs
 
 
 def check_goldens(model: Path, goldens: list[Any], config: str) -> None:
@@ -64,3 +90,47 @@ def test_one_golden_on_the_baseline(
     zoo_model: Callable[[str], Path], golden_cases: Callable[[str], list[Any]], model: str
 ) -> None:
     check_goldens(zoo_model(model), golden_cases(model)[:1], "baseline")
+
+
+def check_unsigned(model: Path, config: str) -> None:
+    program = compile_model(model, config)
+    image = photograph("grace_hopper.bmp", program.inputs[0].shape[1])
+    (expected,) = given_by_litert(model, image)
+    result = run_program(program, [image.tobytes()], inferences=2)
+    assert result.outputs == (expected.tobytes(),)
+    predicted, _ = predict_program(program)
+    assert abs(predicted / result.last_cycles - 1) < 0.05
+    if config == "64":
+        assert result.last_cycles <= CYCLES[model.stem]
+
+
+def test_a_photograph_in_uint8(zoo_model: Callable[[str], Path]) -> None:
+    check_unsigned(zoo_model(UNSIGNED[0]), "64")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("config", ["32", "64", "128"])
+@pytest.mark.parametrize("model", UNSIGNED)
+def test_photographs_in_uint8(zoo_model: Callable[[str], Path], model: str, config: str) -> None:
+    check_unsigned(zoo_model(model), config)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(7200)
+def test_boxes_on_a_photograph(zoo_model: Callable[[str], Path]) -> None:
+    model = zoo_model(DETECTOR)
+    compilation = compile_stages(model, "64")
+    program = compilation.program
+    image = photograph("cat.bmp", 300)
+    result = run_program(program, [image.tobytes()], inferences=2)
+    raw = reference.run(program, [image])
+    assert result.outputs == tuple(tensor.tobytes() for tensor in raw)
+    assert result.last_cycles <= DETECTOR_CYCLES
+    assert compilation.detection is not None
+    found = compilation.detection.find(*raw).outputs
+    boxes, classes, scores, count = given_by_litert(model, image)
+    np.testing.assert_array_equal(found[1], classes)
+    np.testing.assert_array_equal(found[3], count)
+    np.testing.assert_allclose(found[0], boxes, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found[2], scores, rtol=0, atol=1e-5)
