@@ -14,6 +14,11 @@ from kiwicha.compiler.allocate import Buffer, lower_bound, place
 from kiwicha.errors import CapacityError
 from kiwicha.isa import ALIGNMENT_BYTES
 
+UNSIGNED_MODELS = [
+    "mobilenet_v1_0.25_128_quant",
+    "mobilenet_v2_1.0_224_quant",
+    "ssd_mobilenet_v1_coco_quant",
+]
 INT8_MODELS = [
     "cfu_mobilenetv2_160_035",
     "hello_world_int8",
@@ -83,10 +88,18 @@ def test_nearly_all_plans_reach_their_bound() -> None:
 
 
 @pytest.mark.parametrize("config", ["baseline", "simd", "64", "128"])
-@pytest.mark.parametrize("name", INT8_MODELS)
+@pytest.mark.parametrize("name", [*INT8_MODELS, UNSIGNED_MODELS[0]])
 def test_public_models_reach_the_bound(name: str, config: str, zoo_model) -> None:
     plan = compile_stages(zoo_model(name), config).memory
     assert plan.arena_bytes == plan.lower_bound_bytes == peak([p.buffer for p in plan.placements])
+
+
+@pytest.mark.parametrize(
+    "config", ["baseline", "simd", pytest.param("64", marks=pytest.mark.nightly)]
+)
+@pytest.mark.parametrize("name", UNSIGNED_MODELS[1:])
+def test_large_public_models_reach_the_bound(name: str, config: str, zoo_model) -> None:
+    test_public_models_reach_the_bound(name, config, zoo_model)
 
 
 @pytest.mark.parametrize("config", ["baseline", "simd", "64"])

@@ -119,6 +119,23 @@ def test_a_model_of_the_cpu_has_no_list() -> None:
     assert found == {}
 
 
+JOINED = (28538, 451757, 270391, 68580, 24838, 11253)
+"""Cycles of the copies of the public detector's head, measured on the simulated system."""
+LOOKED_UP = (41470, 12316, 3838, 1901, 804, 9342)
+"""The same of its tables."""
+
+
+def test_copies_and_tables_take_what_was_measured(zoo_model) -> None:
+    program = compile_model(zoo_model("ssd_mobilenet_v1_coco_quant"), "64")
+    for kernel, measured in ((Kernel.COPY, JOINED), (Kernel.LOOKUP, LOOKED_UP)):
+        found = []
+        for step in program.steps:
+            if step.kernel is kernel:
+                alone = dataclasses.replace(program, steps=(step,))
+                found.append(predict_program(alone)[0])
+        assert found == pytest.approx(measured, rel=0.15)
+
+
 def job(**fields: int) -> EngineJob:
     """Give a convolution of 1x1 whose other fields are 0 or 1."""
     basis = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)

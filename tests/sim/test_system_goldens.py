@@ -127,6 +127,8 @@ def test_boxes_on_a_photograph(zoo_model: Callable[[str], Path]) -> None:
     raw = reference.run(program, [image])
     assert result.outputs == tuple(tensor.tobytes() for tensor in raw)
     assert result.last_cycles <= DETECTOR_CYCLES
+    predicted, _ = predict_program(program)
+    assert abs(predicted / result.last_cycles - 1) < 0.05
     assert compilation.detection is not None
     found = compilation.detection.find(*raw).outputs
     boxes, classes, scores, count = given_by_litert(model, image)

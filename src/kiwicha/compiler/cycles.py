@@ -1,10 +1,11 @@
 """Predicted cycles of the engine's lists, from their descriptors; see `engine_threads`."""
 
+import math
 from collections.abc import Sequence
 
 from kiwicha.compiler.engine_threads import JobCycles, Threads
 from kiwicha.engine_list import read_list
-from kiwicha.isa import Softmax
+from kiwicha.isa import Copy, Lookup, Softmax
 from kiwicha.isa_engine import TABLE_ENTRIES, EngineJob, EngineRun, EngineTransfer
 from kiwicha.program import Program, Step
 
@@ -19,6 +20,13 @@ SOFTMAX_ENTRY_CYCLES = 100
 SOFTMAX_LONG_ENTRY_CYCLES = 43
 """The same in rows of more entries than int8 has values, which have a table of outputs; measured
 for 1001 entries."""
+COPY_RUN_CYCLES = 25
+"""What COPY takes for each run, and in `COPY_BYTE_CYCLES` for each byte; stores bound it. Measured
+in the detector of the public models, whose head joins runs of 12 to 546 bytes."""
+COPY_BYTE_CYCLES = 4.6
+LOOKUP_CYCLES = 400
+"""What LOOKUP takes, and in `LOOKUP_BYTE_CYCLES` for each byte; measured there, too."""
+LOOKUP_BYTE_CYCLES = 17.2
 CPU_STEP_CYCLES = 3000
 """Assumed for any other step of the CPU between or behind lists."""
 
@@ -46,8 +54,8 @@ def predict_list(
 def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[JobCycles]]]]:
     """Return the predicted cycles of an inference, and of each list by the number of its step.
 
-    Steps of the CPU are little more than assumed: they are meant to be few and small.
-    Of a list counts what the steps beside it do not hide.
+    Steps of the CPU other than SOFTMAX, COPY and LOOKUP are little more than assumed: they are
+    meant to be few and small. Of a list counts what the steps beside it do not hide.
     """
     lists = {}
     total = 0
@@ -62,8 +70,7 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[Jo
             found.jobs, found.transfers, params.macs, program.config.requantizer_cycles
         )
         beside = program.steps[number + 1 :][: params.overlapped_steps]
-        hidden = min(sum(map(_cpu_cycles, beside)), lists[number][0])
-        total += LIST_CPU_CYCLES + lists[number][0] - hidden
+        total += LIST_CPU_CYCLES + lists[number][0] - _hidden(beside, lists[number][0])
     return total, lists
 
 
@@ -80,11 +87,16 @@ def predict_layers(program: Program) -> list[int]:
             layers[step.layer] += _cpu_cycles(step)
             continue
         total, jobs = lists[number]
-        hidden = min(step.params.overlapped_steps * CPU_STEP_CYCLES, total)
+        hidden = _hidden(program.steps[number + 1 :][: step.params.overlapped_steps], total)
         ends = [max(job.end - hidden, 0) for job in jobs[:-1]] + [total - hidden + LIST_CPU_CYCLES]
         for job, start, end in zip(jobs, [0, *ends[:-1]], ends, strict=True):
             layers[step.layer + job.layer] += end - start
     return layers
+
+
+def _hidden(beside: Sequence[Step], total: int) -> int:
+    """Return how many of a list's cycles steps of the CPU that run beside it take."""
+    return min(sum(map(_cpu_cycles, beside)), total)
 
 
 def _cpu_cycles(step: Step) -> int:
@@ -92,4 +104,9 @@ def _cpu_cycles(step: Step) -> int:
     if isinstance(params, Softmax):
         entry = SOFTMAX_LONG_ENTRY_CYCLES if params.depth > TABLE_ENTRIES else SOFTMAX_ENTRY_CYCLES
         return params.rows * (SOFTMAX_CYCLES + entry * params.depth)
+    if isinstance(params, Copy):
+        run = COPY_RUN_CYCLES + COPY_BYTE_CYCLES * params.run_bytes
+        return round(math.prod(params.shape) * run)
+    if isinstance(params, Lookup):
+        return round(LOOKUP_CYCLES + LOOKUP_BYTE_CYCLES * params.input.bytes)
     return CPU_STEP_CYCLES
