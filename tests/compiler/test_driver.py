@@ -143,3 +143,19 @@ def test_needs_no_hardware_library() -> None:
     assert not {"amaranth", "migen", "litex"} & set(modules)
     assert not {f"kiwicha.{x}" for x in ("gateware", "sim", "firmware", "boards")} & roots
     assert "kiwicha.compiler" in roots
+
+
+@pytest.mark.nightly
+def test_a_large_model_takes_moderate_time_and_memory(zoo_model) -> None:
+    code = """
+import resource, sys
+from kiwicha.compiler import compile_model
+compile_model(sys.argv[1], "64")
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss)
+"""
+    command = [sys.executable, "-c", code, str(zoo_model("mobilenet_v2_1.0_224_quant"))]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    seconds, kilobytes = map(float, done.stdout.split())
+    assert seconds <= 20
+    assert kilobytes <= 2_000_000
