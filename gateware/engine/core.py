@@ -58,7 +58,7 @@ class Core(wiring.Component):
     macs : int
         Products per cycle, 32, 64 or 128.
     scratchpad_bytes : int
-        A power of two from 1024 to 262144.
+        A multiple of 1024 up to 262144.
     lanes : int or None
         Of the requantizer: 4, or one for each output of the array, which None is.
     vendor : Vendor

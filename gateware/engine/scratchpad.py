@@ -9,7 +9,7 @@ from kiwicha.isa_engine import LINE_BYTES
 
 __all__ = ["Scratchpad"]
 
-_MIN_BYTES = 1024
+_UNIT_BYTES = 1024
 _MAX_BYTES = 256 * 1024
 
 
@@ -18,7 +18,9 @@ class Scratchpad(wiring.Component):
 
     The two lines that an unaligned read touches are in different banks, so it takes one access.
 
-    Port ``read``: latency 3 cycles, one read per cycle, any alignment; addresses wrap at the size.
+    Port ``read``: latency 3 cycles, one read per cycle, any alignment. Addresses wrap at the size,
+    or if that is not a power of two, at the next one: bytes between them are unspecified, and
+    writes to them change nothing.
     Port ``line``: one access per cycle, a write or a read; a read's latency is 2 cycles. A write is
     seen by reads of both ports that start in a later cycle; a line read, or an unaligned read whose
     memory access (one cycle after its address) falls in the cycle of the write, returns what was
@@ -29,7 +31,7 @@ class Scratchpad(wiring.Component):
     Parameters
     ----------
     size_bytes : int
-        A power of two from 1024 to 262144.
+        A multiple of 1024 up to 262144.
 
     Members
     -------
@@ -58,10 +60,10 @@ class Scratchpad(wiring.Component):
     LINE_LATENCY = 2
 
     def __init__(self, *, size_bytes: int) -> None:
-        is_valid = isinstance(size_bytes, int) and _MIN_BYTES <= size_bytes <= _MAX_BYTES
-        if not is_valid or size_bytes & (size_bytes - 1):
+        is_valid = isinstance(size_bytes, int) and 0 < size_bytes <= _MAX_BYTES
+        if not is_valid or size_bytes % _UNIT_BYTES:
             raise ValueError(
-                f"size_bytes must be a power of two from {_MIN_BYTES} to {_MAX_BYTES},"
+                f"size_bytes must be a multiple of {_UNIT_BYTES} up to {_MAX_BYTES},"
                 f" not {size_bytes!r}"
             )
         self.size_bytes = size_bytes

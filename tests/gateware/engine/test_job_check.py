@@ -12,7 +12,7 @@ from kiwicha.isa_engine import EngineError, EngineJob, EngineTransfer, JobFlag, 
 from kiwicha.sim.engine_lists import make_job
 from kiwicha.sim.random_jobs import random_work
 
-SCRATCHPAD_BYTES = 4096
+SCRATCHPAD_BYTES = 56 * 1024
 TRANSFERS = 3
 JOBS = 5
 LEGAL = {
@@ -166,7 +166,13 @@ def test_takes_transfers_apart() -> None:
         {**expected, "is_program": 1, "is_store": 1},
     )
     load = EngineTransfer(0x7FFF_FFF0, 0, SCRATCHPAD_BYTES, 0, 0)
-    expected = {"offset": 0x7FF_FFFF, "line": 0, "lines": 256, "last_bytes": 0, "wait_jobs": 0}
+    expected = {
+        "offset": 0x7FF_FFFF,
+        "line": 0,
+        "lines": SCRATCHPAD_BYTES // 16,
+        "last_bytes": 0,
+        "wait_jobs": 0,
+    }
     assert check_transfer(load) == (EngineError.NONE, {**expected, "is_program": 0, "is_store": 0})
 
 

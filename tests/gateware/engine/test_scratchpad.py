@@ -11,23 +11,18 @@ from kiwicha.sim import bench
 
 TOP = "scratchpad"
 BENCH = "kiwicha.sim.tb_scratchpad.random_accesses"
-SIZE_BYTES = 8192
-
-
-@pytest.fixture(scope="module")
-def simulator() -> Path:
-    return bench.build(bench.component_verilog(Scratchpad(size_bytes=SIZE_BYTES), TOP), TOP)
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("seed", range(2))
-def test_equals_an_array_of_bytes(simulator: Path, tmp_path: Path, seed: int) -> None:
-    values = {"seed": seed, "size_bytes": SIZE_BYTES, "count": 15_000}
+@pytest.mark.parametrize("size_bytes", [8192, 7168])
+def test_equals_an_array_of_bytes(tmp_path: Path, size_bytes: int) -> None:
+    simulator = bench.build(bench.component_verilog(Scratchpad(size_bytes=size_bytes), TOP), TOP)
+    values = {"seed": size_bytes, "size_bytes": size_bytes, "count": 15_000}
     bench.run(simulator, TOP, BENCH, values, tmp_path)
 
 
-@pytest.mark.parametrize("size_bytes", [0, 512, 3000, 512 * 1024, 65536.0, "64"])
+@pytest.mark.parametrize("size_bytes", [0, -1024, 512, 3000, 512 * 1024, 65536.0, "64"])
 def test_rejects_bad_size(size_bytes: Any) -> None:
-    message = f"size_bytes must be a power of two from 1024 to 262144, not {size_bytes!r}"
+    message = f"size_bytes must be a multiple of 1024 up to 262144, not {size_bytes!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Scratchpad(size_bytes=size_bytes)
