@@ -9,6 +9,8 @@
 #include "platform.h"
 
 enum window { WINDOW_PROGRAM, WINDOW_ARENA };
+enum access { ACCESS_READ, ACCESS_WRITE };
+enum { WORD_BYTES = 4, RUNNING_BIT = 31 };
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory,
                                                        const void *params)
@@ -60,6 +62,37 @@ enum kiwicha_status kiwicha_wait_engine(void)
 uint32_t kiwicha_engine_status(void)
 {
     return kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_STATUS, 0, 0, 0);
+}
+
+/* Whether words can be accessed now. */
+static enum kiwicha_status check_words(uint32_t address, const uint32_t *words, uint32_t count)
+{
+    const uint32_t size = KIWICHA_CONFIG_SCRATCHPAD_BYTES;
+    if (words == NULL || count == 0 || address % WORD_BYTES != 0 || address >= size ||
+        count > (size - address) / WORD_BYTES) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    return kiwicha_engine_status() >> RUNNING_BIT ? KIWICHA_STATUS_ENGINE : KIWICHA_STATUS_OK;
+}
+
+enum kiwicha_status kiwicha_peek_engine(uint32_t address, uint32_t *words, uint32_t count)
+{
+    const enum kiwicha_status status = check_words(address, words, count);
+    for (uint32_t k = 0; status == KIWICHA_STATUS_OK && k < count; k++) {
+        words[k] = kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_PEEK, ACCESS_READ,
+                                   address + k * WORD_BYTES, 0);
+    }
+    return status;
+}
+
+enum kiwicha_status kiwicha_poke_engine(uint32_t address, const uint32_t *words, uint32_t count)
+{
+    const enum kiwicha_status status = check_words(address, words, count);
+    for (uint32_t k = 0; status == KIWICHA_STATUS_OK && k < count; k++) {
+        kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_PEEK, ACCESS_WRITE,
+                       address + k * WORD_BYTES, words[k]);
+    }
+    return status;
 }
 
 #define COUNTER(name)                                                                              \

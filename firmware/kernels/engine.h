@@ -36,6 +36,21 @@ enum kiwicha_status kiwicha_wait_engine(void);
  */
 uint32_t kiwicha_engine_status(void);
 
+/**
+ * Reads words of the scratchpad, without a cache between: what jobs have written needs no transfer
+ * to DRAM before a CPU step can use it. About 10 cycles for each word.
+ *
+ * @param address of the first one, in bytes from the start of the scratchpad; a multiple of 4
+ * @param words receives them
+ * @param count 1 or more
+ * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if they are not all in the scratchpad, or
+ *     KIWICHA_STATUS_ENGINE while a list runs
+ */
+enum kiwicha_status kiwicha_peek_engine(uint32_t address, uint32_t *words, uint32_t count);
+
+/** Writes words of the scratchpad; else as `kiwicha_peek_engine`. */
+enum kiwicha_status kiwicha_poke_engine(uint32_t address, const uint32_t *words, uint32_t count);
+
 /** Returns how many words `kiwicha_read_engine_cycles` gives for a step. */
 uint32_t kiwicha_engine_cycle_words(const struct kiwicha_engine_run *run);
 
