@@ -36,6 +36,8 @@ def predict_list(
     transfers: Sequence[EngineTransfer],
     macs: int,
     requantizer_cycles: int = 1,
+    *,
+    decoder_slack: float = 1.0,
 ) -> tuple[int, list[JobCycles]]:
     """Return the cycles of a list, and of its jobs.
 
@@ -47,8 +49,10 @@ def predict_list(
         Products per cycle.
     requantizer_cycles : int
         As `kiwicha.isa.Config.requantizer_cycles`.
+    decoder_slack : float
+        See `Threads`.
     """
-    return Threads(jobs, transfers, macs, requantizer_cycles).run()
+    return Threads(jobs, transfers, macs, requantizer_cycles, decoder_slack=decoder_slack).run()
 
 
 def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[JobCycles]]]]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwicha.compiler.engine_work import Work, job_work
-from kiwicha.isa_engine import LINE_BYTES, EngineJob, EngineTransfer
+from kiwicha.isa_engine import LINE_BYTES, EngineJob, EngineTransfer, JobFlag
 
 __all__ = ["DRAM_BYTES_PER_CYCLE", "JobCycles", "Threads"]
 
@@ -124,6 +124,8 @@ class Threads:
         Products per cycle.
     requantizer_cycles : int
         As `kiwicha.isa.Config.requantizer_cycles`.
+    decoder_slack : float
+        By what the decoder's time for a group of a coded stream is multiplied.
     """
 
     def __init__(
@@ -132,8 +134,11 @@ class Threads:
         transfers: Sequence[EngineTransfer],
         macs: int,
         requantizer_cycles: int = 1,
+        *,
+        decoder_slack: float = 1.0,
     ) -> None:
         self._jobs = jobs
+        self._decoder_slack = decoder_slack
         self._transfers = transfers
         self._works = [job_work(job, macs, requantizer_cycles) for job in jobs]
         self._groups = [
@@ -193,7 +198,9 @@ class Threads:
         else:
             start += DRAM_LATENCY_CYCLES
         self._port_free = start + lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
-        needed = work.fill_cycles + (0 if group else work.first_fill_cycles)
+        needed: float = work.fill_cycles + (0 if group else work.first_fill_cycles)
+        if self._jobs[job].flags & JobFlag.CODED:
+            needed *= self._decoder_slack
         self._fill_ends.append(max(self._port_free, start + needed))
 
     def _transfer_time(self) -> float:
