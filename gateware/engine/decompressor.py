@@ -59,6 +59,15 @@ class Decompressor(wiring.Component):
         The last group of a stream was passed on, and the stream is good.
     is_bad : ``Out(1)``
         The stream has an error; stays until the next reset.
+
+    Attributes
+    ----------
+    source : DecompressorInput
+        What takes the streams.
+    group : Signal
+        The group that was taken last.
+    fsm : FSM
+        What is being done.
     """
 
     def __init__(self) -> None:
@@ -70,11 +79,13 @@ class Decompressor(wiring.Component):
             "ends": Out(1),
             "is_bad": Out(1),
         })
+        self.source = DecompressorInput()
+        self.group = Signal(DECODED_GROUP)
 
     def elaborate(self, platform: object) -> Module:
         """Connect input and lanes; build the output and the walk through a group."""
         m = Module()
-        m.submodules.input = source = DecompressorInput()
+        m.submodules.input = source = self.source
         m.submodules.lanes = lanes = DecompressorLanes()
         wiring.connect(m, wiring.flipped(self.stored), source.stored)
         is_coded, is_settled, is_empty = Signal(), Signal(), Signal(init=1)
@@ -90,12 +101,12 @@ class Decompressor(wiring.Component):
         ]
         with m.If(is_coded & ~source.chunks.valid & source.is_used_up):
             m.d.sync += self.is_bad.eq(1)
-        group = Signal(DECODED_GROUP)
+        group = self.group
         # Beats of the head, then steps of the body.
         left = Signal(BEAT_COUNT_BITS + _PART_BITS)
         with m.If(takes_head | lanes.steps):
             m.d.sync += left.eq(left - 1)
-        with m.FSM():
+        with m.FSM() as self.fsm:
             self._begin(m, source, lanes, group, left, is_coded, is_settled, writes_table)
             with m.State("HEAD"):
                 m.d.comb += gives_head.eq(source.heads.valid & is_settled)

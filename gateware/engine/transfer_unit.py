@@ -42,6 +42,13 @@ class TransferUnit(wiring.Component):
         Line of the read access that was taken 2 cycles ago.
     done : ``Out(1)``
         A transfer is complete.
+
+    Attributes
+    ----------
+    line, lines_left : Signal
+        The next line, and the lines from there on.
+    fsm : FSM
+        What is being done.
     """
 
     def __init__(self) -> None:
@@ -57,13 +64,14 @@ class TransferUnit(wiring.Component):
             "read_data": In(8 * LINE_BYTES),
             "done": Out(1),
         })
+        self.line, self.lines_left = Signal(LINE_BITS), Signal(LINE_BITS + 1)
 
     def elaborate(self, platform: object) -> Module:
         """Build the walk through the lines."""
         m = Module()
         step = self.transfers.payload
         access = self.accesses.payload
-        line, lines_left = Signal(LINE_BITS), Signal(LINE_BITS + 1)
+        line, lines_left = self.line, self.lines_left
         takes, is_last, mask = Signal(), Signal(), Signal(LINE_BYTES)
         last_mask = Cat((step.last_bytes > k) | (step.last_bytes == 0) for k in range(LINE_BYTES))
         m.d.comb += [
@@ -83,7 +91,7 @@ class TransferUnit(wiring.Component):
         with m.If(takes):
             m.d.sync += [line.eq(line + 1), lines_left.eq(lines_left - 1)]
         self._store(m, takes & step.is_store, mask)
-        with m.FSM():
+        with m.FSM() as self.fsm:
             with m.State("WAIT"):
                 m.d.sync += [line.eq(step.line), lines_left.eq(step.lines)]
                 with m.If(self.transfers.valid & (self.jobs_done >= step.wait_jobs)):

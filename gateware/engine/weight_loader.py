@@ -54,6 +54,13 @@ class WeightLoader(wiring.Component):
         Nor is there a job.
     is_bad_stream : ``Out(1)``
         The stream of job ``number`` is bad; stays.
+
+    Attributes
+    ----------
+    groups_left, is_first : Signal
+        Groups of the job whose fill is not commanded yet; none of it was begun.
+    fsm : FSM
+        What is being done.
     """
 
     def __init__(self, *, macs: int, has_codec: bool) -> None:
@@ -83,14 +90,15 @@ class WeightLoader(wiring.Component):
             "is_idle": Out(1),
             "is_bad_stream": Out(1),
         })
+        self.decompressor = Decompressor() if has_codec else RawStreams()
+        self.groups_left, self.is_first = Signal(16), Signal()
 
     def elaborate(self, platform: object) -> Module:
         """Build the walk through jobs and groups."""
         m = Module()
-        decompressor = Decompressor() if self.has_codec else RawStreams()
-        m.submodules.decompressor = decompressor
+        m.submodules.decompressor = decompressor = self.decompressor
         job = self.jobs.payload
-        groups_left, is_first, has_words = Signal(16), Signal(), Signal()
+        groups_left, is_first, has_words = self.groups_left, self.is_first, Signal()
         m.d.comb += [
             has_words.eq(job.words != 0),
             self.requests.payload.offset.eq(job.offset),
@@ -104,7 +112,7 @@ class WeightLoader(wiring.Component):
         self._decode(m, decompressor, has_words, is_first, groups_left == 1)
         with m.If(decompressor.ends):
             m.d.sync += self.number.eq(self.number + 1)
-        with m.FSM():
+        with m.FSM() as self.fsm:
             with m.State("IDLE"):
                 m.d.comb += self.is_idle.eq(~self.jobs.valid & self.is_between)
                 m.d.sync += [groups_left.eq(job.groups), is_first.eq(1)]
