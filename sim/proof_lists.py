@@ -123,6 +123,11 @@ def transfer_fetcher(dut: TransferFetcher) -> Rules:
     return rules
 
 
+def _in_state(fsm: Any, *names: str) -> Value:
+    """Return whether a component is in one of these states."""
+    return Cat(fsm.state == fsm.encoding[name] for name in names).any()
+
+
 def transfer_unit(dut: TransferUnit) -> Rules:
     """State that the lines lie in the transfer, and what is asked for is what it says."""
 
@@ -131,6 +136,8 @@ def transfer_unit(dut: TransferUnit) -> Rules:
         assume_stream(m, dut.transfers, "transfers")
         assume_stream(m, dut.loaded, "loaded")
         check_stream(m, dut.requests, "requests")
+        _waiting_access(m, dut)
+        works = _in_state(dut.fsm, "LOAD", "STORE")
         m.d.comb += [
             # So says `TransferFetcher`.
             Assume((step.lines != 0) & (step.line + step.lines <= 1 << LINE_BITS)),
@@ -142,6 +149,38 @@ def transfer_unit(dut: TransferUnit) -> Rules:
             Assert(~dut.requests.valid | (asked.words == step.lines)),
             Assert(~dut.requests.valid | (asked.is_write == step.is_store)),
             Assert(~dut.requests.valid | (asked.is_program == step.is_program)),
+            # What the others follow from.
+            Assert(_in_state(dut.fsm, *dut.fsm.encoding)),
+            Assert(_in_state(dut.fsm, "WAIT") | dut.transfers.valid),
+            Assert(~_in_state(dut.fsm, "LOAD") | ~step.is_store),
+            Assert(~_in_state(dut.fsm, "STORE") | step.is_store),
+            Assert(~_in_state(dut.fsm, "REQUEST") | (dut.lines_left == step.lines)),
+            Assert(~works | ((dut.lines_left != 0) & (dut.lines_left <= step.lines))),
+            Assert(
+                ~(works | _in_state(dut.fsm, "REQUEST"))
+                | (dut.line + dut.lines_left == step.line + step.lines)
+            ),
         ]
 
     return rules
+
+
+def _waiting_access(m: Module, dut: TransferUnit) -> None:
+    """State that an access that waits stays; that of a store may end when there is no room."""
+    access = dut.accesses
+    payload = Value.cast(access.payload)
+    line = Value.cast(access.payload.line)
+    waits, is_write = Signal(name="access_waits"), Signal(name="access_was_write")
+    earlier = Signal(len(payload), name="earlier_access")
+    earlier_line = Signal(len(line), name="earlier_line")
+    m.d.sync += [
+        waits.eq(access.valid & ~access.ready),
+        is_write.eq(access.payload.is_write),
+        earlier.eq(payload),
+        earlier_line.eq(line),
+    ]
+    m.d.comb += [
+        Assert(~(waits & is_write) | (access.valid & (payload == earlier))),
+        Assert(~(waits & ~is_write) | access.valid | ~dut.writer_has_room),
+        Assert(~waits | (line == earlier_line)),
+    ]

@@ -45,17 +45,12 @@ BOUNDED_CYCLES = 12
             2,
             id="transfer-fetcher",
         ),
+        pytest.param(TransferUnit, proof_lists.transfer_unit, 2, id="transfer-unit"),
     ],
 )
 def test_holds_for_ever(tmp_path: Path, make: Any, rules: Any, steps: int) -> None:
     component = make()
     prove(component, rules(component), tmp_path, steps=steps, is_inductive=True)
-
-
-@pytest.mark.parametrize("steps", [7, pytest.param(BOUNDED_CYCLES, marks=pytest.mark.nightly)])
-def test_transfers_stay_in_their_lines(tmp_path: Path, steps: int) -> None:
-    component = TransferUnit()
-    prove(component, proof_lists.transfer_unit(component), tmp_path, steps=steps)
 
 
 @pytest.mark.parametrize("macs", [64, 128])
