@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from kiwicha.errors import SimulationError
-from kiwicha.isa_engine import EngineError, JobKind
+from kiwicha.isa_engine import TRANSFER_FLAG, EngineError, EngineTransfer, JobKind
 from kiwicha.sim.dram_port import DramTiming
-from kiwicha.sim.engine_campaign import build_engine, run_rounds
+from kiwicha.sim.engine_campaign import Round, build_engine, run_rounds
 from kiwicha.sim.random_lists import check_random_lists, random_case
 
 MACS = (32, 64, 128)
-SMALL, USUAL = 4096, 65536
+SMALL, USUAL, UNEVEN = 4096, 65536, 56 * 1024
 DDR3 = DramTiming(latency_cycles=16, refresh_every_cycles=780, refresh_cycles=40)
 TIMINGS = {
     "fast": DramTiming(latency_cycles=1),
@@ -81,7 +81,7 @@ def test_an_image_that_ends_early_stops_the_list(engine: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("timing", TIMINGS)
-@pytest.mark.parametrize("size", [SMALL, USUAL])
+@pytest.mark.parametrize("size", [SMALL, USUAL, UNEVEN])
 @pytest.mark.parametrize("macs", MACS)
 def test_executes_thousands_of_random_jobs(macs: int, size: int, timing: str) -> None:
     done = check_random_lists(
@@ -95,3 +95,21 @@ def test_executes_thousands_of_random_jobs(macs: int, size: int, timing: str) ->
         kinds=list(JobKind),
     )
     assert sum(done.values()) > 300
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+def test_uneven_scratchpad_ends_where_it_says() -> None:
+    """Bytes up to the last one are loaded and stored; one more is refused."""
+    last = EngineTransfer(0, UNEVEN - 16, 16, 0, 0)
+    back = EngineTransfer(16, UNEVEN - 16, 16 | TRANSFER_FLAG, 0, 0)
+    behind = EngineTransfer(16, UNEVEN, 16 | TRANSFER_FLAG, 0, 0)
+    arena = bytes(range(16)) + bytes(16)
+    rounds = [
+        Round(b"".join(step.pack() for step in steps), arena, len(steps) << 16, 10**6)
+        for steps in ((last, back), (last, behind))
+    ]
+    good, bad = run_rounds(build_engine(64, UNEVEN), rounds, DDR3, seed=1, host_stall=0)
+    assert (good.status, good.arena) == (0, arena[:16] * 2)
+    assert bad.status == EngineError.OUTSIDE_SCRATCHPAD << 16 | 1 << 15 | 1
+    assert bad.arena == arena
