@@ -80,6 +80,6 @@ def example_study() -> dict[str, Any]:
                 "confirmed": {"cycles": [101], "bit_exact": True, "resources": {}},
             },
             {"config": "32", "front": False, "reason": "", "cycles": 150, "bram": 20.5, **costs},
-            {"config": "64-256k", "front": False, "reason": "bram 72.5 of 35.5"},
+            {"config": "64-256k", "front": False, "reason": "bram 72.5 of 37"},
         ],
     }
