@@ -64,7 +64,7 @@ class TransferUnit(wiring.Component):
             "read_data": In(8 * LINE_BYTES),
             "done": Out(1),
         })
-        self.line, self.lines_left = Signal(LINE_BITS), Signal(LINE_BITS + 1)
+        self.line, self.lines_left = Signal(LINE_BITS), Signal(LINE_BITS + 1, name="lines_left")
 
     def elaborate(self, platform: object) -> Module:
         """Build the walk through the lines."""
