@@ -11,6 +11,7 @@ from support.requirements import REPOSITORY
 from kiwicha.board_documents import build_command
 from kiwicha.boards.board import Family, load
 from kiwicha.boards.build import fingerprint
+from kiwicha.boards.capacity import XC7_SYSTEM
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, generated
 from kiwicha.isa import ALL_CONFIGS
 
@@ -40,6 +41,27 @@ def test_results_are_of_the_hardware_that_is_built_now(path: Path) -> None:
     now = fingerprint(board, files, speed_grade=report["speed_grade"])
     assert report["inputs"] == now, stale
     assert report["versions"] == {name: constraint(name) for name in report["versions"]}, stale
+
+
+def report_of(name: str) -> dict[str, Any]:
+    path = REPOSITORY / "docs" / "results" / "boards" / f"{name}.json"
+    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return report
+
+
+def test_the_smaller_arty_has_room_for_64() -> None:
+    used = report_of("arty_a7_35-64")["resources"]
+    assert used["LUT"] <= 18_000
+    assert used["BRAM36"] <= 48
+    assert used["DSP48E1"] <= 88
+
+
+def test_what_the_system_takes_beside_the_cfu_is_as_measured() -> None:
+    report = report_of("arty_a7_35-64")
+    for name, taken in XC7_SYSTEM.items():
+        modules = report["modules"].items()
+        rest = sum(counts[name] for module, counts in modules if not module.startswith("Cfu"))
+        assert rest == pytest.approx(taken, rel=0.03)
 
 
 def test_what_resources_and_clock_depend_on_makes_results_stale() -> None:
