@@ -20,13 +20,15 @@ from kiwicha.sim.system import run_program
 
 pytestmark = pytest.mark.verilator
 
-IN_EVERY_RUN = ["person_detect", "mlperf_kws_ref_model", "mlperf_ad01_int8"]
-NIGHTLY = [
-    *IN_EVERY_RUN,
+SHORT = ["person_detect", "mlperf_kws_ref_model", "mlperf_ad01_int8"]
+"""What the instruction tier computes in seconds of simulation."""
+WITH_GOLDENS = [
+    *SHORT,
     "mlperf_pretrainedResnet_quant",
     "mlperf_vww_96_int8",
     "cfu_mobilenetv2_160_035",
 ]
+WITHOUT_GOLDENS = ["hello_world_int8", "micro_speech_quantized"]
 
 UNSIGNED = ["mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant"]
 CYCLES = {UNSIGNED[0]: 360_000, UNSIGNED[1]: 6_500_000}
@@ -59,8 +61,10 @@ def check_goldens(model: Path, goldens: list[Any], config: str) -> None:
             assert abs(predicted / result.last_cycles - 1) < 0.05, golden.name
 
 
-@pytest.mark.parametrize("config", ["simd", "64"])
-@pytest.mark.parametrize("model", IN_EVERY_RUN)
+@pytest.mark.parametrize(
+    ("model", "config"),
+    [*((model, "simd") for model in SHORT), *((model, "64") for model in WITH_GOLDENS)],
+)
 def test_one_golden(
     zoo_model: Callable[[str], Path],
     golden_cases: Callable[[str], list[Any]],
@@ -70,10 +74,22 @@ def test_one_golden(
     check_goldens(zoo_model(model), golden_cases(model)[:1], config)
 
 
+@pytest.mark.parametrize("config", ["simd", "64"])
+@pytest.mark.parametrize("model", WITHOUT_GOLDENS)
+def test_models_without_goldens(zoo_model: Callable[[str], Path], model: str, config: str) -> None:
+    path = zoo_model(model)
+    program = compile_model(path, config)
+    values = np.random.default_rng(3).integers(-128, 128, program.inputs[0].shape, np.int8)
+    (answer,) = oracle.ask([oracle.Case(path.read_bytes(), (values,))])
+    assert answer.outputs is not None, answer.error
+    result = run_program(program, [values.tobytes()], inferences=2)
+    assert result.outputs == (answer.outputs[0].tobytes(),)
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("config", ["simd", "32", "64", "128"])
-@pytest.mark.parametrize("model", NIGHTLY)
+@pytest.mark.parametrize("model", WITH_GOLDENS)
 def test_all_goldens(
     zoo_model: Callable[[str], Path],
     golden_cases: Callable[[str], list[Any]],
@@ -85,7 +101,7 @@ def test_all_goldens(
 
 @pytest.mark.nightly
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("model", NIGHTLY)
+@pytest.mark.parametrize("model", WITH_GOLDENS)
 def test_one_golden_on_the_baseline(
     zoo_model: Callable[[str], Path], golden_cases: Callable[[str], list[Any]], model: str
 ) -> None:
@@ -104,13 +120,14 @@ def check_unsigned(model: Path, config: str) -> None:
         assert result.last_cycles <= CYCLES[model.stem]
 
 
-def test_a_photograph_in_uint8(zoo_model: Callable[[str], Path]) -> None:
-    check_unsigned(zoo_model(UNSIGNED[0]), "64")
+@pytest.mark.parametrize("model", UNSIGNED)
+def test_a_photograph_in_uint8(zoo_model: Callable[[str], Path], model: str) -> None:
+    check_unsigned(zoo_model(model), "64")
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("config", ["32", "64", "128"])
+@pytest.mark.parametrize("config", ["32", "128"])
 @pytest.mark.parametrize("model", UNSIGNED)
 def test_photographs_in_uint8(zoo_model: Callable[[str], Path], model: str, config: str) -> None:
     check_unsigned(zoo_model(model), config)
