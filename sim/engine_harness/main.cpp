@@ -102,8 +102,7 @@ void run(char** arguments) {
     VerilatedContext context;
     Vengine top{&context};
     Dram dram{top, timing, random};
-    Host host{top, dram, random, std::atof(arguments[6]),
-              std::strtoull(arguments[7], nullptr, 10)};
+    Host host{top, dram, random, std::atof(arguments[6]), std::strtoull(arguments[7], nullptr, 10)};
     RoundHeader round{};
     for (int number = 0; read(&round, sizeof round); ++number) {
         const std::string name = "round " + std::to_string(number);
@@ -132,7 +131,8 @@ void run(char** arguments) {
 int main(int argc, char** argv) {
     constexpr int kArguments = 8;
     try {
-        if (argc != 1 + kArguments) throw Failure("wants " + std::to_string(kArguments) + " values");
+        if (argc != 1 + kArguments)
+            throw Failure("wants " + std::to_string(kArguments) + " values");
         run(argv + 1);
     } catch (const Failure& failure) {
         std::fprintf(stderr, "%s\n", failure.what());

@@ -60,7 +60,9 @@ def _only_for(
 
 
 def _limits(layer: EngineLayer, producer: EngineLayer) -> bool:
-    """Whether a TABLE only limits what its producer can give."""
+    """Whether a TABLE only limits what its producer, whose results are clamped, can give."""
+    if producer.kind is JobKind.TABLE:
+        return False
     values = np.arange(producer.clamp[0], producer.clamp[1] + 1)
     results = layer.tables[values.astype(np.int8).view(np.uint8), 0]
     return np.array_equal(results, values.clip(results[0], results[-1]))
