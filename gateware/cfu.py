@@ -96,7 +96,8 @@ class Cfu(wiring.Component):
         decoded = decoder.o
         cycles = Signal(32)
         accepts = Signal()
-        is_stalled, is_engine_busy = Signal(), Signal()
+        is_stalled = Signal()
+        is_engine_busy = Signal()
         answer = Signal(32)
         m.d.sync += cycles.eq(cycles + 1)
         m.d.comb += [
@@ -164,7 +165,8 @@ class Cfu(wiring.Component):
         m.submodules.requantize = requantize = RequantizeUnit(multipliers=multipliers)
         held = Signal(DECODED)
         held_inputs = [Signal(32, name=f"held_inputs_{k}") for k in range(2)]
-        is_held, is_waiting = Signal(), Signal()
+        is_held = Signal()
+        is_waiting = Signal()
         timer = Signal(range(_PUSH_TIMER_START + 1))
         words_pending = Signal(range(RESULT_FIFO_DEPTH + 1))
 
@@ -217,6 +219,12 @@ class Cfu(wiring.Component):
         with m.If(is_refused):
             m.d.comb += answer.eq(UNKNOWN_RESPONSE + self.cmd.payload.function_id)
 
+        self._answer_late(m, mac, requantize, held, is_waiting)
+
+    def _answer_late(
+        self, m: Module, mac: Mac, requantize: RequantizeUnit, held: data.View, is_waiting: Signal
+    ) -> None:
+        """Answer the held instruction that waits for a unit."""
         read = mac.o.payload
         has_answer = Signal()
         late_answer = Signal(32)
@@ -364,7 +372,8 @@ def verilog(config: Config, vendor: Vendor = Vendor.GENERIC) -> str:
     m = Module()
     m.submodules.cfu = cfu = Cfu(config=config, vendor=vendor)
     m.domains.sync = domain = ClockDomain()
-    domain.clk, domain.rst = Signal(name="clk"), Signal(name="reset")
+    domain.clk = Signal(name="clk")
+    domain.rst = Signal(name="reset")
     ports = [domain.clk, domain.rst]
     for channel, interface, is_command in (("cmd", cfu.cmd, True), ("rsp", cfu.rsp, False)):
         fields = {"valid": interface.valid, "ready": interface.ready}

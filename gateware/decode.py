@@ -102,7 +102,7 @@ class Decoder(wiring.Component):
             is_listed[name] = (group == its_group) & (op == its_op) & (index < count)
             m.d.comb += self.o[name].eq(is_listed[name])
         if self.has_engine:
-            is_listed["engine"] = Signal()
+            is_listed["engine"] = Signal(name="is_engine")
             for its_op, count in ENGINE_INDEXES.items():
                 with m.If((group == Group.ENGINE) & (op == its_op) & (index < count)):
                     m.d.comb += is_listed["engine"].eq(1)

@@ -110,12 +110,19 @@ class Mac(wiring.Component):
         command = self.i.payload
         passes = LANES // self.multipliers
 
-        operation_s1, operation_s2, operation_s3 = (Signal(_OPERATION) for _ in range(3))
-        value_s1, value_s2, value_s3 = (Signal(32) for _ in range(3))
+        operation_s1 = Signal(_OPERATION)
+        operation_s2 = Signal(_OPERATION)
+        operation_s3 = Signal(_OPERATION)
+        value_s1 = Signal(32)
+        value_s2 = Signal(32)
+        value_s3 = Signal(32)
         weights_s1 = Signal(32)
-        pass_s1, next_pass = Signal(range(passes)), Signal(range(passes))
-        advances, takes = Signal(), Signal()
-        is_pixel_s1, has_passes_s1 = Signal(), Signal()
+        pass_s1 = Signal(range(passes))
+        next_pass = Signal(range(passes))
+        advances = Signal()
+        takes = Signal()
+        is_pixel_s1 = Signal()
+        has_passes_s1 = Signal()
         m.d.comb += [
             advances.eq(~self.o.valid | self.o.ready),
             has_passes_s1.eq(operation_s1.mac | operation_s1.mac_lanes | operation_s1.push),

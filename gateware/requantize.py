@@ -179,12 +179,15 @@ class Requantizer(wiring.Component):
     def _elaborate_sequence(self, m: Module) -> None:
         """Build one register that is shifted left, multiplied and shifted right."""
         command, kind = self.i.payload, self.o.payload.kind
-        value, shift = Signal(signed(32)), Signal(signed(6))
+        value = Signal(signed(32))
+        shift = Signal(signed(6))
         # Twice the multiplier: the result is the high half of the product.
         multiplier = Signal(32)
         # The last bit that was shifted out, and whether one before it was set.
-        half, is_above = Signal(), Signal()
-        step, total = Signal(range(6)), Signal(signed(36))
+        half = Signal()
+        is_above = Signal()
+        step = Signal(range(6))
+        total = Signal(signed(36))
         self._sum_products(m, step, value, multiplier, total)
         with m.FSM():
             with m.State("IDLE"):
@@ -232,7 +235,8 @@ class Requantizer(wiring.Component):
         The products of the low halves, of the mixed ones and of the high halves follow each other;
         half a word is dropped before the mixed ones, and before the last.
         """
-        half_value, half_multiplier = Signal(signed(17)), Signal(signed(17))
+        half_value = Signal(signed(17))
+        half_multiplier = Signal(signed(17))
         addend = Signal(total.shape())
         m.d.sync += [
             half_value.eq(Mux(step[1], value[16:].as_signed(), value[:16])),

@@ -103,7 +103,9 @@ class RequantizeUnit(wiring.Component):
         with m.If(self.outputs.valid):
             m.d.sync += parameters.eq(self.outputs.payload)
 
-        lane, is_busy, accumulator = Signal(range(LANES)), Signal(), Signal(signed(32))
+        lane = Signal(range(LANES))
+        is_busy = Signal()
+        accumulator = Signal(signed(32))
         if self.multipliers == LANES:
             pixel = Signal(data.ArrayLayout(signed(32), LANES))
             with m.If(is_busy):

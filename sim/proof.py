@@ -83,7 +83,8 @@ def prove(
 def _stays(m: Module, stream: Any, rule: Any, name: str, *, has_payload: bool) -> None:
     """Add a rule: what is offered stays until it is taken."""
     value = Value.cast(stream.payload)
-    waits, earlier = Signal(name=f"{name}_waits"), Signal(len(value), name=f"{name}_earlier")
+    waits = Signal(name=f"{name}_waits")
+    earlier = Signal(len(value), name=f"{name}_earlier")
     m.d.sync += [waits.eq(stream.valid & ~stream.ready), earlier.eq(value)]
     is_same = value == earlier if has_payload else 1
     m.d.comb += rule(~waits | (stream.valid & is_same))

@@ -80,7 +80,8 @@ def _feed(m: Module, dut: DmaWriter, words: Signal, asked: Signal) -> tuple[Sign
 
     Return the beats that came and that left, and those since there was room.
     """
-    came, left = Signal(PORT_ADDRESS_BITS), Signal(PORT_ADDRESS_BITS)
+    came = Signal(PORT_ADDRESS_BITS)
+    left = Signal(PORT_ADDRESS_BITS)
     since_room = Signal(range(DmaWriter.ROOM + 1))
     takes_data = dut.port.beats.valid & dut.port.beats.ready
     earlier = Signal.like(since_room)
@@ -152,7 +153,8 @@ def memory_port(dut: MemoryPort) -> Rules:
             assume_stream(m, its_reader.commands, f"commands_{number}")
         assume_stream(m, dut.writer.commands, "write_commands")
         assume_stream(m, dut.writer.beats, "write_beats")
-        reads, came = Signal(8), Signal()
+        reads = Signal(8)
+        came = Signal()
         clients = [*dut.readers, dut.writer]
         asks = cmd.valid & cmd.ready & ~cmd.payload.we
         m.d.sync += [reads.eq(reads + asks - rdata.valid), came.eq(rdata.valid)]

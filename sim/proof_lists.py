@@ -29,7 +29,8 @@ _NONE = EngineError.NONE
 
 def _constant(m: Module, value: Any) -> None:
     """Assume that an input does not change."""
-    earlier, is_later = Signal(len(value), name="constant"), Signal()
+    earlier = Signal(len(value), name="constant")
+    is_later = Signal()
     m.d.sync += [earlier.eq(value), is_later.eq(1)]
     m.d.comb += Assume(~is_later | (value == earlier))
 
@@ -63,7 +64,8 @@ def job_check(dut: JobCheck) -> Rules:
 
     def rules(m: Module, submodules: Any) -> None:
         words = Signal(JOB.size)
-        number, earlier = Signal(range(JOB_WORDS + 1)), Signal.like(dut.error)
+        number = Signal(range(JOB_WORDS + 1))
+        earlier = Signal.like(dut.error)
         m.d.sync += earlier.eq(dut.error)
         with m.If(dut.takes):
             m.d.sync += number.eq(number + 1)
@@ -84,7 +86,8 @@ def job_fetcher(dut: JobFetcher) -> Rules:
 
     def rules(m: Module, submodules: Any) -> None:
         job, weights = dut.jobs.payload, dut.weights.payload
-        has_error, failed = dut.error != _NONE, Signal()
+        has_error = dut.error != _NONE
+        failed = Signal()
         m.d.sync += failed.eq(has_error)
         assume_stream(m, dut.beats, "beats")
         _constant(m, dut.transfers)
@@ -170,7 +173,8 @@ def _waiting_access(m: Module, dut: TransferUnit) -> None:
     access = dut.accesses
     payload = Value.cast(access.payload)
     line = Value.cast(access.payload.line)
-    waits, is_write = Signal(name="access_waits"), Signal(name="access_was_write")
+    waits = Signal(name="access_waits")
+    is_write = Signal(name="access_was_write")
     earlier = Signal(len(payload), name="earlier_access")
     earlier_line = Signal(len(line), name="earlier_line")
     m.d.sync += [

@@ -95,7 +95,9 @@ class StandInCore(wiring.Component):
         m = Module()
         m.submodules.digests = digests = SyncFIFO(width=_LINE_BITS, depth=2)
         m.submodules.scratchpad = scratchpad = Scratchpad(size_bytes=self.scratchpad_bytes)
-        beats_left, value, following = Signal(16), Signal(_LINE_BITS), Signal(_LINE_BITS)
+        beats_left = Signal(16)
+        value = Signal(_LINE_BITS)
+        following = Signal(_LINE_BITS)
         is_filling = Signal()
         salt = Cat(self.weights_are_tables, self.weights_are_unsigned, self.weight_zero_point)
         m.d.comb += [
@@ -118,7 +120,9 @@ class StandInCore(wiring.Component):
             m.d.comb += [digests.w_en.eq(1), digests.w_data.eq(value)]
             m.d.sync += is_filling.eq(0)
 
-        writes, line, result = Signal(), Signal(LINE_ACCESS.members["line"]), Signal(_LINE_BITS)
+        writes = Signal()
+        line = Signal(LINE_ACCESS.members["line"])
+        result = Signal(_LINE_BITS)
         access = self.accesses.payload
         m.d.comb += [
             self.accesses.ready.eq(~writes & ~self.stall),
@@ -131,7 +135,8 @@ class StandInCore(wiring.Component):
             self.read_data.eq(scratchpad.line_read_data),
             scratchpad.read_address.eq(self.job.first_address),
         ]
-        groups_left, delay = Signal(16), Signal(16)
+        groups_left = Signal(16)
+        delay = Signal(16)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.sync += [

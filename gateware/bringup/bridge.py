@@ -87,7 +87,8 @@ class Bridge(wiring.Component):
             burst.count.eq(reader.count),
         ]
         status = Signal(SerialStatus)
-        is_hello, is_broken = Signal(), Signal()
+        is_hello = Signal()
+        is_broken = Signal()
         bytes_left = Signal(range(longest + 1))
         at = Signal(range(longest))
         said = Const(int.from_bytes(self.hello.pack(), "little"), 8 * SerialHello.size_bytes())
@@ -165,7 +166,8 @@ class Bridge(wiring.Component):
         bytes_left: Signal,
     ) -> None:
         """Build what a request does; its answer starts in the next cycle unless it executes."""
-        last_number, has_last = Signal(8), Signal()
+        last_number = Signal(8)
+        has_last = Signal()
         m.d.sync += [status.eq(SerialStatus.OK), has_last.eq(0)]
         m.next = "NUMBER"
         with m.If((reader.op == SerialOp.HELLO) & reader.is_empty):

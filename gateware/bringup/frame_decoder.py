@@ -44,7 +44,9 @@ class FrameDecoder(wiring.Component):
         m = Module()
         m.submodules.crc = crc = catalog.CRC32_ISO_HDLC(data_width=8).create()
         bytes_left = Signal(8)
-        is_first, owes_zero, is_bad = Signal(init=1), Signal(), Signal()
+        is_first = Signal(init=1)
+        owes_zero = Signal()
+        is_bad = Signal()
         is_code = bytes_left == 0
         is_end = self.i.valid & (self.i.payload == 0)
         m.d.comb += [

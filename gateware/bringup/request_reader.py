@@ -70,7 +70,8 @@ class RequestReader(wiring.Component):
         """Build counts of bytes and words, and the registers of the words."""
         m = Module()
         has_op = Signal()
-        is_dropped, is_fresh = Signal(), Signal(init=1)
+        is_dropped = Signal()
+        is_fresh = Signal(init=1)
         byte = Signal(range(_WORD_BYTES))
         place = Signal(range(3))
         second = Signal(32)

@@ -65,14 +65,22 @@ class ConvWalker(wiring.Component):
         m.submodules.kernel_rows = kernel_rows = KernelRows()
         m.submodules.pace = pace = Pace()
 
-        is_walking, is_last_window = Signal(), Signal()
-        columns_left, runs_left, words_left = Signal(16), Signal(8), Signal(16)
+        is_walking = Signal()
+        is_last_window = Signal()
+        columns_left = Signal(16)
+        runs_left = Signal(8)
+        words_left = Signal(16)
         pixel_offset, run_offset, offset = (
             Signal(POSITION, name=n) for n in ("pixel", "run", "word")
         )
-        first_index, index = Signal(INDEX_BITS), Signal(INDEX_BITS)
-        ends_run, ends_row, ends_pixel, ends_window = Signal(), Signal(), Signal(), Signal()
-        issues, takes_window = Signal(), Signal()
+        first_index = Signal(INDEX_BITS)
+        index = Signal(INDEX_BITS)
+        ends_run = Signal()
+        ends_row = Signal()
+        ends_pixel = Signal()
+        ends_window = Signal()
+        issues = Signal()
+        takes_window = Signal()
         m.d.comb += [
             ends_run.eq(words_left == 1),
             ends_row.eq(ends_run & (runs_left == 1)),

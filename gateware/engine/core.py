@@ -174,7 +174,8 @@ class Core(wiring.Component):
         )
         m.submodules.conv, m.submodules.depthwise, m.submodules.table = walkers
         operation = Signal(OPERATION)
-        valid, ends = Signal(), Signal()
+        valid = Signal()
+        ends = Signal()
         for walker, is_chosen in chosen:
             m.d.comb += [
                 walker.job.eq(self.job),

@@ -60,7 +60,8 @@ class Counters(wiring.Component):
         m.submodules.ends = ends = Memory(shape=_BITS, depth=MAX_JOBS, init=[])
         write, read = ends.write_port(), ends.read_port()
         counts = [Signal(_BITS, name=counter.name.lower()) for counter in EngineCounter]
-        counter_s1, reads_job_s1 = Signal(_BITS), Signal()
+        counter_s1 = Signal(_BITS)
+        reads_job_s1 = Signal()
         m.d.comb += [
             self.total.eq(counts[EngineCounter.TOTAL]),
             write.addr.eq(self.job_number),

@@ -88,8 +88,12 @@ class Decompressor(wiring.Component):
         m.submodules.input = source = self.source
         m.submodules.lanes = lanes = DecompressorLanes()
         wiring.connect(m, wiring.flipped(self.stored), source.stored)
-        is_coded, is_settled, is_empty = Signal(), Signal(), Signal(init=1)
-        writes_table, gives_head, takes_head = Signal(), Signal(), Signal()
+        is_coded = Signal()
+        is_settled = Signal()
+        is_empty = Signal(init=1)
+        writes_table = Signal()
+        gives_head = Signal()
+        takes_head = Signal()
         self._table(m, source, lanes, writes_table)
         has_room = self._output(m, source, lanes, gives_head, takes_head, is_empty)
         m.d.comb += [
@@ -202,7 +206,9 @@ class Decompressor(wiring.Component):
         ``is_empty``: no step is to be taken. Returns whether the values of a step could be.
         """
         beat = Signal(8 * BEAT_BYTES, reset_less=True)
-        part, is_whole, takes_values = Signal(_PART_BITS), Signal(), Signal()
+        part = Signal(_PART_BITS)
+        is_whole = Signal()
+        takes_values = Signal()
         has_room = ~is_whole | self.beats.ready
         m.d.comb += [
             takes_values.eq(~is_empty & has_room),

@@ -57,7 +57,10 @@ class DecompressorInput(wiring.Component):
         m = Module()
         beat = Signal(8 * BEAT_BYTES, reset_less=True)
         number = Signal(range(_CHUNKS_PER_BEAT))
-        is_full, has_room, takes_chunk, takes = Signal(), Signal(), Signal(), Signal()
+        is_full = Signal()
+        has_room = Signal()
+        takes_chunk = Signal()
+        takes = Signal()
         check = Signal(CHECK_BITS)
         m.d.comb += [
             self.chunks.valid.eq(is_full),

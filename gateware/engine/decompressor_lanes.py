@@ -59,7 +59,8 @@ class DecompressorLanes(wiring.Component):
         earlier, later, left, asking = (
             Signal(LANES, name=name) for name in ("earlier", "later", "left", "asking")
         )
-        loads, is_blocked = Signal(), Signal()
+        loads = Signal()
+        is_blocked = Signal()
         m.d.comb += [
             self.is_waiting.eq(earlier.any() | later.any()),
             self.chunks.ready.eq(earlier.any()),

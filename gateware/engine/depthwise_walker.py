@@ -52,17 +52,25 @@ class DepthwiseWalker(wiring.Component):
         m.submodules.kernel_rows = kernel_rows = KernelRows()
         m.submodules.pace = pace = Pace()
 
-        is_walking, is_last_window = Signal(), Signal()
-        results_left, skips_left, phases_left = Signal(16), Signal(8), Signal(8)
+        is_walking = Signal()
+        is_last_window = Signal()
+        results_left = Signal(16)
+        skips_left = Signal(8)
+        phases_left = Signal(8)
         offset = Signal(POSITION)
         # Index of the first kernel row inside, in phase 0 and in the current phase.
         window_index, phase_index, index = (
             Signal(INDEX_BITS, name=name) for name in ("window_index", "phase_index", "index")
         )
-        is_first, is_column_start, is_row_start = Signal(), Signal(), Signal()
+        is_first = Signal()
+        is_column_start = Signal()
+        is_row_start = Signal()
         is_beyond = Signal()
-        ends_column, ends_phases, ends_window = Signal(), Signal(), Signal()
-        issues, takes_window = Signal(), Signal()
+        ends_column = Signal()
+        ends_phases = Signal()
+        ends_window = Signal()
+        issues = Signal()
+        takes_window = Signal()
         m.d.comb += [
             is_beyond.eq(offset >= job.row_span),
             ends_column.eq(kernel_rows.is_last | is_beyond),

@@ -71,7 +71,8 @@ class DmaReader(wiring.Component):
             "beats": Out(stream.Signature(READ_BEAT)),
             "port": Out(READ_PORT),
         })
-        self.address, self.end = Signal(PORT_ADDRESS_BITS), Signal(PORT_ADDRESS_BITS)
+        self.address = Signal(PORT_ADDRESS_BITS)
+        self.end = Signal(PORT_ADDRESS_BITS)
         self.free = Signal(range(self.depth + 1), init=self.depth)
 
     def elaborate(self, platform: object) -> Module:
@@ -90,8 +91,10 @@ class DmaReader(wiring.Component):
         # A comparison takes less room than a second count.
         address, end, free = self.address, self.end, self.free
         following = Signal.like(address)
-        is_active, is_bursting = Signal(), Signal()
-        asks, takes = Signal(), Signal()
+        is_active = Signal()
+        is_bursting = Signal()
+        asks = Signal()
+        takes = Signal()
         m.d.comb += [
             self.requests.ready.eq(~is_active),
             commands.valid.eq(is_active & is_bursting & (free != 0)),

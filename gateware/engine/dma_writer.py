@@ -75,7 +75,8 @@ class DmaWriter(wiring.Component):
         m.submodules.fifo = fifo = SyncFIFO(width=WRITE_BEAT.size, depth=self.depth)
 
         left, is_active, waiting = self.left, self.is_active, self.waiting
-        is_bursting, gives = Signal(), Signal()
+        is_bursting = Signal()
+        gives = Signal()
         m.d.comb += [
             fifo.w_en.eq(self.beats.valid),
             fifo.w_data.eq(self.beats.payload),

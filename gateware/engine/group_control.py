@@ -73,7 +73,8 @@ class GroupControl(wiring.Component):
         """Build the counts of groups to begin and to end."""
         m = Module()
         job = self.job
-        to_begin, to_end = Signal(16), Signal(16)
+        to_begin = Signal(16)
+        to_end = Signal(16)
         wants = Signal()
         cycles = Signal(range(self.drain_cycles + 1))
         m.d.comb += [

@@ -87,7 +87,10 @@ class JobCheck(wiring.Component):
         """Build the rules of each word."""
         m = Module()
         kind, flags = field_of(self.word, "kind"), field_of(self.word, "flags")
-        is_depthwise, has_windows, has_8_taps, has_beats = Signal(), Signal(), Signal(), Signal()
+        is_depthwise = Signal()
+        has_windows = Signal()
+        has_8_taps = Signal()
+        has_beats = Signal()
         is_packed = (flags & self._packed_flag).any()
         with m.If(self.takes & (self.place == place_of("kind"))):
             m.d.sync += [

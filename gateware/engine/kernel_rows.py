@@ -55,8 +55,10 @@ class KernelRows(wiring.Component):
         first = Signal(WINDOW_ROW)
         start = Signal(WINDOW_ROW)
         m.d.comb += start.eq(Mux(self.load, self.window, first))
-        row, kernel_row = Signal(signed(ROW_BITS)), Signal(8)
-        next_row, next_kernel_row = Signal(signed(ROW_BITS)), Signal(8)
+        row = Signal(signed(ROW_BITS))
+        kernel_row = Signal(8)
+        next_row = Signal(signed(ROW_BITS))
+        next_kernel_row = Signal(8)
 
         with m.If(self.load):
             m.d.sync += first.eq(self.window)

@@ -174,8 +174,12 @@ class MacArray(wiring.Component):
         """Build the controls, the cells and what collects their sums."""
         m = Module()
         # Registers of their own: these reach every cell.
-        is_conv, is_joined, is_table = Signal(init=1), Signal(init=1), Signal()
-        is_packed, is_product, is_max = Signal(), Signal(), Signal()
+        is_conv = Signal(init=1)
+        is_joined = Signal(init=1)
+        is_table = Signal()
+        is_packed = Signal()
+        is_product = Signal()
+        is_max = Signal()
         if self.has_seconds:
             m.d.sync += is_packed.eq(self.mode == ArrayMode.PACKED)
         m.d.sync += [
@@ -292,9 +296,14 @@ class MacArray(wiring.Component):
     ) -> tuple[Signal, Signal, Signal, Signal]:
         """Return ``add_to`` of lanes 0, 4 and all others, and ``enable``, at the cells' delays."""
         operation = self.operations.payload
-        valid_s1, valid_s2, enable_s3 = Signal(), Signal(), Signal()
-        first_s1, shift_s1 = Signal(), Signal()
-        head_s2, middle_s2, rest_s2 = Signal(AddTo), Signal(AddTo), Signal(AddTo)
+        valid_s1 = Signal()
+        valid_s2 = Signal()
+        enable_s3 = Signal()
+        first_s1 = Signal()
+        shift_s1 = Signal()
+        head_s2 = Signal(AddTo)
+        middle_s2 = Signal(AddTo)
+        rest_s2 = Signal(AddTo)
         m.d.sync += [
             valid_s1.eq(self.operations.valid),
             valid_s2.eq(valid_s1),
@@ -336,7 +345,8 @@ class MacArray(wiring.Component):
         early, late = delays[ArrayMode.DEPTHWISE_4], delays[ArrayMode.CONV]
         earliest = delays[ArrayMode.TABLE]
         payload = self.operations.payload
-        valid, stages = Signal(late), [payload]
+        valid = Signal(late)
+        stages = [payload]
         m.d.sync += valid.eq(Cat(self.operations.valid, valid))
         for stage in range(1, late + 1):
             # Without a reset these become shift registers in LUTs.

@@ -109,8 +109,12 @@ class MemoryPort(wiring.Component):
         m.submodules.tags = tags = SyncFIFO(
             width=max(1, (count - 1).bit_length()) + 1, depth=self.MAX_OUTSTANDING
         )
-        grant, is_write = Signal(range(count + 1)), Signal()
-        wants, takes, is_last, can_take = Signal(), Signal(), Signal(), Signal()
+        grant = Signal(range(count + 1))
+        is_write = Signal()
+        wants = Signal()
+        takes = Signal()
+        is_last = Signal()
+        can_take = Signal()
         address = Signal(PORT_ADDRESS_BITS)
         writes = Signal(range(self.MAX_OUTSTANDING))
         has_place = Mux(is_write, ~writes.all(), tags.w_rdy)
@@ -165,7 +169,8 @@ class MemoryPort(wiring.Component):
     def _return(self, m: Module, tags: SyncFIFO, takes_write: Signal, writes: Signal) -> None:
         """Build the data paths and the count of writes whose data were not accepted yet."""
         rdata, wdata = self.port.rdata, self.port.wdata
-        valid_s1, data_s1 = Signal(), Signal(8 * WORD_BYTES, reset_less=True)
+        valid_s1 = Signal()
+        data_s1 = Signal(8 * WORD_BYTES, reset_less=True)
         m.d.sync += [valid_s1.eq(rdata.valid), data_s1.eq(rdata.payload)]
         m.d.comb += tags.r_en.eq(valid_s1)
         for number, reader in enumerate(self.readers):

@@ -153,9 +153,11 @@ class MultiplyAccumulate(wiring.Component):
 
     def _product(self, m: Module) -> Signal:
         """Return the product, three registers after the operands."""
-        operand_s1, operand_s2 = Signal(signed(OPERAND_BITS)), Signal(signed(OPERAND_BITS))
+        operand_s1 = Signal(signed(OPERAND_BITS))
+        operand_s2 = Signal(signed(OPERAND_BITS))
         weight = self._weight
-        weight_s1, weight_s2 = Signal(weight.shape()), Signal(weight.shape())
+        weight_s1 = Signal(weight.shape())
+        weight_s2 = Signal(weight.shape())
         product_s3 = Signal(signed(OPERAND_BITS + len(weight)))
         m.d.sync += [
             operand_s1.eq(Mux(self.is_own, self.own, self.shared)),
@@ -175,7 +177,9 @@ class MultiplyAccumulate(wiring.Component):
         return self.weight + Mux(self.is_packed, shifted, 0)
 
     def _instantiate_dsp48e1(self, m: Module) -> None:
-        port_a, port_d, port_b = (Signal(signed(bits)) for bits in (30, 25, 18))
+        port_a = Signal(signed(30))
+        port_d = Signal(signed(25))
+        port_b = Signal(signed(18))
         total = Signal(48)
         add_to = Value.cast(self.add_to)
         m.d.comb += self.sum.eq(total)
@@ -242,7 +246,8 @@ class MultiplyAccumulate(wiring.Component):
 
     def _mult18x18d(self, m: Module) -> Signal:
         """Return the product of a multiplier with all three of its register stages in use."""
-        operand, weight = Signal(signed(18)), Signal(signed(18))
+        operand = Signal(signed(18))
+        weight = Signal(signed(18))
         product_s3 = Signal(signed(36))
         m.d.comb += [
             operand.eq(Mux(self.is_own, self.own, self.shared)),

@@ -37,7 +37,9 @@ class RawStreams(wiring.Component):
         """Build the walk through a group."""
         m = Module()
         group = self.groups.payload
-        left, is_last, is_used_up = Signal(BEAT_COUNT_BITS), Signal(), Signal()
+        left = Signal(BEAT_COUNT_BITS)
+        is_last = Signal()
+        is_used_up = Signal()
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.groups.ready.eq(1)

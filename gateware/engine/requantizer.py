@@ -103,7 +103,8 @@ class Requantizer(wiring.Component):
         beat = self.beats.payload
         valid = Signal(self.LATENCY)
         # The second pass is one cycle behind the first, whose registers s1 still hold the beat.
-        starts_s1, is_high_s2 = Signal(), Signal()
+        starts_s1 = Signal()
+        is_high_s2 = Signal()
         is_high_s5 = _delayed(m, is_high_s2, 3, "is_high_s2")
         is_complete_s5 = Mux(self.is_wide, is_high_s5, valid[4])
         m.d.sync += [
@@ -156,7 +157,8 @@ class _Lane(wiring.Component):
         m = Module()
         sum_s1 = Signal(signed(32), reset_less=True)
         multiplier_s1 = Signal(31, reset_less=True)
-        left_s1, exponent_s1 = Signal(5, reset_less=True), Signal(5, reset_less=True)
+        left_s1 = Signal(5, reset_less=True)
+        exponent_s1 = Signal(5, reset_less=True)
         with m.If(self.is_valid):
             m.d.sync += [
                 sum_s1.eq(self.total + self.parameters.bias),
@@ -183,11 +185,16 @@ class _Lane(wiring.Component):
     ) -> Signal:
         """Build stages 2 to 6; return the rounded high product, less 1 where it is rounded down."""
         shifted = Signal(signed(32))
-        factor_s2, factor_s3 = (Signal(signed(_FACTOR_BITS), reset_less=True) for _ in range(2))
+        factor_s2 = Signal(signed(_FACTOR_BITS), reset_less=True)
+        factor_s3 = Signal(signed(_FACTOR_BITS), reset_less=True)
         low_s2 = Signal(_LOW_BITS, reset_less=True)
-        high_s2, high_s3 = (Signal(31 - _LOW_BITS, reset_less=True) for _ in range(2))
+        high_s2 = Signal(31 - _LOW_BITS, reset_less=True)
+        high_s3 = Signal(31 - _LOW_BITS, reset_less=True)
         # The rounding constant of the first pass: 2**30, or that minus 2**31.
-        rounds_s2, rounds_s3, is_down_s2, is_down_s3 = (Signal(reset_less=True) for _ in range(4))
+        rounds_s2 = Signal(reset_less=True)
+        rounds_s3 = Signal(reset_less=True)
+        is_down_s2 = Signal(reset_less=True)
+        is_down_s3 = Signal(reset_less=True)
         m.d.comb += shifted.eq(_shifted_left(sum_s1, left_s1))
         with m.If(~self.is_wide):
             m.d.sync += factor_s2.eq(shifted)

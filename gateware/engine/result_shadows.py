@@ -84,7 +84,9 @@ class ResultShadows(wiring.Component):
         """Build the controls of the beats, then accumulators and shadows."""
         m = Module()
         result = self.results.payload
-        loads, advances, is_paused = Signal(), Signal(), Signal()
+        loads = Signal()
+        advances = Signal()
+        is_paused = Signal()
         half = self.outputs // self.lanes
         last_beat = Mux(self.has_second_half, 2 * half - 1, half - 1)
         m.d.comb += [

@@ -83,7 +83,8 @@ class Scratchpad(wiring.Component):
         m = Module()
         line = self.read_address[4:]
         index_s1 = [Signal(range(self.lines // 2), name=f"index_s1_{bank}") for bank in range(2)]
-        rotation_s1, rotation_s2 = Signal(5), Signal(5)
+        rotation_s1 = Signal(5)
+        rotation_s2 = Signal(5)
         # A read that starts in an odd line continues in the next even one.
         m.d.sync += [
             index_s1[0].eq(line[1:] + line[0]),

@@ -149,7 +149,8 @@ class Sequencer(wiring.Component):
 
     def _compute(self, m: Module) -> None:
         """Build the start and end of jobs."""
-        is_computing, may_start = Signal(), Signal()
+        is_computing = Signal()
+        may_start = Signal()
         job = self.jobs.payload
         m.d.comb += [
             may_start.eq(self.transfers_done >= job.wait_transfers),
@@ -173,7 +174,8 @@ class Sequencer(wiring.Component):
             Const(0),
         )
         wants = Signal(2)
-        words, transfers_offset = Signal(OFFSET_BITS), Signal(OFFSET_BITS)
+        words = Signal(OFFSET_BITS)
+        transfers_offset = Signal(OFFSET_BITS)
         # Sums stand in registers, as more follow in `Windows`. Each is there when its request is
         # looked at: the list is there one cycle before the first, and the second comes later.
         m.d.sync += [

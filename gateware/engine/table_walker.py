@@ -45,10 +45,14 @@ class TableWalker(wiring.Component):
         m = Module()
         job, operation = self.job, self.operations.payload
         m.submodules.pace = pace = Pace()
-        is_walking, is_second, ends = Signal(), Signal(), Signal()
+        is_walking = Signal()
+        is_second = Signal()
+        ends = Signal()
         results_left = Signal(16)
         # Of the group, and of the bytes that the first tensor gives; where the second one's are.
-        first_offset, offset, offset_2 = Signal(16), Signal(POSITION), Signal(POSITION)
+        first_offset = Signal(16)
+        offset = Signal(POSITION)
+        offset_2 = Signal(POSITION)
         has_one_pixel = (job.flags & JobFlag.CHANNELS).any()
         m.d.comb += [
             offset_2.eq(Mux(has_one_pixel, first_offset, offset)),

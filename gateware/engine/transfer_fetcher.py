@@ -65,7 +65,9 @@ class TransferFetcher(wiring.Component):
         count = transfer.bytes[:31]
         first = transfer.scratchpad_address[4:]
         lines = Signal(28)
-        is_bad, is_outside, takes = Signal(), Signal(), Signal()
+        is_bad = Signal()
+        is_outside = Signal()
+        takes = Signal()
         m.d.comb += [
             lines.eq(count[4:] + count[:4].any()),
             is_bad.eq(

@@ -64,7 +64,8 @@ class TransferUnit(wiring.Component):
             "read_data": In(8 * LINE_BYTES),
             "done": Out(1),
         })
-        self.line, self.lines_left = Signal(LINE_BITS), Signal(LINE_BITS + 1, name="lines_left")
+        self.line = Signal(LINE_BITS)
+        self.lines_left = Signal(LINE_BITS + 1)
 
     def elaborate(self, platform: object) -> Module:
         """Build the walk through the lines."""
@@ -72,7 +73,9 @@ class TransferUnit(wiring.Component):
         step = self.transfers.payload
         access = self.accesses.payload
         line, lines_left = self.line, self.lines_left
-        takes, is_last, mask = Signal(), Signal(), Signal(LINE_BYTES)
+        takes = Signal()
+        is_last = Signal()
+        mask = Signal(LINE_BYTES)
         last_mask = Cat((step.last_bytes > k) | (step.last_bytes == 0) for k in range(LINE_BYTES))
         m.d.comb += [
             takes.eq(self.accesses.valid & self.accesses.ready),

@@ -154,11 +154,13 @@ class WeightBuffer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the fill, both memories and the exchange of banks."""
         m = Module()
-        fill_bank, ends = Signal(), Signal()
+        fill_bank = Signal()
+        ends = Signal()
         self._exchange(m, fill_bank, ends)
         blocks_left = Signal(self.commands.payload.blocks.shape())
         words_left = Signal(self.commands.payload.words.shape())
-        field, block = Signal(range(FIELDS)), Signal(range(self.blocks))
+        field = Signal(range(FIELDS))
+        block = Signal(range(self.blocks))
         # With two kinds of words the uppermost bit is the kind.
         part = Signal(range(2 * self._parts if self.has_seconds else self._parts))
         word = Signal(range(self.depth // 2))
@@ -218,7 +220,8 @@ class WeightBuffer(wiring.Component):
         """Count full and free banks; the written bank is full when its last word is readable."""
         full = Signal(range(3))
         is_filling = Signal()
-        ends_s1, ends_s2 = Signal(), Signal()
+        ends_s1 = Signal()
+        ends_s2 = Signal()
         released_bank = Signal()
         releases = Signal(self.RELEASE_DELAY)
         is_busy = Signal(2)
@@ -258,7 +261,8 @@ class WeightBuffer(wiring.Component):
         chunk_bits = 8 * self.outputs
         part_of_word = part[: (self._parts - 1).bit_length()]
         m.d.comb += bank_word.eq(Mux(self.is_table, Cat(chunk[-1], part_of_word, word), word))
-        takes_s1, takes_s2 = Signal(), Signal()
+        takes_s1 = Signal()
+        takes_s2 = Signal()
         address_s1, address_s2 = (
             Signal(range(self.depth), name=f"write_address_s{k}", reset_less=True) for k in (1, 2)
         )

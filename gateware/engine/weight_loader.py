@@ -91,14 +91,17 @@ class WeightLoader(wiring.Component):
             "is_bad_stream": Out(1),
         })
         self.decompressor = Decompressor() if has_codec else RawStreams()
-        self.groups_left, self.is_first = Signal(16), Signal()
+        self.groups_left = Signal(16)
+        self.is_first = Signal()
 
     def elaborate(self, platform: object) -> Module:
         """Build the walk through jobs and groups."""
         m = Module()
         m.submodules.decompressor = decompressor = self.decompressor
         job = self.jobs.payload
-        groups_left, is_first, has_words = self.groups_left, self.is_first, Signal()
+        groups_left = self.groups_left
+        is_first = self.is_first
+        has_words = Signal()
         m.d.comb += [
             has_words.eq(job.words != 0),
             self.requests.payload.offset.eq(job.offset),

@@ -62,7 +62,8 @@ class WindowRows(wiring.Component):
         """Build the steps from output row to output row, and from kernel row to kernel row."""
         m = Module()
         job, found = self.job, self.rows.payload
-        window_address, window_row = Signal(POSITION), Signal(signed(ROW_BITS))
+        window_address = Signal(POSITION)
+        window_row = Signal(signed(ROW_BITS))
         rows_left = Signal(16)
 
         with m.FSM():

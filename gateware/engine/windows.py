@@ -90,7 +90,8 @@ class Windows(wiring.Component):
         request = Signal(WINDOW_REQUEST)
         window = data.View(WORD_RANGE, Mux(request.is_program, program, arena))
         end = Signal(OFFSET_BITS + 1)
-        address, address_end = Signal(PORT_ADDRESS_BITS), Signal(PORT_ADDRESS_BITS)
+        address = Signal(PORT_ADDRESS_BITS)
+        address_end = Signal(PORT_ADDRESS_BITS)
         with m.Switch(client):
             for number, requests in enumerate(self.requests):
                 with m.Case(number):

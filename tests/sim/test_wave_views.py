@@ -8,6 +8,7 @@ import pytest
 
 from kiwicha import isa
 from kiwicha.gateware.cfu import verilog
+from kiwicha.gateware.engine.multiply_accumulate import Vendor
 from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, Config, Group
 from kiwicha.isa_engine import EngineOp, JobKind
 from kiwicha.sim.wave_views import function_names, shown_signals, write_views
@@ -31,6 +32,11 @@ def test_every_signal_is_in_the_hardware(config: Config) -> None:
     shown = shown_signals(config)
     assert [(item.path, item.bits) for item in shown if (item.path, item.bits) not in there] == []
     assert len({item.title for item in shown}) == len(shown)
+
+
+@pytest.mark.parametrize("vendor", list(Vendor), ids=lambda vendor: vendor.value)
+def test_every_signal_of_the_sources_has_a_name(vendor: Vendor) -> None:
+    assert re.findall(r"\\\$signal\S*", verilog(ENGINE_CONFIGS["64"], vendor)) == []
 
 
 def test_functions_have_the_names_of_the_contract() -> None:
