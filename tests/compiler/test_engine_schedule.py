@@ -1,7 +1,7 @@
 """Schedules: memory, order and jobs of random networks, and of single layers."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from kiwicha.compiler.engine_partition import partition
 from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError
 from kiwicha.compiler.engine_schedule import Schedule, schedule
 from kiwicha.compiler.lower import lower
+from kiwicha.compiler.placement import Buffer, place
 from kiwicha.compiler.reader import read
 from kiwicha.engine_packing import Parameters
 from kiwicha.isa import ENGINE_CONFIGS, Config
@@ -134,6 +135,25 @@ def test_a_layer_that_does_not_fit_is_named() -> None:
     with pytest.raises(DoesNotFitError) as caught:
         schedule(Run((*run.layers, huge), frozenset({0, 5}), frozenset({2, 6})), 64, 1024)
     assert caught.value.position == 5
+
+
+def test_gaps_cost_room_only_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = chain(pointwise(0, 4, 4, 8, 8), pointwise(1, 4, 4, 8, 8))
+    large = layer(5, Window(1, 1, 2048, 1, 1), 8)
+    size = 2048 + 16
+    calls = []
+
+    def place_badly(buffers: Sequence[Buffer], *, capacity: int) -> list[int]:
+        offsets = place(buffers, capacity=capacity)
+        if not calls:
+            offsets[0] = capacity
+        calls.append(buffers)
+        return offsets
+
+    monkeypatch.setattr(engine_schedule, "place", place_badly)
+    both = Run((*run.layers, large), frozenset({0, 5}), frozenset({2, 6}))
+    assert schedule(both, 64, size).scratchpad_bytes == size
+    assert len(calls) == 2
 
 
 def test_a_long_list_is_cut_between_cascades(monkeypatch: pytest.MonkeyPatch) -> None:

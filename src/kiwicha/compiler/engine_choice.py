@@ -10,7 +10,7 @@ import bisect
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kiwicha.compiler.engine_cascade import Cascade, Choice, Stage
@@ -56,20 +56,23 @@ class Chooser:
         self._cascades = [list(self._possible(first)) for first in range(len(run.layers))]
         self._estimates: dict[tuple[Cascade, frozenset[int]], Estimate] = {}
 
-    def choose(self, capacity: int) -> Choice:
+    def choose(self, capacity: int, spared: Mapping[int, int] | None = None) -> Choice:
         """Return the best choice.
 
         Parameters
         ----------
         capacity : int
             Bytes of the scratchpad.
+        spared : mapping of int to int
+            Of these bytes, how many stay free while a layer of this number in the run works.
 
         Raises
         ------
         DoesNotFitError
             If a layer does not fit, even in stripes; names it.
         """
-        step = self._best(capacity)
+        left = spared or {}
+        step = self._best([capacity - left.get(number, 0) for number in range(len(self._costs))])
         stages: list[Stage] = []
         outside: set[int] = set()
         resident: set[int] = set()
@@ -87,11 +90,13 @@ class Chooser:
             if cascade.is_possible:
                 yield cascade
 
-    def _best(self, capacity: int) -> _Step:
-        """Return the last step of the best way."""
+    def _best(self, capacities: Sequence[int]) -> _Step:
+        """Return the last step of the best way, given the bytes that each layer may use."""
         run = self._run
         count = len(run.layers)
-        is_crowded = [size > capacity for size in self._live_bytes()]
+        is_crowded = [
+            size > capacity for size, capacity in zip(self._live_bytes(), capacities, strict=True)
+        ]
         steps: list[dict[frozenset[int], _Step]] = [{} for _ in range(count + 1)]
         steps[0][frozenset()] = _Step(0.0)
         for first in range(count):
@@ -100,6 +105,7 @@ class Chooser:
                     # There is no need to work in stripes.
                     continue
                 found = steps[cascade.end]
+                capacity = min(capacities[first : cascade.end])
                 for resident, before in steps[first].items():
                     for step in self._steps(cascade, resident, before, capacity, is_crowded):
                         left = frozenset(t for t in step.resident if run.uses(t)[1] >= cascade.end)

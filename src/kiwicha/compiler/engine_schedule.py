@@ -5,6 +5,7 @@ stripes of them ever exist. The transfer of one stripe runs beside the arithmeti
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ from kiwicha.isa_engine import MAX_JOBS, TRANSFER_FLAG, EngineJob, EngineTransfe
 __all__ = ["PlannedTransfer", "Schedule", "schedule"]
 
 _SHRINK = 32
-"""A plan that fails for gaps is tried again with this much less: capacity / 32."""
+"""Where a plan fails for gaps, it is tried again with this much less: capacity / 32."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,9 @@ def schedule(run: Run, macs: int, scratchpad_bytes: int) -> Schedule:
         If there are too many jobs; names layers at which to cut.
     """
     chooser = Chooser(run, macs)
-    capacity = scratchpad_bytes
+    spared: Counter[int] = Counter()
     while True:
-        choice = chooser.choose(capacity)
+        choice = chooser.choose(scratchpad_bytes, spared)
         if sum(stage.jobs for stage in choice.stages) > MAX_JOBS:
             raise _too_long(choice)
         plan = Plan(run, choice)
@@ -121,7 +122,25 @@ def schedule(run: Run, macs: int, scratchpad_bytes: int) -> Schedule:
         offsets = place(buffers, capacity=scratchpad_bytes)
         if top_of(buffers, offsets) <= scratchpad_bytes:
             return _finished(run, macs, choice, plan.events, buffers, offsets)
-        capacity -= scratchpad_bytes // _SHRINK
+        for number in _crowded(run, plan.events, buffers, offsets, scratchpad_bytes):
+            spared[number] += scratchpad_bytes // _SHRINK
+
+
+def _crowded(
+    run: Run,
+    events: Sequence[Event],
+    buffers: Sequence[Buffer],
+    offsets: Sequence[int],
+    scratchpad_bytes: int,
+) -> set[int]:
+    """Return the numbers of the layers during which a buffer lies beyond the scratchpad."""
+    numbers = {layer: number for number, layer in enumerate(run.layers)}
+    found = set()
+    for buffer, offset in zip(buffers, offsets, strict=True):
+        if offset + buffer.aligned_bytes > scratchpad_bytes:
+            during = events[buffer.first : buffer.last + 1]
+            found |= {numbers[event.layer] for event in during if isinstance(event, Compute)}
+    return found
 
 
 def _finished(
