@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from kiwicha import custom, isa, isa_engine, isa_serial
+from kiwicha import custom, isa, isa_engine, isa_program, isa_serial
 from kiwicha.isa import ALL_CONFIGS, Config
 from kiwicha.layout import FieldType, Ref, Struct
 
@@ -14,7 +14,7 @@ __all__ = ["HEADER_NAME", "header", "snake_case"]
 
 HEADER_NAME = "kiwicha_isa.h"
 
-_CONTRACT = (isa_engine, isa_serial, isa)
+_CONTRACT = (isa_engine, isa_serial, isa, isa_program)
 _NAMES = {name: value for module in _CONTRACT for name, value in vars(module).items()}
 
 _C_TYPES = {
@@ -139,7 +139,7 @@ def header(config: Config) -> str:
         '_Static_assert(sizeof(struct kiwicha_ref) == 8, "size of kiwicha_ref");',
         "",
     ]
-    for cls in (*isa.STRUCTS, isa_serial.SerialHello):
+    for cls in (*isa_program.STRUCTS, isa_serial.SerialHello):
         lines.extend(_struct(cls))
     lines.append("#endif")
     return "\n".join(lines) + "\n"

@@ -19,6 +19,7 @@ from migen import Cat, Memory, Signal
 from kiwicha import isa
 from kiwicha.gateware.cfu import verilog
 from kiwicha.isa import ALL_CONFIGS
+from kiwicha.isa_program import BootBlock
 from kiwicha.sim import probes
 from kiwicha.sim.soc import SYS_CLK_HZ, Soc, soc_header
 
@@ -109,7 +110,7 @@ def _add_port_word(soc: Soc) -> None:
 
 
 def _progress_offset() -> int:
-    return next(offset for name, _, offset in isa.BootBlock.layout() if name == "progress")
+    return next(offset for name, _, offset in BootBlock.layout() if name == "progress")
 
 
 def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) -> None:

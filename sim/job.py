@@ -7,8 +7,9 @@ from itertools import islice
 
 from kiwicha import isa
 from kiwicha.errors import CapacityError, UsageError
-from kiwicha.isa import BootBlock, Status
-from kiwicha.isa_engine import EngineCounter, EngineError
+from kiwicha.isa import Status
+from kiwicha.isa_engine import EngineCounter, EngineError, EngineRun
+from kiwicha.isa_program import BOOT_MAGIC, BootBlock
 from kiwicha.isa_serial import LOADER_BYTES
 from kiwicha.program import Program, Step
 
@@ -99,7 +100,7 @@ def job_memory(
     sizes = (len(raw), program.arena_bytes, len(image), cycles_bytes)
     program_at, arena_at, inputs_at, cycles_at, free = _places(sizes, dram_bytes)
     boot = BootBlock(
-        magic=isa.BOOT_MAGIC,
+        magic=BOOT_MAGIC,
         program_address=program_at,
         program_bytes=len(raw),
         arena_address=arena_at,
@@ -180,7 +181,7 @@ def failure(code: int, boot_block: bytes, uart: str) -> str:
 
 def _cycle_entries(step: Step) -> int:
     """Return how many words of the table of cycles belong to a step."""
-    if not isinstance(step.params, isa.EngineRun):
+    if not isinstance(step.params, EngineRun):
         return 1
     return 1 + len(EngineCounter) + step.params.job_count
 

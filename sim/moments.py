@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwicha.isa import EngineRun
+from kiwicha.isa_engine import EngineRun
 from kiwicha.program import Program
 from kiwicha.sim.activity import Activity, Span
 from kiwicha.sim.probes import Count

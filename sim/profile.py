@@ -10,7 +10,7 @@ from kiwicha.compiler.cycles import predict_layers
 from kiwicha.compiler.engine_threads import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.reasons import reasons
 from kiwicha.engine_list import EngineList, read_list
-from kiwicha.isa import EngineRun
+from kiwicha.isa_engine import EngineRun
 from kiwicha.program import Program, Step
 from kiwicha.report import hidden_cycles
 from kiwicha.sim.activity import Activity

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha import isa
 from kiwicha.errors import ProgramError, UsageError
+from kiwicha.isa_program import KERNEL_PARAMS, DType, Kernel
 from kiwicha.program import IoTensor, Program, Step
 from kiwicha.sim.reference_engine import run_engine
 from kiwicha.sim.reference_kernels import IN_PLACE, KERNELS
@@ -21,11 +21,11 @@ __all__ = ["NUMPY_TYPES", "StepObserver", "run", "trace"]
 StepObserver = Callable[[int, Step, NDArray[Any]], None]
 """Called after each step with its index, the step, and a copy of what it wrote."""
 
-NUMPY_TYPES: dict[isa.DType, type[np.generic]] = {
-    isa.DType.INT8: np.int8,
-    isa.DType.UINT8: np.uint8,
-    isa.DType.INT32: np.int32,
-    isa.DType.FLOAT32: np.float32,
+NUMPY_TYPES: dict[DType, type[np.generic]] = {
+    DType.INT8: np.int8,
+    DType.UINT8: np.uint8,
+    DType.INT32: np.int32,
+    DType.FLOAT32: np.float32,
 }
 """numpy's name of each element type."""
 
@@ -70,7 +70,7 @@ def run(
         memory.store(tensor.ref, _input_array(number, tensor, value))
     for number, step in enumerate(program.steps):
         try:
-            if step.kernel is isa.Kernel.ENGINE:
+            if step.kernel is Kernel.ENGINE:
                 check_overlapped(memory, program.steps, number)
             output = _execute(memory, step)
         except ProgramError as error:
@@ -91,12 +91,12 @@ def trace(program: Program, inputs: Sequence[NDArray[Any] | bytes]) -> list[NDAr
 
 
 def _execute(memory: Memory, step: Step) -> NDArray[Any]:
-    if not isinstance(step.params, isa.KERNEL_PARAMS[step.kernel]):
+    if not isinstance(step.params, KERNEL_PARAMS[step.kernel]):
         raise ProgramError(f"parameters must be those of the kernel, not {step.params}")
     params: Any = step.params
-    if step.kernel is isa.Kernel.ENGINE:
+    if step.kernel is Kernel.ENGINE:
         return run_engine(memory, params)
-    if step.kernel is isa.Kernel.COPY:
+    if step.kernel is Kernel.COPY:
         return run_copy(memory, params)
     check_overlap(params, may_be_in_place=step.kernel in IN_PLACE)
     output = KERNELS[step.kernel](memory, params)

@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha import custom, isa
+from kiwicha import custom
 from kiwicha.errors import ProgramError
+from kiwicha.isa_program import Custom
 from kiwicha.layout import Ref
 from kiwicha.sim.reference_memory import Memory
 
 __all__ = ["run_custom"]
 
 
-def run_custom(memory: Memory, p: isa.Custom) -> NDArray[Any]:
+def run_custom(memory: Memory, p: Custom) -> NDArray[Any]:
     """Return what a custom operator's reference gives, as bytes."""
     operator = custom.find_by_hash(p.operator_hash)
     if operator is None:

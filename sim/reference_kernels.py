@@ -1,4 +1,4 @@
-"""Every kernel of `isa.Kernel` in numpy, bit for bit what the C kernels compute.
+"""Every kernel of `Kernel` in numpy, bit for bit what the C kernels compute.
 
 A kernel is a function of the memory and its parameters that returns the output tensor.
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kiwicha import isa, numerics, packing
 from kiwicha.errors import ProgramError
+from kiwicha.isa_program import Conv, Kernel, Pool, Softmax
 from kiwicha.sim.reference_custom import run_custom
 from kiwicha.sim.reference_memory import Memory
 from kiwicha.sim.reference_pairs import (
@@ -54,7 +55,7 @@ def _product(windows: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.int64]:
     return product
 
 
-def _padded_input(memory: Memory, p: isa.Conv) -> NDArray[np.int32]:
+def _padded_input(memory: Memory, p: Conv) -> NDArray[np.int32]:
     """Return ``x + input_offset`` with zeros around it for every tap that lies outside."""
     shape = (p.batches, p.input_height, p.input_width, p.input_channels)
     x = memory.load(p.input, np.int8, shape).astype(np.int32) + p.input_offset
@@ -62,7 +63,11 @@ def _padded_input(memory: Memory, p: isa.Conv) -> NDArray[np.int32]:
 
 
 def _pad_image(
-    x: NDArray[Any], p: isa.Conv | isa.Pool, value: int, dilation_height: int, dilation_width: int
+    x: NDArray[Any],
+    p: Conv | Pool,
+    value: int,
+    dilation_height: int,
+    dilation_width: int,
 ) -> NDArray[Any]:
     rows = (p.output_height - 1) * p.stride_height + (p.kernel_height - 1) * dilation_height + 1
     columns = (p.output_width - 1) * p.stride_width + (p.kernel_width - 1) * dilation_width + 1
@@ -73,9 +78,9 @@ def _pad_image(
     )
 
 
-def _taps(x: NDArray[Any], p: isa.Conv | isa.Pool) -> NDArray[Any]:
+def _taps(x: NDArray[Any], p: Conv | Pool) -> NDArray[Any]:
     """Return a view [N, output_height, output_width, kernel_height, kernel_width, C] of ``x``."""
-    dilation = (p.dilation_height, p.dilation_width) if isinstance(p, isa.Conv) else (1, 1)
+    dilation = (p.dilation_height, p.dilation_width) if isinstance(p, Conv) else (1, 1)
     batch, row, column, channel = x.strides
     return np.lib.stride_tricks.as_strided(
         x,
@@ -99,7 +104,7 @@ def _taps(x: NDArray[Any], p: isa.Conv | isa.Pool) -> NDArray[Any]:
     )
 
 
-def _requantized(memory: Memory, p: isa.Conv, sums: NDArray[Any]) -> NDArray[np.int8]:
+def _requantized(memory: Memory, p: Conv, sums: NDArray[Any]) -> NDArray[np.int8]:
     channels = (p.output_channels,)
     if p.bias.bytes:
         sums = sums + memory.load(p.bias, np.int32, channels)
@@ -113,15 +118,15 @@ def _requantized(memory: Memory, p: isa.Conv, sums: NDArray[Any]) -> NDArray[np.
     ).astype(np.int8)
 
 
-def _window_size(p: isa.Conv) -> int:
+def _window_size(p: Conv) -> int:
     return p.kernel_height * p.kernel_width * p.input_channels
 
 
-def _offset(p: isa.Conv, weights: NDArray[np.int8]) -> NDArray[np.int16]:
+def _offset(p: Conv, weights: NDArray[np.int8]) -> NDArray[np.int16]:
     return weights.astype(np.int16) + np.int16(p.weight_offset)
 
 
-def _packed_weights(memory: Memory, p: isa.Conv) -> NDArray[np.int16]:
+def _packed_weights(memory: Memory, p: Conv) -> NDArray[np.int16]:
     """Return [output_channels, window] from the order of the instruction tier."""
     words = -(-_window_size(p) // packing.WORD_BYTES)
     size = packing.padded_channels(p.output_channels) * words * packing.WORD_BYTES
@@ -129,11 +134,11 @@ def _packed_weights(memory: Memory, p: isa.Conv) -> NDArray[np.int16]:
     return _offset(p, packing.unpack_conv(packed, p.output_channels, _window_size(p)))
 
 
-def _plain_weights(memory: Memory, p: isa.Conv) -> NDArray[np.int16]:
+def _plain_weights(memory: Memory, p: Conv) -> NDArray[np.int16]:
     return _offset(p, memory.load(p.weights, np.int8, (p.output_channels, _window_size(p))))
 
 
-def _conv_with(memory: Memory, p: isa.Conv, weights: NDArray[np.int16]) -> NDArray[np.int8]:
+def _conv_with(memory: Memory, p: Conv, weights: NDArray[np.int16]) -> NDArray[np.int8]:
     taps = _taps(_padded_input(memory, p), p)
     output = np.empty((p.batches, p.output_height, p.output_width, p.output_channels), np.int8)
     row_bytes = p.batches * p.output_width * _window_size(p) * 4
@@ -146,21 +151,21 @@ def _conv_with(memory: Memory, p: isa.Conv, weights: NDArray[np.int16]) -> NDArr
     return output
 
 
-def _conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
+def _conv(memory: Memory, p: Conv) -> NDArray[np.int8]:
     return _conv_with(memory, p, _plain_weights(memory, p))
 
 
-def _simd_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
+def _simd_conv(memory: Memory, p: Conv) -> NDArray[np.int8]:
     return _conv_with(memory, p, _packed_weights(memory, p))
 
 
-def _simd_conv_1x1(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
+def _simd_conv_1x1(memory: Memory, p: Conv) -> NDArray[np.int8]:
     if (p.kernel_height, p.kernel_width, p.pad_top, p.pad_left) != (1, 1, 0, 0):
         raise ProgramError(f"kernel must be 1x1 without padding, not {p}")
     return _simd_conv(memory, p)
 
 
-def _transpose_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
+def _transpose_conv(memory: Memory, p: Conv) -> NDArray[np.int8]:
     shape = (p.batches, p.input_height, p.input_width, p.input_channels)
     x = memory.load(p.input, np.int8, shape).astype(np.int32) + p.input_offset
     weights = _plain_weights(memory, p).reshape(
@@ -183,22 +188,20 @@ def _transpose_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
     return _requantized(memory, p, seen)
 
 
-def _fully_connected_with(
-    memory: Memory, p: isa.Conv, weights: NDArray[np.int16]
-) -> NDArray[np.int8]:
+def _fully_connected_with(memory: Memory, p: Conv, weights: NDArray[np.int16]) -> NDArray[np.int8]:
     x = memory.load(p.input, np.int8, (p.batches, p.input_channels)).astype(np.int32)
     return _requantized(memory, p, _product(x + p.input_offset, weights.T))
 
 
-def _fully_connected(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
+def _fully_connected(memory: Memory, p: Conv) -> NDArray[np.int8]:
     return _fully_connected_with(memory, p, _plain_weights(memory, p))
 
 
-def _simd_fully_connected(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
+def _simd_fully_connected(memory: Memory, p: Conv) -> NDArray[np.int8]:
     return _fully_connected_with(memory, p, _packed_weights(memory, p))
 
 
-def _depthwise_with(memory: Memory, p: isa.Conv, weights: NDArray[np.int16]) -> NDArray[np.int8]:
+def _depthwise_with(memory: Memory, p: Conv, weights: NDArray[np.int16]) -> NDArray[np.int8]:
     if p.output_channels != p.input_channels * p.depth_multiplier:
         raise ProgramError(f"output_channels must be input_channels * depth_multiplier, not {p}")
     x = np.repeat(_padded_input(memory, p), p.depth_multiplier, axis=3)
@@ -210,12 +213,12 @@ def _depthwise_with(memory: Memory, p: isa.Conv, weights: NDArray[np.int16]) -> 
     return _requantized(memory, p, sums)
 
 
-def _depthwise_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
+def _depthwise_conv(memory: Memory, p: Conv) -> NDArray[np.int8]:
     shape = (p.kernel_height, p.kernel_width, p.output_channels)
     return _depthwise_with(memory, p, _offset(p, memory.load(p.weights, np.int8, shape)))
 
 
-def _simd_depthwise_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
+def _simd_depthwise_conv(memory: Memory, p: Conv) -> NDArray[np.int8]:
     if p.output_channels % isa.LANES:
         raise ProgramError(f"output_channels must be a multiple of {isa.LANES}, not {p}")
     size = p.kernel_height * p.kernel_width * p.output_channels
@@ -224,12 +227,12 @@ def _simd_depthwise_conv(memory: Memory, p: isa.Conv) -> NDArray[np.int8]:
     return _depthwise_with(memory, p, _offset(p, weights[0]))
 
 
-def _pool_input(memory: Memory, p: isa.Pool) -> NDArray[np.int8]:
+def _pool_input(memory: Memory, p: Pool) -> NDArray[np.int8]:
     shape = (p.batches, p.input_height, p.input_width, p.channels)
     return memory.load(p.input, np.int8, shape)
 
 
-def _average_pool(memory: Memory, p: isa.Pool) -> NDArray[np.int8]:
+def _average_pool(memory: Memory, p: Pool) -> NDArray[np.int8]:
     x = _pool_input(memory, p)
     inside = np.ones((1, p.input_height, p.input_width, 1), np.int32)
     counts = _taps(_pad_image(inside, p, 0, 1, 1), p).sum(axis=(3, 4), dtype=np.int64)
@@ -242,12 +245,12 @@ def _average_pool(memory: Memory, p: isa.Pool) -> NDArray[np.int8]:
     return _clamped(means - p.offset, p)
 
 
-def _max_pool(memory: Memory, p: isa.Pool) -> NDArray[np.int8]:
+def _max_pool(memory: Memory, p: Pool) -> NDArray[np.int8]:
     taps = _taps(_pad_image(_pool_input(memory, p), p, -128, 1, 1), p)
     return _clamped(taps.max(axis=(3, 4)), p)
 
 
-def _clamped(values: NDArray[Any], p: isa.Pool) -> NDArray[np.int8]:
+def _clamped(values: NDArray[Any], p: Pool) -> NDArray[np.int8]:
     clamped: NDArray[np.int8] = values.clip(p.activation_min, p.activation_max).astype(np.int8)
     return clamped
 
@@ -256,7 +259,7 @@ _ACCUMULATOR_BITS = 12
 """Integer bits of a sum of exponentials."""
 
 
-def _softmax(memory: Memory, p: isa.Softmax) -> NDArray[np.int8]:
+def _softmax(memory: Memory, p: Softmax) -> NDArray[np.int8]:
     x = memory.load(p.input, np.int8, (p.rows, p.depth)).astype(np.int64)
     table = memory.load(p.exponentials, np.int32, (256,)).astype(np.int64)
     exponentials = table[x.max(axis=1, keepdims=True) - x]
@@ -278,42 +281,42 @@ def _softmax_row(exponentials: NDArray[np.int64], total: int) -> NDArray[np.int6
     return np.clip(scaled, 0, 255)
 
 
-KERNELS: dict[isa.Kernel, KernelFunction] = {
-    isa.Kernel.CONV: _conv,
-    isa.Kernel.DEPTHWISE_CONV: _depthwise_conv,
-    isa.Kernel.FULLY_CONNECTED: _fully_connected,
-    isa.Kernel.AVERAGE_POOL: _average_pool,
-    isa.Kernel.MAX_POOL: _max_pool,
-    isa.Kernel.ADD: add,
-    isa.Kernel.SUB: sub,
-    isa.Kernel.MUL: mul,
-    isa.Kernel.MEAN: mean,
-    isa.Kernel.SOFTMAX: _softmax,
-    isa.Kernel.RESIZE_BILINEAR: resize_bilinear,
-    isa.Kernel.TRANSPOSE_CONV: _transpose_conv,
-    isa.Kernel.LOOKUP: lookup,
-    isa.Kernel.QUANTIZE: quantize,
-    isa.Kernel.MINIMUM: minimum,
-    isa.Kernel.MAXIMUM: maximum,
-    isa.Kernel.PRELU: prelu,
-    isa.Kernel.REDUCE_MAX: reduce_max,
-    isa.Kernel.ARG_MAX: arg_max,
-    isa.Kernel.CUSTOM: run_custom,
-    isa.Kernel.SIMD_CONV_1X1: _simd_conv_1x1,
-    isa.Kernel.SIMD_CONV: _simd_conv,
-    isa.Kernel.SIMD_DEPTHWISE_CONV: _simd_depthwise_conv,
-    isa.Kernel.SIMD_FULLY_CONNECTED: _simd_fully_connected,
-    isa.Kernel.SIMD_ADD: add,
-    isa.Kernel.SIMD_MAX_POOL: _max_pool,
+KERNELS: dict[Kernel, KernelFunction] = {
+    Kernel.CONV: _conv,
+    Kernel.DEPTHWISE_CONV: _depthwise_conv,
+    Kernel.FULLY_CONNECTED: _fully_connected,
+    Kernel.AVERAGE_POOL: _average_pool,
+    Kernel.MAX_POOL: _max_pool,
+    Kernel.ADD: add,
+    Kernel.SUB: sub,
+    Kernel.MUL: mul,
+    Kernel.MEAN: mean,
+    Kernel.SOFTMAX: _softmax,
+    Kernel.RESIZE_BILINEAR: resize_bilinear,
+    Kernel.TRANSPOSE_CONV: _transpose_conv,
+    Kernel.LOOKUP: lookup,
+    Kernel.QUANTIZE: quantize,
+    Kernel.MINIMUM: minimum,
+    Kernel.MAXIMUM: maximum,
+    Kernel.PRELU: prelu,
+    Kernel.REDUCE_MAX: reduce_max,
+    Kernel.ARG_MAX: arg_max,
+    Kernel.CUSTOM: run_custom,
+    Kernel.SIMD_CONV_1X1: _simd_conv_1x1,
+    Kernel.SIMD_CONV: _simd_conv,
+    Kernel.SIMD_DEPTHWISE_CONV: _simd_depthwise_conv,
+    Kernel.SIMD_FULLY_CONNECTED: _simd_fully_connected,
+    Kernel.SIMD_ADD: add,
+    Kernel.SIMD_MAX_POOL: _max_pool,
 }
 IN_PLACE = frozenset({
-    isa.Kernel.ADD,
-    isa.Kernel.SUB,
-    isa.Kernel.MUL,
-    isa.Kernel.LOOKUP,
-    isa.Kernel.MINIMUM,
-    isa.Kernel.MAXIMUM,
-    isa.Kernel.PRELU,
-    isa.Kernel.SIMD_ADD,
+    Kernel.ADD,
+    Kernel.SUB,
+    Kernel.MUL,
+    Kernel.LOOKUP,
+    Kernel.MINIMUM,
+    Kernel.MAXIMUM,
+    Kernel.PRELU,
+    Kernel.SIMD_ADD,
 })
 """Kernels whose output may be the memory of an input: element n depends on elements n alone."""

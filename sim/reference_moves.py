@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha import isa
 from kiwicha.errors import ProgramError
+from kiwicha.isa_program import Copy
 from kiwicha.sim.reference_memory import Memory, check_overlap
 
 __all__ = ["run_copy"]
 
 
-def run_copy(memory: Memory, p: isa.Copy) -> NDArray[np.uint8]:
+def run_copy(memory: Memory, p: Copy) -> NDArray[np.uint8]:
     """Copy runs of bytes and return them, uint8 [*shape, run_bytes].
 
     Raises

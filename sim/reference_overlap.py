@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from kiwicha import isa
 from kiwicha.engine_list import read_list
 from kiwicha.errors import ProgramError
 from kiwicha.isa_engine import LINE_BYTES, EngineRun
+from kiwicha.isa_program import Kernel
 from kiwicha.layout import Ref, Struct
 from kiwicha.program import Step
 from kiwicha.sim.reference_memory import Memory
@@ -35,7 +35,7 @@ def check_overlapped(memory: Memory, steps: Sequence[Step], number: int) -> None
     loads, stores = _arena_ranges(memory, run)
     for offset, step in enumerate(beside, number + 1):
         where = f"overlapped step {offset} ({step.kernel.name})"
-        if step.kernel is isa.Kernel.ENGINE:
+        if step.kernel is Kernel.ENGINE:
             raise ProgramError(f"{where} must be one of the CPU")
         for name, ref in _arena_refs(step.params).items():
             others = (*loads, *stores) if name in _WRITTEN else stores

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha import isa
 from kiwicha.errors import ProgramError
+from kiwicha.isa_program import ResizeBilinear
 from kiwicha.layout import Ref
 from kiwicha.sim.reference_memory import Memory
 
@@ -33,7 +33,7 @@ class _Places:
     weights: tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def resize_bilinear(memory: Memory, p: isa.ResizeBilinear) -> NDArray[np.int8]:
+def resize_bilinear(memory: Memory, p: ResizeBilinear) -> NDArray[np.int8]:
     """Return an image of another size."""
     shape = (p.batches, p.input_height, p.input_width, p.channels)
     x = memory.load(p.input, np.int8, shape).astype(np.int64) + p.offset

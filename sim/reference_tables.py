@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha import floats, isa
+from kiwicha import floats
 from kiwicha.errors import ProgramError
+from kiwicha.isa_program import ArgMax, Lookup, Quantize
 from kiwicha.sim.reference_memory import Memory
 
 __all__ = ["arg_max", "lookup", "quantize"]
 
 
-def lookup(memory: Memory, p: isa.Lookup) -> NDArray[Any]:
+def lookup(memory: Memory, p: Lookup) -> NDArray[Any]:
     """Return the table's entry, a byte or a word, for every byte of the input."""
     entry_bytes = p.table.bytes // 256
     if entry_bytes not in {1, 4} or p.input.bytes * entry_bytes != p.output.bytes:
@@ -22,7 +23,7 @@ def lookup(memory: Memory, p: isa.Lookup) -> NDArray[Any]:
     return output
 
 
-def quantize(memory: Memory, p: isa.Quantize) -> NDArray[np.int8]:
+def quantize(memory: Memory, p: Quantize) -> NDArray[np.int8]:
     """Return how many thresholds are at most each float32 of the input, from -128 on."""
     if p.input.bytes != 4 * p.output.bytes:
         raise ProgramError(f"input must have 4 bytes per byte of the output, not {p}")
@@ -31,7 +32,7 @@ def quantize(memory: Memory, p: isa.Quantize) -> NDArray[np.int8]:
     return (np.searchsorted(thresholds, values, side="right") - 128).astype(np.int8)
 
 
-def arg_max(memory: Memory, p: isa.ArgMax) -> NDArray[np.int32]:
+def arg_max(memory: Memory, p: ArgMax) -> NDArray[np.int32]:
     """Return the position of the first largest byte along one dimension."""
     values = memory.load(p.input, np.int8, (p.outer, p.depth, p.inner))
     positions: NDArray[np.int32] = values.argmax(axis=1).astype(np.int32)

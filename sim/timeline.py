@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.isa import EngineRun
+from kiwicha.isa_engine import EngineRun
 from kiwicha.program import Program, Step
 from kiwicha.sim.activity import Activity, Span
 from kiwicha.sim.moments import ListMoments, StepMoments, moments

@@ -12,7 +12,7 @@ from support.tflite_builder import ModelBuilder
 from kiwicha import Interpreter
 from kiwicha.compiler import compile_stages
 from kiwicha.errors import ModelError, UnsupportedModelError
-from kiwicha.isa import DType
+from kiwicha.isa_program import DType
 
 OPTIONS: dict[str, Any] = {
     "max_detections": 8,

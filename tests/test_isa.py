@@ -6,6 +6,8 @@ import itertools
 import pytest
 
 from kiwicha import isa
+from kiwicha.isa_engine import EngineRun
+from kiwicha.isa_program import KERNEL_PARAMS, STRUCTS, BootBlock, Kernel, Where
 from kiwicha.layout import Struct
 
 INDEXED = {
@@ -63,19 +65,19 @@ def test_an_unknown_id_has_an_answer_of_its_own() -> None:
 
 
 def test_every_kernel_has_parameters() -> None:
-    assert set(isa.KERNEL_PARAMS) == set(isa.Kernel)
-    assert set(isa.KERNEL_PARAMS.values()) <= set(isa.STRUCTS)
+    assert set(KERNEL_PARAMS) == set(Kernel)
+    assert set(KERNEL_PARAMS.values()) <= set(STRUCTS)
 
 
-@pytest.mark.parametrize("kernel", isa.Kernel)
-def test_where_a_kernel_runs(kernel: isa.Kernel) -> None:
+@pytest.mark.parametrize("kernel", Kernel)
+def test_where_a_kernel_runs(kernel: Kernel) -> None:
     tier = kernel.name.partition("_")[0]
-    places = {"SIMD": isa.Where.SIMD, "ENGINE": isa.Where.ENGINE}
-    assert kernel.where is places.get(tier, isa.Where.CPU)
+    places = {"SIMD": Where.SIMD, "ENGINE": Where.ENGINE}
+    assert kernel.where is places.get(tier, Where.CPU)
     assert kernel < 2**16
 
 
-@pytest.mark.parametrize("kind", isa.STRUCTS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", STRUCTS, ids=lambda kind: kind.__name__)
 def test_structures(kind: type[Struct]) -> None:
     fields = {field.name for field in dataclasses.fields(kind)}
     assert {name for name, _, _ in kind.layout()} == fields
@@ -84,7 +86,7 @@ def test_structures(kind: type[Struct]) -> None:
 
 
 def test_what_executors_rely_on() -> None:
-    for kind in set(isa.KERNEL_PARAMS.values()) - {isa.EngineRun}:
+    for kind in set(KERNEL_PARAMS.values()) - {EngineRun}:
         bases = {name: field.base for name, field, _ in kind.layout()}
         assert bases["output"] == "ref"
         assert bases.get("scratch", "ref") == "ref"
@@ -118,7 +120,7 @@ def test_the_hash_is_of_what_the_hardware_has() -> None:
 def test_memory_map() -> None:
     assert isa.ONCHIP_BASE + isa.ONCHIP_BYTES <= isa.DRAM_BASE
     assert isa.STACK_BYTES < isa.ONCHIP_BYTES
-    assert isa.BOOT_BLOCK_ADDRESS + isa.BootBlock.size_bytes() <= isa.IMAGE_ADDRESS
+    assert isa.BOOT_BLOCK_ADDRESS + BootBlock.size_bytes() <= isa.IMAGE_ADDRESS
     assert isa.IMAGE_ADDRESS % isa.ALIGNMENT_BYTES == 0
     assert isa.IMAGE_ADDRESS < isa.DRAM_BASE + isa.DRAM_BYTES
 

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from kiwicha.errors import UsageError
-from kiwicha.isa import DType
+from kiwicha.isa_program import DType
 from kiwicha.layout import Ref
 from kiwicha.pictures import tensor_bytes
 from kiwicha.program import IoTensor

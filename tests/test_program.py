@@ -11,6 +11,18 @@ from support.steps import whole_copy
 
 from kiwicha import isa
 from kiwicha.errors import ProgramError
+from kiwicha.isa_program import (
+    KERNEL_PARAMS,
+    MAX_RANK,
+    DType,
+    IoRecord,
+    Kernel,
+    LayerRecord,
+    ProgramHeader,
+    Softmax,
+    StepRecord,
+    Where,
+)
 from kiwicha.layout import Ref
 from kiwicha.program import IoTensor, Layer, Program, Step, checksum
 
@@ -29,14 +41,14 @@ def refs(draw: Any, arena_bytes: int, constants_bytes: int) -> Ref:
 
 @st.composite
 def steps(draw: Any, layers: int, arena_bytes: int, constants_bytes: int) -> Step:
-    kernel = draw(st.sampled_from(isa.Kernel))
+    kernel = draw(st.sampled_from(Kernel))
     numbers = {
         "u8": st.integers(0, 255),
         "u32": U32,
         "i32": I32,
         "ref": refs(arena_bytes, constants_bytes),
     }
-    kind = isa.KERNEL_PARAMS[kernel]
+    kind = KERNEL_PARAMS[kernel]
     values = {}
     for name, field, _ in kind.layout():
         items = draw(st.tuples(*[numbers[field.base]] * field.count))
@@ -46,7 +58,7 @@ def steps(draw: Any, layers: int, arena_bytes: int, constants_bytes: int) -> Ste
 
 @st.composite
 def io_tensors(draw: Any, arena_bytes: int) -> IoTensor:
-    dtype = draw(st.sampled_from(isa.DType))
+    dtype = draw(st.sampled_from(DType))
     shape = draw(st.sampled_from([(), (1,), (0, 7), (1, 2, 3), (2, 1, 1, 1, 2, 1)]))
     size = dtype.size_bytes
     for dimension in shape:
@@ -69,9 +81,9 @@ def programs(draw: Any) -> Program:
                 Layer,
                 U32,
                 NAMES,
-                st.lists(U32, max_size=isa.MAX_RANK).map(tuple),
+                st.lists(U32, max_size=MAX_RANK).map(tuple),
                 st.integers(0, 2**64 - 1),
-                st.sampled_from(isa.Where),
+                st.sampled_from(Where),
             ),
             min_size=1,
             max_size=3,
@@ -104,20 +116,24 @@ IN, OUT = Ref(0, 6), Ref(16, 6)
 SMALL = Program(
     config_hash=isa.CONFIGS["simd"].hash,
     arena_bytes=32,
-    inputs=(IoTensor("x", IN, isa.DType.INT8, (2, 3), 0.5, -3),),
-    outputs=(IoTensor("y", OUT, isa.DType.INT8, (6,), 0.25, 4),),
+    inputs=(IoTensor("x", IN, DType.INT8, (2, 3), 0.5, -3),),
+    outputs=(IoTensor("y", OUT, DType.INT8, (6,), 0.25, 4),),
     layers=(
-        Layer(0, "RESHAPE", (6,), 0, isa.Where.CPU),
-        Layer(1, "SOFTMAX", (6,), 6, isa.Where.CPU),
+        Layer(0, "RESHAPE", (6,), 0, Where.CPU),
+        Layer(1, "SOFTMAX", (6,), 6, Where.CPU),
     ),
     steps=(
-        Step(isa.Kernel.COPY, 0, whole_copy(IN, OUT)),
-        Step(isa.Kernel.SOFTMAX, 1, isa.Softmax(IN, OUT, Ref(5, 7, is_constant=True), 1, 6, -128)),
+        Step(Kernel.COPY, 0, whole_copy(IN, OUT)),
+        Step(
+            Kernel.SOFTMAX,
+            1,
+            Softmax(IN, OUT, Ref(5, 7, is_constant=True), 1, 6, -128),
+        ),
     ),
     constants=b"constants...",
 )
 RAW = SMALL.to_bytes()
-HEADER = isa.ProgramHeader.unpack(RAW)
+HEADER = ProgramHeader.unpack(RAW)
 
 
 def sealed(raw: bytes | bytearray) -> bytes:
@@ -194,21 +210,21 @@ def record(kind: Any, offset: int, **changes: Any) -> bytes:
 
 
 def step(**changes: Any) -> bytes:
-    return record(isa.StepRecord, HEADER.steps_offset, **changes)
+    return record(StepRecord, HEADER.steps_offset, **changes)
 
 
 def layer(**changes: Any) -> bytes:
-    return record(isa.LayerRecord, HEADER.layers_offset, **changes)
+    return record(LayerRecord, HEADER.layers_offset, **changes)
 
 
 def tensor(**changes: Any) -> bytes:
-    return record(isa.IoRecord, HEADER.inputs_offset, **changes)
+    return record(IoRecord, HEADER.inputs_offset, **changes)
 
 
 def softmax(**changes: Any) -> bytes:
-    size = isa.StepRecord.size_bytes()
-    at = isa.StepRecord.unpack(RAW[HEADER.steps_offset + size :]).params_offset
-    return record(isa.Softmax, at, **changes)
+    size = StepRecord.size_bytes()
+    at = StepRecord.unpack(RAW[HEADER.steps_offset + size :]).params_offset
+    return record(Softmax, at, **changes)
 
 
 def names(raw: bytes) -> bytes:
@@ -285,9 +301,9 @@ def test_config_of_an_unknown_hash() -> None:
     [
         {"arena_bytes": -1},
         {"config_hash": 2**32},
-        {"layers": (Layer(0, "A\0B", (), 0, isa.Where.CPU),)},
-        {"layers": (Layer(0, "ADD", (1,) * 7, 0, isa.Where.CPU),)},
-        {"steps": (Step(isa.Kernel.COPY, 2**16, whole_copy(IN, OUT)),)},
+        {"layers": (Layer(0, "A\0B", (), 0, Where.CPU),)},
+        {"layers": (Layer(0, "ADD", (1,) * 7, 0, Where.CPU),)},
+        {"steps": (Step(Kernel.COPY, 2**16, whole_copy(IN, OUT)),)},
     ],
 )
 def test_what_cannot_be_stored_is_refused(changes: Any) -> None:

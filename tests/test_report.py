@@ -9,7 +9,8 @@ from rich.table import Table
 from support.steps import whole_copy
 
 from kiwicha import isa, report, report_tables
-from kiwicha.isa import CONFIGS, Kernel, Where
+from kiwicha.isa import CONFIGS
+from kiwicha.isa_program import Kernel, Where
 from kiwicha.layout import Ref
 from kiwicha.program import Layer, Program, Step
 

@@ -18,6 +18,7 @@ HARDWARE_LIBRARIES = {"amaranth", "amaranth_boards", "litedram", "litex", "migen
 CONTRACT = ["compiler", "gateware", "firmware", "sim", "boards", "cli", "commands"]
 FORBIDDEN = {
     "kiwicha.floats": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
+    "kiwicha.isa_program": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.isa": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.layout": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
     "kiwicha.activations": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,

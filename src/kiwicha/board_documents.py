@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kiwicha.errors import UsageError
+from kiwicha.markdown import table
 
 __all__ = ["boards_page", "bring_up_table", "build_command"]
 
@@ -104,13 +105,8 @@ def build_command(name: str, report: Mapping[str, Any]) -> str:
 
 
 def _summary(rows: list[list[str]]) -> str:
-    header = ["board", "config", *_COLUMNS, "clock", "time"]
-    line = "|---|---|" + "---:|" * (len(header) - 2)
-    return "\n".join([_cells(header), line, *map(_cells, rows)])
-
-
-def _cells(texts: list[str]) -> str:
-    return f"| {' | '.join(texts)} |"
+    numbers = [f"{title}:" for title in (*_COLUMNS, "clock", "time")]
+    return "\n".join(table(["board", "config", *numbers], rows))
 
 
 def _row(report: Mapping[str, Any]) -> list[str]:
@@ -132,22 +128,28 @@ def _title(report: Mapping[str, Any]) -> str:
 
 def _section(name: str, report: Mapping[str, Any]) -> str:
     resources, capacity = report["resources"], report["capacity"]
-    lines = [f"## {_title(report)}, {report['config']}", "", _verdict(report), ""]
-    lines.append(_cells(["module", *resources]))
-    lines.append("|---|" + "---:|" * len(resources))
-    for module, counts in report["modules"].items():
-        if any(counts.values()):
-            lines.append(_counts(module, counts))
-    lines.append(_counts("all", resources))
+    rows = [
+        _counts(module, counts)
+        for module, counts in report["modules"].items()
+        if any(counts.values())
+    ]
     limits = (f"{capacity[key]:,g}" if key in capacity else "" for key in resources)
-    lines.append(_cells([report["part"], *limits]))
+    rows += [_counts("all", resources), [report["part"], *limits]]
     versions = ", ".join(f"{tool} {number}" for tool, number in report["versions"].items())
-    lines += ["", f"`{build_command(name, report)}` ({versions})", ""]
-    return "\n".join(lines)
+    return "\n".join([
+        f"## {_title(report)}, {report['config']}",
+        "",
+        _verdict(report),
+        "",
+        *table(["module", *(f"{name}:" for name in resources)], rows),
+        "",
+        f"`{build_command(name, report)}` ({versions})",
+        "",
+    ])
 
 
-def _counts(label: str, counts: Mapping[str, float]) -> str:
-    return _cells([label, *(f"{count:,g}" for count in counts.values())])
+def _counts(label: str, counts: Mapping[str, float]) -> list[str]:
+    return [label, *(f"{count:,g}" for count in counts.values())]
 
 
 def _verdict(report: Mapping[str, Any]) -> str:

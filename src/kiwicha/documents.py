@@ -24,6 +24,7 @@ from kiwicha.board_documents import boards_page, bring_up_table
 from kiwicha.compiler import support_rules, supported_operators
 from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
 from kiwicha.errors import UsageError
+from kiwicha.markdown import table
 from kiwicha.result_tables import overview, results_page, vela_page
 
 __all__ = ["BEGIN", "END", "main", "replaced", "supported", "update"]
@@ -71,9 +72,7 @@ def supported() -> str:
         "RESIZE_BILINEAR of uint8 is refused for `simd` where float32 numbers would be rounded on",
         "the way (not in twice or four times the size): its firmware has no room for that.",
         "",
-        "| operator | where | on the engine |",
-        "|---|---|---|",
-        *(_operator_row(name) for name in supported_operators()),
+        *table(["operator", "where", "on the engine"], map(_placement, supported_operators())),
     ]
     general, special = [], []
     for text, operators in support_rules():
@@ -86,9 +85,9 @@ def supported() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _operator_row(name: str) -> str:
-    condition = ENGINE_OPERATORS.get(name)
-    return f"| {name} | {'CPU' if condition is None else 'engine'} | {condition or ''} |"
+def _placement(operator: str) -> list[str]:
+    condition = ENGINE_OPERATORS.get(operator)
+    return [operator, "CPU" if condition is None else "engine", condition or ""]
 
 
 def _has_profiles(value: Any) -> bool:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from kiwicha.compiler import compile_stages
 from kiwicha.detection import DETECTION_NAME, Detection
 from kiwicha.errors import UsageError
-from kiwicha.isa import DType
+from kiwicha.isa_program import DType
 from kiwicha.layout import Ref
 from kiwicha.program import IoTensor
 from kiwicha.sim import reference

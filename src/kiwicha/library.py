@@ -15,7 +15,7 @@ from kiwicha.compiler.cycles import predict_program
 from kiwicha.compiler.listing import listing, shape_text
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import FOLDER, runtime_headers, runtime_sources
-from kiwicha.isa import Where
+from kiwicha.isa_program import Where
 from kiwicha.program import IoTensor, Program
 
 __all__ = ["METADATA_NAME", "library", "metadata", "model_files", "pack"]

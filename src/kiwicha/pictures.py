@@ -5,7 +5,7 @@ from pathlib import Path
 from PIL import Image, ImageOps
 
 from kiwicha.errors import UsageError
-from kiwicha.isa import DType
+from kiwicha.isa_program import DType
 from kiwicha.program import IoTensor
 
 __all__ = ["PICTURE_SUFFIXES", "describe", "picture_bytes", "tensor_bytes"]

@@ -11,6 +11,18 @@ from typing import Self
 
 from kiwicha import isa
 from kiwicha.errors import ProgramError
+from kiwicha.isa_program import (
+    KERNEL_PARAMS,
+    PROGRAM_MAGIC,
+    PROGRAM_VERSION,
+    DType,
+    IoRecord,
+    Kernel,
+    LayerRecord,
+    ProgramHeader,
+    StepRecord,
+    Where,
+)
 from kiwicha.layout import Ref, Struct
 from kiwicha.program_format import (
     CHECKED_FROM,
@@ -43,7 +55,7 @@ class Layer:
         First output.
     macs : int
         Multiply-accumulates of one inference.
-    where : isa.Where
+    where : Where
         What executes it.
     """
 
@@ -51,14 +63,14 @@ class Layer:
     operator: str
     shape: tuple[int, ...]
     macs: int
-    where: isa.Where
+    where: Where
 
 
 @dataclass(frozen=True)
 class Step:
     """One kernel call on behalf of layer number ``layer`` (position in `Program.layers`)."""
 
-    kernel: isa.Kernel
+    kernel: Kernel
     layer: int
     params: Struct
 
@@ -73,7 +85,7 @@ class IoTensor:
         As in the model.
     ref : Ref
         Where it is in the arena.
-    dtype : isa.DType
+    dtype : DType
         Element type.
     shape : tuple of int
         Row-major.
@@ -85,7 +97,7 @@ class IoTensor:
 
     name: str
     ref: Ref
-    dtype: isa.DType
+    dtype: DType
     shape: tuple[int, ...]
     scale: float
     zero_point: int
@@ -153,13 +165,13 @@ class Program:
         inputs = [_io_record(tensor, names) for tensor in self.inputs]
         outputs = [_io_record(tensor, names) for tensor in self.outputs]
 
-        offset = aligned(isa.ProgramHeader.size_bytes())
+        offset = aligned(ProgramHeader.size_bytes())
         offsets: dict[str, int] = {}
         for key, size in (
-            ("steps", len(self.steps) * isa.StepRecord.size_bytes()),
-            ("layers", len(layers) * isa.LayerRecord.size_bytes()),
-            ("inputs", len(inputs) * isa.IoRecord.size_bytes()),
-            ("outputs", len(outputs) * isa.IoRecord.size_bytes()),
+            ("steps", len(self.steps) * StepRecord.size_bytes()),
+            ("layers", len(layers) * LayerRecord.size_bytes()),
+            ("inputs", len(inputs) * IoRecord.size_bytes()),
+            ("outputs", len(outputs) * IoRecord.size_bytes()),
             ("names", len(names.raw)),
             ("params", sum(aligned(step.params.size_bytes()) for step in self.steps)),
         ):
@@ -172,7 +184,7 @@ class Program:
         for number, step in enumerate(self.steps):
             params = moved_constants(step.params, offset).pack()
             image[params_at : params_at + len(params)] = params
-            record = isa.StepRecord(step.kernel, step.layer, params_at, len(params), 0)
+            record = StepRecord(step.kernel, step.layer, params_at, len(params), 0)
             put(image, offsets["steps"] + number * record.size_bytes(), record)
             params_at += aligned(len(params))
         for key, items in (("layers", layers), ("inputs", inputs), ("outputs", outputs)):
@@ -181,9 +193,9 @@ class Program:
         image[offsets["names"] : offsets["names"] + len(names.raw)] = names.raw
         image[offset : offset + len(self.constants)] = self.constants
 
-        header = isa.ProgramHeader(
-            magic=isa.PROGRAM_MAGIC,
-            version=isa.PROGRAM_VERSION,
+        header = ProgramHeader(
+            magic=PROGRAM_MAGIC,
+            version=PROGRAM_VERSION,
             config_hash=self.config_hash,
             checksum=(0, 0),
             total_bytes=total,
@@ -217,12 +229,12 @@ class Program:
             If the bytes are not a Program of this version, are damaged, or contradict themselves.
         """
         try:
-            header = isa.ProgramHeader.unpack(raw)
+            header = ProgramHeader.unpack(raw)
         except ValueError as error:
             raise _refusal(isa.Status.BAD_MAGIC, f"{len(raw)} bytes") from error
-        if header.magic != isa.PROGRAM_MAGIC:
+        if header.magic != PROGRAM_MAGIC:
             raise _refusal(isa.Status.BAD_MAGIC, f"first word {header.magic:#010x}")
-        if header.version != isa.PROGRAM_VERSION:
+        if header.version != PROGRAM_VERSION:
             raise _refusal(isa.Status.BAD_VERSION, f"version {header.version}")
         if isa.find_config(header.config_hash) is None:
             raise _refusal(isa.Status.BAD_CONFIG, f"configuration {header.config_hash:08x}")
@@ -236,7 +248,7 @@ class Program:
             raise _refusal(isa.Status.BAD_BOUNDS, str(error)) from error
 
     @classmethod
-    def _from_records(cls, header: isa.ProgramHeader, raw: bytes) -> Self:
+    def _from_records(cls, header: ProgramHeader, raw: bytes) -> Self:
         if header.reserved:
             raise ValueError(f"reserved field must be 0, not {header.reserved}")
         end = header.constants_offset + header.constants_bytes
@@ -246,7 +258,7 @@ class Program:
         names = raw[header.names_offset : names_end]
         steps = []
         base = header.constants_offset
-        for record in records(isa.StepRecord, raw, header.steps_offset, header.step_count):
+        for record in records(StepRecord, raw, header.steps_offset, header.step_count):
             step = _step(record, raw[record.params_offset : end])
             if record.layer >= header.layer_count or record.params_offset < header.constants_offset:
                 raise ValueError(f"layer and parameters of a step must exist ({record})")
@@ -259,17 +271,15 @@ class Program:
             arena_bytes=header.arena_bytes,
             inputs=tuple(
                 _io_tensor(record, names)
-                for record in records(isa.IoRecord, raw, header.inputs_offset, header.input_count)
+                for record in records(IoRecord, raw, header.inputs_offset, header.input_count)
             ),
             outputs=tuple(
                 _io_tensor(record, names)
-                for record in records(isa.IoRecord, raw, header.outputs_offset, header.output_count)
+                for record in records(IoRecord, raw, header.outputs_offset, header.output_count)
             ),
             layers=tuple(
                 _layer(record, names)
-                for record in records(
-                    isa.LayerRecord, raw, header.layers_offset, header.layer_count
-                )
+                for record in records(LayerRecord, raw, header.layers_offset, header.layer_count)
             ),
             steps=tuple(
                 dataclasses.replace(step, params=moved_constants(step.params, -base))
@@ -293,8 +303,8 @@ class Program:
                 )
 
 
-def _layer_record(layer: Layer, names: Names) -> isa.LayerRecord:
-    return isa.LayerRecord(
+def _layer_record(layer: Layer, names: Names) -> LayerRecord:
+    return LayerRecord(
         index=layer.index,
         name_offset=names.add(layer.operator),
         macs_low=layer.macs & 0xFFFF_FFFF,
@@ -306,8 +316,8 @@ def _layer_record(layer: Layer, names: Names) -> isa.LayerRecord:
     )
 
 
-def _io_record(tensor: IoTensor, names: Names) -> isa.IoRecord:
-    return isa.IoRecord(
+def _io_record(tensor: IoTensor, names: Names) -> IoRecord:
+    return IoRecord(
         tensor=tensor.ref,
         name_offset=names.add(tensor.name),
         dtype=tensor.dtype,
@@ -319,30 +329,30 @@ def _io_record(tensor: IoTensor, names: Names) -> isa.IoRecord:
     )
 
 
-def _layer(record: isa.LayerRecord, names: bytes) -> Layer:
+def _layer(record: LayerRecord, names: bytes) -> Layer:
     return Layer(
         index=record.index,
         operator=name_at(names, record.name_offset),
         shape=shape_of(record),
         macs=record.macs_low | record.macs_high << 32,
-        where=isa.Where(record.where),
+        where=Where(record.where),
     )
 
 
-def _io_tensor(record: isa.IoRecord, names: bytes) -> IoTensor:
+def _io_tensor(record: IoRecord, names: bytes) -> IoTensor:
     return IoTensor(
         name=name_at(names, record.name_offset),
         ref=record.tensor,
-        dtype=isa.DType(record.dtype),
+        dtype=DType(record.dtype),
         shape=shape_of(record),
         scale=record.scale,
         zero_point=record.zero_point,
     )
 
 
-def _step(record: isa.StepRecord, raw: bytes) -> Step:
-    kernel = isa.Kernel(record.kernel)
-    kind = isa.KERNEL_PARAMS[kernel]
+def _step(record: StepRecord, raw: bytes) -> Step:
+    kernel = Kernel(record.kernel)
+    kind = KERNEL_PARAMS[kernel]
     if record.params_bytes != kind.size_bytes():
         raise ValueError(f"{kind.__name__} must have {kind.size_bytes()} bytes ({record})")
     return Step(kernel, record.layer, kind.unpack(raw))

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from kiwicha import isa
+from kiwicha.isa_program import MAX_RANK, IoRecord, LayerRecord
 from kiwicha.layout import Ref, Struct
 
 __all__ = [
@@ -83,14 +84,14 @@ def name_at(names: bytes, offset: int) -> str:
 
 
 def padded_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return ``shape`` with zeros up to `isa.MAX_RANK`."""
-    return shape + (0,) * (isa.MAX_RANK - len(shape))
+    """Return ``shape`` with zeros up to `MAX_RANK`."""
+    return shape + (0,) * (MAX_RANK - len(shape))
 
 
-def shape_of(record: isa.LayerRecord | isa.IoRecord) -> tuple[int, ...]:
+def shape_of(record: LayerRecord | IoRecord) -> tuple[int, ...]:
     """Return the dimensions that a record uses."""
-    if record.rank > isa.MAX_RANK:
-        raise ValueError(f"rank must be 0 to {isa.MAX_RANK}, not {record.rank}")
+    if record.rank > MAX_RANK:
+        raise ValueError(f"rank must be 0 to {MAX_RANK}, not {record.rank}")
     if any(record.shape[record.rank :]):
         raise ValueError(f"unused dimensions must be 0, not {record.shape[record.rank :]}")
     return record.shape[: record.rank]

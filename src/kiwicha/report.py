@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kiwicha.engine_list import read_list
-from kiwicha.isa import Config, EngineRun
+from kiwicha.isa import Config
+from kiwicha.isa_engine import EngineRun
 from kiwicha.program import Program, Step
 
 __all__ = ["LayerReport", "Report", "hidden_cycles", "make_report"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from kiwicha.errors import UsageError
 from kiwicha.isa import ALL_CONFIGS
+from kiwicha.markdown import table
 
 __all__ = ["overview", "results_page", "vela_page"]
 
@@ -62,7 +63,7 @@ def results_page(files: dict[str, Any]) -> str:
     ]
     for name, runs in _runs_of(files):
         rows = [_row(run, name) for run in runs]
-        parts += ["", *_table(_COLUMNS, rows), "", f"`{_bench_command(name, runs)}`"]
+        parts += ["", *table(_COLUMNS, rows), "", f"`{_bench_command(name, runs)}`"]
     return "\n".join(parts) + "\n"
 
 
@@ -101,7 +102,7 @@ def vela_page(files: dict[str, Any]) -> str:
         ]
         versions = ", ".join(sorted({run["vela"]["version"] for run in runs}))
         command = f"`{_bench_command(name, all_runs)}`, Vela {versions}"
-        parts += ["", *_table(columns, rows), "", command]
+        parts += ["", *table(columns, rows), "", command]
     return "\n".join(parts) + "\n"
 
 
@@ -159,7 +160,7 @@ def _cycles(found: _Runs) -> str:
         *(accelerator for _, accelerator in sorted(accelerators)),
     ]
     models = sorted(cells.values(), key=len, reverse=True)
-    return "\n".join(_table(columns, [[row.get(key, "") for key in columns] for row in models]))
+    return "\n".join(table(columns, [[row.get(key, "") for key in columns] for row in models]))
 
 
 def _resources(found: _Areas) -> str:
@@ -170,7 +171,7 @@ def _resources(found: _Areas) -> str:
         [f"`{area['config']}`", *(f"{area['resources'].get(kind, 0):,g}" for kind in kinds)]
         for _, area in areas
     ]
-    return "\n".join(_table([f"CFU on {family}", *(f"{kind}:" for kind in kinds)], rows))
+    return "\n".join(table([f"CFU on {family}", *(f"{kind}:" for kind in kinds)], rows))
 
 
 def _runs_of(files: dict[str, Any]) -> _Runs:
@@ -215,12 +216,3 @@ def _bench_command(name: str, runs: list[_Run]) -> str:
 
 def _area_command(name: str, area: dict[str, Any]) -> str:
     return f"kiwicha area --config {area['config']} --json {name}"
-
-
-def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return the lines of a table; a column whose title ends with a colon holds numbers."""
-    titles = list(columns)
-    lines = [" | ".join(title.removesuffix(":") for title in titles)]
-    lines.append("|".join("---:" if title.endswith(":") else "---" for title in titles))
-    lines += [" | ".join(row) for row in rows]
-    return [f"| {line} |" if "---" not in line else f"|{line}|" for line in lines]

@@ -10,8 +10,8 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_list, predict_program
 from kiwicha.compiler.engine_threads import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.engine_work import job_work
-from kiwicha.isa import Kernel
 from kiwicha.isa_engine import EngineJob, EngineTransfer, JobKind
+from kiwicha.isa_program import Kernel
 from kiwicha.program import Program
 
 BARS = {

@@ -9,7 +9,8 @@ from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_model, supported_operators
 from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
-from kiwicha.isa import ENGINE_CONFIGS, Where
+from kiwicha.isa import ENGINE_CONFIGS
+from kiwicha.isa_program import Where
 
 IMAGE = (1, 6, 5, 16)
 OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}

@@ -8,7 +8,8 @@ from support import random_models
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_model, compile_stages, engine_choice, engine_schedule
-from kiwicha.isa import ALL_CONFIGS, ENGINE_CONFIGS, Config, Kernel, Where
+from kiwicha.isa import ALL_CONFIGS, ENGINE_CONFIGS, Config
+from kiwicha.isa_program import Kernel, Where
 from kiwicha.sim import reference
 
 ENGINE, CPU, SIMD, NONE = Where.ENGINE, Where.CPU, Where.SIMD, Where.NONE

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiwicha import isa
 from kiwicha.compiler.engine_pools import MAX_PATCHES, average_pool, max_pool
 from kiwicha.isa_engine import JobKind
+from kiwicha.isa_program import Pool
 from kiwicha.layout import Ref
 
 SEEDS = range(40)
 
 
-def pool(seed: int, **changes: int) -> isa.Pool:
+def pool(seed: int, **changes: int) -> Pool:
     """Give a pool with SAME padding."""
     rng = np.random.default_rng(seed)
     size, kernel, stride = (rng.integers(1, limit, 2).tolist() for limit in (12, 6, 4))
@@ -28,7 +28,7 @@ def pool(seed: int, **changes: int) -> isa.Pool:
         **{"batches": 1, "channels": 8, "offset": 0},
         **{"activation_min": -128, "activation_max": 127, "input": Ref(), "output": Ref()},
     }
-    return isa.Pool(**(fields | changes))
+    return Pool(**(fields | changes))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

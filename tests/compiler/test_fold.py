@@ -11,7 +11,7 @@ from support import oracle
 from support.tflite_builder import PADDINGS, ModelBuilder
 
 from kiwicha.compiler import compile_model
-from kiwicha.isa import Conv, Kernel
+from kiwicha.isa_program import Conv, Kernel
 from kiwicha.sim import reference
 
 CHANNELS, OUTPUTS = 4, 5

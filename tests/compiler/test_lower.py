@@ -9,7 +9,7 @@ from support.tflite_builder import ModelBuilder
 
 from kiwicha import isa
 from kiwicha.compiler import compile_stages
-from kiwicha.isa import Kernel, Where
+from kiwicha.isa_program import Kernel, Where
 from kiwicha.sim import reference
 
 

@@ -11,8 +11,8 @@ from kiwicha.compiler import compile_stages
 from kiwicha.compiler.lower import lower
 from kiwicha.compiler.lower_engine import engine_layer
 from kiwicha.compiler.reader import read
-from kiwicha.isa import Where
 from kiwicha.isa_engine import JobFlag, JobKind
+from kiwicha.isa_program import Where
 from kiwicha.sim import reference
 
 Shape = tuple[int, ...]

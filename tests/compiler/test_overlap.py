@@ -9,7 +9,7 @@ from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_model
 from kiwicha.errors import ProgramError
-from kiwicha.isa import Kernel, Where
+from kiwicha.isa_program import Kernel, Where
 from kiwicha.program import Program
 from kiwicha.sim import reference
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import Compilation, compile_stages
-from kiwicha.isa import Kernel
+from kiwicha.isa_program import Kernel
 from kiwicha.sim import reference
 
 Shape = tuple[int, ...]

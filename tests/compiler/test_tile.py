@@ -8,7 +8,8 @@ from support import random_models
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_model
-from kiwicha.isa import CONFIGS, Conv, Elementwise, Kernel, Pool, Where
+from kiwicha.isa import CONFIGS
+from kiwicha.isa_program import Conv, Elementwise, Kernel, Pool, Where
 from kiwicha.layout import Ref
 from kiwicha.packing import padded_channels, unpack_conv
 from kiwicha.program import Program, Step

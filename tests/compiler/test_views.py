@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kiwicha.compiler.views import View, runs
-from kiwicha.isa import Copy
+from kiwicha.isa_program import Copy
 
 
 def elements(view: View, size: int) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ from support import oracle
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_stages
-from kiwicha.isa import Kernel, Where
+from kiwicha.isa_program import Kernel, Where
 from kiwicha.sim import reference
 
 SIZE = 6

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.steps import ConvCase, ProgramBuilder, int8s, random_scales
 
-from kiwicha.isa import Conv, Kernel
+from kiwicha.isa_program import Conv, Kernel
 from kiwicha.layout import Ref
 
 

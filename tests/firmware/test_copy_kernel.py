@@ -8,7 +8,7 @@ import pytest
 from support.copies import copy_case
 from support.steps import ProgramBuilder, whole_copy
 
-from kiwicha.isa import Kernel
+from kiwicha.isa_program import Kernel
 
 
 @pytest.mark.parametrize("block", range(0, 60, 20))

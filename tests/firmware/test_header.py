@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import requirements
 
-from kiwicha import isa
+from kiwicha import isa, isa_program
 from kiwicha.firmware.header import HEADER_NAME, header, snake_case
 from kiwicha.isa import CONFIGS, Config
 from kiwicha.layout import Ref
@@ -52,14 +52,14 @@ def python_values(config: Config) -> dict[str, int]:
         isa.RequantizeOp,
         isa.DataOp,
         isa.Status,
-        isa.DType,
-        isa.Where,
-        isa.Kernel,
+        isa_program.DType,
+        isa_program.Where,
+        isa_program.Kernel,
     ):
         assert issubclass(cls, enum.IntEnum)
         prefix = f"KIWICHA_{snake_case(cls.__name__).upper()}"
         values |= {f"{prefix}_{member.name}": member.value for member in cls}
-    for struct in isa.STRUCTS:
+    for struct in isa_program.STRUCTS:
         values[f"sizeof(struct kiwicha_{snake_case(struct.__name__)})"] = struct.size_bytes()
     return values
 

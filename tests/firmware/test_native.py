@@ -12,7 +12,8 @@ from support.steps import ProgramBuilder, whole_copy
 from kiwicha.compiler.driver import compile_model
 from kiwicha.errors import ToolError
 from kiwicha.firmware import native
-from kiwicha.isa import CONFIGS, Kernel, Status
+from kiwicha.isa import CONFIGS, Status
+from kiwicha.isa_program import Kernel
 
 MODELS = [
     "person_detect",

@@ -17,16 +17,7 @@ from support.steps import (
 )
 
 from kiwicha import floats, numerics
-from kiwicha.isa import (
-    ArgMax,
-    Elementwise,
-    Kernel,
-    Lookup,
-    Mean,
-    Pool,
-    Quantize,
-    Softmax,
-)
+from kiwicha.isa_program import ArgMax, Elementwise, Kernel, Lookup, Mean, Pool, Quantize, Softmax
 from kiwicha.layout import Ref
 
 

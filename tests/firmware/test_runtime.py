@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from support.every_kernel import FIRMWARE_KERNELS
 
-from kiwicha import isa
 from kiwicha.errors import ToolError
 from kiwicha.firmware import native
-from kiwicha.isa import CONFIGS, Kernel, Status
+from kiwicha.isa import CONFIGS, Status
+from kiwicha.isa_program import PROGRAM_VERSION, DType, Kernel, ProgramHeader, StepRecord
 from kiwicha.layout import Ref
 from kiwicha.program import Program, checksum
 
-HEADER = {name: offset for name, _, offset in isa.ProgramHeader.layout()}
+HEADER = {name: offset for name, _, offset in ProgramHeader.layout()}
 CHECKED_FROM = HEADER["total_bytes"]
 RunRaw = Callable[..., native.NativeResult]
 
@@ -54,7 +54,7 @@ def test_smaller_arena_is_refused(program: Program, run_raw: RunRaw, missing: in
     ("field", "value", "status"),
     [
         ("magic", 0, Status.BAD_MAGIC),
-        ("version", isa.PROGRAM_VERSION + 1, Status.BAD_VERSION),
+        ("version", PROGRAM_VERSION + 1, Status.BAD_VERSION),
         ("config_hash", CONFIGS["baseline"].hash, Status.BAD_CONFIG),
         ("checksum", 0, Status.BAD_CHECKSUM),
         ("total_bytes", 80, Status.BAD_BOUNDS),
@@ -145,7 +145,7 @@ def step_offset(program: Program, raw: bytes, kernel: Kernel) -> int:
     """Find the record of the step with this kernel."""
     number = [step.kernel for step in program.steps].index(kernel)
     (offset,) = struct.unpack_from("<I", raw, HEADER["steps_offset"])
-    return int(offset) + number * isa.StepRecord.size_bytes()
+    return int(offset) + number * StepRecord.size_bytes()
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_step_record(
     program: Program, run_raw: RunRaw, field: str, value: int, status: Status
 ) -> None:
     raw = program.to_bytes()
-    fields = {name: offset for name, _, offset in isa.StepRecord.layout()}
+    fields = {name: offset for name, _, offset in StepRecord.layout()}
     offset = step_offset(program, raw, Kernel.SIMD_CONV) + fields[field]
     result = run_raw(signed(with_word(raw, offset, value)))
     assert result.status is status
@@ -181,7 +181,7 @@ def test_step_record(
         ("ref", Ref(0, 36, True), Status.BAD_BOUNDS),
         ("shape", (1, 3, 3, 5), Status.BAD_PARAMETERS),
         ("shape", (2**16, 2**16, 36), Status.BAD_PARAMETERS),
-        ("dtype", isa.DType.INT32, Status.BAD_PARAMETERS),
+        ("dtype", DType.INT32, Status.BAD_PARAMETERS),
     ],
 )
 @pytest.mark.parametrize("kind", ["inputs", "outputs"])

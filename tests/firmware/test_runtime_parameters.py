@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from support.every_kernel import FIRMWARE_KERNELS
 
-from kiwicha import isa
 from kiwicha.firmware import native
-from kiwicha.isa import CONFIGS, Conv, Kernel, Softmax, Status
+from kiwicha.isa import CONFIGS, Status
+from kiwicha.isa_program import KERNEL_PARAMS, Conv, Kernel, Softmax
 from kiwicha.layout import Ref
 from kiwicha.program import Program
 
@@ -25,10 +25,10 @@ def with_word(raw: bytes, offset: int, value: int) -> bytes:
 def parameter_changes() -> list[Any]:
     """List bad values of parameters: kernel, field, what becomes of the field, status."""
     bounds, parameters = Status.BAD_BOUNDS, Status.BAD_PARAMETERS
-    convs = [kernel for kernel in FIRMWARE_KERNELS if isa.KERNEL_PARAMS[kernel] is Conv]
+    convs = [kernel for kernel in FIRMWARE_KERNELS if KERNEL_PARAMS[kernel] is Conv]
     rows: list[tuple[Kernel, str, Any, Status]] = []
     for kernel in FIRMWARE_KERNELS:
-        for name, kind, _ in isa.KERNEL_PARAMS[kernel].layout():
+        for name, kind, _ in KERNEL_PARAMS[kernel].layout():
             if kind.base != "ref" or name == "scratch":
                 continue
             rows += [

@@ -8,8 +8,8 @@ import pytest
 
 from kiwicha.compiler import Compilation
 from kiwicha.compiler.cycles import predict_layers, predict_program
-from kiwicha.isa import EngineRun, Where
-from kiwicha.isa_engine import EngineCounter
+from kiwicha.isa_engine import EngineCounter, EngineRun
+from kiwicha.isa_program import Where
 from kiwicha.sim.moments import moments
 from kiwicha.sim.probes import Bit
 from kiwicha.sim.profile import SPLIT, list_of, profile

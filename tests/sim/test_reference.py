@@ -9,6 +9,7 @@ from support.steps import whole_copy
 
 from kiwicha import isa
 from kiwicha.errors import ProgramError, UsageError
+from kiwicha.isa_program import Conv, DType, Elementwise, Kernel, Where
 from kiwicha.layout import Ref
 from kiwicha.program import IoTensor, Layer, Program, Step
 from kiwicha.sim import reference
@@ -19,21 +20,21 @@ ONE = 2**30, 1
 """Multiplier and shift of one."""
 
 
-def tensor(name: str, ref: Ref, dtype: isa.DType = isa.DType.INT8) -> IoTensor:
+def tensor(name: str, ref: Ref, dtype: DType = DType.INT8) -> IoTensor:
     return IoTensor(name, ref, dtype, SHAPE, 0.5, 3)
 
 
 def add(a: Ref, b: Ref, output: Ref) -> Step:
     """Give a step that adds two tensors, nothing scaled."""
     strides = (0, 0, 0, 6, 3, 1)
-    params = isa.Elementwise(
+    params = Elementwise(
         a, b, output, (1, 1, 1, *SHAPE), strides, strides, 0, 0, 0, 0, *ONE, *ONE, *ONE, -128, 127
     )
-    return Step(isa.Kernel.ADD, 0, params)
+    return Step(Kernel.ADD, 0, params)
 
 
 def move(source: Ref, target: Ref) -> Step:
-    return Step(isa.Kernel.COPY, 0, whole_copy(source, target))
+    return Step(Kernel.COPY, 0, whole_copy(source, target))
 
 
 def program(*steps: Step, constants: bytes = b"", **changes: Any) -> Program:
@@ -42,7 +43,7 @@ def program(*steps: Step, constants: bytes = b"", **changes: Any) -> Program:
         arena_bytes=64,
         inputs=(tensor("left", A), tensor("right", B)),
         outputs=(tensor("sum", C),),
-        layers=(Layer(0, "ADD", SHAPE, 0, isa.Where.CPU),),
+        layers=(Layer(0, "ADD", SHAPE, 0, Where.CPU),),
         steps=steps or (add(A, B, C),),
         constants=constants,
     )
@@ -73,8 +74,8 @@ def test_int32_tensors() -> None:
     wide = Ref(0, 24), Ref(32, 24)
     copy = program(
         move(*wide),
-        inputs=(tensor("in", wide[0], isa.DType.INT32),),
-        outputs=(tensor("out", wide[1], isa.DType.INT32),),
+        inputs=(tensor("in", wide[0], DType.INT32),),
+        outputs=(tensor("out", wide[1], DType.INT32),),
     )
     (output,) = reference.run(copy, [values])
     assert output.dtype == np.int32
@@ -144,7 +145,7 @@ def test_trace_and_observer_give_what_each_step_wrote() -> None:
         ([move(A, A)], r"step 0 \(COPY\): output must not overlap input"),
         ([move(A, Ref(32, 7))], r"a reference must hold what is touched"),
         (
-            [dataclasses.replace(add(A, B, C), kernel=isa.Kernel.CONV)],
+            [dataclasses.replace(add(A, B, C), kernel=Kernel.CONV)],
             r"parameters must be those of the kernel",
         ),
     ],
@@ -162,7 +163,7 @@ def test_output_must_be_written() -> None:
 def test_scratch_memory_is_spoiled() -> None:
     """A plan that keeps a tensor where a kernel works would run in numpy and fail on hardware."""
     scale = np.array([*[2**30] * 4, *[1] * 4], np.int32).tobytes()
-    convolution = isa.Conv(
+    convolution = Conv(
         input=A,
         weights=Ref(0, 16, is_constant=True),
         bias=Ref(),
@@ -183,17 +184,17 @@ def test_scratch_memory_is_spoiled() -> None:
         activation_max=127,
     )
     weights = bytes([1] + [0] * 15)
-    step = Step(isa.Kernel.SIMD_CONV, 0, convolution)
+    step = Step(Kernel.SIMD_CONV, 0, convolution)
     whole = program(move(B, D), step, add(C, D, A), constants=weights + scale)
     with pytest.raises(ProgramError, match=r"step 2 \(ADD\): .* written before it is read"):
         reference.run(whole, [LEFT, RIGHT])
     moved = dataclasses.replace(convolution, scratch=Ref(56, 8))
     whole = dataclasses.replace(
-        whole, steps=(move(B, D), Step(isa.Kernel.SIMD_CONV, 0, moved), add(C, D, A))
+        whole, steps=(move(B, D), Step(Kernel.SIMD_CONV, 0, moved), add(C, D, A))
     )
     *_, third = reference.trace(whole, [LEFT, RIGHT])
     np.testing.assert_array_equal(third.reshape(SHAPE), LEFT - 3)
     overlapping = dataclasses.replace(convolution, scratch=Ref(4, 8))
-    whole = dataclasses.replace(whole, steps=(Step(isa.Kernel.SIMD_CONV, 0, overlapping),))
+    whole = dataclasses.replace(whole, steps=(Step(Kernel.SIMD_CONV, 0, overlapping),))
     with pytest.raises(ProgramError, match="scratch must not overlap input"):
         reference.run(whole, [LEFT, RIGHT])

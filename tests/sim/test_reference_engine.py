@@ -9,11 +9,10 @@ import pytest
 from support import random_models
 from support.oracle import Case
 
-from kiwicha import isa
 from kiwicha.compiler import compile_model, tile
 from kiwicha.errors import ProgramError
-from kiwicha.isa import Kernel
 from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer, JobFlag, JobKind
+from kiwicha.isa_program import KERNEL_PARAMS, Kernel
 from kiwicha.layout import Struct
 from kiwicha.program import Program
 from kiwicha.sim import reference
@@ -248,4 +247,4 @@ def test_trace_shows_what_reaches_the_arena(subject: tuple[Program, Case]) -> No
     index = next(k for k, step in enumerate(program.steps) if step.kernel is Kernel.ENGINE)
     assert written[index].dtype == np.int8
     assert written[index].size == sum(sizes)
-    assert isa.KERNEL_PARAMS[Kernel.ENGINE] is EngineRun
+    assert KERNEL_PARAMS[Kernel.ENGINE] is EngineRun

@@ -8,7 +8,7 @@ from support import oracle, random_models
 
 from kiwicha import isa
 from kiwicha.compiler import compile_model, compile_stages
-from kiwicha.isa import Kernel
+from kiwicha.isa_program import Kernel
 from kiwicha.program import Program
 from kiwicha.sim import reference
 

@@ -13,6 +13,18 @@ from support import scalar
 
 from kiwicha import isa, numerics, packing
 from kiwicha.errors import ProgramError
+from kiwicha.isa_program import (
+    KERNEL_PARAMS,
+    MAX_RANK,
+    Conv,
+    DType,
+    Elementwise,
+    Kernel,
+    Lookup,
+    Mean,
+    Pool,
+    Softmax,
+)
 from kiwicha.layout import Ref
 from kiwicha.program import IoTensor, Layer, Program, Step
 from kiwicha.sim import reference, reference_kernels
@@ -44,17 +56,17 @@ class OneStep:
     def input(self, values: NDArray[np.int8]) -> Ref:
         """Add an input of the model with its value."""
         ref = self.arena(values.size)
-        tensor = IoTensor(f"in{len(self.inputs)}", ref, isa.DType.INT8, values.shape, 0.0, 0)
+        tensor = IoTensor(f"in{len(self.inputs)}", ref, DType.INT8, values.shape, 0.0, 0)
         self.inputs.append((tensor, values))
         return ref
 
-    def run(self, kernel: isa.Kernel, params: Any, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    def run(self, kernel: Kernel, params: Any, shape: tuple[int, ...]) -> NDArray[np.int8]:
         """Run one kernel and return what it wrote."""
         program = Program(
             config_hash=isa.CONFIGS["simd"].hash,
             arena_bytes=self.arena_bytes,
             inputs=tuple(tensor for tensor, _ in self.inputs),
-            outputs=(IoTensor("out", params.output, isa.DType.INT8, shape, 0.0, 0),),
+            outputs=(IoTensor("out", params.output, DType.INT8, shape, 0.0, 0),),
             layers=(Layer(0, kernel.name, shape, 0, kernel.where),),
             steps=(Step(kernel, 0, params),),
             constants=self.constants,
@@ -90,7 +102,7 @@ def make_conv(rng: random.Random, *, is_depthwise: bool, is_simple: bool, lanes:
     kernel = [1, 1] if is_simple and not is_depthwise else [rng.randint(1, 4), rng.randint(1, 4)]
     padded = kernel != [1, 1]
     stride = [1, 1] if is_simple and not is_depthwise else [rng.randint(1, 3), rng.randint(1, 3)]
-    return isa.Conv(
+    return Conv(
         *[Ref()] * 7,
         batches=rng.randint(1, 2),
         input_height=rng.randint(1, 7),
@@ -150,19 +162,19 @@ def conv_sum(p: Any, x: Any, weights: Any, n: int, oy: int, ox: int, oc: int) ->
 
 
 CONVOLUTIONS = [
-    isa.Kernel.CONV,
-    isa.Kernel.SIMD_CONV,
-    isa.Kernel.SIMD_CONV_1X1,
-    isa.Kernel.FULLY_CONNECTED,
-    isa.Kernel.SIMD_FULLY_CONNECTED,
-    isa.Kernel.DEPTHWISE_CONV,
-    isa.Kernel.SIMD_DEPTHWISE_CONV,
+    Kernel.CONV,
+    Kernel.SIMD_CONV,
+    Kernel.SIMD_CONV_1X1,
+    Kernel.FULLY_CONNECTED,
+    Kernel.SIMD_FULLY_CONNECTED,
+    Kernel.DEPTHWISE_CONV,
+    Kernel.SIMD_DEPTHWISE_CONV,
 ]
 
 
 @pytest.mark.parametrize("kernel", CONVOLUTIONS, ids=lambda kernel: kernel.name)
 @pytest.mark.parametrize("seed", range(12))
-def test_convolutions(kernel: isa.Kernel, seed: int) -> None:
+def test_convolutions(kernel: Kernel, seed: int) -> None:
     rng = random.Random(f"{kernel}{seed}")
     name = kernel.name
     is_depthwise, is_simd = "DEPTHWISE" in name, name.startswith("SIMD")
@@ -243,13 +255,13 @@ def test_sums_of_many_products_are_exact() -> None:
                 shift=build.constant([1]),
                 output=build.arena(1),
             )
-            actual = build.run(isa.Kernel.FULLY_CONNECTED, p, (1, 1))
+            actual = build.run(Kernel.FULLY_CONNECTED, p, (1, 1))
             assert actual == scalar.wrap(depth * product - 1 - total + 77)
 
 
 def test_no_bias_is_a_bias_of_zero() -> None:
     build = OneStep()
-    p = isa.Conv(
+    p = Conv(
         build.input(np.array([[3]], np.int8)),
         build.constant([5], np.int8),
         Ref(),
@@ -265,21 +277,25 @@ def test_no_bias_is_a_bias_of_zero() -> None:
         activation_min=-128,
         activation_max=127,
     )
-    assert build.run(isa.Kernel.CONV, p, (1,)) == 15
+    assert build.run(Kernel.CONV, p, (1,)) == 15
 
 
 @pytest.mark.parametrize(
     "kernel",
-    [isa.Kernel.AVERAGE_POOL, isa.Kernel.MAX_POOL, isa.Kernel.SIMD_MAX_POOL],
+    [
+        Kernel.AVERAGE_POOL,
+        Kernel.MAX_POOL,
+        Kernel.SIMD_MAX_POOL,
+    ],
     ids=lambda kernel: kernel.name,
 )
 @pytest.mark.parametrize("seed", range(15))
-def test_pools(kernel: isa.Kernel, seed: int) -> None:
+def test_pools(kernel: Kernel, seed: int) -> None:
     rng = random.Random(f"{kernel}{seed}")
     low, high = activation(rng)
     kernel_size = (rng.randint(1, 4), rng.randint(1, 4))
     build = OneStep()
-    p: Any = isa.Pool(
+    p: Any = Pool(
         Ref(),
         Ref(),
         batches=rng.randint(1, 2),
@@ -294,7 +310,7 @@ def test_pools(kernel: isa.Kernel, seed: int) -> None:
         stride_width=rng.randint(1, 3),
         pad_top=rng.randint(0, kernel_size[0] - 1),
         pad_left=rng.randint(0, kernel_size[1] - 1),
-        offset=rng.choice([0, 128]) if kernel is isa.Kernel.AVERAGE_POOL else 0,
+        offset=rng.choice([0, 128]) if kernel is Kernel.AVERAGE_POOL else 0,
         activation_min=low,
         activation_max=high,
     )
@@ -311,7 +327,7 @@ def test_pools(kernel: isa.Kernel, seed: int) -> None:
             for ix in range(max(left, 0), min(left + p.kernel_width, p.input_width))
         ]
         value = max(window)
-        if kernel is isa.Kernel.AVERAGE_POOL:
+        if kernel is Kernel.AVERAGE_POOL:
             total = sum(window) + len(window) * p.offset
             half = len(window) // 2 if total > 0 else -(len(window) // 2)
             value = scalar.truncated_quotient(total + half, len(window)) - p.offset
@@ -325,14 +341,14 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @pytest.mark.parametrize(
     "kernel",
-    [kernel for kernel in isa.Kernel if isa.KERNEL_PARAMS[kernel] is isa.Elementwise],
+    [kernel for kernel in Kernel if KERNEL_PARAMS[kernel] is Elementwise],
     ids=lambda kernel: kernel.name,
 )
 @pytest.mark.parametrize("seed", range(15))
-def test_elementwise(kernel: isa.Kernel, seed: int) -> None:
+def test_elementwise(kernel: Kernel, seed: int) -> None:
     rng = random.Random(f"{kernel}{seed}")
-    shape = tuple(rng.randint(1, 3) for _ in range(isa.MAX_RANK))
-    can_broadcast = kernel is not isa.Kernel.SIMD_ADD
+    shape = tuple(rng.randint(1, 3) for _ in range(MAX_RANK))
+    can_broadcast = kernel is not Kernel.SIMD_ADD
     build = OneStep()
     operands, strides = [], []
     for _ in range(2):
@@ -341,11 +357,11 @@ def test_elementwise(kernel: isa.Kernel, seed: int) -> None:
         strides.append(
             tuple(s if size > 1 else 0 for s, size in zip(row_major(kept), kept, strict=True))
         )
-    is_mul = kernel in {isa.Kernel.MUL, isa.Kernel.PRELU}
-    is_comparison = kernel in {isa.Kernel.MINIMUM, isa.Kernel.MAXIMUM}
+    is_mul = kernel in {Kernel.MUL, Kernel.PRELU}
+    is_comparison = kernel in {Kernel.MINIMUM, Kernel.MAXIMUM}
     left_shift = 0 if is_mul or is_comparison else 20
     low, high = activation(rng)
-    p = isa.Elementwise(
+    p = Elementwise(
         input_1=build.input(operands[0]),
         input_2=build.input(operands[1]),
         output=build.arena(math.prod(shape)),
@@ -372,10 +388,10 @@ def test_elementwise(kernel: isa.Kernel, seed: int) -> None:
             for x, o in zip(operands, (p.offset_1, p.offset_2), strict=True)
         )
         if is_comparison:
-            best = min(a, b) if kernel is isa.Kernel.MINIMUM else max(a, b)
+            best = min(a, b) if kernel is Kernel.MINIMUM else max(a, b)
             expected[index] = scalar.clamp(best, low, high)
             continue
-        if kernel is isa.Kernel.PRELU and a >= 0:
+        if kernel is Kernel.PRELU and a >= 0:
             expected[index] = scalar.requantize(
                 a, p.multiplier_1, p.shift_1, p.output_offset, low, high
             )
@@ -385,7 +401,7 @@ def test_elementwise(kernel: isa.Kernel, seed: int) -> None:
         else:
             a = scalar.multiply(a << 20, p.multiplier_1, p.shift_1)
             b = scalar.multiply(b << 20, p.multiplier_2, p.shift_2)
-            value = a - b if kernel is isa.Kernel.SUB else a + b
+            value = a - b if kernel is Kernel.SUB else a + b
         expected[index] = scalar.requantize(
             value, p.output_multiplier, p.output_shift, p.output_offset, low, high
         )
@@ -400,7 +416,7 @@ def test_reductions(seed: int) -> None:
     kept = tuple(1 if r else size for r, size in zip(reduced, shape, strict=True))
     x = int8s(rng, *shape)
     build = OneStep()
-    p = isa.Mean(
+    p = Mean(
         input=build.input(x),
         output=build.arena(math.prod(kept)),
         shape=shape,
@@ -418,19 +434,19 @@ def test_reductions(seed: int) -> None:
         scalar.requantize(int(total), p.multiplier, p.shift, p.output_offset, *INT8)
         for total in sums.reshape(-1)
     ]
-    assert build.run(isa.Kernel.MEAN, p, (len(expected),)).tolist() == expected
+    assert build.run(Kernel.MEAN, p, (len(expected),)).tolist() == expected
     maxima = np.full(kept, -128, np.int64)
     for index in np.ndindex(*shape):
         at = tuple(0 if r else k for r, k in zip(reduced, index, strict=True))
         maxima[at] = max(maxima[at], x[index])
-    found = build.run(isa.Kernel.REDUCE_MAX, p, (len(expected),))
+    found = build.run(Kernel.REDUCE_MAX, p, (len(expected),))
     np.testing.assert_array_equal(found, maxima.reshape(-1))
 
 
 def test_softmax_of_512_equal_logits_is_the_minimum() -> None:
     for depth, expected in ((511, -127), (512, -128), (4095, -128)):
         build = OneStep()
-        p = isa.Softmax(
+        p = Softmax(
             build.input(np.zeros((1, depth), np.int8)),
             build.arena(depth),
             build.constant(numerics.softmax_exponentials(0.1, 1.0)),
@@ -438,7 +454,7 @@ def test_softmax_of_512_equal_logits_is_the_minimum() -> None:
             depth=depth,
             output_offset=-128,
         )
-        assert set(build.run(isa.Kernel.SOFTMAX, p, (depth,)).tolist()) == {expected}
+        assert set(build.run(Kernel.SOFTMAX, p, (depth,)).tolist()) == {expected}
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -450,7 +466,7 @@ def test_softmax(seed: int) -> None:
     table = [2**31 - 1, *falling]
     x = int8s(rng, rows, depth)
     build = OneStep()
-    p = isa.Softmax(
+    p = Softmax(
         build.input(x),
         build.arena(x.size),
         build.constant(table),
@@ -459,8 +475,8 @@ def test_softmax(seed: int) -> None:
         output_offset=-128,
     )
     expected = [scalar.softmax(row, table) for row in x.tolist()]
-    assert build.run(isa.Kernel.SOFTMAX, p, x.shape).tolist() == expected
-    unsigned = build.run(isa.Kernel.SOFTMAX, dataclasses.replace(p, output_offset=0), x.shape)
+    assert build.run(Kernel.SOFTMAX, p, x.shape).tolist() == expected
+    unsigned = build.run(Kernel.SOFTMAX, dataclasses.replace(p, output_offset=0), x.shape)
     assert (unsigned.view(np.uint8) - 128.0).tolist() == expected
 
 
@@ -471,7 +487,7 @@ def test_softmax_is_near_the_real_function(seed: int) -> None:
     scale = rng.choice([0.01, 0.1, 1.0])
     x = int8s(rng, rows, depth)
     build = OneStep()
-    p = isa.Softmax(
+    p = Softmax(
         build.input(x),
         build.arena(x.size),
         build.constant(numerics.softmax_exponentials(scale, 1.0)),
@@ -481,7 +497,7 @@ def test_softmax_is_near_the_real_function(seed: int) -> None:
     )
     powers = np.exp(scale * (x - x.max(axis=1, keepdims=True).astype(np.float64)))
     expected = np.minimum(256 * powers / powers.sum(axis=1, keepdims=True), 255) - 128
-    error = np.abs(build.run(isa.Kernel.SOFTMAX, p, x.shape) - expected)
+    error = np.abs(build.run(Kernel.SOFTMAX, p, x.shape) - expected)
     # Rounded to nearest, from terms of 19 fraction bits.
     assert error.max() < 0.51
 
@@ -493,21 +509,21 @@ def test_lookup(is_in_place: bool) -> None:
     build = OneStep()
     source = build.input(x)
     target = source if is_in_place else build.arena(x.size)
-    p = isa.Lookup(source, target, build.constant(table, np.int8))
+    p = Lookup(source, target, build.constant(table, np.int8))
     expected = [table[value & 0xFF] for value in x.reshape(-1).tolist()]
-    assert build.run(isa.Kernel.LOOKUP, p, (x.size,)).tolist() == expected
+    assert build.run(Kernel.LOOKUP, p, (x.size,)).tolist() == expected
 
 
 def test_lookup_of_another_size_is_refused() -> None:
     build = OneStep()
     x = int8s(random.Random(0), 8)
-    p = isa.Lookup(build.input(x), build.arena(7), build.constant(range(256), np.uint8))
+    p = Lookup(build.input(x), build.arena(7), build.constant(range(256), np.uint8))
     with pytest.raises(ProgramError, match="output must have an entry of the table"):
-        build.run(isa.Kernel.LOOKUP, p, (7,))
+        build.run(Kernel.LOOKUP, p, (7,))
 
 
 def test_every_kernel_is_there() -> None:
-    assert set(reference_kernels.KERNELS) == set(isa.Kernel) - {
-        isa.Kernel.COPY,
-        isa.Kernel.ENGINE,
+    assert set(reference_kernels.KERNELS) == set(Kernel) - {
+        Kernel.COPY,
+        Kernel.ENGINE,
     }

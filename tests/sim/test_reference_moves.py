@@ -9,7 +9,7 @@ from support.copies import copy_case
 from support.steps import ProgramBuilder, whole_copy
 
 from kiwicha.errors import ProgramError
-from kiwicha.isa import Copy, Kernel
+from kiwicha.isa_program import Copy, Kernel
 from kiwicha.layout import Ref
 from kiwicha.sim import reference
 

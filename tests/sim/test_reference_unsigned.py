@@ -10,7 +10,8 @@ from support import close_scales, oracle, random_models, requirements
 from kiwicha import isa
 from kiwicha.compiler import compile_model
 from kiwicha.errors import CapacityError
-from kiwicha.isa import CONFIGS, DType, Kernel
+from kiwicha.isa import CONFIGS
+from kiwicha.isa_program import DType, Kernel
 from kiwicha.program import Program
 from kiwicha.sim import reference
 

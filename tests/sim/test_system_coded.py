@@ -7,8 +7,8 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.engine_list import read_list
 from kiwicha.errors import SimulationError
-from kiwicha.isa import Kernel
 from kiwicha.isa_engine import JobFlag
+from kiwicha.isa_program import Kernel
 from kiwicha.program import Program
 from kiwicha.sim.system import run_program
 

@@ -13,7 +13,7 @@ from kiwicha import isa
 from kiwicha.compiler import compile_model
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import build_firmware
-from kiwicha.isa_engine import EngineError, EngineJob, JobKind
+from kiwicha.isa_engine import EngineError, EngineJob, EngineRun, JobKind
 from kiwicha.sim.random_jobs import random_work
 from kiwicha.sim.simulate import run_image
 from kiwicha.sim.system import run_program
@@ -184,7 +184,7 @@ def test_the_report_names_error_and_place(field: str, value: int, text: str) -> 
     number, run = next(
         (number, step.params)
         for number, step in enumerate(program.steps)
-        if isinstance(step.params, isa.EngineRun)
+        if isinstance(step.params, EngineRun)
     )
     first = run.image.offset
     place = first

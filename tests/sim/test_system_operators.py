@@ -8,7 +8,7 @@ from support import oracle
 from support.random_layers import RandomModel
 
 from kiwicha.compiler import compile_model
-from kiwicha.isa import Kernel
+from kiwicha.isa_program import Kernel
 from kiwicha.sim.system import run_program
 
 pytestmark = pytest.mark.verilator

@@ -7,8 +7,8 @@ from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.cycles import predict_program
-from kiwicha.isa import Kernel
 from kiwicha.isa_engine import JobKind
+from kiwicha.isa_program import Kernel
 from kiwicha.sim.system import run_program
 
 pytestmark = pytest.mark.verilator

@@ -9,7 +9,8 @@ import pytest
 from kiwicha import isa
 from kiwicha.firmware.build import build_firmware
 from kiwicha.isa import Status
-from kiwicha.isa_engine import JobKind
+from kiwicha.isa_engine import EngineRun, JobKind
+from kiwicha.layout import Ref
 from kiwicha.sim.random_jobs import random_work
 from kiwicha.sim.simulate import run_image
 from kiwicha.sim.verilate import build_simulator
@@ -83,9 +84,9 @@ def test_the_cpu_reads_and_writes_the_scratchpad(tmp_path: Path) -> None:
     source = np.frombuffer(rng.bytes(SIZE), np.uint8)
     expected = source.copy()
     made.apply(expected)
-    first = isa.EngineRun.size_bytes() + -isa.EngineRun.size_bytes() % 16
-    run = isa.EngineRun(
-        image=isa.Ref(first, len(image), is_constant=True),
+    first = EngineRun.size_bytes() + -EngineRun.size_bytes() % 16
+    run = EngineRun(
+        image=Ref(first, len(image), is_constant=True),
         job_count=len(made.jobs),
         transfer_count=len(made.transfers),
         macs=CONFIG.engine_macs,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import Compilation
-from kiwicha.isa import EngineRun, Where
+from kiwicha.isa_engine import EngineRun
+from kiwicha.isa_program import Where
 from kiwicha.sim.probes import Bit
 from kiwicha.sim.system import RunResult
 from kiwicha.sim.timeline import Slice, Track, timeline, trace_events

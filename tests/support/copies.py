@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.isa import MAX_RANK, Config, Copy, DType, Kernel, Where
+from kiwicha.isa import Config
+from kiwicha.isa_program import MAX_RANK, Copy, DType, Kernel, Where
 from kiwicha.layout import Ref
 from kiwicha.program import IoTensor, Layer, Program, Step
 from support.steps import whole_copy

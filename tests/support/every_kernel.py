@@ -4,10 +4,11 @@ import dataclasses
 
 import numpy as np
 
-from kiwicha import isa, numerics
+from kiwicha import numerics
 from kiwicha.compiler.graph import Options
 from kiwicha.compiler.interpolation import interpolation
-from kiwicha.isa import (
+from kiwicha.isa_program import (
+    KERNEL_PARAMS,
     ArgMax,
     Conv,
     Copy,
@@ -89,7 +90,7 @@ def every_kernel() -> ProgramBuilder:
     shape = padded_shape((3, 3, 4))
     row_major = (36, 36, 36, 12, 4, 1)
     scales = [2**30, 0] * 3
-    pairs = [kernel for kernel in Kernel if isa.KERNEL_PARAMS[kernel] is Elementwise]
+    pairs = [kernel for kernel in Kernel if KERNEL_PARAMS[kernel] is Elementwise]
     for kernel in pairs:
         refs = source, source, builder.output((3, 3, 4))
         left_shift = 20 if kernel in {Kernel.ADD, Kernel.SUB, Kernel.SIMD_ADD} else 0

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kiwicha import isa, numerics, packing
-from kiwicha.isa import CONFIGS, Conv, Copy, Elementwise, Kernel, Pool
+from kiwicha.isa import CONFIGS
+from kiwicha.isa_program import MAX_RANK, Conv, Copy, DType, Elementwise, Kernel, Pool, Where
 from kiwicha.layout import Ref, Struct
 from kiwicha.program import IoTensor, Layer, Program, Step
 
@@ -55,13 +56,13 @@ def random_scales(rng: np.random.Generator, count: int, largest: int) -> tuple[I
 
 def whole_copy(source: Ref, target: Ref) -> Copy:
     """Give the copy of all bytes of one reference to another."""
-    ones, zeros = (1,) * isa.MAX_RANK, (0,) * isa.MAX_RANK
+    ones, zeros = (1,) * MAX_RANK, (0,) * MAX_RANK
     return Copy(source, target, ones, zeros, zeros, 0, source.bytes)
 
 
 def padded_shape(shape: Sequence[int], value: int = 1) -> tuple[int, ...]:
-    """Add leading dimensions up to `isa.MAX_RANK`."""
-    return (value,) * (isa.MAX_RANK - len(shape)) + tuple(shape)
+    """Add leading dimensions up to `MAX_RANK`."""
+    return (value,) * (MAX_RANK - len(shape)) + tuple(shape)
 
 
 class ProgramBuilder:
@@ -93,7 +94,7 @@ class ProgramBuilder:
         """Add an input of the model."""
         ref = self.arena(values.size)
         name = f"input {len(self.inputs)}"
-        self.inputs.append(IoTensor(name, ref, isa.DType.INT8, values.shape, 0.5, 3))
+        self.inputs.append(IoTensor(name, ref, DType.INT8, values.shape, 0.5, 3))
         self.input_bytes.append(values.tobytes())
         return ref
 
@@ -101,7 +102,7 @@ class ProgramBuilder:
         """Add an output of the model."""
         ref = self.arena(int(np.prod(shape)))
         name = f"output {len(self.outputs)}"
-        self.outputs.append(IoTensor(name, ref, isa.DType.INT8, tuple(shape), 0.5, -3))
+        self.outputs.append(IoTensor(name, ref, DType.INT8, tuple(shape), 0.5, -3))
         return ref
 
     def step(self, kernel: Kernel, params: Struct) -> None:
@@ -110,7 +111,7 @@ class ProgramBuilder:
 
     def program(self) -> Program:
         """Give the Program."""
-        layer = Layer(0, "TEST", (1,), 0, isa.Where.CPU)
+        layer = Layer(0, "TEST", (1,), 0, Where.CPU)
         return Program(
             config_hash=self.config.hash,
             arena_bytes=self.arena_bytes,

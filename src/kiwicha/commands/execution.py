@@ -15,6 +15,7 @@ from kiwicha.compiler.cycles import predict_program
 from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
 from kiwicha.isa_engine import EngineCounter
+from kiwicha.isa_program import DType
 from kiwicha.pictures import describe, tensor_bytes
 from kiwicha.program import Program
 from kiwicha.report import Report, make_report
@@ -295,7 +296,7 @@ def found_objects(job: Job, output: bytes) -> list[str]:
 def answer(job: Job, output: bytes) -> str | None:
     """Return the largest output in words; None if the model has no labels."""
     tensor = job.program.outputs[0]
-    if tensor.dtype not in {isa.DType.INT8, isa.DType.UINT8}:
+    if tensor.dtype not in {DType.INT8, DType.UINT8}:
         return None
     scores = np.frombuffer(output[: tensor.ref.bytes], reference.NUMPY_TYPES[tensor.dtype])
     if len(scores) != len(job.labels):

@@ -11,7 +11,8 @@ from kiwicha.compiler.layers import Network
 from kiwicha.compiler.placement import Buffer, lower_bound, place, top_of
 from kiwicha.compiler.tile import Tile
 from kiwicha.errors import CapacityError
-from kiwicha.isa import ALIGNMENT_BYTES, DRAM_BASE, DRAM_BYTES, IMAGE_ADDRESS, Kernel
+from kiwicha.isa import ALIGNMENT_BYTES, DRAM_BASE, DRAM_BYTES, IMAGE_ADDRESS
+from kiwicha.isa_program import Kernel
 
 __all__ = ["Buffer", "MemoryPlan", "Placement", "allocate", "lower_bound", "place"]
 

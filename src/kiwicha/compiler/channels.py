@@ -12,7 +12,7 @@ from kiwicha.compiler.engine_tables import PAIR_KERNELS, byte_table, lookup_tabl
 from kiwicha.compiler.layers import Layer, Network, weights_of
 from kiwicha.compiler.shapes import is_plain
 from kiwicha.engine_packing import Parameters
-from kiwicha.isa import MAX_RANK, Conv, Kernel, Pool
+from kiwicha.isa_program import MAX_RANK, Conv, Kernel, Pool
 from kiwicha.numerics import requantize, wrap_int32
 
 __all__ = [

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from kiwicha.compiler.engine_threads import JobCycles, Threads
 from kiwicha.engine_list import read_list
-from kiwicha.isa import Copy, Lookup, Softmax
 from kiwicha.isa_engine import TABLE_ENTRIES, EngineJob, EngineRun, EngineTransfer
+from kiwicha.isa_program import Copy, Lookup, Softmax
 from kiwicha.program import Program, Step
 
 __all__ = ["JobCycles", "predict_layers", "predict_list", "predict_program"]

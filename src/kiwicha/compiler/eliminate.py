@@ -23,7 +23,7 @@ from kiwicha.compiler.channels import (
 )
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.shapes import broadcast_strides
-from kiwicha.isa import Kernel
+from kiwicha.isa_program import Kernel
 from kiwicha.numerics import wrap_int32
 
 __all__ = ["eliminate"]

@@ -9,6 +9,7 @@ from kiwicha.compiler.allocate import MemoryPlan
 from kiwicha.compiler.graph import Tensor, TensorType
 from kiwicha.compiler.layers import Network, Values
 from kiwicha.compiler.tile import Tile
+from kiwicha.isa_program import DType, Where
 from kiwicha.layout import Ref
 from kiwicha.program import IoTensor, Program, Step
 from kiwicha.program import Layer as LayerReport
@@ -16,10 +17,10 @@ from kiwicha.program import Layer as LayerReport
 __all__ = ["emit"]
 
 _DTYPES = {
-    TensorType.INT8: isa.DType.INT8,
-    TensorType.INT32: isa.DType.INT32,
-    TensorType.FLOAT32: isa.DType.FLOAT32,
-    TensorType.UINT8: isa.DType.UINT8,
+    TensorType.INT8: DType.INT8,
+    TensorType.INT32: DType.INT32,
+    TensorType.FLOAT32: DType.FLOAT32,
+    TensorType.UINT8: DType.UINT8,
 }
 
 
@@ -81,7 +82,7 @@ def emit(
                 layer.name,
                 graph.output(graph.operators[layer.operator]).shape,
                 layer.macs,
-                places.get(position, isa.Where.NONE),
+                places.get(position, Where.NONE),
             )
             for position, layer in enumerate(network.layers)
         ),

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.engine_layers import Window
 from kiwicha.compiler.layers import Layer
-from kiwicha.isa import Conv, Kernel
 from kiwicha.isa_engine import GROUP_WORDS, INPUT_LANES, JobKind
+from kiwicha.isa_program import Conv, Kernel
 
 __all__ = ["forms"]
 

@@ -18,8 +18,8 @@ from kiwicha.compiler.layers import Network
 from kiwicha.compiler.lower_tables import ALL_BYTES
 from kiwicha.compiler.shapes import is_plain, row_major_strides
 from kiwicha.engine_packing import Parameters
-from kiwicha.isa import Elementwise, Kernel
 from kiwicha.isa_engine import JobFlag, JobKind
+from kiwicha.isa_program import Elementwise, Kernel
 
 __all__ = ["LARGEST_ROW", "pair_layer", "pixel_rows"]
 

@@ -12,7 +12,6 @@ from kiwicha.compiler.engine_bounds import UNIT_SCALE, exact_division
 from kiwicha.compiler.engine_checks import checked, fits_fields
 from kiwicha.compiler.engine_layers import EngineLayer, Patch, Window, padded
 from kiwicha.engine_packing import Parameters
-from kiwicha.isa import Mean, Pool
 from kiwicha.isa_engine import (
     MAX_DEPTHWISE_COLUMNS,
     MAX_INPUT_ZERO_POINT,
@@ -20,6 +19,7 @@ from kiwicha.isa_engine import (
     JobFlag,
     JobKind,
 )
+from kiwicha.isa_program import Mean, Pool
 
 __all__ = ["MAX_PATCHES", "average_pool", "max_pool", "mean"]
 

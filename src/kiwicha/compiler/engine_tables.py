@@ -9,7 +9,7 @@ from kiwicha.compiler.engine_bounds import NARROW_BITS
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.lower_tables import ALL_BYTES
 from kiwicha.compiler.shapes import is_plain
-from kiwicha.isa import Elementwise, Kernel
+from kiwicha.isa_program import Elementwise, Kernel
 from kiwicha.numerics import multiply_by_quantized_multiplier, requantize, wrap_int32
 
 __all__ = [

@@ -14,7 +14,7 @@ from kiwicha.compiler.graph import Graph, Operator, Padding
 from kiwicha.compiler.layers import Layer
 from kiwicha.compiler.shapes import pad_value, paddings
 from kiwicha.compiler.windows import effective_size, padding_before
-from kiwicha.isa import Conv
+from kiwicha.isa_program import Conv
 
 __all__ = ["Fold", "folded", "folds", "replaced_operators"]
 

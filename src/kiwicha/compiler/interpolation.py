@@ -74,7 +74,7 @@ class Interpolation:
         return set(zip(self.exponents.ravel().tolist(), self.places.ravel().tolist(), strict=True))
 
     def table(self, *, is_float: bool) -> NDArray[np.int32]:
-        """Return what the kernel reads, [outputs, 4]; see `kiwicha.isa.ResizeBilinear`."""
+        """Return what the kernel reads, [outputs, 4]; see `kiwicha.isa_program.ResizeBilinear`."""
         if is_float:
             scale = np.exp2(PRECISION - 1 + self.exponents)
             significands = (self.weights.astype(np.float64) * scale).astype(np.int64)

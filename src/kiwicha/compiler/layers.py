@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.graph import Graph, Tensor
-from kiwicha.isa import Kernel
+from kiwicha.isa_program import Kernel
 from kiwicha.layout import Struct
 
 __all__ = ["Layer", "Network", "Values", "weights_of"]

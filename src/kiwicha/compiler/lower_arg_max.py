@@ -5,7 +5,7 @@ import math
 from kiwicha.compiler.graph import Graph, Operator
 from kiwicha.compiler.layers import Layer
 from kiwicha.compiler.shapes import reduced_axes
-from kiwicha.isa import ArgMax, Kernel
+from kiwicha.isa_program import ArgMax, Kernel
 from kiwicha.layout import Ref
 
 __all__ = ["lower_arg_max"]

@@ -10,7 +10,7 @@ from kiwicha.compiler.graph import Graph, Operator, Tensor, TensorType
 from kiwicha.compiler.layers import Layer
 from kiwicha.compiler.rules import Problem
 from kiwicha.custom import CustomNode, CustomTensor
-from kiwicha.isa import MAX_CUSTOM_INPUTS, MAX_RANK, Custom, Kernel
+from kiwicha.isa_program import MAX_CUSTOM_INPUTS, MAX_RANK, Custom, Kernel
 from kiwicha.layout import Ref
 
 __all__ = ["CUSTOM_RULE", "custom_problems", "lower_custom"]

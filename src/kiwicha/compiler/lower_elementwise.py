@@ -18,7 +18,7 @@ from kiwicha.compiler.scales import (
     sum_scales,
 )
 from kiwicha.compiler.shapes import broadcast_strides, leading_ones, reduced_axes
-from kiwicha.isa import Elementwise, Kernel, Mean, Softmax
+from kiwicha.isa_program import Elementwise, Kernel, Mean, Softmax
 from kiwicha.layout import Ref
 from kiwicha.numerics import softmax_exponentials
 

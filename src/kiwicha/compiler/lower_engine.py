@@ -14,8 +14,8 @@ from kiwicha.compiler.engine_pools import average_pool, max_pool, mean
 from kiwicha.compiler.engine_tables import PAIR_KERNELS, engine_tables
 from kiwicha.compiler.layers import Layer, Network, weights_of
 from kiwicha.engine_packing import Parameters
-from kiwicha.isa import Conv, Elementwise, Kernel
 from kiwicha.isa_engine import JobFlag, JobKind
+from kiwicha.isa_program import Conv, Elementwise, Kernel
 
 __all__ = ["engine_layer"]
 

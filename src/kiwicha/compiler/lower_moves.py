@@ -13,7 +13,7 @@ from kiwicha.compiler.shapes import paddings
 from kiwicha.compiler.slices import Range, from_end, slice_ranges, strided_ranges
 from kiwicha.compiler.views import Runs, View, runs
 from kiwicha.floats import rescaled
-from kiwicha.isa import Kernel, Lookup
+from kiwicha.isa_program import Kernel, Lookup
 from kiwicha.layout import Ref
 
 __all__ = ["lower_moves"]

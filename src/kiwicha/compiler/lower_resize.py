@@ -3,7 +3,7 @@
 from kiwicha.compiler.graph import Graph, Operator
 from kiwicha.compiler.interpolation import float_interpolation, interpolation
 from kiwicha.compiler.layers import Layer
-from kiwicha.isa import Kernel, ResizeBilinear
+from kiwicha.isa_program import Kernel, ResizeBilinear
 from kiwicha.layout import Ref
 
 __all__ = ["lower_resize_bilinear"]

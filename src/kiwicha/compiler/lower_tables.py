@@ -20,7 +20,7 @@ from kiwicha.compiler.unary_scales import (
     rescaling_ratio,
 )
 from kiwicha.floats import dequantized, thresholds
-from kiwicha.isa import Kernel, Lookup, Quantize
+from kiwicha.isa_program import Kernel, Lookup, Quantize
 from kiwicha.layout import Ref
 from kiwicha.numerics import (
     multiply_by_quantized_multiplier,

@@ -10,7 +10,7 @@ from kiwicha.compiler.graph import Graph, Operator, Quantization, Tensor
 from kiwicha.compiler.layers import Layer, Values
 from kiwicha.compiler.scales import activation_range, channel_scales
 from kiwicha.compiler.windows import padding_before
-from kiwicha.isa import Conv, Kernel, Pool
+from kiwicha.isa_program import Conv, Kernel, Pool
 from kiwicha.layout import Ref
 
 __all__ = [

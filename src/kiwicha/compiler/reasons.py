@@ -3,8 +3,8 @@
 from kiwicha.compiler.driver import Compilation
 from kiwicha.compiler.lower_engine import engine_layer
 from kiwicha.compiler.tile import Tile
-from kiwicha.isa import Where
 from kiwicha.isa_engine import JobFlag
+from kiwicha.isa_program import Where
 
 __all__ = ["reasons"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kiwicha.compiler.graph import Graph, Operator, TensorType
-from kiwicha.isa import MAX_RANK, Elementwise
+from kiwicha.isa_program import MAX_RANK, Elementwise
 
 __all__ = [
     "broadcast_shape",

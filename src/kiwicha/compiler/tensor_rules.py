@@ -26,7 +26,7 @@ from kiwicha.compiler.rules import (
     rule,
     rule_text,
 )
-from kiwicha.isa import MAX_RANK
+from kiwicha.isa_program import MAX_RANK
 
 __all__ = ["COUNT_RULES", "OPERAND_RULES", "TENSOR_RULES"]
 

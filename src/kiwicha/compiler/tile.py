@@ -15,16 +15,9 @@ from kiwicha.compiler.layers import Layer, Network, Values
 from kiwicha.compiler.shapes import is_plain
 from kiwicha.errors import CapacityError
 from kiwicha.goal import Goal
-from kiwicha.isa import (
-    KERNEL_PARAMS,
-    PIXELS,
-    Config,
-    Conv,
-    EngineRun,
-    Kernel,
-    ResizeBilinear,
-    Where,
-)
+from kiwicha.isa import PIXELS, Config
+from kiwicha.isa_engine import EngineRun
+from kiwicha.isa_program import KERNEL_PARAMS, Conv, Kernel, ResizeBilinear, Where
 from kiwicha.layout import Ref
 from kiwicha.packing import WORD_BYTES, pack_conv, pack_depthwise, padded_channels
 

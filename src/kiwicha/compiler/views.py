@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kiwicha.compiler.shapes import row_major_strides
-from kiwicha.isa import CACHE_LINE_BYTES, DATA_CACHE_BYTES, MAX_RANK, Copy
+from kiwicha.isa import CACHE_LINE_BYTES, DATA_CACHE_BYTES
+from kiwicha.isa_program import MAX_RANK, Copy
 from kiwicha.layout import Ref
 
 __all__ = ["Runs", "View", "runs"]

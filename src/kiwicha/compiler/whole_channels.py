@@ -15,7 +15,7 @@ from kiwicha.compiler.graph import Operator, Options, Tensor
 from kiwicha.compiler.layers import Layer, Network, Values
 from kiwicha.compiler.lower_engine import engine_layer
 from kiwicha.compiler.views import View, runs
-from kiwicha.isa import Kernel
+from kiwicha.isa_program import Kernel
 
 __all__ = ["with_whole_channels"]
 

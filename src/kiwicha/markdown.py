@@ -1,0 +1,25 @@
+"""Tables of the generated documents."""
+
+from collections.abc import Iterable
+
+__all__ = ["table"]
+
+
+def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """Return the lines of a Markdown table.
+
+    Parameters
+    ----------
+    columns : iterable of str
+        Titles; a column whose title ends with a colon holds numbers and is set flush right.
+    rows : iterable of iterable of str
+        A text for each column.
+    """
+    titles = list(columns)
+    rule = "|".join("---:" if title.endswith(":") else "---" for title in titles)
+    head = _row(title.removesuffix(":") for title in titles)
+    return [head, f"|{rule}|", *map(_row, rows)]
+
+
+def _row(texts: Iterable[str]) -> str:
+    return f"| {' | '.join(texts)} |"
