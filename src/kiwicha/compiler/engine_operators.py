@@ -13,7 +13,7 @@ ENGINE_OPERATORS = {
     "ADD": _PAIRS,
     "AVERAGE_POOL_2D": (
         "up to 255 window rows, and 8 window columns for each column of stride, or one window of"
-        " the whole image; up to 64 jobs for what its borders make of it"
+        " the whole image (its size as for MEAN); up to 64 jobs for what its borders make of it"
     ),
     "CONV_2D": _WINDOWS,
     "DEPTHWISE_CONV_2D": _WINDOWS,
@@ -23,7 +23,8 @@ ENGINE_OPERATORS = {
     "LOGISTIC": "any",
     "MAXIMUM": _ONE_NUMBER,
     "MAX_POOL_2D": "up to 255 window rows and 255 window columns",
-    "MEAN": "over dimensions next to each other, such as height and width, if others are behind",
+    "MEAN": "over dimensions next to each other, such as height and width, if others are behind:"
+    " a number of elements that is r * c with r * ceil(c / 8) at most 256, as up to 32 x 64",
     "MINIMUM": _ONE_NUMBER,
     "MUL": _PAIRS,
     "PRELU": _ONE_NUMBER,

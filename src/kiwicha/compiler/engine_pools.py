@@ -10,9 +10,10 @@ import numpy as np
 
 from kiwicha.compiler.engine_bounds import UNIT_SCALE, exact_division
 from kiwicha.compiler.engine_checks import checked, fits_fields
-from kiwicha.compiler.engine_layers import EngineLayer, Patch, Window, padded
+from kiwicha.compiler.engine_layers import MAX_STRIDE, EngineLayer, Patch, Window, padded
 from kiwicha.engine_packing import Parameters
 from kiwicha.isa_engine import (
+    GROUP_WORDS,
     MAX_DEPTHWISE_COLUMNS,
     MAX_INPUT_ZERO_POINT,
     MAX_KERNEL_ROWS,
@@ -175,11 +176,18 @@ def _divided(
 
 
 def _reduction(count: int, channels: int) -> Window | None:
-    """Return the window that sums ``count`` pixels to one."""
-    for columns in range(1, MAX_DEPTHWISE_COLUMNS + 1):
-        rows = count // columns
-        if count % columns == 0 and rows <= MAX_KERNEL_ROWS:
-            return Window(rows, columns, channels, 1, 1, rows, columns)
+    """Return the window that sums ``count`` pixels to one.
+
+    More columns than a chain has taps come in phases, as if each output column were so many
+    columns behind the one before it; there is none, so that this stride can be any.
+    """
+    for phases in range(1, MAX_STRIDE + 1):
+        first = (phases - 1) * MAX_DEPTHWISE_COLUMNS + 1
+        for columns in range(first, first + MAX_DEPTHWISE_COLUMNS):
+            rows = count // columns
+            fits = rows <= MAX_KERNEL_ROWS and phases * rows <= GROUP_WORDS
+            if count % columns == 0 and fits:
+                return Window(rows, columns, channels, 1, 1, rows, columns, stride_columns=phases)
     return None
 
 
