@@ -67,7 +67,9 @@ def test_jobs_that_are_not_refused_are_sound(tmp_path: Path, macs: int) -> None:
         pytest.param(functools.partial(DmaReader, depth=8), proof_dma.reader_payloads, id="reader"),
         pytest.param(functools.partial(DmaWriter, depth=8), proof_dma.writer_payloads, id="writer"),
         pytest.param(
-            functools.partial(JobFetcher, scratchpad_bytes=SCRATCHPAD_BYTES, macs=64),
+            functools.partial(
+                JobFetcher, scratchpad_bytes=SCRATCHPAD_BYTES, macs=64, has_codec=True
+            ),
             proof_lists.job_fetcher,
             id="job-fetcher",
         ),
