@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from amaranth import ClockDomain, Module, Signal, Value
+from amaranth import Cat, ClockDomain, Module, Signal, Value
 from amaranth.back import rtlil
-from amaranth.hdl import Assert, Assume
+from amaranth.hdl import Assert, Assume, Fragment
 from amaranth.lib.wiring import In
 
 from kiwicha import tools
 from kiwicha.errors import SimulationError, ToolError
 
-__all__ = ["Rules", "assume_stream", "check_stream", "prove"]
+__all__ = ["Rules", "assume_stream", "check_stream", "in_state", "prove", "signals_of"]
 
 Rules = Callable[[Module, Any], None]
 """Adds `amaranth.hdl.Assert` and ``Assume`` about a component to the module around it. The second
@@ -57,9 +57,7 @@ def prove(
     """
     m = Module()
     m.domains.sync = domain = ClockDomain(reset_less=True)
-    body = component.elaborate(None)
-    # So that it is elaborated once: the rules name parts of this body.
-    component.elaborate = lambda platform: body
+    body = _body(component)
     m.submodules.component = component
     rules(m, body.submodules)
     members = component.signature.flatten(component)
@@ -78,6 +76,41 @@ def prove(
             tools.run(command, name="the proof", folder=folder, environment=environment)
         except ToolError as error:
             raise SimulationError(f"not proven: {error}") from error
+
+
+def _body(component: Any) -> Any:
+    """Elaborate a component, and once only: rules name parts of this body."""
+    body = component.elaborate(None)
+    component.elaborate = lambda platform: body
+    return body
+
+
+def signals_of(component: Any) -> dict[str, Signal]:
+    """Return the signals that a component drives, by name: induction needs its state.
+
+    Parameters
+    ----------
+    component : amaranth.lib.wiring.Component
+        A submodule of what is proven, before the proof.
+    """
+    found: dict[str, Signal] = {}
+
+    def visit(statements: Any) -> None:
+        for statement in statements:
+            target = getattr(statement, "lhs", None)
+            if isinstance(target, Signal):
+                found[target.name] = target
+            for _, inner, *_ in getattr(statement, "cases", ()):
+                visit(inner)
+
+    for statements in Fragment.get(_body(component), None).statements.values():
+        visit(statements)
+    return found
+
+
+def in_state(fsm: Any, *names: str) -> Value:
+    """Return whether a component is in one of these states."""
+    return Cat(fsm.state == fsm.encoding[name] for name in names).any()
 
 
 def _stays(m: Module, stream: Any, rule: Any, name: str, *, has_payload: bool) -> None:

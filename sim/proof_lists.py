@@ -20,7 +20,7 @@ from kiwicha.isa_engine import (
     EngineError,
     JobKind,
 )
-from kiwicha.sim.proof import Rules, assume_stream, check_stream
+from kiwicha.sim.proof import Rules, assume_stream, check_stream, in_state
 
 __all__ = ["job_check", "job_fetcher", "transfer_fetcher", "transfer_unit"]
 
@@ -126,11 +126,6 @@ def transfer_fetcher(dut: TransferFetcher) -> Rules:
     return rules
 
 
-def _in_state(fsm: Any, *names: str) -> Value:
-    """Return whether a component is in one of these states."""
-    return Cat(fsm.state == fsm.encoding[name] for name in names).any()
-
-
 def transfer_unit(dut: TransferUnit) -> Rules:
     """State that the lines lie in the transfer, and what is asked for is what it says."""
 
@@ -140,7 +135,7 @@ def transfer_unit(dut: TransferUnit) -> Rules:
         assume_stream(m, dut.loaded, "loaded")
         check_stream(m, dut.requests, "requests")
         _waiting_access(m, dut)
-        works = _in_state(dut.fsm, "LOAD", "STORE")
+        works = in_state(dut.fsm, "LOAD", "STORE")
         m.d.comb += [
             # So says `TransferFetcher`.
             Assume((step.lines != 0) & (step.line + step.lines <= 1 << LINE_BITS)),
@@ -153,14 +148,14 @@ def transfer_unit(dut: TransferUnit) -> Rules:
             Assert(~dut.requests.valid | (asked.is_write == step.is_store)),
             Assert(~dut.requests.valid | (asked.is_program == step.is_program)),
             # What the others follow from.
-            Assert(_in_state(dut.fsm, *dut.fsm.encoding)),
-            Assert(_in_state(dut.fsm, "WAIT") | dut.transfers.valid),
-            Assert(~_in_state(dut.fsm, "LOAD") | ~step.is_store),
-            Assert(~_in_state(dut.fsm, "STORE") | step.is_store),
-            Assert(~_in_state(dut.fsm, "REQUEST") | (dut.lines_left == step.lines)),
+            Assert(in_state(dut.fsm, *dut.fsm.encoding)),
+            Assert(in_state(dut.fsm, "WAIT") | dut.transfers.valid),
+            Assert(~in_state(dut.fsm, "LOAD") | ~step.is_store),
+            Assert(~in_state(dut.fsm, "STORE") | step.is_store),
+            Assert(~in_state(dut.fsm, "REQUEST") | (dut.lines_left == step.lines)),
             Assert(~works | ((dut.lines_left != 0) & (dut.lines_left <= step.lines))),
             Assert(
-                ~(works | _in_state(dut.fsm, "REQUEST"))
+                ~(works | in_state(dut.fsm, "REQUEST"))
                 | (dut.line + dut.lines_left == step.line + step.lines)
             ),
         ]

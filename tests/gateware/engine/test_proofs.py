@@ -21,8 +21,9 @@ from kiwicha.gateware.engine.job_fetcher import JobFetcher
 from kiwicha.gateware.engine.memory_port import MemoryPort
 from kiwicha.gateware.engine.transfer_fetcher import TransferFetcher
 from kiwicha.gateware.engine.transfer_unit import TransferUnit
+from kiwicha.gateware.engine.weight_loader import WeightLoader
 from kiwicha.gateware.engine.windows import Windows
-from kiwicha.sim import proof_dma, proof_lists
+from kiwicha.sim import proof_dma, proof_lists, proof_weights
 from kiwicha.sim.proof import prove
 
 pytestmark = pytest.mark.synth
@@ -46,6 +47,12 @@ BOUNDED_CYCLES = 12
             id="transfer-fetcher",
         ),
         pytest.param(TransferUnit, proof_lists.transfer_unit, 2, id="transfer-unit"),
+        pytest.param(
+            functools.partial(WeightLoader, macs=64, has_codec=False),
+            proof_weights.raw_loader,
+            2,
+            id="weight-loader",
+        ),
     ],
 )
 def test_holds_for_ever(tmp_path: Path, make: Any, rules: Any, steps: int) -> None:
