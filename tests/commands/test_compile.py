@@ -5,9 +5,12 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from support import random_models
 from support.command_line import Command
 
 from kiwicha.compiler import STAGES
+from kiwicha.compiler.cpu_costs import cpu_cycles
+from kiwicha.isa_program import Kernel
 from kiwicha.program import Program
 
 
@@ -87,6 +90,19 @@ def test_compile_for_an_engine_prints_what_it_expects(
         assert found
         sizes[options] = float(found[1])
     assert sizes["--optimize", "size"] < sizes[()] < 2 < sizes[("--no-eliminate",)]
+
+
+def test_steps_of_the_cpu_have_their_lines(kiwicha: Command, tmp_path: Path) -> None:
+    model = tmp_path / "model.tflite"
+    model.write_bytes(random_models.single_operator("TRANSPOSE_CONV", 1).model)
+    code, out, _ = kiwicha("compile", model, "--config", "64", "-o", tmp_path / "out")
+    assert code == 0
+    steps = Program.from_bytes((tmp_path / "out" / "model.kiwicha").read_bytes()).steps
+    assert {step.kernel for step in steps} >= {Kernel.TRANSPOSE_CONV}
+    cycles = sum(cpu_cycles(step) for step in steps)
+    lines = out.splitlines()
+    assert lines[1].split() == ["0", "TRANSPOSE_CONV", str(cycles), "0", "cpu"]
+    assert lines[2] == f"total {cycles} cycles, {cycles} for the CPU included"
 
 
 def test_an_unknown_goal_is_refused(kiwicha: Command, tiny: Path) -> None:

@@ -7,6 +7,7 @@ from support import random_models
 
 from kiwicha import codec, isa
 from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.compiler.cpu_costs import cpu_cycles
 from kiwicha.compiler.cycles import predict_list, predict_program
 from kiwicha.compiler.engine_coding import with_coded_streams
 from kiwicha.compiler.engine_partition import partition
@@ -18,6 +19,7 @@ from kiwicha.engine_packing import stream_shape
 from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
 from kiwicha.isa_engine import EngineJob, JobFlag
+from kiwicha.isa_program import Kernel
 
 WEIGHT_BITS = {
     "mlperf_vww_96_int8": 1.5,
@@ -102,7 +104,9 @@ def test_predictions_of_layers() -> None:
     total, lists = predict_program(found.program)
     assert sizes.cycles == total
     jobs = [job for _, jobs in lists.values() for job in jobs]
-    assert sum(layer.cycles for layer in sizes.layers) == sum(job.end - job.start for job in jobs)
+    cpu = [cpu_cycles(step) for step in found.program.steps if step.kernel is not Kernel.ENGINE]
+    expected = sum(job.end - job.start for job in jobs) + sum(cpu)
+    assert sum(layer.cycles for layer in sizes.layers) == expected
     assert sum(layer.busy for layer in sizes.layers) == sum(job.busy for job in jobs)
     lines = sizes.table().splitlines()
     assert len(lines) == 1 + len(sizes.layers) + 2
@@ -111,4 +115,4 @@ def test_predictions_of_layers() -> None:
     for layer, line in zip(sizes.layers, lines[1:], strict=False):
         assert line.split()[:3] == [str(layer.index), layer.operator, str(layer.cycles)]
         kinds = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"}
-        assert bool(layer.weights) is (layer.operator in kinds)
+        assert bool(layer.weights) is (layer.operator in kinds and layer.bound != "cpu")

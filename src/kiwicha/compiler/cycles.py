@@ -1,34 +1,17 @@
-"""Predicted cycles of the engine's lists, from their descriptors; see `engine_threads`."""
+"""Predicted cycles: of lists from their descriptors, see `engine_threads`; of the CPU's steps."""
 
-import math
 from collections.abc import Sequence
 
+from kiwicha.compiler.cpu_costs import cpu_cycles
 from kiwicha.compiler.engine_threads import JobCycles, Threads
 from kiwicha.engine_list import read_list
-from kiwicha.isa_engine import TABLE_ENTRIES, EngineJob, EngineRun, EngineTransfer
-from kiwicha.isa_program import Copy, Lookup, Softmax
+from kiwicha.isa_engine import EngineJob, EngineRun, EngineTransfer
 from kiwicha.program import Program, Step
 
 __all__ = ["JobCycles", "predict_layers", "predict_list", "predict_program"]
 
 LIST_CPU_CYCLES = 364
 """What the CPU needs to start a list and to go on after it."""
-SOFTMAX_CYCLES = 680
-"""What SOFTMAX takes for each row, and in `SOFTMAX_ENTRY_CYCLES` for each entry of it; measured for
-short rows."""
-SOFTMAX_ENTRY_CYCLES = 100
-SOFTMAX_LONG_ENTRY_CYCLES = 43
-"""The same in rows of more entries than int8 has values, which have a table of outputs; measured
-for 1001 entries."""
-COPY_RUN_CYCLES = 25
-"""What COPY takes for each run, and in `COPY_BYTE_CYCLES` for each byte; stores bound it. Measured
-in the detector of the public models, whose head joins runs of 12 to 546 bytes."""
-COPY_BYTE_CYCLES = 4.6
-LOOKUP_CYCLES = 400
-"""What LOOKUP takes, and in `LOOKUP_BYTE_CYCLES` for each byte; measured there, too."""
-LOOKUP_BYTE_CYCLES = 17.2
-CPU_STEP_CYCLES = 3000
-"""Assumed for any other step of the CPU between or behind lists."""
 
 
 def predict_list(
@@ -58,15 +41,14 @@ def predict_list(
 def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[JobCycles]]]]:
     """Return the predicted cycles of an inference, and of each list by the number of its step.
 
-    Steps of the CPU other than SOFTMAX, COPY and LOOKUP are little more than assumed: they are
-    meant to be few and small. Of a list counts what the steps beside it do not hide.
+    Of a list counts what the steps beside it do not hide.
     """
     lists = {}
     total = 0
     for number, step in enumerate(program.steps):
         params = step.params
         if not isinstance(params, EngineRun):
-            total += _cpu_cycles(step)
+            total += cpu_cycles(step)
             continue
         image = program.constants[params.image.offset :][: params.image.bytes]
         found = read_list(params, image)
@@ -88,7 +70,7 @@ def predict_layers(program: Program) -> list[int]:
     layers = [0] * len(program.layers)
     for number, step in enumerate(program.steps):
         if not isinstance(step.params, EngineRun):
-            layers[step.layer] += _cpu_cycles(step)
+            layers[step.layer] += cpu_cycles(step)
             continue
         total, jobs = lists[number]
         hidden = _hidden(program.steps[number + 1 :][: step.params.overlapped_steps], total)
@@ -100,17 +82,4 @@ def predict_layers(program: Program) -> list[int]:
 
 def _hidden(beside: Sequence[Step], total: int) -> int:
     """Return how many of a list's cycles steps of the CPU that run beside it take."""
-    return min(sum(map(_cpu_cycles, beside)), total)
-
-
-def _cpu_cycles(step: Step) -> int:
-    params = step.params
-    if isinstance(params, Softmax):
-        entry = SOFTMAX_LONG_ENTRY_CYCLES if params.depth > TABLE_ENTRIES else SOFTMAX_ENTRY_CYCLES
-        return params.rows * (SOFTMAX_CYCLES + entry * params.depth)
-    if isinstance(params, Copy):
-        run = COPY_RUN_CYCLES + COPY_BYTE_CYCLES * params.run_bytes
-        return round(math.prod(params.shape) * run)
-    if isinstance(params, Lookup):
-        return round(LOOKUP_CYCLES + LOOKUP_BYTE_CYCLES * params.input.bytes)
-    return CPU_STEP_CYCLES
+    return min(sum(map(cpu_cycles, beside)), total)

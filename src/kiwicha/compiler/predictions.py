@@ -1,9 +1,10 @@
-"""What the compiler expects of each layer of the engine: cycles, their cause, bits per weight."""
+"""What the compiler expects of each layer: cycles, their cause, bits per weight of the engine's."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kiwicha.codec import BEAT_BYTES
+from kiwicha.compiler.cpu_costs import cpu_cycles
 from kiwicha.compiler.cycles import JobCycles, predict_program
 from kiwicha.compiler.graph import Graph, Operator
 from kiwicha.engine_list import read_list
@@ -19,7 +20,7 @@ _OPERATORS_WITH_WEIGHTS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"}
 
 @dataclass(frozen=True)
 class LayerPrediction:
-    """One layer of the engine.
+    """One layer.
 
     Parameters
     ----------
@@ -28,11 +29,12 @@ class LayerPrediction:
     operator : str
         TFLite operator name.
     cycles, busy : int
-        Cycles of its jobs; of them, those in which the multipliers or tables work.
+        Cycles of its jobs and of its steps of the CPU, which may run beside jobs; of them, those in
+        which the engine's multipliers or tables work.
     bound : str
-        What most of the time of its longest job is spent on.
+        What most of the time of its longest job is spent on; ``cpu`` if the CPU takes longer.
     weights : int
-        Weights that the model has for it.
+        Weights that the model has for it, 0 without jobs.
     weight_bytes : int
         What they take as stored: words of the stream, without parameters.
     """
@@ -60,7 +62,7 @@ class Predictions:
     cycles, cpu_cycles : int
         Of an inference; of them, those in which the engine does nothing.
     layers : tuple of LayerPrediction
-        Those of the engine.
+        Those that take time.
     streams, coded_streams : int
         Weight streams; of them, those that are coded.
     stream_bytes : int
@@ -76,7 +78,7 @@ class Predictions:
 
     @property
     def weights(self) -> int:
-        """Weights that the model has for these layers."""
+        """Weights that the model has for the engine's layers."""
         return sum(layer.weights for layer in self.layers)
 
     @property
@@ -105,9 +107,10 @@ class Predictions:
 
 @dataclass
 class _Found:
-    """What the lists say about a layer of the Program."""
+    """What the steps say about a layer of the Program."""
 
     jobs: list[JobCycles] = field(default_factory=list)
+    cpu_cycles: int = 0
     weight_bytes: int = 0
 
 
@@ -136,6 +139,9 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
             streams[number, job.weights_offset] = job
             shape = stream_shape(job, step.params.macs)
             layer.weight_bytes += job.weights_bytes - shape.groups * shape.head * BEAT_BYTES
+    for step in program.steps:
+        if not isinstance(step.params, EngineRun):
+            found.setdefault(step.layer, _Found()).cpu_cycles += cpu_cycles(step)
     return Predictions(
         total,
         total - sum(cycles for cycles, _ in lists.values()),
@@ -150,15 +156,16 @@ def _layers(graph: Graph, program: Program, found: Mapping[int, _Found]) -> list
     layers = []
     for position, item in sorted(found.items()):
         report = program.layers[position]
-        longest = max(item.jobs, key=lambda job: job.end - job.start)
+        cycles = sum(job.end - job.start for job in item.jobs)
+        longest = max(item.jobs, key=lambda job: job.end - job.start, default=None)
         layers.append(
             LayerPrediction(
                 report.index,
                 report.operator,
-                sum(job.end - job.start for job in item.jobs),
+                cycles + item.cpu_cycles,
                 sum(job.busy for job in item.jobs),
-                longest.bound,
-                _weights(graph, graph.operators[report.index]),
+                "cpu" if longest is None or item.cpu_cycles > cycles else longest.bound,
+                _weights(graph, graph.operators[report.index]) if item.jobs else 0,
                 item.weight_bytes,
             )
         )
