@@ -49,3 +49,10 @@ def sweep(session: nox.Session) -> None:
     session.install(*CONSTRAINTS, "-e", ".[test]")
     environment = {"PYTHONPATH": "tests"}
     session.run("python", "-m", "support.reference_sweep", *session.posargs, env=environment)
+
+
+@nox.session
+def costs(session: nox.Session) -> None:
+    """Measure what steps of the CPU cost; prints the table of `kiwicha.compiler.cpu_costs`."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "-m", "support.cpu_costs", env={"PYTHONPATH": "tests"})
