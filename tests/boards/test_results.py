@@ -56,6 +56,19 @@ def test_the_smaller_arty_has_room_for_64() -> None:
     assert used["DSP48E1"] <= 88
 
 
+@pytest.mark.parametrize(("name", "mhz"), [("ecpix5_85f-64", 60), ("ecpix5_85f-simd", 75)])
+def test_the_ecpix_5_has_its_bitstream_in_half_an_hour(name: str, mhz: int) -> None:
+    report = report_of(name)
+    assert report["has_bitstream"]
+    assert report["timing"]["fmax_mhz"] >= mhz
+    assert report["build_seconds"] <= 30 * 60
+
+
+def test_the_larger_arty_has_room_for_128() -> None:
+    report = report_of("arty_a7_100-128")
+    assert all(report["resources"][name] <= limit for name, limit in report["capacity"].items())
+
+
 def test_what_the_system_takes_beside_the_cfu_is_as_measured() -> None:
     report = report_of("arty_a7_35-64")
     for name, taken in XC7_SYSTEM.items():
