@@ -17,7 +17,15 @@ GENERATORS = (
 )
 """Packages whose versions count."""
 
-_CONTRACT = ("codec.py", "codec_table.py", "isa.py", "isa_engine.py", "isa_serial.py", "layout.py")
+_CONTRACT = (
+    "codec.py",
+    "codec_table.py",
+    "isa.py",
+    "isa_engine.py",
+    "isa_program.py",
+    "isa_serial.py",
+    "layout.py",
+)
 _SYSTEM = ("dram_bridge.py", "elaborate.py", "probes.py", "soc.py")
 
 
