@@ -140,10 +140,13 @@ def _work(params: Struct, kernel: Kernel) -> Work:
 @_work.register
 def _(p: Conv, kernel: Kernel) -> Work:
     outputs = p.batches * p.output_height * p.output_width * p.output_channels
-    row = p.output_height, p.kernel_height, p.stride_height, p.dilation_height, p.pad_top
-    column = p.output_width, p.kernel_width, p.stride_width, p.dilation_width, p.pad_left
-    rows = _taps(*row, p.input_height, is_transposed=kernel is Kernel.TRANSPOSE_CONV)
-    columns = _taps(*column, p.input_width, is_transposed=kernel is Kernel.TRANSPOSE_CONV)
+    # Seen from its inputs a transposed convolution is one: each of them meets a window of outputs.
+    way = -1 if kernel is Kernel.TRANSPOSE_CONV else 1
+    heights = (p.output_height, p.input_height)[::way]
+    widths = (p.output_width, p.input_width)[::way]
+    row = p.kernel_height, p.stride_height, p.dilation_height, p.pad_top
+    column = p.kernel_width, p.stride_width, p.dilation_width, p.pad_left
+    rows, columns = _taps(heights, *row), _taps(widths, *column)
     if kernel is Kernel.SIMD_DEPTHWISE_CONV:
         width = _up(p.output_width) * p.kernel_width
         return Work(outputs, p.batches * rows * width * p.output_channels)
@@ -164,9 +167,10 @@ def _(p: Conv, kernel: Kernel) -> Work:
 @_work.register
 def _(p: Pool, kernel: Kernel) -> Work:
     channels = p.batches * p.channels
-    row = p.output_height, p.kernel_height, p.stride_height, 1, p.pad_top
-    column = p.output_width, p.kernel_width, p.stride_width, 1, p.pad_left
-    reads = _taps(*row, p.input_height) * _taps(*column, p.input_width)
+    rows = p.kernel_height, p.stride_height, 1, p.pad_top
+    columns = p.kernel_width, p.stride_width, 1, p.pad_left
+    reads = _taps((p.output_height, p.input_height), *rows)
+    reads *= _taps((p.output_width, p.input_width), *columns)
     return Work(channels * p.output_height * p.output_width, channels * reads)
 
 
@@ -196,24 +200,13 @@ def _(p: ResizeBilinear, kernel: Kernel) -> Work:
     return Work(outputs, outputs // p.channels, outputs if p.is_float else 0)
 
 
-def _taps(
-    outputs: int,
-    kernel: int,
-    stride: int,
-    dilation: int,
-    pad: int,
-    size: int,
-    *,
-    is_transposed: bool = False,
-) -> int:
-    """Return how many elements of one dimension all windows see together."""
-    if is_transposed:
-        places, rest = np.divmod(
-            np.arange(outputs)[:, None] + pad - np.arange(kernel)[None], stride
-        )
-        return int(((rest == 0) & (places >= 0) & (places < size)).sum())
-    places = np.arange(outputs)[:, None] * stride - pad + np.arange(kernel)[None] * dilation
-    return int(((places >= 0) & (places < size)).sum())
+def _taps(sizes: tuple[int, ...], kernel: int, stride: int, dilation: int, pad: int) -> int:
+    """Return how many elements of one dimension all windows see, given the windows and elements."""
+    outputs, size = sizes
+    starts = np.arange(outputs) * stride - pad
+    first = np.maximum(-(starts // dilation), 0)
+    end = np.minimum((size - 1 - starts) // dilation + 1, kernel)
+    return int(np.maximum(end - first, 0).sum())
 
 
 def _up(count: int) -> int:
