@@ -14,10 +14,11 @@ import pytest
 from support.requirements import REPOSITORY
 from support.tflite_builder import ModelBuilder
 
-from kiwicha import custom
+from kiwicha import custom, tools
 from kiwicha.compiler import compile_model
 from kiwicha.custom import CustomNode, CustomOperator
 from kiwicha.errors import UnsupportedModelError, UsageError
+from kiwicha.library import library
 from kiwicha.sim import reference
 
 EXAMPLE = REPOSITORY / "docs" / "examples" / "channel_shuffle"
@@ -109,7 +110,7 @@ def test_a_library_holds_the_kernel(installed: dict[str, str], tmp_path: Path) -
     listed = subprocess.run(
         ["tar", "-tzf", tmp_path / "m.tar.gz"], capture_output=True, text=True, check=True
     )
-    assert "m/custom/channel_shuffle.c" in listed.stdout.splitlines()
+    assert "m/kernels/custom_channel_shuffle.c" in listed.stdout.splitlines()
 
 
 def test_an_unknown_one_is_refused_by_name() -> None:
@@ -196,6 +197,109 @@ def test_uint8_is_as_in_the_model(config: str, monkeypatch: pytest.MonkeyPatch) 
         assert [t.dtype for t in (*node.inputs, node.output)] == [np.uint8] * 3
         assert [t.zero_point for t in (*node.inputs, node.output)] == [0] * 3
         assert np.array_equal(node.inputs[1].value, table)
+
+
+KERNEL = """
+#include "custom.h"
+
+kiwicha_custom_function FUNCTION;
+
+enum kiwicha_status FUNCTION(const struct kiwicha_custom_call *call)
+{
+    const int8_t *input = call->inputs[0];
+    int8_t *output = call->output;
+    for (uint32_t k = 0; k < call->output_bytes; k++) {
+        output[k] = (int8_t)(EXPRESSION);
+    }
+    return KIWICHA_STATUS_OK;
+}
+"""
+
+
+@pytest.fixture
+def alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[CustomOperator]]:
+    """Register two operators whose kernels have the same file name."""
+    monkeypatch.setattr(custom, "_registered", {})
+    functions = {"Invert": "~input[k]", "Halve": "input[k] / 2"}
+    made = []
+    for name, expression in functions.items():
+        source = tmp_path / name / "kernel.c"
+        source.parent.mkdir()
+        function = f"{name.lower()}_bytes"
+        source.write_text(KERNEL.replace("FUNCTION", function).replace("EXPRESSION", expression))
+        made.append(
+            CustomOperator(
+                name=name,
+                check=lambda node: (),
+                parameters=lambda node: b"",
+                reference=lambda inputs, raw: inputs[0],
+                source=source,
+                function=function,
+            )
+        )
+        custom.register(made[-1])
+    yield made
+    custom._registered.clear()
+
+
+LIBRARY_MAIN = """
+#include <stdio.h>
+#include "model/m.h"
+#include "runtime/platform.h"
+#include "runtime/runtime.h"
+
+uint32_t kiwicha_platform_cycles(void) { return 0; }
+
+static _Alignas(16) uint8_t arena[M_ARENA_BYTES];
+
+int main(void)
+{
+    struct kiwicha_model model;
+    if (kiwicha_open(&model, m_program, M_PROGRAM_BYTES, arena, sizeof(arena))) {
+        return 1;
+    }
+    void *input = kiwicha_tensor_data(&model, kiwicha_find_input(&model, M_INPUT_0_NAME));
+    if (fread(input, 1, M_INPUT_0_BYTES, stdin) != M_INPUT_0_BYTES ||
+        kiwicha_invoke(&model, NULL, NULL, NULL)) {
+        return 2;
+    }
+    const void *output = kiwicha_tensor_data(&model, kiwicha_find_output(&model, M_OUTPUT_0_NAME));
+    return fwrite(output, 1, M_OUTPUT_0_BYTES, stdout) == M_OUTPUT_0_BYTES ? 0 : 3;
+}
+"""
+
+
+def test_kernels_whose_files_have_one_name_both_reach_a_library(
+    alike: list[CustomOperator], tmp_path: Path
+) -> None:
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor(SHAPE, scale=0.5) for _ in range(3))
+    builder.operator("CUSTOM:Invert", [x], [y])
+    builder.operator("CUSTOM:Halve", [y], [z])
+    content = builder.build(inputs=[x], outputs=[z])
+    files = library("m", compile_model(content, "baseline"), content)
+    for operator in alike:
+        assert files[f"kernels/custom_{operator.function}.c"] == operator.source.read_bytes()
+    root = tmp_path / "unpacked"
+    for name, raw in {**files, "main.c": LIBRARY_MAIN.encode()}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(raw)
+    sources = [str(path) for path in sorted(root.rglob("*.c"))]
+    command = [
+        *(*tools.cxx().command, "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{root}"),
+        *("-o", str(root / "main"), *(word for path in sources for word in ("-x", "c", path))),
+    ]
+    subprocess.run(command, check=True)
+    done = subprocess.run(root / "main", input=IMAGE.tobytes(), capture_output=True, check=True)
+    halves = np.trunc(~IMAGE.astype(int) / 2).astype(np.int8)
+    assert done.stdout == halves.tobytes()
+
+
+def test_two_sources_with_one_function_are_refused(alike: list[CustomOperator]) -> None:
+    text = r"^function of custom operator 'Third' must be its own, not 'halve_bytes', which is that"
+    with pytest.raises(UsageError, match=text):
+        custom.register(dataclasses.replace(alike[1], name="Third", source=alike[0].source))
+    custom.register(dataclasses.replace(alike[1], name="Third"))
 
 
 def test_names_and_functions_must_be_usable(negate: CustomOperator) -> None:

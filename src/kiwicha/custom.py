@@ -139,13 +139,21 @@ def register(operator: CustomOperator) -> None:
     Raises
     ------
     UsageError
-        If there is another one of that name, or of the same hash.
+        If there is another one of that name, or of the same hash, or another source has its
+        function.
     """
     for other in operators():
-        if other is not operator and operator.hash == other.hash:
+        if other is operator:
+            continue
+        if operator.hash == other.hash:
             raise UsageError(
                 f"name of a custom operator must be its own, not {operator.name!r}, "
                 f"which is that of {other.source}"
+            )
+        if _collide(operator, other):
+            raise UsageError(
+                f"function of custom operator {operator.name!r} must be its own, not "
+                f"{operator.function!r}, which is that of {other.source}"
             )
     _registered[operator.name] = operator
 
@@ -177,6 +185,11 @@ def find_by_hash(value: int) -> CustomOperator | None:
     return next((operator for operator in operators() if operator.hash == value), None)
 
 
+def _collide(one: CustomOperator, other: CustomOperator) -> bool:
+    """Whether two C files define the same function."""
+    return one.function == other.function and not Path(one.source).samefile(other.source)
+
+
 @functools.cache
 def _installed() -> dict[str, CustomOperator]:
     found: dict[str, CustomOperator] = {}
@@ -190,5 +203,7 @@ def _installed() -> dict[str, CustomOperator]:
             raise UsageError(f"{where} must be a CustomOperator, not {type(operator).__name__}")
         if any(operator.hash == other.hash for other in found.values()):
             raise UsageError(f"{where} must have a name of its own, not {operator.name!r}")
+        if any(_collide(operator, other) for other in found.values()):
+            raise UsageError(f"{where} must have a function of its own, not {operator.function!r}")
         found[operator.name] = operator
     return found

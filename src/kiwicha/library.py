@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from kiwicha import custom
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.compiler.listing import listing, shape_text
 from kiwicha.firmware.header import HEADER_NAME, header
@@ -63,7 +64,8 @@ def library(name: str, program: Program, source: bytes) -> dict[str, bytes]:
     -------
     dict of str to bytes
         Contents by path: ``metadata.json``, the Program, its listing, ``model/NAME.[ch]``, and in
-        ``runtime/`` and ``kernels/`` the C sources that execute it, with ``kiwicha_isa.h``.
+        ``runtime/`` and ``kernels/`` the C sources that execute it, with ``kiwicha_isa.h``; those
+        of custom operators are ``kernels/custom_FUNCTION.c``.
     """
     files = {
         f"{name}.kiwicha": program.to_bytes(),
@@ -72,9 +74,11 @@ def library(name: str, program: Program, source: bytes) -> dict[str, bytes]:
     }
     files |= {f"model/{path}": raw for path, raw in model_files(name, program).items()}
     files |= {
-        _place(path): path.read_bytes()
+        path.relative_to(FOLDER).as_posix(): path.read_bytes()
         for path in (*runtime_sources(program.config), *runtime_headers())
+        if path.is_relative_to(FOLDER)
     }
+    files |= _custom_files()
     sums = {path: hashlib.sha256(raw).hexdigest() for path, raw in sorted(files.items())}
     described = {**metadata(name, program, source), "files": sums}
     return {METADATA_NAME: f"{json.dumps(described, indent=2)}\n".encode(), **files}
@@ -139,10 +143,15 @@ def pack(files: Mapping[str, bytes], folder: str) -> bytes:
     return packed.getvalue()
 
 
-def _place(path: Path) -> str:
-    """Return where a source goes; those of custom operators keep only their name."""
-    is_ours = path.is_relative_to(FOLDER)
-    return path.relative_to(FOLDER).as_posix() if is_ours else f"custom/{path.name}"
+def _custom_files() -> dict[str, bytes]:
+    """Return the kernels of custom operators; packages may name their files alike.
+
+    They lie beside the headers that they include.
+    """
+    functions: dict[Path, str] = {}
+    for operator in custom.operators():
+        functions.setdefault(Path(operator.source).resolve(), operator.function)
+    return {f"kernels/custom_{name}.c": path.read_bytes() for path, name in functions.items()}
 
 
 def _described(tensor: IoTensor) -> dict[str, Any]:
