@@ -117,6 +117,12 @@ class RandomModel(RandomTensors):
         self._builder.operator(operator, [a, b], [y], **self._activation())
         return y
 
+    def add_to_input(self) -> None:
+        """Add an ADD of an input of the model and the last tensor, if that holds bytes."""
+        last = self._last
+        if last in self._shapes:
+            self.elementwise("ADD", self.variable(self._shapes[last]), last)
+
     def compare(self, operator: str, a: int, shape: Shape) -> int:
         """Add MINIMUM or MAXIMUM of a tensor and another one with its scale."""
         rng = self.rng

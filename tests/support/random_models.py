@@ -10,7 +10,14 @@ from support.oracle import Case
 from support.random_layers import UNARIES, RandomModel
 from support.random_tensors import Shape
 
-__all__ = ["OPERATORS", "engine_network", "network", "pools", "single_operator"]
+__all__ = [
+    "OPERATORS",
+    "engine_network",
+    "network",
+    "operator_on_constants",
+    "pools",
+    "single_operator",
+]
 
 
 def single_operator(operator: str, seed: int, *, is_unsigned: bool = False) -> Case:
@@ -18,6 +25,15 @@ def single_operator(operator: str, seed: int, *, is_unsigned: bool = False) -> C
     rng = random.Random(f"{operator}{seed}")
     model = RandomModel(rng, is_unsigned=is_unsigned)
     OPERATORS[operator](model)
+    return model.case()
+
+
+def operator_on_constants(operator: str, seed: int, *, is_unsigned: bool = False) -> Case:
+    """Return a model of one operator on constants; what it gives is added to an input."""
+    rng = random.Random(f"constants{operator}{seed}")
+    model = RandomModel(rng, is_unsigned=is_unsigned, has_fixed_inputs=True)
+    OPERATORS[operator](model)
+    model.add_to_input()
     return model.case()
 
 

@@ -29,14 +29,21 @@ class RandomTensors:
     """Adds random tensors, which are known by their indices.
 
     Of the output channels of layers with weights, ``dead_share`` have none but zeros. Numbers are
-    those of int8 tensors; where the model is of uint8, all of them are 128 more in the file.
+    those of int8 tensors; where the model is of uint8, all of them are 128 more in the file. Where
+    inputs are fixed, what would be an input of the model is a constant.
     """
 
     def __init__(
-        self, rng: random.Random, dead_share: float = 0, *, is_unsigned: bool = False
+        self,
+        rng: random.Random,
+        dead_share: float = 0,
+        *,
+        is_unsigned: bool = False,
+        has_fixed_inputs: bool = False,
     ) -> None:
         self.rng = rng
         self._is_unsigned = is_unsigned
+        self._has_fixed_inputs = has_fixed_inputs
         self._dead_share = dead_share
         self._builder = ModelBuilder()
         self._shapes: dict[int, Shape] = {}
@@ -84,6 +91,10 @@ class RandomTensors:
         return float(10 ** self.rng.uniform(-3, 0.5))
 
     def input(self, shape: Shape) -> int:
+        """Add an input of the model and its value; a constant where inputs are fixed."""
+        return self.constant(shape) if self._has_fixed_inputs else self.variable(shape)
+
+    def variable(self, shape: Shape) -> int:
         """Add an input of the model and its value."""
         index = self._tensor(shape, self._scale(), self._zero_point())
         self._inputs.append(index)

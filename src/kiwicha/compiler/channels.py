@@ -70,6 +70,8 @@ def mixing(network: Network, layer: Layer) -> Mixing:
         layer.more
         or layer.ranges
         or any(not tensor.shape or tensor.elements == 0 for tensor in tensors)
+        # What is computed from constants alone has no channels that come from anywhere.
+        or not sources(network, layer)
     ):
         return Mixing.UNKNOWN
     channels = {n: network.storage(t).shape[-1] for n, t in layer.tensors.items()}
