@@ -76,6 +76,12 @@ def test_imports_follow_the_arrows() -> None:
     assert not wrong
 
 
+def test_commands_print_through_one_console() -> None:
+    """What a rich console of another kind prints, it may take for marks of styles."""
+    users = {name for name, path in sources().items() if "rich.console" in imports(path)}
+    assert users - {"kiwicha.training.__main__"} == {"kiwicha.commands.console"}
+
+
 def test_the_arrows_name_packages_that_exist() -> None:
     known = set(sources())
     assert set(FORBIDDEN) <= known

@@ -64,6 +64,19 @@ def test_labels_name_the_largest_output(
     assert "labels must be a readable text file: " in err
 
 
+def test_names_with_brackets_are_printed_as_they_are(
+    kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path
+) -> None:
+    model, labels = tmp_path / "p[bold]q.tflite", tmp_path / "labels.txt"
+    model.write_bytes(tiny.read_bytes())
+    labels.write_text("[/x]\n[bold\n:cat:\n[/x] [red]dog\n")
+    code, out, err = kiwicha.reference(model, "--input", pixels, "--labels", labels)
+    assert code == 0, err
+    assert "p[bold]q on simd (reference)" in out
+    assert "p[bold]q on simd: 0 MACs" in out
+    assert "answer: [/x] [red]dog (2950.0 %)" in out
+
+
 def test_inputs_go_to_the_model_in_their_order(
     kiwicha: Command, adder: Path, tmp_path: Path
 ) -> None:

@@ -30,9 +30,14 @@ _PIPE_COLUMNS = 160
 
 
 def stdout() -> Console:
-    """Return the console that results go to."""
-    console = Console(highlight=False, soft_wrap=True)
-    return console if console.is_terminal else Console(highlight=False, width=_PIPE_COLUMNS)
+    """Return the console that results go to; it prints text and cells of tables as they are."""
+    console = _literal(soft_wrap=True)
+    return console if console.is_terminal else _literal(width=_PIPE_COLUMNS)
+
+
+def _literal(**options: Any) -> Console:
+    # Paths, labels and names in models may hold [brackets] and :colons:, rich's marks for styles.
+    return Console(markup=False, emoji=False, highlight=False, **options)
 
 
 class Display:
@@ -55,7 +60,7 @@ class Display:
         """Show that a stage of unknown length has begun."""
         self._progress.reset(self._task, description=text, total=None)
         if not self._console.is_terminal:
-            self._console.print(text, markup=False)
+            self._console.print(text)
 
     def steps(self, text: str, weights: list[int]) -> Callable[[int, int], None]:
         """Show a stage of known steps and return what reports its progress.
@@ -104,14 +109,15 @@ class Display:
 
     def line(self, text: str) -> None:
         """Show a line that stays."""
-        self._console.print(text, markup=False)
+        self._console.print(text)
 
 
 @contextmanager
 def display() -> Iterator[Display]:
     """Show progress on standard error while the block runs."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    console = _literal(stderr=True, soft_wrap=True)
+    description = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), description, BarColumn(), TimeElapsedColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as progress:
@@ -154,6 +160,6 @@ def write_json(name: str, value: Any) -> None:
     """Write JSON to a file or, for ``-``, to standard output."""
     text = json.dumps(value, indent=2) + "\n"
     if name == STDOUT:
-        Console(soft_wrap=True).out(text, end="", highlight=False)
+        _literal(soft_wrap=True).out(text, end="")
     else:
         write_file(Path(name), text.encode())

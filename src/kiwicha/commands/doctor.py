@@ -11,7 +11,6 @@ def doctor(
     json: Annotated[str | None, typer.Option(help="Receives the list; - is stdout.")] = None,
 ) -> None:
     """Look for every tool; exit 1 if a required one is missing."""
-    from rich.markup import escape
     from rich.table import Table
 
     from kiwicha.commands import console
@@ -28,11 +27,11 @@ def doctor(
         for tool in tools:
             missing = "MISSING" if tool.is_required else "no (optional)"
             found = "yes" if tool.is_found else missing
-            table.add_row(tool.name, found, escape(tool.version or "-"), tool.purpose)
+            table.add_row(tool.name, found, tool.version or "-", tool.purpose)
         out = console.stdout()
         out.print(table)
         for tool in tools:
             if not tool.is_found:
-                out.print(f"install {tool.name}: {tool.install}", markup=False)
+                out.print(f"install {tool.name}: {tool.install}")
     if any(tool.is_required and not tool.is_found for tool in tools):
         raise typer.Exit(1)

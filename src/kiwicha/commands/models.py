@@ -92,9 +92,9 @@ def verify_models(names: Names = None) -> None:
         location = zoo.locate(model)
         for path in location.rejected:
             is_good = False
-            out.print(f"{model.name}: sha256 differs ({path})", markup=False)
+            out.print(f"{model.name}: sha256 differs ({path})")
         if location.path is not None:
-            out.print(f"{model.name}: good ({location.path})", markup=False)
+            out.print(f"{model.name}: good ({location.path})")
         elif not location.rejected:
             # Without names the question is about what is here.
             is_good = is_good and not names

@@ -117,7 +117,7 @@ def run(
         out.print(layer_table(report))
         out.print(summary(report))
         for line in execution.found_objects(job, outcome.output):
-            out.print(line, markup=False)
+            out.print(line)
         words = execution.answer(job, outcome.output)
         if words is not None:
             out.print(f"answer: {words}")

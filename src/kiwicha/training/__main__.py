@@ -30,7 +30,7 @@ def main() -> None:
         "--cross-validate", action="store_true", help="train and evaluate all folds, not only one"
     )
     arguments = parser.parse_args()
-    console = Console(highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
     # One thread: sums are then added in the same order every time.
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
