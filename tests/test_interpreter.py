@@ -1,6 +1,7 @@
 """The interpreter takes the place of LiteRT's: only the import line of a script changes."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import pytest
 from support import random_models, requirements
 
 from kiwicha import Interpreter
-from kiwicha.errors import UsageError
+from kiwicha.errors import ModelError, UsageError
 
 LITERT = "from ai_edge_litert.interpreter import Interpreter"
 KIWICHA = "from kiwicha.interpreter import Interpreter"
@@ -91,6 +92,13 @@ def test_tensors_are_copies() -> None:
     interpreter.invoke()
     assert first.any()
     assert np.array_equal(interpreter.get_tensor(index), first)
+
+
+def test_a_wrong_model_is_refused_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "short.tflite"
+    path.write_bytes(random_models.network(5).model[:200])
+    with pytest.raises(ModelError, match=f"^{re.escape(str(path))}: the file must be a whole "):
+        Interpreter(path)
 
 
 def test_wrong_use_is_refused_in_words() -> None:

@@ -37,6 +37,18 @@ def test_bench_checks_everything_before_it_simulates(
     assert hardware.ran == []
 
 
+def test_bench_names_the_model_that_is_wrong(
+    kiwicha: Command, hardware: Any, tiny: Path, tmp_path: Path
+) -> None:
+    short = tmp_path / "short.tflite"
+    short.write_bytes(tiny.read_bytes()[:200])
+    assert kiwicha.error("bench", tiny, short) == (
+        f"{short}: the file must be a whole .tflite model, not a truncated or damaged one; "
+        "fetch or convert it again"
+    )
+    assert hardware.ran == []
+
+
 def test_bench_without_names_takes_what_is_here(
     kiwicha: Command,
     hardware: Any,

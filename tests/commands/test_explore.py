@@ -72,3 +72,13 @@ def test_explore_names_what_is_wrong(kiwicha: Command, model: Path, tmp_path: Pa
     assert kiwicha.error("explore", model, "--board", "arty", *words) == (
         "board must be arty_a7_35 or arty_a7_100, not 'arty'"
     )
+
+
+def test_explore_names_the_model_that_is_wrong(
+    kiwicha: Command, model: Path, tmp_path: Path
+) -> None:
+    short, study = tmp_path / "short.tflite", tmp_path / "s.journal"
+    short.write_bytes(model.read_bytes()[:200])
+    text = kiwicha.error("explore", model, short, "--study", study)
+    assert text.startswith(f"{short}: the file must be a whole .tflite model, ")
+    assert not study.exists()

@@ -153,7 +153,9 @@ def test_a_trace_needs_the_simulation(kiwicha: Command, tiny: Path, pixels: Path
 def test_a_file_that_is_no_model(kiwicha: Command, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bad.tflite"
     path.write_bytes(content)
-    assert not kiwicha.error("run", path, "--target", "reference").startswith("internal error")
+    assert kiwicha.error("run", path, "--target", "reference").startswith(
+        f"{path}: the file must be a TFLite model, with TFL3 in bytes 4 to 7, not "
+    )
 
 
 @pytest.mark.parametrize("seed", range(25))

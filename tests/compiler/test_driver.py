@@ -11,8 +11,15 @@ from support import random_models
 from support.tflite_builder import ModelBuilder
 
 from kiwicha import isa
-from kiwicha.compiler import STAGES, compile_model, compile_stages, dump, listing
-from kiwicha.errors import UsageError
+from kiwicha.compiler import (
+    STAGES,
+    compile_model,
+    compile_stages,
+    dump,
+    listing,
+    require_supported,
+)
+from kiwicha.errors import KiwichaError, ModelError, UnsupportedModelError, UsageError
 from kiwicha.program import Program
 
 MODEL = random_models.network(5).model
@@ -73,6 +80,33 @@ def test_refuses_folders_and_impossible_names(tmp_path: Path) -> None:
         compile_model(tmp_path, "simd")
     with pytest.raises(UsageError, match=r"^model file a\0b cannot be read: embedded null byte$"):
         compile_model("a\0b", "simd")
+
+
+def unsupported() -> bytes:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 4), name=name, dtype=np.float32) for name in "xy")
+    builder.operator("RELU", [x], [y])
+    return builder.build([x], [y])
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        (b"<html>", ModelError),
+        (MODEL[: len(MODEL) // 2], ModelError),
+        (unsupported(), UnsupportedModelError),
+    ],
+)
+def test_errors_name_the_file_once(raw: bytes, kind: type[KiwichaError], tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(raw)
+    with pytest.raises(kind) as bare:
+        compile_model(raw, "simd")
+    for refuse in (lambda: compile_model(path, "64"), lambda: require_supported(str(path))):
+        with pytest.raises(kind) as named:
+            refuse()
+        assert str(named.value) == f"{path}: {bare.value}"
+        assert vars(named.value) == vars(bare.value)
 
 
 def test_largest_public_model_is_quick(zoo_model) -> None:

@@ -51,6 +51,7 @@ def explore(
     """Search configurations by the cycle model, and confirm the best on the simulated hardware."""
     from kiwicha import zoo
     from kiwicha.commands import console
+    from kiwicha.compiler import require_supported
 
     console.require_writable(study, csv_file, json)
     try:
@@ -68,6 +69,9 @@ def explore(
     if board is not None and board not in BOARDS:
         raise UsageError(f"board must be {' or '.join(BOARDS)}, not {board!r}")
     resolved = [zoo.resolve(model) for model in models]
+    # Whoever measures gets contents, and could not say whose are wrong.
+    for _, path, _ in resolved:
+        require_supported(path)
     contents = [console.read_file(path, "model") for _, path, _ in resolved]
     with console.display() as show, _executor(scheduler, workers) as executor:
         report = show.count("searching", trials)

@@ -4,7 +4,12 @@
 """
 
 from kiwicha.compiler.check import support_rules, supported_operators, violations
-from kiwicha.compiler.driver import Compilation, compile_model, compile_stages
+from kiwicha.compiler.driver import (
+    Compilation,
+    compile_model,
+    compile_stages,
+    require_supported,
+)
 from kiwicha.compiler.dump import STAGES, dump
 from kiwicha.compiler.listing import listing
 from kiwicha.compiler.reader import read
@@ -17,6 +22,7 @@ __all__ = [
     "dump",
     "listing",
     "read",
+    "require_supported",
     "support_rules",
     "supported_operators",
     "violations",

@@ -1,5 +1,7 @@
 """The passes in their order."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +18,12 @@ from kiwicha.compiler.reader import read
 from kiwicha.compiler.tile import Tile, tile
 from kiwicha.compiler.whole_channels import with_whole_channels
 from kiwicha.detection import Detection
-from kiwicha.errors import UsageError
+from kiwicha.errors import KiwichaError, UsageError
 from kiwicha.goal import Goal
 from kiwicha.isa import ALL_CONFIGS, CONFIGS, Config
 from kiwicha.program import Program
 
-__all__ = ["Compilation", "compile_model", "compile_stages"]
+__all__ = ["Compilation", "compile_model", "compile_stages", "require_supported"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,10 @@ def compile_model(
         If the model asks for what is not supported; lists everything.
     CapacityError
         If the model needs more memory than there is.
+
+    Notes
+    -----
+    Errors about what a file holds begin with its path.
     """
     return compile_stages(
         model, config, eliminate=eliminate, has_tables=has_tables, optimize=optimize
@@ -92,17 +98,42 @@ def compile_stages(
 ) -> Compilation:
     """Compile a model and return what every pass gave; see `compile_model`."""
     target, goal = _config(config), _goal(optimize)
-    graph, detection = detached(read(_content(model)))
-    check(graph)
-    network = lower(graph)
-    if eliminate and target.engine_macs:
-        network = eliminate_channels(network)
-    if target.engine_macs:
-        network = with_whole_channels(network)
-    tiles = overlap(network, tile(network, target, has_tables=has_tables, goal=goal))
-    memory = allocate(network, tiles)
-    program = emit(network, tiles, memory, target)
+    raw = _content(model)
+    with _naming(model):
+        graph, detection = _supported(raw)
+        network = lower(graph)
+        if eliminate and target.engine_macs:
+            network = eliminate_channels(network)
+        if target.engine_macs:
+            network = with_whole_channels(network)
+        tiles = overlap(network, tile(network, target, has_tables=has_tables, goal=goal))
+        memory = allocate(network, tiles)
+        program = emit(network, tiles, memory, target)
     return Compilation(target, graph, network, tiles, memory, program, detection)
+
+
+def require_supported(model: str | Path | bytes) -> None:
+    """Refuse a model that cannot be compiled, before the work; raises as `compile_model` does."""
+    raw = _content(model)
+    with _naming(model):
+        _supported(raw)
+
+
+def _supported(raw: bytes) -> tuple[Graph, Detection | None]:
+    graph, detection = detached(read(raw))
+    check(graph)
+    return graph, detection
+
+
+@contextmanager
+def _naming(model: str | Path | bytes) -> Iterator[None]:
+    """Put the file's path before the text of every error: users may have named several."""
+    try:
+        yield
+    except KiwichaError as error:
+        if not isinstance(model, bytes):
+            error.args = (f"{model}: {error}", *error.args[1:])
+        raise
 
 
 def _config(config: str | Config) -> Config:

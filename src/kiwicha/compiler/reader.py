@@ -33,6 +33,10 @@ IDENTIFIER = b"TFL3"
 SCHEMA_VERSION = 3
 MAX_OPERATORS = 4096
 MAX_TENSORS = 65535
+_DAMAGED = (
+    "the file must be a whole .tflite model, not a truncated or damaged one; "
+    "fetch or convert it again"
+)
 
 E = TypeVar("E", bound=enum.IntEnum)
 
@@ -134,7 +138,8 @@ def read(raw: bytes) -> Graph:
     try:
         graph = _Reader(raw).graph()
     except (struct.error, ValueError, TypeError, IndexError, OverflowError) as error:
-        raise ModelError(f"the file is truncated or damaged ({error})") from error
+        # Their texts speak of buffers and offsets; --debug shows them.
+        raise ModelError(_DAMAGED) from error
     graph.verify()
     return shifted(graph)
 
@@ -179,7 +184,7 @@ class _Reader:
     def _spend(self, amount: int) -> None:
         self._budget -= amount
         if self._budget < 0:
-            raise ModelError("the file is damaged: its parts overlap")
+            raise ModelError(_DAMAGED)
 
     def _indices(self, vector: Any) -> tuple[int, ...]:
         """Return a vector of the file as ints; the reader gives 0 for one that is missing."""
