@@ -47,7 +47,8 @@ class Interpreter:
     model_content : bytes, optional
         Its content instead.
     config : str
-        Name of the configuration that it is compiled for, as on the command line.
+        Name of the configuration that it is compiled for, as on the command line: see
+        `kiwicha.configs.find_config`.
     target : str
         One of `TARGETS`.
     num_threads : int, optional

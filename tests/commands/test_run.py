@@ -133,9 +133,9 @@ def test_an_output_nowhere_is_refused_before_work_starts(
 
 
 def test_an_unknown_configuration_gets_the_nearest(kiwicha: Command, tiny: Path) -> None:
-    assert kiwicha.error("run", tiny, "--config", "smd") == (
-        "config must be baseline or simd or 32 or 64 or 128, not 'smd'; nearest is 'simd'"
-    )
+    error = kiwicha.error("run", tiny, "--config", "smd")
+    assert error.startswith("config must be one of baseline, simd, 32, 64 or 128; ")
+    assert error.endswith("; not 'smd'; nearest is 'simd'")
 
 
 def test_an_unknown_model_gets_the_nearest(kiwicha: Command) -> None:

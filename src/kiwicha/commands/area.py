@@ -20,7 +20,7 @@ def area(
     from rich.table import Table
 
     from kiwicha.commands import console
-    from kiwicha.commands.execution import find_config
+    from kiwicha.configs import find_config
     from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
 
     console.require_writable(json)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kiwicha.commands.options import Eliminate, Optimize
+from kiwicha.configs import CONFIG_HELP
 from kiwicha.goal import Goal
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def bench(
         typer.Argument(help="Models; by default the bundled one and those of the zoo found here."),
     ] = None,
     config: Annotated[
-        str, typer.Option(metavar="C,C,...", help="Configurations, comma separated.")
+        str,
+        typer.Option(metavar="C,C,...", help=f"Configurations, comma separated: {CONFIG_HELP}"),
     ] = "simd",
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,

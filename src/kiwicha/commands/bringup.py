@@ -64,7 +64,7 @@ def bringup(
     from kiwicha.boards.board import load
     from kiwicha.boards.bringup.board import load_pins
     from kiwicha.commands import console
-    from kiwicha.commands.execution import find_config
+    from kiwicha.configs import find_config
     from kiwicha.gateware.bringup.bring_up import check_parameters
 
     replays_on = target or (Target.BOARD if port else None)

@@ -46,7 +46,7 @@ def build(
     from kiwicha.boards.build import build_board
     from kiwicha.boards.place_and_route import SEEDS
     from kiwicha.commands import console
-    from kiwicha.commands.execution import find_config
+    from kiwicha.configs import find_config
 
     console.require_writable(json)
     folder = output or Path("build") / f"{board}-{config}"

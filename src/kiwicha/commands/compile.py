@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.commands.options import Eliminate, Optimize
+from kiwicha.commands.options import ConfigName, Eliminate, Optimize
 from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
 
@@ -26,9 +26,7 @@ def compile_(
             "library; by default build/MODEL-CONFIG.",
         ),
     ] = None,
-    config: Annotated[
-        str, typer.Option(help="baseline, simd, or an engine of 32, 64 or 128 products per cycle.")
-    ] = "simd",
+    config: ConfigName = "simd",
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
     dump: Annotated[
@@ -43,8 +41,8 @@ def compile_(
     """Compile a model for a configuration."""
     from kiwicha import compiler, zoo
     from kiwicha.commands import console
-    from kiwicha.commands.execution import find_config
     from kiwicha.compiler.predictions import layer_predictions
+    from kiwicha.configs import find_config
     from kiwicha.library import library, model_files, pack
 
     hardware = find_config(config)

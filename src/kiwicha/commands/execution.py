@@ -1,6 +1,5 @@
 """From a model's name to the report of its run: what ``run``, ``demo`` and ``bench`` share."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from kiwicha import isa, zoo
 from kiwicha.commands.console import Display
 from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.cycles import predict_program
+from kiwicha.configs import find_config
 from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
 from kiwicha.isa_engine import EngineCounter
@@ -29,7 +29,6 @@ __all__ = [
     "Job",
     "Outcome",
     "answer",
-    "find_config",
     "first_difference",
     "measured_report",
     "model_inputs",
@@ -85,22 +84,6 @@ class Outcome:
     """Simulated cycles per second of this machine; 0 if nothing was simulated."""
     result: RunResult | None = None
     """Of the simulation; None if there was none."""
-
-
-def find_config(name: str) -> isa.Config:
-    """Return a configuration by name.
-
-    Raises
-    ------
-    UsageError
-        If there is none of that name.
-    """
-    if name in isa.ALL_CONFIGS:
-        return isa.ALL_CONFIGS[name]
-    known = isa.CONFIGS | isa.ENGINE_CONFIGS
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    hint = f"; nearest is {near[0]!r}" if near else ""
-    raise UsageError(f"config must be {' or '.join(known)}, not {name!r}{hint}")
 
 
 def prepare(

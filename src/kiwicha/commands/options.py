@@ -4,10 +4,12 @@ from typing import Annotated
 
 import typer
 
+from kiwicha.configs import CONFIG_HELP
 from kiwicha.goal import Goal
 
-__all__ = ["Eliminate", "Optimize"]
+__all__ = ["ConfigName", "Eliminate", "Optimize"]
 
+ConfigName = Annotated[str, typer.Option("--config", help=CONFIG_HELP)]
 Optimize = Annotated[
     Goal,
     typer.Option(

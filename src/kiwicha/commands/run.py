@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwicha.commands.options import Eliminate, Optimize
+from kiwicha.commands.options import ConfigName, Eliminate, Optimize
 from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
 from kiwicha.isa_serial import SERIAL_BAUD
@@ -48,9 +48,7 @@ def run(
         Target,
         typer.Option(help="numpy in seconds, the simulated system on chip, or a board."),
     ] = Target.SIM,
-    config: Annotated[
-        str, typer.Option(help="baseline, simd, or an engine of 32, 64 or 128 products per cycle.")
-    ] = "simd",
+    config: ConfigName = "simd",
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
     board: Annotated[

@@ -17,10 +17,11 @@ from kiwicha.compiler.overlap import overlap
 from kiwicha.compiler.reader import read
 from kiwicha.compiler.tile import Tile, tile
 from kiwicha.compiler.whole_channels import with_whole_channels
+from kiwicha.configs import find_config
 from kiwicha.detection import Detection
 from kiwicha.errors import KiwichaError, UsageError
 from kiwicha.goal import Goal
-from kiwicha.isa import ALL_CONFIGS, CONFIGS, Config
+from kiwicha.isa import Config
 from kiwicha.program import Program
 
 __all__ = ["Compilation", "compile_model", "compile_stages", "require_supported"]
@@ -97,7 +98,7 @@ def compile_stages(
     optimize: Goal | str = Goal.CYCLES,
 ) -> Compilation:
     """Compile a model and return what every pass gave; see `compile_model`."""
-    target, goal = _config(config), _goal(optimize)
+    target, goal = find_config(config), _goal(optimize)
     raw = _content(model)
     with _naming(model):
         graph, detection = _supported(raw)
@@ -134,15 +135,6 @@ def _naming(model: str | Path | bytes) -> Iterator[None]:
         if not isinstance(model, bytes):
             error.args = (f"{model}: {error}", *error.args[1:])
         raise
-
-
-def _config(config: str | Config) -> Config:
-    if isinstance(config, Config):
-        return config
-    known = ALL_CONFIGS
-    if config not in known:
-        raise UsageError(f"configuration must be one of {', '.join(CONFIGS)}, not {config}")
-    return known[config]
 
 
 def _goal(name: Goal | str) -> Goal:
