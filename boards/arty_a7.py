@@ -9,7 +9,7 @@ from litex.soc.cores.clock import S7IDELAYCTRL, S7PLL
 from litex_boards.platforms import digilent_arty
 from migen import ClockDomain, Signal
 
-from kiwicha.boards.board import Board, Family, Parts
+from kiwicha.boards.board import CLOCK_MARGIN, Board, Family, Parts
 from kiwicha.boards.capacity import CAPACITY
 
 __all__ = ["arty"]
@@ -18,7 +18,7 @@ _INPUT_HZ = 100_000_000
 _IDELAY_HZ = 200_000_000
 # LiteDRAM's memory clock is four times that of the system, with a quadrature clock for the strobes.
 _PHASES = 4
-_TOOLCHAINS = {"vivado": "vivado", "openxc7": "yosys+nextpnr"}
+_TOOLCHAINS = ("vivado", "openxc7")
 
 
 class _Crg(LiteXModule):
@@ -33,9 +33,10 @@ class _Crg(LiteXModule):
         self.pll = pll = S7PLL(speedgrade=-1)
         self.comb += pll.reset.eq(~platform.request("cpu_reset") | self.rst)
         pll.register_clkin(platform.request("clk100"), _INPUT_HZ)
-        pll.create_clkout(self.cd_sys, sys_clk_hz)
-        pll.create_clkout(self.cd_sys4x, _PHASES * sys_clk_hz)
-        pll.create_clkout(self.cd_sys4x_dqs, _PHASES * sys_clk_hz, phase=90)
+        ddr_hz, margin = _PHASES * sys_clk_hz, CLOCK_MARGIN
+        pll.create_clkout(self.cd_sys, sys_clk_hz, margin=margin)
+        pll.create_clkout(self.cd_sys4x, ddr_hz, margin=margin)
+        pll.create_clkout(self.cd_sys4x_dqs, ddr_hz, phase=90, margin=margin)
         pll.create_clkout(self.cd_idelay, _IDELAY_HZ)
         # The system can reset the PLL that clocks it; that path has no timing.
         platform.add_false_path_constraints(self.cd_sys.clk, pll.clkin)
@@ -53,8 +54,9 @@ def arty(*, size: str, part: str) -> Board:
         Its FPGA.
     """
 
-    def parts(sys_clk_hz: int, toolchain: str) -> Parts:
-        platform = digilent_arty.Platform(variant=f"a7-{size}", toolchain=_TOOLCHAINS[toolchain])
+    def parts(sys_clk_hz: int) -> Parts:
+        # The script and constraints of openXC7 derive from these; LiteX's own lack INTERNAL_VREF.
+        platform = digilent_arty.Platform(variant=f"a7-{size}", toolchain="vivado")
         platform.device = part
         phy = A7DDRPHY(
             platform.request("ddram"), memtype="DDR3", nphases=_PHASES, sys_clk_freq=sys_clk_hz
@@ -71,7 +73,7 @@ def arty(*, size: str, part: str) -> Board:
         sys_clk_hz=100_000_000,
         dram_bytes=256 << 20,
         capacity=CAPACITY[name],
-        toolchains=tuple(_TOOLCHAINS),
+        toolchains=_TOOLCHAINS,
         loader=f"arty_a7_{size}t",
         parts=parts,
     )

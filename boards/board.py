@@ -10,10 +10,14 @@ from typing import Any
 from kiwicha import tools
 from kiwicha.errors import UsageError
 
-__all__ = ["NAMES", "Board", "Family", "Parts", "load"]
+__all__ = ["CLOCK_MARGIN", "NAMES", "Board", "Family", "Parts", "load"]
 
 NAMES = ("arty_a7_35", "arty_a7_100", "ecpix5_85f", "ulx3s_85f")
 """Boards, each a module of this package."""
+
+CLOCK_MARGIN = 1e-4
+"""How far the system's clocks may be from what was asked for, as a share. LiteX allows 0.01: times
+on the board would be wrong by that, and nextpnr's report has no clock of the frequency."""
 
 
 class Family(enum.Enum):
@@ -73,7 +77,7 @@ class Board:
     loader : str
         The board's name in openFPGALoader.
     parts : callable
-        Takes the frequency of the system in hertz and the toolchain; returns the `Parts`.
+        Takes the frequency of the system in hertz; returns the `Parts`.
     """
 
     name: str
@@ -85,7 +89,7 @@ class Board:
     capacity: Mapping[str, float]
     toolchains: tuple[str, ...]
     loader: str
-    parts: Callable[[int, str], Parts]
+    parts: Callable[[int], Parts]
 
 
 def load(name: str) -> Board:

@@ -54,7 +54,7 @@ def build_board(
     toolchain: str | None = None,
     sys_clk_hz: int | None = None,
     speed_grade: int | None = None,
-    seeds: int = SEEDS,
+    seeds: int | None = None,
     compiles: bool = True,
     on_build: Callable[[str], None] | None = None,
 ) -> BuildReport:
@@ -72,9 +72,9 @@ def build_board(
         Frequency of the system; None is the board's.
     speed_grade : int or None
         On ECP5, another than the part's, for its timing.
-    seeds : int
-        On ECP5, how many seeds of the placer, from 1 on, are tried until one meets the clock. If
-        none does, the fastest counts.
+    seeds : int or None
+        On ECP5, how many seeds of the placer, from 1 on, are tried until one meets the clock; None
+        are `SEEDS`. If none does, the fastest counts.
     compiles : bool
         Go on to the bitstream; else resources are counted and nothing is placed.
     on_build : callable or None
@@ -83,7 +83,7 @@ def build_board(
     Raises
     ------
     BoardError
-        If the board cannot have the configuration, or has not this toolchain.
+        If the board cannot have the configuration or the clock, or has not this toolchain.
     ToolError
         If a tool is missing or fails.
     """
@@ -93,9 +93,11 @@ def build_board(
         raise BoardError(
             f"speed grade must be 6, 7 or 8, of an ECP5, not {speed_grade} of {board.part}"
         )
+    if seeds is not None and board.family is not Family.ECP5:
+        raise BoardError(f"seeds must be those of an ECP5's placer, not for {board.part}")
     chosen, _ = require_tools(board, toolchain, compiles=compiles)
     hz = sys_clk_hz or board.sys_clk_hz
-    system = system_files(board, config, toolchain=chosen, sys_clk_hz=hz, on_build=on_build)
+    system = system_files(board, config, sys_clk_hz=hz, on_build=on_build)
     return build_files(
         board,
         config,
@@ -104,7 +106,7 @@ def build_board(
         toolchain=chosen,
         sys_clk_hz=hz,
         speed_grade=speed_grade,
-        seeds=seeds,
+        seeds=SEEDS if seeds is None else seeds,
         compiles=compiles,
         on_build=on_build,
     )
@@ -199,6 +201,10 @@ def build_files(
             )
             bitstream = (made / xilinx.BITSTREAM).read_bytes()
             seconds += seconds_of(made)
+            files |= {path.name: path.read_bytes() for path in sorted(made.glob("*.rpt"))}
+            if xilinx.TIMING_REPORT in files:
+                text = files[xilinx.TIMING_REPORT].decode(errors="replace")
+                timing = xilinx.read_timing(text, sys_clk_hz)
     elif compiles:
         timing, placed, seed, spent = place_until_met(
             (synthesis / NETLIST).read_bytes(),

@@ -10,7 +10,7 @@ from litex.soc.cores.clock import ECP5PLL
 from migen import ClockDomain, If, Instance, Signal
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
-from kiwicha.boards.board import Board, Family, Parts
+from kiwicha.boards.board import CLOCK_MARGIN, Board, Family, Parts
 from kiwicha.boards.capacity import CAPACITY
 
 __all__ = ["TOOLCHAIN", "Ddr3Clocks", "ecp5"]
@@ -34,6 +34,9 @@ class Ddr3Clocks(LiteXModule):
     """
 
     def __init__(self, clock: Any, reset_n: Any, *, input_hz: int, sys_clk_hz: int) -> None:
+        if sys_clk_hz == _INIT_HZ:
+            # The report on timing could not tell them apart.
+            raise ValueError("the clock that starts the memory has that frequency")
         self.rst = Signal()
         self.stop = Signal()
         self.reset = Signal()
@@ -48,7 +51,7 @@ class Ddr3Clocks(LiteXModule):
         self.pll = pll = ECP5PLL()
         self.comb += pll.reset.eq((waits != 0) | ~reset_n | self.rst)
         pll.register_clkin(clock, input_hz)
-        pll.create_clkout(self.cd_sys2x_i, 2 * sys_clk_hz)
+        pll.create_clkout(self.cd_sys2x_i, 2 * sys_clk_hz, margin=CLOCK_MARGIN)
         pll.create_clkout(self.cd_init, _INIT_HZ)
         self.specials += [
             Instance(
@@ -92,7 +95,7 @@ def ecp5(
         memory's controller.
     """
 
-    def with_controller(sys_clk_hz: int, _: str) -> Parts:
+    def with_controller(sys_clk_hz: int) -> Parts:
         # A command leaves the queue through a register, and is not compared with the one behind it:
         # a row stays open until another is wanted. The controller's longest paths are shorter so.
         settings = ControllerSettings(cmd_buffer_buffered=True, with_auto_precharge=False)

@@ -13,8 +13,9 @@ from typing import Any
 from litedram.init import get_sdram_phy_c_header
 from litex.soc.integration import export
 
-from kiwicha.boards.board import NAMES, Board, Family, load
-from kiwicha.boards.system import CONSTRAINTS, LITEX_HEADERS, TOP, VIVADO_SCRIPT
+from kiwicha.boards.board import NAMES, Board, Family, Parts, load
+from kiwicha.boards.system import CONSTRAINTS, LITEX_HEADERS, REFUSAL, TOP, VIVADO_SCRIPT
+from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
 from kiwicha.gateware.engine.multiply_accumulate import Vendor
 from kiwicha.isa import ALL_CONFIGS, DRAM_BYTES, Config
@@ -23,12 +24,16 @@ from kiwicha.sim.soc import Soc, soc_header
 
 __all__ = ["elaborate"]
 
+_MHZ = 1_000_000
+_MOST_STEPS = 10
+"""How many whole megahertz on either side are tried as another clock."""
+_LEAST_REFRESH_CYCLES = 100
+"""Between two refreshes, by LiteDRAM's refresher."""
+
 _VENDORS = {Family.ECP5: Vendor.ECP5, Family.XC7: Vendor.XILINX7}
 
 
-def elaborate(
-    board: Board, config: Config, directory: Path, *, toolchain: str, sys_clk_hz: int
-) -> None:
+def elaborate(board: Board, config: Config, directory: Path, *, sys_clk_hz: int) -> None:
     """Write Verilog, constraints and headers of a board's system.
 
     Parameters
@@ -40,29 +45,23 @@ def elaborate(
     directory : Path
         Receives Verilog, the constraints, `SOC_HEADER` and the folder `LITEX_HEADERS`; for Xilinx
         parts Vivado's script. What the on-chip memory holds is not known yet.
-    toolchain : str
-        One of the board's.
     sys_clk_hz : int
         Frequency of the system.
+
+    Raises
+    ------
+    BoardError
+        If the board's PLL or memory cannot have that frequency.
     """
     logging.basicConfig(level=logging.WARNING)
     cfu_file = directory / "cfu.v"
     cfu_file.write_text(stripped(verilog(config, _VENDORS[board.family])), encoding="utf-8")
-    parts = board.parts(sys_clk_hz, toolchain)
-    soc = Soc(
-        parts.platform,
-        crg=parts.crg,
-        sdram_phy=parts.sdram_phy,
-        sdram_module=parts.sdram_module,
-        controller_settings=parts.controller_settings,
-        cfu_file=cfu_file,
-        has_engine=config.engine_macs > 0,
-        sys_clk_hz=sys_clk_hz,
-        dram_bytes=min(board.dram_bytes, DRAM_BYTES),
-        # Any contents make the memory read its file.
-        firmware=bytes(4),
-    )
-    soc.finalize()
+    try:
+        parts, soc = _system(board, config, cfu_file, sys_clk_hz)
+    except (ValueError, AssertionError) as error:
+        if sys_clk_hz == board.sys_clk_hz:
+            raise
+        raise _clock_error(board, sys_clk_hz, error) from error
     with tempfile.TemporaryDirectory() as scratch:
         parts.platform.build(soc, build_dir=scratch, build_name=TOP, run=False)
         written = Path(scratch)
@@ -82,6 +81,49 @@ def elaborate(
                 (directory / name).write_text(text, encoding="utf-8")
     (directory / SOC_HEADER).write_text(soc_header(soc), encoding="utf-8")
     _write_litex_headers(soc, directory / LITEX_HEADERS)
+
+
+def _system(board: Board, config: Config, cfu_file: Path, sys_clk_hz: int) -> tuple[Parts, Any]:
+    parts = board.parts(sys_clk_hz)
+    soc = Soc(
+        parts.platform,
+        crg=parts.crg,
+        sdram_phy=parts.sdram_phy,
+        sdram_module=parts.sdram_module,
+        controller_settings=parts.controller_settings,
+        cfu_file=cfu_file,
+        has_engine=config.engine_macs > 0,
+        sys_clk_hz=sys_clk_hz,
+        dram_bytes=min(board.dram_bytes, DRAM_BYTES),
+        # Any contents make the memory read its file.
+        firmware=bytes(4),
+    )
+    soc.finalize()
+    return parts, soc
+
+
+def _clock_error(board: Board, sys_clk_hz: int, cause: Exception) -> BoardError:
+    """Say why a board cannot have a frequency, and the nearest that its PLL makes."""
+    first = round(sys_clk_hz / _MHZ)
+    whole = sorted(
+        range(max(first - _MOST_STEPS, 1), first + _MOST_STEPS + 1),
+        key=lambda mhz: abs(mhz - first),
+    )
+    near = next((mhz for mhz in whole if mhz * _MHZ != sys_clk_hz and _has_clock(board, mhz)), None)
+    return BoardError(
+        f"clock must be one that PLL and memory of {board.title} can have, not"
+        f" {sys_clk_hz / _MHZ:g} MHz ({str(cause).strip() or 'out of range'}); try"
+        f" {board.sys_clk_hz / _MHZ if near is None else near:g} MHz"
+    )
+
+
+def _has_clock(board: Board, mhz: int) -> bool:
+    try:
+        parts = board.parts(mhz * _MHZ)
+        parts.crg.pll.compute_config()
+    except (ValueError, AssertionError):
+        return False
+    return bool(parts.sdram_module.timing_settings.tREFI >= _LEAST_REFRESH_CYCLES)
 
 
 def _write_litex_headers(soc: Any, folder: Path) -> None:
@@ -107,16 +149,17 @@ def main() -> None:
     parser.add_argument("board", choices=NAMES)
     parser.add_argument("config", choices=sorted(ALL_CONFIGS))
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--toolchain", required=True)
     parser.add_argument("--sys-clk-hz", type=int, required=True)
     arguments = parser.parse_args()
-    elaborate(
-        load(arguments.board),
-        ALL_CONFIGS[arguments.config],
-        arguments.directory,
-        toolchain=arguments.toolchain,
-        sys_clk_hz=arguments.sys_clk_hz,
-    )
+    try:
+        elaborate(
+            load(arguments.board),
+            ALL_CONFIGS[arguments.config],
+            arguments.directory,
+            sys_clk_hz=arguments.sys_clk_hz,
+        )
+    except BoardError as error:
+        (arguments.directory / REFUSAL).write_text(str(error), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ class BuildReport:
     modules : mapping
         ``resources`` by module.
     timing : Timing or None
-        None if nothing was placed.
+        None if nothing was placed, or by openXC7, which does not tell.
     files : mapping
         Contents of what the bitstream is made of, by name.
     bitstream : bytes or None

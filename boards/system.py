@@ -19,6 +19,7 @@ from kiwicha.sim.sources import GENERATORS, hardware_sources
 __all__ = [
     "CONSTRAINTS",
     "LITEX_HEADERS",
+    "REFUSAL",
     "SOURCES",
     "TOP",
     "VIVADO_SCRIPT",
@@ -32,6 +33,8 @@ TOP = "soc"
 SOURCES = ("cfu.v", "cpu.v", "soc.v")
 CONSTRAINTS = {Family.ECP5: "soc.lpf", Family.XC7: "soc.xdc"}
 VIVADO_SCRIPT = "soc.tcl"
+REFUSAL = "refusal"
+"""What the generator writes if the board cannot have the clock: the text of the error."""
 _ONCHIP_FILE = "soc_onchip.init"
 LITEX_HEADERS = "generated"
 """Folder of what LiteX's calibration of the memory includes."""
@@ -90,7 +93,6 @@ def generated(
     board: Board,
     config: Config,
     *,
-    toolchain: str,
     sys_clk_hz: int,
     on_build: Callable[[], None] | None = None,
 ) -> Path:
@@ -102,8 +104,6 @@ def generated(
         Where it runs.
     config : Config
         What the CFU has.
-    toolchain : str
-        One of the board's.
     sys_clk_hz : int
         Frequency of the system.
     on_build : callable or None
@@ -114,7 +114,7 @@ def generated(
     ToolError
         If the generator fails.
     BoardError
-        If the board cannot have the configuration.
+        If the board cannot have the configuration or the frequency.
     """
     check_board(board, config)
 
@@ -122,13 +122,16 @@ def generated(
         tools.run(
             [
                 *(sys.executable, "-m", "kiwicha.boards.elaborate", board.name, config.name),
-                *(str(folder), "--toolchain", toolchain, "--sys-clk-hz", str(sys_clk_hz)),
+                *(str(folder), "--sys-clk-hz", str(sys_clk_hz)),
             ],
             name="the generator of the system on chip",
         )
+        refusal = folder / REFUSAL
+        if refusal.exists():
+            raise BoardError(refusal.read_text(encoding="utf-8"))
 
     key = cache.digest([
-        *(board.name, config.name, toolchain, str(sys_clk_hz)),
+        *(board.name, config.name, str(sys_clk_hz)),
         *cache.package_versions((*GENERATORS, "litex-boards")),
         *hardware_sources(),
         *sorted(Path(__file__).parent.glob("*.py")),
@@ -140,7 +143,6 @@ def system_files(
     board: Board,
     config: Config,
     *,
-    toolchain: str,
     sys_clk_hz: int,
     on_build: Callable[[str], None] | None = None,
 ) -> SystemFiles:
@@ -148,7 +150,7 @@ def system_files(
 
     Parameters
     ----------
-    board, config, toolchain, sys_clk_hz
+    board, config, sys_clk_hz
         As for `generated`.
     on_build : callable or None
         Called with the name of each stage that takes time.
@@ -158,7 +160,7 @@ def system_files(
     ToolError
         If a tool is missing or fails.
     BoardError
-        If the board cannot have the configuration.
+        If the board cannot have the configuration or the frequency.
     """
 
     def announce(stage: str) -> Callable[[], None] | None:
@@ -167,7 +169,6 @@ def system_files(
     entry = generated(
         board,
         config,
-        toolchain=toolchain,
         sys_clk_hz=sys_clk_hz,
         on_build=announce("generating the system on chip"),
     )

@@ -10,7 +10,7 @@ from litex.soc.cores.clock import ECP5PLL
 from litex_boards.platforms import radiona_ulx3s
 from migen import ClockDomain, ClockSignal, Signal
 
-from kiwicha.boards.board import Parts
+from kiwicha.boards.board import CLOCK_MARGIN, Parts
 from kiwicha.boards.ecp5 import TOOLCHAIN, ecp5
 
 __all__ = ["BOARD"]
@@ -31,9 +31,9 @@ class _Crg(LiteXModule):
         self.pll = pll = ECP5PLL()
         self.comb += pll.reset.eq(platform.request("rst") | self.rst)
         pll.register_clkin(platform.request("clk25"), _INPUT_HZ)
-        pll.create_clkout(self.cd_sys, sys_clk_hz)
-        pll.create_clkout(self.cd_sys2x, 2 * sys_clk_hz)
-        pll.create_clkout(self.cd_sys2x_ps, 2 * sys_clk_hz, phase=_SDRAM_PHASE)
+        pll.create_clkout(self.cd_sys, sys_clk_hz, margin=CLOCK_MARGIN)
+        pll.create_clkout(self.cd_sys2x, 2 * sys_clk_hz, margin=CLOCK_MARGIN)
+        pll.create_clkout(self.cd_sys2x_ps, 2 * sys_clk_hz, phase=_SDRAM_PHASE, margin=CLOCK_MARGIN)
         self.specials += DDROutput(1, 0, platform.request("sdram_clock"), ClockSignal("sys2x_ps"))
         # Low would let the board's radio module reset the FPGA.
         self.comb += platform.request("wifi_gpio0").eq(1)

@@ -1,5 +1,6 @@
 """The scripts that make bitstreams for Xilinx parts, and the tools that run them."""
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -7,17 +8,29 @@ from pathlib import Path
 
 from kiwicha import cache, tools
 from kiwicha.boards.board import Board
+from kiwicha.boards.place_and_route import Timing
 from kiwicha.boards.stopwatch import timed
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP, VIVADO_SCRIPT
 from kiwicha.doctor import install_command
 from kiwicha.errors import ToolError
 
-__all__ = ["BITSTREAM", "make_bitstream", "missing_tool", "with_scripts"]
+__all__ = [
+    "BITSTREAM",
+    "TIMING_REPORT",
+    "make_bitstream",
+    "missing_tool",
+    "read_timing",
+    "with_scripts",
+]
 
 BITSTREAM = f"{TOP}.bit"
+TIMING_REPORT = f"{TOP}_timing.rpt"
+"""Vivado's; openXC7 writes none."""
+
 _OPENXC7_SCRIPT = "openxc7.sh"
 _OPENXC7_PINS = "openxc7.xdc"
 _OPENXC7_TOOLS = ("yosys", "nextpnr-xilinx", "fasm2frames", "xc7frames2bit")
+_OPENXC7_FOLDERS = ("CHIPDB", "PRJXRAY_DB_DIR")
 # nextpnr-xilinx reads these; the other commands are for Vivado's timing analysis.
 _OPENXC7_COMMANDS = re.compile(
     r"set_property (?:LOC|IOSTANDARD|SLEW|IN_TERM|INTERNAL_VREF)|create_clock"
@@ -130,12 +143,13 @@ def make_bitstream(
     if toolchain == "vivado":
         command = ["vivado", "-mode", "batch", "-nojournal", "-source", VIVADO_SCRIPT]
         program = "vivado"
+        made_with = [tools.run([program, "-version"], name=program)]
     else:
         command = ["sh", _OPENXC7_SCRIPT]
-        program = "nextpnr-xilinx"
-    version = tools.run([program, "--version"], name=program)
+        program = "openXC7"
+        made_with = _openxc7_versions()
     contents = [part for name in sorted(files) for part in (name, files[name])]
-    key = cache.digest([toolchain, version, *command, *contents])
+    key = cache.digest([toolchain, *made_with, *command, *contents])
 
     def builder(folder: Path) -> None:
         for name, raw in files.items():
@@ -144,3 +158,49 @@ def make_bitstream(
             tools.run(command, name=program, folder=folder)
 
     return cache.build("bitstream", key, builder, on_build=on_build)
+
+
+def _openxc7_versions() -> list[str]:
+    """Name what bitstreams depend on: the tools, and files of the databases by date and size."""
+    found = [
+        tools.run([program, "--version"], name=program) for program in ("yosys", "nextpnr-xilinx")
+    ]
+    for variable in _OPENXC7_FOLDERS:
+        folder = os.environ.get(variable)
+        if folder is None or not Path(folder).is_dir():
+            raise ToolError(f"{variable} must be a folder of openXC7's databases, not {folder}")
+        found.append(folder)
+    paths = [Path(shutil.which(program) or program) for program in _OPENXC7_TOOLS]
+    paths += sorted(Path(os.environ["CHIPDB"]).glob("*.bin"))
+    paths += sorted(Path(os.environ["PRJXRAY_DB_DIR"]).glob("artix7/*.*"))
+    for path in paths:
+        status = path.stat()
+        found.append(f"{path} {status.st_size} {status.st_mtime_ns}")
+    return found
+
+
+def read_timing(report: str, clock_hz: int) -> Timing:
+    """Return the timing of a design from Vivado's timing summary (UG906, Timing Summary Report).
+
+    Parameters
+    ----------
+    report : str
+        Contents of `TIMING_REPORT`.
+    clock_hz : int
+        Frequency of the system.
+
+    Returns
+    -------
+    Timing
+        The worst slack of all clocks, as if it were of the system's; the paths stay in the report.
+
+    Raises
+    ------
+    ToolError
+        If the report has no summary.
+    """
+    found = re.search(r"WNS\(ns\)[^\n]*\n[\s-]*\n\s*(-?\d+\.\d+)\s", report)
+    if found is None:
+        raise ToolError("Vivado must write a timing summary with a worst negative slack (WNS)")
+    period_ns = 1e9 / clock_hz
+    return Timing(1e3 / (period_ns - float(found[1])), clock_hz / 1e6, ())

@@ -170,7 +170,18 @@ def test_seeds_are_tried_until_the_clock_is_met(
 )
 def test_a_part_is_named_for_nextpnr(part: str, expected: list[str]) -> None:
     assert arguments(part)[:5] == expected
-    assert arguments(part, 6)[4] == "6"
+
+
+def test_another_grade_is_that_of_the_die_that_is_sold_in_it() -> None:
+    assert arguments("LFE5UM5G-85F-8BG554I", 6)[:5] == ([
+        "--um-85k",
+        "--package",
+        "CABGA554",
+        "--speed",
+        "6",
+    ])
+    assert arguments("LFE5UM5G-85F-8BG554I", 8)[0] == "--um5g-85k"
+    assert arguments("LFE5U-25F-7MG285I", 6)[:5:4] == ["--25k", "6"]
 
 
 @pytest.mark.parametrize("part", ["LFE5U-12F-6TN144C", "LFE5U-13F-6BG256C", "LFE5U-12F-5BG256C"])

@@ -48,7 +48,7 @@ def test_ecp5_has_too_few_multipliers_for_128() -> None:
 )
 def test_a_boards_files(name: str) -> None:
     board = load(name)
-    made = system_files(board, SIMD, toolchain=board.toolchains[0], sys_clk_hz=board.sys_clk_hz)
+    made = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz)
     # The image calibrates the memory and holds the loader.
     assert len(made.boot_image.raw) <= ONCHIP_BYTES
     assert f"#define KIWICHA_SYS_CLK_HZ {board.sys_clk_hz}u" in made.soc_header
@@ -63,8 +63,8 @@ def test_a_boards_files(name: str) -> None:
 @pytest.mark.nightly
 def test_the_text_depends_on_the_inputs_alone(tmp_path: Path) -> None:
     board = load("ulx3s_85f")
-    made = system_files(board, SIMD, toolchain="trellis", sys_clk_hz=50_000_000)
-    words = ["ulx3s_85f", "simd", str(tmp_path), "--toolchain", "trellis"]
+    made = system_files(board, SIMD, sys_clk_hz=50_000_000)
+    words = ["ulx3s_85f", "simd", str(tmp_path)]
     subprocess.run(
         [sys.executable, "-m", "kiwicha.boards.elaborate", *words, "--sys-clk-hz", "50000000"],
         check=True,
@@ -75,9 +75,25 @@ def test_the_text_depends_on_the_inputs_alone(tmp_path: Path) -> None:
             assert (tmp_path / name).read_bytes() == raw
 
 
+@pytest.mark.parametrize(
+    ("name", "mhz", "text"),
+    [
+        ("ecpix5_85f", 66, "No PLL config found); try 65 MHz"),
+        ("ecpix5_85f", 25, "the clock that starts the memory has that frequency); try 24 MHz"),
+        ("arty_a7_100", 10, "try 14 MHz"),
+        ("ulx3s_85f", 200, "out of range); try 50 MHz"),
+    ],
+)
+def test_a_clock_that_the_board_cannot_have_is_refused(name: str, mhz: int, text: str) -> None:
+    board = load(name)
+    expected = f"clock must be one that PLL and memory of {board.title} can have, not {mhz} MHz ("
+    with pytest.raises(BoardError, match=rf"^{re.escape(expected)}.*{re.escape(text)}$"):
+        system_files(board, SIMD, sys_clk_hz=mhz * 1_000_000)
+
+
 def test_arty_has_scripts_of_both_toolchains() -> None:
     board = load("arty_a7_35")
-    made = system_files(board, SIMD, toolchain="vivado", sys_clk_hz=board.sys_clk_hz)
+    made = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz)
     files = {name: raw.decode() for name, raw in with_scripts(board, made.files).items()}
     vref = "set_property INTERNAL_VREF 0.675 [get_iobanks 34]"
     assert vref in files["soc.xdc"]

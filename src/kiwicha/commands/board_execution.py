@@ -40,7 +40,6 @@ def run_connected(
     files = system_files(
         target,
         job.config,
-        toolchain=target.toolchains[0],
         sys_clk_hz=target.sys_clk_hz,
         on_build=show.stage,
     )

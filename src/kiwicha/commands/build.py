@@ -44,7 +44,6 @@ def build(
     """Build a board's system, to the bitstream if the vendor's tools are here."""
     from kiwicha.boards.board import load
     from kiwicha.boards.build import build_board
-    from kiwicha.boards.place_and_route import SEEDS
     from kiwicha.commands import console
     from kiwicha.configs import find_config
 
@@ -60,7 +59,7 @@ def build(
             toolchain=toolchain,
             sys_clk_hz=None if clock is None else round(clock * 1e6),
             speed_grade=speed_grade,
-            seeds=seeds or SEEDS,
+            seeds=seeds,
             compiles=compiles,
             on_build=show.stage,
         )
@@ -74,15 +73,19 @@ def build(
 
 
 def require_folder(folder: Path) -> None:
-    """Check that files can be put into a folder, which need not exist.
+    """Make a folder for files, unless it is there.
 
     Raises
     ------
     UsageError
-        If it is something else.
+        If it is something else or cannot be made.
     """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"output must be a folder, not {folder}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"output must be a folder that can be made: {error}") from error
 
 
 def is_good(report: "BuildReport") -> bool:
@@ -97,10 +100,6 @@ def write_files(report: "BuildReport", folder: Path) -> None:
     files = dict(report.files)
     if report.bitstream is not None:
         files["soc.bit"] = report.bitstream
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"output must be a folder that can be made: {error}") from error
     for name, raw in files.items():
         console.write_file(folder / name, raw)
 
@@ -133,8 +132,12 @@ def show_report(report: "BuildReport", folder: Path) -> None:
         verdict = "met" if timing.is_met else "NOT MET"
         out.print(
             f"clock: {timing.fmax_mhz:.1f} MHz, {timing.target_mhz:.1f} MHz wanted: {verdict}"
-            f" (seed {report.seed})"
+            + ("" if report.seed is None else f" (seed {report.seed})")
         )
+    elif report.bitstream is not None:
+        out.print(f"clock: {report.toolchain} does not tell whether it is met")
+    if report.timing is not None and report.timing.path:
+        timing = report.timing
         slowest = sorted(timing.path, key=lambda step: -step.delay_ns)[:_PATH_STEPS]
         path = Table(title=f"critical path, {sum(step.delay_ns for step in timing.path):.1f} ns")
         for column in ("ns", "what", "to"):
