@@ -35,6 +35,14 @@ Execute = Callable[[object, list[Instruction]], tuple[int, ...]]
             "--output must come with --build",
         ),
         (
+            ("ulx3s_85f", "--target", "sim", "--toolchain", "trellis"),
+            "--toolchain must come with --build",
+        ),
+        (
+            ("ulx3s_85f", "--target", "sim", "--no-compile"),
+            "--no-compile must come with --build",
+        ),
+        (
             ("ulx3s", "--build"),
             "board must be arty_a7_35 or ulx3s_85f, not 'ulx3s'; the nearest is ulx3s_85f",
         ),

@@ -38,6 +38,12 @@ def test_a_missing_tool_is_reported(
     assert "--no-compile" in error
 
 
+def test_the_folder_is_made_before_work_starts(kiwicha: Command, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    error = kiwicha.error("build", "ecpix5_85f", "--output", tmp_path / "file" / "x")
+    assert error.startswith("output must be a folder that can be made: ")
+
+
 def report(**changes: Any) -> BuildReport:
     values: dict[str, Any] = {
         "board": "ecpix5_85f",

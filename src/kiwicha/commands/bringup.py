@@ -72,8 +72,14 @@ def bringup(
         raise UsageError("bringup must be given --build, --port or --target sim")
     if (replays_on is Target.BOARD) != (port is not None):
         raise UsageError("--target board and --port must come together")
-    if output is not None and not build:
-        raise UsageError("--output must come with --build")
+    of_build = {
+        "--output": output is not None,
+        "--toolchain": toolchain is not None,
+        "--no-compile": not compiles,
+    }
+    for option, is_given in of_build.items():
+        if is_given and not build:
+            raise UsageError(f"{option} must come with --build")
     console.require_writable(json)
     load_pins(board)
     design, config = load(board), find_config(_CONFIG)

@@ -12,11 +12,13 @@ from kiwicha.errors import ToolError, UsageError
 __all__ = ["load"]
 
 _LOADER = "openFPGALoader"
+_BRING_UP = "bringup"
+"""In place of a configuration: the design of `kiwicha bringup --build`."""
 
 
 def load(
     board: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
-    config: Annotated[str, typer.Option(help="A configuration that was built.")] = "64",
+    config: Annotated[str, typer.Option(help="A configuration that was built, or bringup.")] = "64",
     bitstream: Annotated[
         Path | None, typer.Option(help="Another file than build/BOARD-CONFIG/soc.bit.")
     ] = None,
@@ -24,16 +26,19 @@ def load(
     """Load a bitstream that `kiwicha build` made, with openFPGALoader."""
     from kiwicha import tools
     from kiwicha.boards import board as boards
+    from kiwicha.boards.system import check_board
     from kiwicha.commands import console
+    from kiwicha.commands.execution import find_config
     from kiwicha.doctor import install_command
 
     target = boards.load(board)
+    if config != _BRING_UP:
+        check_board(target, find_config(config))
     path = bitstream or Path("build") / f"{board}-{config}" / "soc.bit"
     if not path.is_file():
-        raise UsageError(
-            f"bitstream must be a file, not {path}; make it with:"
-            f" kiwicha build {board} --config {config}"
-        )
+        command = f"bringup {board} --build" if config == _BRING_UP else f"build {board}"
+        command += "" if config == _BRING_UP else f" --config {config}"
+        raise UsageError(f"bitstream must be a file, not {path}; make it with: kiwicha {command}")
     if shutil.which(_LOADER) is None:
         raise ToolError(f"{_LOADER} must be installed; get it with: {install_command(_LOADER)}")
     with console.display() as show:
