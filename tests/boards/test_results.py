@@ -33,7 +33,6 @@ def test_results_are_of_the_hardware_that_is_built_now(path: Path) -> None:
     folder = generated(
         board,
         ALL_CONFIGS[report["config"]],
-        toolchain=report["toolchain"],
         sys_clk_hz=report["sys_clk_hz"],
     )
     files = {name: (folder / name).read_bytes() for name in (*SOURCES, CONSTRAINTS[board.family])}
