@@ -84,6 +84,14 @@ def test_random_detectors(threshold: float) -> None:
             assert not actual[0, count:].any()
 
 
+def test_outputs_are_the_models_tensors() -> None:
+    interpreter = Interpreter(model_content=detector(0).model)
+    found = interpreter.get_output_details()
+    every = {details["index"]: details["name"] for details in interpreter.get_tensor_details()}
+    assert [details["name"] for details in found] == [every[details["index"]] for details in found]
+    assert len({details["index"] for details in found}) == 4
+
+
 def test_a_program_gives_what_the_step_reads() -> None:
     compilation = compile_stages(detector(0).model, "baseline")
     assert compilation.detection is not None

@@ -1,5 +1,7 @@
 """The interpreter takes the place of LiteRT's: only the import line of a script changes."""
 
+import enum
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support import random_models, requirements
+from support.tflite_builder import ModelBuilder
 
 from kiwicha import Interpreter
 from kiwicha.errors import ModelError, UsageError
@@ -124,3 +127,164 @@ def test_wrong_use_is_refused_in_words() -> None:
         interpreter.set_tensor(image["index"], value[..., :-1])
     with pytest.raises(UsageError, match=r"^invoke must be called before an output is read"):
         interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+SHAPE = (1, 6)
+
+
+def adder(dtype: type[np.generic] = np.int8) -> bytes:
+    """Give a model of two inputs with a signature."""
+    builder = ModelBuilder()
+    zero_points = (128, 120, 131) if dtype is np.uint8 else (0, -8, 3)
+    x, y, z = (
+        builder.tensor(SHAPE, dtype, name=name, scale=scale, zero_point=zero_point)
+        for name, scale, zero_point in zip("xyz", (0.5, 0.25, 0.75), zero_points, strict=True)
+    )
+    builder.operator("ADD", [x, y], [z])
+    names = {"left": x, "right": y}, {"sum": z}
+    return builder.build([x, y], [z], signatures={"add": names})
+
+
+def litert(model: bytes) -> Any:
+    """Return LiteRT's interpreter with the reference kernels."""
+    if importlib.util.find_spec("ai_edge_litert") is None:
+        requirements.unavailable("needs ai-edge-litert, which this Python has no wheel of")
+    module = importlib.import_module("ai_edge_litert.interpreter")
+    kernels = module.OpResolverType.BUILTIN_REF
+    made = module.Interpreter(model_content=model, experimental_op_resolver_type=kernels)
+    made.allocate_tensors()
+    return made
+
+
+def plain(value: Any) -> Any:
+    """Return details as types and values that compare."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return (value.dtype, value.tolist()) if isinstance(value, np.ndarray) else (type(value), value)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [adder(), adder(np.uint8), random_models.network(5).model],
+    ids=["int8", "uint8", "network"],
+)
+def test_details_are_those_of_litert(model: bytes) -> None:
+    theirs, ours = litert(model), Interpreter(model_content=model)
+    for method in ("get_input_details", "get_output_details", "get_tensor_details"):
+        expected = getattr(theirs, method)()
+        assert expected
+        assert plain(getattr(ours, method)()) == plain(expected)
+    assert ours.get_signature_list() == theirs.get_signature_list()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_signatures_run_as_with_litert(dtype: type[np.generic]) -> None:
+    model = adder(dtype)
+    rng = np.random.default_rng(1)
+    values = {
+        name: rng.integers(0, 256, SHAPE).astype(np.uint8).view(dtype) for name in ("right", "left")
+    }
+    theirs, ours = (
+        made.get_signature_runner("add")
+        for made in (litert(model), Interpreter(model_content=model))
+    )
+    expected = theirs(**values)
+    for runner in (ours, Interpreter(model_content=model).get_signature_runner()):
+        assert plain(runner(**values)) == plain(expected)
+    assert plain(ours.get_input_details()) == plain(theirs.get_input_details())
+    assert plain(ours.get_output_details()) == plain(theirs.get_output_details())
+    with pytest.raises(UsageError, match=r"^inputs of the signature must be left and right, not l"):
+        ours(left=values["left"])
+
+
+def test_wrong_signatures_are_refused() -> None:
+    interpreter = Interpreter(model_content=adder())
+    with pytest.raises(UsageError, match=r"^signature_key must be 'add', not 'sub'$"):
+        interpreter.get_signature_runner("sub")
+    without = Interpreter(model_content=random_models.network(5).model)
+    assert without.get_signature_list() == {}
+    with pytest.raises(UsageError, match=r"^the model must have a signature"):
+        without.get_signature_runner()
+
+
+def test_tensors_can_be_filled_and_read_in_place() -> None:
+    interpreter = Interpreter(model_content=adder())
+    left, right = (interpreter.tensor(d["index"]) for d in interpreter.get_input_details())
+    total = interpreter.tensor(interpreter.get_output_details()[0]["index"])
+    with pytest.raises(UsageError, match="allocate_tensors must be called first"):
+        left()
+    interpreter.allocate_tensors()
+    left()[...] = 30
+    right().fill(-8)
+    with pytest.raises(UsageError, match="invoke must be called"):
+        total()
+    interpreter.invoke()
+    assert total().tolist() == [[23] * 6]  # 30 * 0.5 / 0.75 + 3
+    left()[...] = 60
+    interpreter.invoke()
+    assert total().tolist() == [[43] * 6]
+
+
+def test_only_the_shape_of_the_model_is_accepted() -> None:
+    interpreter = Interpreter(model_content=adder())
+    interpreter.resize_tensor_input(0, SHAPE)
+    interpreter.resize_tensor_input(1, np.array(SHAPE), strict=True)
+    text = r"^shape of 'x' must be \[1, 6\], not \[2, 6\]: shapes are fixed when .* compiled"
+    with pytest.raises(UsageError, match=text):
+        interpreter.resize_tensor_input(0, (2, 6))
+    with pytest.raises(UsageError, match=r"^tensor_index must be 0 \('x'\) or 1 \('y'\), not 2"):
+        interpreter.resize_tensor_input(2, SHAPE)
+    interpreter.reset_all_variables()
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_content_may_be_any_bytes(kind: Callable[[bytes], Any]) -> None:
+    assert Interpreter(model_content=kind(adder())).get_signature_list().keys() == {"add"}
+
+
+class Resolver(enum.Enum):
+    """As LiteRT's ``OpResolverType``."""
+
+    AUTO = 0
+    BUILTIN = 1
+    BUILTIN_REF = 2
+
+
+def test_arguments_of_litert_are_accepted_where_they_change_nothing() -> None:
+    made = Interpreter(
+        model_content=adder(),
+        num_threads=4,
+        experimental_delegates=[],
+        experimental_op_resolver_type=Resolver.BUILTIN_REF,
+        experimental_preserve_all_tensors=False,
+        experimental_disable_delegate_clustering=False,
+        experimental_default_delegate_latest_features=False,
+    )
+    assert made.get_output_details()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        (
+            "experimental_delegates",
+            [object()],
+            r"must be None or \[\] or \(\), which",
+        ),
+        ("experimental_op_resolver_type", Resolver.BUILTIN, "must be None or AUTO or BUILTIN_REF"),
+        ("experimental_preserve_all_tensors", True, "must be None or False, .*, not True"),
+        ("num_threads", 0, "must be None or 1 or more, not 0"),
+        ("model_content", "text", "must be bytes, not str"),
+    ],
+)
+def test_other_values_of_arguments_are_refused(name: str, value: Any, text: str) -> None:
+    arguments: dict[str, Any] = {"model_content": adder(), name: value}
+    with pytest.raises(UsageError, match=f"^{name} {text}"):
+        Interpreter(**arguments)
+
+
+def test_unknown_arguments_are_named() -> None:
+    with pytest.raises(UsageError, match=r"^argument must be .*delegates.*, not experimental_new$"):
+        Interpreter(model_content=adder(), experimental_new=True)

@@ -7,7 +7,7 @@ builder.operator("ADD", [x, y], [z], fusedActivationFunction=1)
 model = builder.build(inputs=[x, y], outputs=[z])
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -202,8 +202,22 @@ class ModelBuilder:
             operator.builtinOptions = record
         self._operators.append(operator)
 
-    def build(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
-        """Return the model file with these tensors as the model's inputs and outputs."""
+    def build(
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        *,
+        signatures: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] | None = None,
+    ) -> bytes:
+        """Return the model file with these tensors as the model's inputs and outputs.
+
+        Parameters
+        ----------
+        inputs, outputs : sequence of int
+            Tensor indices.
+        signatures : mapping, optional
+            Tensor indices of inputs and of outputs by name, of each signature by its key.
+        """
         flatbuffers = requirements.module("flatbuffers", "flatbuffers")
         schema = self._schema
         model = schema.ModelT()
@@ -224,6 +238,22 @@ class ModelBuilder:
         subgraph.inputs = np.asarray(inputs, np.int32)
         subgraph.outputs = np.asarray(outputs, np.int32)
         model.subgraphs = [subgraph]
+        model.signatureDefs = [
+            self._signature(key, *maps) for key, maps in (signatures or {}).items()
+        ] or None
         builder = flatbuffers.Builder(1024)
         builder.Finish(model.Pack(builder), _IDENTIFIER)
         return bytes(builder.Output())
+
+    def _signature(self, key: str, inputs: Mapping[str, int], outputs: Mapping[str, int]) -> Any:
+        definition = self._schema.SignatureDefT()
+        definition.signatureKey = key.encode()
+        definition.subgraphIndex = 0
+        for field, names in (("inputs", inputs), ("outputs", outputs)):
+            entries = []
+            for name, index in names.items():
+                entry = self._schema.TensorMapT()
+                entry.name, entry.tensorIndex = name.encode(), index
+                entries.append(entry)
+            setattr(definition, field, entries)
+        return definition
