@@ -14,6 +14,7 @@ __all__ = [
     "OPERATORS",
     "engine_network",
     "network",
+    "network_of_types",
     "operator_on_constants",
     "pools",
     "single_operator",
@@ -43,7 +44,31 @@ def network(seed: int, *, is_unsigned: bool = False) -> Case:
     model = RandomModel(rng, is_unsigned=is_unsigned)
     size, channels = rng.randint(5, 20), rng.randint(1, 6)
     x = model.input((1, size, rng.randint(5, 20), channels))
-    for _ in range(rng.randint(2, 6)):
+    x = _steps(model, x, rng.randint(2, 6))
+    x = model.mean(x, axes=[1, 2], keep=False) if rng.random() < 0.5 else model.flatten(x)
+    x = model.fully_connected(x, outputs=rng.randint(2, 12))
+    model.softmax(x)
+    return model.case()
+
+
+def network_of_types(seed: int, *, parts: int, is_unsigned: bool) -> Case:
+    """Return a model whose parts are of int8 and uint8 in turn, with a QUANTIZE between two.
+
+    The first and the last part are nothing but the model's input and output.
+    """
+    rng = random.Random(f"types{seed}")
+    model = RandomModel(rng, is_unsigned=is_unsigned)
+    x = model.input((1, rng.randint(5, 12), rng.randint(5, 12), rng.choice([1, 3, 8])))
+    for _ in range(parts - 2):
+        x = _steps(model, model.other_type(x), rng.randint(1, 3))
+    model.other_type(x)
+    return model.case()
+
+
+def _steps(model: RandomModel, x: int, count: int) -> int:
+    """Add a few layers on images, as image classifiers have them."""
+    rng = model.rng
+    for _ in range(count):
         kind = rng.choice(["conv", "conv", "depthwise", "residual", "pool", "pad"])
         if kind == "conv":
             x = model.conv(x)
@@ -57,10 +82,7 @@ def network(seed: int, *, is_unsigned: bool = False) -> Case:
             x = model.pool(rng.choice(["AVERAGE_POOL_2D", "MAX_POOL_2D"]), x)
         else:
             x = model.pad(x)
-    x = model.mean(x, axes=[1, 2], keep=False) if rng.random() < 0.5 else model.flatten(x)
-    x = model.fully_connected(x, outputs=rng.randint(2, 12))
-    model.softmax(x)
-    return model.case()
+    return x
 
 
 def engine_network(seed: int, *, images: int = 1) -> Case:

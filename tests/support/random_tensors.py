@@ -170,6 +170,15 @@ class RandomTensors:
             options |= {"dilationHFactor": dilations[0], "dilationWFactor": dilations[1]}
         return sizes, outputs, options
 
+    def other_type(self, x: int) -> int:
+        """Add a QUANTIZE from int8 to uint8 or back; what follows is of that type too."""
+        self._is_unsigned = not self._is_unsigned
+        scale = self._scales[x] * self.rng.choice([1, 1, self.rng.uniform(0.3, 3)])
+        zero_point = self.rng.choice([self._zero_points[x], self._zero_point()])
+        y = self._tensor(self._shapes[x], scale, zero_point)
+        self._builder.operator("QUANTIZE", [x], [y])
+        return y
+
     # ------------------------------------------------------------------------------- inputs
 
     def image(self, most_channels: int = 20) -> int:

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Callable
 
 from kiwicha.compiler.fold import folded, folds, replaced_operators
-from kiwicha.compiler.graph import Graph, Operator, TensorType
+from kiwicha.compiler.graph import Graph, Operator
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.lower_arg_max import lower_arg_max
 from kiwicha.compiler.lower_custom import lower_custom
@@ -68,13 +68,15 @@ def lower(graph: Graph) -> Network:
     graph : Graph
         A model that `kiwicha.compiler.check.check` accepts.
     """
+    count = len(graph.operators)
     graph, order = with_flipped_edges(graph)
     found = folds(graph)
     replaced = replaced_operators(found)
     places = Places(graph, order)
     layers = []
     for operator in order:
-        if _is_flip(graph, operator):
+        if operator.index >= count:
+            assert operator.name == FLIP
             layer = table_layer(operator, FLIP_TABLE)
         elif operator.index in replaced:
             layer = Layer(operator.index, operator.name)
@@ -91,12 +93,3 @@ def lower(graph: Graph) -> Network:
     network = Network(graph, tuple(layers), places.aliases, places.parts)
     network.verify()
     return network
-
-
-def _is_flip(graph: Graph, operator: Operator) -> bool:
-    """Whether an operator stands at an edge of the model, between uint8 and int8."""
-    is_unsigned = (
-        graph.tensors[index].type is TensorType.UINT8
-        for index in (operator.inputs[0], operator.outputs[0])
-    )
-    return operator.name == FLIP and any(is_unsigned)

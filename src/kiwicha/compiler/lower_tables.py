@@ -68,7 +68,7 @@ def table_layer(operator: Operator, table: Int64s | NDArray[np.float32]) -> Laye
     operator : Operator
         With one input and one output.
     table : int64 or float32 [256]
-        Results in the order of `ALL_BYTES`; integers are int8.
+        Results in the order of `ALL_BYTES`; integers are int8, or uint8 whose bits are kept.
     """
     kind = np.float32 if table.dtype == np.float32 else np.int8
     return Layer(
@@ -81,26 +81,44 @@ def table_layer(operator: Operator, table: Int64s | NDArray[np.float32]) -> Laye
     )
 
 
-def rescaling_table(inputs: Quantization, output: Quantization) -> Int64s:
+def rescaling_table(
+    inputs: Quantization,
+    output: Quantization,
+    kinds: tuple[TensorType, TensorType] = (TensorType.INT8, TensorType.INT8),
+) -> Int64s:
     """Return the table from one scale and zero point to another, as QUANTIZE does it.
+
+    Parameters
+    ----------
+    inputs, output : Quantization
+        From which to which.
+    kinds : tuple of TensorType
+        Of input and output: `TensorType.INT8`, or `TensorType.UINT8` at the model's edges.
 
     Notes
     -----
     Ref: tensorflow/lite/kernels/internal/reference/requantize.h, Requantize.
     """
     scale = Scale(*quantize_multiplier(rescaling_ratio(inputs, output)))
-    return _rescaled(inputs, output, scale, (INT8_MIN, INT8_MAX))
+    source, target = (kind is TensorType.UINT8 for kind in kinds)
+    limits = (0, 255) if target else (INT8_MIN, INT8_MAX)
+    return _rescaled(inputs, output, scale, limits, ALL_BYTES & 0xFF if source else ALL_BYTES)
 
 
 def _rescaled(
-    inputs: Quantization, output: Quantization, scale: Scale, limits: tuple[int, int]
+    inputs: Quantization,
+    output: Quantization,
+    scale: Scale,
+    limits: tuple[int, int],
+    values: Int64s = ALL_BYTES,
 ) -> Int64s:
-    values = ALL_BYTES - inputs.zero_point
-    return requantize(values, scale.multiplier, scale.shift, output.zero_point, *limits)
+    differences = values - inputs.zero_point
+    return requantize(differences, scale.multiplier, scale.shift, output.zero_point, *limits)
 
 
 def _requantized(graph: Graph, operator: Operator) -> Int64s:
-    return rescaling_table(*_pair(graph, operator))
+    kinds = (graph.input(operator).type, graph.output(operator).type)
+    return rescaling_table(*_pair(graph, operator), kinds)
 
 
 def _relu(graph: Graph, operator: Operator) -> Int64s:

@@ -2,7 +2,8 @@
 
 Inside, everything is int8; `Tensor.is_shifted` remembers which tensors were not, because LiteRT's
 arithmetic for them differs in places. At the model's edges and at its custom operators the bytes
-stay those of the model: an exchange of their top bits stands between them and what is inside.
+stay those of the model: an exchange of their top bits stands between them and what is inside, or a
+QUANTIZE of the model's own, which a table does from any bytes to any others.
 """
 
 import dataclasses
@@ -21,7 +22,9 @@ FLIP = "QUANTIZE"
 _TOP_BIT = 0x80
 FLIP_TABLE: NDArray[np.int64] = np.arange(256) - SHIFT
 """The int8 of every byte with its top bit exchanged."""
-_FREE_AT_THE_EDGE = "SOFTMAX"
+_RESCALING = "QUANTIZE"
+"""Operator that can read and write uint8 by itself, unless it reads numbers of float32."""
+_WRITES_BOTH = "SOFTMAX"
 """Operator that can write uint8 by itself."""
 
 
@@ -92,18 +95,25 @@ def with_flipped_edges(graph: Graph) -> tuple[Graph, tuple[Operator, ...]]:
         return added[-1]
 
     operators = list(graph.operators)
-    # Who needs a tensor as it is inside: all but the model's edges and custom operators.
-    readers = {i for o in operators if not _is_custom(o) for i in o.inputs}
+    # Who needs a tensor as it is inside: all but the model's edges and who reads those.
+    readers = {
+        i
+        for operator in operators
+        if not _is_custom(operator) and not _reads_edge(operator, graph)
+        for i in operator.inputs
+    }
     order = [flip(edge_of(i), i) for i in graph.inputs if tensors[i].is_shifted and i in readers]
     inputs = tuple(edge_of(i) if tensors[i].is_shifted else i for i in graph.inputs)
     written = set(inputs)
     for operator in graph.operators:
         if not _is_custom(operator):
-            if _writes_edge(operator, graph, readers) and tensors[operator.outputs[0]].is_shifted:
+            changes: dict[str, tuple[int, ...]] = {}
+            if _reads_edge(operator, graph):
+                changes["inputs"] = (edge_of(operator.inputs[0]),)
+            if _writes_edge(operator, graph, readers):
                 written.add(edge_of(operator.outputs[0]))
-                operators[operator.index] = dataclasses.replace(
-                    operator, outputs=(edge_of(operator.outputs[0]),)
-                )
+                changes["outputs"] = (edge_of(operator.outputs[0]),)
+            operators[operator.index] = dataclasses.replace(operator, **changes)
             order.append(operators[operator.index])
             continue
         for index in dict.fromkeys(operator.inputs):
@@ -138,7 +148,17 @@ def _is_custom(operator: Operator) -> bool:
     return operator.name.startswith(MODEL_PREFIX)
 
 
+def _reads_edge(operator: Operator, graph: Graph) -> bool:
+    """Whether an operator reads uint8 from the model's edge by itself."""
+    is_input = operator.name == _RESCALING and operator.inputs[0] in graph.inputs
+    return is_input and graph.input(operator).is_shifted
+
+
 def _writes_edge(operator: Operator, graph: Graph, readers: set[int]) -> bool:
-    """Whether an operator's output is needed at the edge only, and it can write that by itself."""
+    """Whether an operator's uint8 output is needed at the edge only, and it can write that."""
     (output, *_) = operator.outputs
-    return operator.name == _FREE_AT_THE_EDGE and output in graph.outputs and output not in readers
+    is_able = operator.name == _WRITES_BOTH or (
+        operator.name == _RESCALING and graph.input(operator).type is TensorType.INT8
+    )
+    is_only_there = output in graph.outputs and output not in readers
+    return is_able and is_only_there and graph.tensors[output].is_shifted

@@ -182,7 +182,9 @@ def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(OPERAND_RULES)
 def has_one_signedness(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Activations and weights of an operator are all int8 or all uint8."""
+    """Activations and weights of an operator but QUANTIZE are all int8 or all uint8."""
+    if operator.name == "QUANTIZE":
+        return
     tensors = [tensor for _, tensor in operands(graph, operator)]
     if operator.name in WITH_WEIGHTS:
         tensors.append(graph.input(operator, 1))
