@@ -21,6 +21,7 @@ def run(**changes: Any) -> dict[str, Any]:
         "macs": 1000,
         "cycles": 4000,
         "cycles_first": 5000,
+        "utilization": 0.25,
         "clock_hz": 100_000_000,
         "bit_exact": True,
         "simulation_hz": 900_000,
@@ -61,11 +62,12 @@ def test_the_overview_has_a_row_for_each_model_above_the_commands() -> None:
 
 
 def test_the_page_of_results_shows_each_run_above_its_command() -> None:
-    runs = [run(), run(config="64", cycles=2000, predicted=2010, clock_hz=20_000_000)]
+    on_engine = {"config": "64", "predicted": 2010, "utilization": 1 / 128}
+    runs = [run(), run(**on_engine, cycles=2000, clock_hz=20_000_000)]
     assert result_tables.results_page({"a.json": runs}).splitlines()[-5:] == [
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
-        "| kws | simd | 1,000 | 4,000 | 5,000 |  | 0.250 | 0.04 | 900,000 |",
-        "| kws | 64 | 1,000 | 2,000 | 5,000 | +0.5 % | 0.500 | 0.10 | 900,000 |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| kws | simd | 1,000 | 4,000 | 5,000 |  | 0.250 | 25.0 % | 0.04 | 900,000 |",
+        "| kws | 64 | 1,000 | 2,000 | 5,000 | +0.5 % | 0.500 | 0.8 % | 0.10 | 900,000 |",
         "",
         "`kiwicha bench kws --config simd,64 --json a.json`",
     ]

@@ -58,8 +58,10 @@ def results_page(files: dict[str, Any]) -> str:
         "",
         "Written by `python -m kiwicha.documents` from what the commands measured on the simulated",
         "system. Cycles are those of the second inference in a row, and of the first, with cold",
-        "caches; `baseline` and `simd` run only once. The prediction is the compiler's; the last",
-        "column says how many cycles were simulated in a second.",
+        "caches; `baseline` and `simd` run only once. The prediction is the compiler's.",
+        "Utilization is MACs/cycle over those of the configuration; [dropped",
+        "channels](engine.md#dead-channels) still count. The last column says how many cycles",
+        "were simulated in a second.",
     ]
     for name, runs in _runs_of(files):
         rows = [_row(run, name) for run in runs]
@@ -114,6 +116,7 @@ _COLUMNS = (
     "first:",
     "predicted:",
     "MACs/cycle:",
+    "utilization:",
     "ms:",
     "simulated cycles/s:",
 )
@@ -130,6 +133,7 @@ def _row(run: _Run, name: str) -> tuple[str, ...]:
             f"{run['cycles_first']:,}",
             "" if predicted is None else f"{100 * (predicted / run['cycles'] - 1):+.1f} %",
             f"{run['macs'] / run['cycles']:.3f}",
+            f"{100 * run['utilization']:.1f} %",
             f"{1e3 * run['cycles'] / run['clock_hz']:,.2f}",
             f"{run['simulation_hz']:,}",
         )
