@@ -64,13 +64,40 @@ def test_the_overview_has_a_row_for_each_model_above_the_commands() -> None:
 def test_the_page_of_results_shows_each_run_above_its_command() -> None:
     on_engine = {"config": "64", "predicted": 2010, "utilization": 1 / 128}
     runs = [run(), run(**on_engine, cycles=2000, clock_hz=20_000_000)]
-    assert result_tables.results_page({"a.json": runs}).splitlines()[-5:] == [
+    assert result_tables.results_page({"a.json": runs}, {}).splitlines()[-5:] == [
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
         "| kws | simd | 1,000 | 4,000 | 5,000 |  | 0.250 | 25.0 % | 0.04 | 900,000 |",
         "| kws | 64 | 1,000 | 2,000 | 5,000 | +0.5 % | 0.500 | 0.8 % | 0.10 | 900,000 |",
         "",
         "`kiwicha bench kws --config simd,64 --json a.json`",
     ]
+
+
+def compilation(**changes: Any) -> dict[str, Any]:
+    sizes = {"weights": 1000, "weight_bytes": 700, "raw_weight_bytes": 1400, "cycles": 5}
+    values = {"model": "kws", "config": "64", "optimize": "size", "predicted": sizes}
+    return values | changes
+
+
+def test_the_page_of_results_shows_what_weights_take() -> None:
+    assert result_tables.results_page({}, {"w/k.json": compilation()}).splitlines()[-9:] == [
+        "| model | config | weights | raw bits | stored bits | stored / raw |",
+        "|---|---|---:|---:|---:|---:|",
+        "| kws | `64` | 1,000 | 11.20 | 5.60 | 50.0 % |",
+        "",
+        "measured with",
+        "",
+        "```",
+        "kiwicha compile kws --config 64 --optimize size --json w/k.json",
+        "```",
+    ]
+
+
+@pytest.mark.parametrize(("value", "text"), [({}, "'model'"), (compilation(predicted=None), "")])
+def test_compilations_without_sizes_are_refused(value: Any, text: str) -> None:
+    start = f"results must be those of kiwicha compile for an engine: {text}"
+    with pytest.raises(UsageError, match=rf"^{re.escape(start)}.*\(w\.json\)$"):
+        result_tables.results_page({}, {"w.json": value})
 
 
 def test_runs_beside_vela_have_a_page() -> None:

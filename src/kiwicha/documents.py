@@ -4,7 +4,9 @@
   files of ``docs/results``, which are what ``kiwicha bench --json`` or ``kiwicha area --json``
   wrote, above the commands that wrote them. The profiles of runs, which are large, are taken out
   of these files.
-- ``docs/results.md``: everything that was measured of each run.
+- ``docs/results.md``: everything that was measured of each run, and what weights take, from the
+  files of ``docs/results/weights``, which are what ``kiwicha compile --json`` wrote; sizes are kept
+  of them, and not the predictions.
 - ``docs/supported.md``: the compiler's support rules.
 - ``docs/vela.md``: the runs that ``kiwicha bench --compare vela`` measured.
 - ``docs/boards.md``: a section for each file of ``docs/results/boards``, which is what ``kiwicha
@@ -25,13 +27,14 @@ from kiwicha.compiler import support_rules, supported_operators
 from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
 from kiwicha.errors import UsageError
 from kiwicha.markdown import table
-from kiwicha.result_tables import overview, results_page, vela_page
+from kiwicha.result_tables import overview, results_page, shown_weights, vela_page
 
 __all__ = ["BEGIN", "END", "main", "replaced", "supported", "update"]
 
 BEGIN = "<!-- results: written by python -m kiwicha.documents -->"
 END = "<!-- end of results -->"
 _RESULTS = "docs/results"
+_WEIGHT_RESULTS = f"{_RESULTS}/weights"
 _BOARD_RESULTS = f"{_RESULTS}/boards"
 _BOARDS = "docs/boards.md"
 _BRING_UP_RESULTS = f"{_RESULTS}/bringup"
@@ -97,7 +100,11 @@ def _has_profiles(value: Any) -> bool:
 def _without_profiles(runs: list[dict[str, Any]]) -> str:
     """Return results as JSON without what is for ``kiwicha report`` and no document shows."""
     kept = [{key: item for key, item in run.items() if key != "profile"} for run in runs]
-    return json.dumps(kept, indent=2) + "\n"
+    return _text(kept)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, indent=2) + "\n"
 
 
 def update(project: Path, *, is_check: bool) -> list[str]:
@@ -122,17 +129,18 @@ def update(project: Path, *, is_check: bool) -> list[str]:
             for path in (project / folder).glob("*.json")
         }
 
-    runs = measured(_RESULTS)
+    runs, weights = measured(_RESULTS), measured(_WEIGHT_RESULTS)
     readme = (project / _README).read_text(encoding="utf-8")
     guide = (project / _BRING_UP).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(runs)),
-        _RESULTS_PAGE: results_page(runs),
+        _RESULTS_PAGE: results_page(runs, weights),
         _SUPPORTED: supported(),
         _VELA: vela_page(runs),
         _BOARDS: boards_page(measured(_BOARD_RESULTS)),
         _BRING_UP: replaced(guide, bring_up_table(measured(_BRING_UP_RESULTS))),
         **{name: _without_profiles(value) for name, value in runs.items() if _has_profiles(value)},
+        **{name: _text(shown_weights(value, name)) for name, value in weights.items()},
     }
     stale = []
     for name, text in wanted.items():

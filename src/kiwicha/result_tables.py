@@ -1,7 +1,8 @@
 """Tables of what was measured, as Markdown: the README's overview and the pages of results.
 
 All of them start from the files of ``docs/results``, by path: a list of runs as ``kiwicha bench
---json`` writes it, or an object as ``kiwicha area --json`` writes it.
+--json`` writes it, or an object as ``kiwicha area --json`` writes it. Those of
+``docs/results/weights`` are objects as ``kiwicha compile --json`` writes them.
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from kiwicha.errors import UsageError
 from kiwicha.isa import ALL_CONFIGS
 from kiwicha.markdown import table
 
-__all__ = ["overview", "results_page", "vela_page"]
+__all__ = ["compile_command", "overview", "results_page", "shown_weights", "vela_page"]
 
 _Run = dict[str, Any]
 _Runs = list[tuple[str, list[_Run]]]
@@ -40,13 +41,14 @@ def overview(files: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def results_page(files: dict[str, Any]) -> str:
-    """Return the page that shows what was measured of each run, file by file.
+def results_page(files: dict[str, Any], weights: dict[str, Any]) -> str:
+    """Return the page that shows each run, file by file, and what weights take.
 
     Parameters
     ----------
-    files : dict
-        Contents of the JSON files by their path in the project.
+    files, weights : dict
+        Contents of the JSON files of runs and of those of compilations, by their path in the
+        project.
 
     Raises
     ------
@@ -66,6 +68,8 @@ def results_page(files: dict[str, Any]) -> str:
     for name, runs in _runs_of(files):
         rows = [_row(run, name) for run in runs]
         parts += ["", *table(_COLUMNS, rows), "", f"`{_bench_command(name, runs)}`"]
+    if weights:
+        parts += ["", *_weights(weights)]
     return "\n".join(parts) + "\n"
 
 
@@ -106,6 +110,60 @@ def vela_page(files: dict[str, Any]) -> str:
         command = f"`{_bench_command(name, all_runs)}`, Vela {versions}"
         parts += ["", *table(columns, rows), "", command]
     return "\n".join(parts) + "\n"
+
+
+def shown_weights(compilation: Any, name: str) -> dict[str, Any]:
+    """Return what the page of results shows of a compilation.
+
+    Parameters
+    ----------
+    compilation : dict
+        What ``kiwicha compile --json`` wrote.
+    name : str
+        The file's path in the project.
+
+    Raises
+    ------
+    UsageError
+        If the file holds something else, or was compiled for no engine.
+    """
+    try:
+        shown = {key: compilation[key] for key in ("model", "config", "optimize")}
+        sizes = {key: int(compilation["predicted"][key]) for key in _SIZES}
+    except (KeyError, TypeError) as error:
+        raise UsageError(
+            f"results must be those of kiwicha compile for an engine: {error} ({name})"
+        ) from error
+    return {**shown, "predicted": sizes}
+
+
+_SIZES = ("weights", "weight_bytes", "raw_weight_bytes")
+
+
+def _weights(files: dict[str, Any]) -> list[str]:
+    """Return the section on what the weights of models take."""
+    rows, commands = [], []
+    for name, compilation in sorted(files.items()):
+        shown = shown_weights(compilation, name)
+        count, stored, raw = (shown["predicted"][key] for key in _SIZES)
+        bits = (f"{8 * size / count:.2f}" for size in (raw, stored))
+        place = (shown["model"], f"`{shown['config']}`")
+        rows.append((*place, f"{count:,}", *bits, f"{100 * stored / raw:.1f} %"))
+        commands.append(compile_command(name, shown))
+    columns = ("model", "config", "weights:", "raw bits:", "stored bits:", "stored / raw:")
+    return [
+        "## Stored weights",
+        "",
+        "Bits for each weight of the model that the engine's layers have, with `--optimize size`.",
+        "Raw are the words as the array reads them, before the [code](engine.md#coded-weights):",
+        "without [dead channels](engine.md#dead-channels), but with the zeros that fill channels",
+        "up to whole groups and runs to whole words. Parameters of channels, which are never",
+        "coded, count in neither. A stream that would get longer stays raw.",
+        "",
+        *table(columns, rows),
+        "",
+        _commands(commands),
+    ]
 
 
 _COLUMNS = (
@@ -216,6 +274,12 @@ def _bench_command(name: str, runs: list[_Run]) -> str:
     configs = ",".join(dict.fromkeys(run["config"] for run in runs))
     compare = " --compare vela" if any("vela" in run for run in runs) else ""
     return f"kiwicha bench {models} --config {configs}{compare} --json {name}"
+
+
+def compile_command(name: str, compilation: dict[str, Any]) -> str:
+    """Return the command that writes a file of ``docs/results/weights``."""
+    words = f"{compilation['model']} --config {compilation['config']}"
+    return f"kiwicha compile {words} --optimize {compilation['optimize']} --json {name}"
 
 
 def _area_command(name: str, area: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """``kiwicha compile``."""
 
+import json
 import re
 import tarfile
 from pathlib import Path
@@ -108,3 +109,30 @@ def test_steps_of_the_cpu_have_their_lines(kiwicha: Command, tmp_path: Path) -> 
 def test_an_unknown_goal_is_refused(kiwicha: Command, tiny: Path) -> None:
     error = kiwicha.error("compile", tiny, "--optimize", "speed")
     assert "'speed' is not one of 'cycles', 'size'" in error
+
+
+def test_sizes_and_predictions_go_to_json(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
+    seed = 0
+    model, output = tmp_path / "net.tflite", tmp_path / "out"
+    model.write_bytes(random_models.engine_network(seed).model)
+    words = ["compile", model, "--config", "64", "--optimize", "size", "-o", output]
+    code, out, err = kiwicha(*words, "--json", "-")
+    assert code == 0, err
+    found = json.loads(out)
+    assert (found["model"], found["config"], found["optimize"]) == ("net", "64", "size")
+    assert found["program_bytes"] == (output / "net.kiwicha").stat().st_size
+    predicted = found["predicted"]
+    for name in ("weights", "weight_bytes", "raw_weight_bytes"):
+        layers = [layer[name] for layer in predicted["layers"] if layer["weights"]]
+        assert predicted[name] == sum(layers) > 0
+    total, coded = predicted["streams"], predicted["coded_streams"]
+    assert f"{coded} of {total} weight streams coded" in kiwicha(*words)[1]
+    file = tmp_path / "simd.json"
+    assert kiwicha("compile", tiny, "-o", output, "--json", file, "--dump", "graph")[0] == 0
+    assert json.loads(file.read_text())["predicted"] is None
+
+
+def test_only_one_thing_is_printed(kiwicha: Command, tiny: Path) -> None:
+    assert kiwicha.error("compile", tiny, "--dump", "graph", "--json", "-") == (
+        "--dump must come without --json -: both print to standard output"
+    )

@@ -1,11 +1,14 @@
 """Which weight streams are coded: never a longer one, and for cycles none that costs time."""
 
+import json
 from itertools import count
+from pathlib import Path
 
 import pytest
 from support import random_models
+from support.requirements import REPOSITORY
 
-from kiwicha import codec, isa
+from kiwicha import codec, isa, zoo
 from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.compiler.cpu_costs import cpu_cycles
 from kiwicha.compiler.cycles import predict_list, predict_program
@@ -20,13 +23,17 @@ from kiwicha.errors import UsageError
 from kiwicha.goal import Goal
 from kiwicha.isa_engine import EngineJob, JobFlag
 from kiwicha.isa_program import Kernel
+from kiwicha.result_tables import compile_command
 
-WEIGHT_BITS = {
-    "mlperf_vww_96_int8": 1.5,
-    "mlperf_ad01_int8": 5.6,
-    "person_detect": 7.9,
+RESULTS = {
+    path.relative_to(REPOSITORY).as_posix(): json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((REPOSITORY / "docs" / "results" / "weights").glob("*.json"))
 }
+SLOW = {"mobilenet_v2"}
+WEIGHT_BITS = {"vww": 1.5, "ad": 5.6, "person_detect": 7.9, "mobilenet_v2": 6.7}
 """Stored bits per weight of the model that must not be exceeded when optimized for size."""
+MODELS = {*WEIGHT_BITS, "kws", "resnet8", "mnv2"}
+MOST_OF_RAW = 1.01
 
 
 def schedules(seed: int, macs: int) -> list[Schedule]:
@@ -79,14 +86,48 @@ def test_cycles_are_not_spent_for_size(macs: int) -> None:
     assert slower
 
 
-@pytest.mark.parametrize("name", WEIGHT_BITS)
-def test_models_reach_their_sizes(name: str, zoo_model) -> None:
-    found = compile_stages(zoo_model(name), "64", optimize="size")
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.nightly] if result["model"] in SLOW else [])
+        for name, result in RESULTS.items()
+    ],
+)
+def test_results_are_what_the_compiler_stores_now(name: str, zoo_model) -> None:
+    result = RESULTS[name]
+    model = zoo_model(Path(zoo.find(result["model"]).file).stem)
+    found = compile_stages(model, result["config"], optimize=result["optimize"])
     sizes = layer_predictions(found.network.graph, found.program)
-    assert sizes.weight_bits is not None
-    assert sizes.weight_bits <= WEIGHT_BITS[name]
-    fast = compile_model(zoo_model(name), "64")
-    assert predict_program(fast)[0] <= sizes.cycles
+    now = {key: value for key, value in sizes.to_json().items() if key in result["predicted"]}
+    assert result["predicted"] == now, f"stale: run {compile_command(name, result)}"
+
+
+@pytest.mark.parametrize("name", sorted(WEIGHT_BITS.keys() - SLOW))
+def test_small_weights_are_never_the_faster_ones(name: str, zoo_model) -> None:
+    model = zoo_model(Path(zoo.find(name).file).stem)
+    fast, small = (compile_model(model, "64", optimize=goal) for goal in Goal)
+    assert predict_program(fast)[0] <= predict_program(small)[0]
+
+
+def test_raw_sizes_are_those_without_a_code() -> None:
+    smaller = 0
+    for seed in range(12):
+        model = random_models.engine_network(seed).model
+        both = [compile_stages(model, config, optimize="size") for config in ("64", "64-raw")]
+        coded, raw = (layer_predictions(item.network.graph, item.program) for item in both)
+        assert coded.raw_weight_bytes == raw.raw_weight_bytes == raw.weight_bytes
+        smaller += coded.weight_bytes < raw.weight_bytes
+    assert smaller
+
+
+def test_models_reach_their_sizes() -> None:
+    assert {(r["config"], r["optimize"]) for r in RESULTS.values()} == {("64", Goal.SIZE)}
+    sizes = {result["model"]: result["predicted"] for result in RESULTS.values()}
+    assert set(sizes) == MODELS
+    for model, size in sizes.items():
+        bits = 8 * size["weight_bytes"] / size["weights"]
+        assert bits <= WEIGHT_BITS.get(model, bits), model
+        assert size["weight_bytes"] <= MOST_OF_RAW * size["raw_weight_bytes"], model
 
 
 def test_an_unknown_goal_is_refused() -> None:

@@ -37,6 +37,10 @@ def compile_(
             "Files are then written only with -o.",
         ),
     ] = None,
+    json: Annotated[
+        str | None,
+        typer.Option(help="Receives sizes and, for an engine, what is predicted; - is stdout."),
+    ] = None,
 ) -> None:
     """Compile a model for a configuration."""
     from kiwicha import compiler, zoo
@@ -45,20 +49,34 @@ def compile_(
     from kiwicha.configs import find_config
     from kiwicha.library import library, model_files, pack
 
+    console.require_writable(json)
+    if dump is not None and json == console.STDOUT:
+        raise UsageError("--dump must come without --json -: both print to standard output")
     hardware = find_config(config)
     name, path, _ = zoo.resolve(model)
     compilation = compiler.compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
+    program = compilation.program
+    raw = program.to_bytes()
+    found = layer_predictions(compilation.network.graph, program) if hardware.engine_macs else None
+    if json is not None:
+        facts = {
+            "model": name,
+            "config": config,
+            "optimize": optimize,
+            "program_bytes": len(raw),
+            "arena_bytes": program.arena_bytes,
+            "predicted": None if found is None else found.to_json(),
+        }
+        console.write_json(json, facts)
     if dump is not None:
         typer.echo(compiler.dump(compilation, dump), nl=False)
         if output is None:
             return
-    program = compilation.program
     folder = output or Path("build") / f"{name}-{config}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
-    raw = program.to_bytes()
     binary = folder / f"{name}{PROGRAM_SUFFIX}"
     files = library(name, program, console.read_file(path, "model file"))
     for file in (binary.name, f"{name}.txt"):
@@ -66,9 +84,9 @@ def compile_(
     for file, content in model_files(name, program).items():
         console.write_file(folder / file, content)
     console.write_file(folder / f"{name}.tar.gz", pack(files, name))
-    if dump is None:
-        if hardware.engine_macs:
-            typer.echo(layer_predictions(compilation.network.graph, program).table())
+    if dump is None and json != console.STDOUT:
+        if found is not None:
+            typer.echo(found.table())
         typer.echo(
             f"{binary}: {len(raw):,} bytes, {len(program.steps)} steps, "
             f"arena {program.arena_bytes:,} bytes, for {config}"

@@ -1,7 +1,9 @@
 """What the compiler expects of each layer: cycles, their cause, bits per weight of the engine's."""
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from kiwicha.codec import BEAT_BYTES
 from kiwicha.compiler.cpu_costs import cpu_cycles
@@ -37,6 +39,8 @@ class LayerPrediction:
         Weights that the model has for it, 0 without jobs.
     weight_bytes : int
         What they take as stored: words of the stream, without parameters.
+    raw_weight_bytes : int
+        What they would take if no stream were coded.
     """
 
     index: int
@@ -46,6 +50,7 @@ class LayerPrediction:
     bound: str
     weights: int
     weight_bytes: int
+    raw_weight_bytes: int
 
     @property
     def weight_bits(self) -> float | None:
@@ -82,10 +87,33 @@ class Predictions:
         return sum(layer.weights for layer in self.layers)
 
     @property
+    def weight_bytes(self) -> int:
+        """What they take as stored: words of the streams, without parameters."""
+        return sum(layer.weight_bytes for layer in self.layers if layer.weights)
+
+    @property
+    def raw_weight_bytes(self) -> int:
+        """What they would take if no stream were coded."""
+        return sum(layer.raw_weight_bytes for layer in self.layers if layer.weights)
+
+    @property
     def weight_bits(self) -> float | None:
         """Stored bits per weight of the model; None without weights."""
-        stored = sum(layer.weight_bytes for layer in self.layers if layer.weights)
-        return 8 * stored / self.weights if self.weights else None
+        return 8 * self.weight_bytes / self.weights if self.weights else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON object."""
+        return {
+            "cycles": self.cycles,
+            "cpu_cycles": self.cpu_cycles,
+            "weights": self.weights,
+            "weight_bytes": self.weight_bytes,
+            "raw_weight_bytes": self.raw_weight_bytes,
+            "streams": self.streams,
+            "coded_streams": self.coded_streams,
+            "stream_bytes": self.stream_bytes,
+            "layers": [dataclasses.asdict(layer) for layer in self.layers],
+        }
 
     def table(self) -> str:
         """Return a line per layer, and totals."""
@@ -112,6 +140,7 @@ class _Found:
     jobs: list[JobCycles] = field(default_factory=list)
     cpu_cycles: int = 0
     weight_bytes: int = 0
+    raw_weight_bytes: int = 0
 
 
 def layer_predictions(graph: Graph, program: Program) -> Predictions:
@@ -138,7 +167,9 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
                 continue
             streams[number, job.weights_offset] = job
             shape = stream_shape(job, step.params.macs)
-            layer.weight_bytes += job.weights_bytes - shape.groups * shape.head * BEAT_BYTES
+            head_bytes = shape.groups * shape.head * BEAT_BYTES
+            layer.weight_bytes += job.weights_bytes - head_bytes
+            layer.raw_weight_bytes += shape.raw_bytes - head_bytes
     for step in program.steps:
         if not isinstance(step.params, EngineRun):
             found.setdefault(step.layer, _Found()).cpu_cycles += cpu_cycles(step)
@@ -167,6 +198,7 @@ def _layers(graph: Graph, program: Program, found: Mapping[int, _Found]) -> list
                 "cpu" if longest is None or item.cpu_cycles > cycles else longest.bound,
                 _weights(graph, graph.operators[report.index]) if item.jobs else 0,
                 item.weight_bytes,
+                item.raw_weight_bytes,
             )
         )
     return layers
