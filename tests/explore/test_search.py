@@ -114,6 +114,30 @@ def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Pat
     assert len(run(tmp_path, 5, Here(), board=board)) == 5
 
 
+def test_another_compiler_begins_a_new_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    first = run(tmp_path, 6, Here(), say=said.append)
+    assert said == []
+    with monkeypatch.context() as patch:
+        patch.setattr(FOUND, "measure_sources", lambda: [Path(__file__)])
+        patch.setattr(FOUND, "measure", lambda *_: (500,))
+        points = run(tmp_path, 10, Here(), say=said.append)
+        assert len(points) == 10
+        assert {p.measures.cycles for p in points} == {500}
+        (line,) = said
+        assert line == (
+            f"a new study begins in {tmp_path / 'study.journal'}: "
+            "the compiler has changed since the one that is there"
+        )
+        assert run(tmp_path, 10, Here(), say=said.append) == points
+    again = Here()
+    assert run(tmp_path, 6, again, say=said.append) == first
+    assert again.measured == []
+    assert len(said) == 1
+
+
 def test_what_does_not_fit_is_pruned_with_its_reason(tmp_path: Path) -> None:
     here = Here()
     points = run(tmp_path, 40, here, board=BOARDS["arty_a7_35"])

@@ -85,6 +85,7 @@ def explore(
             executor=executor,
             workers=workers,
             on_trial=report,
+            say=show.line,
         )
         searched = time.monotonic()
         best = front(points, objectives)

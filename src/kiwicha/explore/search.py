@@ -22,6 +22,7 @@ from kiwicha.explore.points import (
     resources,
     timed_config,
 )
+from kiwicha.explore.sources import measure_sources
 from kiwicha.isa import Config
 
 __all__ = ["Point", "front", "search"]
@@ -68,6 +69,7 @@ def search(
     executor: Executor,
     workers: int,
     on_trial: Callable[[int], None] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> list[Point]:
     """Run trials until the study has so many, and return all of them.
 
@@ -76,7 +78,8 @@ def search(
     models : sequence of bytes
         Contents of ``.tflite`` files.
     study_file : Path
-        The journal; a study that is there is continued.
+        The journal; a study that is there is continued, if its points were measured by the same
+        compiler, cycle model and estimates.
     objectives : sequence of str
         What to make small.
     trials : int
@@ -89,8 +92,10 @@ def search(
         How many points are measured at a time.
     on_trial : callable or None
         Called with the number of finished trials.
+    say : callable or None
+        Called with a line that the user should read.
     """
-    study = _study(study_file, models, objectives, board)
+    study = _study(study_file, models, objectives, board, say)
     known = {point.config.name: point for point in _points(study)}
     cycles = {timed_config(p.config): p.measures.by_model for p in known.values() if p.measures}
     finished = len(study.get_trials(states=_FINISHED))
@@ -163,13 +168,22 @@ def front(points: Sequence[Point], objectives: Sequence[str]) -> list[Point]:
 
 
 def _study(
-    file: Path, models: Sequence[bytes], objectives: Sequence[str], board: Board | None
+    file: Path,
+    models: Sequence[bytes],
+    objectives: Sequence[str],
+    board: Board | None,
+    say: Callable[[str], None] | None,
 ) -> optuna.Study:
     optuna.logging.set_verbosity(logging.WARNING)
     storage = JournalStorage(JournalFileBackend(str(file)))
+    question = f"kiwicha {','.join(objectives)} {cache.digest([*models, repr(board)])} "
+    name = question + cache.digest(measure_sources())
+    others = {other for other in optuna.get_all_study_names(storage) if other.startswith(question)}
+    if others and name not in others and say is not None:
+        say(f"a new study begins in {file}: the compiler has changed since the one that is there")
     study = optuna.create_study(
         storage=storage,
-        study_name=_name(models, objectives, board),
+        study_name=name,
         sampler=optuna.samplers.NSGAIISampler(population_size=16, seed=_SEED),
         directions=["minimize"] * len(objectives),
         load_if_exists=True,
@@ -178,12 +192,6 @@ def _study(
     for trial in study.get_trials(states=(TrialState.RUNNING,)):
         study.tell(trial.number, state=TrialState.FAIL)
     return study
-
-
-def _name(models: Sequence[bytes], objectives: Sequence[str], board: Board | None) -> str:
-    """Return a name that other models, objectives and boards do not share."""
-    digest = cache.digest([*models, *objectives, repr(board), *isa.ENGINE_FAMILY])
-    return f"kiwicha {','.join(objectives)} {digest}"
 
 
 def _suggested(trial: Trial) -> Config:
