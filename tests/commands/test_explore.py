@@ -12,7 +12,8 @@ from support.requirements import module
 from support.two_heads import two_heads
 
 from kiwicha.explore import confirm as confirmation
-from kiwicha.isa import Config
+from kiwicha.explore.points import Measures
+from kiwicha.isa import ENGINE_FAMILY, Config
 
 
 @pytest.fixture
@@ -34,10 +35,47 @@ def test_explore_shows_the_front_and_writes_all_points(
     rows = list(csv.DictReader(table.read_text().splitlines()))
     assert len(rows) == 6
     best = [row["config"] for row in rows if row["is_on_front"] == "1"]
-    assert f"the fastest: kiwicha bench {model} --config " in out
     found = json.loads(study.read_text())
     assert found["models"] == ["heads"]
     assert {c["config"] for c in found["configurations"] if c["front"]} == set(best)
+
+
+@pytest.mark.parametrize(
+    ("objective", "what", "chosen"),
+    [
+        ("cycles,bram", "the fastest", "128"),
+        ("bram,cycles", "the fastest", "128"),
+        ("bram,lut", "the least bram", "32"),
+    ],
+)
+@pytest.mark.parametrize("board", [None, "arty_a7_35"])
+def test_explore_names_commands_for_its_choice(
+    kiwicha: Command,
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    objective: str,
+    what: str,
+    chosen: str,
+    board: str | None,
+) -> None:
+    found = module("kiwicha.explore.search", "optuna")
+    points = [
+        found.Point(number, ENGINE_FAMILY[name], Measures(cycles, (cycles,), lut, 9, bram))
+        for number, (name, cycles, lut, bram) in enumerate([
+            ("64", 100, 2_000, 20),
+            ("128", 50, 3_000, 30),
+            ("32", 200, 1_000, 10),
+        ])
+    ]
+    monkeypatch.setattr(found, "search", lambda *_, **__: points)
+    words = ["--study", tmp_path / "s.journal", "--objective", objective]
+    code, out, err = kiwicha("explore", model, *words, *(["--board", board] if board else []))
+    assert code == 0, err
+    lines = out.splitlines()
+    assert f"{what}: kiwicha bench {model} --config {chosen}" in lines
+    build = [line for line in lines if line.startswith("to build it")]
+    assert build == ([f"to build it: kiwicha build {board} --config {chosen}"] if board else [])
 
 
 def test_explore_sets_what_was_confirmed_beside_the_prediction(

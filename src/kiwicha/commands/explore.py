@@ -107,8 +107,10 @@ def explore(
             + (f", confirmed in {ended - searched:.1f} s" if confirmed else "")
         )
         if best:
-            chosen = best[0].config.name
-            out.print(f"the fastest: kiwicha bench {' '.join(models)} --config {chosen}")
+            what, chosen = _chosen(best, objectives)
+            out.print(f"{what}: kiwicha bench {' '.join(models)} --config {chosen.config.name}")
+            if board is not None:
+                out.print(f"to build it: kiwicha build {board} --config {chosen.config.name}")
 
 
 @contextmanager
@@ -147,6 +149,13 @@ def _confirm(
 
     say(f"confirming {', '.join(point.config.name for point in best)}")
     return confirm(models, [point.config for point in best], executor)
+
+
+def _chosen(best: "Sequence[Point]", objectives: Sequence[str]) -> "tuple[str, Point]":
+    """Return one point of a front, and what distinguishes it."""
+    objective = "cycles" if "cycles" in objectives else objectives[0]
+    what = "the fastest" if objective == "cycles" else f"the least {objective}"
+    return what, min(best, key=lambda point: point.value(objective))
 
 
 def _table(best: "Sequence[Point]", confirmed: "dict[str, Confirmed]") -> "Table":
