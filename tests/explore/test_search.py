@@ -1,19 +1,19 @@
 """The search for configurations."""
 
-import os
-import signal
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.mortal import die_first
 from support.requirements import module
 from support.two_heads import two_heads
 
 from kiwicha import isa
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_program
+from kiwicha.explore.cluster import Cluster
 from kiwicha.explore.points import BOARDS, Measures, measure, resources, timed_config
 
 FOUND = module("kiwicha.explore.search", "optuna")
@@ -151,40 +151,31 @@ def test_what_does_not_fit_is_pruned_with_its_reason(tmp_path: Path) -> None:
     assert all(p.measures is not None for p in front(points, CYCLES_AND_BRAM))
 
 
-def _measure_or_die(models: list[bytes], config: isa.Config, marker: str) -> tuple[int, ...]:
-    """Kill the worker that comes here first."""
-    try:
-        with Path(marker).open("x"):
-            os.kill(os.getpid(), signal.SIGKILL)
-    except FileExistsError:
-        pass
-    return measure(models, config)
+class Mortal(Executor):
+    """Passes on to others, in a way that costs them a process."""
+
+    def __init__(self, inner: Executor, marker: Path) -> None:
+        self.inner = inner
+        self.marker = marker
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Pass on what may die first."""
+        return self.inner.submit(die_first, str(self.marker), fn, *args, **kwargs)
+
+
+def is_complete_without_a_process(folder: Path, executor: Executor) -> bool:
+    marker = folder / "killed"
+    points = run(folder, 10, Mortal(executor, marker))
+    return marker.exists() and len(points) == 10 and all(p.measures is not None for p in points)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_lost_worker_loses_no_trial(tmp_path: Path) -> None:
     distributed = module("distributed", "distributed")
-    marker = str(tmp_path / "killed")
-
-    class Dying(Executor):
-        """Passes on to the cluster, in a way that costs it a worker."""
-
-        def __init__(self, inner: Executor) -> None:
-            self.inner = inner
-
-        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-            """Pass on what may die first."""
-            assert fn is measure
-            return self.inner.submit(_measure_or_die, *args, marker)
-
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
         ) as cluster,
-        distributed.Client(cluster) as client,
+        Cluster(cluster.scheduler_address, lambda _: None) as workers,
     ):
-        executor = client.get_executor(retries=3, pure=False)
-        points = run(tmp_path, 10, Dying(executor))
-    assert Path(marker).exists()
-    assert len(points) == 10
-    assert all(p.measures is not None for p in points)
+        assert is_complete_without_a_process(tmp_path, workers)

@@ -1,11 +1,9 @@
 """``kiwicha explore``: which configuration serves some models best."""
 
 import csv
-import importlib
 import io
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,12 +47,16 @@ def explore(
     ] = None,
 ) -> None:
     """Search configurations by the cycle model, and confirm the best on the simulated hardware."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     from kiwicha import zoo
     from kiwicha.commands import console
     from kiwicha.compiler import require_supported
 
     console.require_writable(study, csv_file, json)
     try:
+        from kiwicha.explore.cluster import Cluster
         from kiwicha.explore.points import BOARDS, OBJECTIVES
         from kiwicha.explore.search import front, search
     except ImportError as error:
@@ -73,7 +75,12 @@ def explore(
     for _, path, _ in resolved:
         require_supported(path)
     contents = [console.read_file(path, "model") for _, path, _ in resolved]
-    with console.display() as show, _executor(scheduler, workers) as executor:
+    with (
+        console.display() as show,
+        ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+        if scheduler is None
+        else Cluster(scheduler, show.line) as executor,
+    ):
         report = show.count("searching", trials)
         started = time.monotonic()
         points = search(
@@ -111,33 +118,6 @@ def explore(
             out.print(f"{what}: kiwicha bench {' '.join(models)} --config {chosen.config.name}")
             if board is not None:
                 out.print(f"to build it: kiwicha build {board} --config {chosen.config.name}")
-
-
-@contextmanager
-def _executor(scheduler: str | None, workers: int) -> "Iterator[Executor]":
-    """Give who measures: local processes, or the workers of a cluster."""
-    if scheduler is None:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            yield pool
-        return
-    try:
-        distributed: Any = importlib.import_module("distributed")
-    except ImportError as error:
-        raise ToolError(
-            "--scheduler must have Dask; get it with: pip install 'kiwicha[explore]'"
-        ) from error
-    try:
-        client = distributed.Client(scheduler, timeout=10)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"scheduler must be the address of a running Dask one, not {scheduler!r} ({error})"
-        ) from error
-    with client:
-        # What a lost worker was doing is done again by another.
-        yield client.get_executor(retries=3, pure=False)
 
 
 def _confirm(
