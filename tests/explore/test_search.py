@@ -15,6 +15,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.explore.cluster import Cluster
 from kiwicha.explore.points import BOARDS, Measures, measure, resources, timed_config
+from kiwicha.explore.pool import LocalPool
 
 FOUND = module("kiwicha.explore.search", "optuna")
 Point, front, search = FOUND.Point, FOUND.front, FOUND.search
@@ -167,6 +168,11 @@ def is_complete_without_a_process(folder: Path, executor: Executor) -> bool:
     marker = folder / "killed"
     points = run(folder, 10, Mortal(executor, marker))
     return marker.exists() and len(points) == 10 and all(p.measures is not None for p in points)
+
+
+def test_a_killed_process_loses_no_trial(tmp_path: Path) -> None:
+    with LocalPool(2) as pool:
+        assert is_complete_without_a_process(tmp_path, pool)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -47,9 +47,6 @@ def explore(
     ] = None,
 ) -> None:
     """Search configurations by the cycle model, and confirm the best on the simulated hardware."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     from kiwicha import zoo
     from kiwicha.commands import console
     from kiwicha.compiler import require_supported
@@ -58,6 +55,7 @@ def explore(
     try:
         from kiwicha.explore.cluster import Cluster
         from kiwicha.explore.points import BOARDS, OBJECTIVES
+        from kiwicha.explore.pool import LocalPool
         from kiwicha.explore.search import front, search
     except ImportError as error:
         raise ToolError(
@@ -77,9 +75,7 @@ def explore(
     contents = [console.read_file(path, "model") for _, path, _ in resolved]
     with (
         console.display() as show,
-        ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-        if scheduler is None
-        else Cluster(scheduler, show.line) as executor,
+        LocalPool(workers) if scheduler is None else Cluster(scheduler, show.line) as executor,
     ):
         report = show.count("searching", trials)
         started = time.monotonic()
