@@ -12,11 +12,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import platformdirs
-from filelock import FileLock
+from filelock import BaseFileLock, FileLock
 
 from kiwicha.errors import UsageError
 
-__all__ = ["build", "cache_dir", "digest", "package_versions"]
+__all__ = ["build", "cache_dir", "digest", "lock", "package_versions"]
 
 _ENVIRONMENT = "KIWICHA_CACHE"
 
@@ -87,15 +87,8 @@ def build(
     entry = folder / key
     if entry.is_dir():
         return entry
-    locks = cache_dir() / "locks"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        locks.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"cache folder must be writable: {error}; set {_ENVIRONMENT} to another folder"
-        ) from error
-    with FileLock(locks / f"{kind}-{key}"):
+    _make(folder)
+    with lock(f"{kind}-{key}"):
         if entry.is_dir():
             return entry
         if on_build is not None:
@@ -110,3 +103,25 @@ def build(
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return entry
+
+
+def lock(name: str) -> BaseFileLock:
+    """Return a lock, not yet acquired, that all processes of this user share by its name.
+
+    Raises
+    ------
+    UsageError
+        If the cache folder cannot be written.
+    """
+    locks = cache_dir() / "locks"
+    _make(locks)
+    return FileLock(locks / name)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cache folder must be writable: {error}; set {_ENVIRONMENT} to another folder"
+        ) from error

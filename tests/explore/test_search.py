@@ -13,6 +13,7 @@ from support.two_heads import two_heads
 from kiwicha import isa
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_program
+from kiwicha.errors import UsageError
 from kiwicha.explore.cluster import Cluster
 from kiwicha.explore.points import BOARDS, Measures, measure, resources, timed_config
 from kiwicha.explore.pool import LocalPool
@@ -113,6 +114,27 @@ def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Pat
     # Another board is another study.
     board = BOARDS["arty_a7_35"]
     assert len(run(tmp_path, 5, Here(), board=board)) == 5
+
+
+def test_trials_before_a_torn_line_are_kept(tmp_path: Path) -> None:
+    first = run(tmp_path, 8, Here())
+    journal = tmp_path / "study.journal"
+    raw = journal.read_bytes()
+    for size in (len(raw) - 1, len(raw) - 40):
+        journal.write_bytes(raw[:size])
+        points = run(tmp_path, 8, Here())
+        assert points[:7] == first[:7]
+        assert len(points) == 8
+
+
+def test_two_searches_do_not_share_a_study(tmp_path: Path) -> None:
+    class Nested(Here):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            with pytest.raises(UsageError, match="another search uses it"):
+                run(tmp_path, 4, Here())
+            return super().submit(fn, *args, **kwargs)
+
+    assert len(run(tmp_path, 2, Nested())) == 2
 
 
 def test_another_compiler_begins_a_new_study(

@@ -14,6 +14,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from kiwicha import cache, isa
+from kiwicha.explore import journal
 from kiwicha.explore.points import (
     OBJECTIVES,
     Board,
@@ -94,56 +95,18 @@ def search(
         Called with the number of finished trials.
     say : callable or None
         Called with a line that the user should read.
+
+    Raises
+    ------
+    UsageError
+        If the file is not a study, another search uses it, or its disk is full.
+    KiwichaError
+        If a model is not supported, or a point cannot be measured.
     """
-    study = _study(study_file, models, objectives, board, say)
-    known = {point.config.name: point for point in _points(study)}
-    cycles = {timed_config(p.config): p.measures.by_model for p in known.values() if p.measures}
-    finished = len(study.get_trials(states=_FINISHED))
-    running: dict[Config, Future[tuple[int, ...]]] = {}
-    waiting: list[tuple[Trial, Config]] = []
-
-    def tell(trial: Trial, point: Point) -> None:
-        nonlocal finished
-        finished += 1
-        known.setdefault(point.config.name, point)
-        trial.set_user_attr(_CONFIG, point.config.name)
-        if point.measures is None:
-            trial.set_user_attr(_REASON, point.reason)
-            study.tell(trial, state=TrialState.PRUNED)
-        else:
-            trial.set_user_attr(_MEASURES, dataclasses.asdict(point.measures))
-            study.tell(trial, [point.value(objective) for objective in objectives])
-        if on_trial is not None:
-            on_trial(finished)
-
-    def tell_measured(trial: Trial, config: Config) -> None:
-        by_model = cycles[timed_config(config)]
-        measures = Measures(sum(by_model), by_model, *resources(config))
-        tell(trial, Point(trial.number, config, measures))
-
-    while finished < trials:
-        while len(running) < workers and finished + len(waiting) < trials:
-            trial = study.ask()
-            config = _suggested(trial)
-            timed = timed_config(config)
-            reason = _misfit(config, board)
-            if config.name in known:
-                tell(trial, known[config.name])
-            elif reason:
-                tell(trial, Point(trial.number, config, None, reason))
-            elif timed in cycles:
-                tell_measured(trial, config)
-            else:
-                waiting.append((trial, config))
-                if timed not in running:
-                    running[timed] = executor.submit(measure, list(models), timed)
-        wait(running.values(), return_when=FIRST_COMPLETED)
-        for timed in [timed for timed, future in running.items() if future.done()]:
-            cycles[timed] = running.pop(timed).result()
-        for trial, config in [item for item in waiting if timed_config(item[1]) in cycles]:
-            waiting.remove((trial, config))
-            tell_measured(trial, config)
-    return _points(study)
+    with journal.held(study_file, say):
+        study = _study(study_file, models, objectives, board, say)
+        _run(study, models, objectives, trials, board, executor, workers, on_trial)
+        return _points(study)
 
 
 def front(points: Sequence[Point], objectives: Sequence[str]) -> list[Point]:
@@ -192,6 +155,65 @@ def _study(
     for trial in study.get_trials(states=(TrialState.RUNNING,)):
         study.tell(trial.number, state=TrialState.FAIL)
     return study
+
+
+def _run(
+    study: optuna.Study,
+    models: Sequence[bytes],
+    objectives: Sequence[str],
+    trials: int,
+    board: Board | None,
+    executor: Executor,
+    workers: int,
+    on_trial: Callable[[int], None] | None,
+) -> None:
+    known = {point.config.name: point for point in _points(study)}
+    cycles = {timed_config(p.config): p.measures.by_model for p in known.values() if p.measures}
+    finished = len(study.get_trials(states=_FINISHED))
+    running: dict[Config, Future[tuple[int, ...]]] = {}
+    waiting: list[tuple[Trial, Config]] = []
+
+    def tell(trial: Trial, point: Point) -> None:
+        nonlocal finished
+        finished += 1
+        known.setdefault(point.config.name, point)
+        trial.set_user_attr(_CONFIG, point.config.name)
+        if point.measures is None:
+            trial.set_user_attr(_REASON, point.reason)
+            study.tell(trial, state=TrialState.PRUNED)
+        else:
+            trial.set_user_attr(_MEASURES, dataclasses.asdict(point.measures))
+            study.tell(trial, [point.value(objective) for objective in objectives])
+        if on_trial is not None:
+            on_trial(finished)
+
+    def tell_measured(trial: Trial, config: Config) -> None:
+        by_model = cycles[timed_config(config)]
+        measures = Measures(sum(by_model), by_model, *resources(config))
+        tell(trial, Point(trial.number, config, measures))
+
+    while finished < trials:
+        while len(running) < workers and finished + len(waiting) < trials:
+            trial = study.ask()
+            config = _suggested(trial)
+            timed = timed_config(config)
+            reason = _misfit(config, board)
+            if config.name in known:
+                tell(trial, known[config.name])
+            elif reason:
+                tell(trial, Point(trial.number, config, None, reason))
+            elif timed in cycles:
+                tell_measured(trial, config)
+            else:
+                waiting.append((trial, config))
+                if timed not in running:
+                    running[timed] = executor.submit(measure, list(models), timed)
+        wait(running.values(), return_when=FIRST_COMPLETED)
+        for timed in [timed for timed, future in running.items() if future.done()]:
+            cycles[timed] = running.pop(timed).result()
+        for trial, config in [item for item in waiting if timed_config(item[1]) in cycles]:
+            waiting.remove((trial, config))
+            tell_measured(trial, config)
 
 
 def _suggested(trial: Trial) -> Config:
