@@ -15,7 +15,7 @@ from support.requirements import REPOSITORY
 from support.tflite_builder import ModelBuilder
 
 from kiwicha import custom, tools
-from kiwicha.compiler import compile_model
+from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.custom import CustomNode, CustomOperator
 from kiwicha.errors import UnsupportedModelError, UsageError
 from kiwicha.library import library
@@ -82,7 +82,7 @@ def test_the_example_runs_natively(installed: dict[str, str], tmp_path: Path) ->
     code = """
 import sys
 from pathlib import Path
-from kiwicha.compiler import compile_model
+from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.firmware.native import build_native, run_native
 program = compile_model(sys.argv[1], "baseline")
 image = Path(sys.argv[2]).read_bytes()
@@ -277,7 +277,7 @@ def test_kernels_whose_files_have_one_name_both_reach_a_library(
     builder.operator("CUSTOM:Invert", [x], [y])
     builder.operator("CUSTOM:Halve", [y], [z])
     content = builder.build(inputs=[x], outputs=[z])
-    files = library("m", compile_model(content, "baseline"), content)
+    files = library("m", compile_stages(content, "baseline"), content)
     for operator in alike:
         assert files[f"kernels/custom_{operator.function}.c"] == operator.source.read_bytes()
     root = tmp_path / "unpacked"

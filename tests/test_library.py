@@ -15,13 +15,14 @@ import pytest
 from support import random_models
 
 from kiwicha import tools
-from kiwicha.compiler import compile_model
+from kiwicha.compiler import compile_stages
 from kiwicha.library import library, metadata, model_files, pack
 from kiwicha.program import Program
 from kiwicha.sim import reference
 
 CASE = random_models.network(5)
-PROGRAM = compile_model(CASE.model, "baseline")
+COMPILATION = compile_stages(CASE.model, "baseline")
+PROGRAM = COMPILATION.program
 NAME = "2 odd-name"
 
 MAIN = r"""
@@ -81,7 +82,7 @@ def unpack(raw: bytes, folder: Path) -> Path:
 
 
 def test_a_c_project_links_it(tmp_path: Path) -> None:
-    root = unpack(pack(library(NAME, PROGRAM, CASE.model), "lib"), tmp_path) / "lib"
+    root = unpack(pack(library(NAME, COMPILATION, CASE.model), "lib"), tmp_path) / "lib"
     (root / "main.c").write_text(MAIN)
     sources = [str(path.relative_to(root)) for path in sorted(root.rglob("*.c"))]
     command = [
@@ -98,22 +99,22 @@ def test_a_c_project_links_it(tmp_path: Path) -> None:
 
 
 def test_the_same_bytes_for_the_same_model() -> None:
-    again = compile_model(CASE.model, "baseline")
-    first = pack(library("m", PROGRAM, CASE.model), "m")
+    again = compile_stages(CASE.model, "baseline")
+    first = pack(library("m", COMPILATION, CASE.model), "m")
     assert first == pack(library("m", again, CASE.model), "m")
-    other = compile_model(CASE.model, "simd")
+    other = compile_stages(CASE.model, "simd")
     assert first != pack(library("m", other, CASE.model), "m")
 
 
 def test_metadata_says_what_is_inside() -> None:
-    files = library("m", PROGRAM, CASE.model)
+    files = library("m", COMPILATION, CASE.model)
     said = json.loads(files["metadata.json"])
     assert said.pop("files") == {
         path: hashlib.sha256(raw).hexdigest()
         for path, raw in sorted(files.items())
         if path != "metadata.json"
     }
-    assert said == metadata("m", PROGRAM, CASE.model)
+    assert said == metadata("m", COMPILATION, CASE.model)
     assert said["source_sha256"] == hashlib.sha256(CASE.model).hexdigest()
     assert said["memory"]["program"] == len(files["m.kiwicha"])
     assert said["memory"]["arena"] == PROGRAM.arena_bytes > 0
@@ -124,7 +125,7 @@ def test_metadata_says_what_is_inside() -> None:
 
 def test_metadata_predicts_cycles_of_the_engine(zoo_model: Callable[[str], Path]) -> None:
     model = zoo_model("person_detect").read_bytes()
-    said: dict[str, Any] = metadata("m", compile_model(model, "64"), model)
+    said: dict[str, Any] = metadata("m", compile_stages(model, "64"), model)
     assert said["operators"]["CONV_2D"] == {"engine": 14}
     assert 100_000 < said["predicted_cycles"] < 150_000
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from kiwicha import custom
+from kiwicha.compiler import Compilation
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.compiler.listing import listing, shape_text
+from kiwicha.compiler.reasons import engine_refusals, on_cpu
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import FOLDER, runtime_headers, runtime_sources
-from kiwicha.isa_program import Where
 from kiwicha.program import IoTensor, Program
 
 __all__ = ["METADATA_NAME", "library", "metadata", "model_files", "pack"]
@@ -48,14 +49,14 @@ def model_files(name: str, program: Program) -> dict[str, bytes]:
     }
 
 
-def library(name: str, program: Program, source: bytes) -> dict[str, bytes]:
+def library(name: str, compilation: Compilation, source: bytes) -> dict[str, bytes]:
     """Return all files of a model library.
 
     Parameters
     ----------
     name : str
         Of the model.
-    program : Program
+    compilation : Compilation
         For any configuration.
     source : bytes
         The ``.tflite`` file that it was compiled from.
@@ -67,9 +68,10 @@ def library(name: str, program: Program, source: bytes) -> dict[str, bytes]:
         ``runtime/`` and ``kernels/`` the C sources that execute it, with ``kiwicha_isa.h``; those
         of custom operators are ``kernels/custom_FUNCTION.c``.
     """
+    program = compilation.program
     files = {
         f"{name}.kiwicha": program.to_bytes(),
-        f"{name}.txt": f"{listing(program)}\n".encode(),
+        f"{name}.txt": f"{listing(program, engine_refusals(compilation))}\n".encode(),
         HEADER_NAME: header(program.config).encode(),
     }
     files |= {f"model/{path}": raw for path, raw in model_files(name, program).items()}
@@ -80,11 +82,11 @@ def library(name: str, program: Program, source: bytes) -> dict[str, bytes]:
     }
     files |= _custom_files()
     sums = {path: hashlib.sha256(raw).hexdigest() for path, raw in sorted(files.items())}
-    described = {**metadata(name, program, source), "files": sums}
+    described = {**metadata(name, compilation, source), "files": sums}
     return {METADATA_NAME: f"{json.dumps(described, indent=2)}\n".encode(), **files}
 
 
-def metadata(name: str, program: Program, source: bytes) -> dict[str, Any]:
+def metadata(name: str, compilation: Compilation, source: bytes) -> dict[str, Any]:
     """Return what a project wants to know before it links a model.
 
     Returns
@@ -92,14 +94,15 @@ def metadata(name: str, program: Program, source: bytes) -> dict[str, Any]:
     dict
         ``format``, ``kiwicha`` (version), ``model``, ``source_sha256``, ``config``,
         ``config_hash``; ``memory`` in bytes (``program``, of it ``constants``, and ``arena``);
-        ``macs``; ``predicted_cycles`` of an inference, null without an engine; ``inputs`` and
-        ``outputs``; ``operators``, how many by name and by what executes them.
+        ``macs``; ``predicted_cycles`` of an inference, null for a configuration without an engine;
+        ``inputs`` and ``outputs``; ``operators``, how many by name and by what executes them;
+        ``on_cpu``, layers of operators that the engine has, and why they are not on it.
     """
+    program = compilation.program
     operators: dict[str, dict[str, int]] = {}
     for layer in program.layers:
         places = operators.setdefault(layer.operator, {})
         places[layer.where.text] = places.get(layer.where.text, 0) + 1
-    has_engine = any(layer.where is Where.ENGINE for layer in program.layers)
     return {
         "format": _FORMAT,
         "kiwicha": version("kiwicha"),
@@ -113,10 +116,11 @@ def metadata(name: str, program: Program, source: bytes) -> dict[str, Any]:
             "arena": program.arena_bytes,
         },
         "macs": sum(layer.macs for layer in program.layers),
-        "predicted_cycles": predict_program(program)[0] if has_engine else None,
+        "predicted_cycles": (predict_program(program)[0] if program.config.engine_macs else None),
         "inputs": [_described(tensor) for tensor in program.inputs],
         "outputs": [_described(tensor) for tensor in program.outputs],
         "operators": operators,
+        "on_cpu": on_cpu(compilation),
     }
 
 

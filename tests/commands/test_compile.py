@@ -5,9 +5,11 @@ import re
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support import random_models
 from support.command_line import Command
+from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import STAGES
 from kiwicha.compiler.cpu_costs import cpu_cycles
@@ -81,6 +83,7 @@ def test_compile_for_an_engine_prints_what_it_expects(
             "cycles",
             "busy",
             "bound",
+            "where",
             "weights",
             "bits",
             "each",
@@ -102,8 +105,35 @@ def test_steps_of_the_cpu_have_their_lines(kiwicha: Command, tmp_path: Path) -> 
     assert {step.kernel for step in steps} >= {Kernel.TRANSPOSE_CONV}
     cycles = sum(cpu_cycles(step) for step in steps)
     lines = out.splitlines()
-    assert lines[1].split() == ["0", "TRANSPOSE_CONV", str(cycles), "0", "cpu"]
+    assert lines[1].split() == ["0", "TRANSPOSE_CONV", str(cycles), "0", "cpu", "cpu"]
     assert lines[2] == f"total {cycles} cycles, {cycles} for the CPU included"
+
+
+def test_compile_says_why_a_layer_is_on_the_cpu(kiwicha: Command, tmp_path: Path) -> None:
+    model = tmp_path / "model.tflite"
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, n), scale=0.5) for n in (3136, 8))
+    weights = builder.tensor((8, 3136), scale=0.5, data=np.ones((8, 3136), np.int8))
+    builder.operator("FULLY_CONNECTED", [x, weights, -1], [y])
+    model.write_bytes(builder.build([x], [y]))
+    facts = tmp_path / "facts.json"
+    words = ["compile", model, "--config", "64", "-o", tmp_path / "out", "--json", facts]
+    code, out, _ = kiwicha(*words)
+    assert code == 0
+    why = "FULLY_CONNECTED has 3136 weights of one output, the engine takes 2048"
+    line = f"layer 0 FULLY_CONNECTED is on the CPU: {why}"
+    assert line in out.splitlines()
+    assert line in (tmp_path / "out" / "model.txt").read_text().splitlines()
+    with tarfile.open(tmp_path / "out" / "model.tar.gz") as archive:
+        content = archive.extractfile("model/metadata.json")
+        assert content is not None
+        said = json.loads(content.read())
+    assert said["on_cpu"] == [{"layer": 0, "operator": "FULLY_CONNECTED", "why": why}]
+    assert json.loads(facts.read_text())["on_cpu"] == said["on_cpu"]
+    # The table's total, though no step is the engine's.
+    assert f"total {said['predicted_cycles']} cycles, " in out
+    assert kiwicha("compile", model, "--config", "simd", "-o", tmp_path / "simd")[0] == 0
+    assert "on the CPU" not in (tmp_path / "simd" / "model.txt").read_text()
 
 
 def test_an_unknown_goal_is_refused(kiwicha: Command, tiny: Path) -> None:

@@ -45,7 +45,9 @@ def compile_(
     """Compile a model for a configuration."""
     from kiwicha import compiler, zoo
     from kiwicha.commands import console
+    from kiwicha.compiler.listing import note_lines
     from kiwicha.compiler.predictions import layer_predictions
+    from kiwicha.compiler.reasons import engine_refusals, on_cpu
     from kiwicha.configs import find_config
     from kiwicha.library import library, model_files, pack
 
@@ -65,6 +67,7 @@ def compile_(
             "optimize": optimize,
             "program_bytes": len(raw),
             "arena_bytes": program.arena_bytes,
+            "on_cpu": on_cpu(compilation),
             "predicted": None if found is None else found.to_json(),
         }
         console.write_json(json, facts)
@@ -78,7 +81,7 @@ def compile_(
     except OSError as error:
         raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
     binary = folder / f"{name}{PROGRAM_SUFFIX}"
-    files = library(name, program, console.read_file(path, "model file"))
+    files = library(name, compilation, console.read_file(path, "model file"))
     for file in (binary.name, f"{name}.txt"):
         console.write_file(folder / file, files[file])
     for file, content in model_files(name, program).items():
@@ -87,6 +90,8 @@ def compile_(
     if dump is None and json != console.STDOUT:
         if found is not None:
             typer.echo(found.table())
+        for line in note_lines(program, engine_refusals(compilation)):
+            typer.echo(line)
         typer.echo(
             f"{binary}: {len(raw):,} bytes, {len(program.steps)} steps, "
             f"arena {program.arena_bytes:,} bytes, for {config}"

@@ -1,17 +1,31 @@
 """Disassembler of Programs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kiwicha.errors import ProgramError
 from kiwicha.layout import Ref, Struct
 from kiwicha.program import IoTensor, Program
 
-__all__ = ["listing", "shape_text"]
+__all__ = ["listing", "note_lines", "shape_text"]
 
 
-def listing(program: Program) -> str:
-    """Return a Program as text: tensors, layers and steps with all parameters."""
-    return "\n".join(_lines(program))
+def listing(program: Program, notes: Mapping[int, str] | None = None) -> str:
+    """Return a Program as text: tensors, layers and steps with all parameters.
+
+    Parameters
+    ----------
+    program : Program
+        For any configuration.
+    notes : mapping of int to str, optional
+        Why layers are on the CPU, by their position: lines under the table of layers.
+    """
+    return "\n".join(_lines(program, notes or {}))
+
+
+def note_lines(program: Program, notes: Mapping[int, str]) -> list[str]:
+    """Return notes on layers, a line for each."""
+    layers = [(program.layers[position], note) for position, note in sorted(notes.items())]
+    return [f"layer {layer.index} {layer.operator} is on the CPU: {note}" for layer, note in layers]
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -19,7 +33,7 @@ def shape_text(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "scalar"
 
 
-def _lines(program: Program) -> Iterator[str]:
+def _lines(program: Program, notes: Mapping[int, str]) -> Iterator[str]:
     yield f"configuration {_config(program)}"
     yield (
         f"{len(program.to_bytes())} bytes, {len(program.constants)} of them constants; "
@@ -36,6 +50,7 @@ def _lines(program: Program) -> Iterator[str]:
             f"{layer.index:5}  {layer.operator:18} {shape_text(layer.shape):16} "
             f"{layer.macs:10}  {layer.where.text}"
         )
+    yield from note_lines(program, notes)
     for number, step in enumerate(program.steps):
         yield ""
         layer = program.layers[step.layer]

@@ -17,7 +17,7 @@ from kiwicha.engine_packing import Parameters
 from kiwicha.isa_engine import JobFlag, JobKind
 from kiwicha.isa_program import Conv, Elementwise, Kernel
 
-__all__ = ["engine_layer"]
+__all__ = ["engine_layer", "window_of"]
 
 _NO_WEIGHTS = np.zeros(0, np.int16)
 
@@ -66,9 +66,24 @@ def _window_layer(network: Network, position: int) -> EngineLayer | None:
     layer = network.layers[position]
     p: Conv = layer.params
     stored = _stored(network, layer, "input", "output")
-    is_dense = layer.kernel is Kernel.FULLY_CONNECTED
     if stored is None:
         return None
+    window = window_of(layer)
+    parameters = Parameters(
+        *(layer.constants[name].astype(np.int32) for name in ("bias", "multiplier", "shift"))
+    )
+    offsets = (-p.input_offset, p.output_offset, p.activation_min, p.activation_max)
+    found = (
+        checked(position, kind, stored, form, weights, parameters, offsets, -p.weight_offset)
+        for kind, form, weights in forms(layer, window, weights_of(layer))
+    )
+    return next((item for item in found if item is not None), None)
+
+
+def window_of(layer: Layer) -> Window:
+    """Return the geometry of a CONV, DEPTHWISE_CONV or FULLY_CONNECTED, of all its images."""
+    p: Conv = layer.params
+    is_dense = layer.kernel is Kernel.FULLY_CONNECTED
     window = Window(
         p.input_height,
         p.batches if is_dense else p.input_width,
@@ -84,17 +99,7 @@ def _window_layer(network: Network, position: int) -> EngineLayer | None:
         p.pad_top,
         p.pad_left,
     )
-    if not is_dense:
-        window = window.repeated(p.batches)
-    parameters = Parameters(
-        *(layer.constants[name].astype(np.int32) for name in ("bias", "multiplier", "shift"))
-    )
-    offsets = (-p.input_offset, p.output_offset, p.activation_min, p.activation_max)
-    found = (
-        checked(position, kind, stored, form, weights, parameters, offsets, -p.weight_offset)
-        for kind, form, weights in forms(layer, window, weights_of(layer))
-    )
-    return next((item for item in found if item is not None), None)
+    return window if is_dense else window.repeated(p.batches)
 
 
 def _channel_product(network: Network, position: int) -> EngineLayer | None:

@@ -35,6 +35,8 @@ class LayerPrediction:
         which the engine's multipliers or tables work.
     bound : str
         What most of the time of its longest job is spent on; ``cpu`` if the CPU takes longer.
+    where : str
+        What executes it, as in reports.
     weights : int
         Weights that the model has for it, 0 without jobs.
     weight_bytes : int
@@ -48,6 +50,7 @@ class LayerPrediction:
     cycles: int
     busy: int
     bound: str
+    where: str
     weights: int
     weight_bytes: int
     raw_weight_bytes: int
@@ -117,12 +120,12 @@ class Predictions:
 
     def table(self) -> str:
         """Return a line per layer, and totals."""
-        head = f"{'layer':>5}  {'operator':18} {'cycles':>8} {'busy':>8}  {'bound':12}"
+        head = f"{'layer':>5}  {'operator':18} {'cycles':>8} {'busy':>8}  {'bound':12} {'where':6}"
         lines = [f"{head} {'weights':>9} {'bits each':>9}"]
         for layer in self.layers:
             weights = f"{layer.weights:9} {layer.weight_bits:9.2f}" if layer.weights else ""
             text = f"{layer.index:5}  {layer.operator:18} {layer.cycles:8} {layer.busy:8}"
-            lines.append(f"{text}  {layer.bound:12} {weights}".rstrip())
+            lines.append(f"{text}  {layer.bound:12} {layer.where:6} {weights}".rstrip())
         lines.append(f"total {self.cycles} cycles, {self.cpu_cycles} for the CPU included")
         if self.weight_bits is not None:
             lines.append(
@@ -196,6 +199,7 @@ def _layers(graph: Graph, program: Program, found: Mapping[int, _Found]) -> list
                 cycles + item.cpu_cycles,
                 sum(job.busy for job in item.jobs),
                 "cpu" if longest is None or item.cpu_cycles > cycles else longest.bound,
+                report.where.text,
                 _weights(graph, graph.operators[report.index]) if item.jobs else 0,
                 item.weight_bytes,
                 item.raw_weight_bytes,

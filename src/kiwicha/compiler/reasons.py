@@ -1,12 +1,15 @@
 """Why each layer runs where it does, in words."""
 
+from typing import Any
+
 from kiwicha.compiler.driver import Compilation
-from kiwicha.compiler.lower_engine import engine_layer
+from kiwicha.compiler.engine_limits import broken_limit
+from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
 from kiwicha.compiler.tile import Tile
 from kiwicha.isa_engine import JobFlag
 from kiwicha.isa_program import Where
 
-__all__ = ["reasons"]
+__all__ = ["engine_refusals", "on_cpu", "reasons"]
 
 
 def reasons(compilation: Compilation) -> list[str]:
@@ -22,6 +25,38 @@ def reasons(compilation: Compilation) -> list[str]:
     return [_reason(compilation, position, tiles) for position in range(count)]
 
 
+def engine_refusals(compilation: Compilation) -> dict[int, str]:
+    """Return why steps of the CPU are not on the engine, by the position of their layer.
+
+    Parameters
+    ----------
+    compilation : Compilation
+        What every pass gave.
+
+    Returns
+    -------
+    dict of int to str
+        Only of operators that an engine has jobs for; empty without an engine.
+    """
+    if not compilation.config.engine_macs:
+        return {}
+    network = compilation.network
+    return {
+        item.layer: broken_limit(network, item.layer, compilation.config)
+        for item in compilation.tiles
+        if item.schedule is None and network.layers[item.layer].name in ENGINE_OPERATORS
+    }
+
+
+def on_cpu(compilation: Compilation) -> list[dict[str, Any]]:
+    """Return `engine_refusals` in JSON's terms: ``layer``, ``operator`` and ``why`` of each."""
+    layers = compilation.program.layers
+    return [
+        {"layer": layers[position].index, "operator": layers[position].operator, "why": why}
+        for position, why in sorted(engine_refusals(compilation).items())
+    ]
+
+
 def _reason(compilation: Compilation, position: int, tiles: dict[int, Tile]) -> str:
     layer = compilation.network.layers[position]
     if layer.kernel is None:
@@ -32,7 +67,7 @@ def _reason(compilation: Compilation, position: int, tiles: dict[int, Tile]) -> 
         return _engine_reason(item, position)
     parts = []
     if compilation.config.engine_macs:
-        parts.append(_refusal(compilation, position))
+        parts.append(broken_limit(compilation.network, position, compilation.config))
     if item.kernel.where is Where.SIMD:
         parts.append(f"kernel {item.kernel.name} on the custom instructions")
     elif not compilation.config.has_simd:
@@ -40,13 +75,6 @@ def _reason(compilation: Compilation, position: int, tiles: dict[int, Tile]) -> 
     else:
         parts.append(f"no kernel with custom instructions computes this {layer.name}")
     return "; ".join(parts)
-
-
-def _refusal(compilation: Compilation, position: int) -> str:
-    layer = compilation.network.layers[position]
-    if engine_layer(compilation.network, position) is None:
-        return f"no job of the engine can express this {layer.name}"
-    return "it does not fit the scratchpad, or its neighbours want pixels without gaps"
 
 
 def _engine_reason(item: Tile, position: int) -> str:
