@@ -107,13 +107,15 @@ def with_flipped_edges(graph: Graph) -> tuple[Graph, tuple[Operator, ...]]:
     written = set(inputs)
     for operator in graph.operators:
         if not _is_custom(operator):
-            changes: dict[str, tuple[int, ...]] = {}
+            sources, targets = operator.inputs, operator.outputs
             if _reads_edge(operator, graph):
-                changes["inputs"] = (edge_of(operator.inputs[0]),)
+                sources = (edge_of(operator.inputs[0]),)
             if _writes_edge(operator, graph, readers):
-                written.add(edge_of(operator.outputs[0]))
-                changes["outputs"] = (edge_of(operator.outputs[0]),)
-            operators[operator.index] = dataclasses.replace(operator, **changes)
+                targets = (edge_of(operator.outputs[0]),)
+                written.update(targets)
+            operators[operator.index] = dataclasses.replace(
+                operator, inputs=sources, outputs=targets
+            )
             order.append(operators[operator.index])
             continue
         for index in dict.fromkeys(operator.inputs):
