@@ -102,6 +102,14 @@ def test_refuses_wrong_data_size() -> None:
         read(builder.build([x], [z]))
 
 
+def test_names_have_no_line_breaks() -> None:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 4), name=name, scale=1.0) for name in ("a\nb\0", "grün"))
+    builder.operator("RELU", [x], [y])
+    names = [tensor.name for tensor in read(builder.build([x], [y])).tensors]
+    assert names == ["a\ufffdb\ufffd", "grün"]
+
+
 def test_refuses_unknown_types() -> None:
     builder = ModelBuilder()
     x = builder.tensor((1, 4), name="x", scale=1.0, type_code=99)

@@ -290,6 +290,13 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
         ),
     ),
     (
+        lambda: pair("MUL", *(UNSIGNED | {"scale": 1e38},) * 2, UNSIGNED | {"scale": 1e-38}),
+        (
+            "operator 0 MUL (y): input scales' product / output scale must be less than 2**30, "
+            "not 2**127 or more"
+        ),
+    ),
+    (
         lambda: mean([1, 2], (1, 2), scale=2.0**29),
         (
             "operator 0 MEAN (y): input scale / output scale must be less than 2**30, "

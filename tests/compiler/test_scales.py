@@ -1,13 +1,19 @@
 """Fixed-point parameters against the defining formulas, evaluated independently."""
 
 import math
+import random
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import random_models, random_tensors
+from support.tflite_builder import ModelBuilder
 
+from kiwicha.compiler import compile_model
 from kiwicha.compiler.graph import Activation, Quantization
 from kiwicha.compiler.scales import (
     Scale,
@@ -17,8 +23,10 @@ from kiwicha.compiler.scales import (
     product_scale,
     sum_scales,
 )
+from kiwicha.errors import UnsupportedModelError
 
 SCALES = st.floats(2.0**-20, 2.0**6, width=32)
+EXTREMES = [1e-45, 1e-40, 1e-38, 1e-25, 1e-10, 0.05, 1.0, 1e10, 1e25, 1e38, 3.3e38]
 
 
 def quantization(*scales: float, zero_point: int = 0) -> Quantization:
@@ -115,3 +123,35 @@ def test_activation_range(
     activation: Activation, scale: float, zero_point: int, expected: tuple[int, int]
 ) -> None:
     assert activation_range(activation, quantization(scale, zero_point=zero_point)) == expected
+
+
+class ExtremeScales(ModelBuilder):
+    """A builder that gives most tensors scales as far apart as float32 allows."""
+
+    rng = random.Random(0)
+
+    def tensor(self, shape: Sequence[int] | None, *args: Any, **options: Any) -> int:
+        """Add a tensor."""
+        scale = options.get("scale")
+        if scale is not None:
+            is_changed = self.rng.random() < 0.7
+            scales = [self.rng.choice(EXTREMES) if is_changed else s for s in np.atleast_1d(scale)]
+            options["scale"] = scales
+        return super().tensor(shape, *args, **options)
+
+
+@pytest.mark.parametrize("is_unsigned", [False, True], ids=["int8", "uint8"])
+@pytest.mark.parametrize("operator", random_models.OPERATORS)
+def test_extreme_scales_end_in_an_answer(
+    operator: str, is_unsigned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(random_tensors, "ModelBuilder", ExtremeScales)
+    monkeypatch.setattr(ExtremeScales, "rng", random.Random(operator))
+    answers = []
+    for seed in range(6):
+        model = random_models.single_operator(operator, seed, is_unsigned=is_unsigned).model
+        try:
+            compile_model(model, "baseline")
+        except UnsupportedModelError as error:
+            answers.append(str(error))
+    assert all("scale" in text or "alpha" in text for text in answers)

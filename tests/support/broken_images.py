@@ -25,11 +25,19 @@ def resize(
 
 
 def transpose_conv(
-    x: Shape = (1, 4, 4, 2), y: Shape = (1, 8, 8, 3), shape: Any = None, w: Shape = (3, 2, 2, 2)
+    x: Shape = (1, 4, 4, 2),
+    y: Shape = (1, 8, 8, 3),
+    shape: Any = None,
+    w: Shape = (3, 2, 2, 2),
+    is_sparse: bool = False,
 ) -> bytes:
     """Give a model of one TRANSPOSE_CONV of stride 2."""
     model = Model()
-    size = model.parameters(y if shape is None else shape)
+    # What is sparse may have any number of bytes.
+    data = {"data": bytes(18)} if is_sparse else {}
+    size = model.parameters(y if shape is None else shape, **data)
+    if is_sparse:
+        model._tensors[size].sparsity = model._schema.SparsityParametersT()
     operands = [size, model.weights(w), model.activation("x", x)]
     options = CONV | {"strideH": 2, "strideW": 2}
     return model.single("TRANSPOSE_CONV", operands, model.activation("y", y), **options)
@@ -117,6 +125,10 @@ BROKEN_IMAGES: list[tuple[Callable[[], bytes], str]] = [
     (
         lambda: transpose_conv(shape=[1, 8, 9, 3]),
         "operator 0 TRANSPOSE_CONV (p): output shape must be [1, 8, 8, 3], not [1, 8, 9, 3]",
+    ),
+    (
+        lambda: transpose_conv(is_sparse=True),
+        "operator 0 TRANSPOSE_CONV (p): output shape must be a dense constant of type int32",
     ),
     (
         lambda: transpose_conv(shape=np.array([8.0])),

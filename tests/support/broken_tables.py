@@ -32,6 +32,10 @@ BROKEN_TABLES: list[tuple[Callable[[], bytes], str]] = [
         ),
     ),
     (
+        lambda: unary("RELU", *({"dtype": np.uint8, "scale": scale} for scale in (1e38, 1e-38))),
+        "operator 0 RELU (y): input scale / output scale must be less than 2**30, not inf",
+    ),
+    (
         lambda: unary("LEAKY_RELU", {}, {}, alpha=float("nan")),
         "operator 0 LEAKY_RELU: alpha must be finite, not nan",
     ),

@@ -145,7 +145,7 @@ class Tensor:
     index : int
         Position in the model.
     name : str
-        As in the model; zero bytes and invalid UTF-8 are replaced.
+        As in the model; invalid UTF-8 and what cannot be printed are replaced.
     type : TensorType
         Element type.
     shape : tuple of int

@@ -134,10 +134,11 @@ def spreads_its_input(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(IMAGE_SHAPE_RULES, "TRANSPOSE_CONV")
 def has_its_own_shape(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """TRANSPOSE_CONV's first input is an int32 constant, the output's shape."""
+    """TRANSPOSE_CONV's first input is a dense int32 constant, the output's shape."""
     shape, output = graph.operand(operator, 3), graph.output(operator)
-    if shape is None or shape.type is not TensorType.INT32 or not shape.is_constant:
-        yield Problem("output shape must be a constant of type int32", shape)
+    is_there = shape is not None and shape.type is TensorType.INT32 and shape.is_constant
+    if shape is None or not is_there or shape.is_sparse:
+        yield Problem("output shape must be a dense constant of type int32", shape)
     elif tuple(shape.int32s().reshape(-1).tolist()) != output.shape:
         values = shape.int32s().reshape(-1).tolist()
         yield Problem(f"output shape must be {list(output.shape)}, not {values}", shape)

@@ -196,7 +196,9 @@ class _Reader:
     def _text(self, raw: bytes | None) -> str:
         text = raw or b""
         self._spend(len(text))
-        return text.decode(errors="replace").replace("\0", "\ufffd")
+        # Names stand in messages of one line, and in files that end them with a zero byte.
+        decoded = text.decode(errors="replace")
+        return "".join(char if char.isprintable() else "\ufffd" for char in decoded)
 
     def _tensor(self, source: Any, index: int) -> Tensor:
         name = self._text(source.Name())

@@ -34,6 +34,7 @@ MAX_SHIFT = 30
 SUM_LEFT_SHIFT = 20
 """Headroom bits of ADD and SUB for int8."""
 INT8_MIN, INT8_MAX = -128, 127
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,9 @@ def activation_range(activation: Activation, output: Quantization) -> tuple[int,
     """
 
     def quantized(bound: float) -> int:
-        ratio = float(np.float32(bound) / np.float32(output.scale))
+        with np.errstate(over="ignore"):
+            ratio = float(np.float32(bound) / np.float32(output.scale))
+        ratio = min(max(ratio, -_LARGEST), _LARGEST)
         return output.zero_point + int(math.copysign(math.floor(abs(ratio) + 0.5), ratio))
 
     low, high = {
@@ -77,6 +80,11 @@ def activation_range(activation: Activation, output: Quantization) -> tuple[int,
     )
 
 
+def _fixed(ratio: float) -> tuple[int, int]:
+    """Return multiplier and shift of a ratio, which can be infinite: its shift is refused."""
+    return quantize_multiplier(min(ratio, _LARGEST))
+
+
 def channel_scales(
     inputs: Quantization, weights: Quantization, output: Quantization, channels: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -88,8 +96,9 @@ def channel_scales(
     uint8, GetQuantizedConvolutionMultipler: only the product is of float32. Shifts can exceed
     `MAX_SHIFT`; `kiwicha.compiler.check` refuses them.
     """
-    products = (inputs.factor * scale for scale in weights.scales)
-    per_scale = [quantize_multiplier(float(product) / output.scale) for product in products]
+    with np.errstate(over="ignore"):
+        products = [float(inputs.factor * scale) for scale in weights.scales]
+    per_scale = [_fixed(product / output.scale) for product in products]
     if len(per_scale) == 1:
         per_scale *= channels
     pairs = np.array(per_scale, np.int32).reshape(-1, 2)
@@ -125,7 +134,8 @@ def product_scale(a: Quantization, b: Quantization, output: Quantization) -> Sca
     Ref: tensorflow/lite/micro/kernels/mul_common.cc, CalculateOpDataMul; for uint8
     tensorflow/lite/kernels/mul.cc.
     """
-    return Scale(*quantize_multiplier(float(a.factor * b.factor / output.factor)))
+    with np.errstate(over="ignore"):
+        return Scale(*_fixed(float(a.factor * b.factor / output.factor)))
 
 
 def ratio_scale(inputs: Quantization, output: Quantization) -> Scale:
@@ -136,7 +146,8 @@ def ratio_scale(inputs: Quantization, output: Quantization) -> Scale:
     Ref: tensorflow/lite/micro/kernels/{reduce_common,prelu_common}.cc; for uint8
     tensorflow/lite/kernels/activations.cc.
     """
-    return Scale(*quantize_multiplier(float(inputs.factor / output.factor)))
+    with np.errstate(over="ignore"):
+        return Scale(*_fixed(float(inputs.factor / output.factor)))
 
 
 def mean_scale(inputs: Quantization, output: Quantization, count: int) -> Scale:

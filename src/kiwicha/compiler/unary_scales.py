@@ -1,7 +1,7 @@
 """Fixed-point parameters of operators with one input, as TensorFlow Lite Micro evaluates them.
 
 Like those of `kiwicha.compiler.scales`, products and quotients are in double, but those of
-uint8 models where they are said to be factors.
+uint8 models where they are said to be factors. They can be infinite, which rules refuse.
 """
 
 import math
@@ -33,7 +33,8 @@ def leaky_ratio(inputs: Quantization, output: Quantization, alpha: float) -> flo
     -----
     Ref: tensorflow/lite/micro/kernels/leaky_relu_common.cc, CalculateOpDataLeakyRelu.
     """
-    return float(inputs.factor * np.float32(alpha) / output.factor)
+    with np.errstate(over="ignore"):
+        return float(inputs.factor * np.float32(alpha) / output.factor)
 
 
 def rescaling_ratio(inputs: Quantization, output: Quantization) -> float:
@@ -43,7 +44,8 @@ def rescaling_ratio(inputs: Quantization, output: Quantization) -> float:
 
 def relu_ratio(inputs: Quantization, output: Quantization) -> float:
     """Return the scale of RELU, and of the positive inputs of LEAKY_RELU."""
-    return float(inputs.factor / output.factor)
+    with np.errstate(over="ignore"):
+        return float(inputs.factor / output.factor)
 
 
 def function_scale(inputs: Quantization) -> Scale:
