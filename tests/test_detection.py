@@ -1,18 +1,22 @@
 """Boxes of detectors against LiteRT, of random models and of a photograph."""
 
+import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from flatbuffers import flexbuffers
 from PIL import Image
-from support import oracle, requirements
+from support import oracle, random_models, requirements
 from support.tflite_builder import ModelBuilder
 
-from kiwicha import Interpreter
+from kiwicha import Interpreter, tools
 from kiwicha.compiler import compile_stages
 from kiwicha.errors import ModelError, UnsupportedModelError
 from kiwicha.isa_program import DType
+from kiwicha.library import library, metadata
 
 OPTIONS: dict[str, Any] = {
     "max_detections": 8,
@@ -28,34 +32,53 @@ OPTIONS: dict[str, Any] = {
 BOXES = 40
 
 
-def detector(seed: int, options: bytes | None = None, **changes: Any) -> oracle.Case:
-    """Give a model that makes boxes from its two inputs."""
+def detector(
+    seed: int,
+    options: bytes | None = None,
+    dtype: type[np.generic] = np.uint8,
+    *,
+    is_float: bool = False,
+    **changes: Any,
+) -> oracle.Case:
+    """Give a model that makes boxes from its two inputs, through float32 or not."""
     rng = np.random.default_rng(seed)
     settings = OPTIONS | changes
     builder = ModelBuilder()
     scores = settings["num_classes"] + int(rng.integers(0, 2))
     shapes = (1, BOXES, 4), (1, BOXES, scores)
-    parameters = {"scale": 0.08, "zero_point": 120}, {"scale": 1 / 256, "zero_point": 0}
+    lowest = int(np.iinfo(dtype).min)
+    parameters = (
+        {"scale": 0.08, "zero_point": lowest + 120},
+        {"scale": 1 / 256, "zero_point": lowest},
+    )
     pairs = [
         (
-            builder.tensor((1, shape[1] * shape[2]), np.uint8, **quantization),
-            builder.tensor(shape, np.uint8, **quantization),
+            builder.tensor((1, shape[1] * shape[2]), dtype, **quantization),
+            builder.tensor(shape, dtype, **quantization),
         )
         for shape, quantization in zip(shapes, parameters, strict=True)
     ]
     for (source, target), shape in zip(pairs, shapes, strict=True):
         builder.operator("RESHAPE", [source], [target], newShape=np.array(shape, np.int32))
+    operands = [target for _, target in pairs]
     anchors = rng.integers(20, 250, (BOXES, 4)).astype(np.uint8)
-    constant = builder.tensor((BOXES, 4), np.uint8, scale=0.006, zero_point=3, data=anchors)
+    if is_float:
+        floats = [builder.tensor(shape, np.float32) for shape in shapes]
+        for source, target in zip(operands, floats, strict=True):
+            builder.operator("DEQUANTIZE", [source], [target])
+        values = (anchors * np.float32(0.00607)).astype(np.float32)
+        operands = [*floats, builder.tensor((BOXES, 4), np.float32, data=values)]
+    else:
+        constant = builder.tensor((BOXES, 4), np.uint8, scale=0.006, zero_point=3, data=anchors)
+        operands.append(constant)
     outputs = [builder.tensor((), np.float32) for _ in range(4)]
-    operands = [*(target for _, target in pairs), constant]
     builder.operator("CUSTOM:TFLite_Detection_PostProcess", operands, outputs, **settings)
     if options is not None:
         builder._operators[-1].customOptions = np.frombuffer(options, np.uint8)
     # Few different scores: the order of equal ones counts, too.
-    values = rng.integers(0, 256, shapes[0]), rng.integers(0, 12, shapes[1]) * 23
+    drawn = rng.integers(0, 256, shapes[0]), rng.integers(0, 12, shapes[1]) * 23
     model = builder.build([source for source, _ in pairs], outputs)
-    return oracle.Case(model, tuple(v.astype(np.uint8).reshape(1, -1) for v in values))
+    return oracle.Case(model, tuple((v + lowest).astype(dtype).reshape(1, -1) for v in drawn))
 
 
 def interpreted(model: bytes, inputs: tuple[Any, ...], **options: Any) -> list[Any]:
@@ -69,9 +92,18 @@ def interpreted(model: bytes, inputs: tuple[Any, ...], **options: Any) -> list[A
     return [interpreter.get_tensor(d["index"]) for d in details]
 
 
+KINDS = pytest.mark.parametrize(
+    ("dtype", "is_float"), [(np.uint8, False), (np.uint8, True), (np.int8, True)]
+)
+
+
+@KINDS
 @pytest.mark.parametrize("threshold", [1e-8, 0.2, 0.99])
-def test_random_detectors(threshold: float) -> None:
-    cases = [detector(seed, nms_score_threshold=threshold) for seed in range(12)]
+def test_random_detectors(threshold: float, dtype: type[np.generic], is_float: bool) -> None:
+    cases = [
+        detector(seed, None, dtype, is_float=is_float, nms_score_threshold=threshold)
+        for seed in range(12)
+    ]
     for case, answer in zip(cases, oracle.ask(cases, oracle.LITERT), strict=True):
         assert answer.outputs is not None, answer.error
         found = interpreted(case.model, case.inputs)
@@ -99,16 +131,74 @@ def test_a_program_gives_what_the_step_reads() -> None:
     assert [t.shape[1] for t in compilation.program.outputs] == [BOXES] * 2
 
 
-def test_other_detectors_are_refused() -> None:
-    for changes in (
-        {"use_regular_nms": True},
-        {"num_classes": 9},
-        {"nms_iou_threshold": 0.0},
-        {"max_classes_per_detection": 2},
-    ):
-        options = bytes(flexbuffers.Dumps(OPTIONS | changes))
-        with pytest.raises(UnsupportedModelError, match="TFLite_Detection_PostProcess"):
-            compile_stages(detector(0, options).model, "baseline")
+@KINDS
+def test_a_library_holds_what_the_step_needs(
+    dtype: type[np.generic], is_float: bool, tmp_path: Path
+) -> None:
+    model = detector(0, None, dtype, is_float=is_float).model
+    compilation = compile_stages(model, "baseline")
+    detection = compilation.detection
+    assert detection is not None
+    files = library("a b", compilation, model)
+    said = json.loads(files["metadata.json"])["last_step"]
+    assert said["operator"] == "TFLite_Detection_PostProcess"
+    assert said["settings"] == OPTIONS
+    zero_point = 120 if dtype is np.uint8 else -8
+    box = {"output": 0, "scale": float(np.float32(0.08)), "zero_point": zero_point}
+    assert said["box_encodings"] == box
+    assert said["anchors"] == {"file": "model/a b_detection.c", "shape": [BOXES, 4]}
+    assert "last step, on the host: TFLite_Detection_PostProcess of output 0" in (
+        files["a b.txt"].decode()
+    )
+    for name in ("a b_detection.h", "a b_detection.c"):
+        (tmp_path / name).write_bytes(files[f"model/{name}"])
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\n#include "a b_detection.h"\n'
+        "int main(void) { return fwrite(a_b_anchors, 16, A_B_ANCHORS, stdout) != A_B_ANCHORS || "
+        "A_B_MAX_DETECTIONS != 8u || A_B_H_SCALE != 5.0f; }"
+    )
+    sources = [word for path in sorted(tmp_path.glob("*.c")) for word in ("-x", "c", path)]
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+    command = [*tools.cxx().command, *flags, "-o", tmp_path / "main", *sources]
+    subprocess.run(list(map(str, command)), check=True)
+    done = subprocess.run(tmp_path / "main", capture_output=True, check=True)
+    read = np.frombuffer(done.stdout, np.float32).reshape(BOXES, 4)
+    np.testing.assert_array_equal(read, detection.anchors)
+
+
+def test_other_models_have_no_last_step() -> None:
+    model = random_models.network(5).model
+    compilation = compile_stages(model, "baseline")
+    assert metadata("m", compilation, model)["last_step"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"use_regular_nms": True}, "use_regular_nms must be false, not true: "),
+        ({"num_classes": 9}, r"scores must have shape \[1, 40, 9 or 10\] for num_classes 9, not "),
+        ({"num_classes": 0}, "num_classes must be at least 1, not 0"),
+        ({"max_detections": 0}, "max_detections must be at least 1, not 0"),
+        ({"nms_iou_threshold": 0.0}, "nms_iou_threshold must be more than 0, at most 1, not 0.0"),
+        ({"max_classes_per_detection": 2}, "max_classes_per_detection must be 1, not 2"),
+        ({"x_scale": 0.0}, "x_scale must not be 0"),
+    ],
+)
+def test_other_settings_are_refused_by_name(changes: dict[str, Any], text: str) -> None:
+    options = bytes(flexbuffers.Dumps(OPTIONS | changes))
+    with pytest.raises(UnsupportedModelError, match=f"TFLite_Detection_PostProcess: .*{text}"):
+        compile_stages(detector(0, options).model, "baseline")
+
+
+def test_an_int8_detector_needs_dequantize() -> None:
+    with pytest.raises(UnsupportedModelError) as caught:
+        compile_stages(detector(0, None, np.int8).model, "baseline")
+    text = (
+        "box encodings must be quantized uint8, or float32 from a DEQUANTIZE right before it, "
+        "not int8; quantize the network up to here"
+    )
+    assert text in str(caught.value)
+    assert "installed package" not in str(caught.value)
 
 
 @pytest.mark.parametrize("options", [b"", b"\x00", b"not a flexbuffer", flexbuffers.Dumps({})])

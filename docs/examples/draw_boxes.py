@@ -4,12 +4,14 @@
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
 
+from kiwicha.errors import KiwichaError
 from kiwicha.interpreter import TARGETS, Interpreter
 
 LEAST_SCORE = 0.5
@@ -53,4 +55,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (KiwichaError, OSError) as error:
+        sys.exit(f"draw_boxes: {error}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DETECTION_NAME", "Detection", "Found", "Settings", "dequantized"]
+__all__ = ["DETECTION_NAME", "Detection", "Floats", "Found", "Settings", "dequantized"]
 
 Floats = NDArray[np.float32]
 DETECTION_NAME = "TFLite_Detection_PostProcess"
@@ -86,9 +86,9 @@ class Detection:
     anchors : float32 [boxes, 4]
         Centre (y, x), height and width of each box's anchor.
     box_scale, box_zero_point : float, int
-        Of the encodings, uint8.
+        Of the encodings, uint8 or int8.
     score_scale, score_zero_point : float, int
-        Of the scores, uint8.
+        Of the scores, uint8 or int8.
     settings : Settings
         Options.
     """
@@ -100,14 +100,14 @@ class Detection:
     score_zero_point: int
     settings: Settings
 
-    def find(self, encodings: NDArray[np.uint8], scores: NDArray[np.uint8]) -> Found:
+    def find(self, encodings: NDArray[Any], scores: NDArray[Any]) -> Found:
         """Return what is in a picture.
 
         Parameters
         ----------
-        encodings : uint8 [1, boxes, 4 or more]
+        encodings : uint8 or int8 [1, boxes, 4 or more]
             Position and size of each box against its anchor.
-        scores : uint8 [1, boxes, classes]
+        scores : uint8 or int8 [1, boxes, classes]
             Score of each class; the first one may be that of the background.
 
         Notes
@@ -131,7 +131,7 @@ class Detection:
             found.scores[0, first : first + each] = points[box, classes]
         return found
 
-    def _decoded(self, encodings: NDArray[np.uint8]) -> Floats:
+    def _decoded(self, encodings: NDArray[Any]) -> Floats:
         """Return top, left, bottom and right of all boxes; single steps are rounded to float32."""
         real = dequantized(encodings[:, :CORNERS], self.box_scale, self.box_zero_point)
         relative = real.astype(np.float64) / np.array(self.settings.scales, np.float32)

@@ -16,6 +16,7 @@ from kiwicha.compiler import Compilation
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.compiler.listing import listing, shape_text
 from kiwicha.compiler.reasons import engine_refusals, on_cpu
+from kiwicha.detection_files import detection_files, detection_metadata, detection_text
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import FOLDER, runtime_headers, runtime_sources
 from kiwicha.program import IoTensor, Program
@@ -64,14 +65,15 @@ def library(name: str, compilation: Compilation, source: bytes) -> dict[str, byt
     Returns
     -------
     dict of str to bytes
-        Contents by path: ``metadata.json``, the Program, its listing, ``model/NAME.[ch]``, and in
-        ``runtime/`` and ``kernels/`` the C sources that execute it, with ``kiwicha_isa.h``; those
-        of custom operators are ``kernels/custom_FUNCTION.c``.
+        Contents by path: ``metadata.json``, the Program, its listing, ``model/NAME.[ch]``, of a
+        detector also ``model/NAME_detection.[ch]``, and in ``runtime/`` and ``kernels/`` the C
+        sources that execute it, with ``kiwicha_isa.h``; those of custom operators are
+        ``kernels/custom_FUNCTION.c``.
     """
     program = compilation.program
     files = {
         f"{name}.kiwicha": program.to_bytes(),
-        f"{name}.txt": f"{listing(program, engine_refusals(compilation))}\n".encode(),
+        f"{name}.txt": f"{_listing(compilation)}\n".encode(),
         HEADER_NAME: header(program.config).encode(),
     }
     files |= {f"model/{path}": raw for path, raw in model_files(name, program).items()}
@@ -81,6 +83,9 @@ def library(name: str, compilation: Compilation, source: bytes) -> dict[str, byt
         if path.is_relative_to(FOLDER)
     }
     files |= _custom_files()
+    if compilation.detection is not None:
+        more = detection_files(name, _symbol(name), compilation.detection)
+        files |= {f"model/{path}": raw for path, raw in more.items()}
     sums = {path: hashlib.sha256(raw).hexdigest() for path, raw in sorted(files.items())}
     described = {**metadata(name, compilation, source), "files": sums}
     return {METADATA_NAME: f"{json.dumps(described, indent=2)}\n".encode(), **files}
@@ -96,9 +101,10 @@ def metadata(name: str, compilation: Compilation, source: bytes) -> dict[str, An
         ``config_hash``; ``memory`` in bytes (``program``, of it ``constants``, and ``arena``);
         ``macs``; ``predicted_cycles`` of an inference, null for a configuration without an engine;
         ``inputs`` and ``outputs``; ``operators``, how many by name and by what executes them;
-        ``on_cpu``, layers of operators that the engine has, and why they are not on it.
+        ``on_cpu``, layers of operators that the engine has, and why they are not on it;
+        ``last_step``, what the host does with a detector's outputs, null if there is nothing.
     """
-    program = compilation.program
+    program, detection = compilation.program, compilation.detection
     operators: dict[str, dict[str, int]] = {}
     for layer in program.layers:
         places = operators.setdefault(layer.operator, {})
@@ -121,6 +127,7 @@ def metadata(name: str, compilation: Compilation, source: bytes) -> dict[str, An
         "outputs": [_described(tensor) for tensor in program.outputs],
         "operators": operators,
         "on_cpu": on_cpu(compilation),
+        "last_step": None if detection is None else detection_metadata(name, detection),
     }
 
 
@@ -145,6 +152,15 @@ def pack(files: Mapping[str, bytes], folder: str) -> bytes:
             entry.size = len(raw)
             archive.addfile(entry, io.BytesIO(raw))
     return packed.getvalue()
+
+
+def _listing(compilation: Compilation) -> str:
+    detection = compilation.detection
+    return listing(
+        compilation.program,
+        engine_refusals(compilation),
+        last_step="" if detection is None else detection_text(detection),
+    )
 
 
 def _custom_files() -> dict[str, bytes]:

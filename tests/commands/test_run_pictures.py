@@ -32,6 +32,19 @@ def test_the_answer_is_that_of_litert(
     assert out.splitlines()[-1] == f"answer: military uniform ({score:.1f} %)"
 
 
+def test_boxes_of_no_detector_are_refused_in_a_line(tmp_path: Path) -> None:
+    script = REPOSITORY / "docs" / "examples" / "draw_boxes.py"
+    model = tmp_path / "m.tflite"
+    model.write_bytes(b"no model")
+    done = subprocess.run(
+        [sys.executable, script, model, "a.png"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("draw_boxes: ")
+    assert "the file must be a TFLite model" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_boxes_are_drawn(zoo_model, tmp_path: Path) -> None:
     photograph = requirements.find_in_models("inputs/cat.bmp")
     boxes = tmp_path / "boxes.png"

@@ -261,8 +261,9 @@ def found_objects(job: Job, output: bytes) -> list[str]:
     detection = job.compilation.detection
     if detection is None:
         return []
-    raw = np.frombuffer(output, np.uint8)
-    size = job.program.outputs[0].ref.bytes
+    first = job.program.outputs[0]
+    raw = np.frombuffer(output, reference.NUMPY_TYPES[first.dtype])
+    size = first.ref.bytes
     shapes = (tensor.shape for tensor in job.program.outputs)
     parts = (part.reshape(shape) for part, shape in zip(np.split(raw, [size]), shapes, strict=True))
     found = detection.find(*parts)

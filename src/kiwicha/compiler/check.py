@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from kiwicha.compiler.detach import DETECTION_RULE
+from kiwicha.compiler.detach import NAME as DETECTION
 from kiwicha.compiler.graph import Graph, Operator, Tensor
 from kiwicha.compiler.image_rules import IMAGE_SHAPE_RULES
 from kiwicha.compiler.lower_custom import CUSTOM_RULE, custom_problems
@@ -62,7 +64,7 @@ def support_rules() -> list[tuple[str, tuple[str, ...]]]:
     """Return every rule's text and the operators it is for; () means the whole model."""
     rules: list[tuple[str, tuple[str, ...]]] = [(rule_text(check), ()) for check in MODEL_RULES]
     rules.append((rule_text(is_a_known_operator), ()))
-    rules.append((CUSTOM_RULE, ()))
+    rules += [(CUSTOM_RULE, ()), (DETECTION_RULE, (DETECTION,))]
     rules += [(item.text, item.operators) for group in OPERATOR_RULE_GROUPS for item in group]
     return rules
 
@@ -108,7 +110,8 @@ def _findings(graph: Graph) -> list[Finding]:
 
 def _operator_problems(graph: Graph, operator: Operator) -> Iterator[tuple[str, Problem]]:
     if operator.name.startswith(MODEL_PREFIX):
-        yield from ((CUSTOM_RULE, problem) for problem in custom_problems(graph, operator))
+        rule = DETECTION_RULE if operator.name == DETECTION else CUSTOM_RULE
+        yield from ((rule, problem) for problem in custom_problems(graph, operator))
         return
     for problem in is_a_known_operator(operator):
         yield rule_text(is_a_known_operator), problem

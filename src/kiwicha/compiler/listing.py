@@ -9,7 +9,9 @@ from kiwicha.program import IoTensor, Program
 __all__ = ["listing", "note_lines", "shape_text"]
 
 
-def listing(program: Program, notes: Mapping[int, str] | None = None) -> str:
+def listing(
+    program: Program, notes: Mapping[int, str] | None = None, *, last_step: str = ""
+) -> str:
     """Return a Program as text: tensors, layers and steps with all parameters.
 
     Parameters
@@ -18,8 +20,10 @@ def listing(program: Program, notes: Mapping[int, str] | None = None) -> str:
         For any configuration.
     notes : mapping of int to str, optional
         Why layers are on the CPU, by their position: lines under the table of layers.
+    last_step : str
+        What the host does with the outputs: another line there.
     """
-    return "\n".join(_lines(program, notes or {}))
+    return "\n".join(_lines(program, notes or {}, last_step))
 
 
 def note_lines(program: Program, notes: Mapping[int, str]) -> list[str]:
@@ -33,7 +37,7 @@ def shape_text(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "scalar"
 
 
-def _lines(program: Program, notes: Mapping[int, str]) -> Iterator[str]:
+def _lines(program: Program, notes: Mapping[int, str], last_step: str) -> Iterator[str]:
     yield f"configuration {_config(program)}"
     yield (
         f"{len(program.to_bytes())} bytes, {len(program.constants)} of them constants; "
@@ -51,6 +55,8 @@ def _lines(program: Program, notes: Mapping[int, str]) -> Iterator[str]:
             f"{layer.macs:10}  {layer.where.text}"
         )
     yield from note_lines(program, notes)
+    if last_step:
+        yield last_step
     for number, step in enumerate(program.steps):
         yield ""
         layer = program.layers[step.layer]

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from kiwicha import custom
+from kiwicha.compiler.detach import NAME as DETECTION
+from kiwicha.compiler.detach import detection_problems
 from kiwicha.compiler.graph import Graph, Operator, Tensor, TensorType
 from kiwicha.compiler.layers import Layer
 from kiwicha.compiler.rules import Problem
@@ -30,6 +32,9 @@ _DTYPES: dict[TensorType, "np.dtype[Any]"] = {
 def custom_problems(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Yield what is wrong with a custom operator; nothing if it is supported."""
     definition = custom.find(operator.name)
+    if definition is None and operator.name == DETECTION:
+        yield from map(Problem, detection_problems(graph, operator))
+        return
     if definition is None:
         known = ", ".join(item.name for item in custom.operators()) or "none"
         yield Problem(
