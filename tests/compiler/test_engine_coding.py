@@ -9,7 +9,7 @@ from support import random_models
 from support.requirements import REPOSITORY
 
 from kiwicha import codec, isa, zoo
-from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.compiler import compile_model, compile_stages, engine_coding
 from kiwicha.compiler.cpu_costs import cpu_cycles
 from kiwicha.compiler.cycles import predict_list, predict_program
 from kiwicha.compiler.engine_coding import with_coded_streams
@@ -83,6 +83,17 @@ def test_cycles_are_not_spent_for_size(macs: int) -> None:
             slower += cycles(small, macs) > cycles(fast, macs)
     # Else both goals were the same thing.
     assert smaller
+    assert slower
+
+
+def test_size_does_not_take_a_list_past_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    slower = 0
+    for raw in (item for seed in range(6) for item in schedules(seed, 64)):
+        bound = cycles(raw, 64)
+        slower += cycles(with_coded_streams(raw, 64, Goal.SIZE), 64) > bound
+        with monkeypatch.context() as patch:
+            patch.setattr(engine_coding, "MAX_LIST_CYCLES", bound)
+            assert cycles(with_coded_streams(raw, 64, Goal.SIZE), 64) <= bound
     assert slower
 
 

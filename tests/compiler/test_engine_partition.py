@@ -8,7 +8,10 @@ from support import random_models
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_model, compile_stages, engine_choice, engine_schedule
+from kiwicha.compiler.cycles import predict_program
+from kiwicha.compiler.reasons import engine_refusals
 from kiwicha.isa import ALL_CONFIGS, ENGINE_CONFIGS, Config
+from kiwicha.isa_engine import ENGINE_WATCHDOG_CYCLES
 from kiwicha.isa_program import Kernel, Where
 from kiwicha.sim import reference
 
@@ -161,6 +164,46 @@ def test_a_layer_of_too_many_stripes_stays_with_the_cpu(monkeypatch: pytest.Monk
     assert step.params.job_count > 4
     limit_jobs(monkeypatch)
     assert [layer.where for layer in compile_model(raw, "small").layers] == [SIMD]
+
+
+def list_cycles(raw: bytes, config: str) -> list[int]:
+    return [cycles for cycles, _ in predict_program(compile_model(raw, config))[1].values()]
+
+
+def test_lists_end_long_before_the_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 2 * engine_schedule.MAX_LIST_CYCLES <= ENGINE_WATCHDOG_CYCLES
+    layers = Layers(1, 16, 16, 8)
+    for _ in range(9):
+        layers.conv(8)
+    raw = layers.build()
+    (whole,) = list_cycles(raw, "64")
+    monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", whole // 2)
+    assert places(raw) == [ENGINE] * 9
+    assert max(list_cycles(raw, "64")) <= whole // 2
+
+
+def test_a_cascade_too_long_for_a_list_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    for known in (ALL_CONFIGS, ENGINE_CONFIGS):
+        monkeypatch.setitem(known, "small", Config("small", True, "", 64, 8192))
+    raw = Layers(1, 64, 64, 8).conv(16).conv(16).conv(8).build()
+    (item,) = compile_stages(raw, "small").tiles
+    assert item.schedule is not None
+    assert len(item.schedule.passed) == 2
+    (whole,) = list_cycles(raw, "small")
+    monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", whole * 3 // 4)
+    program = compile_model(raw, "small")
+    assert [layer.where for layer in program.layers] == [ENGINE] * 3
+    assert max(list_cycles(raw, "small")) <= whole * 3 // 4
+
+
+def test_a_layer_too_long_for_a_list_stays_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = Layers(1, 16, 16, 8).conv(8).conv(64).build()
+    assert places(raw) == [ENGINE, ENGINE]
+    monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", 2000)
+    assert places(raw) == [ENGINE, SIMD]
+    assert engine_refusals(compile_stages(raw, "64")) == {
+        1: "it takes more than 100,000,000 cycles, half of what the watchdog allows"
+    }
 
 
 def test_the_cpu_alone_has_no_runs() -> None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from kiwicha.codec import Shape, encode
 from kiwicha.compiler.cycles import predict_list
+from kiwicha.compiler.engine_run import MAX_LIST_CYCLES
 from kiwicha.compiler.engine_schedule import Schedule
 from kiwicha.engine_packing import stream_shape
 from kiwicha.goal import Goal
@@ -22,9 +23,10 @@ def with_coded_streams(
 ) -> Schedule:
     """Return a schedule in which streams are coded where that serves the goal.
 
-    Streams that would not be shorter stay as they are. With `Goal.SIZE` all others are coded. With
-    `Goal.CYCLES` each of them, those that save most first, if the list then takes no longer even
-    with a decoder that is a quarter slower; but not the list's first, which no job hides.
+    Streams that would not be shorter stay as they are. With `Goal.SIZE` all others are coded if the
+    list then ends in time. With `Goal.CYCLES`, or if it does not, each of them, those that save
+    most first, if the list then takes no longer even with a decoder that is a quarter slower; but
+    not the list's first, which no job hides.
 
     Parameters
     ----------
@@ -38,9 +40,12 @@ def with_coded_streams(
         As `kiwicha.isa.Config.requantizer_cycles`.
     """
     coded = _coded_streams(schedule, macs)
-    if goal is Goal.CYCLES:
-        coded = _without_loss(schedule, macs, coded, requantizer_cycles)
-    return _with_streams(schedule, coded)
+    if goal is Goal.SIZE:
+        found = _with_streams(schedule, coded)
+        transfers = [planned.transfer for planned in found.transfers]
+        if predict_list(found.jobs, transfers, macs, requantizer_cycles)[0] <= MAX_LIST_CYCLES:
+            return found
+    return _with_streams(schedule, _without_loss(schedule, macs, coded, requantizer_cycles))
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,7 @@ from kiwicha.compiler.engine_bounds import NARROW_BITS, largest_sum
 from kiwicha.compiler.engine_forms import forms
 from kiwicha.compiler.engine_layers import EngineLayer, Window, padded, run_shape
 from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
-from kiwicha.compiler.engine_run import DoesNotFitError, Run
+from kiwicha.compiler.engine_run import MAX_LIST_CYCLES, DoesNotFitError, Run, TooSlowError
 from kiwicha.compiler.engine_schedule import schedule
 from kiwicha.compiler.layers import Layer, Network, weights_of
 from kiwicha.compiler.lower_engine import engine_layer, window_of
@@ -58,9 +58,12 @@ def _trouble(layer: EngineLayer, config: Config) -> str:
             Run((layer,), frozenset(layer.inputs), frozenset()),
             config.engine_macs,
             config.scratchpad_bytes,
+            config.requantizer_cycles,
         )
     except DoesNotFitError:
         return f"no stripe of its tensors fits {memory}"
+    except TooSlowError:
+        return f"it takes more than {MAX_LIST_CYCLES:,} cycles, half of what the watchdog allows"
     odd = next((c for c in (layer.output_channels, layer.window.channels) if c != padded(c)), None)
     if odd is None:
         return f"with its neighbours it does not fit {memory}"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Set
 from kiwicha.compiler.engine_compose import compose_tables
 from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_packed import packed_if_faster
-from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError
+from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError, TooSlowError
 from kiwicha.compiler.engine_schedule import Schedule, schedule
 from kiwicha.compiler.layers import Layer, Network
 from kiwicha.compiler.lower_engine import engine_layer
@@ -18,8 +18,8 @@ def partition(network: Network, config: Config, *, has_tables: bool = False) -> 
     """Return the runs of the engine, in order; all other layers are for the CPU.
 
     A run ends at a layer of the CPU, where one tensor becomes part of another, or where its list
-    would have too many jobs. A layer that the
-    engine could do stays with the CPU if it does not fit the scratchpad, or if pixels with padding
+    would have too many jobs or cycles. A layer that the engine could do stays with the CPU if it
+    does not fit the scratchpad, if it alone takes longer than a list may, or if pixels with padding
     between them would meet somebody who wants them dense.
 
     Parameters
@@ -52,9 +52,14 @@ def partition(network: Network, config: Config, *, has_tables: bool = False) -> 
                 key = run.layers, run.loads, run.stores
                 try:
                     if key not in known:
-                        known[key] = schedule(run, config.engine_macs, config.scratchpad_bytes)
+                        known[key] = schedule(
+                            run,
+                            config.engine_macs,
+                            config.scratchpad_bytes,
+                            config.requantizer_cycles,
+                        )
                     schedules.append(known[key])
-                except DoesNotFitError as error:
+                except (DoesNotFitError, TooSlowError) as error:
                     refused.add(error.position)
                 except TooLongError as error:
                     cuts.update(error.positions)

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kiwicha.compiler.engine_layers import EngineLayer, padded
+from kiwicha.isa_engine import ENGINE_WATCHDOG_CYCLES
 
-__all__ = ["DoesNotFitError", "Run", "TooLongError"]
+__all__ = ["MAX_LIST_CYCLES", "DoesNotFitError", "Run", "TooLongError", "TooSlowError"]
+
+MAX_LIST_CYCLES = ENGINE_WATCHDOG_CYCLES // 2
+"""Predicted cycles of a list, at most: slower memory than predicted is no reason to end it."""
 
 
 class DoesNotFitError(Exception):
@@ -17,8 +21,16 @@ class DoesNotFitError(Exception):
         self.position = position
 
 
+class TooSlowError(Exception):
+    """A layer alone takes more cycles than a list may."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"layer {position} takes more than {MAX_LIST_CYCLES} cycles")
+        self.position = position
+
+
 class TooLongError(Exception):
-    """A run has more jobs than a list can have; layers with which others can begin."""
+    """A run has more jobs or cycles than a list can have; layers with which others can begin."""
 
     def __init__(self, positions: Sequence[int]) -> None:
         super().__init__(f"the list must be cut at layers {list(positions)}")

@@ -5,17 +5,19 @@ stripes of them ever exist. The transfer of one stripe runs beside the arithmeti
 """
 
 import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kiwicha.compiler.cycles import predict_list
 from kiwicha.compiler.engine_cascade import Choice
 from kiwicha.compiler.engine_choice import Chooser
 from kiwicha.compiler.engine_events import Compute, Event, Transfer, waits
 from kiwicha.compiler.engine_jobs import Part, engine_job, weight_stream
 from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_plan import Plan
-from kiwicha.compiler.engine_run import Run, TooLongError
+from kiwicha.compiler.engine_run import MAX_LIST_CYCLES, Run, TooLongError, TooSlowError
 from kiwicha.compiler.placement import Buffer, place, top_of
 from kiwicha.isa_engine import MAX_JOBS, TRANSFER_FLAG, EngineJob, EngineTransfer
 
@@ -92,7 +94,7 @@ class Schedule:
         return b"".join([*parts, self.streams])
 
 
-def schedule(run: Run, macs: int, scratchpad_bytes: int) -> Schedule:
+def schedule(run: Run, macs: int, scratchpad_bytes: int, requantizer_cycles: int = 1) -> Schedule:
     """Return a schedule of a run.
 
     Parameters
@@ -103,25 +105,31 @@ def schedule(run: Run, macs: int, scratchpad_bytes: int) -> Schedule:
         Products per cycle.
     scratchpad_bytes : int
         Capacity.
+    requantizer_cycles : int
+        As `kiwicha.isa.Config.requantizer_cycles`.
 
     Raises
     ------
     DoesNotFitError
         If a layer does not fit; names it.
     TooLongError
-        If there are too many jobs; names layers at which to cut.
+        If there are too many jobs or cycles; names layers at which to cut.
+    TooSlowError
+        If a layer alone takes too many cycles; names it.
     """
     chooser = Chooser(run, macs)
     spared: Counter[int] = Counter()
     while True:
         choice = chooser.choose(scratchpad_bytes, spared)
         if sum(stage.jobs for stage in choice.stages) > MAX_JOBS:
-            raise _too_long(choice)
+            raise TooLongError(_cuts(choice, [stage.jobs for stage in choice.stages], MAX_JOBS))
         plan = Plan(run, choice)
         buffers = plan.buffers
         offsets = place(buffers, capacity=scratchpad_bytes)
         if top_of(buffers, offsets) <= scratchpad_bytes:
-            return _finished(run, macs, choice, plan.events, buffers, offsets)
+            found = _finished(run, macs, choice, plan.events, buffers, offsets)
+            _require_in_time(found, choice, macs, requantizer_cycles)
+            return found
         for number in _crowded(run, plan.events, buffers, offsets, scratchpad_bytes):
             spared[number] += scratchpad_bytes // _SHRINK
 
@@ -182,18 +190,35 @@ def _finished(
     )
 
 
-def _too_long(choice: Choice) -> TooLongError:
-    """Return where a list that is too long is to be cut: between cascades, which never are."""
+def _require_in_time(found: Schedule, choice: Choice, macs: int, requantizer_cycles: int) -> None:
+    """Refuse a list that the watchdog could end."""
+    transfers = [planned.transfer for planned in found.transfers]
+    total, jobs = predict_list(found.jobs, transfers, macs, requantizer_cycles)
+    if total <= MAX_LIST_CYCLES:
+        return
+    last_jobs = itertools.accumulate(stage.jobs for stage in choice.stages)
+    ends = [0, *(jobs[count - 1].end for count in last_jobs)]
+    cycles = [end - start for start, end in itertools.pairwise(ends)]
+    cuts = _cuts(choice, cycles, MAX_LIST_CYCLES)
+    for stage, taken in zip(choice.stages, cycles, strict=True):
+        if taken > MAX_LIST_CYCLES:
+            cuts += [layer.position for layer in stage.cascade.layers[1:]]
+    if not cuts:
+        raise TooSlowError(choice.stages[-1].cascade.layers[0].position)
+    raise TooLongError(cuts)
+
+
+def _cuts(choice: Choice, sizes: Sequence[int], limit: int) -> list[int]:
+    """Return where a list is to be cut, given what each cascade adds to it: between cascades."""
     cuts = []
-    jobs = 0
-    # Between the cuts the choice can become another one, of more jobs.
-    limit = MAX_JOBS - MAX_JOBS // 8
-    for number, stage in enumerate(choice.stages):
-        jobs += stage.jobs
-        if jobs > limit and number:
+    total = 0
+    for number, (stage, size) in enumerate(zip(choice.stages, sizes, strict=True)):
+        total += size
+        # Between the cuts the choice can become another one, of more.
+        if total > limit - limit // 8 and number:
             cuts.append(stage.cascade.layers[0].position)
-            jobs = stage.jobs
-    return TooLongError(cuts)
+            total = size
+    return cuts
 
 
 def _transfer(event: Transfer, offsets: Sequence[int], wait_jobs: int) -> PlannedTransfer:
