@@ -13,7 +13,7 @@ from kiwicha import isa
 from kiwicha.compiler import compile_model
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import build_firmware
-from kiwicha.isa_engine import EngineError, EngineJob, EngineRun, JobKind
+from kiwicha.isa_engine import PACKED_MACS, EngineError, EngineJob, EngineRun, JobFlag, JobKind
 from kiwicha.sim.random_jobs import random_work
 from kiwicha.sim.simulate import run_image
 from kiwicha.sim.system import run_program
@@ -21,7 +21,6 @@ from kiwicha.sim.verilate import build_simulator
 from kiwicha.sim.work_list import WorkList, work_list
 
 pytestmark = pytest.mark.verilator
-CONFIG = isa.ENGINE_CONFIGS["64"]
 SIZE = 4096
 PAGE = 1 << 16
 TABLE = isa.DRAM_BASE + 0x10_0000
@@ -89,7 +88,7 @@ def with_transfer(good: WorkList, number: int, **fields: int) -> WorkList:
 
 
 def broken_lists(
-    good: WorkList, stuck: WorkList, spoilt: tuple[bytes, int]
+    good: WorkList, stuck: WorkList, spoilt: tuple[bytes, int], scratchpad_bytes: int
 ) -> list[tuple[EngineError, int | None, bytes]]:
     """Give each error, the number that comes with it, and the image that provokes it."""
     job_bytes = [job.weights_bytes for job in good.jobs]
@@ -108,12 +107,12 @@ def broken_lists(
         (
             EngineError.OUTSIDE_SCRATCHPAD,
             1,
-            with_job(good, 1, output_address=CONFIG.scratchpad_bytes),
+            with_job(good, 1, output_address=scratchpad_bytes),
         ),
         (
             EngineError.OUTSIDE_SCRATCHPAD,
             TRANSFER,
-            with_transfer(good, 0, scratchpad_address=CONFIG.scratchpad_bytes - 16),
+            with_transfer(good, 0, scratchpad_address=scratchpad_bytes - 16),
         ),
         (EngineError.BAD_STREAM, 0, with_job(good, 0, weights_bytes=job_bytes[0] + 16)),
         (EngineError.BAD_STREAM, 2, with_job(good, 2, weights_bytes=job_bytes[2] - 16)),
@@ -126,15 +125,29 @@ def padded(image: bytes) -> bytes:
     return image + bytes(-len(image) % 16)
 
 
-def test_every_error_is_reported_and_leaves_no_trace(tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    works = [random_work(rng, CONFIG.engine_macs, kind, SIZE) for kind in KINDS]
-    coded = [False, True, False]
-    good = work_list(works, CONFIG.engine_macs, SIZE, coded)
-    stuck = work_list(works, CONFIG.engine_macs, SIZE, coded, is_stuck=True)
+@pytest.mark.parametrize(
+    ("name", "coded_kind"),
+    [
+        ("64", JobKind.DEPTHWISE),
+        pytest.param("128", JobKind.DEPTHWISE, marks=pytest.mark.nightly),
+        pytest.param("128", JobKind.CONV, marks=pytest.mark.nightly),
+    ],
+)
+def test_every_error_is_reported_and_leaves_no_trace(
+    name: str, coded_kind: JobKind, tmp_path: Path
+) -> None:
+    config = isa.ENGINE_CONFIGS[name]
+    macs = config.engine_macs
+    rng = np.random.default_rng(6)
+    works = [random_work(rng, macs, kind, SIZE) for kind in KINDS]
+    coded = [kind is coded_kind for kind in KINDS]
+    good = work_list(works, macs, SIZE, coded)
+    # Where there are packed products, the convolution's stream has them.
+    assert bool(good.jobs[0].flags & JobFlag.PACKED) == (macs == PACKED_MACS)
+    stuck = work_list(works, macs, SIZE, coded, is_stuck=True)
     spoilt = good.spoilt(rng)
     assert spoilt is not None
-    cases = broken_lists(good, stuck, spoilt)
+    cases = broken_lists(good, stuck, spoilt, config.scratchpad_bytes)
     assert {error for error, _, _ in cases} == set(EngineError) - {EngineError.NONE}
 
     source = np.frombuffer(rng.bytes(SIZE), np.uint8)
@@ -148,11 +161,11 @@ def test_every_error_is_reported_and_leaves_no_trace(tmp_path: Path) -> None:
         images, address = images + image, address + len(image)
     main = tmp_path / "main.c"
     main.write_text(MAIN, encoding="utf-8")
-    simulator = build_simulator(CONFIG)
+    simulator = build_simulator(config)
     ending = run_image(
         simulator,
         loads=[
-            (isa.ONCHIP_BASE, build_firmware(CONFIG, simulator.soc_header, main=main).raw),
+            (isa.ONCHIP_BASE, build_firmware(config, simulator.soc_header, main=main).raw),
             (TABLE, table + bytes(16)),
             (ARENA, source.tobytes() + bytes(SIZE) + guard),
             (EXPECTED, expected.tobytes()),
