@@ -10,7 +10,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_list, predict_program
 from kiwicha.compiler.engine_threads import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.engine_work import job_work
-from kiwicha.isa_engine import EngineJob, EngineTransfer, JobKind
+from kiwicha.isa_engine import EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.isa_program import Kernel
 from kiwicha.program import Program
 
@@ -109,6 +109,37 @@ def test_models_reach_their_bars(name: str, config: str, zoo_model) -> None:
     total, found = predict_program(program)
     assert total <= BARS[name][config == "128"]
     assert total >= sum(job.busy for _, jobs in found.values() for job in jobs)
+
+
+@pytest.mark.parametrize("name", BARS)
+def test_no_convolution_of_the_models_is_wide(name: str, zoo_model) -> None:
+    found = lists(compile_model(zoo_model(name), "64"))
+    kinds = {JobKind.CONV, JobKind.DEPTHWISE}
+    windows = [job for jobs, _ in found for job in jobs if job.kind in kinds]
+    assert windows
+    assert not any(job.flags & JobFlag.WIDE for job in windows)
+
+
+@pytest.mark.parametrize(("packed", "free_words"), [(JobFlag(0), 2), (JobFlag.PACKED, 4)])
+def test_wide_results_cost_nothing_beside_enough_words(packed: JobFlag, free_words: int) -> None:
+    beats = free_words // 2
+
+    def operations(words: int, interval: int) -> int:
+        fields = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0) | {
+            **{"kind": JobKind.CONV, "flags": packed, "groups": 1, "interval": interval},
+            **{"output_rows": 1, "output_columns": 1000, "input_rows": 1, "kernel_rows": 1},
+            **{
+                "last_beats": beats,
+                "stride_rows": 1,
+                "dilation_rows": 1,
+                "row_words": words,
+                "group_words": words,
+            },
+        }
+        return job_work(EngineJob(**fields), 128 if packed else 64).cycles
+
+    assert operations(free_words, 2 * beats) == operations(free_words, beats)
+    assert operations(1, 2 * beats) > 1.99 * operations(1, beats)
 
 
 def test_a_model_of_the_cpu_has_no_list() -> None:
