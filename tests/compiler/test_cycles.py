@@ -2,9 +2,11 @@
 
 import dataclasses
 import itertools
+import json
 
 import pytest
 from support import random_models
+from support.requirements import REPOSITORY
 
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_list, predict_program
@@ -109,6 +111,15 @@ def test_models_reach_their_bars(name: str, config: str, zoo_model) -> None:
     total, found = predict_program(program)
     assert total <= BARS[name][config == "128"]
     assert total >= sum(job.busy for _, jobs in found.values() for job in jobs)
+
+
+def test_the_document_has_the_rate_of_weights(zoo_model) -> None:
+    raw = (REPOSITORY / "docs/results/bench-64-128.json").read_text(encoding="utf-8")
+    measured = {(run["model"], run["config"]): run["counters"]["total"] for run in json.loads(raw)}
+    found = lists(compile_model(zoo_model("mlperf_ad01_int8"), "64"))
+    size, cycles = sum(job.weights_bytes for job in found[0][0]), measured["ad", "64"]
+    text = f"{size:,} bytes in {cycles:,} cycles, {size / cycles:.1f} bytes per cycle"
+    assert text in (REPOSITORY / "docs/engine.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", BARS)

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.requirements import REPOSITORY
 
 from kiwicha.gateware.engine.dma_reader import DmaReader
 from kiwicha.gateware.engine.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory_port import MemoryPort
+from kiwicha.isa_engine import LINE_BYTES
 from kiwicha.sim import bench
 from kiwicha.sim.dma_harness import DmaHarness
 
@@ -103,3 +105,10 @@ def test_rejects_bad_number_of_readers(readers: Any) -> None:
     message = f"readers must be an integer from 1 to 7, not {readers!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         MemoryPort(readers=readers)
+
+
+def test_the_document_has_the_size_of_the_readers_fifos() -> None:
+    fifo = DmaReader().depth * LINE_BYTES
+    text = (REPOSITORY / "docs/engine.md").read_text(encoding="utf-8")
+    assert f"DMA readers hold {fifo} bytes." in text
+    assert f"begins when {fifo // 2} bytes are free" in text
