@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support import requirements
+from support.command_line import Command
 
 GoldenFinder = Callable[[str], "list[Golden]"]
 
@@ -17,6 +18,11 @@ class Golden:
     name: str
     input: bytes
     output: bytes
+
+
+@pytest.fixture
+def kiwicha(capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,6 @@ from kiwicha import cli, doctor, errors
 HEAVY = ("amaranth", "litex", "migen", "numpy", "PIL", "tflite")
 
 
-@pytest.fixture
-def kiwicha(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
-
-
 def test_help_is_quick_because_it_loads_nothing_heavy() -> None:
     code = (
         "import sys; from kiwicha.cli import main; code = main(['--help']); "

@@ -1,18 +1,12 @@
-"""Small models, and the command that runs them."""
+"""Small models, and what stands for the hardware."""
 
 import dataclasses
 from pathlib import Path
 
 import pytest
-from support.command_line import Command
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.commands import console, execution
-
-
-@pytest.fixture
-def kiwicha(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
 
 
 @pytest.fixture(scope="session")
