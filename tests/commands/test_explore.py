@@ -110,6 +110,12 @@ def test_explore_names_what_is_wrong(kiwicha: Command, model: Path, tmp_path: Pa
     assert kiwicha.error("explore", model, "--board", "arty", *words) == (
         "board must be arty_a7_35 or arty_a7_100, not 'arty'"
     )
+    for board in ("ulx3s_85f", "ecpix5_85f"):
+        assert kiwicha.error("explore", model, "--board", board, *words) == (
+            f"board must be arty_a7_35 or arty_a7_100, not '{board}': resources are estimated for "
+            "Xilinx parts only; search with --board arty_a7_35 or without a board, then see what "
+            f"fits: kiwicha build {board} --config NAME"
+        )
 
 
 def test_explore_names_the_model_that_is_wrong(

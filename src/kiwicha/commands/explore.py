@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["explore"]
 
+_USUAL = "arty_a7_35"
+"""Board to search for in place of one that has no estimates."""
+
 
 def explore(
     models: Annotated[list[str], typer.Argument(help="Models that count alike.")],
@@ -48,6 +51,7 @@ def explore(
 ) -> None:
     """Search configurations by the cycle model, and confirm the best on the simulated hardware."""
     from kiwicha import zoo
+    from kiwicha.boards.board import NAMES
     from kiwicha.commands import console
     from kiwicha.compiler import require_supported
 
@@ -67,7 +71,13 @@ def explore(
             f"objective must be different ones of {', '.join(OBJECTIVES)}, not {objective!r}"
         )
     if board is not None and board not in BOARDS:
-        raise UsageError(f"board must be {' or '.join(BOARDS)}, not {board!r}")
+        text = f"board must be {' or '.join(BOARDS)}, not {board!r}"
+        if board in NAMES:
+            text += (
+                f": resources are estimated for Xilinx parts only; search with --board {_USUAL} "
+                f"or without a board, then see what fits: kiwicha build {board} --config NAME"
+            )
+        raise UsageError(text)
     resolved = [zoo.resolve(model) for model in models]
     # Whoever measures gets contents, and could not say whose are wrong.
     for _, path, _ in resolved:
