@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -74,3 +75,21 @@ def test_the_loss_of_the_scheduler_is_noticed(dask: Any) -> None:
         with pytest.raises(ToolError) as raised:
             future.result(LIMIT_S)
     assert str(raised.value) == f"scheduler must stay reachable, but {address} did not; {AGAIN}"
+
+
+def test_work_that_always_kills_its_worker_is_given_up(dask: Any) -> None:
+    killed = module("distributed", "distributed").KilledWorker(
+        "measure", SimpleNamespace(address="lost"), 3
+    )
+
+    def end() -> None:
+        raise killed
+
+    dask.scale(1)
+    with Cluster(dask.scheduler_address, lambda _: None, patience_s=LIMIT_S) as cluster:
+        with pytest.raises(ToolError) as raised:
+            cluster.submit(end).result(LIMIT_S)
+        assert cluster.submit(abs, -7).result(LIMIT_S) == 7
+    assert str(raised.value) == (
+        f"workers must not be killed, but several were at the same point; {AGAIN}"
+    )
