@@ -1,6 +1,5 @@
 """The simulator: the system on chip as Verilog, compiled by Verilator with our harness."""
 
-import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -165,7 +164,7 @@ def compile_design(
     )
     tools.run(
         [
-            *(*make.command, "-f", f"{name}.mk", f"-j{os.cpu_count() or 1}", *COMPILE),
+            *(*make.command, "-f", f"{name}.mk", f"-j{tools.cores()}", *COMPILE),
             *(f"CXX={compiler}", f"LINK={compiler}", f"PYTHON3={sys.executable}"),
             # Verilator's own FST writer asks for the system's compression libraries.
             "LDLIBS=",

@@ -1,5 +1,6 @@
 """Finding and running outside tools."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -63,3 +64,11 @@ def test_a_failure_carries_the_last_lines() -> None:
 def test_a_command_that_does_not_exist_is_reported() -> None:
     with pytest.raises(ToolError, match=r"^the tool cannot be started: .*no-such-tool"):
         tools.run(["./no-such-tool"], name="the tool")
+
+
+def test_only_cores_that_the_process_may_use_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5}, raising=False)
+    assert tools.cores() == 2
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert tools.cores() == 8

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kiwicha.errors import ToolError
 
-__all__ = ["TOOLS", "Tool", "cxx", "make", "require_package", "run", "verilator", "zig"]
+__all__ = ["TOOLS", "Tool", "cores", "cxx", "make", "require_package", "run", "verilator", "zig"]
 
 _LOG_LINES = 12
 """Lines of a failed tool's output that its error repeats."""
@@ -38,6 +38,13 @@ class Tool:
     command: tuple[str, ...]
     version: str
     environment: Mapping[str, str]
+
+
+def cores() -> int:
+    """Return how many processor cores this process may use."""
+    # Where there is no affinity, as on macOS, it may use all.
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def require_package(module: str, package: str, name: str) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 
 __all__ = ["scheduler", "worker"]
 
+_END_S = 20
+
 
 @contextmanager
 def _process(*words: str, **options: Any) -> Iterator["subprocess.Popen[bytes]"]:
@@ -24,6 +26,10 @@ def _process(*words: str, **options: Any) -> Iterator["subprocess.Popen[bytes]"]
             yield process
         finally:
             process.terminate()
+            try:
+                process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 @contextmanager
