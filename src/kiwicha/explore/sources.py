@@ -11,6 +11,7 @@ _MODULES = (
     "activations.py",
     "codec.py",
     "codec_table.py",
+    "configs.py",
     "custom.py",
     "detection.py",
     "engine_list.py",
