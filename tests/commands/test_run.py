@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from support.command_line import Command
+from support.tflite_builder import ModelBuilder
 
 # Of the fixture `pixels`, in windows of 2 x 2: the last is 61.5.
 MEANS = bytes([35, 55, 50, 62])
@@ -88,6 +89,59 @@ def test_inputs_go_to_the_model_in_their_order(
     assert (code, json.loads(out)["bit_exact"]) == (0, True), err
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int32])
+def test_a_difference_is_shown_as_values_of_the_output(
+    kiwicha: Command, tmp_path: Path, dtype: type[np.generic]
+) -> None:
+    model, image, expect = (tmp_path / name for name in ("m.tflite", "in.bin", "expect.bin"))
+    builder = ModelBuilder()
+    kind = np.uint8 if dtype is np.uint8 else np.int8
+    x = builder.tensor((1, 4), kind, scale=0.5)
+    if dtype is np.int32:
+        axis = builder.tensor((1,), np.int32, data=np.array([1], np.int32))
+        y = builder.tensor((1,), np.int32)
+        builder.operator("ARG_MAX", [x, axis], [y], outputType=2)
+    else:
+        y = builder.tensor((1, 4), dtype, scale=0.5 if dtype is np.uint8 else None)
+        builder.operator("RELU" if dtype is np.uint8 else "DEQUANTIZE", [x], [y])
+    model.write_bytes(builder.build([x], [y]))
+    values = np.array([1, 2, 253, 4], np.uint8)
+    image.write_bytes(values.tobytes())
+    outputs = {np.uint8: values, np.float32: np.array([0.5, 1, -1.5, 2]), np.int32: np.array([3])}
+    wanted = outputs[dtype].astype(dtype)
+    expect.write_bytes(wanted.tobytes())
+    words = ["--input", image, "--expect", expect, "--config", "baseline"]
+    assert kiwicha.reference(model, *words)[0] == 0
+    wrong = wanted.copy()
+    wrong[-2:] += dtype(200)
+    expect.write_bytes(wrong.tobytes())
+    code, _, err = kiwicha.reference(model, *words)
+    assert code == 1
+    texts = {
+        np.uint8: "index 2: 253, expected 197 (2 of 4 values differ)",
+        np.float32: "index 2: -1.5, expected 198.5 (2 of 4 values differ)",
+        np.int32: "index 0: 3, expected 203 (1 of 1 values differ)",
+    }
+    assert err.splitlines()[-1] == f"kiwicha: output differs first at {texts[dtype]} ({expect})"
+
+
+def test_a_difference_names_its_output(kiwicha: Command, tmp_path: Path) -> None:
+    model, image, expect = (tmp_path / name for name in ("m.tflite", "in.bin", "expect.bin"))
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 4), name=name, scale=0.5) for name in "xy")
+    z = builder.tensor((1, 4), np.float32, name="z")
+    builder.operator("RELU", [x], [y])
+    builder.operator("DEQUANTIZE", [y], [z])
+    model.write_bytes(builder.build([x], [y, z]))
+    image.write_bytes(bytes([1, 2, 3, 4]))
+    expect.write_bytes(bytes([1, 2, 3, 4]) + np.array([0.5, 7, 1.5, 2], np.float32).tobytes())
+    words = ["--input", image, "--expect", expect, "--config", "baseline"]
+    code, _, err = kiwicha.reference(model, *words)
+    assert code == 1
+    place = "output 1 ('z') differs first at index 1: 1.0, expected 7.0 (1 of 8 values differ)"
+    assert err.splitlines()[-1] == f"kiwicha: {place} ({expect})"
+
+
 def test_a_difference_exits_1_and_names_the_first_index(
     kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path
 ) -> None:
@@ -97,7 +151,7 @@ def test_a_difference_exits_1_and_names_the_first_index(
     code, out, err = kiwicha.reference(tiny, *words)
     assert (code, json.loads(out)["bit_exact"]) == (1, False)
     assert err.splitlines()[-1] == (
-        "kiwicha: output differs first at index 1: 55, expected -128 (2 of 4 bytes differ) "
+        "kiwicha: output differs first at index 1: 55, expected -128 (2 of 4 values differ) "
         f"({expect})"
     )
 

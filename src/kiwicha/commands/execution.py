@@ -17,7 +17,7 @@ from kiwicha.goal import Goal
 from kiwicha.isa_engine import EngineCounter
 from kiwicha.isa_program import DType
 from kiwicha.pictures import describe, tensor_bytes
-from kiwicha.program import Program
+from kiwicha.program import IoTensor, Program
 from kiwicha.report import Report, make_report
 from kiwicha.sim import reference
 from kiwicha.sim.job import JobResult
@@ -243,17 +243,30 @@ def _counters(result: JobResult) -> dict[str, int]:
     return {**sums, "cpu": result.last_cycles - sums["total"]}
 
 
-def first_difference(output: bytes, expected: bytes) -> str | None:
-    """Return where two outputs of one size first differ, in words; None if nowhere."""
-    differing = [k for k, (a, b) in enumerate(zip(output, expected, strict=True)) if a != b]
-    if not differing:
-        return None
-    at = differing[0]
-    got, wanted = (int.from_bytes(raw[at : at + 1], signed=True) for raw in (output, expected))
-    return (
-        f"output differs first at index {at}: {got}, expected {wanted} "
-        f"({len(differing)} of {len(output)} bytes differ)"
-    )
+def first_difference(tensors: Sequence[IoTensor], output: bytes, expected: bytes) -> str | None:
+    """Return where outputs first differ, in words; None if nowhere.
+
+    Parameters
+    ----------
+    tensors : sequence of IoTensor
+        The outputs, in order.
+    output, expected : bytes
+        Of all of them, one after the other; compared bit by bit, shown as values.
+    """
+    count, total, first, start = 0, 0, "", 0
+    for number, tensor in enumerate(tensors):
+        end = start + tensor.ref.bytes
+        dtype = np.dtype(reference.NUMPY_TYPES[tensor.dtype])
+        got, wanted = (np.frombuffer(raw[start:end], dtype) for raw in (output, expected))
+        # As bytes: numbers that are not numbers are equal if their bits are.
+        rows = [values.view(np.uint8).reshape(-1, dtype.itemsize) for values in (got, wanted)]
+        differing = np.flatnonzero((rows[0] != rows[1]).any(axis=1))
+        if differing.size and not count:
+            at = int(differing[0])
+            which = f"output {number} ({tensor.name!r})" if len(tensors) > 1 else "output"
+            first = f"{which} differs first at index {at}: {got[at]}, expected {wanted[at]}"
+        count, total, start = count + differing.size, total + got.size, end
+    return f"{first} ({count} of {total} values differ)" if count else None
 
 
 def found_objects(job: Job, output: bytes) -> list[str]:

@@ -102,7 +102,11 @@ def run(
         from kiwicha.sim.wave_views import write_views
 
         write_views(trace, hardware_config(job.config))
-    difference = None if expected is None else execution.first_difference(outcome.output, expected)
+    difference = (
+        None
+        if expected is None
+        else execution.first_difference(job.program.outputs, outcome.output, expected)
+    )
     report = outcome.report
     if target == Target.REFERENCE and expected is not None:
         report = dataclasses.replace(report, bit_exact=difference is None)
