@@ -199,6 +199,26 @@ def test_uint8_is_as_in_the_model(config: str, monkeypatch: pytest.MonkeyPatch) 
         assert np.array_equal(node.inputs[1].value, table)
 
 
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"check": lambda node: 1 / 0}, "check .* must not raise ZeroDivisionError: division by z"),
+        ({"check": lambda node: None}, "check .* must give an iterable of str, .*, not None"),
+        ({"check": lambda node: "wrong"}, "check .* must give an iterable of str, .*, not 'wrong'"),
+        ({"check": lambda node: [1]}, r"check .* must give an iterable of str, .*, not \[1\]"),
+        ({"parameters": lambda node: "x"}, "parameters .* must give bytes, not str"),
+        ({"parameters": lambda node: {}[3]}, "parameters .* must not raise KeyError: 3"),
+    ],
+)
+def test_an_operator_that_gives_something_else_is_named(
+    change: dict[str, Any], text: str, negate: CustomOperator
+) -> None:
+    custom._registered["Negate"] = dataclasses.replace(negate, **change)
+    pattern = text.replace(" .* ", " of custom operator 'Negate' ", 1)
+    with pytest.raises(UsageError, match=f"^{pattern}"):
+        compile_model(model("CUSTOM:Negate"), "baseline")
+
+
 KERNEL = """
 #include "custom.h"
 

@@ -28,6 +28,8 @@ __all__ = [
     "find",
     "find_by_hash",
     "operators",
+    "parameters_of",
+    "problems_of",
     "register",
 ]
 
@@ -128,6 +130,43 @@ class CustomOperator:
     def hash(self) -> int:
         """What a Program and the firmware know the operator by, 32 bits."""
         return zlib.crc32(self.name.encode())
+
+
+def problems_of(operator: CustomOperator, node: CustomNode) -> list[str]:
+    """Return what ``check`` finds wrong.
+
+    Raises
+    ------
+    UsageError
+        If it raises, or gives something else than sentences.
+    """
+    where = f"check of custom operator {operator.name!r}"
+    try:
+        given: Any = operator.check(node)
+        found = given if given is None or isinstance(given, str) else list(given)
+    except Exception as error:
+        raise UsageError(f"{where} must not raise {type(error).__name__}: {error}") from error
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise UsageError(f"{where} must give an iterable of str, one for a problem, not {found!r}")
+    return found
+
+
+def parameters_of(operator: CustomOperator, node: CustomNode) -> bytes:
+    """Return what ``parameters`` gives.
+
+    Raises
+    ------
+    UsageError
+        If it raises, or gives something else than bytes.
+    """
+    where = f"parameters of custom operator {operator.name!r}"
+    try:
+        found: Any = operator.parameters(node)
+    except Exception as error:
+        raise UsageError(f"{where} must not raise {type(error).__name__}: {error}") from error
+    if not isinstance(found, bytes):
+        raise UsageError(f"{where} must give bytes, not {type(found).__name__}")
+    return found
 
 
 _registered: dict[str, CustomOperator] = {}

@@ -63,15 +63,14 @@ def custom_problems(graph: Graph, operator: Operator) -> Iterator[Problem]:
     ]
     yield from found
     if not found:
-        for text in definition.check(_node(graph, operator)):
-            yield Problem(text)
+        yield from map(Problem, custom.problems_of(definition, _node(graph, operator)))
 
 
 def lower_custom(graph: Graph, operator: Operator) -> Layer:
     """Return the kernel call of an operator that has no `custom_problems`."""
     definition = custom.find(operator.name)
     assert definition is not None
-    raw = definition.parameters(_node(graph, operator))
+    raw = custom.parameters_of(definition, _node(graph, operator))
     inputs = {f"input_{k + 1}": index for k, index in enumerate(operator.inputs)}
     return Layer(
         operator.index,
