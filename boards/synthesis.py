@@ -19,6 +19,7 @@ __all__ = [
     "synth_xilinx_resources",
     "synth_xilinx_utilization",
     "synthesise",
+    "xilinx_fingerprint",
 ]
 
 NETLIST = "netlist.json"
@@ -29,6 +30,7 @@ _COMMANDS = {
     Family.XC7: "synth_xilinx -family xc7 -flatten",
     Family.ECP5: "synth_ecp5 -abc9",
 }
+_DESIGN = "design.v"
 # nextpnr-ecp5 makes the pads of ECP5 itself.
 _WITHOUT_PADS = {Family.XC7: " -noiopad", Family.ECP5: ""}
 
@@ -129,7 +131,13 @@ def synth_xilinx_utilization(
     verilog: str, top: str
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Return the same, and what each of its modules does; names begin with that of the top."""
-    folder = synthesise({"design.v": verilog.encode()}, top=top, family=Family.XC7, has_pads=False)
+    folder = synthesise({_DESIGN: verilog.encode()}, top=top, family=Family.XC7, has_pads=False)
     total, modules = utilization(read_cells(folder), Family.XC7)
     names = {name: top if name == OTHER else f"{top}.{name}" for name in modules}
     return total, {names[name]: counts for name, counts in modules.items()}
+
+
+def xilinx_fingerprint(verilog: str, top: str) -> str:
+    """Return a hash of what `synth_xilinx_utilization` returns depends on, besides the tools."""
+    commands = script([_DESIGN], top=top, family=Family.XC7, has_pads=False)
+    return cache.digest([commands, verilog])

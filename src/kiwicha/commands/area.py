@@ -31,17 +31,27 @@ def area(
         )
         raise UsageError(f"config must be one with a CFU ({with_cfu}), not {config!r}")
 
-    from kiwicha.boards.synthesis import synth_xilinx_utilization
+    from kiwicha.boards import yowasp
+    from kiwicha.boards.synthesis import synth_xilinx_utilization, xilinx_fingerprint
     from kiwicha.gateware.cfu import verilog
     from kiwicha.gateware.engine.multiply_accumulate import Vendor
 
+    versions = yowasp.require(yowasp.YOSYS)
     with console.display() as show:
         show.stage(f"synthesising the CFU of {config}")
-        resources, modules = synth_xilinx_utilization(verilog(hardware, Vendor.XILINX7), _TOP)
+        design = verilog(hardware, Vendor.XILINX7)
+        resources, modules = synth_xilinx_utilization(design, _TOP)
     # Cells keep the name of their module where optimization does not join modules.
     modules = {name: counts for name, counts in modules.items() if any(counts.values())}
     if json is not None:
-        found = {"config": config, "family": _FAMILY, "resources": resources, "modules": modules}
+        found = {
+            "config": config,
+            "family": _FAMILY,
+            "versions": versions,
+            "inputs": xilinx_fingerprint(design, _TOP),
+            "resources": resources,
+            "modules": modules,
+        }
         console.write_json(json, found)
     if json != console.STDOUT:
         table = Table(title=f"CFU of {config}, synth_xilinx -family {_FAMILY}")
