@@ -22,6 +22,9 @@ def test_report_writes_one_page(kiwicha: Command, tmp_path: Path) -> None:
 
 def test_report_names_what_is_wrong(kiwicha: Command, tmp_path: Path) -> None:
     assert kiwicha.error("report", tmp_path / "none.json").startswith("run must be a readable JSON")
+    run = tmp_path / "run.json"
+    run.write_text(json.dumps({**example_run(), "cycles": 0}))
+    assert kiwicha.error("report", run) == f"cycles must be a number above 0, not 0 ({run})"
     folder = tmp_path / "no" / "page.html"
     assert kiwicha.error("report", tmp_path, "-o", folder) == (
         f"output must be a file in an existing folder, not {folder}"

@@ -58,8 +58,6 @@ def build_page(
 
     Raises
     ------
-    UsageError
-        If a run or the study is not whole.
     ToolError
         If the charting library is not installed.
     """

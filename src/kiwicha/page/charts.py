@@ -6,7 +6,7 @@ Colours are those of Okabe and Ito, which people with any kind of colour vision 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kiwicha.page.data import CAUSES, TRAFFIC
+from kiwicha.page.data import CAUSES, MEASURES, TRAFFIC
 
 __all__ = ["charts", "pareto", "timeline"]
 
@@ -46,14 +46,6 @@ def charts() -> dict[str, Spec]:
         "scratchpad": _map("Tensors in the scratchpad over time"),
         "arena": _map("Tensors in the arena over time"),
     }
-
-
-_MEASURES = {
-    "cycles": "cycles, predicted",
-    "lut": "LUT, about",
-    "dsp": "DSP, about",
-    "bram": "BRAM36, about",
-}
 
 
 def _titled(description: str, **fields: Any) -> Spec:
@@ -249,14 +241,14 @@ def pareto(objectives: tuple[str, str]) -> Spec:
         {
             "field": name,
             "type": "quantitative",
-            "title": _MEASURES[name],
+            "title": MEASURES[name],
             "scale": {"zero": False},
             "axis": {"format": "~s"},
         }
         for name in objectives
     )
     names = ["beaten", "on the front"]
-    tooltip = [{"field": name, "title": title} for name, title in _MEASURES.items()]
+    tooltip = [{"field": name, "title": title} for name, title in MEASURES.items()]
 
     def points(name: str, is_filled: bool) -> Spec:
         legend = {"domain": names, "range": [GREY, RED]}

@@ -1,13 +1,12 @@
-"""What the page shows of each run, worked out from the JSON of ``run`` and ``bench``."""
+"""What the page shows of each run, worked out from the JSON of ``run`` and ``bench``.
 
-import json
+It was checked when it was read: see `kiwicha.page.files`.
+"""
+
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from kiwicha.errors import UsageError
-
-__all__ = ["CAUSES", "TRAFFIC", "page_runs", "page_study", "read_files"]
+__all__ = ["CAUSES", "MEASURES", "TRAFFIC", "Run", "Study", "page_runs", "page_study"]
 
 Run = dict[str, Any]
 Study = dict[str, Any]
@@ -30,73 +29,30 @@ TRAFFIC = {
     "cpu_writes": "written by the CPU",
 }
 """Sorts of bytes, likewise."""
-_STUDY_KEYS = {"models", "objectives", "configurations"}
-_KEYS = {"model", "config", "target", "cycles", "macs", "clock_hz", "layers"}
-
-
-def read_files(paths: Sequence[Path]) -> tuple[list[Run], Study | None]:
-    """Return runs and a study from files of ``run``, ``bench`` and ``explore --json``.
-
-    Raises
-    ------
-    UsageError
-        If a file cannot be read, or holds something else, or a run that was not simulated; if there
-        are several studies, or nothing.
-    """
-    runs: list[Run] = []
-    studies: list[Study] = []
-    for path in paths:
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise UsageError(f"run must be a readable JSON file: {error} ({path})") from error
-        if isinstance(content, dict) and content.keys() >= _STUDY_KEYS:
-            studies.append(content)
-            continue
-        for run in content if isinstance(content, list) else [content]:
-            _check(run, path)
-            runs.append(run)
-    if len(studies) > 1:
-        raise UsageError(
-            "there must be at most one study, not several; give them pages of their own"
-        )
-    if not runs and not studies:
-        raise UsageError(f"there must be at least one run ({', '.join(map(str, paths))})")
-    return runs, studies[0] if studies else None
-
-
-def _check(run: Any, path: Path) -> None:
-    if not isinstance(run, dict) or not run.keys() >= _KEYS or not run["layers"]:
-        raise UsageError(
-            f"run must be what kiwicha run --json or kiwicha bench --json wrote ({path})"
-        )
-    if run["cycles"] is None:
-        raise UsageError(
-            "run must have cycles, not those of --target reference; simulate it with "
-            f"--target sim ({path})"
-        )
+MEASURES = {
+    "cycles": "cycles, predicted",
+    "lut": "LUT, about",
+    "dsp": "DSP, about",
+    "bram": "BRAM36, about",
+}
+"""Objectives of studies, likewise."""
 
 
 def page_study(study: Study) -> dict[str, Any]:
     """Return what the page shows of a study: its models, two axes, and a row for each point."""
-    try:
-        objectives = [*study["objectives"], "cycles", "bram"]
-        rows = [
-            {
-                "config": point["config"],
-                "front": _standing(point),
-                **{name: point.get(name) for name in ("cycles", "lut", "dsp", "bram")},
-                "simulated": sum(point["confirmed"]["cycles"]) if "confirmed" in point else None,
-                "reason": point["reason"],
-            }
-            for point in sorted(study["configurations"], key=_order)
-        ]
-        models = ", ".join(study["models"])
-    except (KeyError, TypeError) as error:
-        raise UsageError(f"study must be what kiwicha explore --json wrote: {error!r}") from error
+    rows = [
+        {
+            "config": point["config"],
+            "front": _standing(point),
+            **{name: point.get(name) for name in MEASURES},
+            "simulated": sum(point["confirmed"]["cycles"]) if "confirmed" in point else None,
+            "reason": point["reason"],
+        }
+        for point in sorted(study["configurations"], key=_order)
+    ]
     # The first two that differ: cycles go up.
-    axes = list(dict.fromkeys(objectives))[:2]
-    return {"models": models, "axes": [axes[1], axes[0]], "rows": rows}
+    axes = list(dict.fromkeys([*study["objectives"], "cycles", "bram"]))[:2]
+    return {"models": ", ".join(study["models"]), "axes": [axes[1], axes[0]], "rows": rows}
 
 
 def _standing(point: Mapping[str, Any]) -> str:
@@ -116,33 +72,25 @@ def page_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _run(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
-    try:
-        profile = run.get("profile")
-        details = profile["layers"] if profile else [{}] * len(run["layers"])
-        layers = [
-            _layer(layer, detail) for layer, detail in zip(run["layers"], details, strict=True)
-        ]
-        shown: dict[str, Any] = {
-            "name": f"{run['model']} on {run['config']}",
-            "totals": _totals(run),
-            "layers": layers,
-            "cycles": [part for layer in layers for part in layer.pop("parts")],
-            "others": _others(run, runs),
-            "is_split": profile is not None,
+    profile = run.get("profile")
+    details = profile["layers"] if profile else [{}] * len(run["layers"])
+    layers = [_layer(layer, detail) for layer, detail in zip(run["layers"], details, strict=True)]
+    shown: dict[str, Any] = {
+        "name": f"{run['model']} on {run['config']}",
+        "totals": _totals(run),
+        "layers": layers,
+        "cycles": [part for layer in layers for part in layer.pop("parts")],
+        "others": _others(run, runs),
+        "is_split": profile is not None,
+    }
+    shown["summary"] = _summary(run, layers)
+    if profile is not None:
+        shown["traffic"] = _traffic(layers, details)
+        shown["points"], shown["roofs"] = _roofline(run, layers)
+        shown["memory"] = {
+            place: {"bytes": memory["bytes"], "tensors": _tensors(memory["tensors"])}
+            for place, memory in profile["memory"].items()
         }
-        shown["summary"] = _summary(run, layers)
-        if profile is not None:
-            shown["traffic"] = _traffic(layers, details)
-            shown["points"], shown["roofs"] = _roofline(run, layers)
-            shown["memory"] = {
-                place: {"bytes": memory["bytes"], "tensors": _tensors(memory["tensors"])}
-                for place, memory in profile["memory"].items()
-            }
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(
-            f"run must be what kiwicha run --json wrote: {error!r} ({run['model']} on "
-            f"{run['config']})"
-        ) from error
     return shown
 
 
