@@ -67,11 +67,11 @@ class Opened:
         )
         return found
 
-    def column(self, title: str) -> list[str]:
-        """Return the texts of a column of the table of layers."""
-        titles = self.tab.locator("#layers th").all_inner_texts()
+    def column(self, title: str, table: str = "#layers") -> list[str]:
+        """Return the texts of a column of a table, by default that of layers."""
+        titles = self.tab.locator(f"{table} th").all_inner_texts()
         found: list[str] = self.tab.locator(
-            f"#layers td:nth-child({titles.index(title) + 1})"
+            f"{table} td:nth-child({titles.index(title) + 1})"
         ).all_inner_texts()
         return found
 
@@ -127,6 +127,40 @@ def test_runs_of_the_same_layers_stand_side_by_side(chromium: Any, path: Path) -
     assert "toy on 128" in titles
     assert "toy on simd" not in titles
     assert {text for text in page.column("ratio") if text} == {"0.6"}
+
+
+def test_a_run_is_compared_with_the_first_of_its_model(chromium: Any, tmp_path: Path) -> None:
+    slower = example_run(factor=2.0)
+    files = {
+        "a.json": [example_run(model="big", layers=9), example_run()],
+        "b.json": [slower, example_run(config="128", factor=0.5)],
+        "c.json": [slower, slower],
+    }
+    for name, runs in files.items():
+        (tmp_path / name).write_text(json.dumps(runs))
+    path = tmp_path / "page.html"
+    path.write_text(build_page(*read_files([tmp_path / name for name in files])), encoding="utf-8")
+    page = Opened(chromium, path)
+    assert page.column("ratio", "#runs") == ["1", "1", "2", "0.5", "2", "2"]
+    assert page.column("file", "#runs") == ["", "a.json", "b.json", "", "c.json 1", "c.json 2"]
+    assert page.tab.locator("#run option").all_inner_texts() == [
+        "big on 64",
+        "toy on 64 (a.json)",
+        "toy on 64 (b.json)",
+        "toy on 128",
+        "toy on 64 (c.json 1)",
+        "toy on 64 (c.json 2)",
+    ]
+    page.tab.select_option("#run", label="toy on 128")
+    page.tab.wait_for_selector("body[data-drawn='toy on 128']")
+    titles = page.tab.locator("#layers th").all_inner_texts()
+    assert [title for title in titles if title.startswith("toy")] == [
+        "toy on 64 (a.json)",
+        "toy on 64 (b.json)",
+        "toy on 64 (c.json 1)",
+        "toy on 64 (c.json 2)",
+    ]
+    assert not page.problems
 
 
 def test_another_run_can_be_chosen(chromium: Any, path: Path) -> None:

@@ -68,19 +68,38 @@ def _order(point: Mapping[str, Any]) -> tuple[bool, bool, int]:
 
 def page_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Return for each run what the page shows: totals, and the rows of every chart."""
-    return [_run(run, runs) for run in runs]
+    marks = _marks(runs)
+    names = [
+        f"{run['model']} on {run['config']}" + (f" ({mark})" if mark else "")
+        for run, mark in zip(runs, marks, strict=True)
+    ]
+    return [
+        {"name": name, "mark": mark, **_run(run, runs, names)}
+        for run, name, mark in zip(runs, names, marks, strict=True)
+    ]
 
 
-def _run(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
+def _marks(runs: Sequence[Run]) -> list[str]:
+    """Return what tells runs of one model and configuration apart: a file, or a number in it."""
+    keys = [(run["model"], run["config"]) for run in runs]
+    files = [(*key, run.get("file", "")) for key, run in zip(keys, runs, strict=True)]
+    marks = []
+    for number, (key, file) in enumerate(zip(keys, files, strict=True)):
+        count = files[: number + 1].count(file)
+        place = f"{file[-1]} {count}".strip() if files.count(file) > 1 else file[-1]
+        marks.append(place if keys.count(key) > 1 else "")
+    return marks
+
+
+def _run(run: Run, runs: Sequence[Run], names: Sequence[str]) -> dict[str, Any]:
     profile = run.get("profile")
     details = profile["layers"] if profile else [{}] * len(run["layers"])
     layers = [_layer(layer, detail) for layer, detail in zip(run["layers"], details, strict=True)]
     shown: dict[str, Any] = {
-        "name": f"{run['model']} on {run['config']}",
-        "totals": _totals(run),
+        "totals": _totals(run, runs),
         "layers": layers,
         "cycles": [part for layer in layers for part in layer.pop("parts")],
-        "others": _others(run, runs),
+        "others": _others(run, runs, names),
         "is_split": profile is not None,
     }
     shown["summary"] = _summary(run, layers)
@@ -94,8 +113,9 @@ def _run(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
     return shown
 
 
-def _totals(run: Run) -> dict[str, Any]:
+def _totals(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
     predicted = run.get("predicted")
+    first = next(other for other in runs if other["model"] == run["model"])
     return {
         "model": run["model"],
         "config": run["config"],
@@ -103,6 +123,7 @@ def _totals(run: Run) -> dict[str, Any]:
         "macs": run["macs"],
         "milliseconds": 1e3 * run["cycles"] / run["clock_hz"],
         "macs_per_cycle": run["macs"] / run["cycles"],
+        "ratio": run["cycles"] / first["cycles"],
         "utilization": run.get("utilization"),
         "predicted": predicted,
         "off_by": None if predicted is None else predicted / run["cycles"] - 1,
@@ -136,15 +157,15 @@ def _layer(layer: Mapping[str, Any], detail: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _others(run: Run, runs: Sequence[Run]) -> list[dict[str, Any]]:
+def _others(run: Run, runs: Sequence[Run], names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the cycles of other runs of the same operators, for comparison."""
     operators = [layer["op"] for layer in run["layers"]]
     return [
         {
-            "name": f"{other['model']} on {other['config']}",
+            "name": name,
             "cycles": [layer["cycles"] or 0 for layer in other["layers"]],
         }
-        for other in runs
+        for name, other in zip(names, runs, strict=True)
         if other is not run and [layer["op"] for layer in other["layers"]] == operators
     ]
 

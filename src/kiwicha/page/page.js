@@ -59,17 +59,18 @@
   const field = (title, name, extra = {}) => ({ title, value: (row) => row[name], ...extra });
 
   function showRuns() {
-    const first = page.runs[0].totals;
+    const isTwice = page.runs.some((run) => run.mark);
     table("runs", [
       field("model", "model", { text }), field("config", "config", { text }),
+      ...(isTwice ? [field("file", "mark", { text })] : []),
       field("cycles", "cycles"), field("ms", "milliseconds"), field("MACs", "macs"),
       field("MACs/cycle", "macs_per_cycle"),
       field("utilization", "utilization", { text: percent }),
       field("predicted", "predicted"), field("off by", "off_by", { text: percent }),
-      { title: "ratio", value: (row) => row.cycles / first.cycles },
+      field("ratio", "ratio"),
       { title: "bit-exact", text,
         value: (row) => (row.bit_exact === null ? "-" : row.bit_exact ? "yes" : "NO") },
-    ], page.runs.map((run) => run.totals));
+    ], page.runs.map((run) => ({ ...run.totals, mark: run.mark })));
   }
 
   function showLayers(run) {
