@@ -25,6 +25,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = [example_run(layers=31), example_run(layers=31, config="128", factor=0.6)]
     plain = example_run(layers=3, config="simd")
     del plain["profile"]
+    runs[0]["profile"]["layers"][3]["dram"]["stores"] = 16
     (folder / "runs.json").write_text(json.dumps([*runs, plain]))
     page = folder / "report.html"
     page.write_text(build_page(*read_files([folder / "runs.json"])), encoding="utf-8")
@@ -119,6 +120,36 @@ def test_a_click_on_a_title_sorts(chromium: Any, path: Path) -> None:
     assert [int(text.replace(",", "")) for text in page.column("cycles")] == sorted(before)[::-1]
     assert page.tab.locator("#layers th[aria-sort=descending]").count() == 1
     assert not page.problems
+
+
+def test_every_number_of_the_charts_is_in_a_table(chromium: Any, path: Path) -> None:
+    page = Opened(chromium, path)
+    (run, *_) = json.loads(page.tab.locator("#data").inner_text())["runs"]
+    titles = page.tab.locator("#layers th").all_inner_texts()
+    cells = {title: page.column(title) for title in titles}
+    rows = {layer["label"]: number for number, layer in enumerate(run["layers"])}
+    shown = 0
+    for part in run["cycles"]:
+        assert cells[part["cause"]][rows[part["label"]]] == f"{part['cycles']:,}"
+        shown += part["cycles"]
+    assert shown == run["totals"]["cycles"]
+    for layer in run["layers"]:
+        assert cells["predicted"][rows[layer["label"]]] == f"{layer['predicted']:,}"
+    assert {part["sort"] for part in run["traffic"]} == {"weights", "activations written"}
+    for part in run["traffic"]:
+        assert cells[f"DRAM: {part['sort']}"][rows[part["label"]]] == f"{part['bytes']:,}"
+    for point in run["points"]:
+        for title, name in (("MACs/byte", "intensity"), ("MACs/cycle", "rate")):
+            text = cells[title][rows[point["label"]]].replace(",", "")
+            assert float(text) == pytest.approx(point[name], rel=1e-3)
+    assert "CPU" not in titles
+    page.tab.locator("summary").click()
+    fields = {"tensor": "name", "from byte": "offset", "from cycle": "start", "to cycle": "end"}
+    tensors = [tensor for place in run["memory"].values() for tensor in place["tensors"]]
+    for title, name in {**fields, "bytes": "bytes"}.items():
+        values = [tensor[name] for tensor in tensors]
+        texts = [value if title == "tensor" else f"{value:,}" for value in values]
+        assert page.column(title, "#tensors") == texts
 
 
 def test_runs_of_the_same_layers_stand_side_by_side(chromium: Any, path: Path) -> None:

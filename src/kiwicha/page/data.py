@@ -135,6 +135,7 @@ def _layer(layer: Mapping[str, Any], detail: Mapping[str, Any]) -> dict[str, Any
     cycles = layer["cycles"] or 0
     label = f"{layer['index']} {layer['op']}"
     split = detail.get("split") or {"unknown": cycles}
+    dram = sum(detail["dram"][sort] for sort in TRAFFIC) if "dram" in detail else None
     parts = [
         {"label": label, "cause": CAUSES[cause], "order": order, "cycles": split[cause]}
         for order, cause in enumerate(CAUSES)
@@ -149,8 +150,9 @@ def _layer(layer: Mapping[str, Any], detail: Mapping[str, Any]) -> dict[str, Any
         "cycles": cycles,
         "predicted": detail.get("predicted"),
         "macs_per_cycle": layer["macs"] / cycles if cycles and layer["macs"] else None,
+        "macs_per_byte": layer["macs"] / dram if dram and layer["macs"] else None,
         "cause": CAUSES[max(split, key=lambda cause: split[cause])] if cycles else "",
-        "dram_bytes": sum(detail["dram"].values()) if "dram" in detail else None,
+        "dram_bytes": dram,
         "where": layer["where"],
         "why": detail.get("why", ""),
         "parts": parts,
@@ -200,11 +202,11 @@ def _roofline(
         {
             "label": layer["label"],
             "op": layer["op"],
-            "intensity": layer["macs"] / layer["dram_bytes"],
+            "intensity": layer["macs_per_byte"],
             "rate": layer["macs_per_cycle"],
         }
         for layer in layers
-        if layer["macs"] and layer["cycles"] and layer["dram_bytes"]
+        if layer["macs_per_cycle"] and layer["macs_per_byte"]
     ]
     peak = float(run["profile"]["macs_per_cycle"])
     bandwidth = float(run["profile"]["dram_bytes_per_cycle"])

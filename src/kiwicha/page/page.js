@@ -73,14 +73,36 @@
     ], page.runs.map((run) => ({ ...run.totals, mark: run.mark })));
   }
 
+  // A column for each sort of part that the bars of a chart have.
+  function partColumns(chart, parts, kind, unit, title) {
+    const sizes = new Map(parts.map((part) => [`${part.label} ${part[kind]}`, part[unit]]));
+    return legend(page.charts[chart], parts, kind).map((name) =>
+      ({ title: title(name), value: (row) => sizes.get(`${row.label} ${name}`) || 0 }));
+  }
+
+  function showTensors(run) {
+    const tensors = Object.entries(run.memory || {}).flatMap(([place, memory]) =>
+      memory.tensors.map((tensor) => ({ ...tensor, place })));
+    at("of-tensors").hidden = !tensors.length;
+    table("tensors", [
+      field("tensor", "name", { text }), field("where", "place", { text }),
+      field("bytes", "bytes"), field("from byte", "offset"),
+      field("from cycle", "start"), field("to cycle", "end"),
+    ], tensors);
+  }
+
   function showLayers(run) {
     const has = (name) => run.layers.some((layer) => layer[name] !== null);
     const columns = [field("#", "index"), field("operator", "op", { text })];
     if (run.layers.some((layer) => layer.shape)) columns.push(field("output", "shape", { text }));
     columns.push(field("MACs", "macs"), field("cycles", "cycles"));
+    if (run.is_split) columns.push(...partColumns("cycles", run.cycles, "cause", "cycles", text));
     if (has("predicted")) columns.push(field("predicted", "predicted"));
     columns.push(field("MACs/cycle", "macs_per_cycle"));
-    if (has("dram_bytes")) columns.push(field("DRAM bytes", "dram_bytes"));
+    if (run.traffic) {
+      columns.push(field("MACs/byte", "macs_per_byte"), field("DRAM bytes", "dram_bytes"),
+        ...partColumns("traffic", run.traffic, "sort", "bytes", (name) => `DRAM: ${name}`));
+    }
     run.others.forEach((other, place) => {
       columns.push({ title: other.name, value: (row) => row.others[place] });
       columns.push({ title: `ratio`, value: (row) =>
@@ -105,11 +127,14 @@
   }
 
   // Names only what the chart shows in its legend.
+  function legend(chart, rows, kind) {
+    const shown = new Set(rows.map((row) => row[kind]));
+    return chart.layer[0].encoding.color.scale.domain.filter((name) => shown.has(name));
+  }
+
   function trimmed(chart, rows, kind) {
     const spec = structuredClone(chart);
-    const shown = new Set(rows.map((row) => row[kind]));
-    const color = spec.layer[0].encoding.color;
-    color.legend.values = color.scale.domain.filter((name) => shown.has(name));
+    spec.layer[0].encoding.color.legend.values = legend(chart, rows, kind);
     return spec;
   }
 
@@ -139,6 +164,7 @@
     }));
     at("summary").textContent = run.summary;
     showLayers(run);
+    showTensors(run);
     const memory = run.memory || {};
     const tensors = (place) => memory[place] && { tensors: memory[place].tensors };
     drawn = drawn.then(() => Promise.all([
