@@ -11,6 +11,7 @@ from support.example_runs import example_run, example_study
 from support.requirements import browser, module
 
 from kiwicha.page import build_page, read_files
+from kiwicha.page.charts import charts, pareto
 
 BYTES_LIMIT = 3_000_000
 SECONDS_LIMIT = 2
@@ -68,6 +69,15 @@ class Opened:
         )
         return found
 
+    def labels(self) -> dict[str, str]:
+        """Return what each drawn chart's own element tells who does not see it."""
+        found: dict[str, str] = self.tab.evaluate(
+            "Object.fromEntries([...document.querySelectorAll('.chart:has(svg)')].map(chart =>"
+            " [chart.id.slice(6), chart.getAttribute('role') === 'graphics-document' ?"
+            " chart.getAttribute('aria-label') : null]))"
+        )
+        return found
+
     def column(self, title: str, table: str = "#layers") -> list[str]:
         """Return the texts of a column of a table, by default that of layers."""
         titles = self.tab.locator(f"{table} th").all_inner_texts()
@@ -102,11 +112,8 @@ def test_the_page_opens_without_errors(chromium: Any, path: Path, context: dict[
     assert width <= 0
     background = page.tab.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(23, 24, 27)") == ("color_scheme" in context)
-    labels = page.tab.evaluate(
-        "[...document.querySelectorAll('.chart svg')].map(svg =>"
-        " svg.querySelector('[aria-label]') ? svg.getAttribute('role') || 'img' : '')"
-    )
-    assert all(labels)
+    specs = charts()
+    assert page.labels() == {name: specs[name]["description"] for name in page.charts()}
 
 
 def test_a_click_on_a_title_sorts(chromium: Any, path: Path) -> None:
@@ -211,5 +218,6 @@ def test_a_study_has_a_page(chromium: Any, tmp_path: Path) -> None:
     assert not page.problems
     points = "document.querySelectorAll('#chart-front svg .mark-symbol.role-mark path').length"
     assert page.tab.evaluate(points) == 2
+    assert page.labels() == {"front": pareto(("bram", "cycles"))["description"]}
     assert page.tab.locator("#front tbody tr").count() == 3
     assert page.tab.locator("#of-runs").is_hidden()
