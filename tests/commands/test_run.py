@@ -203,6 +203,15 @@ def test_a_trace_needs_the_simulation(kiwicha: Command, tiny: Path, pixels: Path
     )
 
 
+@pytest.mark.parametrize("name", ["w.gtkw", "w.sucl", "w.fst.gz", "w"])
+def test_waveforms_have_their_suffix(
+    kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path, name: str
+) -> None:
+    words = ["run", tiny, "--input", pixels, "--trace", tmp_path / name]
+    assert kiwicha.error(*words) == f"trace must end in .fst, not '{name}'"
+    assert not (tmp_path / name).exists()
+
+
 @pytest.mark.parametrize("content", [b"", b"not a model", bytes(1000)])
 def test_a_file_that_is_no_model(kiwicha: Command, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bad.tflite"

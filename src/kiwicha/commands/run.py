@@ -71,9 +71,7 @@ def run(
     from kiwicha.report_tables import layer_table, summary
     from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
 
-    _check_target(
-        target, has_trace=trace is not None, has_board=(board is not None, port is not None)
-    )
+    _check_target(target, trace, has_board=(board is not None, port is not None))
     console.require_writable(output, json, trace)
     job = execution.prepare(model, config, labels, optimize=optimize, eliminate=eliminate)
     raw = execution.model_inputs(job, inputs or [])
@@ -129,9 +127,12 @@ def run(
         raise typer.Exit(1)
 
 
-def _check_target(target: Target, *, has_trace: bool, has_board: tuple[bool, bool]) -> None:
-    if has_trace and target != Target.SIM:
+def _check_target(target: Target, trace: Path | None, *, has_board: tuple[bool, bool]) -> None:
+    if trace is not None and target != Target.SIM:
         raise UsageError(f"--trace must come with --target sim, not with --target {target}")
+    # Views of the waveforms stand beside them under the same name.
+    if trace is not None and trace.suffix != ".fst":
+        raise UsageError(f"trace must end in .fst, not {trace.name!r}")
     if set(has_board) != {target == Target.BOARD}:
         raise UsageError("--target board, --board and --port must come together")
 
