@@ -107,10 +107,11 @@ def _splits(
     storing results, waking the CPU) belongs to the last job, as in `make_report`.
     """
     start = engine.span[0]
-    ends = [end - start for end in engine.job_ends]
+    # The log shows the number of ended jobs a cycle after the engine has noted the end of one.
+    ends = [end - 1 for end in engine.job_ends]
     assert isinstance(step.params, EngineRun)
-    begin = start + hidden_cycles(step.params, spent, ends)
-    inner = np.maximum([start, *engine.job_ends], begin)
+    begin = start + hidden_cycles(step.params, spent, [end - start for end in ends])
+    inner = np.maximum([start, *ends], begin)
     outer = [*inner[:-1].tolist(), begin + spent]
     taken = np.zeros(len(activity.records), np.bool_)
     parts = {}
@@ -124,7 +125,7 @@ def _splits(
     for number in range(len(engine.job_ends)):
         split = {name: counts[number] for name, counts in parts.items()}
         if number == len(engine.job_ends) - 1:
-            split["transfers"] += min(engine.span[1], outer[-1]) - engine.job_ends[-1]
+            split["transfers"] += min(engine.span[1], outer[-1]) - ends[-1]
         total = outer[number + 1] - outer[number]
         splits.append({**split, "overhead": total - sum(split.values())})
     return splits

@@ -10,6 +10,7 @@ from kiwicha.compiler import Compilation
 from kiwicha.compiler.cycles import predict_layers, predict_program
 from kiwicha.isa_engine import EngineCounter, EngineRun
 from kiwicha.isa_program import Where
+from kiwicha.report import make_report
 from kiwicha.sim.moments import moments
 from kiwicha.sim.probes import Bit
 from kiwicha.sim.profile import SPLIT, list_of, profile
@@ -64,6 +65,24 @@ def test_every_cycle_of_a_layer_has_a_cause(
         assert layer.where is Where.ENGINE or split["arithmetic"] == 0
         total += sum(split.values())
     assert total == result.last_cycles
+
+
+def test_causes_add_up_to_the_cycles_that_the_table_shows(
+    compilation: Compilation, result: RunResult, found: dict[str, Any]
+) -> None:
+    report = make_report(
+        compilation.program,
+        model="",
+        config=compilation.config,
+        target="sim",
+        clock_hz=1,
+        step_cycles=result.step_cycles,
+        inference_cycles=[result.last_cycles],
+        bit_exact=None,
+        job_ends=result.job_ends,
+    )
+    spent = [layer.cycles for layer in report.layers]
+    assert [sum(entry["split"].values()) for entry in found["layers"]] == spent
 
 
 def test_layers_work_and_are_held_back_as_the_engine_counted(
