@@ -156,6 +156,6 @@ def test_every_layer_has_a_reason(compilation: Compilation, found: dict[str, Any
         assert ("on the engine" in entry["why"]) == (layer.where is Where.ENGINE)
         if layer.operator == "SOFTMAX":
             assert entry["why"] == (
-                "no job of the engine can express this SOFTMAX; "
+                "the engine does no SOFTMAX; "
                 "no kernel with custom instructions computes this SOFTMAX"
             )
