@@ -17,7 +17,7 @@ SOURCE = r"[\w.-]+(?:/[\w.-]+)*\.(?:py|c|h|toml)"
 # The board that a guide adds, and the header that is generated.
 MADE = {"boards/versa_ecp5.py", "kiwicha_isa.h"}
 # Capitals stand for names to be chosen; `build` and a library's folders are output.
-PLACEHOLDER = r"\b(?:NAME|BOARD|CONFIG)\b|_NAME\b|^build/"
+PLACEHOLDER = r"(?<![A-Za-z])(?:NAME|BOARD|CONFIG|FUNCTION)(?![A-Za-z])|^build/"
 OUTPUT_FOLDERS = {"custom/", "runtime/", "kernels/"}
 FENCED = r"^ *```.*?^ *```"
 by_name = pytest.mark.parametrize(
