@@ -22,6 +22,8 @@ __all__ = [
     "rescaling_ratio",
 ]
 
+_LARGEST = 2.0**256
+"""Beyond every ratio that rules accept."""
 _FUNCTION_INTEGER_BITS = 4
 """Of the argument of LOGISTIC and TANH."""
 
@@ -77,11 +79,14 @@ def hard_swish_scales(
 
     Notes
     -----
-    Ref: tensorflow/lite/micro/kernels/hard_swish_common.cc, HardSwishPrepare.
+    Ref: tensorflow/lite/micro/kernels/hard_swish_common.cc, HardSwishPrepare; for uint8
+    tensorflow/lite/kernels/activations.cc.
     """
-    fine_scale = inputs.scale / 128
-    ratios = fine_scale / output.scale, fine_scale / (3 / 2**15)
-    first, second = (_halved(Scale(*quantize_multiplier(ratio))) for ratio in ratios)
+    with np.errstate(over="ignore"):
+        fine_scale = inputs.factor / 128
+        ratios = float(fine_scale / output.factor), float(fine_scale / (3 / 2**15))
+    fixed = (quantize_multiplier(min(ratio, _LARGEST)) for ratio in ratios)
+    first, second = (_halved(Scale(*scale)) for scale in fixed)
     return first, second
 
 
