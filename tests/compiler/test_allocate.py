@@ -1,16 +1,19 @@
 """Memory plans: never a collision, and no larger than needed."""
 
+import itertools
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import random_models
+from support import random_models, random_moves
 from support.tflite_builder import ModelBuilder
 
-from kiwicha.compiler import compile_stages
-from kiwicha.compiler.allocate import Buffer, lower_bound, place
+from kiwicha.compiler import Compilation, compile_stages
+from kiwicha.compiler.allocate import lower_bound, place
+from kiwicha.compiler.placement import Buffer, Slice
 from kiwicha.errors import CapacityError
 from kiwicha.isa import ALIGNMENT_BYTES
 
@@ -34,20 +37,25 @@ INT8_MODELS = [
 @st.composite
 def buffers(draw: st.DrawFn) -> Buffer:
     first = draw(st.integers(-1, 12))
-    return Buffer("b", draw(st.integers(1, 5000)), first, first + draw(st.integers(0, 6)))
+    last = first + draw(st.integers(0, 6))
+    size = draw(st.integers(1, 5000))
+    blocks = -(-size // ALIGNMENT_BYTES)
+    if draw(st.booleans()):
+        return Buffer("b", size, first, last)
+    cuts = sorted(draw(st.sets(st.integers(1, blocks), max_size=3)) | {0, blocks})
+    slices = []
+    for start, stop in itertools.pairwise(cuts):
+        begin = draw(st.integers(first, last))
+        end = draw(st.integers(begin, last))
+        slices.append(Slice(start * ALIGNMENT_BYTES, (stop - start) * ALIGNMENT_BYTES, begin, end))
+    return Buffer("b", size, first, last, tuple(slices))
 
 
 def peak(wanted: list[Buffer]) -> int:
     """Count, step by step, what is needed at least."""
     steps = range(-1, max(b.last for b in wanted) + 1)
-    return max(
-        sum(
-            (b.bytes + ALIGNMENT_BYTES - 1) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
-            for b in wanted
-            if b.first <= step <= b.last
-        )
-        for step in steps
-    )
+    needs = [need for b in wanted for need in b.needs]
+    return max(sum(n.bytes for n in needs if n.first <= step <= n.last) for step in steps)
 
 
 @settings(deadline=None)
@@ -58,10 +66,11 @@ def test_no_two_buffers_collide(wanted: list[Buffer]) -> None:
     for number, (buffer, offset) in enumerate(zip(wanted, offsets, strict=True)):
         assert offset >= 0
         assert offset % ALIGNMENT_BYTES == 0
-        blocks = range(offset // ALIGNMENT_BYTES, -(-(offset + buffer.bytes) // ALIGNMENT_BYTES))
-        for step in range(buffer.first, buffer.last + 1):
-            for block in blocks:
-                assert occupied.setdefault((step, block), number) == number
+        for need in buffer.needs:
+            start = (offset + need.offset) // ALIGNMENT_BYTES
+            for step in range(need.first, need.last + 1):
+                for block in range(start, start + need.bytes // ALIGNMENT_BYTES):
+                    assert occupied.setdefault((step, block), number) == number
 
 
 @settings(deadline=None)
@@ -70,7 +79,8 @@ def test_plan_is_near_its_bound(wanted: list[Buffer]) -> None:
     bound = lower_bound(wanted)
     assert bound == peak(wanted)
     top = max(b.aligned_bytes + o for b, o in zip(wanted, place(wanted), strict=True))
-    assert bound <= top <= 1.5 * bound
+    if not any(b.slices for b in wanted):
+        assert bound <= top <= 1.5 * bound
 
 
 def test_nearly_all_plans_reach_their_bound() -> None:
@@ -108,6 +118,58 @@ def test_plans_of_random_models_are_near_their_bound(config: str) -> None:
         for make in (random_models.network, random_models.engine_network):
             plan = compile_stages(make(seed).model, config).memory
             assert plan.arena_bytes <= 1.1 * plan.lower_bound_bytes, f"{make.__name__} {seed}"
+
+
+def live_bytes(compilation: Compilation) -> int:
+    """Count, block by block, what the busiest step needs: what was written and is still read."""
+    network, plan = compilation.network, compilation.memory
+    spans: dict[int, tuple[int, int]] = {}
+
+    def use(number: int, step: int) -> None:
+        tensor = network.storage(number)
+        if not tensor.is_constant:
+            first, last = spans.get(tensor.index, (step, step))
+            spans[tensor.index] = (min(first, step), max(last, step))
+
+    for number in network.graph.inputs:
+        use(number, -1)
+    for step, item in enumerate(compilation.tiles):
+        for number in item.tensors.values():
+            use(number, step)
+            use(number, step + getattr(item.params, "overlapped_steps", 0))
+    for number in network.graph.outputs:
+        use(number, len(compilation.tiles))
+    needed: set[tuple[int, int]] = set()
+
+    def need(offset: int, size: int, steps: range) -> None:
+        blocks = range(offset // ALIGNMENT_BYTES, -(-(offset + size) // ALIGNMENT_BYTES))
+        needed.update((step, block) for block in blocks for step in steps)
+
+    for placed in plan.placements:
+        inside = [t for t in spans if network.graph.tensors[t].name in placed.buffer.name]
+        end = placed.offset + placed.buffer.bytes
+        here = [t for t in inside if placed.offset <= plan.tensors[t] < end]
+        for start in range(placed.offset, end, ALIGNMENT_BYTES):
+            over = [
+                spans[t]
+                for t in here
+                if plan.tensors[t] < start + ALIGNMENT_BYTES
+                and start < plan.tensors[t] + network.graph.tensors[t].stored_bytes
+            ]
+            if over:
+                steps = range(min(first for first, _ in over), max(last for _, last in over) + 1)
+                need(start, ALIGNMENT_BYTES, steps)
+    for step, offset in plan.scratch.items():
+        need(offset, compilation.tiles[step].scratch_bytes, range(step, step + 1))
+    return ALIGNMENT_BYTES * max(Counter(step for step, _ in needed).values())
+
+
+@pytest.mark.parametrize("config", ["simd", "64"])
+def test_what_no_view_needs_any_more_is_used_again(config: str) -> None:
+    for seed in range(60):
+        compilation = compile_stages(random_moves.network(seed).model, config)
+        arena = compilation.memory.arena_bytes
+        assert arena <= 1.1 * live_bytes(compilation), seed
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -3,12 +3,14 @@
 Two buffers share bytes only if no step needs both.
 """
 
+import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kiwicha.compiler.engine_tables import PAIR_KERNELS
 from kiwicha.compiler.layers import Network
-from kiwicha.compiler.placement import Buffer, lower_bound, place, top_of
+from kiwicha.compiler.placement import Buffer, Slice, lower_bound, place, top_of
 from kiwicha.compiler.tile import Tile
 from kiwicha.errors import CapacityError
 from kiwicha.isa import ALIGNMENT_BYTES, DRAM_BASE, DRAM_BYTES, IMAGE_ADDRESS
@@ -64,7 +66,9 @@ class MemoryPlan:
             for other in ordered[number + 1 :]:
                 if other.offset >= item.offset + item.buffer.bytes:
                     break
-                assert not item.buffer.overlaps(other.buffer), (item, other)
+                for need in item.buffer.needs:
+                    for rival in other.buffer.needs:
+                        assert not _collide(item, need, other, rival), (item, other)
 
 
 def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
@@ -85,12 +89,17 @@ def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
     buffers: list[Buffer] = []
     for owner, members in groups.items():
         keys.append(("tensor", owner))
+        spans = [
+            Slice(places[tensor][1], network.graph.tensors[tensor].stored_bytes, *lifetimes[tensor])
+            for tensor in members
+        ]
         buffers.append(
             Buffer(
                 " = ".join(network.graph.tensors[member].name for member in members),
                 network.graph.tensors[owner].stored_bytes,
-                min(lifetimes[member][0] for member in members),
-                max(lifetimes[member][1] for member in members),
+                min(span.first for span in spans),
+                max(span.last for span in spans),
+                _slices(spans),
             )
         )
     for step, item in enumerate(tiles):
@@ -118,6 +127,39 @@ def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
     )
     plan.verify()
     return plan
+
+
+def _collide(item: Placement, need: Slice, other: Placement, rival: Slice) -> bool:
+    start, rival_start = item.offset + need.offset, other.offset + rival.offset
+    return (
+        start < rival_start + rival.bytes
+        and rival_start < start + need.bytes
+        and need.first <= rival.last
+        and rival.first <= need.last
+    )
+
+
+def _slices(spans: Sequence[Slice]) -> tuple[Slice, ...]:
+    """Return which bytes of a buffer are needed when: what no tensor left needs is free for others.
+
+    Bytes of several tensors keep their contents from the first step of the first one to the last
+    of the last.
+    """
+    edges = {span.offset // ALIGNMENT_BYTES for span in spans}
+    edges |= {-(-span.end // ALIGNMENT_BYTES) for span in spans}
+    slices: list[Slice] = []
+    for start, stop in itertools.pairwise(sorted(edges)):
+        first_byte, last_byte = start * ALIGNMENT_BYTES, stop * ALIGNMENT_BYTES
+        here = [span for span in spans if span.offset < last_byte and first_byte < span.end]
+        if not here:
+            continue
+        first, last = min(span.first for span in here), max(span.last for span in here)
+        before = slices[-1] if slices else None
+        if before and (before.first, before.last, before.end) == (first, last, first_byte):
+            slices[-1] = dataclasses.replace(before, bytes=last_byte - before.offset)
+        else:
+            slices.append(Slice(first_byte, last_byte - first_byte, first, last))
+    return tuple(slices) if len(slices) > 1 else ()
 
 
 def _lifetimes(network: Network, tiles: Sequence[Tile]) -> dict[int, tuple[int, int]]:

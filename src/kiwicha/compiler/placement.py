@@ -12,12 +12,35 @@ import numpy as np
 
 from kiwicha.isa import ALIGNMENT_BYTES
 
-__all__ = ["Buffer", "lower_bound", "place", "top_of"]
+__all__ = ["Buffer", "Slice", "lower_bound", "place", "top_of"]
 
 ATTEMPTS = 200
 """Orders that are tried after the first ones, each exchanging two buffers of the best so far."""
 MAX_COMPARISONS = 4_000_000
 """Pairs of buffers compared in these attempts; a model with more buffers gets fewer attempts."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Bytes of a buffer that are needed for part of its time.
+
+    Parameters
+    ----------
+    offset, bytes : int
+        Place in the buffer and size, both aligned.
+    first, last : int
+        First and last step that needs them.
+    """
+
+    offset: int
+    bytes: int
+    first: int
+    last: int
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the buffer."""
+        return self.offset + self.bytes
 
 
 @dataclass(frozen=True)
@@ -32,29 +55,37 @@ class Buffer:
         Size.
     first, last : int
         First and last step that needs it; -1 is before the first step.
+    slices : tuple of Slice
+        What of it is needed when, if not all of it all the time. They have no byte in common.
     """
 
     name: str
     bytes: int
     first: int
     last: int
+    slices: tuple[Slice, ...] = ()
 
     @property
     def aligned_bytes(self) -> int:
         """Size up to the next aligned offset."""
         return -(-self.bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
+    @property
+    def needs(self) -> tuple[Slice, ...]:
+        """What is needed when."""
+        return self.slices or (Slice(0, self.aligned_bytes, self.first, self.last),)
+
     def overlaps(self, other: "Buffer") -> bool:
-        """Whether some step needs both."""
+        """Whether some step may need both."""
         return self.first <= other.last and other.first <= self.last
 
 
 def lower_bound(buffers: Iterable[Buffer]) -> int:
     """Return the largest sum of bytes that one step needs."""
     changes: dict[int, int] = {}
-    for buffer in buffers:
-        changes[buffer.first] = changes.get(buffer.first, 0) + buffer.aligned_bytes
-        changes[buffer.last + 1] = changes.get(buffer.last + 1, 0) - buffer.aligned_bytes
+    for need in (need for buffer in buffers for need in buffer.needs):
+        changes[need.first] = changes.get(need.first, 0) + need.bytes
+        changes[need.last + 1] = changes.get(need.last + 1, 0) - need.bytes
     live = bound = 0
     for step in sorted(changes):
         live += changes[step]
@@ -72,7 +103,8 @@ def place(buffers: Sequence[Buffer], *, capacity: int = 0) -> list[int]:
     capacity : int
         A plan of this size is as good as a smaller one.
     """
-    bound = max(lower_bound(buffers), capacity)
+    largest = max((buffer.aligned_bytes for buffer in buffers), default=0)
+    bound = max(lower_bound(buffers), largest, capacity)
     numbers = range(len(buffers))
     orders = [
         sorted(numbers, key=lambda n: (-buffers[n].aligned_bytes, buffers[n].first)),
@@ -107,20 +139,46 @@ def place(buffers: Sequence[Buffer], *, capacity: int = 0) -> list[int]:
 
 
 def _place_in_order(buffers: Sequence[Buffer], order: Iterable[int]) -> list[int]:
-    """Give each buffer the tightest gap that no placed buffer of an overlapping time takes."""
-    firsts = np.array([buffer.first for buffer in buffers])
-    lasts = np.array([buffer.last for buffer in buffers])
-    sizes = np.array([buffer.aligned_bytes for buffer in buffers])
+    """Give each buffer the tightest gap that nothing placed of an overlapping time takes.
+
+    One of several slices gets the first place where all of them are free.
+    """
+    needs = [(number, need) for number, buffer in enumerate(buffers) for need in buffer.needs]
+    owners = np.array([number for number, _ in needs], np.int64)
+    firsts = np.array([need.first for _, need in needs])
+    lasts = np.array([need.last for _, need in needs])
+    sizes = np.array([need.bytes for _, need in needs])
+    within = np.array([need.offset for _, need in needs])
     offsets = np.zeros(len(buffers), np.int64)
     is_placed = np.zeros(len(buffers), bool)
+
+    def taken_beside(need: Slice) -> list[tuple[int, int]]:
+        is_beside = is_placed[owners] & (firsts <= need.last) & (lasts >= need.first)
+        others = np.flatnonzero(is_beside)
+        starts = offsets[owners[others]] + within[others]
+        return sorted(zip(starts.tolist(), (starts + sizes[others]).tolist(), strict=True))
+
     for number in order:
-        buffer = buffers[number]
-        others = np.flatnonzero(is_placed & (firsts <= buffer.last) & (lasts >= buffer.first))
-        starts = offsets[others]
-        taken = sorted(zip(starts.tolist(), (starts + sizes[others]).tolist(), strict=True))
-        offsets[number] = _tightest_gap(taken, buffer.aligned_bytes)
+        if len(buffers[number].needs) == 1:
+            (need,) = buffers[number].needs
+            offsets[number] = _tightest_gap(taken_beside(need), need.bytes)
+        else:
+            offsets[number] = _first_place([
+                (start - need.offset - need.bytes, stop - need.offset)
+                for need in buffers[number].needs
+                for start, stop in taken_beside(need)
+            ])
         is_placed[number] = True
     return [int(offset) for offset in offsets]
+
+
+def _first_place(collisions: Iterable[tuple[int, int]]) -> int:
+    """Return the first place that is inside none of these open intervals."""
+    place = 0
+    for start, stop in sorted(collisions):
+        if start < place < stop:
+            place = stop
+    return place
 
 
 def _tightest_gap(taken: Sequence[tuple[int, int]], size: int) -> int:
