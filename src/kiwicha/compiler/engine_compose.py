@@ -71,9 +71,18 @@ def _limits(layer: EngineLayer, producer: EngineLayer) -> bool:
 def _limited(producer: EngineLayer, layer: EngineLayer) -> EngineLayer:
     """Return the producer with the limits of a TABLE, in whose place it is."""
     low, high = (int(layer.tables[value & 0xFF, 0]) for value in producer.clamp)
-    merged = (*layer.merged, *producer.merged, producer.position)
+
+    def limited(part: EngineLayer) -> EngineLayer:
+        return dataclasses.replace(
+            part, position=layer.position, output=layer.output, clamp=(low, high)
+        )
+
     return dataclasses.replace(
-        producer, position=layer.position, output=layer.output, clamp=(low, high), merged=merged
+        limited(producer),
+        merged=(*layer.merged, *producer.merged, producer.position),
+        patches=tuple(
+            dataclasses.replace(patch, layer=limited(patch.layer)) for patch in producer.patches
+        ),
     )
 
 
