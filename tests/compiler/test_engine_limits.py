@@ -19,7 +19,8 @@ def window(operator: str, source: Any, result: Any, kernel: Any) -> bytes:
     builder = ModelBuilder()
     x, y = (builder.tensor(shape, scale=0.5) for shape in (source, result))
     weights = builder.tensor(kernel, scale=0.5, data=np.full(kernel, 127, np.int8))
-    more = {"depthMultiplier": 1} if operator.startswith("DEPTHWISE") else {}
+    is_apart = operator.startswith("DEPTHWISE")
+    more = {"depthMultiplier": kernel[3] // source[3]} if is_apart else {}
     builder.operator(operator, [x, weights, -1], [y], **STRIDES, **more)
     return builder.build([x], [y])
 
@@ -34,7 +35,8 @@ def pool(channels: int) -> bytes:
 
 CONV = window("CONV_2D", (1, 4, 4, 256), (1, 2, 2, 8), (8, 3, 3, 256))
 PADDED = window("CONV_2D", (1, 4, 4, 252), (1, 2, 2, 8), (8, 3, 3, 252))
-COLUMNS = window("DEPTHWISE_CONV_2D", (1, 4, 40, 64), (1, 1, 32, 64), (1, 4, 9, 64))
+COLUMNS = window("DEPTHWISE_CONV_2D", (1, 30, 40, 16), (1, 1, 32, 16), (1, 30, 9, 16))
+ELEMENTS = window("DEPTHWISE_CONV_2D", (1, 20, 20, 16), (1, 4, 5, 32), (1, 17, 16, 32))
 SUMS = window("DEPTHWISE_CONV_2D", (1, 250, 40, 64), (1, 1, 33, 64), (1, 250, 8, 64))
 TALL = window("CONV_2D", (1, 300, 2, 8), (1, 1, 1, 8), (8, 300, 2, 8))
 ODD = pool(10)
@@ -51,6 +53,11 @@ WIDE = window("CONV_2D", (1, 3, 2000, 8), (1, 1, 1998, 8), (8, 3, 3, 8))
             "64",
             "DEPTHWISE_CONV_2D has 9 kernel columns for each column of stride, the engine takes 8",
         ),
+        (
+            ELEMENTS,
+            "64",
+            "DEPTHWISE_CONV_2D has 2176 weights of a block of 8 channels, the engine takes 2048",
+        ),
         (SUMS, "64", "DEPTHWISE_CONV_2D has 26 bits of its largest sum, the engine takes 25"),
         (TALL, "64", "CONV_2D has 300 kernel rows, the engine takes 255"),
         (
@@ -60,7 +67,7 @@ WIDE = window("CONV_2D", (1, 3, 2000, 8), (1, 1, 1998, 8), (8, 3, 3, 8))
         ),
         (WIDE, "64-8k", "no stripe of its tensors fits the engine's scratchpad of 8 KiB"),
     ],
-    ids=["weights", "padded", "columns", "sums", "rows", "channels", "scratchpad"],
+    ids=["weights", "padded", "columns", "elements", "sums", "rows", "channels", "scratchpad"],
 )
 def test_a_layer_on_the_cpu_names_the_limit(model: bytes, config: str, why: str) -> None:
     compilation = compile_stages(model, config)

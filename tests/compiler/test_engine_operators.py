@@ -84,6 +84,72 @@ def test_images_are_for_the_engine(operator: str, config: str) -> None:
         assert layer.where is Where.ENGINE
 
 
+Kernel = tuple[int, int]
+
+
+def depthwise(
+    channels: int, kernel: Kernel, dilation: int = 1, multiplier: int = 1, side: int = 3
+) -> bytes:
+    """Give a model of a DEPTHWISE_CONV_2D with ``side`` x ``side`` outputs."""
+    builder = ModelBuilder()
+    sizes = [side + (size - 1) * dilation for size in kernel]
+    x = builder.tensor((1, *sizes, channels), scale=0.02)
+    outputs = channels * multiplier
+    weights = np.random.default_rng(0).integers(-50, 50, (1, *kernel, outputs), np.int8)
+    w = builder.tensor(weights.shape, scale=0.01, data=weights)
+    y = builder.tensor((1, side, side, outputs), scale=0.05)
+    options = {"dilationHFactor": dilation, "dilationWFactor": dilation}
+    options |= {"depthMultiplier": multiplier, **WINDOW}
+    builder.operator("DEPTHWISE_CONV_2D", [x, w], [y], **options)
+    return builder.build([x], [y])
+
+
+def conv(channels: int, kernel: Kernel, outputs: int, groups: int = 1) -> bytes:
+    """Give a model of a CONV_2D with 3 x 3 outputs."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, *(size + 2 for size in kernel), channels), scale=0.02)
+    shape = (outputs, *kernel, channels // groups)
+    weights = np.random.default_rng(0).integers(1, 50, shape, np.int8)
+    w = builder.tensor(shape, scale=0.01, data=weights)
+    bias = builder.tensor((outputs,), np.int32, scale=0.0002, data=np.zeros(outputs, np.int32))
+    y = builder.tensor((1, 3, 3, outputs), scale=0.05)
+    builder.operator("CONV_2D", [x, w, bias], [y], **WINDOW)
+    return builder.build([x], [y])
+
+
+LIMITS = {
+    "dense, 2048 weights": (conv(2048, (1, 1), 16), True),
+    "dense, 2056 weights": (conv(2056, (1, 1), 16), False),
+    "dense, 2016 weights": (conv(224, (3, 3), 16), True),
+    "dense, 2088 weights": (conv(232, (3, 3), 16), False),
+    "groups of 16 of 256 channels": (conv(256, (3, 3), 256, groups=16), True),
+    "groups of 232 of 464 channels": (conv(464, (3, 3), 16, groups=2), False),
+    "255 rows": (conv(8, (255, 1), 8), True),
+    "256 rows": (conv(8, (256, 1), 8), False),
+    "8 columns": (depthwise(96, (8, 8)), True),
+    "9 columns": (depthwise(32, (9, 9)), True),
+    "9 columns of 232 channels": (depthwise(232, (1, 9)), True),
+    "256 elements": (depthwise(16, (16, 16)), True),
+    "272 elements": (depthwise(16, (17, 16)), False),
+    "two outputs of 256 channels": (depthwise(256, (3, 3), multiplier=2), True),
+    "two outputs of 256 elements": (depthwise(16, (16, 16), multiplier=2), True),
+    "two outputs of 272 elements": (depthwise(16, (17, 16), multiplier=2), False),
+    "dilated, 960 channels": (depthwise(960, (3, 3), dilation=2), True),
+    "dilated, 9 columns of 96 channels": (depthwise(96, (5, 5), dilation=2), True),
+    "dilated, more than the scratchpad": (depthwise(960, (3, 3), dilation=4), False),
+    "channels that are not whole": (depthwise(100, (5, 5), dilation=2), False),
+}
+"""Layers on both sides of each limit, and whether they are the engine's."""
+
+
+@pytest.mark.parametrize("config", ENGINE_CONFIGS)
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_of_convolutions(name: str, config: str) -> None:
+    model, is_for_engine = LIMITS[name]
+    (layer,) = compile_model(model, config).layers
+    assert (layer.where is Where.ENGINE) == is_for_engine
+
+
 GENERATORS = {
     **dict.fromkeys(random_models.OPERATORS, random_models.single_operator),
     **dict.fromkeys(random_moves.OPERATORS, random_moves.single_operator),

@@ -22,6 +22,7 @@ class RandomModel(RandomTensors):
         is_same: bool = False,
         like: int | None = None,
         channels: int | None = None,
+        groups: int = 1,
     ) -> int:
         """Add a CONV_2D; ``like`` is the tensor whose channels it gives."""
         shape = self._shapes[x]
@@ -32,8 +33,7 @@ class RandomModel(RandomTensors):
         if like is not None:
             channels = self._shapes[like][3]
         channels = channels or self.rng.randint(1, 20)
-        groups = 1
-        if self.rng.random() < 0.15:
+        if groups == 1 and self.rng.random() < 0.15:
             groups = self.rng.choice([n for n in range(1, 9) if shape[3] % n == channels % n == 0])
         weights = (channels, *sizes, shape[3] // groups)
         operands, _, scale = self._weights(weights, 0, x, math.prod(weights[1:]))

@@ -17,6 +17,7 @@ __all__ = [
     "network_of_types",
     "operator_on_constants",
     "pools",
+    "separate_channels",
     "single_operator",
 ]
 
@@ -62,6 +63,31 @@ def network_of_types(seed: int, *, parts: int, is_unsigned: bool) -> Case:
     for _ in range(parts - 2):
         x = _steps(model, model.other_type(x), rng.randint(1, 3))
     model.other_type(x)
+    return model.case()
+
+
+def separate_channels(seed: int, *, is_unsigned: bool = False) -> Case:
+    """Return a model with a convolution of many channels that are computed apart from each other.
+
+    Of several outputs each, of kernels with more than 8 columns, or in groups; others may follow.
+    """
+    rng = random.Random(f"separate{seed}")
+    model = RandomModel(rng, is_unsigned=is_unsigned)
+    channels = rng.choice([32, 48, 96])
+    x = model.input((rng.choice([1, 1, 2]), rng.randint(10, 14), rng.randint(10, 14), channels))
+    kind = rng.choice(["multiplier", "wide", "groups"])
+    if kind == "multiplier":
+        x = model.depthwise(x, multiplier=rng.choice([2, 3, 5]), kernel=rng.choice([3, 4]))
+    elif kind == "wide":
+        x = model.depthwise(x, multiplier=1, kernel=rng.choice([9, 10]))
+    else:
+        groups = channels // rng.choice([1, 4, 8])
+        outputs = groups * rng.choice([4, 8])
+        x = model.conv(x, kernel=rng.choice([1, 3, 5]), channels=outputs, groups=groups)
+    if rng.random() < 0.3:
+        x = model.unary("RELU", x)
+    if rng.random() < 0.3:
+        model.conv(x, kernel=1, channels=16)
     return model.case()
 
 

@@ -193,10 +193,17 @@ def _layer_cost(run: Run, layer: EngineLayer, macs: int) -> LayerCost:
         *(pitch, 0, window.input_rows),
         *(0, run.output_pitch(layer), 0, window.output_rows),
     )
-    work = job_work(engine_job(layer, macs, layer.position, part), macs)
-    share = work.groups / window.output_rows
-    lines = share * max(work.cycles - work.writes, 0.0)
+    blocks = [patch.layer for patch in layer.patches] if layer.is_in_blocks else [layer]
+    cycles = lines = 0.0
+    for block in blocks:
+        work = job_work(engine_job(block, macs, layer.position, part), macs)
+        share = work.groups / window.output_rows
+        cycles += share * work.cycles
+        lines += share * max(work.cycles - work.writes, 0.0)
+    if layer.is_in_blocks:
+        size = sum(stream_bytes(block, macs, pitch) for block in blocks)
+        return LayerCost(cycles, lines, size, len(blocks))
     # Of a layer in patches: all rows of a stripe, and each column of its own. What it takes where
     # rows need jobs of their own comes once, and is left out.
     jobs = 1 + len({patch.column for patch in layer.patches} - {None})
-    return LayerCost(share * work.cycles, lines, jobs * stream_bytes(layer, macs, pitch), jobs)
+    return LayerCost(cycles, lines, jobs * stream_bytes(layer, macs, pitch), jobs)

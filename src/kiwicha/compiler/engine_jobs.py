@@ -111,7 +111,7 @@ def _conv_bytes(layer: EngineLayer, pitch: int) -> NDArray[np.int16]:
     """Return int16 [outputs, words, 8]: the weight of every byte that a pixel reads."""
     outputs, rows, columns, channels = layer.weights.shape
     runs, words = run_shape(layer.window, pitch)
-    if runs == 1:
+    if runs == 1 and pitch <= padded(channels):
         pixels = np.zeros((outputs, rows, columns, pitch), np.int16)
         pixels[..., :channels] = layer.weights
         run_bytes = pixels.reshape(outputs, rows, columns * pitch)
@@ -232,10 +232,13 @@ def _conv_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
     if _is_pointwise(window, part):
         window, part = _in_one_row(window, part)
     runs, words = run_shape(window, part.input_pitch)
+    left_out = max(part.input_pitch - padded(window.channels), 0)
     return (
         _rows(window, part)
         | _groups(layer, macs)
         | {
+            # It starts with a channel of the slice and must not reach over the last pixel's end.
+            "row_span": window.input_columns * part.input_pitch - left_out,
             "first_offset": -window.pad_left * part.input_pitch,
             "column_step": window.stride_columns * part.input_pitch,
             "run_step": window.dilation_columns * part.input_pitch,

@@ -135,6 +135,11 @@ class EngineLayer:
         return (*self.merged, self.position)
 
     @property
+    def is_in_blocks(self) -> bool:
+        """Whether its jobs are about some of the output channels each."""
+        return any(p.layer.output_channels != self.output_channels for p in self.patches)
+
+    @property
     def is_flat(self) -> bool:
         """Whether its jobs work byte by byte, wherever pixels begin and end."""
         return self.kind in ELEMENT_KINDS and not self.flags & JobFlag.CHANNELS
@@ -150,7 +155,7 @@ class EngineLayer:
         for patch in self.patches or (Patch(range(first_row, end), None, self),):
             span = range(max(patch.rows.start, first_row), min(patch.rows.stop, end))
             if span:
-                yield Patch(span, patch.column, patch.layer)
+                yield dataclasses.replace(patch, rows=span)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,12 +169,16 @@ class Patch:
     column : int or None
         The only output column, None if it is all of them.
     layer : EngineLayer
-        The layer as it is there: it may differ in parameters.
+        The layer as it is there: it may differ in parameters, and be about some channels only.
+    first_channel, first_output : int
+        Of the whole layer's input and output, the first channels that it is about.
     """
 
     rows: range
     column: int | None
     layer: EngineLayer
+    first_channel: int = 0
+    first_output: int = 0
 
 
 def padded(channels: int) -> int:
@@ -178,7 +187,11 @@ def padded(channels: int) -> int:
 
 
 def run_shape(window: Window, pitch: int) -> tuple[int, int]:
-    """Return runs per kernel row of CONV, and words per run, for an input pitch."""
-    if window.dilation_columns == 1 or window.kernel_columns == 1:
+    """Return runs per kernel row of CONV, and words per run, for an input pitch.
+
+    A run is a whole row, or where columns or channels are left out, a pixel.
+    """
+    is_slice = pitch > padded(window.channels)
+    if not is_slice and (window.dilation_columns == 1 or window.kernel_columns == 1):
         return 1, -(-window.kernel_columns * pitch // INPUT_LANES)
     return window.kernel_columns, -(-window.channels // INPUT_LANES)

@@ -1,10 +1,12 @@
 """Which limit of the engine keeps a layer on the CPU, in words."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.compiler.engine_blocks import block_layers
 from kiwicha.compiler.engine_bounds import NARROW_BITS, largest_sum
 from kiwicha.compiler.engine_forms import forms
 from kiwicha.compiler.engine_layers import EngineLayer, Window, padded, run_shape
@@ -44,6 +46,8 @@ def broken_limit(network: Network, position: int, config: Config) -> str:
     if layer.name not in ENGINE_OPERATORS:
         return f"the engine does no {layer.name}"
     found = engine_layer(network, position)
+    if found is None:
+        found = next(iter(block_layers(network, position, config, None, lambda _: math.inf)), None)
     if found is not None:
         return _trouble(found, config)
     limit = next(_window_limits(network, layer), None) if layer.kernel in _WINDOWS else None
@@ -78,7 +82,11 @@ def _window_limits(network: Network, layer: Layer) -> Iterator[str]:
     if any(network.storage(layer.tensors[name]).is_constant for name in ("input", "output")):
         yield f"{layer.name} has a constant input, the engine takes what is computed"
         return
-    kind, window, weights = next(forms(layer, window_of(layer), weights_of(layer)))
+    form = next(forms(layer, window_of(layer), weights_of(layer)), None)
+    if form is None:
+        yield from _blocks(layer)
+        return
+    kind, window, weights = form
     limits = [
         (window.kernel_rows, MAX_KERNEL_ROWS, "kernel rows"),
         (window.input_columns * padded(window.channels), 2**16 - 1, "bytes of an input row"),
@@ -87,6 +95,14 @@ def _window_limits(network: Network, layer: Layer) -> Iterator[str]:
     for value, limit, what in limits:
         if value > limit:
             yield f"{layer.name} has {value} {what}, the engine takes {limit}"
+
+
+def _blocks(layer: Layer) -> Iterator[str]:
+    """Yield what keeps a convolution of separate channels from being done in blocks of them."""
+    count = layer.params.kernel_height * layer.params.kernel_width * INPUT_LANES
+    limit = GROUP_WORDS * INPUT_LANES
+    if count > limit:
+        yield f"{layer.name} has {count} weights of a block of 8 channels, the engine takes {limit}"
 
 
 def _conv(window: Window) -> Iterator[tuple[int, int, str]]:

@@ -1,7 +1,8 @@
 """Which layers the engine does, and in which runs."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 
+from kiwicha.compiler.engine_blocks import block_layers
 from kiwicha.compiler.engine_compose import compose_tables
 from kiwicha.compiler.engine_layers import EngineLayer
 from kiwicha.compiler.engine_packed import packed_if_faster
@@ -14,7 +15,13 @@ from kiwicha.isa import Config
 __all__ = ["partition"]
 
 
-def partition(network: Network, config: Config, *, has_tables: bool = False) -> list[Schedule]:
+def partition(
+    network: Network,
+    config: Config,
+    *,
+    has_tables: bool = False,
+    cpu_cycles: Callable[[int], float] | None = None,
+) -> list[Schedule]:
     """Return the runs of the engine, in order; all other layers are for the CPU.
 
     A run ends at a layer of the CPU, where one tensor becomes part of another, or where its list
@@ -30,14 +37,25 @@ def partition(network: Network, config: Config, *, has_tables: bool = False) -> 
         What it will run on.
     has_tables : bool
         The engine does element-wise jobs.
+    cpu_cycles : callable, optional
+        Gives what a layer takes on the CPU, by its position: what needs a job for each block of
+        channels must be faster.
     """
     layers: dict[int, EngineLayer] = {}
+    # What is next best, where blocks do not fit.
+    others: dict[int, list[EngineLayer]] = {}
     for position in range(len(network.layers)):
         layer = engine_layer(network, position, has_tables=has_tables)
         if layer is not None:
             layers[position] = packed_if_faster(
                 layer, config.engine_macs, config.requantizer_cycles
             )
+        if cpu_cycles is not None:
+            whole = layers.get(position)
+            blocks = block_layers(network, position, config, whole, cpu_cycles)
+            if blocks:
+                layers[position], *others[position] = blocks
+                others[position] += [] if whole is None else [whole]
     composed = compose_tables(network, layers)
     cuts: set[int] = set()
     known: dict[tuple[object, ...], Schedule] = {}
@@ -67,6 +85,7 @@ def partition(network: Network, config: Config, *, has_tables: bool = False) -> 
             return schedules
         if refused:
             layers = {p: layer for p, layer in layers.items() if p not in refused}
+            layers |= {p: others[p].pop(0) for p in refused if others.get(p)}
             composed = compose_tables(network, layers)
 
 

@@ -177,13 +177,15 @@ class Plan:
                 jobs[-1] += [
                     Compute(
                         patch.layer,
-                        tuple(places),
+                        tuple(Place(p.buffer, p.offset + patch.first_channel) for p in places),
                         self._run.input_pitch(layer),
                         image.first_input_row - above,
                         image.input_rows,
                         Place(
                             target.buffer,
-                            target.offset + (patch.rows.start + skipped) * output_row,
+                            target.offset
+                            + (patch.rows.start + skipped) * output_row
+                            + patch.first_output,
                         ),
                         self._run.output_pitch(layer),
                         patch.rows.start,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from kiwicha.engine_packing import Parameters
 from kiwicha.isa_engine import JobFlag, JobKind
 from kiwicha.isa_program import Conv, Elementwise, Kernel
 
-__all__ = ["engine_layer", "window_of"]
+__all__ = ["WindowCall", "engine_layer", "window_call", "window_of"]
 
 _NO_WEIGHTS = np.zeros(0, np.int16)
 
@@ -62,20 +63,53 @@ def _stored(network: Network, layer: Layer, *names: str) -> tuple[int, ...] | No
     return None if any(t.is_constant for t in tensors) else tuple(t.index for t in tensors)
 
 
-def _window_layer(network: Network, position: int) -> EngineLayer | None:
+@dataclass(frozen=True, eq=False)
+class WindowCall:
+    """What a layer with weights is for the engine, but for its weights.
+
+    Parameters
+    ----------
+    stored : tuple of int
+        Tensors it reads and, last, the one it writes.
+    window : Window
+        Geometry.
+    parameters : Parameters
+        Of the output channels.
+    offsets : tuple of int
+        Zero point of the input and of the output, smallest and largest output.
+    weight_zero_point : int
+        What brings the weights into int8, if they are not.
+    """
+
+    stored: tuple[int, ...]
+    window: Window
+    parameters: Parameters
+    offsets: tuple[int, int, int, int]
+    weight_zero_point: int
+
+
+def window_call(network: Network, position: int) -> WindowCall | None:
+    """Return what a layer with weights is for the engine, None if an operand is a constant."""
     layer = network.layers[position]
     p: Conv = layer.params
     stored = _stored(network, layer, "input", "output")
     if stored is None:
         return None
-    window = window_of(layer)
     parameters = Parameters(
         *(layer.constants[name].astype(np.int32) for name in ("bias", "multiplier", "shift"))
     )
     offsets = (-p.input_offset, p.output_offset, p.activation_min, p.activation_max)
+    return WindowCall(stored, window_of(layer), parameters, offsets, -p.weight_offset)
+
+
+def _window_layer(network: Network, position: int) -> EngineLayer | None:
+    layer, call = network.layers[position], window_call(network, position)
+    if call is None:
+        return None
+    rest = call.parameters, call.offsets, call.weight_zero_point
     found = (
-        checked(position, kind, stored, form, weights, parameters, offsets, -p.weight_offset)
-        for kind, form, weights in forms(layer, window, weights_of(layer))
+        checked(position, kind, call.stored, form, weights, *rest)
+        for kind, form, weights in forms(layer, call.window, weights_of(layer))
     )
     return next((item for item in found if item is not None), None)
 

@@ -92,6 +92,8 @@ def _engine_reason(item: Tile, position: int) -> str:
             text += ", two products per multiplier"
         if len(jobs) > 1:
             parts = "jobs for borders and stripes" if layer.patches else "stripes of rows"
+            if layer.is_in_blocks:
+                parts = "jobs for blocks of channels and stripes"
             text += f", in {len(jobs)} {parts}"
         streamed = [t for t in (*layer.inputs, layer.output) if t in schedule.streamed]
         if streamed:

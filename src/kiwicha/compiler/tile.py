@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kiwicha.compiler.cpu_costs import cpu_cycles
 from kiwicha.compiler.engine_coding import with_coded_streams
 from kiwicha.compiler.engine_partition import partition
 from kiwicha.compiler.engine_schedule import Schedule
@@ -20,6 +21,7 @@ from kiwicha.isa_engine import EngineRun
 from kiwicha.isa_program import KERNEL_PARAMS, Conv, Kernel, ResizeBilinear, Where
 from kiwicha.layout import Ref
 from kiwicha.packing import WORD_BYTES, pack_conv, pack_depthwise, padded_channels
+from kiwicha.program import Step
 
 __all__ = ["Tile", "tile"]
 
@@ -93,7 +95,15 @@ def tile(
     CapacityError
         If an operator is not in the configuration's firmware.
     """
-    found = partition(network, config, has_tables=has_tables) if config.engine_macs else []
+
+    def on_cpu(position: int) -> int:
+        calls = network.layers[position].calls
+        steps = (_tile(position, call, config) for call in calls)
+        return sum(cpu_cycles(Step(step.kernel, position, step.params)) for step in steps)
+
+    found: list[Schedule] = []
+    if config.engine_macs:
+        found = partition(network, config, has_tables=has_tables, cpu_cycles=on_cpu)
     schedules = [
         with_coded_streams(item, config.engine_macs, goal, config.requantizer_cycles)
         if config.has_codec
