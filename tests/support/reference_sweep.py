@@ -1,16 +1,19 @@
 """All combinations of the parameters of convolutions in the reference executor, in parallel.
 
 ``PYTHONPATH=tests python -m support.reference_sweep``, which ``nox -s sweep`` runs, compiles each
-for every configuration, compares with the interpreter that defines it, and says how long that took.
+for each of `REFERENCE_CONFIGS`, compares with the interpreter that defines it, and says how long
+that took.
 The answers of the interpreters are kept by the contents of the models; see `support.oracle`.
 """
 
 import argparse
+import json
 import multiprocessing
 import resource
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -23,7 +26,7 @@ __all__ = ["REFERENCE_CONFIGS", "answers", "differing", "main"]
 
 BLOCK = 108
 """Combinations that are asked for together."""
-REFERENCE_CONFIGS = (*CONFIGS, "64")
+REFERENCE_CONFIGS = (*CONFIGS, "64", "128")
 
 
 def answers(
@@ -64,8 +67,9 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--step", type=int, default=1, help="of combinations, 1 for all of them")
+    parser.add_argument("--json", type=Path, help="receives what was compared, and how long")
     chosen = parser.parse_args(words)
-    combinations = sweep.COMBINATIONS[:: chosen.step]
+    combinations = [*sweep.COMBINATIONS, *sweep.MORE_COMBINATIONS][:: chosen.step]
     blocks = [combinations[k : k + BLOCK] for k in range(0, len(combinations), BLOCK)]
     start, done = time.monotonic(), 0
     problems: list[str] = []
@@ -85,6 +89,16 @@ def main(words: Sequence[str] | None = None) -> int:
         usage.ru_utime + usage.ru_stime
         for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     ]
+    if chosen.json is not None:
+        outcome = {
+            "combinations": len(combinations),
+            "configs": list(REFERENCE_CONFIGS),
+            "differing": problems,
+            "jobs": chosen.jobs,
+            "seconds": round(time.monotonic() - start),
+            "processor_seconds": round(sum(used)),
+        }
+        chosen.json.write_text(f"{json.dumps(outcome, indent=2)}\n", encoding="utf-8")
     sys.stdout.writelines(f"{problem} differs\n" for problem in problems)
     sys.stdout.write(f"{sum(used):.0f} s of processor time in {chosen.jobs} processes\n")
     return 1 if problems else 0

@@ -9,9 +9,11 @@ import numpy as np
 from support.oracle import Case
 from support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
 
-__all__ = ["COMBINATIONS", "Combination", "case"]
+__all__ = ["COMBINATIONS", "MORE_COMBINATIONS", "Combination", "case"]
 
 KERNELS = ((1, 1), (2, 3), (3, 3), (4, 1), (5, 5), (6, 2), (7, 7))
+WIDE_KERNELS = ((1, 4), (3, 6))
+"""Widths that `KERNELS` lacks; their weights have the least value of their type, too."""
 STRIDES = (1, 2, 3)
 DILATIONS = (1, 2)
 KINDS = ("int8", "int8 per channel", "uint8")
@@ -54,6 +56,12 @@ COMBINATIONS = [
         SHAPES, KERNELS, STRIDES, DILATIONS, PADDINGS, KINDS, ACTIVATED
     )
 ]
+MORE_COMBINATIONS = [
+    Combination(*shape, *rest)
+    for shape, *rest in itertools.product(
+        SHAPES, WIDE_KERNELS, STRIDES[:2], DILATIONS[:1], PADDINGS, KINDS, ("NONE", "RELU_N1_TO_1")
+    )
+]
 
 
 def case(combination: Combination) -> Case:
@@ -66,6 +74,7 @@ def case(combination: Combination) -> Case:
         results = [-(-size // c.stride) for size in sizes]
     else:
         results = [(size - n) // c.stride + 1 for size, n in zip(sizes, extents, strict=True)]
+    is_wide = c.kernel in WIDE_KERNELS
     is_depthwise = c.operator == "DEPTHWISE_CONV_2D"
     outputs = c.channels * c.outputs if is_depthwise else c.outputs
     weights_shape = (1, *c.kernel, outputs) if is_depthwise else (outputs, *c.kernel, c.channels)
@@ -89,7 +98,7 @@ def case(combination: Combination) -> Case:
             scale=weight_scales.tolist(),
             zero_point=zero_point() if c.is_unsigned else 0,
             axis=3 if is_depthwise else 0,
-            data=rng.integers(low + 1, low + 256, weights_shape, dtype),
+            data=rng.integers(low + (not is_wide), low + 256, weights_shape, dtype),
         ),
     ]
     operands.append(
