@@ -73,6 +73,14 @@ def test_the_page_of_results_shows_each_run_above_its_command() -> None:
     ]
 
 
+def test_runs_with_dead_channels_have_rows_of_their_own() -> None:
+    files = {"a.json": [run()], "b.json": [run(cycles=7000, eliminate=False)]}
+    rows = result_tables.overview(files).splitlines()
+    assert rows[2:4] == ["| kws | 1,000 | 4,000 |", "| kws, `--no-eliminate` | 1,000 | 7,000 |"]
+    assert "kiwicha bench kws --config simd --no-eliminate --json b.json" in rows
+    assert "| kws, `--no-eliminate` | simd |" in result_tables.results_page(files, {})
+
+
 def compilation(**changes: Any) -> dict[str, Any]:
     sizes = {"weights": 1000, "weight_bytes": 700, "raw_weight_bytes": 1400, "cycles": 5}
     values = {"model": "kws", "config": "64", "optimize": "size", "predicted": sizes}

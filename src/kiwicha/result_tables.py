@@ -184,7 +184,7 @@ def _row(run: _Run, name: str) -> tuple[str, ...]:
     try:
         predicted = run.get("predicted")
         return (
-            run["model"],
+            _label(run),
             run["config"],
             f"{run['macs']:,}",
             f"{run['cycles']:,}",
@@ -199,6 +199,11 @@ def _row(run: _Run, name: str) -> tuple[str, ...]:
         raise _not_a_run(error, name) from error
 
 
+def _label(run: _Run) -> str:
+    """Name a run's model, and with what option it was compiled."""
+    return f"{run['model']}{'' if run.get('eliminate', True) else ', `--no-eliminate`'}"
+
+
 def _cycles(found: _Runs) -> str:
     """Return a row for each model, with a column for each configuration and each estimate."""
     cells: dict[str, dict[str, str]] = {}
@@ -207,7 +212,7 @@ def _cycles(found: _Runs) -> str:
         for run in runs:
             if run["config"] not in _CONFIGS:
                 raise UsageError(f"config must be known, not {run['config']} ({name})")
-            row = cells.setdefault(run["model"], {"model": run["model"]})
+            row = cells.setdefault(_label(run), {"model": _label(run)})
             row["MACs:"] = f"{run['macs']:,}"
             row[f"`{run['config']}`:"] = f"{run['cycles']:,}"
             configs.add(run["config"])
@@ -273,7 +278,8 @@ def _bench_command(name: str, runs: list[_Run]) -> str:
     models = " ".join(dict.fromkeys(run["model"] for run in runs))
     configs = ",".join(dict.fromkeys(run["config"] for run in runs))
     compare = " --compare vela" if any("vela" in run for run in runs) else ""
-    return f"kiwicha bench {models} --config {configs}{compare} --json {name}"
+    option = "" if all(run.get("eliminate", True) for run in runs) else " --no-eliminate"
+    return f"kiwicha bench {models} --config {configs}{option}{compare} --json {name}"
 
 
 def compile_command(name: str, compilation: dict[str, Any]) -> str:

@@ -28,6 +28,16 @@ def test_bench_runs_every_model_on_every_configuration(
     assert [(run["model"], run["config"]) for run in runs] == pairs
     assert {run["simulation_hz"] for run in runs} == {1_000_000}
     assert sum(" yes " in line for line in out.splitlines()) == 4
+    assert not any("eliminate" in run for run in runs)
+
+
+def test_the_report_tells_that_dead_channels_stayed(
+    kiwicha: Command, hardware: Any, tiny: Path
+) -> None:
+    del hardware
+    code, out, _ = kiwicha("bench", tiny, "--no-eliminate", "--json", "-")
+    assert code == 0
+    assert [run["eliminate"] for run in json.loads(out)] == [False]
 
 
 def test_bench_checks_everything_before_it_simulates(

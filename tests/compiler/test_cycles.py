@@ -113,6 +113,18 @@ def test_models_reach_their_bars(name: str, config: str, zoo_model) -> None:
     assert total >= sum(job.busy for _, jobs in found.values() for job in jobs)
 
 
+@pytest.mark.parametrize(("config", "bar"), [("64", 155_000), ("128", 105_000)])
+def test_dead_channels_that_stay_cost_no_more_than_their_bar(
+    config: str, bar: int, zoo_model
+) -> None:
+    model = zoo_model("mlperf_vww_96_int8")
+    whole, fewer = (
+        predict_program(compile_model(model, config, eliminate=eliminate, has_tables=True))[0]
+        for eliminate in (False, True)
+    )
+    assert fewer < whole <= bar
+
+
 def test_the_document_has_the_rate_of_weights(zoo_model) -> None:
     raw = (REPOSITORY / "docs/results/bench-64-128.json").read_text(encoding="utf-8")
     measured = {(run["model"], run["config"]): run["counters"]["total"] for run in json.loads(raw)}

@@ -75,6 +75,7 @@ def bench(
             {
                 **outcome.report.to_json(),
                 "simulation_hz": round(outcome.simulation_hz),
+                **({} if eliminate else {"eliminate": False}),
                 **({"vela": dataclasses.asdict(peer)} if peer else {}),
             }
             for outcome, peer in zip(outcomes, peers, strict=True)
