@@ -10,6 +10,7 @@ from support.requirements import REPOSITORY
 
 from kiwicha import documents, result_tables
 from kiwicha.errors import UsageError
+from kiwicha.sweep_documents import sweep_section
 
 AREA = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
 
@@ -85,6 +86,25 @@ def compilation(**changes: Any) -> dict[str, Any]:
     sizes = {"weights": 1000, "weight_bytes": 700, "raw_weight_bytes": 1400, "cycles": 5}
     values = {"model": "kws", "config": "64", "optimize": "size", "predicted": sizes}
     return values | changes
+
+
+SWEEP = {
+    "combinations": 4824,
+    "configs": ["simd", "64"],
+    "differing": [],
+    "jobs": 2,
+    "seconds": 70,
+    "processor_seconds": 1130,
+}
+
+
+def test_the_results_show_what_a_sweep_compared() -> None:
+    lines = sweep_section({"s/c.json": SWEEP}).splitlines()
+    assert "| 4,824 | `simd`, `64` | 70 | 1,130 | 2 |" in lines
+    assert "nox -s sweep -- --json s/c.json" in lines
+    assert sweep_section({}) == ""
+    with pytest.raises(UsageError, match=r"^differing must be none, not x 64 \(s/c.json\)$"):
+        sweep_section({"s/c.json": SWEEP | {"differing": ["x 64"]}})
 
 
 def test_the_page_of_results_shows_what_weights_take() -> None:

@@ -7,6 +7,7 @@
 - ``docs/results.md``: everything that was measured of each run, and what weights take, from the
   files of ``docs/results/weights``, which are what ``kiwicha compile --json`` wrote; sizes are kept
   of them, and not the predictions.
+- The end of that page: what the sweeps compared whose outcome lies in ``docs/results/sweep``.
 - ``docs/supported.md``: the compiler's support rules.
 - ``docs/vela.md``: the runs that ``kiwicha bench --compare vela`` measured.
 - ``docs/boards.md``: a section for each file of ``docs/results/boards``, which is what ``kiwicha
@@ -28,6 +29,7 @@ from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
 from kiwicha.errors import UsageError
 from kiwicha.markdown import table
 from kiwicha.result_tables import overview, results_page, shown_weights, vela_page
+from kiwicha.sweep_documents import sweep_section
 
 __all__ = ["BEGIN", "END", "main", "replaced", "supported", "update"]
 
@@ -35,6 +37,7 @@ BEGIN = "<!-- results: written by python -m kiwicha.documents -->"
 END = "<!-- end of results -->"
 _RESULTS = "docs/results"
 _WEIGHT_RESULTS = f"{_RESULTS}/weights"
+_SWEEP_RESULTS = f"{_RESULTS}/sweep"
 _BOARD_RESULTS = f"{_RESULTS}/boards"
 _BOARDS = "docs/boards.md"
 _BRING_UP_RESULTS = f"{_RESULTS}/bringup"
@@ -134,7 +137,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     guide = (project / _BRING_UP).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(runs)),
-        _RESULTS_PAGE: results_page(runs, weights),
+        _RESULTS_PAGE: results_page(runs, weights) + sweep_section(measured(_SWEEP_RESULTS)),
         _SUPPORTED: supported(),
         _VELA: vela_page(runs),
         _BOARDS: boards_page(measured(_BOARD_RESULTS)),
