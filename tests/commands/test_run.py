@@ -196,10 +196,13 @@ def test_an_unknown_model_gets_the_nearest(kiwicha: Command) -> None:
     assert kiwicha.error("run", "person_detct").endswith("nearest is 'person_detect'")
 
 
-def test_a_trace_needs_the_simulation(kiwicha: Command, tiny: Path, pixels: Path) -> None:
-    words = ["run", tiny, "--input", pixels, "--target", "reference", "--trace", "t.fst"]
+@pytest.mark.parametrize(("option", "value"), [("--trace", "t.fst"), ("--max-cycles", "9")])
+def test_options_of_the_simulation_need_it(
+    kiwicha: Command, tiny: Path, pixels: Path, option: str, value: str
+) -> None:
+    words = ["run", tiny, "--input", pixels, "--target", "reference", option, value]
     assert kiwicha.error(*words) == (
-        "--trace must come with --target sim, not with --target reference"
+        f"{option} must come with --target sim, not with --target reference"
     )
 
 

@@ -71,7 +71,8 @@ def run(
     from kiwicha.report_tables import layer_table, summary
     from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
 
-    _check_target(target, trace, has_board=(board is not None, port is not None))
+    has_board = (board is not None, port is not None)
+    _check_target(target, trace, is_limited=max_cycles is not None, has_board=has_board)
     console.require_writable(output, json, trace)
     job = execution.prepare(model, config, labels, optimize=optimize, eliminate=eliminate)
     raw = execution.model_inputs(job, inputs or [])
@@ -127,9 +128,13 @@ def run(
         raise typer.Exit(1)
 
 
-def _check_target(target: Target, trace: Path | None, *, has_board: tuple[bool, bool]) -> None:
-    if trace is not None and target != Target.SIM:
-        raise UsageError(f"--trace must come with --target sim, not with --target {target}")
+def _check_target(
+    target: Target, trace: Path | None, *, is_limited: bool, has_board: tuple[bool, bool]
+) -> None:
+    of_simulation = {"--trace": trace is not None, "--max-cycles": is_limited}
+    for option, is_given in of_simulation.items():
+        if is_given and target != Target.SIM:
+            raise UsageError(f"{option} must come with --target sim, not with --target {target}")
     # Views of the waveforms stand beside them under the same name.
     if trace is not None and trace.suffix != ".fst":
         raise UsageError(f"trace must end in .fst, not {trace.name!r}")
