@@ -224,6 +224,7 @@ def build_files(
         toolchain=chosen,
         speed_grade=speed_grade,
         seed=seed,
+        seeds=None if seed is None else seeds,
         sys_clk_hz=sys_clk_hz,
         resources=resources,
         capacity=board.capacity,

@@ -21,6 +21,8 @@ class BuildReport:
         Speed grade that the timing is of, if it is not the part's.
     seed : int or None
         Of the placer, where it can be chosen and something was placed.
+    seeds : int or None
+        How many of them were to be tried at most.
     sys_clk_hz : int
         Frequency that was asked for.
     resources : mapping
@@ -49,6 +51,7 @@ class BuildReport:
     toolchain: str
     speed_grade: int | None
     seed: int | None
+    seeds: int | None
     sys_clk_hz: int
     resources: Mapping[str, float]
     capacity: Mapping[str, float]
@@ -84,6 +87,7 @@ class BuildReport:
             "toolchain": self.toolchain,
             "speed_grade": self.speed_grade,
             "seed": self.seed,
+            "seeds": self.seeds,
             "sys_clk_hz": self.sys_clk_hz,
             "resources": dict(self.resources),
             "capacity": dict(self.capacity),

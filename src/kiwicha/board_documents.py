@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from kiwicha.boards.place_and_route import SEEDS
 from kiwicha.errors import UsageError
 from kiwicha.markdown import table
 
@@ -99,6 +100,9 @@ def build_command(name: str, report: Mapping[str, Any]) -> str:
     words += ["--clock", f"{report['sys_clk_hz'] / 1e6:g}"]
     if report["speed_grade"] is not None:
         words += ["--speed-grade", str(report["speed_grade"])]
+    # Rows without a number are of builds whose first seeds met the clock.
+    if report.get("seeds", SEEDS) not in {None, SEEDS}:
+        words += ["--seeds", str(report["seeds"])]
     if not report["has_bitstream"]:
         words.append("--no-compile")
     return " ".join([*words, "--json", name])

@@ -95,6 +95,13 @@ def test_the_engine_of_64_uses_its_multipliers(model: str, share: float) -> None
     assert run["utilization"] >= share
 
 
+def test_every_promised_row_is_there() -> None:
+    assert {path.stem for path in RESULTS} >= {
+        *("arty_a7_35-64", "arty_a7_35-128-56k", "arty_a7_100-128", "ulx3s_85f-simd"),
+        *("ecpix5_85f-simd", "ecpix5_85f-32", "ecpix5_85f-64", "ecpix5_85f-64-6"),
+    }
+
+
 def report_of(name: str) -> dict[str, Any]:
     path = FOLDER / "boards" / f"{name}.json"
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -52,6 +52,7 @@ def report(**changes: Any) -> BuildReport:
         "toolchain": "trellis",
         "speed_grade": None,
         "seed": 2,
+        "seeds": 4,
         "sys_clk_hz": 60_000_000,
         "resources": {"LUT": 1200.0, "FF": 800.0},
         "capacity": {"LUT": 83640.0},

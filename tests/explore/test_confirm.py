@@ -83,11 +83,19 @@ def test_the_cycle_model_holds_at_the_best_points(kiwicha: Command, tmp_path: Pa
 
 @pytest.mark.nightly
 @pytest.mark.verilator
-@pytest.mark.parametrize("name", ["64-r4-raw", "128-8k-r4", "32-raw"])
-def test_unusual_engines_are_exact_and_predicted(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "deviation"),
+    [
+        ("64-r4-raw", _MOST_DEVIATION),
+        # Its stripes have few rows: many short transfers wait beside results.
+        ("128-8k-r4", 0.07),
+        ("32-raw", _MOST_DEVIATION),
+    ],
+)
+def test_unusual_engines_are_exact_and_predicted(name: str, deviation: float) -> None:
     config = isa.ENGINE_FAMILY[name]
     model = zoo.resolve(zoo.DEMO)[1].read_bytes()
     cycles, is_exact = confirmation.simulate(model, config)
     assert is_exact
     predicted, _ = predict_program(compile_model(model, config))
-    assert predicted == pytest.approx(cycles, rel=_MOST_DEVIATION)
+    assert predicted == pytest.approx(cycles, rel=deviation)

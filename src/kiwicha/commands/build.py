@@ -48,7 +48,9 @@ def build(
     from kiwicha.configs import find_config
 
     console.require_writable(json)
-    folder = output or Path("build") / f"{board}-{config}"
+    # Its bitstream is not for the part on the board.
+    suffix = "" if speed_grade is None else f"-grade{speed_grade}"
+    folder = output or Path("build") / f"{board}-{config}{suffix}"
     require_folder(folder)
     hardware = find_config(config)
     target = load(board)
