@@ -26,7 +26,7 @@ from kiwicha.isa import Config
 from kiwicha.isa_engine import GROUP_WORDS, INPUT_LANES, MAX_JOBS, JobFlag, JobKind
 from kiwicha.isa_program import Conv, Kernel
 
-__all__ = ["block_layers"]
+__all__ = ["block_cycles", "block_layers"]
 
 BLOCKS = (8, 16, 32, 64, 128, 256)
 """Outputs of a block that are tried: more of them are fewer jobs, with more zeros."""
@@ -64,8 +64,10 @@ def block_layers(
     call = window_call(network, position)
     if call is None or not fits_fields(call.window, layer.params.output_channels):
         return []
-    limit = cpu_cycles(position) if whole is None else _cycles(whole, config)
-    found = [(_cycles(blocks, config), blocks) for blocks in _candidates(position, layer, call)]
+    limit = cpu_cycles(position) if whole is None else block_cycles(whole, config)
+    found = [
+        (block_cycles(blocks, config), blocks) for blocks in _candidates(position, layer, call)
+    ]
     found.sort(key=lambda item: item[0])
     return [blocks for cycles, blocks in found if cycles < limit]
 
@@ -168,8 +170,8 @@ def _words(p: Conv, first: int, last: int) -> tuple[int, int]:
     return first // INPUT_LANES * INPUT_LANES, min(padded(last + 1), p.input_channels)
 
 
-def _cycles(layer: EngineLayer, config: Config) -> float:
-    """Return about what a layer takes; infinite if its jobs are too many for a list."""
+def block_cycles(layer: EngineLayer, config: Config) -> float:
+    """Return about how many cycles a layer takes; infinite if its jobs are too many for a list."""
     window, macs = layer.window, config.engine_macs
     pitch, output_pitch = padded(window.channels), padded(layer.output_channels)
     part = Part((0,), pitch, 0, window.input_rows, 0, output_pitch, 0, window.output_rows)

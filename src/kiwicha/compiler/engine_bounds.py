@@ -20,6 +20,7 @@ __all__ = [
     "fold_constant_channels",
     "is_narrow",
     "largest_sum",
+    "narrow_channels",
     "sum_range",
 ]
 
@@ -58,9 +59,15 @@ def largest_sum(weights: NDArray[np.int16], input_zero_point: int) -> int:
 
 def is_narrow(sums: SumRange, shift: NDArray[np.int32]) -> bool:
     """Whether all sums, shifted left where ``shift`` is positive, have `NARROW_BITS`."""
+    return bool(narrow_channels(sums, shift).all())
+
+
+def narrow_channels(sums: SumRange, shift: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return for each channel whether its sums are narrow, see `is_narrow`."""
     low, high = (_shifted(ends, shift) for ends in sums)
     limit = 1 << (NARROW_BITS - 1)
-    return bool((low >= -limit).all() and (high < limit).all())
+    found: NDArray[np.bool_] = (low >= -limit) & (high < limit)
+    return found
 
 
 def _shifted(values: NDArray[np.int64], shift: NDArray[np.int32]) -> NDArray[np.float64]:

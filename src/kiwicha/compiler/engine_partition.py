@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Set
 from kiwicha.compiler.engine_blocks import block_layers
 from kiwicha.compiler.engine_compose import compose_tables
 from kiwicha.compiler.engine_layers import EngineLayer
+from kiwicha.compiler.engine_narrow import split_by_width
 from kiwicha.compiler.engine_packed import packed_if_faster
 from kiwicha.compiler.engine_run import DoesNotFitError, Run, TooLongError, TooSlowError
 from kiwicha.compiler.engine_schedule import Schedule, schedule
@@ -42,20 +43,12 @@ def partition(
         channels must be faster.
     """
     layers: dict[int, EngineLayer] = {}
-    # What is next best, where blocks do not fit.
+    # What is next best, where that does not fit.
     others: dict[int, list[EngineLayer]] = {}
     for position in range(len(network.layers)):
-        layer = engine_layer(network, position, has_tables=has_tables)
-        if layer is not None:
-            layers[position] = packed_if_faster(
-                layer, config.engine_macs, config.requantizer_cycles
-            )
-        if cpu_cycles is not None:
-            whole = layers.get(position)
-            blocks = block_layers(network, position, config, whole, cpu_cycles)
-            if blocks:
-                layers[position], *others[position] = blocks
-                others[position] += [] if whole is None else [whole]
+        choices = _choices(network, position, config, has_tables, cpu_cycles)
+        if choices:
+            layers[position], *others[position] = choices
     composed = compose_tables(network, layers)
     cuts: set[int] = set()
     known: dict[tuple[object, ...], Schedule] = {}
@@ -87,6 +80,26 @@ def partition(
             layers = {p: layer for p, layer in layers.items() if p not in refused}
             layers |= {p: others[p].pop(0) for p in refused if others.get(p)}
             composed = compose_tables(network, layers)
+
+
+def _choices(
+    network: Network,
+    position: int,
+    config: Config,
+    has_tables: bool,
+    cpu_cycles: Callable[[int], float] | None,
+) -> list[EngineLayer]:
+    """Return a layer in the engine's terms in all ways that it has, the fastest first."""
+    choices: list[EngineLayer] = []
+    layer = engine_layer(network, position, has_tables=has_tables)
+    if layer is not None:
+        whole = packed_if_faster(layer, config.engine_macs, config.requantizer_cycles)
+        split = split_by_width(whole, config)
+        choices = [whole] if split is None else [split, whole]
+    if cpu_cycles is not None:
+        fastest = choices[0] if choices else None
+        choices = [*block_layers(network, position, config, fastest, cpu_cycles), *choices]
+    return choices
 
 
 def _runs(network: Network, layers: Mapping[int, EngineLayer], cuts: Set[int]) -> list[Run]:

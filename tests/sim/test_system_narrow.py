@@ -1,0 +1,29 @@
+"""A convolution with wide and narrow jobs on the simulated system, as RTL computes it."""
+
+import pytest
+from support import oracle
+from support.wide_channels import convolution
+
+from kiwicha.compiler import compile_model
+from kiwicha.compiler.cycles import predict_program
+from kiwicha.sim.system import run_program
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    "config",
+    [
+        "64",
+        pytest.param("32", marks=pytest.mark.nightly),
+        pytest.param("128", marks=pytest.mark.nightly),
+    ],
+)
+def test_wide_and_narrow_jobs_of_a_layer(config: str) -> None:
+    case = convolution([3, 40], side=16)
+    (answer,) = oracle.ask([case])
+    assert answer.outputs is not None
+    program = compile_model(case.model, config)
+    result = run_program(program, [x.tobytes() for x in case.inputs], inferences=2)
+    assert result.outputs == tuple(output.tobytes() for output in answer.outputs)
+    predicted, _ = predict_program(program)
+    assert predicted == pytest.approx(result.last_cycles, rel=0.05)
