@@ -133,6 +133,7 @@ def made(*, compiles: bool, **changes: Any) -> BuildReport:
         "toolchain": "trellis",
         "speed_grade": None,
         "seed": 1,
+        "seeds": 4,
         "sys_clk_hz": 50_000_000,
         "resources": {"LUT": 10, "FF": 20},
         "capacity": {"LUT": 100, "FF": 100},

@@ -144,7 +144,8 @@ def test_a_join_that_would_need_more_memory_is_a_copy() -> None:
     model.operator("CONCATENATION", [early, late], [y], axis=0)
     found, _ = compiled(model.build([x], [y]), [bytes_of(1, 16)])
     assert found.network.parts == {late: (y, 16)}
-    assert found.memory.arena_bytes == 2 * 4096 + 2 * 16
+    # Of the join, the place of the first input is free until it is copied.
+    assert found.memory.arena_bytes == 2 * 4096 + 16
 
 
 def test_one_part_is_never_in_place_of_the_whole() -> None:

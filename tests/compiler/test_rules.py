@@ -10,6 +10,7 @@ from support.broken_images import BROKEN_IMAGES
 from support.broken_moves import BROKEN_MOVES
 from support.broken_pairs import BROKEN_PAIRS
 from support.broken_tables import BROKEN_TABLES
+from support.detectors import DETECTION, detector
 from support.one_operator import (
     POOL,
     connected,
@@ -344,6 +345,10 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
             "not 0.00390625 and 128"
         ),
     ),
+    (
+        lambda: detector(0, max_classes_per_detection=2).model,
+        f"operator 2 {DETECTION}: max_classes_per_detection must be 1, not 2",
+    ),
     *BROKEN_TABLES,
 ]
 
@@ -364,4 +369,4 @@ def test_each_rule_is_broken_above() -> None:
 def test_rules_are_sentences() -> None:
     for text, operators in support_rules():
         assert re.fullmatch(r"[A-Z].*\.", text)
-        assert set(operators) <= set(supported_operators())
+        assert set(operators) <= {*supported_operators(), DETECTION}
