@@ -20,8 +20,7 @@ def split_by_width(layer: EngineLayer, config: Config) -> EngineLayer | None:
     """Return a wide CONV as jobs of which only some are wide; None if that is not faster.
 
     A job is wide if one of its channels is (`kiwicha.compiler.engine_bounds.is_narrow`). Jobs begin
-    and end with groups of the array. DEPTHWISE stays whole: where its kernels have two rows or
-    more, wide results keep its pace.
+    and end with groups of the array. DEPTHWISE stays whole, and is wide if one channel is.
 
     Parameters
     ----------
