@@ -1,4 +1,4 @@
-"""Layers of which some output channels are wide: of a CONV_2D only their groups are."""
+"""Layers of which some output channels are wide: only their groups are."""
 
 import numpy as np
 import pytest
@@ -30,14 +30,15 @@ def test_only_groups_with_wide_channels_are_wide(is_depthwise: bool, config: str
     cases = [convolution(wide, is_depthwise=is_depthwise, kernel=kernel) for wide in PATTERNS]
     for case, answer in zip(cases, oracle.ask(cases), strict=True):
         assert answer.outputs is not None
-        assert widths(case.model, config) == ({True} if is_depthwise else {False, True})
+        assert widths(case.model, config) == {False, True}
         (got,) = reference.run(compile_stages(case.model, config).program, case.inputs)
         np.testing.assert_array_equal(got, answer.outputs[0])
 
 
 @pytest.mark.parametrize("config", isa.ENGINE_CONFIGS)
-def test_random_shapes_are_exact(config: str) -> None:
-    cases = [random_convolution(seed) for seed in range(MODELS)]
+@pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
+def test_random_shapes_are_exact(is_depthwise: bool, config: str) -> None:
+    cases = [random_convolution(seed, is_depthwise=is_depthwise) for seed in range(MODELS)]
     split = 0
     for seed, (case, answer) in enumerate(zip(cases, oracle.ask(cases), strict=True)):
         assert answer.outputs is not None
@@ -49,9 +50,13 @@ def test_random_shapes_are_exact(config: str) -> None:
 
 
 @pytest.mark.parametrize("config", isa.ENGINE_CONFIGS)
-def test_narrow_groups_are_faster(config: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = convolution([0]).model
+@pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
+def test_narrow_groups_are_faster(
+    is_depthwise: bool, config: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = convolution([0], is_depthwise=is_depthwise, kernel=3 if is_depthwise else 1).model
     mixed, _ = predict_program(compile_stages(model, config).program)
     monkeypatch.setattr(engine_partition, "split_by_width", lambda layer, config: None)
     wide, _ = predict_program(compile_stages(model, config).program)
-    assert mixed < 0.85 * wide
+    # The depthwise one is held up by DRAM as well, where the engine is fast.
+    assert mixed < (0.95 if is_depthwise else 0.85) * wide

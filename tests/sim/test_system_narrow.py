@@ -18,8 +18,10 @@ from kiwicha.sim.system import run_program
         pytest.param("128", marks=pytest.mark.nightly),
     ],
 )
-def test_wide_and_narrow_jobs_of_a_layer(config: str) -> None:
-    case = convolution([3, 40], side=16)
+@pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
+def test_wide_and_narrow_jobs_of_a_layer(is_depthwise: bool, config: str) -> None:
+    kernel = 3 if is_depthwise else 1
+    case = convolution([3, 40], is_depthwise=is_depthwise, kernel=kernel, side=16)
     (answer,) = oracle.ask([case])
     assert answer.outputs is not None
     program = compile_model(case.model, config)

@@ -70,12 +70,13 @@ def convolution(
     return oracle.Case(builder.build([x], [y]), (values,))
 
 
-def random_convolution(seed: int) -> oracle.Case:
-    """Give a CONV_2D of random shape, with a few wide channels anywhere."""
+def random_convolution(seed: int, *, is_depthwise: bool = False) -> oracle.Case:
+    """Give a convolution of random shape, with a few wide channels anywhere."""
     generator = random.Random(seed)
     channels = 8 * generator.randint(2, 10)
     return convolution(
         sorted(generator.sample(range(channels), generator.randint(1, 3))),
+        is_depthwise=is_depthwise,
         inputs=generator.randint(1, 16),
         channels=channels,
         side=generator.randint(5, 20),

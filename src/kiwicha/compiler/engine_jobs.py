@@ -211,9 +211,11 @@ def _rows(window: Window, part: Part) -> dict[str, int]:
     """Return the fields of the walk down the rows, which all kinds of windows share."""
     row_pitch = window.input_columns * part.input_pitch
     first_row = part.first_output_row * window.stride_rows - window.pad_top - part.first_input_row
+    left_out = max(part.input_pitch - padded(window.channels), 0)
     return {
         "first_address": part.input_addresses[0] + first_row * row_pitch,
-        "row_span": row_pitch,
+        # It starts with the first channel and must not reach over the last pixel's end.
+        "row_span": row_pitch - left_out,
         "first_row": first_row,
         "input_rows": part.input_rows,
         "output_rows": part.output_rows,
@@ -232,13 +234,10 @@ def _conv_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
     if _is_pointwise(window, part):
         window, part = _in_one_row(window, part)
     runs, words = run_shape(window, part.input_pitch)
-    left_out = max(part.input_pitch - padded(window.channels), 0)
     return (
         _rows(window, part)
         | _groups(layer, macs)
         | {
-            # It starts with a channel of the slice and must not reach over the last pixel's end.
-            "row_span": window.input_columns * part.input_pitch - left_out,
             "first_offset": -window.pad_left * part.input_pitch,
             "column_step": window.stride_columns * part.input_pitch,
             "run_step": window.dilation_columns * part.input_pitch,

@@ -17,10 +17,10 @@ __all__ = ["split_by_width"]
 
 
 def split_by_width(layer: EngineLayer, config: Config) -> EngineLayer | None:
-    """Return a wide CONV as jobs of which only some are wide; None if that is not faster.
+    """Return a wide layer as jobs of which only some are wide; None if that is not faster.
 
     A job is wide if one of its channels is (`kiwicha.compiler.engine_bounds.is_narrow`). Jobs begin
-    and end with groups of the array. DEPTHWISE stays whole, and is wide if one channel is.
+    and end with groups of the array. Those of DEPTHWISE read what they write of each pixel.
 
     Parameters
     ----------
@@ -29,9 +29,11 @@ def split_by_width(layer: EngineLayer, config: Config) -> EngineLayer | None:
     config : Config
         With an engine.
     """
-    if layer.kind is not JobKind.CONV or layer.patches or not layer.flags & JobFlag.WIDE:
+    is_window = layer.kind in (JobKind.CONV, JobKind.DEPTHWISE)
+    if not is_window or layer.patches or not layer.flags & JobFlag.WIDE:
         return None
-    flat = layer.weights.reshape(layer.output_channels, -1)
+    axis = _channel_axis(layer)
+    flat = np.moveaxis(layer.weights, axis, 0).reshape(layer.output_channels, -1)
     sums = sum_range(flat, layer.parameters.bias, layer.input_zero_point)
     is_narrow = narrow_channels(sums, layer.parameters.shift)
     size = max(channels_per_group(config.engine_macs, layer.kind, layer.flags), OUTPUT_BYTES)
@@ -58,13 +60,24 @@ def split_by_width(layer: EngineLayer, config: Config) -> EngineLayer | None:
 def _patch(layer: EngineLayer, config: Config, first: int, end: int, *, is_narrow: bool) -> Patch:
     """Return the job for the outputs from ``first`` up to ``end``."""
     p = layer.parameters
+    is_depthwise = layer.kind is JobKind.DEPTHWISE
+    weights = layer.weights.take(range(first, end), axis=_channel_axis(layer))
+    window = layer.window
+    if is_depthwise:
+        window = dataclasses.replace(window, channels=end - first)
     part = dataclasses.replace(
         layer,
         flags=layer.flags & ~(JobFlag.PACKED | (JobFlag.WIDE if is_narrow else JobFlag(0))),
+        window=window,
         output_channels=end - first,
         parameters=Parameters(*(values[first:end] for values in (p.bias, p.multiplier, p.shift))),
-        weights=np.ascontiguousarray(layer.weights[first:end]),
+        weights=np.ascontiguousarray(weights),
     )
     rows = range(layer.window.output_rows // layer.window.images)
     packed = packed_if_faster(part, config.engine_macs, config.requantizer_cycles)
-    return Patch(rows, None, packed, 0, first)
+    return Patch(rows, None, packed, first if is_depthwise else 0, first)
+
+
+def _channel_axis(layer: EngineLayer) -> int:
+    """Return which axis of the weights is that of the output channels."""
+    return 2 if layer.kind is JobKind.DEPTHWISE else 0
