@@ -9,8 +9,9 @@ from litex.soc.cores.clock import S7IDELAYCTRL, S7PLL
 from litex_boards.platforms import digilent_arty
 from migen import ClockDomain, Signal
 
-from kiwicha.boards.board import CLOCK_MARGIN, Board, Family, Parts
+from kiwicha.boards.board import CLOCK_MARGIN, Board, Parts
 from kiwicha.boards.capacity import CAPACITY
+from kiwicha.boards.family import Family
 
 __all__ = ["arty"]
 

@@ -1,16 +1,16 @@
 """What the builds know of a board."""
 
 import difflib
-import enum
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kiwicha import tools
+from kiwicha.boards.family import Family
 from kiwicha.errors import UsageError
 
-__all__ = ["CLOCK_MARGIN", "NAMES", "Board", "Family", "Parts", "load"]
+__all__ = ["CLOCK_MARGIN", "NAMES", "Board", "Parts", "load"]
 
 NAMES = ("arty_a7_35", "arty_a7_100", "ecpix5_85f", "ulx3s_85f")
 """Boards, each a module of this package."""
@@ -18,13 +18,6 @@ NAMES = ("arty_a7_35", "arty_a7_100", "ecpix5_85f", "ulx3s_85f")
 CLOCK_MARGIN = 1e-4
 """How far the system's clocks may be from what was asked for, as a share. LiteX allows 0.01: times
 on the board would be wrong by that, and nextpnr's report has no clock of the frequency."""
-
-
-class Family(enum.Enum):
-    """FPGA family; the value is that of the resource reports."""
-
-    ECP5 = "ecp5"
-    XC7 = "xc7"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kiwicha import cache
 from kiwicha.boards import xilinx, yowasp
-from kiwicha.boards.board import Board, Family
+from kiwicha.boards.board import Board
+from kiwicha.boards.family import Family
 from kiwicha.boards.place_and_route import SEEDS, arguments, place_until_met
 from kiwicha.boards.report import BuildReport
 from kiwicha.boards.stopwatch import seconds_of

@@ -10,8 +10,9 @@ from litex.soc.cores.clock import ECP5PLL
 from migen import ClockDomain, If, Instance, Signal
 from migen.genlib.resetsync import AsyncResetSynchronizer
 
-from kiwicha.boards.board import CLOCK_MARGIN, Board, Family, Parts
+from kiwicha.boards.board import CLOCK_MARGIN, Board, Parts
 from kiwicha.boards.capacity import CAPACITY
+from kiwicha.boards.family import Family
 
 __all__ = ["TOOLCHAIN", "Ddr3Clocks", "ecp5"]
 

@@ -13,7 +13,8 @@ from typing import Any
 from litedram.init import get_sdram_phy_c_header
 from litex.soc.integration import export
 
-from kiwicha.boards.board import NAMES, Board, Family, Parts, load
+from kiwicha.boards.board import NAMES, Board, Parts, load
+from kiwicha.boards.family import Family
 from kiwicha.boards.system import CONSTRAINTS, LITEX_HEADERS, REFUSAL, TOP, VIVADO_SCRIPT
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog

@@ -7,7 +7,7 @@ from typing import Any
 
 from kiwicha import cache
 from kiwicha.boards import yowasp
-from kiwicha.boards.board import Family
+from kiwicha.boards.family import Family
 from kiwicha.boards.stopwatch import timed
 from kiwicha.boards.utilization import OTHER, cells_by_module, module_names, utilization
 

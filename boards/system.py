@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwicha import cache, tools
-from kiwicha.boards.board import Board, Family
+from kiwicha.boards.board import Board
+from kiwicha.boards.family import Family
 from kiwicha.errors import BoardError
 from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.firmware.build import SOC_HEADER_NAME

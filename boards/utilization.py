@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kiwicha.boards.board import Family
+from kiwicha.boards.family import Family
 from kiwicha.errors import ToolError
 
 __all__ = ["MODULE_LEVELS", "OTHER", "cells_by_module", "count", "module_names", "utilization"]

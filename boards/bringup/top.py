@@ -6,8 +6,9 @@ from amaranth import ClockDomain, Elaboratable, Module, Signal
 from amaranth.lib import io
 from amaranth.lib.cdc import ResetSynchronizer
 
-from kiwicha.boards.board import Board, Family
+from kiwicha.boards.board import Board
 from kiwicha.boards.bringup.board import BringUpBoard, load_pins
+from kiwicha.boards.family import Family
 from kiwicha.boards.system import CONSTRAINTS, TOP, VIVADO_SCRIPT
 from kiwicha.errors import BoardError
 from kiwicha.gateware.bringup.bring_up import BringUp, check_parameters

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from kiwicha.boards import place_and_route as place_and_route_module
-from kiwicha.boards.board import Family, load
+from kiwicha.boards.board import load
 from kiwicha.boards.build import build_board
+from kiwicha.boards.family import Family
 from kiwicha.boards.place_and_route import (
     Placed,
     arguments,

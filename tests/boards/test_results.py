@@ -9,9 +9,10 @@ import pytest
 from support.requirements import REPOSITORY
 
 from kiwicha.board_documents import build_command
-from kiwicha.boards.board import Family, load
+from kiwicha.boards.board import load
 from kiwicha.boards.build import fingerprint
 from kiwicha.boards.capacity import XC7_SYSTEM
+from kiwicha.boards.family import Family
 from kiwicha.boards.synthesis import xilinx_fingerprint
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, generated
 from kiwicha.gateware.cfu import verilog

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kiwicha.boards.board import Family
+from kiwicha.boards.family import Family
 from kiwicha.boards.utilization import (
     OTHER,
     cells_by_module,
