@@ -14,11 +14,10 @@ from litedram.init import get_sdram_phy_c_header
 from litex.soc.integration import export
 
 from kiwicha.boards.board import NAMES, Board, Parts, load
-from kiwicha.boards.family import Family
+from kiwicha.boards.synthesis import VENDORS
 from kiwicha.boards.system import CONSTRAINTS, LITEX_HEADERS, REFUSAL, TOP, VIVADO_SCRIPT
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
-from kiwicha.gateware.engine.multiply_accumulate import Vendor
 from kiwicha.isa import ALL_CONFIGS, DRAM_BYTES, Config
 from kiwicha.sim.elaborate import SOC_HEADER, stripped
 from kiwicha.sim.soc import Soc, soc_header
@@ -30,8 +29,6 @@ _MOST_STEPS = 10
 """How many whole megahertz on either side are tried as another clock."""
 _LEAST_REFRESH_CYCLES = 100
 """Between two refreshes, by LiteDRAM's refresher."""
-
-_VENDORS = {Family.ECP5: Vendor.ECP5, Family.XC7: Vendor.XILINX7}
 
 
 def elaborate(board: Board, config: Config, directory: Path, *, sys_clk_hz: int) -> None:
@@ -56,7 +53,7 @@ def elaborate(board: Board, config: Config, directory: Path, *, sys_clk_hz: int)
     """
     logging.basicConfig(level=logging.WARNING)
     cfu_file = directory / "cfu.v"
-    cfu_file.write_text(stripped(verilog(config, _VENDORS[board.family])), encoding="utf-8")
+    cfu_file.write_text(stripped(verilog(config, VENDORS[board.family])), encoding="utf-8")
     try:
         parts, soc = _system(board, config, cfu_file, sys_clk_hz)
     except (ValueError, AssertionError) as error:

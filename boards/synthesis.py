@@ -10,21 +10,26 @@ from kiwicha.boards import yowasp
 from kiwicha.boards.family import Family
 from kiwicha.boards.stopwatch import timed
 from kiwicha.boards.utilization import OTHER, cells_by_module, module_names, utilization
+from kiwicha.gateware.engine.multiply_accumulate import Vendor
 
 __all__ = [
     "CELLS",
     "NETLIST",
+    "VENDORS",
+    "core_fingerprint",
+    "core_resources",
+    "core_utilization",
     "read_cells",
     "script",
-    "synth_xilinx_resources",
-    "synth_xilinx_utilization",
     "synthesise",
-    "xilinx_fingerprint",
 ]
 
 NETLIST = "netlist.json"
 CELLS = "cells.json"
 """In the folder of a synthesis: the flat netlist, and counts of cells by module and type."""
+
+VENDORS = {Family.XC7: Vendor.XILINX7, Family.ECP5: Vendor.ECP5}
+"""Whose multipliers the CFU has in a family."""
 
 _COMMANDS = {
     Family.XC7: "synth_xilinx -family xc7 -flatten",
@@ -109,8 +114,8 @@ def read_cells(folder: Path) -> dict[str, dict[str, int]]:
     return cells
 
 
-def synth_xilinx_resources(verilog: str, top: str) -> dict[str, float]:
-    """Return what a design without pads occupies of a Xilinx 7-series part.
+def core_resources(verilog: str, top: str, family: Family) -> dict[str, float]:
+    """Return what a design without pads occupies of an FPGA.
 
     Parameters
     ----------
@@ -118,26 +123,28 @@ def synth_xilinx_resources(verilog: str, top: str) -> dict[str, float]:
         The design.
     top : str
         Its top module.
+    family : Family
+        What it is made of; the names of resources are those of `utilization.count`.
 
     Raises
     ------
     ToolError
         If Yosys is not installed or fails.
     """
-    return synth_xilinx_utilization(verilog, top)[0]
+    return core_utilization(verilog, top, family)[0]
 
 
-def synth_xilinx_utilization(
-    verilog: str, top: str
+def core_utilization(
+    verilog: str, top: str, family: Family
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Return the same, and what each of its modules does; names begin with that of the top."""
-    folder = synthesise({_DESIGN: verilog.encode()}, top=top, family=Family.XC7, has_pads=False)
-    total, modules = utilization(read_cells(folder), Family.XC7)
+    folder = synthesise({_DESIGN: verilog.encode()}, top=top, family=family, has_pads=False)
+    total, modules = utilization(read_cells(folder), family)
     names = {name: top if name == OTHER else f"{top}.{name}" for name in modules}
     return total, {names[name]: counts for name, counts in modules.items()}
 
 
-def xilinx_fingerprint(verilog: str, top: str) -> str:
-    """Return a hash of what `synth_xilinx_utilization` returns depends on, besides the tools."""
-    commands = script([_DESIGN], top=top, family=Family.XC7, has_pads=False)
+def core_fingerprint(verilog: str, top: str, family: Family) -> str:
+    """Return a hash of what `core_utilization` returns depends on, besides the tools."""
+    commands = script([_DESIGN], top=top, family=family, has_pads=False)
     return cache.digest([commands, verilog])

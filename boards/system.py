@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kiwicha import cache, tools
 from kiwicha.boards.board import Board
+from kiwicha.boards.capacity import refusal
 from kiwicha.boards.family import Family
 from kiwicha.errors import BoardError
 from kiwicha.firmware.boot_image import build_boot_image
@@ -81,12 +82,16 @@ def check_board(board: Board, config: Config) -> None:
         return macs + _ECP5_MULTIPLIERS_BESIDE_PRODUCTS if macs else 0
 
     there = board.capacity["DSP"]
-    if needed(config.engine_macs) > there:
+    reason = refusal(board.family, config)
+    if not reason and needed(config.engine_macs) > there:
+        reason = (
+            f"there are {there:g} multipliers for {config.engine_macs} products, the requantizer"
+            " and the CPU"
+        )
+    if reason:
         fitting = ["simd", *(str(macs) for macs in ENGINE_MACS if needed(macs) <= there)]
         raise BoardError(
-            f"config must be {' or '.join(fitting)} on {board.name}, not {config.name}: an ECP5"
-            f" multiplier does one int8 product, and there are {there:g} for"
-            f" {config.engine_macs} products, the requantizer and the CPU"
+            f"config must be {' or '.join(fitting)} on {board.name}, not {config.name}: {reason}"
         )
 
 

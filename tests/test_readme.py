@@ -159,6 +159,21 @@ def test_resources_are_one_table_above_the_commands() -> None:
     ]
 
 
+def test_each_family_has_its_own_table_of_resources() -> None:
+    other = {"config": "64", "family": "ecp5", "resources": {"LUT": 26_000, "BRAM": 81}}
+    lines = result_tables.overview({"area.json": AREA, "b.json": other}).splitlines()
+    assert lines[:7] == [
+        "| CFU on xc7 | LUT | BRAM36 |",
+        "|---|---:|---:|",
+        "| `simd` | 1,234 | 0.5 |",
+        "",
+        "| CFU on ecp5 | LUT | BRAM |",
+        "|---|---:|---:|",
+        "| `64` | 26,000 | 81 |",
+    ]
+    assert "kiwicha area --config 64 --family ecp5 --json b.json" in lines
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

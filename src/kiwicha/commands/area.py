@@ -4,57 +4,60 @@ from typing import Annotated
 
 import typer
 
+from kiwicha.boards.family import Family
 from kiwicha.errors import UsageError
 
 __all__ = ["area"]
 
 _TOP = "Cfu"
-_FAMILY = "xc7"
 
 
 def area(
     config: Annotated[str, typer.Option(help="A configuration with a CFU.")] = "simd",
+    family: Annotated[Family, typer.Option(help="Xilinx 7 series, or Lattice ECP5.")] = Family.XC7,
     json: Annotated[str | None, typer.Option(help="Receives the counts; - is stdout.")] = None,
 ) -> None:
-    """Synthesise the CFU for Xilinx 7 series and count LUT, FF, DSP and block RAM by module."""
+    """Synthesise the CFU for an FPGA family and count LUT, FF, DSP and block RAM by module."""
     from rich.table import Table
 
+    from kiwicha.boards.capacity import refusal
     from kiwicha.commands import console
     from kiwicha.configs import find_config
     from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
 
     console.require_writable(json)
     hardware = find_config(config)
-    if not hardware.has_simd:
-        with_cfu = " or ".join(
-            name for name, known in (CONFIGS | ENGINE_CONFIGS).items() if known.has_simd
-        )
-        raise UsageError(f"config must be one with a CFU ({with_cfu}), not {config!r}")
+    reason = refusal(family, hardware)
+    if reason or not hardware.has_simd:
+        known = (CONFIGS | ENGINE_CONFIGS).values()
+        fitting = [one.name for one in known if one.has_simd and not refusal(family, one)]
+        what = f"one for {family.value}" if reason else "one with a CFU"
+        text = f"config must be {what} ({' or '.join(fitting)}), not {config!r}"
+        raise UsageError(f"{text}: {reason}" if reason else text)
 
     from kiwicha.boards import yowasp
-    from kiwicha.boards.synthesis import synth_xilinx_utilization, xilinx_fingerprint
+    from kiwicha.boards.synthesis import VENDORS, core_fingerprint, core_utilization
     from kiwicha.gateware.cfu import verilog
-    from kiwicha.gateware.engine.multiply_accumulate import Vendor
 
     versions = yowasp.require(yowasp.YOSYS)
     with console.display() as show:
         show.stage(f"synthesising the CFU of {config}")
-        design = verilog(hardware, Vendor.XILINX7)
-        resources, modules = synth_xilinx_utilization(design, _TOP)
+        design = verilog(hardware, VENDORS[family])
+        resources, modules = core_utilization(design, _TOP, family)
     # Cells keep the name of their module where optimization does not join modules.
     modules = {name: counts for name, counts in modules.items() if any(counts.values())}
     if json is not None:
         found = {
             "config": config,
-            "family": _FAMILY,
+            "family": family.value,
             "versions": versions,
-            "inputs": xilinx_fingerprint(design, _TOP),
+            "inputs": core_fingerprint(design, _TOP, family),
             "resources": resources,
             "modules": modules,
         }
         console.write_json(json, found)
     if json != console.STDOUT:
-        table = Table(title=f"CFU of {config}, synth_xilinx -family {_FAMILY}")
+        table = Table(title=f"CFU of {config} on {family.value}")
         table.add_column("module")
         for name in resources:
             table.add_column(name, justify="right")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kiwicha.boards.synthesis import synth_xilinx_resources
+from kiwicha.boards.family import Family
+from kiwicha.boards.synthesis import VENDORS, core_resources
 from kiwicha.compiler import compile_model
 from kiwicha.gateware.cfu import verilog
-from kiwicha.gateware.engine.multiply_accumulate import Vendor
 from kiwicha.isa import Config
 from kiwicha.sim import reference
 from kiwicha.sim.system import run_program
@@ -31,7 +31,7 @@ class Confirmed:
     bit_exact : bool
         All outputs equal those of the reference executor.
     resources : mapping of str to float
-        As `synth_xilinx_resources` counts them.
+        As `core_resources` counts them.
     """
 
     cycles: tuple[int, ...]
@@ -83,4 +83,4 @@ def simulate(model: bytes, config: Config) -> tuple[int, bool]:
 
 def synthesise(config: Config) -> dict[str, float]:
     """Return what a configuration's CFU takes of a Xilinx 7 series FPGA."""
-    return synth_xilinx_resources(verilog(config, Vendor.XILINX7), _TOP)
+    return core_resources(verilog(config, VENDORS[Family.XC7]), _TOP, Family.XC7)

@@ -39,5 +39,5 @@ def measure_sources() -> list[Path]:
         *(package / name for name in _MODULES),
         *sorted((package / "compiler").rglob("*.py")),
         package / "explore" / "points.py",
-        Path(kiwicha.boards.__file__).parent / "capacity.py",
+        *(Path(kiwicha.boards.__file__).parent / name for name in ("capacity.py", "family.py")),
     ]
