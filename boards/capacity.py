@@ -6,7 +6,7 @@ from kiwicha.boards.family import Family
 from kiwicha.isa import Config
 from kiwicha.isa_engine import PACKED_MACS
 
-__all__ = ["CAPACITY", "XC7_SYSTEM", "refusal"]
+__all__ = ["BRAM_KBIT", "CAPACITY", "COUNTED", "SYSTEM", "family_of", "refusal"]
 
 _ECP5_85F = {"LUT": 83_640, "FF": 83_640, "BRAM": 208, "DSP": 156}
 
@@ -18,8 +18,27 @@ CAPACITY: Mapping[str, Mapping[str, float]] = {
 }
 """By board and by the names of the resource reports; vendors' data sheets."""
 
-XC7_SYSTEM: Mapping[str, float] = {"LUT": 6_443, "BRAM36": 13, "DSP48E1": 4}
-"""Of the system on Arty without its CFU, as counted there beside an engine of ``64``."""
+COUNTED: Mapping[Family, tuple[str, str, str]] = {
+    Family.XC7: ("LUT", "DSP48E1", "BRAM36"),
+    Family.ECP5: ("LUT", "DSP", "BRAM"),
+}
+"""Names of LUTs, multipliers and block RAMs in the resource reports of a family."""
+
+BRAM_KBIT: Mapping[Family, int] = {Family.XC7: 36, Family.ECP5: 18}
+"""Size of the block RAM that is counted."""
+
+SYSTEM: Mapping[Family, Mapping[str, float]] = {
+    Family.XC7: {"LUT": 6_443, "DSP48E1": 4, "BRAM36": 13},
+    # That of ULX3S has some 1,700 LUTs less: its DRAM controller is smaller.
+    Family.ECP5: {"LUT": 8_651, "DSP": 4, "BRAM": 26},
+}
+"""Without its CFU, of the system that ``kiwicha build --config 64`` counts on `arty_a7_35` or
+`ecpix5_85f`."""
+
+
+def family_of(board: str) -> Family:
+    """Return the family of a board's FPGA, which the names of its resources tell."""
+    return next(family for family, names in COUNTED.items() if set(names) <= set(CAPACITY[board]))
 
 
 def refusal(family: Family, config: Config) -> str:

@@ -11,7 +11,7 @@ from support.requirements import REPOSITORY
 from kiwicha.board_documents import build_command
 from kiwicha.boards.board import load
 from kiwicha.boards.build import fingerprint
-from kiwicha.boards.capacity import XC7_SYSTEM
+from kiwicha.boards.capacity import SYSTEM
 from kiwicha.boards.family import Family
 from kiwicha.boards.synthesis import VENDORS, core_fingerprint
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, generated
@@ -130,12 +130,23 @@ def test_the_larger_arty_has_room_for_128() -> None:
     assert all(report["resources"][name] <= limit for name, limit in report["capacity"].items())
 
 
-def test_what_the_system_takes_beside_the_cfu_is_as_measured() -> None:
-    report = report_of("arty_a7_35-64")
-    for name, taken in XC7_SYSTEM.items():
-        modules = report["modules"].items()
-        rest = sum(counts[name] for module, counts in modules if not module.startswith("Cfu"))
-        assert rest == pytest.approx(taken, rel=0.03)
+def beside_the_cfu(name: str, resource: str) -> float:
+    modules = report_of(name)["modules"].items()
+    return sum(counts[resource] for module, counts in modules if not module.startswith("Cfu"))
+
+
+@pytest.mark.parametrize(
+    ("name", "family"), [("arty_a7_35-64", Family.XC7), ("ecpix5_85f-64", Family.ECP5)]
+)
+def test_what_the_system_takes_beside_the_cfu_is_as_measured(name: str, family: Family) -> None:
+    for resource, taken in SYSTEM[family].items():
+        assert beside_the_cfu(name, resource) == pytest.approx(taken, rel=0.03)
+
+
+def test_the_system_of_the_ulx3s_takes_no_more_than_that_of_the_ecpix_5() -> None:
+    for resource, taken in SYSTEM[Family.ECP5].items():
+        assert beside_the_cfu("ulx3s_85f-simd", resource) <= taken
+        assert beside_the_cfu("ecpix5_85f-simd", resource) <= taken
 
 
 def test_what_resources_and_clock_depend_on_makes_results_stale() -> None:

@@ -11,6 +11,8 @@ from support.command_line import Command
 from support.requirements import module
 from support.two_heads import two_heads
 
+from kiwicha.boards.capacity import COUNTED
+from kiwicha.boards.family import Family
 from kiwicha.explore import confirm as confirmation
 from kiwicha.explore.points import Measures
 from kiwicha.isa import ENGINE_FAMILY, Config
@@ -48,7 +50,7 @@ def test_explore_shows_the_front_and_writes_all_points(
         ("bram,lut", "the least bram", "32"),
     ],
 )
-@pytest.mark.parametrize("board", [None, "arty_a7_35"])
+@pytest.mark.parametrize("board", [None, "arty_a7_35", "ulx3s_85f"])
 def test_explore_names_commands_for_its_choice(
     kiwicha: Command,
     model: Path,
@@ -78,25 +80,41 @@ def test_explore_names_commands_for_its_choice(
     assert build == ([f"to build it: kiwicha build {board} --config {chosen}"] if board else [])
 
 
+@pytest.mark.parametrize(
+    ("board", "family", "bram_kbit"),
+    [(None, "xc7", 36), ("arty_a7_100", "xc7", 36), ("ecpix5_85f", "ecp5", 18)],
+)
 def test_explore_sets_what_was_confirmed_beside_the_prediction(
-    kiwicha: Command, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kiwicha: Command,
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    board: str | None,
+    family: str,
+    bram_kbit: int,
 ) -> None:
     asked = []
 
-    def confirm(models: list[bytes], configs: list[Config], executor: Executor) -> Any:
+    def confirm(
+        models: list[bytes], configs: list[Config], executor: Executor, family: Family
+    ) -> Any:
         asked.extend(config.name for config in configs)
-        counts = {"LUT": 1234.0, "DSP48E1": 5.0, "BRAM36": 6.5}
+        counts = dict(zip(COUNTED[family], (1234.0, 5.0, 6.5), strict=True))
         return {name: confirmation.Confirmed((4_000_000,), True, counts) for name in asked}
 
     monkeypatch.setattr(confirmation, "confirm", confirm)
     study = tmp_path / "study.json"
     words = ["--trials", 4, "--study", tmp_path / "s.journal", "--json", study, "--confirm", 1]
+    words += ["--board", board] if board else []
     code, out, err = kiwicha("explore", model, *words, "--workers", 1)
     assert code == 0, err
     assert "4,000,000" in out
+    assert f"BRAM{bram_kbit}" in out
     assert "1,234" in out
     assert "confirmed in" in out
-    points = json.loads(study.read_text())["configurations"]
+    found = json.loads(study.read_text())
+    assert (found["family"], found["bram_kbit"]) == (family, bram_kbit)
+    points = found["configurations"]
     (point,) = (point for point in points if "confirmed" in point)
     assert [point["config"]] == asked
     assert point["confirmed"]["cycles"] == [4_000_000]
@@ -108,14 +126,8 @@ def test_explore_names_what_is_wrong(kiwicha: Command, model: Path, tmp_path: Pa
         "objective must be different ones of cycles, lut, dsp, bram, not 'cycles,luts'"
     )
     assert kiwicha.error("explore", model, "--board", "arty", *words) == (
-        "board must be arty_a7_35 or arty_a7_100, not 'arty'"
+        "board must be arty_a7_35 or arty_a7_100 or ecpix5_85f or ulx3s_85f, not 'arty'"
     )
-    for board in ("ulx3s_85f", "ecpix5_85f"):
-        assert kiwicha.error("explore", model, "--board", board, *words) == (
-            f"board must be arty_a7_35 or arty_a7_100, not '{board}': resources are estimated for "
-            "Xilinx parts only; search with --board arty_a7_35 or without a board, then see what "
-            f"fits: kiwicha build {board} --config NAME"
-        )
 
 
 def test_explore_names_the_model_that_is_wrong(

@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.command_line import Command
@@ -10,6 +11,7 @@ from support.requirements import find_in_models, module
 from support.two_heads import two_heads
 
 from kiwicha import isa, zoo
+from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.explore import confirm as confirmation
@@ -31,7 +33,7 @@ def test_confirmed_cycles_are_simulated_ones(
 ) -> None:
     monkeypatch.setattr(confirmation, "core_resources", lambda *_: COUNTS)
     config = isa.ENGINE_FAMILY["64"]
-    found = confirm([two_heads(), two_heads()], [config], threads)["64"]
+    found = confirm([two_heads(), two_heads()], [config], threads, Family.XC7)["64"]
     assert found.bit_exact
     assert found.resources == COUNTS
     first, second = found.cycles
@@ -47,23 +49,38 @@ def test_each_configuration_keeps_its_own_results(
         confirmation, "simulate", lambda model, config: (len(model) * config.engine_macs, model)
     )
     monkeypatch.setattr(
-        confirmation, "synthesise", lambda config: {"LUT": float(config.engine_macs)}
+        confirmation, "synthesise", lambda config, family: {family.value: config.engine_macs}
     )
     configs = [isa.ENGINE_FAMILY[name] for name in ("64", "32")]
-    found = confirm([b"a", b"bb"], configs, threads)
+    found = confirm([b"a", b"bb"], configs, threads, Family.ECP5)
     assert list(found) == ["64", "32"]
     assert found["32"].cycles == (32, 64)
     assert found["64"].cycles == (64, 128)
-    assert found["64"].resources == {"LUT": 64.0}
-    assert confirm([b"a", b""], configs, threads)["64"].bit_exact is False
+    assert found["64"].resources == {"ecp5": 64}
+    assert confirm([b"a", b""], configs, threads, Family.XC7)["64"].bit_exact is False
+
+
+def test_a_cfu_is_synthesised_for_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Any] = []
+    monkeypatch.setattr(confirmation, "core_resources", lambda *words: found.append(words))
+    config = isa.ENGINE_FAMILY["32-8k"]
+    for family in Family:
+        confirmation.synthesise(config, family)
+    texts = {family: text for text, _, family in found}
+    assert "MULT18X18D" in texts[Family.ECP5]
+    assert "DSP48E1" in texts[Family.XC7]
+    assert {top for _, top, _ in found} == {"Cfu"}
 
 
 @pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.synth
-def test_the_cycle_model_holds_at_the_best_points(kiwicha: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("board", "count"), [("arty_a7_35", 2), ("ecpix5_85f", 1)])
+def test_the_cycle_model_holds_at_the_best_points(
+    kiwicha: Command, tmp_path: Path, board: str, count: int
+) -> None:
     module("optuna", "optuna")
-    words = ["--trials", 60, "--confirm", 2, "--board", "arty_a7_35", "--json", tmp_path / "s.json"]
+    words = ["--trials", 60, "--confirm", count, "--board", board, "--json", tmp_path / "s.json"]
     words += ["--study", tmp_path / "s.journal", "--objective", "cycles,lut"]
     models = [
         find_in_models(name) for name in ("person_detect.tflite", "mlperf_kws_ref_model.tflite")
@@ -72,7 +89,7 @@ def test_the_cycle_model_holds_at_the_best_points(kiwicha: Command, tmp_path: Pa
     assert code == 0, err
     study = json.loads((tmp_path / "s.json").read_text())
     points = [point for point in study["configurations"] if "confirmed" in point]
-    assert len(points) == 2
+    assert len(points) == count
     for point in points:
         confirmed = point["confirmed"]
         assert confirmed["bit_exact"]

@@ -11,11 +11,12 @@ from support.requirements import module
 from support.two_heads import two_heads
 
 from kiwicha import isa
+from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.errors import UsageError
 from kiwicha.explore.cluster import Cluster
-from kiwicha.explore.points import BOARDS, Measures, measure, resources, timed_config
+from kiwicha.explore.points import BOARDS, Board, Measures, measure, resources, timed_config
 from kiwicha.explore.pool import LocalPool
 
 FOUND = module("kiwicha.explore.search", "optuna")
@@ -68,18 +69,6 @@ def test_points_differ_in_what_decides_about_cycles() -> None:
         assert found[name] != found["64"]
 
 
-def test_more_hardware_is_estimated_as_more() -> None:
-    small, large = resources(isa.engine_config(32)), resources(isa.engine_config(128))
-    assert all(a <= b for a, b in zip(small, large, strict=True))
-    assert resources(isa.engine_config(64, 2**17))[2] > resources(isa.engine_config(64))[2]
-    usual = resources(isa.engine_config(64))
-    few, raw = (resources(isa.ENGINE_FAMILY[name]) for name in ("64-r4", "64-raw"))
-    assert few[0] < usual[0]
-    assert few[1] < usual[1]
-    assert raw[0] < usual[0]
-    assert raw[1:] == usual[1:]
-
-
 def test_the_front_holds_what_nothing_beats() -> None:
     points = [
         point("64", 100, 20),
@@ -109,7 +98,8 @@ def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Pat
     assert len(measured) == len(set(measured))
     assert set(measured) == {timed_config(p.config).name for p in points}
     for p in points:
-        assert (p.measures.lut, p.measures.dsp, p.measures.bram) == resources(p.config)
+        estimates = resources(p.config, Family.XC7)
+        assert (p.measures.lut, p.measures.dsp, p.measures.bram) == estimates
         assert p.measures.cycles == sum(p.measures.by_model)
     # Another board is another study.
     board = BOARDS["arty_a7_35"]
@@ -167,11 +157,41 @@ def test_what_does_not_fit_is_pruned_with_its_reason(tmp_path: Path) -> None:
     pruned = {p.config.name: p.reason for p in points if p.measures is None}
     assert pruned
     for name, reason in pruned.items():
-        _, _, bram = resources(isa.ENGINE_FAMILY[name])
+        _, _, bram = resources(isa.ENGINE_FAMILY[name], Family.XC7)
         assert (f"bram {bram:g} of 37" in reason) == (bram > 37)
     assert any("bram" in reason for reason in pruned.values())
     assert not set(pruned) & set(here.measured)
     assert all(p.measures is not None for p in front(points, CYCLES_AND_BRAM))
+
+
+@pytest.mark.parametrize("name", ["ecpix5_85f", "ulx3s_85f"])
+def test_on_ecp5_points_are_of_ecp5(tmp_path: Path, name: str) -> None:
+    here = Here()
+    points = run(tmp_path, 40, here, board=BOARDS[name])
+    pruned = {p.config.name: p.reason for p in points if p.measures is None}
+    for p in points:
+        _, _, bram = estimates = resources(p.config, Family.ECP5)
+        if p.config.engine_macs == 128:
+            text = f"an ECP5 multiplier does one int8 product, where {p.config.name} wants two"
+            assert pruned[p.config.name] == text
+        elif p.config.scratchpad_bytes > 160 * 1024:
+            assert pruned[p.config.name] == f"bram {bram:g} of 182"
+        else:
+            assert (p.measures.lut, p.measures.dsp, p.measures.bram) == estimates
+    assert {reason.split()[0] for reason in pruned.values()} == {"an", "bram"}
+    assert not set(pruned) & set(here.measured)
+
+
+def test_boards_of_two_families_do_not_share_a_study(tmp_path: Path) -> None:
+    boards = [Board(family, 50_000, 200, 200) for family in Family]
+    found = [run(tmp_path, 12, Here(), board=board) for board in boards]
+    for board, points in zip(boards, found, strict=True):
+        here = Here()
+        assert run(tmp_path, 12, here, board=board) == points
+        assert here.measured == []
+        measured = [p for p in points if p.measures is not None]
+        assert measured
+        assert all(p.measures.lut == resources(p.config, board.family)[0] for p in measured)
 
 
 class Mortal(Executor):

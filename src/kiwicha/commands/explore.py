@@ -16,19 +16,17 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from kiwicha.boards.family import Family
     from kiwicha.explore.confirm import Confirmed
     from kiwicha.explore.search import Point
 
 __all__ = ["explore"]
 
-_USUAL = "arty_a7_35"
-"""Board to search for in place of one that has no estimates."""
-
 
 def explore(
     models: Annotated[list[str], typer.Argument(help="Models that count alike.")],
     board: Annotated[
-        str | None, typer.Option(help="Leave out what does not fit: arty_a7_35 or arty_a7_100.")
+        str | None, typer.Option(help="Estimate for its FPGA, and leave out what does not fit.")
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Points of the study.")] = 200,
     objective: Annotated[
@@ -51,14 +49,13 @@ def explore(
 ) -> None:
     """Search configurations by the cycle model, and confirm the best on the simulated hardware."""
     from kiwicha import zoo
-    from kiwicha.boards.board import NAMES
     from kiwicha.commands import console
     from kiwicha.compiler import require_supported
 
     console.require_writable(study, csv_file, json)
     try:
         from kiwicha.explore.cluster import Cluster
-        from kiwicha.explore.points import BOARDS, OBJECTIVES
+        from kiwicha.explore.points import BOARDS, OBJECTIVES, family_for
         from kiwicha.explore.pool import LocalPool
         from kiwicha.explore.search import front, search
     except ImportError as error:
@@ -71,13 +68,9 @@ def explore(
             f"objective must be different ones of {', '.join(OBJECTIVES)}, not {objective!r}"
         )
     if board is not None and board not in BOARDS:
-        text = f"board must be {' or '.join(BOARDS)}, not {board!r}"
-        if board in NAMES:
-            text += (
-                f": resources are estimated for Xilinx parts only; search with --board {_USUAL} "
-                f"or without a board, then see what fits: kiwicha build {board} --config NAME"
-            )
-        raise UsageError(text)
+        raise UsageError(f"board must be {' or '.join(BOARDS)}, not {board!r}")
+    target = None if board is None else BOARDS[board]
+    family = family_for(target)
     resolved = [zoo.resolve(model) for model in models]
     # Whoever measures gets contents, and could not say whose are wrong.
     for _, path, _ in resolved:
@@ -94,7 +87,7 @@ def explore(
             study_file=study,
             objectives=objectives,
             trials=trials,
-            board=None if board is None else BOARDS[board],
+            board=target,
             executor=executor,
             workers=workers,
             on_trial=report,
@@ -102,16 +95,16 @@ def explore(
         )
         searched = time.monotonic()
         best = front(points, objectives)
-        confirmed = _confirm(executor, contents, best[:confirm], show.line)
+        confirmed = _confirm(executor, contents, best[:confirm], family, show.line)
         ended = time.monotonic()
     names = [name for name, _, _ in resolved]
     if csv_file is not None:
         console.write_file(csv_file, _csv(points, best).encode())
     if json is not None:
-        console.write_json(json, _study(names, objectives, points, best, confirmed))
+        console.write_json(json, _study(names, objectives, family, points, best, confirmed))
     if json != console.STDOUT:
         out = console.stdout()
-        out.print(_table(best, confirmed))
+        out.print(_table(best, confirmed, family))
         infeasible = {point.config.name for point in points if point.measures is None}
         tried = {point.config.name for point in points}
         out.print(
@@ -127,14 +120,18 @@ def explore(
 
 
 def _confirm(
-    executor: "Executor", models: list[bytes], best: "Sequence[Point]", say: Any
+    executor: "Executor",
+    models: list[bytes],
+    best: "Sequence[Point]",
+    family: "Family",
+    say: Any,
 ) -> "dict[str, Confirmed]":
     if not best:
         return {}
     from kiwicha.explore.confirm import confirm
 
     say(f"confirming {', '.join(point.config.name for point in best)}")
-    return confirm(models, [point.config for point in best], executor)
+    return confirm(models, [point.config for point in best], executor, family)
 
 
 def _chosen(best: "Sequence[Point]", objectives: Sequence[str]) -> "tuple[str, Point]":
@@ -144,14 +141,17 @@ def _chosen(best: "Sequence[Point]", objectives: Sequence[str]) -> "tuple[str, P
     return what, min(best, key=lambda point: point.value(objective))
 
 
-def _table(best: "Sequence[Point]", confirmed: "dict[str, Confirmed]") -> "Table":
+def _table(best: "Sequence[Point]", confirmed: "dict[str, Confirmed]", family: "Family") -> "Table":
     from rich.table import Table
 
+    from kiwicha.boards.capacity import BRAM_KBIT, COUNTED
+
+    bram = f"BRAM{BRAM_KBIT[family]}"
     table = Table(title="not beaten by any other")
     table.add_column("config")
-    titles = ["predicted cycles", "LUT, about", "DSP, about", "BRAM36, about"]
+    titles = ["predicted cycles", "LUT, about", "DSP, about", f"{bram}, about"]
     if confirmed:
-        titles += ["simulated", "off by", "LUT", "DSP", "BRAM36"]
+        titles += ["simulated", "off by", "LUT", "DSP", bram]
     for title in titles:
         table.add_column(title, justify="right")
     for point in best:
@@ -164,7 +164,7 @@ def _table(best: "Sequence[Point]", confirmed: "dict[str, Confirmed]") -> "Table
             cycles = sum(found.cycles)
             counts = found.resources
             cells += [f"{cycles:,}", f"{100 * (measures.cycles / cycles - 1):+.1f} %"]
-            cells += [f"{counts[name]:,g}" for name in ("LUT", "DSP48E1", "BRAM36")]
+            cells += [f"{counts[name]:,g}" for name in COUNTED[family]]
         table.add_row(point.config.name, *cells)
     return table
 
@@ -194,6 +194,7 @@ def _csv(points: "Sequence[Point]", best: "Sequence[Point]") -> str:
 def _study(
     models: list[str],
     objectives: Sequence[str],
+    family: "Family",
     points: "Sequence[Point]",
     best: "Sequence[Point]",
     confirmed: "dict[str, Confirmed]",
@@ -201,11 +202,15 @@ def _study(
     """Return the study in JSON's terms: each configuration once."""
     import dataclasses
 
+    from kiwicha.boards.capacity import BRAM_KBIT
+
     names = {point.config.name for point in best}
     once = {point.config.name: point for point in points}
     return {
         "models": models,
         "objectives": list(objectives),
+        "family": family.value,
+        "bram_kbit": BRAM_KBIT[family],
         "configurations": [
             {
                 "config": name,

@@ -31,7 +31,7 @@ class Confirmed:
     bit_exact : bool
         All outputs equal those of the reference executor.
     resources : mapping of str to float
-        As `core_resources` counts them.
+        As `core_resources` counts them for the family.
     """
 
     cycles: tuple[int, ...]
@@ -40,7 +40,7 @@ class Confirmed:
 
 
 def confirm(
-    models: Sequence[bytes], configs: Sequence[Config], executor: Executor
+    models: Sequence[bytes], configs: Sequence[Config], executor: Executor, family: Family
 ) -> dict[str, Confirmed]:
     """Simulate models on configurations, synthesise their CFUs, and return both by name.
 
@@ -55,13 +55,15 @@ def confirm(
         Each with an engine.
     executor : Executor
         Who works.
+    family : Family
+        What the CFUs are made of; it has each of the configurations.
 
     Raises
     ------
     KiwichaError
         If a tool is missing or fails.
     """
-    counts = {config.name: executor.submit(synthesise, config) for config in configs}
+    counts = {config.name: executor.submit(synthesise, config, family) for config in configs}
     # The first runs of all configurations before the second ones: each builds a simulator.
     runs = [[executor.submit(simulate, model, config) for config in configs] for model in models]
     found = {}
@@ -81,6 +83,6 @@ def simulate(model: bytes, config: Config) -> tuple[int, bool]:
     return result.last_cycles, result.outputs == expected
 
 
-def synthesise(config: Config) -> dict[str, float]:
-    """Return what a configuration's CFU takes of a Xilinx 7 series FPGA."""
-    return core_resources(verilog(config, VENDORS[Family.XC7]), _TOP, Family.XC7)
+def synthesise(config: Config, family: Family) -> dict[str, float]:
+    """Return what a configuration's CFU takes of an FPGA."""
+    return core_resources(verilog(config, VENDORS[family]), _TOP, family)

@@ -1,15 +1,25 @@
 """One point of the search: what a configuration costs, and what models take on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwicha.boards.capacity import CAPACITY, XC7_SYSTEM
+from kiwicha.boards.capacity import CAPACITY, COUNTED, SYSTEM, family_of
+from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cycles import predict_program
 from kiwicha.isa import LANES, Config, engine_config
 from kiwicha.isa_engine import outputs_of
 
-__all__ = ["BOARDS", "OBJECTIVES", "Board", "Measures", "measure", "resources", "timed_config"]
+__all__ = [
+    "BOARDS",
+    "OBJECTIVES",
+    "Board",
+    "Measures",
+    "family_for",
+    "measure",
+    "resources",
+    "timed_config",
+]
 
 OBJECTIVES = ("cycles", "lut", "dsp", "bram")
 """What can be made small: predicted cycles of all models, and estimated resources of the CFU."""
@@ -21,30 +31,111 @@ class Board:
 
     Parameters
     ----------
+    family : Family
+        Whose resources they are.
     lut, dsp, bram : float
-        Block RAM is of 36 Kbit.
+        Counted as `COUNTED` names them: a block RAM has `BRAM_KBIT`.
     """
 
+    family: Family
     lut: float
     dsp: float
     bram: float
 
 
-def _left(capacity: Mapping[str, float]) -> Board:
-    lut, dsp, bram = (capacity[name] - XC7_SYSTEM[name] for name in ("LUT", "DSP48E1", "BRAM36"))
-    return Board(lut, dsp, bram)
+def _left(name: str) -> Board:
+    family, capacity = family_of(name), CAPACITY[name]
+    lut, dsp, bram = (capacity[kind] - SYSTEM[family][kind] for kind in COUNTED[family])
+    return Board(family, lut, dsp, bram)
 
 
-BOARDS = {name: _left(capacity) for name, capacity in CAPACITY.items() if "BRAM36" in capacity}
-"""Those with Xilinx parts: the estimates below are for them."""
+BOARDS = {name: _left(name) for name in CAPACITY}
+"""What each of them has for the CFU."""
 
-# Fitted to what `kiwicha area` counts for 64, 64-r4, 64-raw and 128; the search confirms its best.
-_ENGINE_LUT, _LUT_PER_MAC, _LUT_PER_LANE, _LUT_PER_TIER_MULTIPLIER = 6_060, 23, 410, 80
-_CODEC_LUT = 650
-_MOST_MAC_DSP, _DSP_PER_LANE, _DSP_PER_TIER_MULTIPLIER = 64, 2, 2
-# A bank of the scratchpad has lines of 16 bytes; true dual-port memories are 4 bytes wide.
-_SCRATCHPAD_STEP_BYTES, _SCRATCHPAD_STEP_BRAM, _ENGINE_BRAM = 32 * 1024, 8, 0.5
-_MACS_PER_WEIGHT_BRAM = 8
+
+def family_for(board: Board | None) -> Family:
+    """Return whose resources are estimated: without a board, those of Xilinx 7 series."""
+    return Family.XC7 if board is None else board.family
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """What the CFU takes of a family, fitted to what `kiwicha area` counts.
+
+    Parameters
+    ----------
+    engine_lut : float
+        Of an engine without what follows, with an instruction tier of one multiplier.
+    mac_lut, lane_lut, codec_lut : float
+        Of each product per cycle, of each lane of the requantizer, and of the codec.
+    whole_tier_lut : float
+        What a tier of `LANES` multipliers takes more than one of one.
+    most_mac_dsp : int
+        Of the array at most: beyond, its multipliers do two products each.
+    lane_dsp, tier_dsp, whole_tier_dsp : int
+        Of each lane, and of tiers of one and of `LANES` multipliers.
+    step_bytes, step_bram : int
+        The scratchpad takes so many block RAMs for each so many bytes, begun ones included.
+    macs_per_bram : int
+        Products per cycle for whose weights there is a block RAM.
+    engine_bram : float
+        Of the rest.
+    """
+
+    engine_lut: float
+    mac_lut: float
+    lane_lut: float
+    codec_lut: float
+    whole_tier_lut: float
+    most_mac_dsp: int
+    lane_dsp: int
+    tier_dsp: int
+    whole_tier_dsp: int
+    step_bytes: int
+    step_bram: int
+    macs_per_bram: int
+    engine_bram: float
+
+
+_FITS = {
+    # 64, 64-r4, 64-raw and 128.
+    Family.XC7: _Fit(
+        engine_lut=6_060,
+        mac_lut=23,
+        lane_lut=410,
+        codec_lut=650,
+        whole_tier_lut=240,
+        most_mac_dsp=64,
+        lane_dsp=2,
+        tier_dsp=2,
+        whole_tier_dsp=8,
+        # A bank of the scratchpad has lines of 16 bytes; true dual-port memories are 4 bytes wide.
+        step_bytes=32 * 1024,
+        step_bram=8,
+        macs_per_bram=8,
+        engine_bram=0.5,
+    ),
+    # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k and 64-128k for block RAMs.
+    Family.ECP5: _Fit(
+        engine_lut=11_732,
+        mac_lut=102,
+        lane_lut=772,
+        codec_lut=1_568,
+        whole_tier_lut=799,
+        # Those with more are not for ECP5.
+        most_mac_dsp=64,
+        lane_dsp=4,
+        tier_dsp=2,
+        whole_tier_dsp=10,
+        # Yosys makes two copies of a bank, one for each port that reads, of memories of 2 KiB; the
+        # least are 512 lines deep and 4 bytes wide.
+        step_bytes=16 * 1024,
+        step_bram=16,
+        macs_per_bram=4,
+        engine_bram=1,
+    ),
+}
+"""From the counts of `kiwicha area --config C --family F`; the search confirms its best."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +159,25 @@ class Measures:
     bram: float
 
 
-def resources(config: Config) -> tuple[float, float, float]:
-    """Return estimated LUT, DSP and block RAM of a configuration with an engine."""
-    macs, tier = config.engine_macs, config.multipliers
+def resources(config: Config, family: Family) -> tuple[float, float, float]:
+    """Return estimated LUT, DSP and block RAM of a configuration with an engine.
+
+    Parameters
+    ----------
+    config : Config
+        One that the family can have.
+    family : Family
+        Whose resources are meant, as `COUNTED` names them.
+    """
+    fit = _FITS[family]
+    macs, is_whole = config.engine_macs, config.multipliers == LANES
     lanes = config.requantizer_lanes or outputs_of(macs)
-    lut = _ENGINE_LUT + _LUT_PER_MAC * macs + _LUT_PER_LANE * lanes + _CODEC_LUT * config.has_codec
-    lut += _LUT_PER_TIER_MULTIPLIER * (tier - 1)
-    dsp = min(macs, _MOST_MAC_DSP) + _DSP_PER_LANE * lanes
-    dsp += _DSP_PER_TIER_MULTIPLIER * min(tier, LANES)
-    steps = -(-config.scratchpad_bytes // _SCRATCHPAD_STEP_BYTES)
-    bram = steps * _SCRATCHPAD_STEP_BRAM + macs / _MACS_PER_WEIGHT_BRAM + _ENGINE_BRAM
+    lut = fit.engine_lut + fit.mac_lut * macs + fit.lane_lut * lanes
+    lut += fit.codec_lut * config.has_codec + fit.whole_tier_lut * is_whole
+    dsp = min(macs, fit.most_mac_dsp) + fit.lane_dsp * lanes
+    dsp += fit.whole_tier_dsp if is_whole else fit.tier_dsp
+    steps = -(-config.scratchpad_bytes // fit.step_bytes)
+    bram = steps * fit.step_bram + macs / fit.macs_per_bram + fit.engine_bram
     return float(lut), float(dsp), bram
 
 

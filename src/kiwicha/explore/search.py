@@ -14,11 +14,13 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from kiwicha import cache, isa
+from kiwicha.boards.capacity import refusal
 from kiwicha.explore import journal
 from kiwicha.explore.points import (
     OBJECTIVES,
     Board,
     Measures,
+    family_for,
     measure,
     resources,
     timed_config,
@@ -86,7 +88,8 @@ def search(
     trials : int
         How many the study shall have, infeasible ones included.
     board : Board or None
-        Points that do not fit it are not measured.
+        Points that do not fit it are not measured. Its resources belong to the name of the study,
+        so that those of several may be in one file.
     executor : Executor
         Who measures: processes here, or a cluster.
     workers : int
@@ -189,7 +192,7 @@ def _run(
 
     def tell_measured(trial: Trial, config: Config) -> None:
         by_model = cycles[timed_config(config)]
-        measures = Measures(sum(by_model), by_model, *resources(config))
+        measures = Measures(sum(by_model), by_model, *resources(config, family_for(board)))
         tell(trial, Point(trial.number, config, measures))
 
     while finished < trials:
@@ -231,7 +234,9 @@ def _misfit(config: Config, board: Board | None) -> str:
     """Return why a configuration does not fit a board; empty if it does."""
     if board is None:
         return ""
-    wanted = dict(zip(("lut", "dsp", "bram"), resources(config), strict=True))
+    if reason := refusal(board.family, config):
+        return reason
+    wanted = dict(zip(("lut", "dsp", "bram"), resources(config, board.family), strict=True))
     return "; ".join(
         f"{name} {count:,g} of {getattr(board, name):,g}"
         for name, count in wanted.items()
