@@ -140,6 +140,7 @@ def test_numbers_are_finite(tmp_path: Path, number: str) -> None:
             "objectives[0] must be cycles or lut or dsp or bram, not ['cycles'] (PATH)",
         ),
         ("objectives", "cycles", "objectives must be a list, not 'cycles' (PATH)"),
+        ("bram_kbit", 0, "bram_kbit must be a number above 0, not 0 (PATH)"),
         (
             "configurations.0.cycles",
             "100",

@@ -211,7 +211,7 @@ def test_another_run_can_be_chosen(chromium: Any, path: Path) -> None:
 
 
 def test_a_study_has_a_page(chromium: Any, tmp_path: Path) -> None:
-    (tmp_path / "study.json").write_text(json.dumps(example_study()))
+    (tmp_path / "study.json").write_text(json.dumps({**example_study(), "bram_kbit": 18}))
     path = tmp_path / "page.html"
     path.write_text(build_page(*read_files([tmp_path / "study.json"])), encoding="utf-8")
     page = Opened(chromium, path)
@@ -220,4 +220,6 @@ def test_a_study_has_a_page(chromium: Any, tmp_path: Path) -> None:
     assert page.tab.evaluate(points) == 2
     assert page.labels() == {"front": pareto(("bram", "cycles"))["description"]}
     assert page.tab.locator("#front tbody tr").count() == 3
+    assert page.tab.locator("#front th").get_by_text("BRAM18, about").count() == 1
+    assert page.tab.get_by_text("BRAM36").count() == 0
     assert page.tab.locator("#of-runs").is_hidden()

@@ -64,7 +64,7 @@ def build_page(
     data: dict[str, Any] = {"runs": page_runs(runs), "charts": charts(), "study": None}
     if study is not None:
         data["study"] = shown = page_study(study)
-        data["charts"]["front"] = pareto((shown["axes"][0], shown["axes"][1]))
+        data["charts"]["front"] = pareto(shown["axes"], shown["titles"])
     # In a script element only the end tag, and what could open a comment, must not appear.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     titles = [f"{run['model']} on {run['config']}" for run in runs]

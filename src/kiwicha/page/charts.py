@@ -229,26 +229,28 @@ def timeline(tracks: Sequence[str], slices: Sequence[Mapping[str, Any]]) -> Spec
     }
 
 
-def pareto(objectives: tuple[str, str]) -> Spec:
+def pareto(objectives: Sequence[str], titles: Mapping[str, str] = MEASURES) -> Spec:
     """Return explored configurations as points, those of the front filled and above the others.
 
     Parameters
     ----------
-    objectives : tuple of str
+    objectives : sequence of str
         Fields of the two axes.
+    titles : mapping
+        Names of all the objectives.
     """
     x, y = (
         {
             "field": name,
             "type": "quantitative",
-            "title": MEASURES[name],
+            "title": titles[name],
             "scale": {"zero": False},
             "axis": {"format": "~s"},
         }
         for name in objectives
     )
     names = ["beaten", "on the front"]
-    tooltip = [{"field": name, "title": title} for name, title in MEASURES.items()]
+    tooltip = [{"field": name, "title": title} for name, title in titles.items()]
 
     def points(name: str, is_filled: bool) -> Spec:
         legend = {"domain": names, "range": [GREY, RED]}

@@ -35,11 +35,11 @@ MEASURES = {
     "dsp": "DSP, about",
     "bram": "BRAM36, about",
 }
-"""Objectives of studies, likewise."""
+"""Objectives of studies, likewise; on ECP5 a block RAM has 18 Kbit, as the study tells."""
 
 
 def page_study(study: Study) -> dict[str, Any]:
-    """Return what the page shows of a study: its models, two axes, and a row for each point."""
+    """Return what the page shows of a study: models, two axes, titles, a row for each point."""
     rows = [
         {
             "config": point["config"],
@@ -52,7 +52,11 @@ def page_study(study: Study) -> dict[str, Any]:
     ]
     # The first two that differ: cycles go up.
     axes = list(dict.fromkeys([*study["objectives"], "cycles", "bram"]))[:2]
-    return {"models": ", ".join(study["models"]), "axes": [axes[1], axes[0]], "rows": rows}
+    titles = dict(MEASURES)
+    if "bram_kbit" in study:
+        titles["bram"] = f"BRAM{study['bram_kbit']:g}, about"
+    names = ", ".join(study["models"])
+    return {"models": names, "axes": [axes[1], axes[0]], "titles": titles, "rows": rows}
 
 
 def _standing(point: Mapping[str, Any]) -> str:

@@ -86,6 +86,7 @@ _RUN = {
 _STUDY = {
     "models": [_TEXT],
     "objectives": [_OBJECTIVE],
+    "bram_kbit": _Optional(_POSITIVE),
     "configurations": [
         {
             "config": _TEXT,
@@ -123,7 +124,7 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Run], Study | None]:
             )
         except (OSError, ValueError, RecursionError) as error:
             raise UsageError(f"run must be a readable JSON file: {error} ({path})") from error
-        if isinstance(content, dict) and content.keys() >= _STUDY.keys():
+        if isinstance(content, dict) and content.keys() >= _needed(_STUDY):
             _require(content, _STUDY, "", path)
             studies.append(content)
             continue
@@ -146,9 +147,12 @@ def _finite(text: str) -> float:
     return value
 
 
+def _needed(form: Mapping[str, Any]) -> set[str]:
+    return {name for name, inner in form.items() if not isinstance(inner, _Optional)}
+
+
 def _check(run: Any, prefix: str, path: Path) -> None:
-    needed = {name for name, form in _RUN.items() if not isinstance(form, _Optional)}
-    if not isinstance(run, dict) or not run.keys() >= needed or not run["layers"]:
+    if not isinstance(run, dict) or not run.keys() >= _needed(_RUN) or not run["layers"]:
         raise UsageError(
             f"run must be what kiwicha run --json or kiwicha bench --json wrote ({path})"
         )

@@ -182,8 +182,8 @@
     at("about-study").textContent = `For ${study.models}: cycles by the cycle model, resources ` +
       "estimated, all of one inference of each model. A click on a title sorts.";
     const columns = [field("config", "config", { text }), field("", "front", { text, kind: "short" }),
-      field("cycles", "cycles"), field("LUT, about", "lut"), field("DSP, about", "dsp"),
-      field("BRAM36, about", "bram")];
+      field("cycles", "cycles"),
+      ...["lut", "dsp", "bram"].map((name) => field(study.titles[name], name))];
     if (study.rows.some((row) => row.simulated !== null))
       columns.push(field("simulated", "simulated"));
     columns.push(field("does not fit", "reason", { text }));
