@@ -1,5 +1,6 @@
 """The engine without its arithmetic: lists do what they say, whatever DRAM does."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,15 @@ TIMINGS: dict[str, dict[str, Any]] = {
 ERRORS = [error for error in EngineError if error not in {EngineError.NONE, EngineError.WATCHDOG}]
 
 
-def run(macs: int, folder: Path, name: str, **values: Any) -> None:
+@functools.cache
+def simulator_of(macs: int) -> Path:
     component = StandInEngine(macs=macs, scratchpad_bytes=SCRATCHPAD_BYTES)
-    simulator = bench.build(bench.component_verilog(component, TOP), TOP)
+    return bench.build(bench.component_verilog(component, TOP), TOP)
+
+
+def run(macs: int, folder: Path, name: str, **values: Any) -> None:
     values = {"macs": macs, "scratchpad_bytes": SCRATCHPAD_BYTES, "errors": [0], **values}
-    bench.run(simulator, TOP, f"kiwicha.sim.tb_control.{name}", values, folder)
+    bench.run(simulator_of(macs), TOP, f"kiwicha.sim.tb_control.{name}", values, folder)
 
 
 @pytest.mark.verilator

@@ -1,5 +1,6 @@
 """The engine's data path against TFLite's arithmetic: whole jobs, bytes in to bytes out."""
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,15 @@ SIZES = [
 ]
 
 
+@functools.cache
+def simulator_of(macs: int, lanes: int) -> Path:
+    core = Core(macs=macs, lanes=lanes, scratchpad_bytes=SCRATCHPAD_BYTES)
+    return bench.build(bench.component_verilog(core, TOP), TOP)
+
+
 def run_jobs(
     macs: int, lanes: int, seed: int, stall: float, count: int, folder: Path, kinds: list[int]
 ) -> None:
-    core = Core(macs=macs, lanes=lanes, scratchpad_bytes=SCRATCHPAD_BYTES)
     values = {
         "macs": macs,
         "lanes": lanes,
@@ -33,8 +39,7 @@ def run_jobs(
         "kinds": kinds,
         "scratchpad_bytes": SCRATCHPAD_BYTES,
     }
-    simulator = bench.build(bench.component_verilog(core, TOP), TOP)
-    bench.run(simulator, TOP, BENCH, values, folder)
+    bench.run(simulator_of(macs, lanes), TOP, BENCH, values, folder)
 
 
 @pytest.mark.verilator
