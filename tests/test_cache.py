@@ -1,10 +1,10 @@
 """The build cache: hits, misses, failures, and builders at the same time."""
 
 import multiprocessing
-import time
 from pathlib import Path
 
 import pytest
+from support.cache_builder import build_slowly
 
 from kiwicha import cache
 from kiwicha.errors import UsageError
@@ -72,16 +72,6 @@ def test_what_a_killed_builder_left_is_not_taken_over(own_cache: Path) -> None:
     entry = cache.build("kind", "key", lambda folder: (folder / "whole").touch())
     assert [path.name for path in entry.iterdir()] == ["whole"]
     assert entries(own_cache, "kind") == ["key"]
-
-
-def build_slowly(log: Path) -> None:
-    def builder(folder: Path) -> None:
-        with log.open("a", encoding="utf-8") as file:
-            file.write("built\n")
-        time.sleep(0.3)
-        (folder / "out").touch()
-
-    assert (cache.build("kind", "key", builder) / "out").exists()
 
 
 def test_builders_at_the_same_time_build_once(tmp_path: Path) -> None:
