@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from kiwicha.errors import ProgramError, UsageError
 from kiwicha.isa_program import KERNEL_PARAMS, DType, Kernel
-from kiwicha.program import IoTensor, Program, Step
+from kiwicha.program import IoTensor, Layer, Program, Step
+from kiwicha.sim.reference_custom import run_custom
 from kiwicha.sim.reference_engine import run_engine
 from kiwicha.sim.reference_kernels import IN_PLACE, KERNELS
 from kiwicha.sim.reference_memory import Memory, check_overlap
@@ -55,7 +56,8 @@ def run(
     Raises
     ------
     UsageError
-        If number, type or size of the inputs is wrong.
+        If number, type or size of the inputs is wrong, or a custom operator's reference raises or
+        gives something else than its output.
     ProgramError
         If a step contradicts itself, leaves its memory, reads what nothing has written, or writes
         what it reads.
@@ -72,7 +74,7 @@ def run(
         try:
             if step.kernel is Kernel.ENGINE:
                 check_overlapped(memory, program.steps, number)
-            output = _execute(memory, step)
+            output = _execute(memory, step, program.layers[step.layer])
         except ProgramError as error:
             raise ProgramError(f"step {number} ({step.kernel.name}): {error}") from error
         if on_step is not None:
@@ -90,7 +92,7 @@ def trace(program: Program, inputs: Sequence[NDArray[Any] | bytes]) -> list[NDAr
     return written
 
 
-def _execute(memory: Memory, step: Step) -> NDArray[Any]:
+def _execute(memory: Memory, step: Step, layer: Layer) -> NDArray[Any]:
     if not isinstance(step.params, KERNEL_PARAMS[step.kernel]):
         raise ProgramError(f"parameters must be those of the kernel, not {step.params}")
     params: Any = step.params
@@ -99,7 +101,10 @@ def _execute(memory: Memory, step: Step) -> NDArray[Any]:
     if step.kernel is Kernel.COPY:
         return run_copy(memory, params)
     check_overlap(params, may_be_in_place=step.kernel in IN_PLACE)
-    output = KERNELS[step.kernel](memory, params)
+    if step.kernel is Kernel.CUSTOM:
+        output = run_custom(memory, params, layer)
+    else:
+        output = KERNELS[step.kernel](memory, params)
     if getattr(params, "scratch", None):
         memory.spoil(params.scratch)
     memory.store(params.output, output)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from kiwicha import isa, numerics, packing
 from kiwicha.errors import ProgramError
 from kiwicha.isa_program import Conv, Kernel, Pool, Softmax
-from kiwicha.sim.reference_custom import run_custom
 from kiwicha.sim.reference_memory import Memory
 from kiwicha.sim.reference_pairs import (
     add,
@@ -301,7 +300,6 @@ KERNELS: dict[Kernel, KernelFunction] = {
     Kernel.PRELU: prelu,
     Kernel.REDUCE_MAX: reduce_max,
     Kernel.ARG_MAX: arg_max,
-    Kernel.CUSTOM: run_custom,
     Kernel.SIMD_CONV_1X1: _simd_conv_1x1,
     Kernel.SIMD_CONV: _simd_conv,
     Kernel.SIMD_DEPTHWISE_CONV: _simd_depthwise_conv,

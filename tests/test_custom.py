@@ -7,11 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from support.requirements import REPOSITORY
+from support.custom_models import EXAMPLE, IMAGE, NEGATE, SHAPE, model
 from support.tflite_builder import ModelBuilder
 
 from kiwicha import custom, tools
@@ -21,19 +20,7 @@ from kiwicha.errors import UnsupportedModelError, UsageError
 from kiwicha.library import library
 from kiwicha.sim import reference
 
-EXAMPLE = REPOSITORY / "docs" / "examples" / "channel_shuffle"
-SHAPE = (1, 3, 5, 12)
-RNG = np.random.default_rng(3)
-IMAGE = RNG.integers(-128, 128, SHAPE).astype(np.int8)
 SHUFFLED = IMAGE.reshape(3, 5, 4, 3).transpose(0, 1, 3, 2).reshape(SHAPE)
-
-
-def model(code: str = "CUSTOM:ChannelShuffle", scale: float = 0.5, **options: Any) -> bytes:
-    builder = ModelBuilder()
-    x = builder.tensor(SHAPE, scale=0.5, zero_point=3)
-    y = builder.tensor(SHAPE, scale=scale, zero_point=3)
-    builder.operator(code, [x], [y], **options)
-    return builder.build(inputs=[x], outputs=[y])
 
 
 @pytest.fixture
@@ -94,6 +81,27 @@ sys.stdout.buffer.write(result.outputs[0])
     assert done.stdout == SHUFFLED.tobytes(), done.stderr.decode()
 
 
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("", "AttributeError: module 'broken' has no attribute 'IT'"),
+    ],
+)
+def test_a_package_that_cannot_be_imported_is_named(
+    text: str, error: str, tmp_path: Path, installed: dict[str, str]
+) -> None:
+    (tmp_path / "site" / "broken.py").write_text(text)
+    (info,) = (tmp_path / "site").glob("*.dist-info")
+    (info / "entry_points.txt").write_text("[kiwicha.operators]\nx = broken:IT")
+    (tmp_path / "m.tflite").write_bytes(model())
+    done = run(installed, "compile", tmp_path / "m.tflite", "-o", tmp_path)
+    where = f"{tmp_path}/m.tflite: entry point 'x' of group kiwicha.operators"
+    wanted = f"kiwicha: {where} must be importable: {error}; mend its package\n"
+    assert (done.returncode, done.stderr) == (2, wanted)
+
+
 def test_the_example_refuses_in_words(installed: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(model(groups=5))
@@ -122,21 +130,8 @@ def test_an_unknown_one_is_refused_by_name() -> None:
 def negate(monkeypatch: pytest.MonkeyPatch) -> CustomOperator:
     """Register an operator for the time of a test."""
     monkeypatch.setattr(custom, "_registered", {})
-
-    def check(node: CustomNode) -> Iterator[str]:
-        if node.inputs[0].scale != node.output.scale:
-            yield "scales must be equal"
-
-    operator = CustomOperator(
-        name="Negate",
-        check=check,
-        parameters=lambda node: b"",
-        reference=lambda inputs, raw: (-1 - inputs[0]).astype(np.int8),
-        source=EXAMPLE / "kiwicha_channel_shuffle" / "channel_shuffle.c",
-        function="negate",
-    )
-    custom.register(operator)
-    return operator
+    custom.register(NEGATE)
+    return NEGATE
 
 
 def test_without_parameters(negate: CustomOperator) -> None:
@@ -197,26 +192,6 @@ def test_uint8_is_as_in_the_model(config: str, monkeypatch: pytest.MonkeyPatch) 
         assert [t.dtype for t in (*node.inputs, node.output)] == [np.uint8] * 3
         assert [t.zero_point for t in (*node.inputs, node.output)] == [0] * 3
         assert np.array_equal(node.inputs[1].value, table)
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"check": lambda node: 1 / 0}, "check .* must not raise ZeroDivisionError: division by z"),
-        ({"check": lambda node: None}, "check .* must give an iterable of str, .*, not None"),
-        ({"check": lambda node: "wrong"}, "check .* must give an iterable of str, .*, not 'wrong'"),
-        ({"check": lambda node: [1]}, r"check .* must give an iterable of str, .*, not \[1\]"),
-        ({"parameters": lambda node: "x"}, "parameters .* must give bytes, not str"),
-        ({"parameters": lambda node: {}[3]}, "parameters .* must not raise KeyError: 3"),
-    ],
-)
-def test_an_operator_that_gives_something_else_is_named(
-    change: dict[str, Any], text: str, negate: CustomOperator
-) -> None:
-    custom._registered["Negate"] = dataclasses.replace(negate, **change)
-    pattern = text.replace(" .* ", " of custom operator 'Negate' ", 1)
-    with pytest.raises(UsageError, match=f"^{pattern}"):
-        compile_model(model("CUSTOM:Negate"), "baseline")
 
 
 KERNEL = """

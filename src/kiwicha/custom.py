@@ -7,6 +7,7 @@ found through the entry point group `ENTRY_POINT_GROUP`, or handed to `register`
 
 import functools
 import re
+import traceback
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -28,8 +29,6 @@ __all__ = [
     "find",
     "find_by_hash",
     "operators",
-    "parameters_of",
-    "problems_of",
     "register",
 ]
 
@@ -98,8 +97,8 @@ class CustomOperator:
         Takes a supported `CustomNode`, gives the bytes that reference and kernel get.
     reference : callable
         Takes the inputs, flat int8 arrays of their bytes (``.view(np.uint8)`` for uint8, and so
-        on), and the parameters; gives the output's values. The C kernel must give the same, bit for
-        bit.
+        on), and the parameters; gives an array of the output's values, int32 or, in any shape, its
+        bytes as int8 or uint8. The C kernel must give the same, bit for bit.
     source : Path
         The C11 file with the kernel. It may include ``custom.h`` of the firmware.
     function : str
@@ -130,43 +129,6 @@ class CustomOperator:
     def hash(self) -> int:
         """What a Program and the firmware know the operator by, 32 bits."""
         return zlib.crc32(self.name.encode())
-
-
-def problems_of(operator: CustomOperator, node: CustomNode) -> list[str]:
-    """Return what ``check`` finds wrong.
-
-    Raises
-    ------
-    UsageError
-        If it raises, or gives something else than sentences.
-    """
-    where = f"check of custom operator {operator.name!r}"
-    try:
-        given: Any = operator.check(node)
-        found = given if given is None or isinstance(given, str) else list(given)
-    except Exception as error:
-        raise UsageError(f"{where} must not raise {type(error).__name__}: {error}") from error
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
-        raise UsageError(f"{where} must give an iterable of str, one for a problem, not {found!r}")
-    return found
-
-
-def parameters_of(operator: CustomOperator, node: CustomNode) -> bytes:
-    """Return what ``parameters`` gives.
-
-    Raises
-    ------
-    UsageError
-        If it raises, or gives something else than bytes.
-    """
-    where = f"parameters of custom operator {operator.name!r}"
-    try:
-        found: Any = operator.parameters(node)
-    except Exception as error:
-        raise UsageError(f"{where} must not raise {type(error).__name__}: {error}") from error
-    if not isinstance(found, bytes):
-        raise UsageError(f"{where} must give bytes, not {type(found).__name__}")
-    return found
 
 
 _registered: dict[str, CustomOperator] = {}
@@ -236,8 +198,9 @@ def _installed() -> dict[str, CustomOperator]:
         where = f"entry point {point.name!r} of group {ENTRY_POINT_GROUP}"
         try:
             operator = point.load()
-        except (ImportError, AttributeError) as error:
-            raise UsageError(f"{where} must be importable: {error}") from error
+        except Exception as error:
+            text = "".join(traceback.format_exception_only(error)).strip()
+            raise UsageError(f"{where} must be importable: {text}; mend its package") from error
         if not isinstance(operator, CustomOperator):
             raise UsageError(f"{where} must be a CustomOperator, not {type(operator).__name__}")
         if any(operator.hash == other.hash for other in found.values()):

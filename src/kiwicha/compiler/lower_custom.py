@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha import custom
+from kiwicha import custom, custom_calls
 from kiwicha.compiler.detach import NAME as DETECTION
 from kiwicha.compiler.detach import detection_problems
 from kiwicha.compiler.graph import Graph, Operator, Tensor, TensorType
@@ -63,14 +63,15 @@ def custom_problems(graph: Graph, operator: Operator) -> Iterator[Problem]:
     ]
     yield from found
     if not found:
-        yield from map(Problem, custom.problems_of(definition, _node(graph, operator)))
+        node = _node(graph, operator)
+        yield from map(Problem, custom_calls.problems_of(definition, node, operator.index))
 
 
 def lower_custom(graph: Graph, operator: Operator) -> Layer:
     """Return the kernel call of an operator that has no `custom_problems`."""
     definition = custom.find(operator.name)
     assert definition is not None
-    raw = custom.parameters_of(definition, _node(graph, operator))
+    raw = custom_calls.parameters_of(definition, _node(graph, operator), operator.index)
     inputs = {f"input_{k + 1}": index for k, index in enumerate(operator.inputs)}
     return Layer(
         operator.index,

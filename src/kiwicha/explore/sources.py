@@ -13,6 +13,7 @@ _MODULES = (
     "codec_table.py",
     "configs.py",
     "custom.py",
+    "custom_calls.py",
     "detection.py",
     "engine_list.py",
     "engine_packing.py",
