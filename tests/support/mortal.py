@@ -1,12 +1,13 @@
-"""Work that costs a process its life."""
+"""Work that costs a process its life, or all of its time."""
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["die_first"]
+__all__ = ["die_first", "leave", "wait_for_ever"]
 
 
 def die_first(marker: str, fn: Callable[..., Any], *args: Any) -> Any:
@@ -26,3 +27,16 @@ def die_first(marker: str, fn: Callable[..., Any], *args: Any) -> Any:
     except FileExistsError:
         return fn(*args)
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave(file: str) -> None:
+    """Make a file, and take a moment."""
+    Path(file).touch()
+    time.sleep(0.1)
+
+
+def wait_for_ever(folder: str) -> None:
+    """Leave a file named by the process and the time in a folder, and never end."""
+    Path(folder, f"{os.getpid()}-{time.monotonic_ns()}").touch()
+    while True:
+        time.sleep(1)
