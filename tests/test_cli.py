@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from typing import Never
 
 import pytest
 from support.command_line import Command
 
 from kiwicha import cli, doctor, errors
+from kiwicha.commands import execution
 
 HEAVY = ("amaranth", "litex", "migen", "numpy", "PIL", "tflite")
 
@@ -74,11 +76,20 @@ def test_whatever_happens_is_one_line(
     assert kiwicha("doctor") == (2, "", f"kiwicha: {line}\n")
 
 
-def test_an_interrupt_is_quiet(kiwicha: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt() -> None:
-        raise KeyboardInterrupt
+def interrupt(*_: object, **__: object) -> Never:
+    raise KeyboardInterrupt
 
+
+def test_an_interrupt_is_one_line(kiwicha: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "examine", interrupt)
     code, out, err = kiwicha("doctor")
-    assert (code, out) == (130, "")
-    assert "Traceback" not in err
+    assert (code, out, err.strip()) == (130, "", "kiwicha: interrupted")
+
+
+@pytest.mark.parametrize("is_debug", [False, True])
+def test_an_interrupt_of_a_long_command_tells_what_is_kept(
+    kiwicha: Command, monkeypatch: pytest.MonkeyPatch, is_debug: bool
+) -> None:
+    monkeypatch.setattr(execution, "run_simulated", interrupt)
+    line = "kiwicha: interrupted; kept: finished builds; run the same command again to continue\n"
+    assert kiwicha("run", "demo", *(["--debug"] if is_debug else [])) == (130, "", line)

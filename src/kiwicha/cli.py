@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from kiwicha.commands import (
     run,
     trace,
 )
-from kiwicha.errors import KiwichaError
+from kiwicha.errors import Interrupted, KiwichaError
 
 __all__ = ["app", "main"]
 
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0; 1 if a comparison or a check failed; 2 after an error.
+        Exit code: 0; 1 if a comparison or a check failed; 2 after an error; 130 after Ctrl-C.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     is_debug = _DEBUG in words
@@ -91,8 +92,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(
             [word for word in words if word != _DEBUG], prog_name="kiwicha", standalone_mode=False
         )
+    except Interrupted as error:
+        # Hardware that was being generated would tell that nothing uses it.
+        warnings.simplefilter("ignore")
+        return _fail(str(error), _EXIT_INTERRUPTED)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", _EXIT_INTERRUPTED)
+        code = _EXIT_INTERRUPTED
     except BrokenPipeError:
         # What reads our output has seen enough; the interpreter must not flush into it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -109,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if describe is not None:
             return _fail(describe())
         return _fail(f"internal error, please report it: {type(error).__name__}: {error}")
-    return int(code or 0)
+    # Typer gives that code for an interrupt that no command has words for.
+    return _fail("interrupted", code) if code == _EXIT_INTERRUPTED else int(code or 0)
 
 
 def _fail(text: str, code: int = EXIT_ERROR) -> int:

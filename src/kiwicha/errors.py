@@ -6,6 +6,7 @@ from dataclasses import dataclass
 __all__ = [
     "BoardError",
     "CapacityError",
+    "Interrupted",
     "KiwichaError",
     "ModelError",
     "ProgramError",
@@ -23,6 +24,10 @@ class KiwichaError(Exception):
 
 class UsageError(KiwichaError):
     """An argument, an input file or an output path is not usable."""
+
+
+class Interrupted(KiwichaError):
+    """Ctrl-C ended a command; the text says what it leaves. The exit code is 130, not 2."""
 
 
 class ModelError(KiwichaError):

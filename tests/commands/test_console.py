@@ -6,6 +6,7 @@ import pytest
 from rich.table import Table
 
 from kiwicha.commands import console
+from kiwicha.errors import Interrupted
 
 # Each means something to rich: styles, an end of none, an escape and an emoji.
 NAME = r"[bold]a[/x] \[b] :smile: [link=c]"
@@ -39,3 +40,18 @@ def test_progress_is_shown_as_it_is(
         show.line(f"line {NAME}")
     err = capsys.readouterr().err
     assert [part for part in ("stage", "line") if f"{part} {NAME}" not in err] == []
+
+
+def interrupted() -> None:
+    with console.display() as show:
+        show.count("adding", 12)(4)
+        show.count("searching", 1_200, "points in s")(3)
+        show.stage("confirming")
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_tells_what_is_kept() -> None:
+    text = r"^interrupted; kept: 3 of 1,200 points in s; run the same command again to continue$"
+    with pytest.raises(Interrupted, match=text) as raised:
+        interrupted()
+    assert isinstance(raised.value.__cause__, KeyboardInterrupt)

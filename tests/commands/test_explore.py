@@ -2,7 +2,8 @@
 
 import csv
 import json
-from concurrent.futures import Executor
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from support.two_heads import two_heads
 from kiwicha.boards.capacity import COUNTED
 from kiwicha.boards.family import Family
 from kiwicha.explore import confirm as confirmation
+from kiwicha.explore import pool
 from kiwicha.explore.points import Measures
 from kiwicha.isa import ENGINE_FAMILY, Config
 
@@ -118,6 +120,38 @@ def test_explore_sets_what_was_confirmed_beside_the_prediction(
     (point,) = (point for point in points if "confirmed" in point)
     assert [point["config"]] == asked
     assert point["confirmed"]["cycles"] == [4_000_000]
+
+
+class Stopped(Executor):
+    """Measures a number of points, then the user stops the search."""
+
+    def __init__(self, points: int) -> None:
+        self._left = points
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Return what is done already."""
+        if not self._left:
+            raise KeyboardInterrupt
+        self._left -= 1
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_explore_tells_what_an_interrupt_leaves(
+    kiwicha: Command, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = tmp_path / "s.journal"
+    kept = []
+    for points in (2, 1, 0):
+        monkeypatch.setattr(pool, "LocalPool", lambda workers, n=points: Stopped(n))
+        code, out, err = kiwicha("explore", model, "--study", study, "--workers", 1)
+        assert (code, out) == (130, "")
+        line = err.splitlines()[-1].removeprefix("kiwicha: interrupted; kept: ")
+        number, end = line.split(" ", 1)
+        assert end == f"of 200 points in {study}; run the same command again to continue"
+        kept.append(int(number))
+    assert 2 <= kept[0] < kept[1] <= kept[2]
 
 
 def test_explore_names_what_is_wrong(kiwicha: Command, model: Path, tmp_path: Path) -> None:

@@ -106,6 +106,14 @@ def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Pat
     assert len(run(tmp_path, 5, Here(), board=board)) == 5
 
 
+def test_the_number_of_finished_trials_begins_with_those_that_are_there(tmp_path: Path) -> None:
+    told: list[int] = []
+    run(tmp_path, 3, Here(), on_trial=told.append)
+    run(tmp_path, 5, Here(), on_trial=told.append)
+    run(tmp_path, 5, Here(), on_trial=told.append)
+    assert told == [0, 1, 2, 3, 3, 4, 5, 5]
+
+
 def test_trials_before_a_torn_line_are_kept(tmp_path: Path) -> None:
     first = run(tmp_path, 8, Here())
     journal = tmp_path / "study.journal"

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from kiwicha.errors import UsageError
+from kiwicha.errors import Interrupted, UsageError
 
 __all__ = [
     "STDOUT",
@@ -55,6 +55,8 @@ class Display:
         self._console = console
         self._progress = progress
         self._task = progress.add_task("starting", total=None)
+        self.kept = "finished builds"
+        """What is not lost when the user ends the command with Ctrl-C."""
 
     def stage(self, text: str) -> None:
         """Show that a stage of unknown length has begun."""
@@ -101,11 +103,27 @@ class Display:
         self._progress.update(self._task, total=total)
         return lambda received: self._progress.update(self._task, completed=received)
 
-    def count(self, text: str, total: int) -> Callable[[int], None]:
-        """Show a stage of equal parts and return what reports the number of finished ones."""
+    def count(self, text: str, total: int, kept: str | None = None) -> Callable[[int], None]:
+        """Show a stage of equal parts and return what reports the number of finished ones.
+
+        Parameters
+        ----------
+        text : str
+            What runs.
+        total : int
+            How many parts there are.
+        kept : str or None
+            Their name and place, if finished ones are not lost when the user ends the command.
+        """
         self.stage(text)
         self._progress.update(self._task, total=total)
-        return lambda finished: self._progress.update(self._task, completed=finished)
+
+        def report(finished: int) -> None:
+            if kept is not None:
+                self.kept = f"{finished:,} of {total:,} {kept}"
+            self._progress.update(self._task, completed=finished)
+
+        return report
 
     def line(self, text: str) -> None:
         """Show a line that stays."""
@@ -114,14 +132,25 @@ class Display:
 
 @contextmanager
 def display() -> Iterator[Display]:
-    """Show progress on standard error while the block runs."""
+    """Show progress on standard error while the block runs.
+
+    Raises
+    ------
+    Interrupted
+        In place of a KeyboardInterrupt; tells what is kept.
+    """
     console = _literal(stderr=True, soft_wrap=True)
     description = TextColumn("{task.description}", markup=False)
     columns = (SpinnerColumn(), description, BarColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        yield Display(console, progress)
+    progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    show = Display(console, progress)
+    try:
+        with progress:
+            yield show
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            f"interrupted; kept: {show.kept}; run the same command again to continue"
+        ) from error
 
 
 def require_writable(*names: Path | str | None) -> None:

@@ -80,7 +80,7 @@ def explore(
         console.display() as show,
         LocalPool(workers) if scheduler is None else Cluster(scheduler, show.line) as executor,
     ):
-        report = show.count("searching", trials)
+        report = show.count("searching", trials, f"points in {study}")
         started = time.monotonic()
         points = search(
             contents,

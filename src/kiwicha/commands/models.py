@@ -72,6 +72,7 @@ def fetch_models(names: Names = None) -> None:
 
     models = [zoo.find(name) for name in names] if names else list(zoo.entries())
     with console.display() as show:
+        show.kept = "models that are shown"
         for model in models:
             path = zoo.locate(model).path
             if path is None:

@@ -95,7 +95,7 @@ def search(
     workers : int
         How many points are measured at a time.
     on_trial : callable or None
-        Called with the number of finished trials.
+        Called with the number of finished trials, at first with those that are there.
     say : callable or None
         Called with a line that the user should read.
 
@@ -195,6 +195,8 @@ def _run(
         measures = Measures(sum(by_model), by_model, *resources(config, family_for(board)))
         tell(trial, Point(trial.number, config, measures))
 
+    if on_trial is not None:
+        on_trial(finished)
     while finished < trials:
         while len(running) < workers and finished + len(waiting) < trials:
             trial = study.ask()
