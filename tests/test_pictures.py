@@ -102,6 +102,18 @@ def test_a_tensor_that_takes_no_picture(tmp_path: Path, unfit: IoTensor, text: s
     )
 
 
+@pytest.mark.parametrize("name", ["large.png", "large"])
+def test_a_large_picture_is_taken_without_a_warning(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save(tmp_path / "large.png", [[7] * 30] * 30).rename(tmp_path / name)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 500)
+    assert values(tensor_bytes(tensor(1, 1, 1, 1), path)) == [7 - 128]
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 400)
+    with pytest.raises(UsageError, match=r"exceeds limit of 800 pixels|or a picture, not "):
+        tensor_bytes(tensor(1, 1, 1, 1), path)
+
+
 @pytest.mark.parametrize("keep", [0, 4, 40, 90])
 def test_a_damaged_picture_is_refused(tmp_path: Path, keep: int) -> None:
     path = save(tmp_path / "noise.png", np.arange(4096).reshape(64, 64).tolist())

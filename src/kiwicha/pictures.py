@@ -1,5 +1,8 @@
 """Input files as tensor bytes: raw tensors as they are, pictures fitted to the tensor."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PIL import Image, ImageOps
@@ -23,6 +26,7 @@ PICTURE_SUFFIXES = (
     ".webp",
 )
 _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+_NO_PICTURE = (OSError, ValueError, SyntaxError, Image.DecompressionBombError)
 _MODES = {1: "L", 3: "RGB"}
 
 
@@ -67,10 +71,19 @@ def tensor_bytes(tensor: IoTensor, path: Path) -> bytes:
 
 def _is_picture(path: Path) -> bool:
     try:
-        with Image.open(path, formats=_FORMATS):
+        with _opened(path):
             return True
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except _NO_PICTURE:
         return False
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Image.Image]:
+    with warnings.catch_warnings():
+        # A picture of half the limit is a large one, but may be meant.
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        with Image.open(path, formats=_FORMATS) as picture:
+            yield picture
 
 
 def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
@@ -100,10 +113,10 @@ def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
             f"not {describe(tensor)} ({path}); give its raw bytes"
         )
     try:
-        with Image.open(path, formats=_FORMATS) as opened:
+        with _opened(path) as opened:
             upright = ImageOps.exif_transpose(opened)
             picture = upright.convert(_MODES[shape[3]])
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except _NO_PICTURE as error:
         raise UsageError(f"input must be a whole picture: {error} ({path})") from error
     resized = picture.resize((shape[2], shape[1]), Image.Resampling.BILINEAR)
     pixels = resized.tobytes()

@@ -42,6 +42,7 @@ Execute = Callable[[object, list[Instruction]], tuple[int, ...]]
             ("ulx3s_85f", "--target", "sim", "--no-compile"),
             "--no-compile must come with --build",
         ),
+        (("nowhere",), "board must be arty_a7_35 or ulx3s_85f, not 'nowhere'"),
         (
             ("ulx3s", "--build"),
             "board must be arty_a7_35 or ulx3s_85f, not 'ulx3s'; the nearest is ulx3s_85f",

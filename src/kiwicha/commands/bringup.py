@@ -67,6 +67,7 @@ def bringup(
     from kiwicha.configs import find_config
     from kiwicha.gateware.bringup.bring_up import check_parameters
 
+    load_pins(board)
     replays_on = target or (Target.BOARD if port else None)
     if not build and replays_on is None:
         raise UsageError("bringup must be given --build, --port or --target sim")
@@ -81,7 +82,6 @@ def bringup(
         if is_given and not build:
             raise UsageError(f"{option} must come with --build")
     console.require_writable(json)
-    load_pins(board)
     design, config = load(board), find_config(_CONFIG)
     try:
         check_parameters(config, design.sys_clk_hz, baud)
