@@ -287,5 +287,8 @@ def open_port(name: str, baud: int) -> Port:
     try:
         port: Port = serial.Serial(name, baud, timeout=0.02, write_timeout=5, exclusive=True)
     except (OSError, ValueError, OverflowError) as error:
-        raise BoardError(f"serial port must be one that can be opened: {error}") from error
+        raise BoardError(
+            f"serial port must be one that can be opened: {error} ({name}); name the board's, "
+            "/dev/ttyUSB1 for instance"
+        ) from error
     return port

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,24 @@ def test_an_unknown_name_gets_the_nearest() -> None:
     with pytest.raises(UsageError) as caught:
         zoo.find("resnet9")
     assert str(caught.value) == (
-        "model must be a file or a name listed by `kiwicha models list`, not 'resnet9'; "
-        "nearest is 'resnet8'"
+        "model must be a name listed by `kiwicha models list`, not 'resnet9'; nearest is 'resnet8'"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "a file or a name listed by `kiwicha models list`, not ''"),
+        ("q", "a file or a name listed by `kiwicha models list`, not 'q'"),
+        ("q.tflite", "a readable file, not missing (q.tflite)"),
+        (os.devnull, f"a readable file, not a device ({os.devnull})"),
+        (os.sep, f"a readable file, not a folder ({os.sep})"),
+    ],
+)
+def test_what_is_no_model_is_named(text: str, error: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        zoo.resolve(text)
+    assert str(caught.value) == f"model must be {error}"
 
 
 def test_folders_of_the_environment_come_first(
@@ -136,7 +152,7 @@ def test_labels_come_from_the_listed_file_only(
         labels_file="names.txt",
         labels_sha256=hashlib.sha256(text).hexdigest(),
     )
-    monkeypatch.setattr(zoo, "find", lambda name: model)
+    monkeypatch.setattr(zoo, "find", lambda *_: model)
     monkeypatch.setenv(zoo.FOLDERS_VARIABLE, str(tmp_path))
     (tmp_path / model.file).write_bytes(CONTENT)
     assert zoo.resolve("kws")[2] == ()

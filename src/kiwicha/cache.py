@@ -14,7 +14,7 @@ from pathlib import Path
 import platformdirs
 from filelock import BaseFileLock, FileLock
 
-from kiwicha.errors import UsageError
+from kiwicha.errors import UsageError, reason
 
 __all__ = ["build", "cache_dir", "digest", "lock", "package_versions"]
 
@@ -123,5 +123,6 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"cache folder must be writable: {error}; set {_ENVIRONMENT} to another folder"
+            f"cache folder must be writable: {reason(error)} ({folder}); "
+            f"set {_ENVIRONMENT} to another folder"
         ) from error

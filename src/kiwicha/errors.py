@@ -15,7 +15,13 @@ __all__ = [
     "UnsupportedModelError",
     "UsageError",
     "Violation",
+    "reason",
 ]
+
+
+def reason(error: Exception) -> str:
+    """Return what an error says, without the number and the file name that Python adds."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 class KiwichaError(Exception):

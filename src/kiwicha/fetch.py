@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from kiwicha.errors import ModelError, UsageError
+from kiwicha.errors import ModelError, UsageError, reason
 from kiwicha.zoo import FOLDERS_VARIABLE, ZooModel, fetched_folder, sha256_of
 
 __all__ = ["fetch"]
@@ -39,9 +39,11 @@ def fetch(model: ZooModel, progress: Callable[[int], None] = lambda received: No
     folder = fetched_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{model.file}.")
     except OSError as error:
-        raise UsageError(f"folder of fetched models must be writable: {error}") from error
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{model.file}.")
+        raise UsageError(
+            f"folder of fetched models must be writable: {reason(error)} ({folder})"
+        ) from error
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kiwicha.cache import cache_dir
-from kiwicha.errors import UsageError
+from kiwicha.errors import UsageError, reason
 
 __all__ = [
     "DEMO",
@@ -157,8 +157,15 @@ def demo_pictures() -> tuple[Picture, ...]:
     return tuple(Picture(_data_folder() / name, label) for name, label in pictures.items())
 
 
-def find(name: str) -> ZooModel:
+def find(name: str, what: str = "a name") -> ZooModel:
     """Return the public model of that name or alias.
+
+    Parameters
+    ----------
+    name : str
+        What the user wrote.
+    what : str
+        What an error says that it must be.
 
     Raises
     ------
@@ -171,9 +178,7 @@ def find(name: str) -> ZooModel:
     names = {DEMO: DEMO} | {key: entry.name for key, entry in by_name.items()}
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
     hint = f"; nearest is {names[near[0]]!r}" if near else ""
-    raise UsageError(
-        f"model must be a file or a name listed by `kiwicha models list`, not {name!r}{hint}"
-    )
+    raise UsageError(f"model must be {what} listed by `kiwicha models list`, not {name!r}{hint}")
 
 
 def fetched_folder() -> Path:
@@ -227,10 +232,10 @@ def resolve(text: str) -> tuple[str, Path, tuple[str, ...]]:
     if _looks_like_path(text):
         path = Path(text).expanduser()
         if not path.is_file():
-            kind = "a folder" if path.is_dir() else "missing"
+            kind = "a folder" if path.is_dir() else "a device" if path.exists() else "missing"
             raise UsageError(f"model must be a readable file, not {kind} ({text})")
         return path.stem, path, ()
-    model = find(text)
+    model = find(text, "a file or a name")
     location = locate(model)
     if location.path is None:
         raise UsageError(_missing_text(model, location.rejected))
@@ -248,7 +253,9 @@ def read_labels(path: Path) -> tuple[str, ...]:
     try:
         return tuple(path.read_text(encoding="utf-8").splitlines())
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"labels must be a readable text file: {error} ({path})") from error
+        raise UsageError(
+            f"labels must be a readable text file: {reason(error)} ({path})"
+        ) from error
 
 
 def _listed_labels(model: ZooModel) -> tuple[str, ...]:
@@ -264,7 +271,7 @@ def _looks_like_path(text: str) -> bool:
     if os.sep in text or text.endswith(".tflite"):
         return True
     known = {key for entry in entries() for key in (entry.name, *entry.aliases)}
-    return text not in known and Path(text).exists()
+    return bool(text) and text not in known and Path(text).exists()
 
 
 def _missing_text(model: ZooModel, rejected: tuple[Path, ...]) -> str:

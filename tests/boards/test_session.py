@@ -131,5 +131,7 @@ def test_an_unplugged_board_is_reported() -> None:
 
 
 def test_a_port_that_is_not_there_is_reported() -> None:
-    with pytest.raises(BoardError, match=r"^serial port must be one that can be opened: "):
+    with pytest.raises(
+        BoardError, match=r"^serial port must be one that can be opened: .*; name the board's"
+    ):
         open_port("/dev/no-such-port", SERIAL_BAUD)

@@ -53,11 +53,16 @@ def test_results_of_the_documents_are_read(path: Path) -> None:
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    wanted = "run must be what kiwicha run --json or kiwicha bench --json wrote (PATH)"
+    wanted = "run must be what kiwicha run, bench or explore wrote with --json (PATH)"
     assert refused(tmp_path, {"resources": {}}) == wanted
     assert refused(tmp_path, [1]) == wanted
     assert refused(tmp_path, []) == "there must be at least one run (PATH)"
     assert refused(tmp_path, "{").startswith("run must be a readable JSON file: ")
+    with pytest.raises(UsageError) as raised:
+        read_files([Path("nowhere")])
+    assert str(raised.value) == (
+        "run must be a readable JSON file: No such file or directory (nowhere)"
+    )
     assert refused(tmp_path, "[" * 100_000).startswith("run must be a readable JSON file: ")
     assert refused(tmp_path, {**example_run(), "cycles": None}) == (
         "run must have cycles, not those of --target reference; simulate it with --target sim "

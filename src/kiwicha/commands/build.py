@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kiwicha.boards.board import NAMES
-from kiwicha.errors import UsageError
+from kiwicha.errors import UsageError, reason
 
 if TYPE_CHECKING:
     from kiwicha.boards.report import BuildReport
@@ -87,7 +87,9 @@ def require_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"output must be a folder that can be made: {error}") from error
+        raise UsageError(
+            f"output must be a folder that can be made: {reason(error)} ({folder})"
+        ) from error
 
 
 def is_good(report: "BuildReport") -> bool:

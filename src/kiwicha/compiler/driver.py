@@ -19,7 +19,7 @@ from kiwicha.compiler.tile import Tile, tile
 from kiwicha.compiler.whole_channels import with_whole_channels
 from kiwicha.configs import find_config
 from kiwicha.detection import Detection
-from kiwicha.errors import KiwichaError, UsageError
+from kiwicha.errors import KiwichaError, UsageError, reason
 from kiwicha.goal import Goal
 from kiwicha.isa import Config
 from kiwicha.program import Program
@@ -152,5 +152,4 @@ def _content(model: str | Path | bytes) -> bytes:
             raise UsageError(f"model file {model} must be a file")
         return path.read_bytes()
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(f"model file {model} cannot be read: {reason}") from error
+        raise UsageError(f"model file {model} cannot be read: {reason(error)}") from error

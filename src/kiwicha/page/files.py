@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kiwicha.errors import UsageError
+from kiwicha.errors import UsageError, reason
 from kiwicha.page.data import CAUSES, MEASURES, TRAFFIC, Run, Study
 
 __all__ = ["read_files"]
@@ -123,7 +123,9 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Run], Study | None]:
                 path.read_text(encoding="utf-8"), parse_constant=_finite, parse_float=_finite
             )
         except (OSError, ValueError, RecursionError) as error:
-            raise UsageError(f"run must be a readable JSON file: {error} ({path})") from error
+            raise UsageError(
+                f"run must be a readable JSON file: {reason(error)} ({path})"
+            ) from error
         if isinstance(content, dict) and content.keys() >= _needed(_STUDY):
             _require(content, _STUDY, "", path)
             studies.append(content)
@@ -154,7 +156,7 @@ def _needed(form: Mapping[str, Any]) -> set[str]:
 def _check(run: Any, prefix: str, path: Path) -> None:
     if not isinstance(run, dict) or not run.keys() >= _needed(_RUN) or not run["layers"]:
         raise UsageError(
-            f"run must be what kiwicha run --json or kiwicha bench --json wrote ({path})"
+            f"run must be what kiwicha run, bench or explore wrote with --json ({path})"
         )
     if run["cycles"] is None:
         raise UsageError(
