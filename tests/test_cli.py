@@ -60,6 +60,9 @@ def test_debug_anywhere_raises_the_error(words: list[str]) -> None:
     ("error", "line"),
     [
         (errors.ToolError("make failed:\n  one\n\n  two"), "make failed: one; two"),
+        (OSError(28, "No space left on device"), "disk must have room: No space left on device"),
+        (OSError(28, "No space left", "/x"), "disk must have room: No space left (/x)"),
+        (OSError(5, "I/O"), "internal error, please report it: OSError: [Errno 5] I/O"),
         (TypeError("oh"), "internal error, please report it: TypeError: oh"),
     ],
 )

@@ -1,5 +1,6 @@
 """The command line: names, the exit code, and errors on one line."""
 
+import errno
 import os
 import sys
 import warnings
@@ -23,13 +24,14 @@ from kiwicha.commands import (
     run,
     trace,
 )
-from kiwicha.errors import Interrupted, KiwichaError
+from kiwicha.errors import Interrupted, KiwichaError, reason
 
 __all__ = ["app", "main"]
 
 EXIT_ERROR = 2
 _EXIT_INTERRUPTED = 130
 _DEBUG = "--debug"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 app = typer.Typer(
     help="An open int8 neural-network accelerator, and what makes a .tflite file run on it.",
@@ -102,20 +104,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What reads our output has seen enough; the interpreter must not flush into it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except KiwichaError as error:
-        if is_debug:
-            raise
-        return _fail(str(error))
     except Exception as error:
-        # Typer's own errors have a text for users; anything else is a bug of ours.
-        describe = getattr(error, "format_message", None)
         if is_debug:
             raise
-        if describe is not None:
-            return _fail(describe())
-        return _fail(f"internal error, please report it: {type(error).__name__}: {error}")
+        return _fail(_text(error))
     # Typer gives that code for an interrupt that no command has words for.
     return _fail("interrupted", code) if code == _EXIT_INTERRUPTED else int(code or 0)
+
+
+def _text(error: Exception) -> str:
+    """Return what the user reads of an error."""
+    if isinstance(error, KiwichaError):
+        return str(error)
+    # Typer's own errors have a text for users.
+    describe = getattr(error, "format_message", None)
+    if describe is not None:
+        return str(describe())
+    if isinstance(error, OSError) and error.errno in _FULL:
+        where = f" ({error.filename})" if error.filename else ""
+        return f"disk must have room: {reason(error)}{where}"
+    # Anything else is a bug of ours.
+    return f"internal error, please report it: {type(error).__name__}: {error}"
 
 
 def _fail(text: str, code: int = EXIT_ERROR) -> int:
