@@ -1,6 +1,7 @@
 """``kiwicha run``."""
 
 import json
+import os
 import random
 from pathlib import Path
 
@@ -59,10 +60,25 @@ def test_labels_name_the_largest_output(
     code, out, _ = kiwicha.reference(tiny, "--input", pixels, "--labels", labels)
     assert code == 0
     assert "answer: dog (2950.0 %)" in out  # 0.5 * (62 - 3)
+
+
+def test_labels_must_be_text_and_one_for_each_element(
+    kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path
+) -> None:
+    labels = tmp_path / "labels.txt"
+
+    def error() -> str:
+        return kiwicha.error("run", tiny, "--input", pixels, "--labels", labels)
+
+    text = "labels must be a readable text file: "
+    assert error() == f"{text}No such file or directory ({labels})"
     labels.write_bytes(b"\xff\n")
-    code, _, err = kiwicha.reference(tiny, "--input", pixels, "--labels", labels)
-    assert code == 2
-    assert "labels must be a readable text file: " in err
+    assert error().startswith(f"{text}'utf-8' codec can't decode")
+    labels.write_text("ant\nbee\ncat\n")
+    assert error() == (
+        "labels must have 4 lines, one for each element of the model's first output, not 3 "
+        f"({labels})"
+    )
 
 
 def test_names_with_brackets_are_printed_as_they_are(
@@ -186,6 +202,21 @@ def test_an_output_nowhere_is_refused_before_work_starts(
     )
 
 
+def test_an_output_that_may_not_be_written_is_refused_before_work_starts(
+    kiwicha: Command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The permissions themselves do not hold back root.
+    locked = {str(tmp_path), str(tmp_path / "old")}
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or str(path) not in locked)
+    new, old = tmp_path / "new", tmp_path / "old"
+    error = kiwicha.error("run", tiny, "--output", new)
+    assert error == f"output must be writable, which {tmp_path} is not ({new})"
+    old.touch()
+    locked.remove(str(tmp_path))
+    error = kiwicha.error("run", tiny, "--output", old)
+    assert error == f"output must be writable, which {old} is not ({old})"
+
+
 def test_an_unknown_configuration_gets_the_nearest(kiwicha: Command, tiny: Path) -> None:
     error = kiwicha.error("run", tiny, "--config", "smd")
     assert error.startswith("config must be one of baseline, simd, 32, 64 or 128; ")
@@ -204,6 +235,17 @@ def test_options_of_the_simulation_need_it(
     assert kiwicha.error(*words) == (
         f"{option} must come with --target sim, not with --target reference"
     )
+
+
+def test_the_first_cycle_of_a_trace_needs_the_trace(kiwicha: Command, tiny: Path) -> None:
+    error = kiwicha.error("run", tiny, "--trace-start", 5)
+    assert error == "--trace-start must come with --trace"
+
+
+@pytest.mark.parametrize("option", ["--trace-start", "--max-cycles"])
+def test_cycles_have_a_limit(kiwicha: Command, tiny: Path, option: str) -> None:
+    error = kiwicha.error("run", tiny, option, 2**63)
+    assert error.startswith(f"Invalid value for '{option}': ")
 
 
 @pytest.mark.parametrize("name", ["w.gtkw", "w.sucl", "w.fst.gz", "w"])

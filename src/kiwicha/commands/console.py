@@ -1,6 +1,7 @@
 """What commands print and write: results to standard output, progress to standard error."""
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -159,7 +160,7 @@ def require_writable(*names: Path | str | None) -> None:
     Raises
     ------
     UsageError
-        If a name is a folder, or its folder does not exist.
+        If a name is a folder, its folder does not exist, or one of them may not be written.
     """
     for name in names:
         if name is None or name == STDOUT:
@@ -167,6 +168,9 @@ def require_writable(*names: Path | str | None) -> None:
         path = Path(name)
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise UsageError(f"output must be a file in an existing folder, not {path}")
+        place = path if path.exists() else path.absolute().parent
+        if not os.access(place, os.W_OK):
+            raise UsageError(f"output must be writable, which {place} is not ({path})")
 
 
 def read_file(path: Path, what: str) -> bytes:

@@ -1,5 +1,6 @@
 """From a model's name to the report of its run: what ``run``, ``demo`` and ``bench`` share."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,13 +100,21 @@ def prepare(
     Raises
     ------
     KiwichaError
-        If model or configuration are unknown, or the model is not supported.
+        If model or configuration are unknown, the model is not supported, or the labels are not as
+        many as its first output has elements.
     """
     hardware = find_config(config)
     name, path, known = zoo.resolve(model)
     words = known if labels is None else zoo.read_labels(labels)
     compilation = compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
-    return Job(name, words, hardware, compilation, path)
+    job = Job(name, words, hardware, compilation, path)
+    count = math.prod(job.program.outputs[0].shape)
+    if labels is not None and len(words) != count:
+        raise UsageError(
+            f"labels must have {count} lines, one for each element of the model's first output, "
+            f"not {len(words)} ({labels})"
+        )
+    return job
 
 
 def model_inputs(job: Job, files: Sequence[Path]) -> list[bytes]:

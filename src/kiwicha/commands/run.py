@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Target", "run"]
 
+_MOST_CYCLES = 2**63 - 1
+
 
 class Target(enum.StrEnum):
     """What executes the Program."""
@@ -61,9 +63,12 @@ def run(
         Path | None,
         typer.Option(help="Receives waveforms (FST); views for GTKWave and Surfer go beside it."),
     ] = None,
-    trace_start: Annotated[int, typer.Option(min=0, help="First cycle of the trace.")] = 0,
+    trace_start: Annotated[
+        int, typer.Option(min=0, max=_MOST_CYCLES, help="First cycle of the trace.")
+    ] = 0,
     max_cycles: Annotated[
-        int | None, typer.Option(min=1, help="Gives the simulation up after so many cycles.")
+        int | None,
+        typer.Option(min=1, max=_MOST_CYCLES, help="Gives the simulation up after so many cycles."),
     ] = None,
 ) -> None:
     """Run a model and print what every layer cost."""
@@ -72,7 +77,8 @@ def run(
     from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
 
     has_board = (board is not None, port is not None)
-    _check_target(target, trace, is_limited=max_cycles is not None, has_board=has_board)
+    is_limited = max_cycles is not None
+    _check_target(target, trace, trace_start, is_limited=is_limited, has_board=has_board)
     console.require_writable(output, json, trace)
     job = execution.prepare(model, config, labels, optimize=optimize, eliminate=eliminate)
     raw = execution.model_inputs(job, inputs or [])
@@ -129,12 +135,19 @@ def run(
 
 
 def _check_target(
-    target: Target, trace: Path | None, *, is_limited: bool, has_board: tuple[bool, bool]
+    target: Target,
+    trace: Path | None,
+    trace_start: int,
+    *,
+    is_limited: bool,
+    has_board: tuple[bool, bool],
 ) -> None:
     of_simulation = {"--trace": trace is not None, "--max-cycles": is_limited}
     for option, is_given in of_simulation.items():
         if is_given and target != Target.SIM:
             raise UsageError(f"{option} must come with --target sim, not with --target {target}")
+    if trace_start and trace is None:
+        raise UsageError("--trace-start must come with --trace")
     # Views of the waveforms stand beside them under the same name.
     if trace is not None and trace.suffix != ".fst":
         raise UsageError(f"trace must end in .fst, not {trace.name!r}")
