@@ -25,6 +25,13 @@ def kiwicha(capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(capsys)
 
 
+@pytest.fixture
+def empty_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Give a machine that has neither public models nor anything built."""
+    monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("KIWICHA_MODELS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def zoo_model() -> Callable[[str], Path]:
     """Return a function that gives the path of a public model, ``name`` being its file's stem."""

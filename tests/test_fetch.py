@@ -1,6 +1,5 @@
 """Fetching of public models. Nothing here touches the network."""
 
-import dataclasses
 import hashlib
 import io
 import urllib.error
@@ -9,27 +8,18 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from support.zoo_model import CONTENT, zoo_model
 
 from kiwicha import zoo
 from kiwicha.errors import ModelError, UsageError
 from kiwicha.fetch import fetch
 
-CONTENT = b"model" * 1000
-
-
-@pytest.fixture(autouse=True)
-def empty_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("KIWICHA_MODELS", raising=False)
+pytestmark = pytest.mark.usefixtures("empty_machine")
 
 
 @pytest.fixture
 def model() -> zoo.ZooModel:
-    return dataclasses.replace(
-        zoo.find("kws"),
-        sha256=hashlib.sha256(CONTENT).hexdigest(),
-        size_bytes=len(CONTENT),
-    )
+    return zoo_model()
 
 
 class Response(io.BytesIO):

@@ -7,26 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.zoo_model import CONTENT, zoo_model
 
 from kiwicha import zoo
 from kiwicha.errors import UsageError
 
-CONTENT = b"model" * 1000
-
-
-@pytest.fixture(autouse=True)
-def empty_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("KIWICHA_MODELS", raising=False)
+pytestmark = pytest.mark.usefixtures("empty_machine")
 
 
 @pytest.fixture
 def model() -> zoo.ZooModel:
-    return dataclasses.replace(
-        zoo.find("kws"),
-        sha256=hashlib.sha256(CONTENT).hexdigest(),
-        size_bytes=len(CONTENT),
-    )
+    return zoo_model()
 
 
 def test_every_entry_is_complete_and_every_name_is_unique() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import random_models, random_moves
+from support.choices import INT8_MODELS
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import Compilation, compile_stages
@@ -22,16 +23,7 @@ UNSIGNED_MODELS = [
     "mobilenet_v2_1.0_224_quant",
     "ssd_mobilenet_v1_coco_quant",
 ]
-INT8_MODELS = [
-    "cfu_mobilenetv2_160_035",
-    "hello_world_int8",
-    "micro_speech_quantized",
-    "mlperf_ad01_int8",
-    "mlperf_kws_ref_model",
-    "mlperf_pretrainedResnet_quant",
-    "mlperf_vww_96_int8",
-    "person_detect",
-]
+SMALL_MODELS = ["hello_world_int8", "micro_speech_quantized"]
 
 
 @st.composite
@@ -98,7 +90,7 @@ def test_nearly_all_plans_reach_their_bound() -> None:
 
 
 @pytest.mark.parametrize("config", ["baseline", "simd", "64", "128"])
-@pytest.mark.parametrize("name", [*INT8_MODELS, UNSIGNED_MODELS[0]])
+@pytest.mark.parametrize("name", [*INT8_MODELS, *SMALL_MODELS, UNSIGNED_MODELS[0]])
 def test_public_models_reach_the_bound(name: str, config: str, zoo_model) -> None:
     plan = compile_stages(zoo_model(name), config).memory
     assert plan.arena_bytes == plan.lower_bound_bytes == peak([p.buffer for p in plan.placements])

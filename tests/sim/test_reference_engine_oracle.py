@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from support import oracle, random_models
+from support.choices import INT8_MODELS
 
 from kiwicha import isa
 from kiwicha.compiler import compile_model, compile_stages
@@ -12,14 +13,6 @@ from kiwicha.isa_program import Kernel
 from kiwicha.program import Program
 from kiwicha.sim import reference
 
-INT8_MODELS = [
-    "cfu_mobilenetv2_160_035",
-    "mlperf_ad01_int8",
-    "mlperf_kws_ref_model",
-    "mlperf_pretrainedResnet_quant",
-    "mlperf_vww_96_int8",
-    "person_detect",
-]
 BLOCK = 20
 """Random models that one test asks the oracle about."""
 SMALL = ((64, 1), (32, 2), (64, 8), (128, 4))

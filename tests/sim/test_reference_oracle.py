@@ -3,20 +3,13 @@
 import numpy as np
 import pytest
 from support import oracle, random_models
+from support.choices import INT8_MODELS
 
 from kiwicha import isa
 from kiwicha.compiler import compile_model
 from kiwicha.program import Program
 from kiwicha.sim import reference
 
-INT8_MODELS = [
-    "cfu_mobilenetv2_160_035",
-    "mlperf_ad01_int8",
-    "mlperf_kws_ref_model",
-    "mlperf_pretrainedResnet_quant",
-    "mlperf_vww_96_int8",
-    "person_detect",
-]
 BLOCK = 25
 """Random models that one test asks the oracle about."""
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support import oracle
+from support.choices import EACH_ENGINE
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_stages
@@ -43,14 +44,7 @@ def depthwise(channels: int, kernel: tuple[int, int], padding: int, **options: i
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "config",
-    [
-        "64",
-        pytest.param("32", marks=pytest.mark.nightly),
-        pytest.param("128", marks=pytest.mark.nightly),
-    ],
-)
+@EACH_ENGINE
 def test_blocks_of_channels(kind: str, config: str) -> None:
     channels, kernel, options = KINDS[kind]
     model = depthwise(channels, kernel, **options)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.choices import EACH_ENGINE
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_stages
@@ -36,14 +37,7 @@ def inverted_residual() -> bytes:
     return builder.build([first], [last])
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        "64",
-        pytest.param("32", marks=pytest.mark.nightly),
-        pytest.param("128", marks=pytest.mark.nightly),
-    ],
-)
+@EACH_ENGINE
 def test_a_cascade(config: str) -> None:
     stages = compile_stages(inverted_residual(), config)
     (item,) = stages.tiles

@@ -2,6 +2,7 @@
 
 import pytest
 from support import oracle
+from support.choices import EACH_ENGINE
 from support.wide_channels import convolution
 
 from kiwicha.compiler import compile_model
@@ -10,14 +11,7 @@ from kiwicha.sim.system import run_program
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize(
-    "config",
-    [
-        "64",
-        pytest.param("32", marks=pytest.mark.nightly),
-        pytest.param("128", marks=pytest.mark.nightly),
-    ],
-)
+@EACH_ENGINE
 @pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
 def test_wide_and_narrow_jobs_of_a_layer(is_depthwise: bool, config: str) -> None:
     kernel = 3 if is_depthwise else 1

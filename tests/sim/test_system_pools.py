@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support import oracle
+from support.choices import EACH_ENGINE
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_stages
@@ -37,14 +38,7 @@ def pools() -> bytes:
     return builder.build([first], [x])
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        "64",
-        pytest.param("32", marks=pytest.mark.nightly),
-        pytest.param("128", marks=pytest.mark.nightly),
-    ],
-)
+@EACH_ENGINE
 def test_pools(config: str) -> None:
     shape = (1, SIDE, SIDE, CHANNELS)
     x = np.random.default_rng(1).integers(-128, 128, shape, np.int8)

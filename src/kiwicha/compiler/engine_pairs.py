@@ -42,13 +42,6 @@ def pair_layer(network: Network, position: int) -> EngineLayer | None:
 
     MUL of two tensors of one shape; ADD, SUB and MUL of a tensor and one of a single pixel; ADD and
     SUB of a tensor and a constant number for each channel.
-
-    Parameters
-    ----------
-    network : Network
-        The model.
-    position : int
-        Position of the layer.
     """
     layer = network.layers[position]
     p: Elementwise = layer.params
