@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kiwicha.boards.place_and_route import SEEDS
-from kiwicha.errors import UsageError
 from kiwicha.markdown import table
+from kiwicha.result_files import results_of
 
 __all__ = ["boards_page", "bring_up_table", "build_command"]
 
@@ -48,13 +48,9 @@ def boards_page(files: Mapping[str, Any]) -> str:
     """
     rows, sections = [], []
     for name, report in sorted(files.items()):
-        try:
+        with results_of("kiwicha build", name):
             rows.append(_row(report))
             sections.append(_section(name, report))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"results must be those of kiwicha build: {error!r} ({name})"
-            ) from error
     return _PAGE.format(summary=_summary(rows), sections="\n".join(sections))
 
 
@@ -73,16 +69,12 @@ def bring_up_table(files: Mapping[str, Any]) -> str:
     """
     rows, commands = [], []
     for name, report in sorted(files.items()):
-        try:
+        with results_of("kiwicha bringup --build", name):
             build = report["build"]
             rows.append(_row(build))
             words = f"kiwicha bringup {build['board']} --build"
             words += "" if build["has_bitstream"] else " --no-compile"
             commands.append(f"`{words} --json {name}`")
-        except (KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"results must be those of kiwicha bringup --build: {error!r} ({name})"
-            ) from error
     return "\n\n".join([_summary(rows), *commands])
 
 

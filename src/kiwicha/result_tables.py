@@ -12,6 +12,7 @@ from kiwicha.boards.family import Family
 from kiwicha.errors import UsageError
 from kiwicha.isa import ALL_CONFIGS
 from kiwicha.markdown import table
+from kiwicha.result_files import results_of
 
 __all__ = ["compile_command", "overview", "results_page", "shown_weights", "vela_page"]
 
@@ -19,6 +20,7 @@ _Run = dict[str, Any]
 _Runs = list[tuple[str, list[_Run]]]
 _Areas = list[tuple[str, dict[str, Any]]]
 _CONFIGS = list(ALL_CONFIGS)
+_BENCH = "kiwicha bench"
 
 
 def overview(files: dict[str, Any]) -> str:
@@ -128,13 +130,9 @@ def shown_weights(compilation: Any, name: str) -> dict[str, Any]:
     UsageError
         If the file holds something else, or was compiled for no engine.
     """
-    try:
+    with results_of("kiwicha compile for an engine", name):
         shown = {key: compilation[key] for key in ("model", "config", "optimize")}
         sizes = {key: int(compilation["predicted"][key]) for key in _SIZES}
-    except (KeyError, TypeError) as error:
-        raise UsageError(
-            f"results must be those of kiwicha compile for an engine: {error} ({name})"
-        ) from error
     return {**shown, "predicted": sizes}
 
 
@@ -182,7 +180,7 @@ _COLUMNS = (
 
 
 def _row(run: _Run, name: str) -> tuple[str, ...]:
-    try:
+    with results_of(_BENCH, name):
         predicted = run.get("predicted")
         return (
             _label(run),
@@ -196,8 +194,6 @@ def _row(run: _Run, name: str) -> tuple[str, ...]:
             f"{1e3 * run['cycles'] / run['clock_hz']:,.2f}",
             f"{run['simulation_hz']:,}",
         )
-    except (KeyError, TypeError) as error:
-        raise _not_a_run(error, name) from error
 
 
 def _label(run: _Run) -> str:
@@ -251,11 +247,9 @@ def _runs_of(files: dict[str, Any]) -> _Runs:
     found = [(name, value) for name, value in sorted(files.items()) if isinstance(value, list)]
     for name, runs in found:
         for run in runs:
-            try:
+            with results_of(_BENCH, name):
                 is_exact, model = run["bit_exact"], run["model"]
                 _ = run["macs"], run["cycles"], run["config"]
-            except (KeyError, TypeError) as error:
-                raise _not_a_run(error, name) from error
             if is_exact is not True:
                 raise UsageError(f"results must be bit-exact, not those of {model} ({name})")
     return found
@@ -269,10 +263,6 @@ def _areas_of(files: dict[str, Any]) -> _Areas:
         if missing:
             raise UsageError(f"results must be those of kiwicha area: {missing[0]!r} ({name})")
     return found
-
-
-def _not_a_run(error: Exception, name: str) -> UsageError:
-    return UsageError(f"results must be those of kiwicha bench: {error} ({name})")
 
 
 def _commands(lines: Iterable[str]) -> str:
