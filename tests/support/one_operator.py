@@ -10,6 +10,8 @@ __all__ = [
     "CONV",
     "POOL",
     "REMEDY",
+    "SOFTMAX_OUT",
+    "UNSIGNED",
     "Model",
     "connected",
     "constant_output",
@@ -25,6 +27,8 @@ __all__ = [
 ]
 
 CONV: dict[str, Any] = {"padding": 0, "strideH": 1, "strideW": 1}
+SOFTMAX_OUT = {"scale": 1 / 256, "zero_point": -128}
+UNSIGNED: dict[str, Any] = {"dtype": np.uint8, "zero_point": 128}
 POOL: dict[str, Any] = CONV | {"filterHeight": 2, "filterWidth": 2}
 
 SMALL = (1, 4, 4, 2)
