@@ -76,6 +76,8 @@ class _Fit:
         Of each lane, and of tiers of one and of `LANES` multipliers.
     step_bytes, step_bram : int
         The scratchpad takes so many block RAMs for each so many bytes, begun ones included.
+    uneven_lut : float
+        What chooses among the memories of a scratchpad whose steps are no power of two.
     macs_per_bram : int
         Products per cycle for whose weights there is a block RAM.
     engine_bram : float
@@ -93,12 +95,13 @@ class _Fit:
     whole_tier_dsp: int
     step_bytes: int
     step_bram: int
+    uneven_lut: float
     macs_per_bram: int
     engine_bram: float
 
 
 _FITS = {
-    # 64, 64-r4, 64-raw and 128.
+    # 64, 64-r4, 64-raw and 128; 64-96k for memories.
     Family.XC7: _Fit(
         engine_lut=6_060,
         mac_lut=23,
@@ -112,10 +115,11 @@ _FITS = {
         # A bank of the scratchpad has lines of 16 bytes; true dual-port memories are 4 bytes wide.
         step_bytes=32 * 1024,
         step_bram=8,
+        uneven_lut=590,
         macs_per_bram=8,
         engine_bram=0.5,
     ),
-    # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k and 64-128k for block RAMs.
+    # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k, 64-128k and 64-96k, 32-48k, 64-48k-r4 for memories.
     Family.ECP5: _Fit(
         engine_lut=11_732,
         mac_lut=102,
@@ -131,6 +135,7 @@ _FITS = {
         # least are 512 lines deep and 4 bytes wide.
         step_bytes=16 * 1024,
         step_bram=16,
+        uneven_lut=1_030,
         macs_per_bram=4,
         engine_bram=1,
     ),
@@ -177,6 +182,7 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
     dsp = min(macs, fit.most_mac_dsp) + fit.lane_dsp * lanes
     dsp += fit.whole_tier_dsp if is_whole else fit.tier_dsp
     steps = -(-config.scratchpad_bytes // fit.step_bytes)
+    lut += fit.uneven_lut * (steps.bit_count() > 1)
     bram = steps * fit.step_bram + macs / fit.macs_per_bram + fit.engine_bram
     return float(lut), float(dsp), bram
 
