@@ -9,6 +9,7 @@ from pathlib import Path
 from kiwicha import cache, tools
 from kiwicha.isa import CONFIGS, DEFAULT_CONFIG, Config
 from kiwicha.sim.sources import GENERATORS, hardware_sources
+from kiwicha.sim.wave_names import without_dots
 
 __all__ = [
     "CFLAGS",
@@ -23,7 +24,8 @@ __all__ = [
 _FOLDER = Path(__file__).parent
 _HARNESS = _FOLDER / "harness"
 _SOC_HEADER = "kiwicha_soc.h"
-_ELABORATED = ("soc.v", "cpu.v", "cfu.v", "memories.h", "probes.h")
+_CFU = "cfu.v"
+_ELABORATED = ("soc.v", "cpu.v", _CFU, "memories.h", "probes.h")
 
 _VERILATE = (
     *("--cc", "--exe", "--top-module", "soc", "--prefix", "Vsoc", "--Mdir", "."),
@@ -99,14 +101,19 @@ def build_simulator(
     verilator, cxx = tools.verilator(), tools.cxx()
     harness = sorted(path for path in _HARNESS.rglob("*") if path.suffix in {".cpp", ".h", ".vlt"})
     flags = [*_VERILATE, *(_TRACE if trace else ())]
+    traced = [without_dots((elaborated / _CFU).read_text(encoding="utf-8"))] if trace else []
     key = cache.digest([
         *(*flags, *COMPILE, CFLAGS, verilator.version, cxx.version),
         *(elaborated / name for name in _ELABORATED),
+        *traced,
         *harness,
     ])
 
     def compile_into(folder: Path) -> None:
         sources = [elaborated / name for name in _ELABORATED if name.endswith(".v")]
+        for text in traced:
+            (folder / _CFU).write_text(text, encoding="utf-8")
+            sources[sources.index(elaborated / _CFU)] = folder / _CFU
         sources += [path for path in harness if path.suffix != ".h"]
         includes = (elaborated, _HARNESS / "compression")
         compile_design(folder, sources, flags=flags, includes=includes, name="Vsoc")

@@ -5,7 +5,9 @@ Everything follows from the contract and from the gateware: function ids and kin
 
 Notes
 -----
-Ref: GTKWave 3.3 user's guide, appendix on save files; Surfer's book, mapping translators.
+Ref: GTKWave 3.3 user's guide, appendix on save files; Surfer 0.6's book, commands and mapping
+translators. Surfer reads all commands before it executes the first: none can name what an earlier
+one selects, and a variable's path ends a scope at every dot (`kiwicha.sim.wave_names`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -124,16 +126,16 @@ def _engine_signals() -> list[Shown]:
         ("engine", f"{sequencer}.core_start", 1, nothing),
         ("engine", f"{sequencer}.jobs_done", 16, nothing),
         ("engine", f"{sequencer}.transfers_done", 16, nothing),
-        ("engine", f"{sequencer}.jobs__payload.kind", 8, kinds),
-        ("engine", f"{sequencer}.status.error", 3, errors),
-        ("what cycles are for", f"{engine}.core.counts.busy", 1, nothing),
-        ("what cycles are for", f"{engine}.core.counts.waits_weights", 1, nothing),
-        ("what cycles are for", f"{engine}.core.counts.waits_requantizer", 1, nothing),
+        ("engine", f"{sequencer}.jobs__payload__kind", 8, kinds),
+        ("engine", f"{sequencer}.status__error", 3, errors),
+        ("what cycles are for", f"{engine}.core.counts__busy", 1, nothing),
+        ("what cycles are for", f"{engine}.core.counts__waits_weights", 1, nothing),
+        ("what cycles are for", f"{engine}.core.counts__waits_requantizer", 1, nothing),
         ("what cycles are for", f"{sequencer}.waits_transfers", 1, nothing),
         ("memory port", f"{port}.port__cmd__valid", 1, nothing),
         ("memory port", f"{port}.port__cmd__ready", 1, nothing),
-        ("memory port", f"{port}.port__cmd__payload.we", 1, nothing),
-        ("memory port", f"{port}.port__cmd__payload.addr", 24, nothing),
+        ("memory port", f"{port}.port__cmd__payload__we", 1, nothing),
+        ("memory port", f"{port}.port__cmd__payload__addr", 24, nothing),
         ("memory port", f"{port}.port__rdata__valid", 1, nothing),
         ("memory port", f"{port}.port__wdata__valid", 1, nothing),
         ("memory port", f"{port}.port__wdata__ready", 1, nothing),
@@ -210,7 +212,8 @@ def _surfer(shown: Iterable[Shown]) -> str:
     for item in shown:
         if item.group != group:
             group = item.group
-            lines.append(f"divider_add {group}")
+            # Of several words Surfer takes none.
+            lines.append(f"divider_add {group.replace(' ', '_')}")
             place += 1
         lines.append(f"variable_add {item.path}")
         if item.names:

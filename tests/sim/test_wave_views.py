@@ -1,5 +1,6 @@
 """Views of waveforms: every signal exists, every code has its name."""
 
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,19 +8,26 @@ from pathlib import Path
 import pytest
 
 from kiwicha import isa
-from kiwicha.gateware.cfu import verilog
+from kiwicha.gateware import cfu
 from kiwicha.gateware.engine.multiply_accumulate import Vendor
 from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, Config, Group
 from kiwicha.isa_engine import EngineOp, JobKind
+from kiwicha.sim.wave_names import without_dots
 from kiwicha.sim.wave_views import function_names, shown_signals, write_views
 
 TOP = "TOP.soc.Cfu"
+verilog = functools.cache(cfu.verilog)
 
 
 def declared(config: Config) -> Iterator[tuple[str, int]]:
-    """Yield path and width of what the Verilog of the CFU declares; instances repeat modules."""
+    """Yield path and width of what the waveforms of the CFU hold; instances repeat modules."""
+    yield from signals(without_dots(verilog(config)))
+
+
+def signals(text: str) -> Iterator[tuple[str, int]]:
+    """Yield path and width of what Verilog declares."""
     module = TOP
-    for line in verilog(config).splitlines():
+    for line in text.splitlines():
         if found := re.match(r"module \\?([\w.]+)", line):
             module = "TOP.soc." + found[1]
         elif found := re.match(r" +(?:\w+ )*?(?:wire|reg) (?:\[(\d+):0\] )?\\?([\w.]+)", line):
@@ -32,6 +40,27 @@ def test_every_signal_is_in_the_hardware(config: Config) -> None:
     shown = shown_signals(config)
     assert [(item.path, item.bits) for item in shown if (item.path, item.bits) not in there] == []
     assert len({item.title for item in shown}) == len(shown)
+
+
+@pytest.mark.parametrize("config", [CONFIGS["simd"], ENGINE_CONFIGS["64"]], ids=["simd", "64"])
+def test_only_scopes_end_at_dots(config: Config) -> None:
+    text = verilog(config)
+    before, after = list(signals(text)), list(signals(without_dots(text)))
+    # Each instance declares its own; none takes the name of another.
+    assert len(before) == len(after)
+    assert len(set(before)) == len(set(after))
+    scopes = {f"TOP.soc.{name}" for name in re.findall(r"^module \\?([\w.]+)", text, re.MULTILINE)}
+    assert {path.rpartition(".")[0] for path, _ in after} <= scopes
+    assert {path.rpartition(".")[0] for path, _ in before} - scopes
+
+
+def test_a_field_is_renamed_wherever_it_stands() -> None:
+    text = """module \\a.b (x);
+  wire [1:0] \\x.kind ;
+  \\a.b  c (.x(\\x.kind ));
+  assign \\x.kind  = x[1:0];
+"""
+    assert without_dots(text) == text.replace("x.kind", "x__kind")
 
 
 @pytest.mark.parametrize("vendor", list(Vendor), ids=lambda vendor: vendor.value)
@@ -60,7 +89,7 @@ def test_files_stand_beside_the_waveforms(tmp_path: Path) -> None:
         assert re.search(pattern + re.escape(item.path + suffix) + "$", text, re.MULTILINE)
         assert f"variable_add {item.path}\n" in surfer.read_text()
     kinds = (
-        tmp_path / "w.names" / "cfu_engine_control_sequencer_jobs__payload_kind.txt"
+        tmp_path / "w.names" / "cfu_engine_control_sequencer_jobs__payload__kind.txt"
     ).read_text()
     assert f"{JobKind.DEPTHWISE:02x} DEPTHWISE\n" in kinds
     mapping = tmp_path / ".surfer" / "mappings" / "cfu_engine_control_sequencer_fsm_state.txt"
@@ -79,6 +108,8 @@ def test_surfer_finds_the_item_whose_format_is_set(tmp_path: Path) -> None:
     for line in surfer.read_text().splitlines():
         command, _, value = line.partition(" ")
         if command in {"variable_add", "divider_add"}:
+            # A divider of several words is refused, and takes no place.
+            assert command == "variable_add" or re.fullmatch(r"\w+", value)
             items.append(value)
         elif command == "item_focus":
             assert set(value) <= set("abcdefghijklmnop")
