@@ -22,7 +22,7 @@ from kiwicha.sim.moments import ListMoments, StepMoments, moments
 from kiwicha.sim.probes import Bit
 from kiwicha.sim.profile import list_of
 
-__all__ = ["Slice", "Track", "timeline", "trace_events"]
+__all__ = ["Slice", "Track", "first_cycle", "timeline", "trace_events"]
 
 _JOIN_CYCLES = 24
 """Words of one request come with pauses, refresh included; shorter ones are not shown."""
@@ -78,10 +78,9 @@ def timeline(
     step_cycles : sequence of sequence of int
         As the firmware counted them.
     """
-    inferences = moments(activity, program, step_cycles)
-    origin = inferences[0][0].span[0]
+    origin = first_cycle(activity, program, step_cycles)
     found = []
-    for steps in inferences:
+    for steps in moments(activity, program, step_cycles):
         slices = [
             Slice(track, name, start - origin, end - origin, details)
             for track, name, (start, end), details in _inference(activity, program, steps)
@@ -89,6 +88,11 @@ def timeline(
         order = list(Track)
         found.append(sorted(slices, key=lambda item: (order.index(item.track), item.start)))
     return found
+
+
+def first_cycle(activity: Activity, program: Program, step_cycles: Sequence[Sequence[int]]) -> int:
+    """Return the cycle of the simulation in which `timeline` begins; parameters as there."""
+    return moments(activity, program, step_cycles)[0][0].span[0]
 
 
 def trace_events(inferences: Sequence[Sequence[Slice]], title: str) -> dict[str, Any]:

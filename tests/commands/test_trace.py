@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,8 @@ def test_trace_writes_what_viewers_and_people_open(kiwicha: Command, tmp_path: P
     assert code == 0, err
     events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
     complete = [event for event in events if event["ph"] == "X"]
-    assert out.startswith(f"{trace}: {len(complete)} events")
+    first, second = out.splitlines()
+    assert first == f"{trace}: {len(complete)} events; open it in ui.perfetto.dev"
+    assert re.fullmatch(r"its 0 is cycle \d+ of the simulation, for --trace-start", second)
     assert {event["args"]["inference"] for event in complete} == {0, 1}
     assert "engine jobs" in picture.read_text()

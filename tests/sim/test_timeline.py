@@ -12,7 +12,7 @@ from kiwicha.isa_engine import EngineRun
 from kiwicha.isa_program import Where
 from kiwicha.sim.probes import Bit
 from kiwicha.sim.system import RunResult
-from kiwicha.sim.timeline import Slice, Track, timeline, trace_events
+from kiwicha.sim.timeline import Slice, Track, first_cycle, timeline, trace_events
 
 pytestmark = pytest.mark.verilator
 
@@ -57,6 +57,15 @@ def test_the_cpu_has_a_slice_for_each_of_its_steps(
     shown = [item for item in on(slices, Track.CPU) if item.name != "waits for the engine"]
     assert [item.end - item.start for item in shown] == [spent for _, spent in steps]
     assert all(item.name.startswith(name) for item, (name, _) in zip(shown, steps, strict=True))
+
+
+def test_the_timeline_begins_at_its_first_cycle(
+    compilation: Compilation, result: RunResult, slices: list[Slice]
+) -> None:
+    origin = first_cycle(result.activity, compilation.program, result.step_cycles)
+    writes = result.activity.spans(result.activity.is_set(Bit.WRITES_DATA))
+    assert origin + on(slices, Track.WRITES)[0].start == writes[0][0]
+    assert min(item.start for item in slices) == 0
 
 
 def test_weights_come_before_the_job_that_needs_them_ends(slices: list[Slice]) -> None:

@@ -38,7 +38,7 @@ def trace(
 ) -> None:
     """Simulate a model and write what CPU, engine and memory port did, for Perfetto's viewer."""
     from kiwicha.commands import console, execution
-    from kiwicha.sim.timeline import timeline, trace_events
+    from kiwicha.sim.timeline import first_cycle, timeline, trace_events
 
     console.require_writable(output, picture)
     if output.suffix not in {".gz", ".json"}:
@@ -51,7 +51,8 @@ def trace(
         outcome = execution.run_simulated(job, raw, show)
     result = outcome.result
     assert result is not None
-    inferences = timeline(result.activity, job.program, result.step_cycles)
+    found = result.activity, job.program, result.step_cycles
+    inferences = timeline(*found)
     events = trace_events(inferences, f"{job.model} on {job.config.name}")
     text = json.dumps(events, separators=(",", ":")).encode()
     # Without a time in it, equal runs give equal files.
@@ -59,6 +60,7 @@ def trace(
     if picture is not None:
         console.write_file(picture, _picture(inferences[-1], picture.suffix == ".svg"))
     typer.echo(f"{output}: {sum(map(len, inferences))} events; open it in ui.perfetto.dev")
+    typer.echo(f"its 0 is cycle {first_cycle(*found)} of the simulation, for --trace-start")
 
 
 def _picture(slices: "list[Slice]", is_vector: bool) -> bytes:
