@@ -88,6 +88,12 @@ def test_of_equal_points_the_front_holds_the_smaller() -> None:
     assert front([large, small, other], CYCLES_AND_BRAM) == [small, other]
 
 
+def test_equal_points_of_the_front_are_in_the_order_of_their_names() -> None:
+    equal = [point(name, 5, 10) for name in ("128-raw", "128-56k-raw", "128-48k-raw")]
+    names = [p.config.name for p in front(equal, CYCLES_AND_BRAM)]
+    assert names == ["128-48k-raw", "128-56k-raw", "128-raw"]
+
+
 def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Path) -> None:
     first, second = Here(), Here()
     assert len(run(tmp_path, 12, first)) == 12
@@ -112,6 +118,16 @@ def test_the_number_of_finished_trials_begins_with_those_that_are_there(tmp_path
     run(tmp_path, 5, Here(), on_trial=told.append)
     run(tmp_path, 5, Here(), on_trial=told.append)
     assert told == [0, 1, 2, 3, 3, 4, 5, 5]
+
+
+def test_no_configuration_is_tried_twice_while_there_are_others(tmp_path: Path) -> None:
+    everything = set(isa.ENGINE_FAMILY)
+    board = BOARDS["arty_a7_35"]
+    points = run(tmp_path, len(everything), Here(), board=board)
+    assert {p.config.name for p in points} == everything
+    again = run(tmp_path, len(everything) + 5, Here(), board=board)
+    assert len(again) == len(everything) + 5
+    assert front(again, CYCLES_AND_BRAM) == front(points, CYCLES_AND_BRAM)
 
 
 def test_trials_before_a_torn_line_are_kept(tmp_path: Path) -> None:

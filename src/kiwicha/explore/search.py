@@ -2,7 +2,8 @@
 
 import dataclasses
 import logging
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,8 @@ def search(
 ) -> list[Point]:
     """Run trials until the study has so many, and return all of them.
 
+    No configuration is tried twice while there are others: then the front is that of all.
+
     Parameters
     ----------
     models : sequence of bytes
@@ -113,7 +116,7 @@ def search(
 
 
 def front(points: Sequence[Point], objectives: Sequence[str]) -> list[Point]:
-    """Return the points that no other beats, one for each configuration, by their first objective.
+    """Return the points that no other beats, one for each configuration, by objectives and name.
 
     A point beats another if it is nowhere worse and somewhere better: in the objectives, or in all
     of `OBJECTIVES` where those are equal.
@@ -130,7 +133,7 @@ def front(points: Sequence[Point], objectives: Sequence[str]) -> list[Point]:
         return False
 
     best = [point for point in feasible if not any(beats(other, point) for other in feasible)]
-    return sorted(best, key=lambda point: [point.value(objective) for objective in objectives])
+    return sorted(best, key=lambda p: ([p.value(name) for name in objectives], p.config.name))
 
 
 def _study(
@@ -175,6 +178,10 @@ def _run(
     finished = len(study.get_trials(states=_FINISHED))
     running: dict[Config, Future[tuple[int, ...]]] = {}
     waiting: list[tuple[Trial, Config]] = []
+    others = _in_any_order()
+
+    def is_tried(config: Config) -> bool:
+        return config.name in known or any(config == asked for _, asked in waiting)
 
     def tell(trial: Trial, point: Point) -> None:
         nonlocal finished
@@ -199,8 +206,7 @@ def _run(
         on_trial(finished)
     while finished < trials:
         while len(running) < workers and finished + len(waiting) < trials:
-            trial = study.ask()
-            config = _suggested(trial)
+            trial, config = _asked(study, is_tried, others)
             timed = timed_config(config)
             reason = _misfit(config, board)
             if config.name in known:
@@ -219,6 +225,39 @@ def _run(
         for trial, config in [item for item in waiting if timed_config(item[1]) in cycles]:
             waiting.remove((trial, config))
             tell_measured(trial, config)
+
+
+def _asked(
+    study: optuna.Study, is_tried: Callable[[Config], bool], others: Iterator[Config]
+) -> tuple[Trial, Config]:
+    """Return what the sampler proposes or, where that was tried, the next that was not."""
+    while True:
+        trial = study.ask()
+        config = _suggested(trial)
+        # The sampler proposes again what did well.
+        other = next((o for o in others if not is_tried(o)), None) if is_tried(config) else None
+        if other is None:
+            return trial, config
+        study.tell(trial, state=TrialState.FAIL)
+        study.enqueue_trial(_parameters(other))
+
+
+def _in_any_order() -> Iterator[Config]:
+    """Yield all configurations, always in the same random order."""
+    family = list(isa.ENGINE_FAMILY.values())
+    random.Random(_SEED).shuffle(family)
+    return iter(family)
+
+
+def _parameters(config: Config) -> dict[str, Any]:
+    """Return what `_suggested` makes the configuration of."""
+    return {
+        "macs": config.engine_macs,
+        "scratchpad_bytes": config.scratchpad_bytes,
+        "multipliers": config.multipliers,
+        "requantizer_lanes": config.requantizer_lanes,
+        "has_codec": config.has_codec,
+    }
 
 
 def _suggested(trial: Trial) -> Config:
