@@ -95,6 +95,10 @@ def test_random_networks(first: int, small_engines: list[str]) -> None:
     check({seed: random_models.engine_network(seed) for seed in seeds}, small_engines)
 
 
+def test_pools_with_patches_where_a_plan_has_gaps(small_engines: list[str]) -> None:
+    check({seed: random_models.engine_network(seed) for seed in (645, 959)}, small_engines)
+
+
 def test_random_networks_of_several_images(small_engines: list[str]) -> None:
     seeds = range(10)
     cases = {s: random_models.engine_network(s, images=2 + s % 2) for s in seeds}

@@ -142,7 +142,11 @@ def _crowded(
     scratchpad_bytes: int,
 ) -> set[int]:
     """Return the numbers of the layers during which a buffer lies beyond the scratchpad."""
-    numbers = {layer: number for number, layer in enumerate(run.layers)}
+    numbers = {
+        part: number
+        for number, layer in enumerate(run.layers)
+        for part in (layer, *(patch.layer for patch in layer.patches))
+    }
     found = set()
     for buffer, offset in zip(buffers, offsets, strict=True):
         if offset + buffer.aligned_bytes > scratchpad_bytes:
