@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kiwicha.board_documents import boards_page, bring_up_table
-from kiwicha.compiler import support_rules, supported_operators
+from kiwicha.compiler import KNOWN_SHAPES, support_rules, supported_operators
 from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
 from kiwicha.errors import UsageError
 from kiwicha.markdown import table
@@ -77,6 +77,8 @@ def supported() -> str:
         "pools of the engine leave for the CPU or as a model output have a multiple of 8 channels.",
         "RESIZE_BILINEAR of uint8 is refused for `simd` where float32 numbers would be rounded on",
         "the way (not in twice or four times the size): its firmware has no room for that.",
+        "",
+        KNOWN_SHAPES,
         "",
         *table(["operator", "where", "on the engine"], map(_placement, supported_operators())),
     ]

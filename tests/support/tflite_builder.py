@@ -55,6 +55,7 @@ OPERATORS = {
     "PACK": "PackOptions",
     "PADV2": "PadV2Options",
     "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",
+    "SHAPE": "ShapeOptions",
     "SLICE": "SliceOptions",
     "SPACE_TO_BATCH_ND": "SpaceToBatchNDOptions",
     "SPACE_TO_DEPTH": "SpaceToDepthOptions",

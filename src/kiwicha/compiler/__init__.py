@@ -11,10 +11,12 @@ from kiwicha.compiler.driver import (
     require_supported,
 )
 from kiwicha.compiler.dump import STAGES, dump
+from kiwicha.compiler.known_shapes import KNOWN_SHAPES
 from kiwicha.compiler.listing import listing
 from kiwicha.compiler.reader import read
 
 __all__ = [
+    "KNOWN_SHAPES",
     "STAGES",
     "Compilation",
     "compile_model",

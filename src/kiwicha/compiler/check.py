@@ -98,6 +98,8 @@ def _findings(graph: Graph) -> list[Finding]:
         for problem in model_rule(graph):
             add(None, rule_text(model_rule), problem)
     for operator in graph.operators:
+        if graph.is_done(operator):
+            continue
         for text, problem in _operator_problems(graph, operator):
             add(operator, text, problem)
     for what, indices in (("model input", graph.inputs), ("model output", graph.outputs)):

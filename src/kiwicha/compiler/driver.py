@@ -11,6 +11,7 @@ from kiwicha.compiler.detach import detached
 from kiwicha.compiler.eliminate import eliminate as eliminate_channels
 from kiwicha.compiler.emit import emit
 from kiwicha.compiler.graph import Graph
+from kiwicha.compiler.known_shapes import with_known_shapes
 from kiwicha.compiler.layers import Network
 from kiwicha.compiler.lower import lower
 from kiwicha.compiler.overlap import overlap
@@ -121,7 +122,7 @@ def require_supported(model: str | Path | bytes) -> None:
 
 
 def _supported(raw: bytes) -> tuple[Graph, Detection | None]:
-    graph, detection = detached(read(raw))
+    graph, detection = detached(with_known_shapes(read(raw)))
     check(graph)
     return graph, detection
 

@@ -301,6 +301,10 @@ class Graph:
         """Return an operator's first output."""
         return self.tensors[operator.outputs[0]]
 
+    def is_done(self, operator: Operator) -> bool:
+        """Whether nothing is left to do: its outputs became constants."""
+        return bool(operator.outputs) and all(self.tensors[i].is_constant for i in operator.outputs)
+
     def verify(self) -> None:
         """Check that indices are in range and that everything is written before it is read.
 

@@ -78,7 +78,7 @@ def lower(graph: Graph) -> Network:
         if operator.index >= count:
             assert operator.name == FLIP
             layer = table_layer(operator, FLIP_TABLE)
-        elif operator.index in replaced:
+        elif operator.index in replaced or graph.is_done(operator):
             layer = Layer(operator.index, operator.name)
         elif operator.name in MOVES:
             layer = lower_moves(graph, operator, places)
