@@ -43,6 +43,8 @@ import os, signal, sys, time
 from support.mortal import wait_for_ever
 from kiwicha.explore.pool import LocalPool
 
+# A shell lets what it runs in the background ignore interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder, begun, delay_s = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 with LocalPool(2) as pool:
     calls = [pool.submit(wait_for_ever, folder) for _ in range(6)]
