@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import oracle
+from support import oracle, random_moves
 from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_model
@@ -84,6 +84,13 @@ CASES: dict[str, tuple[bytes, Any]] = {
         move("TRANSPOSE", WIDE, TURNED, [2, 0, 1], dtype=np.float32),
         values_of(WIDE, np.float32),
     ),
+    # It has no TILE.
+    "more dimensions than a copy has loops": (
+        move("TILE", (2, 2, 3, 2), (4, 6, 6, 4), [2, 3, 2, 2]),
+        values_of((2, 2, 3, 2)),
+    ),
+    "one number": (move("TILE", (1, 1), (3, 5), [3, 5]), values_of((1, 1))),
+    "once": (move("TILE", WIDE, WIDE, [1, 1, 1]), values_of(WIDE)),
     "float32 padding": (
         move("PAD", (2, 3), (3, 5), [[0, 1], [2, 0]], dtype=np.float32),
         values_of((2, 3), np.float32),
@@ -99,3 +106,30 @@ def test_moves(name: str) -> None:
     (got,) = reference.run(compile_model(model, "simd"), [values])
     np.testing.assert_array_equal(got, answer.outputs[0])
     assert got.dtype == values.dtype
+
+
+def check_tiles(first: int, count: int) -> None:
+    cases = [random_moves.tile(seed) for seed in range(first, first + count)]
+    answers = oracle.ask(cases, oracle.LITERT)
+    for seed, (case, answer) in enumerate(zip(cases, answers, strict=True), first):
+        assert answer.outputs is not None, answer.error
+        (got,) = reference.run(compile_model(case.model, "simd"), case.inputs)
+        np.testing.assert_array_equal(got, answer.outputs[0], err_msg=f"seed {seed}")
+
+
+def test_random_tiles() -> None:
+    check_tiles(0, 40)
+
+
+@pytest.mark.parametrize("config", ["simd", "64"])
+def test_upsampling_between_sums(config: str) -> None:
+    cases = [random_moves.upsampling(seed) for seed in range(5)]
+    for case, answer in zip(cases, oracle.ask(cases, oracle.LITERT), strict=True):
+        assert answer.outputs is not None, answer.error
+        (got,) = reference.run(compile_model(case.model, config), case.inputs)
+        np.testing.assert_array_equal(got, answer.outputs[0])
+
+
+@pytest.mark.nightly
+def test_many_random_tiles() -> None:
+    check_tiles(40, 1000)

@@ -179,6 +179,18 @@ BROKEN_MOVES: list[tuple[Callable[[], bytes], str]] = [
         "operator 0 STRIDED_SLICE (y): output must be [2], not [3]",
     ),
     (
+        lambda: move("TILE", (2, 3), (2, 6), [[1]]),
+        "operator 0 TILE (p0): multiples must have 2 values, not 1",
+    ),
+    (
+        lambda: move("TILE", (2, 3), (2, 3), [[1, 0]]),
+        "operator 0 TILE (p0): multiples must be 1 or more, not [1, 0]",
+    ),
+    (
+        lambda: move("TILE", (2, 3), (4, 3), [[1, 2]]),
+        "operator 0 TILE (y): output must be [2, 6], not [4, 3]",
+    ),
+    (
         lambda: move("TRANSPOSE", (2, 3), (3, 2), [[1, 1]]),
         "operator 0 TRANSPOSE (p0): permutation must be of 2 dimensions, not [1, 1]",
     ),

@@ -63,6 +63,7 @@ OPERATORS = {
     "SPLIT_V": "SplitVOptions",
     "SQUEEZE": "SqueezeOptions",
     "STRIDED_SLICE": "StridedSliceOptions",
+    "TILE": "TileOptions",
     "UNPACK": "UnpackOptions",
 }
 """Operators that can be written, each with the schema's name of its options."""

@@ -15,11 +15,6 @@ from kiwicha.compiler.slices import from_end, strided_ranges
 
 __all__ = ["KNOWN_SHAPES", "with_known_shapes"]
 
-KNOWN_SHAPES = (
-    "SHAPE, and what ADD, CONCATENATION, MUL, PACK, STRIDED_SLICE and SUB make of int32 or int64 "
-    "constants, is computed when the model is compiled, for the batch in the file."
-)
-"""What documents say."""
 _TYPES = {TensorType.INT32: "<i4", TensorType.INT64: "<i8"}
 _SHAPE = "SHAPE"
 _Values = NDArray[np.signedinteger]
@@ -138,3 +133,10 @@ _OPERATIONS: dict[str, Callable[[Graph, Operator, list[_Values]], _Values | None
     "SUB": _pair(np.subtract),
     "MUL": _pair(np.multiply),
 }
+_FIRST, _LAST = ", ".join(sorted(_OPERATIONS)[:-1]), max(_OPERATIONS)
+
+KNOWN_SHAPES = (
+    f"{_SHAPE}, and what {_FIRST} and {_LAST} make of int32 or int64 constants, is computed when "
+    "the model is compiled, for the batch in the file."
+)
+"""What documents say."""

@@ -13,7 +13,7 @@ from kiwicha.compiler.shapes import paddings
 from kiwicha.compiler.slices import Range, from_end, slice_ranges, strided_ranges
 from kiwicha.compiler.views import Runs, View, runs
 from kiwicha.floats import rescaled
-from kiwicha.isa_program import Kernel, Lookup
+from kiwicha.isa_program import MAX_RANK, Kernel, Lookup
 from kiwicha.layout import Ref
 
 __all__ = ["lower_moves"]
@@ -173,6 +173,23 @@ def _transpose(graph: Graph, operator: Operator) -> list[Move]:
     return [Move(source.index, taken, output.index, View.of(output.shape))]
 
 
+def _tile(graph: Graph, operator: Operator) -> list[Move]:
+    source, output = graph.input(operator), graph.output(operator)
+    pairs = [(View.of(source.shape), View.of(output.shape))]
+    multiples = graph.input(operator, 1).integers()
+    for axis in range(len(multiples) - 1, -1, -1):
+        count, size = multiples[axis], source.shape[axis]
+        if count == 1:
+            continue
+        if sum(n > 1 for n in pairs[0][0].shape) < MAX_RANK:
+            pairs = [(a.tiled(axis, count), b.split(axis, count, size)) for a, b in pairs]
+        else:
+            # A copy has no loop left for this one.
+            firsts = range(0, count * size, size)
+            pairs = [(a, b.sliced(axis, first, size)) for a, b in pairs for first in firsts]
+    return [Move(source.index, a, output.index, b) for a, b in pairs]
+
+
 _MOVES: dict[str, Callable[[Graph, Operator], list[Move]]] = {
     **dict.fromkeys(RESHAPES, _whole),
     "BATCH_TO_SPACE_ND": moved_batches,
@@ -188,6 +205,7 @@ _MOVES: dict[str, Callable[[Graph, Operator], list[Move]]] = {
     "SPLIT": _split,
     "SPLIT_V": _split,
     "STRIDED_SLICE": _strided_slice,
+    "TILE": _tile,
     "TRANSPOSE": _transpose,
     "UNPACK": _unpack,
 }

@@ -313,3 +313,23 @@ def resizes_images(graph: Graph, operator: Operator) -> Iterator[Problem]:
     if not found:
         expected = (source.shape[0], *size.integers(), source.shape[3])
         yield from _shape_problems(output, expected)
+
+
+@rule(MOVE_RULES, "TILE")
+def repeats_dimensions(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """TILE repeats each dimension of its input once or more."""
+    source, output, multiples = (
+        graph.input(operator),
+        graph.output(operator),
+        graph.input(operator, 1),
+    )
+    found = list(_length_problems(graph, operator, 1, "multiples", len(source.shape)))
+    yield from found
+    if found:
+        return
+    counts = multiples.integers()
+    if min(counts, default=1) < 1:
+        yield Problem(f"multiples must be 1 or more, not {list(counts)}", multiples)
+        return
+    expected = [size * count for size, count in zip(source.shape, counts, strict=True)]
+    yield from _shape_problems(output, expected)

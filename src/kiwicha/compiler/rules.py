@@ -80,6 +80,7 @@ ACTIVATIONS: dict[str, tuple[str, ...]] = {
     "SUB": ("input 1", "input 2"),
     "SUM": ("input",),
     "TANH": ("input",),
+    "TILE": ("input",),
     "TRANSPOSE": ("input",),
     "TRANSPOSE_CONV": ("input",),
     "UNPACK": ("input",),
@@ -116,7 +117,8 @@ SPLITS = ("SPLIT", "SPLIT_V", "UNPACK")
 MOVES = (
     *("BATCH_TO_SPACE_ND", "CONCATENATION", "DEPTH_TO_SPACE", "EXPAND_DIMS", "PACK", "PAD"),
     *("PADV2", "RESHAPE", "RESIZE_NEAREST_NEIGHBOR", "SLICE", "SPACE_TO_BATCH_ND"),
-    *("SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE", "UNPACK"),
+    *("SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE"),
+    "UNPACK",
 )
 """Operators that only move data."""
 CONSTANT_OPERANDS: dict[str, dict[int, str]] = {
@@ -133,6 +135,7 @@ CONSTANT_OPERANDS: dict[str, dict[int, str]] = {
     "SPLIT": {0: "axis"},
     "SPLIT_V": {1: "sizes", 2: "axis"},
     "STRIDED_SLICE": {1: "begin", 2: "end", 3: "strides"},
+    "TILE": {1: "multiples"},
     "TRANSPOSE": {1: "permutation"},
 }
 """Operators with inputs that are constants of type int32, and what those are called."""

@@ -235,10 +235,10 @@ def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(OPERAND_RULES, *CONSTANT_OPERANDS)
 def has_constant_parameters(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Axes, sizes, paddings and the like are constants of type int32, those of SLICE also int64."""
+    """Axes, sizes, paddings and the like are constants of int32, in SLICE and TILE also int64."""
     for position, what in CONSTANT_OPERANDS[operator.name].items():
         tensor = graph.input(operator, position)
-        is_long = operator.name == "SLICE" and tensor.type is TensorType.INT64
+        is_long = operator.name in {"SLICE", "TILE"} and tensor.type is TensorType.INT64
         if tensor.type is not TensorType.INT32 and not is_long:
             yield Problem(f"{what} must be int32, not {tensor.type.text}", tensor)
         elif not tensor.is_constant or tensor.is_sparse:

@@ -65,6 +65,14 @@ class View:
             strides=_with(self.strides, axis, self.strides[axis], 0),
         )
 
+    def tiled(self, axis: int, count: int) -> "View":
+        """Return the view with a dimension ``count`` times, one after the other, as a dimension."""
+        return replace(
+            self,
+            shape=_with(self.shape, axis, count, self.shape[axis]),
+            strides=_with(self.strides, axis, 0, self.strides[axis]),
+        )
+
     def permuted(self, axes: Sequence[int]) -> "View":
         """Return the view with its dimensions in another order."""
         return replace(
