@@ -51,6 +51,7 @@ def test_report_names_what_is_wrong(kiwicha: Command, tmp_path: Path) -> None:
     run = tmp_path / "run.json"
     run.write_text(json.dumps({**example_run(), "cycles": 0}))
     assert kiwicha.error("report", run) == f"cycles must be a number above 0, not 0 ({run})"
+    assert kiwicha.error("report", run, "-o", run).startswith("output must be a file of its own")
     folder = tmp_path / "no" / "page.html"
     assert kiwicha.error("report", tmp_path, "-o", folder) == (
         f"output must be a file in an existing folder, not {folder}"

@@ -202,6 +202,23 @@ def test_an_output_nowhere_is_refused_before_work_starts(
     )
 
 
+def test_an_output_is_no_file_that_has_another_use(
+    kiwicha: Command, tiny: Path, pixels: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.symlink_to(pixels)
+    for words in (
+        ("--output", tiny),
+        ("--input", pixels, "--output", other),
+        ("--expect", pixels, "--json", pixels),
+        ("--output", tmp_path / "new", "--json", tmp_path / "new"),
+    ):
+        assert kiwicha.error("run", tiny, *words) == (
+            f"output must be a file of its own, which {words[-1]} is not: the command reads it, or "
+            "writes something else there"
+        )
+
+
 def test_an_output_that_may_not_be_written_is_refused_before_work_starts(
     kiwicha: Command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,7 +53,7 @@ def bench(
     from kiwicha.commands import console, execution
     from kiwicha.report_tables import bench_table, counter_table, summary
 
-    console.require_writable(json)
+    console.require_writable(json, read=models or [])
     if not models:
         found = [name for name in DEFAULT_MODELS if zoo.locate(zoo.find(name)).path]
         models = [zoo.DEMO, *found]

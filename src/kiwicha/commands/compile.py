@@ -51,7 +51,7 @@ def compile_(
     from kiwicha.configs import find_config
     from kiwicha.library import library, model_files, pack
 
-    console.require_writable(json)
+    console.require_writable(json, read=[model])
     if dump is not None and json == console.STDOUT:
         raise UsageError("--dump must come without --json -: both print to standard output")
     hardware = find_config(config)

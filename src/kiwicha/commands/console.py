@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -154,14 +154,23 @@ def display() -> Iterator[Display]:
         ) from error
 
 
-def require_writable(*names: Path | str | None) -> None:
+def require_writable(*names: Path | str | None, read: Iterable[Path | str | None] = ()) -> None:
     """Check that output files can be made, before work starts.
+
+    Parameters
+    ----------
+    *names : Path, str or None
+        Of output files; None is none, and ``-`` is standard output.
+    read : iterable of Path, str or None
+        Files that the command reads.
 
     Raises
     ------
     UsageError
-        If a name is a folder, its folder does not exist, or one of them may not be written.
+        If a name is a folder, its folder does not exist, one of them may not be written, or it is
+        a file that the command also reads or writes.
     """
+    taken = {os.path.realpath(name) for name in read if name is not None}
     for name in names:
         if name is None or name == STDOUT:
             continue
@@ -171,6 +180,14 @@ def require_writable(*names: Path | str | None) -> None:
         place = path if path.exists() else path.absolute().parent
         if not os.access(place, os.W_OK):
             raise UsageError(f"output must be writable, which {place} is not ({path})")
+        if os.path.realpath(path) in taken:
+            raise UsageError(
+                f"output must be a file of its own, which {path} is not: "
+                "the command reads it, or writes something else there"
+            )
+        if path.is_file() or not path.exists():
+            # What is no file, such as /dev/null, takes everything.
+            taken.add(os.path.realpath(path))
 
 
 def read_file(path: Path, what: str) -> bytes:

@@ -52,7 +52,7 @@ def explore(
     from kiwicha.commands import console
     from kiwicha.compiler import require_supported
 
-    console.require_writable(study, csv_file, json)
+    console.require_writable(study, csv_file, json, read=models)
     try:
         from kiwicha.explore.cluster import Cluster
         from kiwicha.explore.points import BOARDS, OBJECTIVES, family_for

@@ -23,7 +23,7 @@ def report(
     from kiwicha.commands import console
     from kiwicha.page import build_page, read_files
 
-    console.require_writable(output)
+    console.require_writable(output, read=runs)
     found, study = read_files(runs)
     with console.display() as show:
         page = build_page(found, study, lambda: show.stage("bundling the charting library"))

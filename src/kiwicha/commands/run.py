@@ -79,7 +79,8 @@ def run(
     has_board = (board is not None, port is not None)
     is_limited = max_cycles is not None
     _check_target(target, trace, trace_start, is_limited=is_limited, has_board=has_board)
-    console.require_writable(output, json, trace)
+    read = [model, *(inputs or []), labels, expect]
+    console.require_writable(output, json, trace, read=read)
     job = execution.prepare(model, config, labels, optimize=optimize, eliminate=eliminate)
     raw = execution.model_inputs(job, inputs or [])
     expected = None if expect is None else _expected(job, expect)

@@ -40,7 +40,7 @@ def trace(
     from kiwicha.commands import console, execution
     from kiwicha.sim.timeline import first_cycle, timeline, trace_events
 
-    console.require_writable(output, picture)
+    console.require_writable(output, picture, read=[model, *(inputs or [])])
     if output.suffix not in {".gz", ".json"}:
         raise UsageError(f"output must end in .json or .json.gz, not {output.name!r}")
     if picture is not None and picture.suffix not in {".svg", ".png"}:
