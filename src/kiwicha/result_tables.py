@@ -11,6 +11,7 @@ from typing import Any
 from kiwicha.boards.family import Family
 from kiwicha.errors import UsageError
 from kiwicha.isa import ALL_CONFIGS
+from kiwicha.isa_program import Where
 from kiwicha.markdown import table
 from kiwicha.result_files import results_of
 
@@ -63,7 +64,8 @@ def results_page(files: dict[str, Any], weights: dict[str, Any]) -> str:
         "",
         "Written by `python -m kiwicha.documents` from what the commands measured on the simulated",
         "system. Cycles are those of the second inference in a row, and of the first, with cold",
-        "caches; `baseline` and `simd` run only once. The prediction is the compiler's.",
+        "caches; `baseline` and `simd` run only once. The prediction is the compiler's. CPU is the",
+        "part of the cycles that the CPU's steps take where there is an engine.",
         "Utilization is MACs/cycle over those of the configuration; [dropped",
         "channels](engine.md#dead-channels) still count. The last column says how many cycles",
         "were simulated in a second.",
@@ -172,6 +174,7 @@ _COLUMNS = (
     "cycles:",
     "first:",
     "predicted:",
+    "CPU:",
     "MACs/cycle:",
     "utilization:",
     "ms:",
@@ -189,11 +192,21 @@ def _row(run: _Run, name: str) -> tuple[str, ...]:
             f"{run['cycles']:,}",
             f"{run['cycles_first']:,}",
             "" if predicted is None else f"{100 * (predicted / run['cycles'] - 1):+.1f} %",
+            _cpu_share(run),
             f"{run['macs'] / run['cycles']:.3f}",
             f"{100 * run['utilization']:.1f} %",
             f"{1e3 * run['cycles'] / run['clock_hz']:,.2f}",
             f"{run['simulation_hz']:,}",
         )
+
+
+def _cpu_share(run: _Run) -> str:
+    """Return which part of an engine's run is the CPU's."""
+    cycles = dict.fromkeys((where.text for where in Where), 0)
+    for layer in run["layers"]:
+        cycles[layer["where"]] += layer["cycles"]
+    rest = sum(cycles.values()) - cycles[Where.ENGINE.text]
+    return f"{100 * rest / run['cycles']:.1f} %" if cycles[Where.ENGINE.text] else ""
 
 
 def _label(run: _Run) -> str:
