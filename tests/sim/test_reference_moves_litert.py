@@ -16,13 +16,13 @@ Shape = tuple[int, ...]
 def move(
     code: str, x: Shape, y: Shape, *parameters: Any, dtype: Any = np.int8, **options: Any
 ) -> bytes:
-    """Return a model of one operator; its parameters are int32."""
+    """Return a model of one operator; its parameters are int32 where they are no arrays."""
     builder = ModelBuilder()
     quantized = {} if dtype is not np.int8 else {"scale": 0.5, "zero_point": -7}
     operands = [builder.tensor(x, dtype, **quantized)]
     for values in parameters:
-        array = np.array(values, np.int32)
-        operands.append(builder.tensor(array.shape, np.int32, data=array))
+        array = values if isinstance(values, np.ndarray) else np.array(values, np.int32)
+        operands.append(builder.tensor(array.shape, array.dtype, data=array))
     output = builder.tensor(y, dtype, **quantized)
     builder.operator(code, operands, [output], **options)
     return builder.build(operands[:1], [output])
@@ -90,6 +90,10 @@ CASES: dict[str, tuple[bytes, Any]] = {
         values_of((2, 2, 3, 2)),
     ),
     "one number": (move("TILE", (1, 1), (3, 5), [3, 5]), values_of((1, 1))),
+    "int64 multiples": (
+        move("TILE", WIDE, (2, 6, 4), np.array([1, 2, 1], np.int64)),
+        values_of(WIDE),
+    ),
     "once": (move("TILE", WIDE, WIDE, [1, 1, 1]), values_of(WIDE)),
     "float32 padding": (
         move("PAD", (2, 3), (3, 5), [[0, 1], [2, 0]], dtype=np.float32),
