@@ -57,7 +57,7 @@ def test_the_oracle_asks_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_model_says_what_was_put_in() -> None:
-    builder = ModelBuilder("words")
+    builder = ModelBuilder("words", code_fields="both")
     x = builder.tensor((1, 2), np.float32, name="in", shape_signature=(-1, 2))
     w = builder.tensor((3, 2), scale=[1, 2, 3], data=np.arange(6).reshape(3, 2))
     y = builder.tensor((1, 3), np.int16, scale=0.5, zero_point=7, axis=1)

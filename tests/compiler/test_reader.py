@@ -10,7 +10,7 @@ import tflite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import random_models
-from support.tflite_builder import ModelBuilder
+from support.tflite_builder import CODE_FIELDS, ModelBuilder
 
 from kiwicha.compiler import compile_model, read
 from kiwicha.compiler.graph import Activation, Options, Padding, TensorType
@@ -62,6 +62,42 @@ def test_reads_everything() -> None:
     assert weights.quantization.scales.tolist() == np.float32([0.1, 0.2, 0.3]).tolist()
     assert np.array_equal(weights.int8s(), np.arange(-12, 12).reshape(3, 2, 2, 2))
     assert bias.int32s().tolist() == [7, 8, -9]
+
+
+def named_model(name: str, fields: str) -> bytes:
+    builder = ModelBuilder(code_fields=fields)
+    x, y, z = (builder.tensor((1, 2, 2, 1), scale=0.5) for _ in range(3))
+    builder.operator(name, [x, y], [z])
+    return builder.build([x, y], [z])
+
+
+@pytest.mark.parametrize("fields", CODE_FIELDS)
+@pytest.mark.parametrize("name", ["ADD", "MAXIMUM", "MINIMUM", "PRELU", "CUMSUM"])
+def test_either_field_tells_the_operator(name: str, fields: str) -> None:
+    """CUMSUM is above 127, so the deprecated field has the placeholder or nothing."""
+    (operator,) = read(named_model(name, fields)).operators
+    assert operator.name == name
+
+
+def test_code_fields_differ_and_are_the_same_again() -> None:
+    names = ["MAXIMUM", "MINIMUM", "PRELU"]
+    files = {named_model("MAXIMUM", fields) for fields in CODE_FIELDS}
+    assert len(files) == len(CODE_FIELDS)
+    seen = set()
+    for channels in range(1, 9):
+        models = []
+        for _ in range(2):
+            builder = ModelBuilder()
+            x = builder.tensor((1, channels))
+            for name in names:
+                builder.operator(name, [x, x], [builder.tensor((1, channels))])
+            models.append(builder.build([x], [x + 1]))
+        assert models[0] == models[1]
+        model = tflite.Model.GetRootAs(models[0], 0)
+        for index in range(len(names)):
+            table = model.OperatorCodes(index)._tab
+            seen.add((table.Offset(4) > 0, table.Offset(10) > 0))
+    assert seen == {(True, True), (True, False), (False, True)}
 
 
 @pytest.mark.parametrize("raw", [b"", b"TFL3", b"\x89PNG\r\n\x1a\n" * 4, b"#!/bin/sh\nexit 0\n"])

@@ -33,6 +33,15 @@ def test_goldens(name: str, config: str, zoo_model, golden_cases) -> None:
     assert not differing
 
 
+@pytest.mark.parametrize("config", ["simd", "64"])
+def test_goldens_of_a_model_without_deprecated_codes(config, zoo_model, golden_cases) -> None:
+    name = "cfu_hps_74ops"
+    program = stored(compile_model(zoo_model(name), config))
+    for golden in golden_cases(name):
+        (output,) = reference.run(program, [golden.input])
+        assert output.tobytes() == golden.output, golden.name
+
+
 @pytest.mark.parametrize("config", [*isa.CONFIGS, "64"])
 @pytest.mark.parametrize("name", ["hello_world_int8", "micro_speech_quantized"])
 def test_public_models_without_goldens(name: str, config: str, zoo_model) -> None:

@@ -7,6 +7,7 @@ builder.operator("ADD", [x, y], [z], fusedActivationFunction=1)
 model = builder.build(inputs=[x, y], outputs=[z])
 """
 
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from support import requirements
 
-__all__ = ["ACTIVATIONS", "OPERATORS", "PADDINGS", "ModelBuilder"]
+__all__ = ["ACTIVATIONS", "CODE_FIELDS", "OPERATORS", "PADDINGS", "ModelBuilder"]
 
 OPERATORS = {
     "CONV_2D": "Conv2DOptions",
@@ -48,6 +49,7 @@ OPERATORS = {
     "DEQUANTIZE": "DequantizeOptions",
     "QUANTIZE": "QuantizeOptions",
     "CONCATENATION": "ConcatenationOptions",
+    "CUMSUM": "CumsumOptions",
     "TRANSPOSE": "TransposeOptions",
     "BATCH_TO_SPACE_ND": "BatchToSpaceNDOptions",
     "DEPTH_TO_SPACE": "DepthToSpaceOptions",
@@ -69,6 +71,8 @@ OPERATORS = {
 """Operators that can be written, each with the schema's name of its options."""
 PADDINGS = {"SAME": 0, "VALID": 1}
 ACTIVATIONS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3, "TANH": 4}
+CODE_FIELDS = ("both", "builtin_code", "deprecated_builtin_code")
+"""Which fields of the file tell an operator's code; TFLite takes the larger of both."""
 
 _TYPES = {
     np.dtype(np.float32): 0,
@@ -83,6 +87,8 @@ _TYPES = {
 INT4 = 17
 """Type number of int4, which numpy has not."""
 _CUSTOM = "CUSTOM:"
+_PLACEHOLDER = 127
+"""In the deprecated field of greater codes."""
 _VERSION = 3
 _IDENTIFIER = b"TFL3"
 
@@ -100,11 +106,15 @@ class ModelBuilder:
     ----------
     description : str
         Stored in the model.
+    code_fields : str, optional
+        One of `CODE_FIELDS` for all operators. None: each operator has its own, at random, but
+        always the same in the same model.
     """
 
-    def __init__(self, description: str = "test model") -> None:
+    def __init__(self, description: str = "test model", *, code_fields: str | None = None) -> None:
         self._schema = _schema()
         self._description = description
+        self._code_fields = code_fields
         self._buffers = [self._schema.BufferT()]
         self._codes: list[str] = []
         self._tensors: list[Any] = []
@@ -231,7 +241,12 @@ class ModelBuilder:
             code = schema.OperatorCodeT()
             code.builtinCode = getattr(schema.BuiltinOperator, name.partition(":")[0])
             code.customCode = name.removeprefix(_CUSTOM) if name.startswith(_CUSTOM) else None
-            code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+            code.deprecatedBuiltinCode = min(code.builtinCode, _PLACEHOLDER)
+            fields = self._fields(name)
+            if fields == "builtin_code":
+                code.deprecatedBuiltinCode = 0
+            elif fields == "deprecated_builtin_code" and code.builtinCode <= _PLACEHOLDER:
+                code.builtinCode = 0
             model.operatorCodes.append(code)
         subgraph = schema.SubGraphT()
         subgraph.name = b"main"
@@ -246,6 +261,12 @@ class ModelBuilder:
         builder = flatbuffers.Builder(1024)
         builder.Finish(model.Pack(builder), _IDENTIFIER)
         return bytes(builder.Output())
+
+    def _fields(self, name: str) -> str:
+        shapes = [None if tensor.shape is None else list(tensor.shape) for tensor in self._tensors]
+        content = f"{self._description} {self._codes} {shapes} {name}"
+        chosen = CODE_FIELDS[zlib.crc32(content.encode()) % len(CODE_FIELDS)]
+        return self._code_fields or chosen
 
     def _signature(self, key: str, inputs: Mapping[str, int], outputs: Mapping[str, int]) -> Any:
         definition = self._schema.SignatureDefT()

@@ -8,6 +8,7 @@ import enum
 import struct
 from typing import Any, TypeVar
 
+import flatbuffers.number_types
 import numpy as np
 import tflite
 from numpy.typing import NDArray
@@ -37,6 +38,9 @@ _DAMAGED = (
     "the file must be a whole .tflite model, not a truncated or damaged one; "
     "fetch or convert it again"
 )
+
+_BUILTIN_CODE_SLOT = 10
+"""Of ``OperatorCode.builtin_code`` in its vtable."""
 
 E = TypeVar("E", bound=enum.IntEnum)
 
@@ -237,8 +241,7 @@ class _Reader:
         return data
 
     def _operator_name(self, source: Any) -> str:
-        # Codes above 127 are stored in the newer field, with 127 in the older one.
-        code = max(source.DeprecatedBuiltinCode(), source.BuiltinCode())
+        code = _builtin_code(source)
         name = _OPERATOR_NAMES.get(code, f"BUILTIN_{code}")
         if name == MODEL_PREFIX.removesuffix(":"):
             return MODEL_PREFIX + self._text(source.CustomCode())
@@ -257,6 +260,18 @@ class _Reader:
             outputs=self._indices(source.OutputsAsNumpy()),
             options=_options(source, f"operator {index} {codes[code]}", codes[code]),
         )
+
+
+def _builtin_code(source: Any) -> int:
+    """Return the larger of both fields for an operator's code, as TFLite does.
+
+    A file may have either or both. The generated reader's ``BuiltinCode`` is not the newer field:
+    it gives the older one where the newer is below 127.
+    """
+    table = source._tab
+    place = table.Offset(_BUILTIN_CODE_SLOT)
+    newer = table.Get(flatbuffers.number_types.Int32Flags, place + table.Pos) if place else 0
+    return max(source.DeprecatedBuiltinCode(), newer)
 
 
 def _ordered(name: str, inputs: tuple[int, ...]) -> tuple[int, ...]:
