@@ -6,8 +6,10 @@ from kiwicha import custom
 from kiwicha.isa import Config
 
 __all__ = [
+    "CFU_MODEL_HEADER",
     "FOLDER",
     "RUNTIME_FOLDERS",
+    "STRING_HEADER",
     "custom_sources",
     "runtime_headers",
     "runtime_sources",
@@ -15,6 +17,10 @@ __all__ = [
 
 FOLDER = Path(__file__).parent
 RUNTIME_FOLDERS = tuple(FOLDER / name for name in ("runtime", "kernels"))
+CFU_MODEL_HEADER = FOLDER / "host" / "cfu_model.h"
+"""What the kernels include where the CPU has no custom instructions."""
+STRING_HEADER = FOLDER / "platform" / "include" / "string.h"
+"""``<string.h>`` where there is no C library."""
 
 _SIMD_PREFIX = "simd_"
 _FREESTANDING = "memory.c"

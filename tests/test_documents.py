@@ -15,7 +15,7 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 GUIDES = [page for page in PAGES if page.parent.name == "guides"]
 SOURCE = r"[\w.-]+(?:/[\w.-]+)*\.(?:py|c|h|toml)"
 # The board that a guide adds, and the header that is generated.
-MADE = {"boards/versa_ecp5.py", "kiwicha_isa.h"}
+MADE = {"boards/versa_ecp5.py", "freestanding/string.h", "kiwicha_isa.h"}
 # Capitals stand for names to be chosen; `build` and a library's folders are output.
 PLACEHOLDER = r"(?<![A-Za-z])(?:NAME|BOARD|CONFIG|FUNCTION)(?![A-Za-z])|^build/"
 OUTPUT_FOLDERS = {"custom/", "runtime/", "kernels/"}

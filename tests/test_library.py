@@ -4,7 +4,10 @@ import dataclasses
 import hashlib
 import io
 import json
+import re
+import shlex
 import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support import random_models
+from support.requirements import REPOSITORY
 
 from kiwicha import tools
 from kiwicha.compiler import compile_stages
@@ -24,6 +28,9 @@ CASE = random_models.network(5)
 COMPILATION = compile_stages(CASE.model, "baseline")
 PROGRAM = COMPILATION.program
 NAME = "2 odd-name"
+PAGE = REPOSITORY / "docs" / "c-api.md"
+DEMO = REPOSITORY / "src" / "kiwicha" / "data" / "face_detect.tflite"
+WARNINGS = "-Wall -Wextra -Werror"
 
 MAIN = r"""
 #include <stdio.h>
@@ -96,6 +103,40 @@ def test_a_c_project_links_it(tmp_path: Path) -> None:
     expected = reference.run(PROGRAM, inputs)[0].tobytes()
     assert done.stdout == expected
     assert any(expected)
+
+
+def page_commands() -> list[str]:
+    """Give the page's commands that unpack and compile: for any machine, and for RISC-V."""
+    blocks = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    return blocks
+
+
+@pytest.mark.parametrize("config", ["baseline", "simd", "64", "128"])
+def test_it_compiles_as_the_page_says(config: str, tmp_path: Path) -> None:
+    model = DEMO.read_bytes()
+    packed = pack(library("face", compile_stages(model, config), model), "face")
+    (tmp_path / "face.tar.gz").write_bytes(packed)
+    text = page_commands()[config != "baseline"].replace("NAME", "face")
+    text = text.replace(" -std=c11 ", f" -std=c11 {WARNINGS} ")
+    text = text.replace("python -m", f"{shlex.quote(sys.executable)} -m")
+    assert WARNINGS in text
+    done = subprocess.run(
+        ["sh", "-ec", text], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    sources = {path.with_suffix("") for path in tmp_path.rglob("*.c")}
+    assert sources == {path.with_suffix("") for path in tmp_path.rglob("*.o")}
+
+
+@pytest.mark.parametrize("config", ["baseline", "simd", "64", "128"])
+def test_it_holds_every_header_that_it_includes(config: str, tmp_path: Path) -> None:
+    model = DEMO.read_bytes()
+    files = library("face", compile_stages(model, config), model)
+    root = unpack(pack(files, "lib"), tmp_path) / "lib"
+    for path in (*root.rglob("*.c"), *root.rglob("*.h")):
+        for name in re.findall(r'#include "(.*)"', path.read_text()):
+            assert (path.parent / name).is_file() or (root / name).is_file(), (path, name)
 
 
 def test_the_same_bytes_for_the_same_model() -> None:

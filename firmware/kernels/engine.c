@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
+#include "../runtime/platform.h"
 #include "cfu.h"
 #include "check.h"
-#include "platform.h"
 
 enum window { WINDOW_PROGRAM, WINDOW_ARENA };
 enum access { ACCESS_READ, ACCESS_WRITE };

@@ -18,7 +18,13 @@ from kiwicha.compiler.listing import listing, shape_text
 from kiwicha.compiler.reasons import engine_refusals, on_cpu
 from kiwicha.detection_files import detection_files, detection_metadata, detection_text
 from kiwicha.firmware.header import HEADER_NAME, header
-from kiwicha.firmware.sources import FOLDER, runtime_headers, runtime_sources
+from kiwicha.firmware.sources import (
+    CFU_MODEL_HEADER,
+    FOLDER,
+    STRING_HEADER,
+    runtime_headers,
+    runtime_sources,
+)
 from kiwicha.program import IoTensor, Program
 
 __all__ = ["METADATA_NAME", "library", "metadata", "model_files", "pack"]
@@ -68,7 +74,8 @@ def library(name: str, compilation: Compilation, source: bytes) -> dict[str, byt
         Contents by path: ``metadata.json``, the Program, its listing, ``model/NAME.[ch]``, of a
         detector also ``model/NAME_detection.[ch]``, and in ``runtime/`` and ``kernels/`` the C
         sources that execute it, with ``kiwicha_isa.h``; those of custom operators are
-        ``kernels/custom_FUNCTION.c``.
+        ``kernels/custom_FUNCTION.c``. ``host/cfu_model.h`` and ``freestanding/string.h`` are
+        headers for machines without a CFU and without a C library.
     """
     program = compilation.program
     files = {
@@ -79,9 +86,10 @@ def library(name: str, compilation: Compilation, source: bytes) -> dict[str, byt
     files |= {f"model/{path}": raw for path, raw in model_files(name, program).items()}
     files |= {
         path.relative_to(FOLDER).as_posix(): path.read_bytes()
-        for path in (*runtime_sources(program.config), *runtime_headers())
+        for path in (*runtime_sources(program.config), *runtime_headers(), CFU_MODEL_HEADER)
         if path.is_relative_to(FOLDER)
     }
+    files[f"freestanding/{STRING_HEADER.name}"] = STRING_HEADER.read_bytes()
     files |= _custom_files()
     if compilation.detection is not None:
         more = detection_files(name, _symbol(name), compilation.detection)
