@@ -4,7 +4,7 @@ from pathlib import Path
 
 import nox
 
-PYTHON_FOLDERS = ("src", "gateware", "firmware", "sim", "boards", "tests", "noxfile.py")
+PYTHON_FOLDERS = ("src", "gateware", "firmware", "sim", "boards", "tests", "tools", "noxfile.py")
 CONSTRAINTS = ("-c", "constraints.txt")
 
 nox.options.sessions = ["lint", "types", "test"]
@@ -53,6 +53,6 @@ def sweep(session: nox.Session) -> None:
 
 @nox.session
 def costs(session: nox.Session) -> None:
-    """Measure what steps of the CPU cost; prints the table of `kiwicha.compiler.cpu_costs`."""
+    """Measure what steps of the CPU cost; prints the table of `kiwicha.compiler.cpu.costs`."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("python", "-m", "support.cpu_costs", env={"PYTHONPATH": "tests"})

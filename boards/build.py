@@ -12,8 +12,8 @@ from kiwicha.boards.stopwatch import seconds_of
 from kiwicha.boards.synthesis import NETLIST, read_cells, script, synthesise
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP, system_files
 from kiwicha.boards.utilization import utilization
+from kiwicha.contract.cfu import Config
 from kiwicha.errors import BoardError
-from kiwicha.isa import Config
 
 __all__ = ["build_board", "build_files", "fingerprint", "require_tools"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from kiwicha.boards.family import Family
-from kiwicha.isa import Config
-from kiwicha.isa_engine import PACKED_MACS
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.engine import PACKED_MACS
 
 __all__ = ["BRAM_KBIT", "CAPACITY", "COUNTED", "SYSTEM", "family_of", "refusal"]
 

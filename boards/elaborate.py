@@ -16,11 +16,11 @@ from litex.soc.integration import export
 from kiwicha.boards.board import NAMES, Board, Parts, load
 from kiwicha.boards.synthesis import VENDORS
 from kiwicha.boards.system import CONSTRAINTS, LITEX_HEADERS, REFUSAL, TOP, VIVADO_SCRIPT
+from kiwicha.contract.cfu import ALL_CONFIGS, DRAM_BYTES, Config
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
-from kiwicha.isa import ALL_CONFIGS, DRAM_BYTES, Config
-from kiwicha.sim.elaborate import SOC_HEADER, stripped
-from kiwicha.sim.soc import Soc, soc_header
+from kiwicha.sim.soc.elaborate import SOC_HEADER, stripped
+from kiwicha.sim.soc.soc import Soc, soc_header
 
 __all__ = ["elaborate"]
 

@@ -1,4 +1,4 @@
-"""The host's end of the serial line to a board: `kiwicha.isa_serial` is the contract."""
+"""The host's end of the serial line to a board: `kiwicha.contract.serial` is the contract."""
 
 import struct
 import time
@@ -8,8 +8,7 @@ from typing import Protocol
 
 import serial
 
-from kiwicha.errors import BoardError
-from kiwicha.isa_serial import (
+from kiwicha.contract.serial import (
     SERIAL_DATA_BYTES,
     SERIAL_MAGIC,
     SERIAL_VERSION,
@@ -17,6 +16,7 @@ from kiwicha.isa_serial import (
     SerialOp,
     SerialStatus,
 )
+from kiwicha.errors import BoardError
 
 __all__ = ["Link", "Port", "RefusedError", "decode_frame", "encode_frame", "open_port"]
 

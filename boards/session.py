@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from kiwicha import isa
 from kiwicha.boards.serial_link import Link
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.serial import NO_JOB, SerialHello
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image
-from kiwicha.isa import Status
-from kiwicha.isa_serial import NO_JOB, SerialHello
-from kiwicha.program import Program
-from kiwicha.sim.job import JobResult, failure, job_memory, job_result
+from kiwicha.program.image import Program
+from kiwicha.sim.soc.job import JobResult, failure, job_memory, job_result
 
 __all__ = ["run_on_board"]
 

@@ -10,7 +10,7 @@ from kiwicha.boards import yowasp
 from kiwicha.boards.family import Family
 from kiwicha.boards.stopwatch import timed
 from kiwicha.boards.utilization import OTHER, cells_by_module, module_names, utilization
-from kiwicha.gateware.engine.multiply_accumulate import Vendor
+from kiwicha.gateware.engine.array.mac_cell import Vendor
 
 __all__ = [
     "CELLS",

@@ -11,12 +11,12 @@ from kiwicha import cache, tools
 from kiwicha.boards.board import Board
 from kiwicha.boards.capacity import refusal
 from kiwicha.boards.family import Family
+from kiwicha.contract.cfu import ENGINE_MACS, Config
 from kiwicha.errors import BoardError
 from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.firmware.build import SOC_HEADER_NAME
 from kiwicha.firmware.compile import Image
-from kiwicha.isa import ENGINE_MACS, Config
-from kiwicha.sim.sources import GENERATORS, hardware_sources
+from kiwicha.sim.soc.sources import GENERATORS, hardware_sources
 
 __all__ = [
     "CONSTRAINTS",

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from kiwicha import isa
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.build import SOC_HEADER_NAME
 from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, Library, compile_image
 from kiwicha.firmware.header import HEADER_NAME, header
-from kiwicha.isa import Config
-from kiwicha.isa_serial import LOADER_BYTES
 
 __all__ = ["build_boot_image"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kiwicha import isa
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import Config
 from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, compile_image
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import custom_sources
-from kiwicha.isa import Config
 
 __all__ = ["SOC_HEADER_NAME", "Image", "build_firmware"]
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kiwicha import cache, isa, tools
+from kiwicha import cache, tools
+from kiwicha.contract import cfu as isa
 from kiwicha.errors import CapacityError
 from kiwicha.firmware.elf import Elf, read_elf
 

@@ -1,4 +1,4 @@
-"""The C view of `kiwicha.isa`: enumerations, constants and structures of one configuration."""
+"""The C view of `kiwicha.contract`: enumerations, constants and structures of a configuration."""
 
 import argparse
 import enum
@@ -6,9 +6,13 @@ import re
 import sys
 from collections.abc import Iterator
 
-from kiwicha import custom, isa, isa_engine, isa_program, isa_serial
-from kiwicha.isa import ALL_CONFIGS, Config
-from kiwicha.layout import FieldType, Ref, Struct
+from kiwicha import custom
+from kiwicha.contract import cfu as isa
+from kiwicha.contract import engine as isa_engine
+from kiwicha.contract import program as isa_program
+from kiwicha.contract import serial as isa_serial
+from kiwicha.contract.cfu import ALL_CONFIGS, Config
+from kiwicha.contract.layout import FieldType, Ref, Struct
 
 __all__ = ["HEADER_NAME", "header", "snake_case"]
 
@@ -114,7 +118,7 @@ def header(config: Config) -> str:
     Returns
     -------
     str
-        C11; equal for equal `kiwicha.isa` and configuration.
+        C11; equal for equal `kiwicha.contract.cfu` and configuration.
     """
     lines = [
         "/* Generated from kiwicha/isa.py and its parts; changes belong there. */",

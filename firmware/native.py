@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwicha import cache, tools
+from kiwicha.contract.cfu import Config, Status
 from kiwicha.errors import ToolError
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import (
@@ -15,7 +16,6 @@ from kiwicha.firmware.sources import (
     runtime_headers,
     runtime_sources,
 )
-from kiwicha.isa import Config, Status
 
 __all__ = ["NativeResult", "build_native", "run_native"]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kiwicha import custom
-from kiwicha.isa import Config
+from kiwicha.contract.cfu import Config
 
 __all__ = [
     "CFU_MODEL_HEADER",

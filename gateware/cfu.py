@@ -7,15 +7,15 @@ from amaranth.back import verilog as backend
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.data_unit import DataUnit
-from kiwicha.gateware.decode import DECODED, Decoder
+from kiwicha.contract.cfu import ISA_VERSION, RESULT_FIFO_DEPTH, UNKNOWN_RESPONSE, Config
+from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.engine import Engine
-from kiwicha.gateware.engine.memory_port import MEMORY_PORT
-from kiwicha.gateware.engine.multiply_accumulate import Vendor
-from kiwicha.gateware.engine_link import EngineLink
-from kiwicha.gateware.mac import Mac
-from kiwicha.gateware.requantize_unit import RequantizeUnit
-from kiwicha.isa import ISA_VERSION, RESULT_FIFO_DEPTH, UNKNOWN_RESPONSE, Config
+from kiwicha.gateware.engine.memory.memory_port import MEMORY_PORT
+from kiwicha.gateware.instructions.data_unit import DataUnit
+from kiwicha.gateware.instructions.decode import DECODED, Decoder
+from kiwicha.gateware.instructions.engine_link import EngineLink
+from kiwicha.gateware.instructions.mac import Mac
+from kiwicha.gateware.instructions.requantize_unit import RequantizeUnit
 
 __all__ = ["CFU_COMMAND", "CFU_RESPONSE", "Cfu", "verilog"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from amaranth.hdl import Fragment, Signal
 
+from kiwicha.contract.cfu import Config
 from kiwicha.gateware.cfu import Cfu
-from kiwicha.isa import Config
 
 __all__ = ["REGISTER", "states"]
 

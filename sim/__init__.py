@@ -1,1 +1,1 @@
-"""Reference executor, LiteX SoC, Verilator harness and cocotb benches."""
+"""Simulation: reference executor, system on chip, Verilator, profiles."""

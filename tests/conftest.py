@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support import requirements
-from support.command_line import Command
+
+from tests.support import requirements
+from tests.support.command_line import Command
 
 GoldenFinder = Callable[[str], "list[Golden]"]
 

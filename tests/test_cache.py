@@ -4,10 +4,10 @@ import multiprocessing
 from pathlib import Path
 
 import pytest
-from support.cache_builder import build_slowly
 
 from kiwicha import cache
 from kiwicha.errors import UsageError
+from tests.support.cache_builder import build_slowly
 
 
 @pytest.fixture(autouse=True)

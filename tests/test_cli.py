@@ -5,10 +5,10 @@ import sys
 from typing import Never
 
 import pytest
-from support.command_line import Command
 
 from kiwicha import cli, doctor, errors
 from kiwicha.commands import execution
+from tests.support.command_line import Command
 
 HEAVY = ("amaranth", "litex", "migen", "numpy", "PIL", "tflite")
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import tflite
 from PIL import Image
-from support.requirements import REPOSITORY
 from tflite_micro import runtime
+
+from tests.support.requirements import REPOSITORY
 
 DATA = resources.files("kiwicha.data")
 OPTIONS: dict[int, tuple[Any, tuple[str, ...]]] = {

@@ -5,10 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import requirements
-from support.requirements import REPOSITORY
 
-FOLDERS = ("src", "gateware", "firmware", "sim", "boards", "tests", "noxfile.py")
+from tests.support import requirements
+from tests.support.requirements import REPOSITORY
+
+FOLDERS = ("src", "gateware", "firmware", "sim", "boards", "tests", "tools", "noxfile.py")
 
 
 def check(*command: str) -> None:

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import random_models
-from support.requirements import REPOSITORY
 
 from kiwicha import tools
 from kiwicha.compiler import compile_stages
 from kiwicha.library import library, metadata, model_files, pack
-from kiwicha.program import Program
-from kiwicha.sim import reference
+from kiwicha.program.image import Program
+from kiwicha.sim.reference import executor as reference
+from tests.support import random_models
+from tests.support.requirements import REPOSITORY
 
 CASE = random_models.network(5)
 COMPILATION = compile_stages(CASE.model, "baseline")

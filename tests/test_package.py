@@ -5,7 +5,8 @@ import tomllib
 from fnmatch import fnmatch
 
 from packaging.requirements import Requirement
-from support.requirements import REPOSITORY
+
+from tests.support.requirements import REPOSITORY
 
 PYPROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]

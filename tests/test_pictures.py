@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import DType
 from kiwicha.errors import UsageError
-from kiwicha.isa_program import DType
-from kiwicha.layout import Ref
 from kiwicha.pictures import tensor_bytes
-from kiwicha.program import IoTensor
+from kiwicha.program.image import IoTensor
 
 
 def tensor(*shape: int, dtype: DType = DType.INT8) -> IoTensor:

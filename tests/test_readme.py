@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.requirements import REPOSITORY
 
-from kiwicha import documents, result_tables
 from kiwicha.errors import UsageError
-from kiwicha.sweep_documents import sweep_section
+from tests.support.requirements import REPOSITORY
+from tools.documents import __main__ as documents
+from tools.documents import result_tables
+from tools.documents.sweep_section import sweep_section
 
 AREA = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
 
@@ -39,7 +40,7 @@ def project(folder: Path, readme: str) -> Path:
 
 
 def test_generated_documents_are_fresh() -> None:
-    assert documents.update(REPOSITORY, is_check=True) == [], "run python -m kiwicha.documents"
+    assert documents.update(REPOSITORY, is_check=True) == [], "run python -m tools.documents"
 
 
 def test_the_overview_has_a_row_for_each_model_above_the_commands() -> None:

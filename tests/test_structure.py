@@ -7,7 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from support.requirements import REPOSITORY
+
+from tests.support.requirements import REPOSITORY
 
 PYPROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
@@ -17,14 +18,10 @@ HARDWARE_LIBRARIES = {"amaranth", "amaranth_boards", "litedram", "litex", "migen
 # isa <- {compiler, gateware} <- sim <- boards <- cli: nobody imports what stands to the right.
 CONTRACT = ["compiler", "gateware", "firmware", "sim", "boards", "cli", "commands"]
 FORBIDDEN = {
-    "kiwicha.floats": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
-    "kiwicha.isa_program": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
-    "kiwicha.isa": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
-    "kiwicha.layout": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
-    "kiwicha.activations": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
-    "kiwicha.numerics": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
-    "kiwicha.packing": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
-    "kiwicha.program": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES,
+    **{
+        f"kiwicha.{ground}": {f"kiwicha.{name}" for name in CONTRACT} | HARDWARE_LIBRARIES
+        for ground in ("contract", "numerics", "program")
+    },
     "kiwicha.compiler": {f"kiwicha.{name}" for name in CONTRACT[1:]} | HARDWARE_LIBRARIES,
     "kiwicha.gateware": {"kiwicha.compiler", *(f"kiwicha.{name}" for name in CONTRACT[2:])},
     "kiwicha.firmware": {"kiwicha.compiler", *(f"kiwicha.{name}" for name in CONTRACT[3:])},
@@ -92,8 +89,11 @@ def test_the_arrows_name_packages_that_exist() -> None:
     ("module", "unwanted"),
     [
         ("kiwicha.compiler", ["amaranth", "litex", "migen", "kiwicha.gateware", "kiwicha.sim"]),
-        ("kiwicha.sim.reference", ["amaranth", "litex", "migen", "kiwicha.gateware"]),
-        ("kiwicha.isa", ["amaranth", "kiwicha.compiler", "kiwicha.gateware", "kiwicha.sim"]),
+        ("kiwicha.sim.reference.executor", ["amaranth", "litex", "migen", "kiwicha.gateware"]),
+        (
+            "kiwicha.contract.cfu",
+            ["amaranth", "kiwicha.compiler", "kiwicha.gateware", "kiwicha.sim"],
+        ),
     ],
 )
 def test_importing_does_not_load(module: str, unwanted: list[str]) -> None:
@@ -130,10 +130,14 @@ def test_package_roots_are_mapped_once() -> None:
 
 
 def test_tests_mirror_the_folders() -> None:
-    """A folder of tests is named after what it tests; none is a package but the helpers."""
+    """A folder of tests has the path of what it tests."""
     tests = REPOSITORY / "tests"
-    folders = {path.name for path in tests.iterdir() if path.is_dir() and path.name[0] not in "._"}
-    mirrored = {name.rsplit(".", 1)[-1] for name in SETUPTOOLS["packages"]}
-    assert folders - mirrored <= {"support"}
-    packages = {path.parent.name for path in tests.rglob("__init__.py")}
-    assert packages == {"support"}
+    folders = {
+        path.relative_to(tests).as_posix()
+        for path in tests.rglob("*")
+        if path.is_dir() and list(path.glob("test_*.py"))
+    } - {"."}
+    mirrored = {
+        name.removeprefix("kiwicha.").replace(".", "/") for name in SETUPTOOLS["packages"]
+    } | {"tools"}
+    assert folders <= mirrored

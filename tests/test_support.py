@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tflite
-from support import oracle, random_models, requirements
-from support.tflite_builder import INT4, ModelBuilder
+
+from tests.support import oracle, random_models, requirements
+from tests.support.tflite_builder import INT4, ModelBuilder
 
 
 def softmax(depth: int) -> oracle.Case:

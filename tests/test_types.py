@@ -6,8 +6,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from support import requirements
-from support.requirements import REPOSITORY
+from tests.support import requirements
+from tests.support.requirements import REPOSITORY
 
 
 def test_types(tmp_path: Path) -> None:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from support.requirements import module
-from support.two_heads import two_heads
 
 from kiwicha import vela
+from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
 from kiwicha.errors import ToolError
-from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
+from tests.support.requirements import module
+from tests.support.two_heads import two_heads
 
 
 def test_accelerators_have_as_many_multipliers() -> None:

@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kiwicha import isa
 from kiwicha.boards.serial_link import Link, RefusedError
-from kiwicha.errors import BoardError
-from kiwicha.isa import Config
-from kiwicha.isa_serial import (
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.serial import (
     SERIAL_INSTRUCTIONS,
     SerialHello,
     SerialInstruction,
     SerialOp,
     SerialStatus,
 )
-from kiwicha.sim.cfu_model import CfuModel
-from kiwicha.sim.cfu_orders import Instruction
-from kiwicha.sim.cfu_vectors import CYCLES, Vector
-from kiwicha.sim.wave_views import function_names
+from kiwicha.errors import BoardError
+from kiwicha.sim.profile.wave_views import function_names
+from kiwicha.sim.reference.cfu_model import CfuModel
+from kiwicha.sim.reference.cfu_orders import Instruction
+from kiwicha.sim.reference.cfu_vectors import CYCLES, Vector
 
 __all__ = ["Difference", "Fault", "Outcome", "check_design", "replay"]
 

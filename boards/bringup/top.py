@@ -10,9 +10,9 @@ from kiwicha.boards.board import Board
 from kiwicha.boards.bringup.board import BringUpBoard, load_pins
 from kiwicha.boards.family import Family
 from kiwicha.boards.system import CONSTRAINTS, TOP, VIVADO_SCRIPT
+from kiwicha.contract.cfu import Config
 from kiwicha.errors import BoardError
 from kiwicha.gateware.bringup.bring_up import BringUp, check_parameters
-from kiwicha.isa import Config
 
 __all__ = ["SOURCE", "bring_up_files"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from kiwicha.errors import KiwichaError
-from kiwicha.interpreter import TARGETS, Interpreter
+from kiwicha.interpreter.interpreter import TARGETS, Interpreter
 
 LEAST_SCORE = 0.5
 

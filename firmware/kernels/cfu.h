@@ -1,6 +1,6 @@
 /**
- * The custom instructions of the CFU's instruction tier, one function each; `kiwicha.isa` defines
- * what they do.
+ * The custom instructions of the CFU's instruction tier, one function each; `kiwicha.contract.cfu`
+ * defines what they do.
  *
  * Lane, pixel and byte numbers become part of the instruction, so they must be constants after
  * inlining. On RISC-V a function is one instruction; elsewhere it calls a model in C.

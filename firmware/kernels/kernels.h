@@ -9,8 +9,8 @@
  * KIWICHA_STATUS_OK, or KIWICHA_STATUS_BAD_ARGUMENT if a pointer is null.
  *
  * @param memory where tensors and constants are
- * @param params the structure that `KERNEL_PARAMS` of `kiwicha.isa` lists for the kernel, 4-byte
- *     aligned; dtypes, layouts and ranges stand with its fields
+ * @param params the structure that `KERNEL_PARAMS` of `kiwicha.contract.cfu` lists for the kernel,
+ * 4-byte aligned; dtypes, layouts and ranges stand with its fields
  *
  * Tensors are int8 NHWC, row-major. Outputs must not overlap inputs, but for element-wise kernels
  * without broadcast.

@@ -1,6 +1,6 @@
 /**
  * Integer arithmetic of quantized operators, as in TensorFlow Lite: two roundings, first in the
- * high multiply, then in the shift. `kiwicha.numerics` defines the same in numpy.
+ * high multiply, then in the shift. `kiwicha.numerics.requantization` defines the same in numpy.
  */
 #ifndef KIWICHA_REQUANTIZE_H
 #define KIWICHA_REQUANTIZE_H

@@ -3,9 +3,9 @@
  * same layer; `kernels.h` tells what their check and run functions return.
  *
  * All of them: input, weights, output and scratch start at multiples of 4. Convolutions take
- * weights in the order of `kiwicha.packing`, and bias, multiplier and shift padded with zeros to
- * `ceil(output_channels / 4) * 4` entries. One CFU has one state: a kernel runs to its end before
- * the next one starts.
+ * weights in the order of `kiwicha.program.kernel_weights`, and bias, multiplier and shift padded
+ * with zeros to `ceil(output_channels / 4) * 4` entries. One CFU has one state: a kernel runs to
+ * its end before the next one starts.
  */
 #ifndef KIWICHA_SIMD_KERNELS_H
 #define KIWICHA_SIMD_KERNELS_H

@@ -4,12 +4,12 @@ from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.serial import SERIAL_INSTRUCTIONS, SerialHello, SerialOp, SerialStatus
 from kiwicha.gateware.bringup.burst import Burst
 from kiwicha.gateware.bringup.frame_decoder import FrameDecoder
 from kiwicha.gateware.bringup.frame_encoder import FrameEncoder
 from kiwicha.gateware.bringup.request_reader import RequestReader
 from kiwicha.gateware.cfu import CFU_COMMAND, CFU_RESPONSE
-from kiwicha.isa_serial import SERIAL_INSTRUCTIONS, SerialHello, SerialOp, SerialStatus
 
 __all__ = ["LAMPS", "Bridge"]
 
@@ -20,7 +20,7 @@ _BODY_START_BYTES = 2
 
 
 class Bridge(wiring.Component):
-    """Answer the operations of the bring-up design, as `kiwicha.isa_serial` defines them.
+    """Answer the operations of the bring-up design, as `kiwicha.contract.serial` defines them.
 
     A frame that is damaged has no answer. A request that comes before the last one's answer is out
     has none either. A custom function unit that does not respond is reported, and no instruction

@@ -5,13 +5,13 @@ from amaranth.back import verilog as backend
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.serial import NO_JOB, SERIAL_BAUD, SERIAL_MAGIC, SERIAL_VERSION, SerialHello
 from kiwicha.gateware.bringup.bit_time import bit_cycles
 from kiwicha.gateware.bringup.bridge import LAMPS, Bridge
 from kiwicha.gateware.bringup.uart_receiver import UartReceiver
 from kiwicha.gateware.bringup.uart_transmitter import UartTransmitter
 from kiwicha.gateware.cfu import Cfu
-from kiwicha.isa import Config
-from kiwicha.isa_serial import NO_JOB, SERIAL_BAUD, SERIAL_MAGIC, SERIAL_VERSION, SerialHello
 
 __all__ = ["BringUp", "bring_up_hello", "bring_up_verilog", "check_parameters"]
 

@@ -11,7 +11,7 @@ _LONGEST_BLOCK = 254
 
 
 class FrameDecoder(wiring.Component):
-    """Decode frames of the serial line (`kiwicha.isa_serial`), and check their CRC-32.
+    """Decode frames of the serial line (`kiwicha.contract.serial`), and check their CRC-32.
 
     The bytes of a frame come out as they arrive, the CRC's four included: whether they count is
     known at its end. Whatever came before, the frame after a zero byte is decoded.

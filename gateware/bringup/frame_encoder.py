@@ -15,7 +15,7 @@ BODY_BYTE = data.StructLayout({"byte": 8, "is_last": 1})
 
 
 class FrameEncoder(wiring.Component):
-    """Keep a body, and send it as a frame of the serial line (`kiwicha.isa_serial`).
+    """Keep a body, and send it as a frame of the serial line (`kiwicha.contract.serial`).
 
     A block's length stands before it: the body is kept, and searched for its zeros. It can be
     sent again until another comes.

@@ -6,11 +6,11 @@ from amaranth import Module, ResetInserter
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.engine.command_unit import ENGINE_COMMAND
-from kiwicha.gateware.engine.control import Control
-from kiwicha.gateware.engine.core import Core
-from kiwicha.gateware.engine.memory_port import MEMORY_PORT
-from kiwicha.gateware.engine.multiply_accumulate import Vendor
+from kiwicha.gateware.engine.array.mac_cell import Vendor
+from kiwicha.gateware.engine.control.command_unit import ENGINE_COMMAND
+from kiwicha.gateware.engine.control.controller import Control
+from kiwicha.gateware.engine.datapath import Core
+from kiwicha.gateware.engine.memory.memory_port import MEMORY_PORT
 
 __all__ = ["Engine", "connect_core"]
 

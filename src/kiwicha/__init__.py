@@ -4,7 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kiwicha.interpreter import Interpreter
+    from kiwicha.interpreter.interpreter import Interpreter
 
 __all__ = ["Interpreter"]
 
@@ -12,5 +12,5 @@ __all__ = ["Interpreter"]
 def __getattr__(name: str) -> Any:
     # Only who asks for it pays for importing the compiler and the simulation.
     if name == "Interpreter":
-        return importlib.import_module("kiwicha.interpreter").Interpreter
+        return importlib.import_module("kiwicha.interpreter.interpreter").Interpreter
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,10 +13,9 @@ from typing import Any
 
 from kiwicha import custom
 from kiwicha.compiler import Compilation
-from kiwicha.compiler.cycles import predict_program
-from kiwicha.compiler.listing import listing, shape_text
+from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.compiler.reasons import engine_refusals, on_cpu
-from kiwicha.detection_files import detection_files, detection_metadata, detection_text
+from kiwicha.detection.files import detection_files, detection_metadata, detection_text
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import (
     CFU_MODEL_HEADER,
@@ -25,7 +24,8 @@ from kiwicha.firmware.sources import (
     runtime_headers,
     runtime_sources,
 )
-from kiwicha.program import IoTensor, Program
+from kiwicha.program.image import IoTensor, Program
+from kiwicha.program.listing import listing, shape_text
 
 __all__ = ["METADATA_NAME", "library", "metadata", "model_files", "pack"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from PIL import Image, ImageOps
 
+from kiwicha.contract.program import DType
 from kiwicha.errors import UsageError
-from kiwicha.isa_program import DType
-from kiwicha.program import IoTensor
+from kiwicha.program.image import IoTensor
 
 __all__ = ["PICTURE_SUFFIXES", "describe", "picture_bytes", "tensor_bytes"]
 

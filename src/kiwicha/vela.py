@@ -8,8 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from kiwicha import tools
+from kiwicha.contract.cfu import Config
 from kiwicha.errors import ToolError
-from kiwicha.isa import Config
 
 __all__ = ["MEMORY_MODE", "Estimate", "accelerator", "estimate"]
 

@@ -12,19 +12,19 @@ from amaranth.lib import data
 from kiwicha.boards.bringup import replay as replays
 from kiwicha.boards.bringup.replay import Difference, Fault, check_design, replay
 from kiwicha.boards.serial_link import Link
+from kiwicha.contract.cfu import CONFIGS, AccumulatorOp, DataOp, Group, RequantizeOp, function_id
+from kiwicha.contract.serial import SerialOp
 from kiwicha.errors import BoardError
 from kiwicha.gateware import cfu as cfus
 from kiwicha.gateware.bringup import bring_up
 from kiwicha.gateware.bringup.bit_time import BAUD_TOLERANCE, MIN_CYCLES_PER_BIT
-from kiwicha.isa import CONFIGS, AccumulatorOp, DataOp, Group, RequantizeOp, function_id
-from kiwicha.isa_serial import SerialOp
-from kiwicha.sim.bring_up_simulator import (
+from kiwicha.sim.reference.cfu_orders import SET_UP
+from kiwicha.sim.reference.cfu_vectors import Vector, vectors
+from kiwicha.sim.verilator.bring_up_simulator import (
     SimulatedBoard,
     build_bring_up_simulator,
     compile_bring_up,
 )
-from kiwicha.sim.cfu_orders import SET_UP
-from kiwicha.sim.cfu_vectors import Vector, vectors
 
 pytestmark = pytest.mark.verilator
 

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.requirements import REPOSITORY
 
 from kiwicha.boards.board import load
 from kiwicha.boards.bringup.board import NAMES, load_pins
 from kiwicha.boards.bringup.top import SOURCE, bring_up_files
 from kiwicha.boards.build import build_files, fingerprint
 from kiwicha.boards.xilinx import with_scripts
+from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
+from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import BoardError, UsageError
-from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
-from kiwicha.isa_serial import SERIAL_BAUD
+from tests.support.requirements import REPOSITORY
 
 SIMD = CONFIGS["simd"]
 RESULTS = sorted((REPOSITORY / "docs" / "results" / "bringup").glob("*.json"))

@@ -17,8 +17,8 @@ from kiwicha.boards.place_and_route import (
     read_timing,
 )
 from kiwicha.boards.synthesis import NETLIST, synthesise
+from kiwicha.contract.cfu import CONFIGS
 from kiwicha.errors import BoardError
-from kiwicha.isa import CONFIGS
 
 # A multiplier, a carry chain and registers, on pins.
 DESIGN = b"""

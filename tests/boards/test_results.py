@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.requirements import REPOSITORY
 
-from kiwicha.board_documents import build_command
 from kiwicha.boards.board import load
 from kiwicha.boards.build import fingerprint
 from kiwicha.boards.capacity import SYSTEM
 from kiwicha.boards.family import Family
 from kiwicha.boards.synthesis import VENDORS, core_fingerprint
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, generated
+from kiwicha.contract.cfu import ALL_CONFIGS
 from kiwicha.gateware.cfu import verilog
-from kiwicha.isa import ALL_CONFIGS
+from tests.support.requirements import REPOSITORY
+from tools.documents.board_pages import build_command
 
 FOLDER = REPOSITORY / "docs" / "results"
 RESULTS = sorted((FOLDER / "boards").glob("*.json"))

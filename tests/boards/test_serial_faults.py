@@ -5,16 +5,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.copies import copy_program
-from support.scripted_board import Fault, ScriptedBoard, connected
 
-from kiwicha import isa
 from kiwicha.boards.serial_link import Link
 from kiwicha.boards.session import run_on_board
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.serial import SERIAL_DATA_BYTES, SerialOp
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image
-from kiwicha.isa import CONFIGS
-from kiwicha.isa_serial import SERIAL_DATA_BYTES, SerialOp
+from tests.support.copies import copy_program
+from tests.support.scripted_board import Fault, ScriptedBoard, connected
 
 ADDRESS = isa.IMAGE_ADDRESS
 DATA = random.Random(1).randbytes(5000)

@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from kiwicha.boards.serial_link import decode_frame, encode_frame
-from kiwicha.isa_serial import SERIAL_FRAME_BYTES
+from kiwicha.contract.serial import SERIAL_FRAME_BYTES
 
 
 def bodies() -> list[bytes]:

@@ -8,18 +8,18 @@ import tty
 from pathlib import Path
 
 import pytest
-from support.copies import copy_program
-from support.simulated_board import USABLE_BYTES, board_header, simulated_board
 
-from kiwicha import isa
 from kiwicha.boards.serial_link import Link, open_port
 from kiwicha.boards.session import run_on_board
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.serial import NO_JOB, SERIAL_BAUD, SerialOp
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image, build_firmware
-from kiwicha.isa import CONFIGS
-from kiwicha.isa_serial import NO_JOB, SERIAL_BAUD, SerialOp
-from kiwicha.program import Program
-from kiwicha.sim.verilate import Simulator, build_simulator
+from kiwicha.program.image import Program
+from kiwicha.sim.verilator.verilate import Simulator, build_simulator
+from tests.support.copies import copy_program
+from tests.support.simulated_board import USABLE_BYTES, board_header, simulated_board
 
 pytestmark = pytest.mark.verilator
 

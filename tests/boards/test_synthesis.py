@@ -4,8 +4,8 @@ import pytest
 
 from kiwicha.boards.family import Family
 from kiwicha.boards.synthesis import core_resources
+from kiwicha.contract.cfu import CONFIGS
 from kiwicha.gateware.cfu import verilog
-from kiwicha.isa import CONFIGS
 
 pytestmark = pytest.mark.synth
 

@@ -10,8 +10,8 @@ import pytest
 from kiwicha.boards.board import NAMES, load
 from kiwicha.boards.system import check_board, system_files
 from kiwicha.boards.xilinx import with_scripts
+from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS, ONCHIP_BYTES
 from kiwicha.errors import BoardError, UsageError
-from kiwicha.isa import CONFIGS, ENGINE_CONFIGS, ONCHIP_BYTES
 
 SIMD = CONFIGS["simd"]
 

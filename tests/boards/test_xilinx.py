@@ -8,8 +8,8 @@ from kiwicha.boards import build as builds
 from kiwicha.boards.board import load
 from kiwicha.boards.build import build_files
 from kiwicha.boards.xilinx import make_bitstream, read_timing
+from kiwicha.contract.cfu import CONFIGS
 from kiwicha.errors import ToolError
-from kiwicha.isa import CONFIGS
 
 REPORT = """
 ------------------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from support.tflite_builder import ModelBuilder
 
 from kiwicha.commands import console, execution
+from tests.support.tflite_builder import ModelBuilder
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,12 @@ import json
 from importlib.metadata import version
 
 import pytest
-from support.command_line import Command
 
 from kiwicha.boards.family import Family
 from kiwicha.boards.synthesis import VENDORS, core_fingerprint
+from kiwicha.contract.cfu import CONFIGS
 from kiwicha.gateware.cfu import verilog
-from kiwicha.isa import CONFIGS
+from tests.support.command_line import Command
 
 
 def test_area_needs_a_cfu(kiwicha: Command) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import Command
 
 from kiwicha.commands.bench import DEFAULT_MODELS
+from tests.support.command_line import Command
 
 
 def test_wrong_hardware_exits_1(kiwicha: Command, hardware: Any, tiny: Path) -> None:

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import Command
 
 from kiwicha.boards import build as builds
 from kiwicha.boards import serial_link
 from kiwicha.boards.bringup import replay as replays
 from kiwicha.boards.place_and_route import Timing
 from kiwicha.boards.report import BuildReport
+from kiwicha.contract.cfu import CONFIGS
 from kiwicha.errors import BoardError
-from kiwicha.isa import CONFIGS
-from kiwicha.sim.cfu_model import CfuModel
-from kiwicha.sim.cfu_orders import Instruction
+from kiwicha.sim.reference.cfu_model import CfuModel
+from kiwicha.sim.reference.cfu_orders import Instruction
+from tests.support.command_line import Command
 
 Execute = Callable[[object, list[Instruction]], tuple[int, ...]]
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import Command
 
 from kiwicha.boards import build, xilinx
 from kiwicha.boards.board import Board
 from kiwicha.boards.place_and_route import Step, Timing
 from kiwicha.boards.report import BuildReport
-from kiwicha.isa import Config
+from kiwicha.contract.cfu import Config
+from tests.support.command_line import Command
 
 
 def test_boards_and_configs_are_checked_before_work_starts(kiwicha: Command) -> None:

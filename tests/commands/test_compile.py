@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import random_models
-from support.command_line import Command
-from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import STAGES
-from kiwicha.compiler.cpu_costs import cpu_cycles
-from kiwicha.isa_program import Kernel
-from kiwicha.program import Program
+from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.contract.program import Kernel
+from kiwicha.program.image import Program
+from tests.support import random_models
+from tests.support.command_line import Command
+from tests.support.tflite_builder import ModelBuilder
 
 
 def test_compile_writes_program_and_listing(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from support.command_line import Command
 
 from kiwicha import doctor
+from tests.support.command_line import Command
 
 
 def test_doctor_exits_1_without_a_required_tool(

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import Command
-from support.requirements import module
-from support.two_heads import two_heads
 
 from kiwicha.boards.capacity import COUNTED
 from kiwicha.boards.family import Family
+from kiwicha.contract.cfu import ENGINE_FAMILY, Config
 from kiwicha.explore import confirm as confirmation
 from kiwicha.explore import pool
 from kiwicha.explore.points import Measures
-from kiwicha.isa import ENGINE_FAMILY, Config
+from tests.support.command_line import Command
+from tests.support.requirements import module
+from tests.support.two_heads import two_heads
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from support.command_line import Command
 
 from kiwicha import tools
 from kiwicha.commands import load
+from tests.support.command_line import Command
 
 
 def test_a_bitstream_must_have_been_built(kiwicha: Command, tmp_path: Path) -> None:

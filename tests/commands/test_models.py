@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import Command
+
+from tests.support.command_line import Command
 
 
 def test_models_list_shows_every_name(kiwicha: Command) -> None:

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.command_line import Command
-from support.example_runs import example_run
-from support.requirements import module
+from tests.support.command_line import Command
+from tests.support.example_runs import example_run
+from tests.support.requirements import module
 
 SECONDS_LIMIT = 2
 

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.command_line import Command
-from support.simulated_board import FIRMWARE_ADDRESS, board_header, simulated_board
 
 from kiwicha.boards.serial_link import Link
 from kiwicha.commands import board_execution
+from kiwicha.contract.cfu import CONFIGS
 from kiwicha.firmware.build import build_firmware
-from kiwicha.isa import CONFIGS
-from kiwicha.sim.verilate import build_simulator
+from kiwicha.sim.verilator.verilate import build_simulator
+from tests.support.command_line import Command
+from tests.support.simulated_board import FIRMWARE_ADDRESS, board_header, simulated_board
 
 pytestmark = pytest.mark.verilator
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from support import oracle, requirements
-from support.command_line import Command
-from support.requirements import REPOSITORY
+
+from tests.support import oracle, requirements
+from tests.support.command_line import Command
+from tests.support.requirements import REPOSITORY
 
 
 def test_the_answer_is_that_of_litert(

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from support.command_line import Command
-from support.two_heads import two_heads
+
+from tests.support.command_line import Command
+from tests.support.two_heads import two_heads
 
 
 def test_trace_refuses_other_files(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:

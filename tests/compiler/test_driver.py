@@ -7,20 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import random_models
-from support.tflite_builder import ModelBuilder
 
-from kiwicha import isa
-from kiwicha.compiler import (
-    STAGES,
-    compile_model,
-    compile_stages,
-    dump,
-    listing,
-    require_supported,
-)
+from kiwicha.compiler import STAGES, compile_model, compile_stages, dump, listing, require_supported
+from kiwicha.contract import cfu as isa
 from kiwicha.errors import KiwichaError, ModelError, UnsupportedModelError, UsageError
-from kiwicha.program import Program
+from kiwicha.program.image import Program
+from tests.support import random_models
+from tests.support.tflite_builder import ModelBuilder
 
 MODEL = random_models.network(5).model
 SECONDS = 3.0

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tflite_builder import ModelBuilder
 
 from kiwicha.compiler import compile_model
+from kiwicha.contract.program import Kernel, Where
 from kiwicha.errors import ProgramError
-from kiwicha.isa_program import Kernel, Where
-from kiwicha.program import Program
-from kiwicha.sim import reference
+from kiwicha.program.image import Program
+from kiwicha.sim.reference import executor as reference
+from tests.support.tflite_builder import ModelBuilder
 
 RNG = np.random.default_rng(5)
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.dask_processes import scheduler, worker
-from support.requirements import module
 
 from kiwicha.errors import ToolError
 from kiwicha.explore.cluster import Cluster
+from tests.support.dask_processes import scheduler, worker
+from tests.support.requirements import module
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

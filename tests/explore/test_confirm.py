@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import Command
-from support.requirements import find_in_models, module
-from support.two_heads import two_heads
 
-from kiwicha import isa, zoo
 from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
-from kiwicha.compiler.cycles import predict_program
+from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.contract import cfu as isa
 from kiwicha.explore import confirm as confirmation
 from kiwicha.explore.confirm import confirm
+from kiwicha.zoo import models as zoo
+from tests.support.command_line import Command
+from tests.support.requirements import find_in_models, module
+from tests.support.two_heads import two_heads
 
 _MOST_DEVIATION = 0.05
 """Of the cycle model, at confirmed points."""

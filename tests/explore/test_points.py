@@ -3,15 +3,15 @@
 import json
 
 import pytest
-from support.requirements import REPOSITORY
 
-from kiwicha import isa
 from kiwicha.boards.board import NAMES, load
 from kiwicha.boards.capacity import CAPACITY, COUNTED, SYSTEM, family_of, refusal
 from kiwicha.boards.family import Family
 from kiwicha.boards.synthesis import VENDORS, core_resources
+from kiwicha.contract import cfu as isa
 from kiwicha.explore.points import BOARDS, family_for, resources
 from kiwicha.gateware.cfu import verilog
+from tests.support.requirements import REPOSITORY
 
 _MOST_LUT_DEVIATION = 0.05
 """Of estimates; the other resources are exact."""

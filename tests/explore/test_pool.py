@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.mortal import die_first, leave
-from support.requirements import REPOSITORY
 
 from kiwicha.errors import ToolError
 from kiwicha.explore.pool import LocalPool
+from tests.support.mortal import die_first, leave
+from tests.support.requirements import REPOSITORY
 
 
 def test_what_a_killed_process_was_doing_is_done_again(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_an_error_of_the_work_is_its_result() -> None:
 
 INTERRUPTED = """
 import os, signal, sys, time
-from support.mortal import wait_for_ever
+from tests.support.mortal import wait_for_ever
 from kiwicha.explore.pool import LocalPool
 
 # A shell lets what it runs in the background ignore interrupts.

@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.mortal import die_first
-from support.requirements import module
-from support.two_heads import two_heads
 
-from kiwicha import isa
 from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
-from kiwicha.compiler.cycles import predict_program
+from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.contract import cfu as isa
 from kiwicha.errors import UsageError
 from kiwicha.explore.cluster import Cluster
 from kiwicha.explore.points import BOARDS, Board, Measures, measure, resources, timed_config
 from kiwicha.explore.pool import LocalPool
+from tests.support.mortal import die_first
+from tests.support.requirements import module
+from tests.support.two_heads import two_heads
 
 FOUND = module("kiwicha.explore.search", "optuna")
 Point, front, search = FOUND.Point, FOUND.front, FOUND.search

@@ -1,8 +1,7 @@
 """Everything that a point is measured by counts for the name of a study."""
 
-from support.loaded import loaded_files
-
 from kiwicha.explore.sources import measure_sources
+from tests.support.loaded import loaded_files
 
 
 def test_what_measures_a_point_counts() -> None:

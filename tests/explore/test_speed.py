@@ -7,9 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from support.command_line import Command
-from support.dask_processes import scheduler, worker
-from support.requirements import find_in_models, module, unavailable
+
+from tests.support.command_line import Command
+from tests.support.dask_processes import scheduler, worker
+from tests.support.requirements import find_in_models, module, unavailable
 
 pytestmark = pytest.mark.nightly
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.every_kernel import every_kernel
-from support.steps import ProgramBuilder
 
+from kiwicha.contract.cfu import CONFIGS, Status
 from kiwicha.firmware import native
-from kiwicha.isa import CONFIGS, Status
-from kiwicha.program import Program
+from kiwicha.program.image import Program
+from tests.support.every_kernel import every_kernel
+from tests.support.steps import ProgramBuilder
 
 RunRaw = Callable[..., native.NativeResult]
 RunNative = Callable[[ProgramBuilder], "list[NDArray[np.int8]]"]

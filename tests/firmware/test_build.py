@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha import isa
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import CONFIGS, Config
 from kiwicha.errors import CapacityError, ToolError
 from kiwicha.firmware.build import build_firmware
-from kiwicha.isa import CONFIGS, Config
-from kiwicha.sim.verilate import soc_header_text
+from kiwicha.sim.verilator.verilate import soc_header_text
 
 MAIN = "int main(void);\nint main(void) {{ return {value}; }}\n"
 

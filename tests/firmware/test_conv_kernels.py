@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.steps import ConvCase, ProgramBuilder, int8s, random_scales
 
-from kiwicha.isa_program import Conv, Kernel
-from kiwicha.layout import Ref
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import Conv, Kernel
+from tests.support.steps import ConvCase, ProgramBuilder, int8s, random_scales
 
 
 def make_case(rng: np.random.Generator, *, is_depthwise: bool = False, **sizes: Any) -> ConvCase:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from support import reference_sweep, sweep
 
 from kiwicha.compiler import compile_model
 from kiwicha.firmware import native
+from tests.support import reference_sweep, sweep
 
 BLOCK = reference_sweep.BLOCK
 """Combinations that one test asks the oracle about."""

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.copies import copy_case
-from support.steps import ProgramBuilder, whole_copy
 
-from kiwicha.isa_program import Kernel
+from kiwicha.contract.program import Kernel
+from tests.support.copies import copy_case
+from tests.support.steps import ProgramBuilder, whole_copy
 
 
 @pytest.mark.parametrize("block", range(0, 60, 20))

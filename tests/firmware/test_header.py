@@ -7,12 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support import requirements
 
-from kiwicha import isa, isa_program
+from kiwicha.contract import cfu as isa
+from kiwicha.contract import program as isa_program
+from kiwicha.contract.cfu import CONFIGS, Config
+from kiwicha.contract.layout import Ref
 from kiwicha.firmware.header import HEADER_NAME, header, snake_case
-from kiwicha.isa import CONFIGS, Config
-from kiwicha.layout import Ref
+from tests.support import requirements
 
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wundef", "-Werror"]
 

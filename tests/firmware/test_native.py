@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.steps import ProgramBuilder, whole_copy
 
 from kiwicha.compiler.driver import compile_model
+from kiwicha.contract.cfu import CONFIGS, Status
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ToolError
 from kiwicha.firmware import native
-from kiwicha.isa import CONFIGS, Status
-from kiwicha.isa_program import Kernel
+from tests.support.steps import ProgramBuilder, whole_copy
 
 MODELS = [
     "person_detect",

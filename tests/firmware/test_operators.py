@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from support import oracle, random_models
 
 from kiwicha.compiler import compile_model
 from kiwicha.firmware import native
+from tests.support import oracle, random_models
 
 
 def check(

@@ -6,7 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.steps import (
+
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import (
+    ArgMax,
+    Elementwise,
+    Kernel,
+    Lookup,
+    Mean,
+    Pool,
+    Quantize,
+    Softmax,
+)
+from kiwicha.numerics import float_edges as floats
+from kiwicha.numerics import requantization as numerics
+from tests.support.steps import (
     ProgramBuilder,
     elementwise_output,
     int8s,
@@ -15,10 +29,6 @@ from support.steps import (
     random_scale,
     whole_copy,
 )
-
-from kiwicha import floats, numerics
-from kiwicha.isa_program import ArgMax, Elementwise, Kernel, Lookup, Mean, Pool, Quantize, Softmax
-from kiwicha.layout import Ref
 
 
 def random_limits(rng: np.random.Generator) -> tuple[int, int]:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.every_kernel import FIRMWARE_KERNELS
 
+from kiwicha.contract.cfu import CONFIGS, Status
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import PROGRAM_VERSION, DType, Kernel, ProgramHeader, StepRecord
 from kiwicha.errors import ToolError
 from kiwicha.firmware import native
-from kiwicha.isa import CONFIGS, Status
-from kiwicha.isa_program import PROGRAM_VERSION, DType, Kernel, ProgramHeader, StepRecord
-from kiwicha.layout import Ref
-from kiwicha.program import Program, checksum
+from kiwicha.program.image import Program, checksum
+from tests.support.every_kernel import FIRMWARE_KERNELS
 
 HEADER = {name: offset for name, _, offset in ProgramHeader.layout()}
 CHECKED_FROM = HEADER["total_bytes"]

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.every_kernel import FIRMWARE_KERNELS
 
+from kiwicha.contract.cfu import CONFIGS, Status
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import KERNEL_PARAMS, Conv, Kernel, Softmax
 from kiwicha.firmware import native
-from kiwicha.isa import CONFIGS, Status
-from kiwicha.isa_program import KERNEL_PARAMS, Conv, Kernel, Softmax
-from kiwicha.layout import Ref
-from kiwicha.program import Program
+from kiwicha.program.image import Program
+from tests.support.every_kernel import FIRMWARE_KERNELS
 
 RunRaw = Callable[..., native.NativeResult]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from kiwicha.contract.cfu import CONFIGS
 from kiwicha.gateware.cfu import verilog
-from kiwicha.isa import CONFIGS
-from kiwicha.sim import bench
-from kiwicha.sim.cfu_orders import ORDERS, SEQUENTIAL_ORDERS, SET_UP
+from kiwicha.sim.reference.cfu_orders import ORDERS, SEQUENTIAL_ORDERS, SET_UP
+from tests.support import bench
 
-BENCHES = "kiwicha.sim.tb_cfu"
+BENCHES = "tests.gateware.bench_cfu"
 PORTS = {
     "clk": "input",
     "reset": "input",

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
 from kiwicha.gateware import engine
 from kiwicha.gateware.states import states
-from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
 
 
 @pytest.mark.parametrize(
     ("path", "source", "first"),
     [
-        ("cfu.engine.control.sequencer", "sequencer.py", "STOPPED"),
-        ("cfu.engine.control.loader", "weight_loader.py", "IDLE"),
-        ("cfu.engine.control.transfer_unit", "transfer_unit.py", "WAIT"),
+        ("cfu.engine.control.sequencer", "control/sequencer.py", "STOPPED"),
+        ("cfu.engine.control.loader", "weights/weight_loader.py", "IDLE"),
+        ("cfu.engine.control.transfer_unit", "memory/transfer_unit.py", "WAIT"),
     ],
 )
 def test_states_are_those_of_the_source(path: str, source: str, first: str) -> None:

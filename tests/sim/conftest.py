@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from support.two_heads import two_heads
 
-from kiwicha import zoo
 from kiwicha.compiler import Compilation, compile_stages
-from kiwicha.sim.system import RunResult, run_program
+from kiwicha.sim.verilator.system import RunResult, run_program
+from kiwicha.zoo import models as zoo
+from tests.support.two_heads import two_heads
 
 
 @pytest.fixture(scope="session", params=["demo", "two heads"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from support.one_operator import CONV, Model, conv
+from tests.support.one_operator import CONV, Model, conv
 
 __all__ = ["BROKEN_IMAGES"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from support.one_operator import REMEDY, Model, unary
+from tests.support.one_operator import REMEDY, Model, unary
 
 __all__ = ["BROKEN_MOVES"]
 

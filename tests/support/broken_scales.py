@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from support.one_operator import POOL, SOFTMAX_OUT, UNSIGNED, conv, mean, pair, unary
+from tests.support.one_operator import POOL, SOFTMAX_OUT, UNSIGNED, conv, mean, pair, unary
 
 __all__ = ["BROKEN_SCALES"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from support.one_operator import (
+from tests.support.one_operator import (
     POOL,
     SOFTMAX_OUT,
     connected,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from support.one_operator import conv, mean, unary, variable
+from tests.support.one_operator import conv, mean, unary, variable
 
 __all__ = ["BROKEN_TENSORS"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from support.one_operator import UNSIGNED, conv, unary
+from tests.support.one_operator import UNSIGNED, conv, unary
 
 __all__ = ["BROKEN_UNSIGNED"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from support.oracle import Case
-from support.tflite_builder import ModelBuilder
+from tests.support.oracle import Case
+from tests.support.tflite_builder import ModelBuilder
 
 __all__ = ["OPERATORS", "close_model"]
 

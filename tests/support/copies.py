@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.isa import Config
-from kiwicha.isa_program import MAX_RANK, Copy, DType, Kernel, Where
-from kiwicha.layout import Ref
-from kiwicha.program import IoTensor, Layer, Program, Step
-from support.steps import whole_copy
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import MAX_RANK, Copy, DType, Kernel, Where
+from kiwicha.program.image import IoTensor, Layer, Program, Step
+from tests.support.steps import whole_copy
 
 __all__ = ["CopyCase", "copy_case", "copy_program"]
 

@@ -1,4 +1,4 @@
-"""Measures what steps of the CPU cost on the simulated system, for `kiwicha.compiler.cpu_costs`.
+"""Measures what steps of the CPU cost on the simulated system, for `kiwicha.compiler.cpu.costs`.
 
 ``PYTHONPATH=tests python -m support.cpu_costs``, which ``nox -s costs`` runs, prints `COSTS` as it
 belongs there, with the median of the relative errors of each kernel's.
@@ -12,11 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.cpu_costs import Cost, work_of
-from kiwicha.compiler.graph import Options
-from kiwicha.compiler.interpolation import interpolation
-from kiwicha.isa import ENGINE_CONFIGS
-from kiwicha.isa_program import (
+from kiwicha.compiler.cpu.costs import Cost, work_of
+from kiwicha.compiler.tflite.graph import Options
+from kiwicha.compiler.tflite.interpolation import interpolation
+from kiwicha.contract.cfu import ENGINE_CONFIGS
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import (
     KERNEL_PARAMS,
     ArgMax,
     Conv,
@@ -28,11 +29,10 @@ from kiwicha.isa_program import (
     ResizeBilinear,
     Where,
 )
-from kiwicha.layout import Ref
-from kiwicha.program import Program
-from kiwicha.sim.system import run_program
-from support.every_kernel import FIRMWARE_KERNELS
-from support.steps import ConvCase, ProgramBuilder, int8s, padded_shape
+from kiwicha.program.image import Program
+from kiwicha.sim.verilator.system import run_program
+from tests.support.every_kernel import FIRMWARE_KERNELS
+from tests.support.steps import ConvCase, ProgramBuilder, int8s, padded_shape
 
 __all__ = ["MEASURED", "UNUSUAL", "fit", "main", "measured", "robust_fit", "steps_of"]
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from kiwicha.custom import CustomNode, CustomOperator
-from support.requirements import REPOSITORY
-from support.tflite_builder import ModelBuilder
+from tests.support.requirements import REPOSITORY
+from tests.support.tflite_builder import ModelBuilder
 
 __all__ = ["EXAMPLE", "IMAGE", "NEGATE", "SHAPE", "model"]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from support import oracle
-from support.tflite_builder import ModelBuilder
+from tests.support import oracle
+from tests.support.tflite_builder import ModelBuilder
 
 __all__ = ["BOXES", "DETECTION", "OPTIONS", "detector"]
 

@@ -4,10 +4,10 @@ import dataclasses
 
 import numpy as np
 
-from kiwicha import numerics
-from kiwicha.compiler.graph import Options
-from kiwicha.compiler.interpolation import interpolation
-from kiwicha.isa_program import (
+from kiwicha.compiler.tflite.graph import Options
+from kiwicha.compiler.tflite.interpolation import interpolation
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import (
     KERNEL_PARAMS,
     ArgMax,
     Conv,
@@ -22,8 +22,8 @@ from kiwicha.isa_program import (
     Softmax,
     Where,
 )
-from kiwicha.layout import Ref
-from support.steps import ConvCase, ProgramBuilder, int8s, padded_shape, whole_copy
+from kiwicha.numerics import requantization as numerics
+from tests.support.steps import ConvCase, ProgramBuilder, int8s, padded_shape, whole_copy
 
 __all__ = ["FIRMWARE_KERNELS", "every_kernel"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from support.random_layers import RandomModel
-from support.random_tensors import Shape, int8s
+from tests.support.random_layers import RandomModel
+from tests.support.random_tensors import Shape, int8s
 
 __all__ = ["MoveModel", "cut"]
 

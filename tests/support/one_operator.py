@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from support.tflite_builder import ModelBuilder
+from tests.support.tflite_builder import ModelBuilder
 
 __all__ = [
     "CONV",

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha import isa
-from kiwicha.isa_program import DType, Kernel
-from kiwicha.layout import Ref
-from kiwicha.program import IoTensor, Layer, Program, Step
-from kiwicha.sim import reference
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import DType, Kernel
+from kiwicha.program.image import IoTensor, Layer, Program, Step
+from kiwicha.sim.reference import executor as reference
 
 __all__ = ["INT8", "OneStep", "activation", "int8s", "scales", "with_output_size"]
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from support import requirements
+from tests.support import requirements
 
 __all__ = ["LITERT", "MICRO", "Answer", "Case", "Interpreter", "ask"]
 

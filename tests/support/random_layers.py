@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from support.random_tensors import RandomTensors, Shape, int8s
-from support.tflite_builder import PADDINGS
+from tests.support.random_tensors import RandomTensors, Shape, int8s
+from tests.support.tflite_builder import PADDINGS
 
 __all__ = ["UNARIES", "RandomModel"]
 

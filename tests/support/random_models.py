@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from support.oracle import Case
-from support.random_layers import UNARIES, RandomModel
-from support.random_tensors import Shape
+from tests.support.oracle import Case
+from tests.support.random_layers import UNARIES, RandomModel
+from tests.support.random_tensors import Shape
 
 __all__ = [
     "OPERATORS",

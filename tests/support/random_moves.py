@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from support.move_model import MoveModel, cut
-from support.oracle import Case
-from support.random_tensors import int8s
+from tests.support.move_model import MoveModel, cut
+from tests.support.oracle import Case
+from tests.support.random_tensors import int8s
 
 __all__ = ["OPERATORS", "network", "single_operator", "tile", "upsampling"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from support.oracle import Case
-from support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
+from tests.support.oracle import Case
+from tests.support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
 
 __all__ = ["RandomTensors", "Shape", "int8s"]
 

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from kiwicha.compiler import compile_model
-from kiwicha.isa import CONFIGS
-from kiwicha.sim import reference
-from support import oracle, sweep
+from kiwicha.contract.cfu import CONFIGS
+from kiwicha.sim.reference import executor as reference
+from tests.support import oracle, sweep
 
 __all__ = ["REFERENCE_CONFIGS", "answers", "differing", "main"]
 

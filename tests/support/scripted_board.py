@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kiwicha import isa
 from kiwicha.boards.serial_link import Link, decode_frame, encode_frame, open_port
-from kiwicha.isa_serial import (
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.serial import (
     NO_JOB,
     SERIAL_BAUD,
     SERIAL_MAGIC,
@@ -23,7 +23,7 @@ from kiwicha.isa_serial import (
     SerialOp,
     SerialStatus,
 )
-from support.lines import relayed
+from tests.support.lines import relayed
 
 __all__ = ["Fault", "ScriptedBoard", "connected"]
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from kiwicha import isa
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
-from kiwicha.isa import CONFIGS
-from kiwicha.isa_serial import LOADER_BYTES
-from kiwicha.sim.soc import HAS_LOADER
-from kiwicha.sim.verilate import Simulator
-from support.lines import relayed
+from kiwicha.sim.soc.soc import HAS_LOADER
+from kiwicha.sim.verilator.verilate import Simulator
+from tests.support.lines import relayed
 
 __all__ = ["FIRMWARE_ADDRESS", "USABLE_BYTES", "board_header", "simulated_board"]
 

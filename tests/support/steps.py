@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from kiwicha import isa, numerics, packing
-from kiwicha.isa import CONFIGS
-from kiwicha.isa_program import MAX_RANK, Conv, Copy, DType, Elementwise, Kernel, Pool, Where
-from kiwicha.layout import Ref, Struct
-from kiwicha.program import IoTensor, Layer, Program, Step
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.layout import Ref, Struct
+from kiwicha.contract.program import MAX_RANK, Conv, Copy, DType, Elementwise, Kernel, Pool, Where
+from kiwicha.numerics import requantization as numerics
+from kiwicha.program import kernel_weights as packing
+from kiwicha.program.image import IoTensor, Layer, Program, Step
 
 __all__ = [
     "ConvCase",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from support.oracle import Case
-from support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
+from tests.support.oracle import Case
+from tests.support.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
 
 __all__ = ["COMBINATIONS", "MORE_COMBINATIONS", "Combination", "case"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from support import requirements
+from tests.support import requirements
 
 __all__ = ["ACTIVATIONS", "CODE_FIELDS", "OPERATORS", "PADDINGS", "ModelBuilder"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from support.tflite_builder import ModelBuilder
+from tests.support.tflite_builder import ModelBuilder
 
 __all__ = ["SHAPE", "two_heads"]
 

@@ -4,8 +4,8 @@ import importlib.util
 import re
 from pathlib import Path
 
-from kiwicha.gateware.engine.multiply_accumulate import Vendor
-from support import requirements
+from kiwicha.gateware.engine.array.mac_cell import Vendor
+from tests.support import requirements
 
 __all__ = ["model"]
 

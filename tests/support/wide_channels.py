@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from support import oracle
-from support.tflite_builder import ModelBuilder
+from tests.support import oracle
+from tests.support.tflite_builder import ModelBuilder
 
 __all__ = ["convolution", "random_convolution"]
 

@@ -3,7 +3,7 @@
 import dataclasses
 import hashlib
 
-from kiwicha import zoo
+from kiwicha.zoo import models as zoo
 
 __all__ = ["CONTENT", "zoo_model"]
 

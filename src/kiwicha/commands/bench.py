@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kiwicha.commands.options import Eliminate, Optimize
-from kiwicha.configs import CONFIG_HELP
-from kiwicha.goal import Goal
+from kiwicha.contract.configs import CONFIG_HELP
+from kiwicha.contract.goal import Goal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,9 +49,9 @@ def bench(
     ] = None,
 ) -> None:
     """Measure models on the simulated system, on random inputs."""
-    from kiwicha import zoo
     from kiwicha.commands import console, execution
-    from kiwicha.report_tables import bench_table, counter_table, summary
+    from kiwicha.report.tables import bench_table, counter_table, summary
+    from kiwicha.zoo import models as zoo
 
     console.require_writable(json, read=models or [])
     if not models:

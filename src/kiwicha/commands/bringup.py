@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import UsageError
-from kiwicha.isa_serial import SERIAL_BAUD
 
 if TYPE_CHECKING:
     from kiwicha.boards.board import Board
     from kiwicha.boards.bringup.replay import Outcome
     from kiwicha.boards.serial_link import Link
     from kiwicha.commands.console import Display
-    from kiwicha.isa import Config
+    from kiwicha.contract.cfu import Config
 
 __all__ = ["bringup"]
 
@@ -64,7 +64,7 @@ def bringup(
     from kiwicha.boards.board import load
     from kiwicha.boards.bringup.board import load_pins
     from kiwicha.commands import console
-    from kiwicha.configs import find_config
+    from kiwicha.contract.configs import find_config
     from kiwicha.gateware.bringup.bring_up import check_parameters
 
     load_pins(board)
@@ -146,7 +146,7 @@ def _line(
     if port is not None:
         yield Link(open_port(port, baud))
         return
-    from kiwicha.sim.bring_up_simulator import SimulatedBoard, build_bring_up_simulator
+    from kiwicha.sim.verilator.bring_up_simulator import SimulatedBoard, build_bring_up_simulator
 
     simulator = build_bring_up_simulator(
         config,
@@ -171,7 +171,7 @@ def _replay(
     """Replay vectors, add to the report, and return whether every answer was right."""
     from kiwicha.boards.bringup.replay import check_design, replay
     from kiwicha.commands import console
-    from kiwicha.sim.cfu_vectors import vectors
+    from kiwicha.sim.reference.cfu_vectors import vectors
 
     wanted = list(vectors(config, count=count, seed=seed))
     executed = 0

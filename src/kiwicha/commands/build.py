@@ -45,7 +45,7 @@ def build(
     from kiwicha.boards.board import load
     from kiwicha.boards.build import build_board
     from kiwicha.commands import console
-    from kiwicha.configs import find_config
+    from kiwicha.contract.configs import find_config
 
     console.require_writable(json)
     # Its bitstream is not for the part on the board.

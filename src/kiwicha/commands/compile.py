@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from kiwicha.commands.options import ConfigName, Eliminate, Optimize
+from kiwicha.contract.goal import Goal
 from kiwicha.errors import UsageError
-from kiwicha.goal import Goal
 
 __all__ = ["PROGRAM_SUFFIX", "compile_"]
 
@@ -43,13 +43,14 @@ def compile_(
     ] = None,
 ) -> None:
     """Compile a model for a configuration."""
-    from kiwicha import compiler, zoo
+    from kiwicha import compiler
     from kiwicha.commands import console
-    from kiwicha.compiler.listing import note_lines
-    from kiwicha.compiler.predictions import layer_predictions
+    from kiwicha.compiler.engine.cost.predictions import layer_predictions
     from kiwicha.compiler.reasons import engine_refusals, on_cpu
-    from kiwicha.configs import find_config
+    from kiwicha.contract.configs import find_config
     from kiwicha.library import library, model_files, pack
+    from kiwicha.program.listing import note_lines
+    from kiwicha.zoo import models as zoo
 
     console.require_writable(json, read=[model])
     if dump is not None and json == console.STDOUT:

@@ -14,9 +14,9 @@ def demo(
     ] = False,
 ) -> None:
     """Show the bundled model at work on the simulated system on chip."""
-    from kiwicha import zoo
     from kiwicha.commands import console, execution
-    from kiwicha.report_tables import layer_table, summary
+    from kiwicha.report.tables import layer_table, summary
+    from kiwicha.zoo import models as zoo
 
     picture = zoo.demo_pictures()[0]
     names = ["simd", *(["baseline"] if with_baseline else [])]

@@ -8,23 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha import isa, zoo
 from kiwicha.commands.console import Display
 from kiwicha.compiler import Compilation, compile_stages
-from kiwicha.compiler.cycles import predict_program
-from kiwicha.configs import find_config
+from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.configs import find_config
+from kiwicha.contract.engine import EngineCounter
+from kiwicha.contract.goal import Goal
+from kiwicha.contract.program import DType
 from kiwicha.errors import UsageError
-from kiwicha.goal import Goal
-from kiwicha.isa_engine import EngineCounter
-from kiwicha.isa_program import DType
 from kiwicha.pictures import describe, tensor_bytes
-from kiwicha.program import IoTensor, Program
-from kiwicha.report import Report, make_report
-from kiwicha.sim import reference
-from kiwicha.sim.job import JobResult
-from kiwicha.sim.profile import profile
-from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
-from kiwicha.sim.system import RunResult, run_program
+from kiwicha.program.image import IoTensor, Program
+from kiwicha.report.run_report import Report, make_report
+from kiwicha.sim.profile.profile import profile
+from kiwicha.sim.reference import executor as reference
+from kiwicha.sim.soc.job import JobResult
+from kiwicha.sim.verilator.simulate import DEFAULT_MAX_CYCLES
+from kiwicha.sim.verilator.system import RunResult, run_program
+from kiwicha.zoo import models as zoo
 
 __all__ = [
     "Job",

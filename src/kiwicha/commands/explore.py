@@ -48,9 +48,9 @@ def explore(
     ] = None,
 ) -> None:
     """Search configurations by the cycle model, and confirm the best on the simulated hardware."""
-    from kiwicha import zoo
     from kiwicha.commands import console
     from kiwicha.compiler import require_supported
+    from kiwicha.zoo import models as zoo
 
     console.require_writable(study, csv_file, json, read=models)
     try:

@@ -28,7 +28,7 @@ def load(
     from kiwicha.boards import board as boards
     from kiwicha.boards.system import check_board
     from kiwicha.commands import console
-    from kiwicha.configs import find_config
+    from kiwicha.contract.configs import find_config
     from kiwicha.doctor import install_command
 
     target = boards.load(board)

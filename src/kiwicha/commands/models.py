@@ -25,8 +25,8 @@ def list_models(
 
     from rich.table import Table
 
-    from kiwicha import zoo
     from kiwicha.commands import console
+    from kiwicha.zoo import models as zoo
 
     console.require_writable(json)
     table = Table()
@@ -66,9 +66,9 @@ def list_models(
 @app.command("fetch")
 def fetch_models(names: Names = None) -> None:
     """Download models that are not here yet, and check their sha256."""
-    from kiwicha import zoo
     from kiwicha.commands import console
-    from kiwicha.fetch import fetch
+    from kiwicha.zoo import models as zoo
+    from kiwicha.zoo.fetch import fetch
 
     models = [zoo.find(name) for name in names] if names else list(zoo.entries())
     with console.display() as show:
@@ -83,8 +83,8 @@ def fetch_models(names: Names = None) -> None:
 @app.command("verify")
 def verify_models(names: Names = None) -> None:
     """Recompute the sha256 of models on this machine; exit 1 unless all that are named match."""
-    from kiwicha import zoo
     from kiwicha.commands import console
+    from kiwicha.zoo import models as zoo
 
     models = [zoo.find(name) for name in names] if names else list(zoo.entries())
     is_good = True

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.configs import CONFIG_HELP
-from kiwicha.goal import Goal
+from kiwicha.contract.configs import CONFIG_HELP
+from kiwicha.contract.goal import Goal
 
 __all__ = ["ConfigName", "Eliminate", "Optimize"]
 

@@ -21,7 +21,7 @@ def report(
 ) -> None:
     """Write one self-contained page: cycles, roofline, memory and traffic of every layer."""
     from kiwicha.commands import console
-    from kiwicha.page import build_page, read_files
+    from kiwicha.html_report import build_page, read_files
 
     console.require_writable(output, read=runs)
     found, study = read_files(runs)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kiwicha.commands.options import ConfigName, Eliminate, Optimize
+from kiwicha.contract.goal import Goal
+from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import UsageError
-from kiwicha.goal import Goal
-from kiwicha.isa_serial import SERIAL_BAUD
 
 if TYPE_CHECKING:
     from kiwicha.commands.execution import Job
@@ -73,8 +73,8 @@ def run(
 ) -> None:
     """Run a model and print what every layer cost."""
     from kiwicha.commands import console, execution
-    from kiwicha.report_tables import layer_table, summary
-    from kiwicha.sim.simulate import DEFAULT_MAX_CYCLES
+    from kiwicha.report.tables import layer_table, summary
+    from kiwicha.sim.verilator.simulate import DEFAULT_MAX_CYCLES
 
     has_board = (board is not None, port is not None)
     is_limited = max_cycles is not None
@@ -104,8 +104,8 @@ def run(
             )
 
     if trace is not None:
-        from kiwicha.sim.verilate import hardware_config
-        from kiwicha.sim.wave_views import write_views
+        from kiwicha.sim.profile.wave_views import write_views
+        from kiwicha.sim.verilator.verilate import hardware_config
 
         write_views(trace, hardware_config(job.config))
     difference = (

@@ -10,7 +10,7 @@ import typer
 from kiwicha.errors import UsageError
 
 if TYPE_CHECKING:
-    from kiwicha.sim.timeline import Slice
+    from kiwicha.sim.profile.timeline import Slice
 
 __all__ = ["trace"]
 
@@ -38,7 +38,7 @@ def trace(
 ) -> None:
     """Simulate a model and write what CPU, engine and memory port did, for Perfetto's viewer."""
     from kiwicha.commands import console, execution
-    from kiwicha.sim.timeline import first_cycle, timeline, trace_events
+    from kiwicha.sim.profile.timeline import first_cycle, timeline, trace_events
 
     console.require_writable(output, picture, read=[model, *(inputs or [])])
     if output.suffix not in {".gz", ".json"}:
@@ -64,8 +64,8 @@ def trace(
 
 
 def _picture(slices: "list[Slice]", is_vector: bool) -> bytes:
-    from kiwicha.page import charts, library
-    from kiwicha.sim.timeline import Track
+    from kiwicha.html_report import charts, library
+    from kiwicha.sim.profile.timeline import Track
 
     names = list(dict.fromkeys(item.name for item in slices))
     origin = min(item.start for item in slices)

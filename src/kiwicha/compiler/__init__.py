@@ -3,7 +3,7 @@
 `compile_model` runs them all: read, check, lower, tile, allocate, emit.
 """
 
-from kiwicha.compiler.check import support_rules, supported_operators, violations
+from kiwicha.compiler.check.check import support_rules, supported_operators, violations
 from kiwicha.compiler.driver import (
     Compilation,
     compile_model,
@@ -11,9 +11,9 @@ from kiwicha.compiler.driver import (
     require_supported,
 )
 from kiwicha.compiler.dump import STAGES, dump
-from kiwicha.compiler.known_shapes import KNOWN_SHAPES
-from kiwicha.compiler.listing import listing
-from kiwicha.compiler.reader import read
+from kiwicha.compiler.tflite.reader import read
+from kiwicha.compiler.tflite.shape_folding import KNOWN_SHAPES
+from kiwicha.program.listing import listing
 
 __all__ = [
     "KNOWN_SHAPES",

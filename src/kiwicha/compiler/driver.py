@@ -5,25 +5,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kiwicha.compiler.allocate import MemoryPlan, allocate
-from kiwicha.compiler.check import check
-from kiwicha.compiler.detach import detached
-from kiwicha.compiler.eliminate import eliminate as eliminate_channels
+from kiwicha.compiler.check.check import check
+from kiwicha.compiler.cpu.kernels import Tile, tile
 from kiwicha.compiler.emit import emit
-from kiwicha.compiler.graph import Graph
-from kiwicha.compiler.known_shapes import with_known_shapes
-from kiwicha.compiler.layers import Network
-from kiwicha.compiler.lower import lower
+from kiwicha.compiler.engine.select.channel_padding import with_whole_channels
+from kiwicha.compiler.lower.lower import lower
+from kiwicha.compiler.lower.network import Network
+from kiwicha.compiler.memory.allocate import MemoryPlan, allocate
+from kiwicha.compiler.optimize.dead_channels import eliminate as eliminate_channels
 from kiwicha.compiler.overlap import overlap
-from kiwicha.compiler.reader import read
-from kiwicha.compiler.tile import Tile, tile
-from kiwicha.compiler.whole_channels import with_whole_channels
-from kiwicha.configs import find_config
-from kiwicha.detection import Detection
+from kiwicha.compiler.tflite.detectors import detached
+from kiwicha.compiler.tflite.graph import Graph
+from kiwicha.compiler.tflite.reader import read
+from kiwicha.compiler.tflite.shape_folding import with_known_shapes
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import find_config
+from kiwicha.contract.goal import Goal
+from kiwicha.detection.boxes import Detection
 from kiwicha.errors import KiwichaError, UsageError, reason
-from kiwicha.goal import Goal
-from kiwicha.isa import Config
-from kiwicha.program import Program
+from kiwicha.program.image import Program
 
 __all__ = ["Compilation", "compile_model", "compile_stages", "require_supported"]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kiwicha.compiler.driver import Compilation
-from kiwicha.compiler.graph import NO_TENSOR, Tensor
-from kiwicha.compiler.listing import listing, shape_text
+from kiwicha.compiler.tflite.graph import NO_TENSOR, Tensor
+from kiwicha.contract.layout import Struct
 from kiwicha.errors import UsageError
-from kiwicha.layout import Struct
+from kiwicha.program.listing import listing, shape_text
 
 __all__ = ["STAGES", "dump"]
 

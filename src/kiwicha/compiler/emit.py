@@ -4,15 +4,15 @@ import dataclasses
 
 import numpy as np
 
-from kiwicha import isa
-from kiwicha.compiler.allocate import MemoryPlan
-from kiwicha.compiler.graph import Tensor, TensorType
-from kiwicha.compiler.layers import Network, Values
-from kiwicha.compiler.tile import Tile
-from kiwicha.isa_program import DType, Where
-from kiwicha.layout import Ref
-from kiwicha.program import IoTensor, Program, Step
-from kiwicha.program import Layer as LayerReport
+from kiwicha.compiler.cpu.kernels import Tile
+from kiwicha.compiler.lower.network import Network, Values
+from kiwicha.compiler.memory.allocate import MemoryPlan
+from kiwicha.compiler.tflite.graph import Tensor, TensorType
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import DType, Where
+from kiwicha.program.image import IoTensor, Program, Step
+from kiwicha.program.image import Layer as LayerReport
 
 __all__ = ["emit"]
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from kiwicha.compiler.layers import Network
-from kiwicha.compiler.tile import Tile
+from kiwicha.compiler.cpu.kernels import Tile
+from kiwicha.compiler.lower.network import Network
 
 __all__ = ["overlap"]
 

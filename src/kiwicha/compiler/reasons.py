@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from kiwicha.compiler.cpu.kernels import Tile
 from kiwicha.compiler.driver import Compilation
-from kiwicha.compiler.engine_limits import broken_limit
-from kiwicha.compiler.engine_operators import ENGINE_OPERATORS
-from kiwicha.compiler.tile import Tile
-from kiwicha.isa_engine import JobFlag
-from kiwicha.isa_program import Where
+from kiwicha.compiler.engine.select.limits import broken_limit
+from kiwicha.compiler.engine.select.operators import ENGINE_OPERATORS
+from kiwicha.contract.engine import JobFlag
+from kiwicha.contract.program import Where
 
 __all__ = ["engine_refusals", "on_cpu", "reasons"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from kiwicha.boards.family import Family
 from kiwicha.boards.synthesis import VENDORS, core_resources
 from kiwicha.compiler import compile_model
+from kiwicha.contract.cfu import Config
 from kiwicha.gateware.cfu import verilog
-from kiwicha.isa import Config
-from kiwicha.sim import reference
-from kiwicha.sim.system import run_program
+from kiwicha.sim.reference import executor as reference
+from kiwicha.sim.verilator.system import run_program
 
 __all__ = ["Confirmed", "confirm", "simulate", "synthesise"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from kiwicha.boards.capacity import CAPACITY, COUNTED, SYSTEM, family_of
 from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
-from kiwicha.compiler.cycles import predict_program
-from kiwicha.isa import LANES, Config, engine_config
-from kiwicha.isa_engine import outputs_of
+from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.contract.cfu import LANES, Config, engine_config
+from kiwicha.contract.engine import outputs_of
 
 __all__ = [
     "BOARDS",

@@ -14,8 +14,10 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from kiwicha import cache, isa
+from kiwicha import cache
 from kiwicha.boards.capacity import refusal
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import Config
 from kiwicha.explore import journal
 from kiwicha.explore.points import (
     OBJECTIVES,
@@ -27,7 +29,6 @@ from kiwicha.explore.points import (
     timed_config,
 )
 from kiwicha.explore.sources import measure_sources
-from kiwicha.isa import Config
 
 __all__ = ["Point", "front", "search"]
 

@@ -7,27 +7,7 @@ import kiwicha.boards
 
 __all__ = ["measure_sources"]
 
-_MODULES = (
-    "activations.py",
-    "codec.py",
-    "codec_table.py",
-    "configs.py",
-    "custom.py",
-    "custom_calls.py",
-    "detection.py",
-    "engine_list.py",
-    "engine_packing.py",
-    "floats.py",
-    "goal.py",
-    "isa.py",
-    "isa_engine.py",
-    "isa_program.py",
-    "layout.py",
-    "numerics.py",
-    "packing.py",
-    "program.py",
-    "program_format.py",
-)
+_PACKAGES = ("compiler", "contract", "custom", "detection", "numerics", "program")
 
 
 def measure_sources() -> list[Path]:
@@ -37,8 +17,7 @@ def measure_sources() -> list[Path]:
     """
     package = Path(kiwicha.__file__).parent
     return [
-        *(package / name for name in _MODULES),
-        *sorted((package / "compiler").rglob("*.py")),
+        *(path for name in _PACKAGES for path in sorted((package / name).rglob("*.py"))),
         package / "explore" / "points.py",
         *(Path(kiwicha.boards.__file__).parent / name for name in ("capacity.py", "family.py")),
     ]

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from kiwicha.boards.serial_link import encode_frame
-from kiwicha.gateware.bringup.bridge import Bridge
-from kiwicha.gateware.bringup.bring_up import bring_up_hello, check_parameters
-from kiwicha.isa import CONFIGS, ENGINE_CONFIGS
-from kiwicha.isa_serial import (
+from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
+from kiwicha.contract.serial import (
     SERIAL_BAUD,
     SERIAL_INSTRUCTIONS,
     SerialInstruction,
     SerialOp,
     SerialStatus,
 )
-from kiwicha.sim import bench
+from kiwicha.gateware.bringup.bridge import Bridge
+from kiwicha.gateware.bringup.bring_up import bring_up_hello, check_parameters
+from tests.support import bench
 
 HELLO = bring_up_hello(CONFIGS["simd"], 50_000_000)
 Exchange = tuple[list[int | None], list[int]]
@@ -78,7 +78,7 @@ def run(host: Host, folder: Path, *, stall: float = 0, lamps: int = 0) -> None:
         "lamps": lamps,
         "seed": 1,
     }
-    bench.run(simulator, "bridge", "kiwicha.sim.tb_bring_up.bridge", values, folder)
+    bench.run(simulator, "bridge", "tests.gateware.bringup.bench_frames.bridge", values, folder)
 
 
 @pytest.mark.verilator

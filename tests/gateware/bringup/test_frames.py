@@ -8,10 +8,10 @@ import pytest
 from kiwicha.boards.serial_link import encode_frame
 from kiwicha.gateware.bringup.frame_decoder import FrameDecoder
 from kiwicha.gateware.bringup.frame_encoder import FrameEncoder
-from kiwicha.sim import bench
+from tests.support import bench
 
 LONGEST = 600
-BENCHES = "kiwicha.sim.tb_bring_up"
+BENCHES = "tests.gateware.bringup.bench_frames"
 
 
 def some_bodies(seed: int) -> list[bytes]:

@@ -9,8 +9,9 @@ import pytest
 from kiwicha.gateware.bringup.bit_time import BAUD_TOLERANCE, MIN_CYCLES_PER_BIT, bit_cycles
 from kiwicha.gateware.bringup.uart_receiver import UartReceiver
 from kiwicha.gateware.bringup.uart_transmitter import UartTransmitter
-from kiwicha.sim import bench
+from tests.support import bench
 
+BENCHES = "tests.gateware.bringup.bench_uart"
 BAUD = 1_000_000
 LENGTHS = (MIN_CYCLES_PER_BIT, 25)
 
@@ -42,7 +43,7 @@ def receive(simulator: Path, folder: Path, cycles: int, **changes: object) -> No
         "seed": 1,
         "is_exact": True,
     }
-    bench.run(simulator, "receiver", "kiwicha.sim.tb_uart.receive", values | changes, folder)
+    bench.run(simulator, "receiver", f"{BENCHES}.receive", values | changes, folder)
 
 
 @pytest.mark.verilator
@@ -82,7 +83,7 @@ def test_transmitter(tmp_path: Path, stall: float) -> None:
     component = UartTransmitter(clock_hz=16 * BAUD, baud=BAUD)
     simulator = bench.build(bench.component_verilog(component, "transmitter"), "transmitter")
     values = {"cycles_per_bit": 16, "bytes": some_bytes(2, 20), "stall": stall, "seed": 1}
-    bench.run(simulator, "transmitter", "kiwicha.sim.tb_uart.transmit", values, tmp_path)
+    bench.run(simulator, "transmitter", f"{BENCHES}.transmit", values, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kiwicha.contract.engine import TRANSFER_FLAG, EngineError, EngineTransfer, JobKind
 from kiwicha.errors import SimulationError
-from kiwicha.isa_engine import TRANSFER_FLAG, EngineError, EngineTransfer, JobKind
-from kiwicha.sim.dram_port import DramTiming
-from kiwicha.sim.engine_campaign import Round, build_engine, run_rounds
-from kiwicha.sim.random_lists import check_random_lists, random_case
+from tests.gateware.engine.campaign import Round, build_engine, run_rounds
+from tests.gateware.engine.random_lists import check_random_lists, random_case
+from tests.support.dram_port import DramTiming
 
 MACS = (32, 64, 128)
 SMALL, USUAL, UNEVEN = 4096, 65536, 56 * 1024

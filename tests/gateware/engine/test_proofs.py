@@ -14,17 +14,19 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.errors import SimulationError
-from kiwicha.gateware.engine.dma_reader import DmaReader
-from kiwicha.gateware.engine.dma_writer import DmaWriter
-from kiwicha.gateware.engine.job_check import JobCheck
-from kiwicha.gateware.engine.job_fetcher import JobFetcher
-from kiwicha.gateware.engine.memory_port import MemoryPort
-from kiwicha.gateware.engine.transfer_fetcher import TransferFetcher
-from kiwicha.gateware.engine.transfer_unit import TransferUnit
-from kiwicha.gateware.engine.weight_loader import WeightLoader
-from kiwicha.gateware.engine.windows import Windows
-from kiwicha.sim import proof_dma, proof_lists, proof_weights
-from kiwicha.sim.proof import prove
+from kiwicha.gateware.engine.control.job_check import JobCheck
+from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
+from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
+from kiwicha.gateware.engine.memory.dma_reader import DmaReader
+from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
+from kiwicha.gateware.engine.memory.memory_port import MemoryPort
+from kiwicha.gateware.engine.memory.protection import Windows
+from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
+from kiwicha.gateware.engine.weights.weight_loader import WeightLoader
+from tests.gateware.engine.control import proof_lists
+from tests.gateware.engine.memory import proof_dma
+from tests.gateware.engine.weights import proof_weights
+from tests.support.proof import prove
 
 pytestmark = pytest.mark.synth
 SCRATCHPAD_BYTES = 65536

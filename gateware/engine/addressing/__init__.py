@@ -1,0 +1,1 @@
+"""Address generators: which bytes meet which weights, cycle by cycle."""

@@ -1,0 +1,113 @@
+"""A job's groups, one after the other, each when its weights are there."""
+
+from amaranth import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.gateware.engine.control.job import JOB
+
+__all__ = ["GroupControl", "drain_cycles_of"]
+
+
+def drain_cycles_of(macs: int, lanes: int) -> int:
+    """Return the cycles that the last operation of a job takes at most to become bytes.
+
+    4 cycles to the array, 12 through it, 1 to the requantizer, 10 through it, 1 into the
+    scratchpad. Each further beat of a result is 2 cycles behind the one before, and a packed
+    operation has twice as many.
+    """
+    beats = outputs_of(macs) // lanes * (2 if macs == PACKED_MACS else 1)
+    return 28 + 2 * (beats - 1)
+
+
+class GroupControl(wiring.Component):
+    """Begin each group of a job, ahead of the end of the last, then wait for the last results.
+
+    The first group begins in the cycle after ``start``, if its weights are there.
+
+    Parameters
+    ----------
+    drain_cycles : int
+        From the last operation to ``done``: see `drain_cycles_of`.
+
+    Members
+    -------
+    job : ``In(JOB)``
+        Stable from ``start`` to ``done``.
+    start, is_busy, done
+        As in `Core`.
+    has_weights : ``In(1)``
+        The weights of the next group are there.
+    waits_weights : ``Out(1)``
+        They are not, and nothing else is left to do.
+    is_free : ``In(1)``
+        The walker can begin a group.
+    begins_group : ``Out(1)``
+        It does, in this cycle. Combinational.
+    input_offset : ``Out(16)``
+        Of the first byte of that group.
+    group_ends : ``In(1)``
+        The last operation of a group is issued.
+    is_last : ``Out(1)``
+        The operations are those of the last group.
+    """
+
+    def __init__(self, *, drain_cycles: int) -> None:
+        self.drain_cycles = drain_cycles
+        super().__init__({
+            "job": In(JOB),
+            "start": In(1),
+            "is_busy": Out(1),
+            "done": Out(1),
+            "has_weights": In(1),
+            "waits_weights": Out(1),
+            "is_free": In(1),
+            "begins_group": Out(1),
+            "input_offset": Out(16),
+            "group_ends": In(1),
+            "is_last": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the counts of groups to begin and to end."""
+        m = Module()
+        job = self.job
+        to_begin = Signal(16)
+        to_end = Signal(16)
+        wants = Signal()
+        cycles = Signal(range(self.drain_cycles + 1))
+        m.d.comb += [
+            wants.eq(to_begin.any() & self.is_free),
+            self.begins_group.eq(wants & self.has_weights),
+            self.waits_weights.eq(wants & ~self.has_weights & (to_begin == to_end)),
+            self.is_last.eq(to_end == 1),
+        ]
+        with m.If(self.begins_group):
+            m.d.sync += [
+                to_begin.eq(to_begin - 1),
+                self.input_offset.eq(self.input_offset + job.group_input_step),
+            ]
+        with m.FSM():
+            with m.State("IDLE"):
+                with m.If(self.start):
+                    m.d.sync += [
+                        self.is_busy.eq(1),
+                        to_begin.eq(job.groups),
+                        to_end.eq(job.groups),
+                        self.input_offset.eq(0),
+                    ]
+                    m.next = "GROUPS"
+            with m.State("GROUPS"):
+                m.d.sync += cycles.eq(1)
+                with m.If(self.group_ends):
+                    m.d.sync += to_end.eq(to_end - 1)
+                    with m.If(self.is_last):
+                        m.next = "DRAIN"
+            with m.State("DRAIN"):
+                m.d.sync += cycles.eq(cycles + 1)
+                with m.If(cycles == self.drain_cycles):
+                    m.d.comb += self.done.eq(1)
+                    m.d.sync += self.is_busy.eq(0)
+                    m.next = "IDLE"
+        return m

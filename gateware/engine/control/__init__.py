@@ -1,0 +1,1 @@
+"""Instructions, descriptors, order of jobs, errors and counters of the engine."""

@@ -1,0 +1,166 @@
+"""Rules for the fields of a compute job."""
+
+from typing import Any
+
+from amaranth import Cat, Module, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import (
+    ELEMENT_KINDS,
+    GROUP_WORDS,
+    MAX_DEPTHWISE_COLUMNS,
+    OUTPUT_BYTES,
+    PACKED_MACS,
+    EngineError,
+    JobFlag,
+    JobKind,
+)
+from kiwicha.gateware.engine.control.job import JOB
+from kiwicha.gateware.engine.memory.memory_port import WORD_BYTES
+
+__all__ = ["ERROR_BITS", "JOB_WORDS", "JobCheck", "field_of", "place_of"]
+
+ERROR_BITS = max(EngineError).bit_length()
+JOB_WORDS = JOB.size // (8 * WORD_BYTES)
+"""Words of DRAM that a descriptor occupies."""
+
+_MAX_INTERVAL = 8
+_ZERO_POINT_BITS = 9
+
+
+def place_of(name: str) -> int:
+    """Return the number of the word that holds a field of the descriptor."""
+    return int(JOB[name].offset) // (8 * WORD_BYTES)
+
+
+def field_of(word: Value, name: str) -> Any:
+    """Return a field of the descriptor from the word that holds it."""
+    field = JOB[name]
+    first = field.offset % (8 * WORD_BYTES)
+    value = word[first : first + field.width]
+    return value.as_signed() if field.shape.signed else value
+
+
+class JobCheck(wiring.Component):
+    """Refuse jobs that would hang the walkers, or that the weight buffer cannot hold.
+
+    Addresses in the scratchpad wrap at its size: of them, only the first output is checked.
+
+    Latency: 1 cycle from a word to ``error``, which stays.
+
+    Parameters
+    ----------
+    scratchpad_bytes : int
+        Its size.
+    macs : int
+        Products per cycle of the array: PACKED needs 128.
+    has_codec : bool
+        Weights can be CODED.
+
+    Members
+    -------
+    takes : ``In(1)``
+        A word of a descriptor is here.
+    place : ``In(range(JOB_WORDS))``
+        Which one.
+    word : ``In(128)``
+    transfers : ``In(16)``
+        Transfers in the list.
+    error : ``Out(EngineError)``
+        What is wrong, or 0.
+    """
+
+    def __init__(self, *, scratchpad_bytes: int, macs: int, has_codec: bool = True) -> None:
+        self.scratchpad_bytes = scratchpad_bytes
+        self.macs = macs
+        self.has_codec = has_codec
+        super().__init__({
+            "takes": In(1),
+            "place": In(range(JOB_WORDS)),
+            "word": In(8 * WORD_BYTES),
+            "transfers": In(16),
+            "error": Out(ERROR_BITS),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the rules of each word."""
+        m = Module()
+        kind, flags = field_of(self.word, "kind"), field_of(self.word, "flags")
+        is_depthwise = Signal()
+        has_windows = Signal()
+        has_8_taps = Signal()
+        has_beats = Signal()
+        is_packed = (flags & self._packed_flag).any()
+        with m.If(self.takes & (self.place == place_of("kind"))):
+            m.d.sync += [
+                is_depthwise.eq(kind == JobKind.DEPTHWISE),
+                has_windows.eq(~Cat(kind == known for known in ELEMENT_KINDS).any()),
+                has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
+                has_beats.eq((kind == JobKind.DEPTHWISE) | is_packed),
+            ]
+        output_address = field_of(self.word, "output_address")
+        rules = {
+            EngineError.OUTSIDE_SCRATCHPAD: {
+                "output_address": output_address >= self.scratchpad_bytes
+            },
+            EngineError.BAD_FIELD: self._bad_fields(
+                is_depthwise, has_windows, has_8_taps, has_beats
+            ),
+            EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in JobKind).any()},
+        }
+        with m.If(self.takes & (self.error == EngineError.NONE)):
+            # Later rules win.
+            for error, fields in rules.items():
+                for place in range(JOB_WORDS):
+                    broken = [rule for name, rule in fields.items() if place_of(name) == place]
+                    with m.If((self.place == place) & Cat(*broken).any()):
+                        m.d.sync += self.error.eq(error)
+        return m
+
+    @property
+    def _packed_flag(self) -> JobFlag:
+        return JobFlag.PACKED if self.macs == PACKED_MACS else JobFlag(0)
+
+    def _bad_fields(
+        self, is_depthwise: Signal, has_windows: Signal, has_8_taps: Signal, has_beats: Signal
+    ) -> dict[str, Value]:
+        """Return for each field with a rule whether it breaks it."""
+        counts = (
+            "input_rows",
+            "output_rows",
+            "output_columns",
+            "stride_rows",
+            "dilation_rows",
+            "kernel_rows",
+            "runs",
+        )
+
+        def field(name: str) -> Any:
+            return field_of(self.word, name)
+
+        rules: dict[str, Value] = {name: has_windows & (field(name) == 0) for name in counts}
+        rules["groups"] = field("groups") == 0
+        rules["group_words"] = (field("group_words") == 0) | (field("group_words") > GROUP_WORDS)
+        known = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED | self._packed_flag
+        known &= ~JobFlag(0) if self.has_codec else ~JobFlag.CODED
+        is_packed = (field("flags") & self._packed_flag).any()
+        rules["flags"] = (field("flags") & (0xFF & ~int(known))).any()
+        rules["flags"] |= is_packed & (field("kind") != JobKind.CONV)
+        rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
+        rules["wait_transfers"] = field("wait_transfers") > self.transfers
+        rules["output_address"] = (field("output_address") % OUTPUT_BYTES).any()
+        misaligned = (field("output_pixel_bytes") % OUTPUT_BYTES).any()
+        rules["output_pixel_bytes"] = has_windows & misaligned
+        for name in ("weights_offset", "weights_bytes"):
+            rules[name] = (field(name) % WORD_BYTES).any()
+        rules["run_words"] = ~is_depthwise & (field("run_words") == 0)
+        rules["row_words"] = ~is_depthwise & has_windows & (field("row_words") == 0)
+        for taps, limit in ((0, MAX_DEPTHWISE_COLUMNS // 2), (1, MAX_DEPTHWISE_COLUMNS)):
+            rules["runs"] |= is_depthwise & (has_8_taps == taps) & (field("runs") > limit)
+        rules["first_phase"] = is_depthwise & (field("first_phase") >= field("stride_columns"))
+        is_known = Cat(field("last_beats") == beats for beats in (1, 2)).any()
+        rules["last_beats"] = has_beats & ~is_known
+        high = field("weight_zero_point")[_ZERO_POINT_BITS - 1 :]
+        rules["weight_zero_point"] = high.any() & ~high.all()
+        return rules

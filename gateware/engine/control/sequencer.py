@@ -1,0 +1,219 @@
+"""Execution of a list: order of jobs, end, errors and watchdog."""
+
+from typing import Any
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import EngineError
+from kiwicha.gateware.engine.control.job import JOB
+from kiwicha.gateware.engine.control.job_check import ERROR_BITS, JOB_WORDS
+from kiwicha.gateware.engine.memory.protection import OFFSET_BITS, WINDOW_REQUEST
+
+__all__ = ["ERRORS", "LIST", "STATUS", "TRANSFER_ERROR_BIT", "Sequencer"]
+
+LIST = data.StructLayout({"offset": OFFSET_BITS, "jobs": 16, "transfers": 16})
+"""A list in the Program; its offset in words."""
+STATUS = data.StructLayout({"number": 16, "error": ERROR_BITS})
+"""Why a list ended, and in which job."""
+ERRORS = data.StructLayout({
+    "outside_list": 1,
+    "outside_weights": 1,
+    "outside_transfer": 1,
+    "bad_stream": 1,
+    "job": ERROR_BITS,
+    "transfer": ERROR_BITS,
+})
+"""What the others found wrong; they keep saying so."""
+TRANSFER_ERROR_BIT = 1 << 15
+"""In the number of a `STATUS`: it is a transfer's."""
+
+
+class Sequencer(wiring.Component):
+    """Start a list, start its jobs when their transfers are complete, and end it.
+
+    A list ends when all its jobs and transfers are complete, or with an error, or by the watchdog.
+    Then nothing more is asked of DRAM; what was asked for is waited for; then all others are reset
+    for `CLEAR_CYCLES` and can be used again.
+
+    Latency: 2 cycles from ``start`` to the first request. From an error to the end: what DRAM
+    needs, and `CLEAR_CYCLES` + 2.
+
+    Members
+    -------
+    start : ``In(1)``
+        Begin with ``list``; only while not ``is_running``.
+    list : ``In(LIST)``
+        Stable while ``is_running``.
+    watchdog_cycles : ``In(32)``
+        Cycles that a list may take.
+    is_running : ``Out(1)``
+        From the cycle after ``start`` on.
+    status : ``Out(STATUS)``
+        How the last list ended.
+    requests : ``Out(stream.Signature(WINDOW_REQUEST))`` times 2
+        The list's jobs; its transfers.
+    jobs : ``In(stream.Signature(JOB))``
+        Jobs in order; taken when complete.
+    core_start : ``Out(1)``
+        The job in ``jobs`` begins.
+    core_done : ``In(1)``
+        It is complete.
+    transfer_done : ``In(1)``
+        A transfer is complete.
+    jobs_done, transfers_done : ``Out(16)``
+        How many are complete.
+    waits_transfers : ``Out(1)``
+        A job waits for a transfer.
+    cycles : ``In(32)``
+        Cycles since ``start``.
+    errors : ``In(ERRORS)``
+    fetched_jobs, loaded_jobs : ``In(16)``
+        ``number`` of the `JobFetcher` and of the `WeightLoader`.
+    is_quiet : ``In(1)``
+        No weights are on their way, and DRAM owes nothing.
+    memory_is_idle : ``In(1)``
+        DRAM owes nothing.
+    halt : ``Out(1)``
+        DRAM must not be asked for more.
+    clear : ``Out(1)``
+        Reset of all others but the memory port: before a list, and after an error.
+    """
+
+    CLEAR_CYCLES = 64
+    """Longer than the data path: what is in registers without reset has left it."""
+
+    def __init__(self) -> None:
+        super().__init__({
+            "start": In(1),
+            "list": In(LIST),
+            "watchdog_cycles": In(32),
+            "is_running": Out(1),
+            "status": Out(STATUS),
+            "requests": Out(stream.Signature(WINDOW_REQUEST)).array(2),
+            "jobs": In(stream.Signature(JOB)),
+            "core_start": Out(1),
+            "core_done": In(1),
+            "transfer_done": In(1),
+            "jobs_done": Out(16),
+            "transfers_done": Out(16),
+            "waits_transfers": Out(1),
+            "cycles": In(32),
+            "errors": In(ERRORS),
+            "fetched_jobs": In(16),
+            "loaded_jobs": In(16),
+            "is_quiet": In(1),
+            "memory_is_idle": In(1),
+            "halt": Out(1),
+            "clear": Out(1),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the life of a list."""
+        m = Module()
+        clear_left = Signal(range(self.CLEAR_CYCLES))
+        has_expired = Signal()
+        is_complete = (self.jobs_done == self.list.jobs) & (
+            self.transfers_done == self.list.transfers
+        )
+        self._compute(m)
+        self._ask(m)
+        m.d.sync += has_expired.eq(self.cycles >= self.watchdog_cycles)
+        m.d.comb += self.is_running.eq(1)
+        with m.FSM():
+            with m.State("STOPPED"):
+                m.d.comb += self.is_running.eq(0)
+                with m.If(self.start):
+                    m.d.sync += [self.status.eq(0), self.jobs_done.eq(0), self.transfers_done.eq(0)]
+                    m.next = "CLEAR_BEFORE"
+            with m.State("CLEAR_BEFORE"):
+                m.d.comb += self.clear.eq(1)
+                m.next = "RUN"
+            with m.State("RUN"):
+                m.d.sync += clear_left.eq(self.CLEAR_CYCLES - 1)
+                with m.If(self._notes_error(m, has_expired)):
+                    m.next = "STOP"
+                with m.Elif(is_complete & self.is_quiet):
+                    m.next = "STOPPED"
+            with m.State("STOP"):
+                m.d.comb += self.halt.eq(1)
+                with m.If(self.memory_is_idle):
+                    m.next = "CLEAR"
+            with m.State("CLEAR"):
+                m.d.comb += [self.halt.eq(1), self.clear.eq(1)]
+                m.d.sync += clear_left.eq(clear_left - 1)
+                with m.If(clear_left == 0):
+                    m.next = "STOPPED"
+        return m
+
+    def _compute(self, m: Module) -> None:
+        """Build the start and end of jobs."""
+        is_computing = Signal()
+        may_start = Signal()
+        job = self.jobs.payload
+        m.d.comb += [
+            may_start.eq(self.transfers_done >= job.wait_transfers),
+            self.core_start.eq(self.jobs.valid & ~is_computing & may_start),
+            self.waits_transfers.eq(self.jobs.valid & ~is_computing & ~may_start),
+            self.jobs.ready.eq(self.core_done),
+        ]
+        with m.If(self.core_start):
+            m.d.sync += is_computing.eq(1)
+        with m.Elif(self.core_done | self.clear):
+            m.d.sync += is_computing.eq(0)
+        with m.If(self.core_done):
+            m.d.sync += self.jobs_done.eq(self.jobs_done + 1)
+        with m.If(self.transfer_done):
+            m.d.sync += self.transfers_done.eq(self.transfers_done + 1)
+
+    def _ask(self, m: Module) -> None:
+        """Build the requests for both parts of the list."""
+        job_words = sum(
+            (self.list.jobs << k for k in range(JOB_WORDS.bit_length()) if JOB_WORDS >> k & 1),
+            Const(0),
+        )
+        wants = Signal(2)
+        words = Signal(OFFSET_BITS)
+        transfers_offset = Signal(OFFSET_BITS)
+        # Sums stand in registers, as more follow in `Windows`. Each is there when its request is
+        # looked at: the list is there one cycle before the first, and the second comes later.
+        m.d.sync += [
+            words.eq(job_words),
+            transfers_offset.eq(self.list.offset + words),
+        ]
+        m.d.comb += [
+            self.requests[0].payload.offset.eq(self.list.offset),
+            self.requests[0].payload.words.eq(words),
+            self.requests[1].payload.offset.eq(transfers_offset),
+            self.requests[1].payload.words.eq(self.list.transfers),
+        ]
+        for number, request in enumerate(self.requests):
+            m.d.comb += [request.valid.eq(wants[number]), request.payload.is_program.eq(1)]
+            with m.If(request.ready | self.halt):
+                m.d.sync += wants[number].eq(0)
+        with m.If(self.clear & ~self.halt):
+            m.d.sync += wants.eq(Cat(self.list.jobs.any(), self.list.transfers.any()))
+
+    def _notes_error(self, m: Module, has_expired: Signal) -> Value:
+        """Build the choice of the error that is reported; return whether there is one."""
+        errors = self.errors
+        transfer_number = self.transfers_done | TRANSFER_ERROR_BIT
+        outside = EngineError.OUTSIDE_WINDOW
+        # Later assignments win.
+        causes: list[tuple[Value, Any, Any]] = [
+            (has_expired, EngineError.WATCHDOG, self.jobs_done),
+            (errors.transfer.any(), errors.transfer, transfer_number),
+            (errors.outside_transfer, outside, transfer_number),
+            (errors.job.any(), errors.job, self.fetched_jobs),
+            (
+                errors.outside_weights | errors.bad_stream,
+                Mux(errors.bad_stream, EngineError.BAD_STREAM, outside),
+                self.loaded_jobs,
+            ),
+            (errors.outside_list, outside, 0),
+        ]
+        for condition, error, number in causes:
+            with m.If(condition):
+                m.d.sync += [self.status.error.eq(error), self.status.number.eq(number)]
+        return Cat(condition for condition, _, _ in causes).any()

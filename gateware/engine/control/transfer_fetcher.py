@@ -1,0 +1,104 @@
+"""Descriptors of transfers: checked and taken apart."""
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import LINE_BYTES, EngineError
+from kiwicha.gateware.engine.control.job import ADDRESS_BITS, TRANSFER
+from kiwicha.gateware.engine.control.job_check import ERROR_BITS
+from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
+from kiwicha.gateware.engine.memory.protection import OFFSET_BITS
+
+__all__ = ["LINE_BITS", "TRANSFER_STEP", "TransferFetcher"]
+
+LINE_BITS = ADDRESS_BITS - 4
+TRANSFER_STEP = data.StructLayout({
+    "offset": OFFSET_BITS - 1,
+    "line": LINE_BITS,
+    "lines": LINE_BITS + 1,
+    "last_bytes": 4,
+    "is_program": 1,
+    "is_store": 1,
+    "wait_jobs": 16,
+})
+"""A transfer: ``lines`` words from ``offset`` on, in words, and as many lines of the scratchpad. Of
+the last one ``last_bytes`` bytes count, 0 meaning 16."""
+
+
+class TransferFetcher(wiring.Component):
+    """Check transfers and pass them on; after an error nothing more comes out.
+
+    Latency: 1 cycle.
+
+    Parameters
+    ----------
+    scratchpad_bytes : int
+        Its size.
+
+    Members
+    -------
+    beats : ``In(stream.Signature(READ_BEAT))``
+        Descriptors.
+    jobs : ``In(16)``
+        Jobs in the list.
+    transfers : ``Out(stream.Signature(TRANSFER_STEP))``
+        Transfers in order.
+    error : ``Out(EngineError)``
+        What is wrong with the transfer after those that came out, or 0.
+    """
+
+    def __init__(self, *, scratchpad_bytes: int) -> None:
+        self.scratchpad_bytes = scratchpad_bytes
+        super().__init__({
+            "beats": In(stream.Signature(READ_BEAT)),
+            "jobs": In(16),
+            "transfers": Out(stream.Signature(TRANSFER_STEP)),
+            "error": Out(ERROR_BITS),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the check and the register."""
+        m = Module()
+        transfer = data.View(TRANSFER, self.beats.payload.data)
+        step = self.transfers.payload
+        count = transfer.bytes[:31]
+        first = transfer.scratchpad_address[4:]
+        lines = Signal(28)
+        is_bad = Signal()
+        is_outside = Signal()
+        takes = Signal()
+        m.d.comb += [
+            lines.eq(count[4:] + count[:4].any()),
+            is_bad.eq(
+                (count == 0)
+                | transfer.dram_offset[:4].any()
+                | transfer.scratchpad_address[:4].any()
+                | (transfer.wait_jobs > self.jobs)
+                | transfer.reserved.any()
+            ),
+            is_outside.eq(first + lines > self.scratchpad_bytes // LINE_BYTES),
+            self.beats.ready.eq(~self.transfers.valid & (self.error == EngineError.NONE)),
+            takes.eq(self.beats.valid & self.beats.ready),
+        ]
+        with m.If(self.transfers.ready):
+            m.d.sync += self.transfers.valid.eq(0)
+        with m.If(takes):
+            m.d.sync += [
+                self.transfers.valid.eq(~is_bad & ~is_outside),
+                self.error.eq(
+                    Mux(
+                        is_bad,
+                        EngineError.BAD_FIELD,
+                        Mux(is_outside, EngineError.OUTSIDE_SCRATCHPAD, EngineError.NONE),
+                    )
+                ),
+                step.offset.eq(transfer.dram_offset[4:31]),
+                step.line.eq(first),
+                step.lines.eq(lines),
+                step.last_bytes.eq(count[:4]),
+                step.is_program.eq(transfer.dram_offset[31]),
+                step.is_store.eq(transfer.bytes[31]),
+                step.wait_jobs.eq(transfer.wait_jobs),
+            ]
+        return m

@@ -1,0 +1,386 @@
+"""The engine's data path: scratchpad, walkers, array and requantizer, from job to bytes."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import LINE_BYTES, PACKED_MACS, JobFlag, JobKind, outputs_of
+from kiwicha.gateware.engine.addressing.convolution import ConvWalker
+from kiwicha.gateware.engine.addressing.depthwise import DepthwiseWalker
+from kiwicha.gateware.engine.addressing.elementwise import TableWalker
+from kiwicha.gateware.engine.addressing.groups import GroupControl, drain_cycles_of
+from kiwicha.gateware.engine.array.mac_array import ArrayMode, MacArray
+from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, Vendor
+from kiwicha.gateware.engine.control.job import ADDRESS_BITS, JOB, OPERATION
+from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
+from kiwicha.gateware.engine.requantize.requantizer import Requantizer
+from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
+
+__all__ = ["LINE_ACCESS", "Core"]
+
+LINE_ACCESS = data.StructLayout({
+    "line": ADDRESS_BITS - 4,
+    "is_write": 1,
+    "mask": LINE_BYTES,
+    "data": 8 * LINE_BYTES,
+})
+"""An access to a 16-byte line of the scratchpad; ``mask`` and ``data`` are those of a write."""
+
+_TAG = data.StructLayout({
+    "address": ADDRESS_BITS,
+    "bank": 1,
+    "is_dropped": 1,
+    "drops_second": 1,
+})
+"""What travels with a result: where it goes, and whose parameters it takes."""
+
+_FEED_CYCLES = Scratchpad.READ_LATENCY + 1
+"""From an operation to its inputs at the array: the read and the zero point."""
+
+_WEIGHT_LATENCY = 2
+"""From an index to its weights."""
+
+
+class Core(wiring.Component):
+    """Compute jobs, one at a time, on tensors in the scratchpad.
+
+    A job's groups wait for their weights, which come as fills of the weight buffer in the order of
+    jobs and groups. Nothing else stalls: what the walkers issue comes out as bytes after a fixed
+    time, so the line port takes results first and other accesses when there is none.
+
+    Throughput: as the walkers, from group to group too, if the weights are there 4 cycles (and one
+    more for each kernel row above the input) before the last output row of a group ends. Latency:
+    1 cycle from ``start`` to that of the walker, `drain_cycles_of` from the last operation of a job
+    to ``done``.
+
+    Parameters
+    ----------
+    macs : int
+        Products per cycle, 32, 64 or 128.
+    scratchpad_bytes : int
+        A multiple of 1024 up to 262144.
+    lanes : int or None
+        Of the requantizer: 4, or one for each output of the array, which None is.
+    vendor : Vendor
+        What the multipliers are built from.
+
+    Members
+    -------
+    job : ``In(JOB)``
+        Stable from ``start`` to ``done``; with fields in range.
+    start : ``In(1)``
+        Begin; only while not ``is_busy``.
+    is_busy, done : ``Out(1)``
+        From the cycle after ``start`` to ``done``, when every result is in the scratchpad.
+    fills, beats, heads, weight_zero_point, weights_are_unsigned, weights_are_tables,
+    weights_are_packed
+        ``commands``, ``beats``, ``heads``, ``zero_point``, ``is_unsigned``, ``is_table`` and
+        ``is_packed`` of the `WeightBuffer`; tables for ADD and TABLE. The last has an effect only
+        with 128.
+    accesses : ``In(stream.Signature(LINE_ACCESS))``
+        Line accesses of others.
+    read_data : ``Out(128)``
+        Line of the read access taken 2 cycles ago.
+    counts : ``Out(StructLayout(busy, waits_weights, waits_requantizer))``
+        What this cycle was used for.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        macs: int,
+        scratchpad_bytes: int,
+        lanes: int | None = None,
+        vendor: Vendor = Vendor.GENERIC,
+    ) -> None:
+        self.macs = macs
+        self.outputs = outputs_of(macs)
+        self.has_seconds = macs == PACKED_MACS
+        self.scratchpad_bytes = scratchpad_bytes
+        self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes)
+        self.weights = WeightBuffer(macs=macs, lanes=lanes)
+        self.lanes = self.weights.lanes
+        self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=_TAG.size)
+        self.requantizer = Requantizer(lanes=self.lanes, tag_bits=_TAG.size)
+        counts = data.StructLayout({"busy": 1, "waits_weights": 1, "waits_requantizer": 1})
+        super().__init__({
+            "job": In(JOB),
+            "start": In(1),
+            "is_busy": Out(1),
+            "done": Out(1),
+            "fills": In(stream.Signature(self.weights.commands.payload.shape())),
+            "beats": In(stream.Signature(8 * LINE_BYTES)),
+            "heads": In(8 * LINE_BYTES),
+            "weight_zero_point": In(signed(9)),
+            "weights_are_unsigned": In(1),
+            "weights_are_tables": In(1),
+            "weights_are_packed": In(1),
+            "accesses": In(stream.Signature(LINE_ACCESS)),
+            "read_data": Out(8 * LINE_BYTES),
+            "counts": Out(counts),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Wire the data path, in the order that data takes."""
+        m = Module()
+        m.submodules.scratchpad = self.scratchpad
+        m.submodules.weights = self.weights
+        m.submodules.array = self.array
+        m.submodules.requantizer = self.requantizer
+        m.submodules.groups = groups = GroupControl(
+            drain_cycles=drain_cycles_of(self.macs, self.lanes)
+        )
+        operation, valid, ends = self._walk(m, groups)
+        tag = self._places(m, groups, operation, valid, ends)
+        self._read(m, operation, valid, tag)
+        self._weigh(m, operation, ends)
+        self._requantize(m)
+        self._write(m)
+        return m
+
+    @property
+    def _is_table(self) -> Value:
+        """Whether the job is one of tables."""
+        return (self.job.kind == JobKind.ADD) | (self.job.kind == JobKind.TABLE)
+
+    @property
+    def _is_product(self) -> Value:
+        """Whether the job is one of products of two tensors."""
+        return self.job.kind == JobKind.MUL
+
+    @property
+    def _is_max(self) -> Value:
+        """Whether the job is one of largest bytes."""
+        return self.job.kind == JobKind.MAX
+
+    @property
+    def _is_packed(self) -> Value:
+        """Whether the job is one of two products per multiplier."""
+        return (self.job.flags & JobFlag.PACKED).any() if self.has_seconds else Const(0)
+
+    def _walk(self, m: Module, groups: GroupControl) -> tuple[data.View, Signal, Signal]:
+        """Build the walkers; return the operation, its valid, and whether it ends a group."""
+        walkers = (ConvWalker(), DepthwiseWalker(), TableWalker())
+        conv, depthwise, table = walkers
+        chosen = (
+            (conv, (self.job.kind == JobKind.CONV) | self._is_max),
+            (depthwise, self.job.kind == JobKind.DEPTHWISE),
+            (table, self._is_table | self._is_product),
+        )
+        m.submodules.conv, m.submodules.depthwise, m.submodules.table = walkers
+        operation = Signal(OPERATION)
+        valid = Signal()
+        ends = Signal()
+        for walker, is_chosen in chosen:
+            m.d.comb += [
+                walker.job.eq(self.job),
+                # Jobs count on a requantizer as wide as the array.
+                walker.job.interval.eq(self.job.interval * (self.outputs // self.lanes)),
+                walker.start.eq(groups.begins_group & is_chosen),
+            ]
+            with m.If(is_chosen):
+                m.d.comb += [
+                    operation.eq(walker.operations.payload),
+                    groups.is_free.eq(walker.is_free),
+                ]
+        m.d.comb += [
+            conv.visits_all.eq(self._is_packed),
+            conv.group_offset.eq(groups.input_offset),
+            depthwise.group_offset.eq(groups.input_offset),
+            table.group_offset.eq(groups.input_offset),
+            valid.eq(Cat(walker.operations.valid for walker in walkers).any()),
+            ends.eq(Cat(walker.done for walker in walkers).any()),
+            groups.job.eq(self.job),
+            groups.start.eq(self.start),
+            groups.has_weights.eq(self.weights.is_available),
+            self.weights.take.eq(groups.begins_group),
+            groups.group_ends.eq(ends),
+            self.is_busy.eq(groups.is_busy),
+            self.done.eq(groups.done),
+            self.counts.busy.eq(valid),
+            self.counts.waits_weights.eq(groups.waits_weights),
+            self.counts.waits_requantizer.eq(Cat(walker.is_held for walker in walkers).any()),
+        ]
+        return operation, valid, ends
+
+    def _places(
+        self, m: Module, groups: GroupControl, operation: data.View, valid: Signal, ends: Signal
+    ) -> data.View:
+        """Build the counter of output addresses; return the tag of the current operation."""
+        tag = Signal(_TAG)
+        address, group_address, next_group_address = (
+            Signal(ADDRESS_BITS, name=name)
+            for name in ("address", "group_address", "next_group_address")
+        )
+        # The parameters' bank: that of the weights, which changes when the last index is read.
+        bank = Signal()
+        m.d.comb += [
+            tag.address.eq(address),
+            tag.bank.eq(bank),
+            tag.is_dropped.eq(operation.is_dropped),
+            tag.drops_second.eq(groups.is_last & (self.job.last_beats == 1)),
+            next_group_address.eq(group_address + self.job.group_output_step),
+        ]
+        with m.If(self.start):
+            m.d.sync += [
+                address.eq(self.job.output_address),
+                group_address.eq(self.job.output_address),
+            ]
+        with m.Elif(ends):
+            m.d.sync += [
+                address.eq(next_group_address),
+                group_address.eq(next_group_address),
+                bank.eq(~bank),
+            ]
+        with m.Elif(valid & operation.last & ~operation.is_dropped):
+            m.d.sync += address.eq(address + self.job.output_pixel_bytes)
+        return tag
+
+    def _read(self, m: Module, operation: data.View, valid: Signal, tag: data.View) -> None:
+        """Build what turns an operation into inputs of the array."""
+        array = self.array
+        late = _delayed(m, operation, Scratchpad.READ_LATENCY, "operation")
+        m.d.comb += [
+            self.scratchpad.read_address.eq(operation.address),
+            array.mode.eq(ArrayMode.CONV),
+            array.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
+        ]
+        with m.If(self._is_table):
+            m.d.comb += array.mode.eq(ArrayMode.TABLE)
+        with m.Elif(self.job.kind == JobKind.DEPTHWISE):
+            m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_4)
+            with m.If((self.job.flags & JobFlag.TAPS_8).any()):
+                m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_8)
+        with m.Elif(self._is_product):
+            m.d.comb += array.mode.eq(ArrayMode.PRODUCT)
+        with m.Elif(self._is_max):
+            m.d.comb += array.mode.eq(ArrayMode.MAX)
+        with m.Elif(self._is_packed):
+            m.d.comb += array.mode.eq(ArrayMode.PACKED)
+        # The second tensor's zero point is for operations with ``shift``.
+        early = _delayed(m, operation.shift, Scratchpad.READ_LATENCY - 1, "shift")
+        zero_point = Signal(signed(8))
+        m.d.sync += zero_point.eq(
+            Mux(
+                self._is_product & early,
+                self.job.weight_zero_point[:8].as_signed(),
+                self.job.input_zero_point,
+            )
+        )
+        for lane in range(len(array.x)):
+            octet = self.scratchpad.read_data.word_select(lane, 8).as_signed()
+            is_inside = (late.low <= lane) & (lane < late.high)
+            value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
+            m.d.sync += value.eq(self._reduced(octet, is_inside, zero_point))
+            m.d.comb += array.x[lane].eq(value)
+        fed, fed_tag = array.operations.payload, _delayed(m, tag, _FEED_CYCLES, "tag")
+        flags = _delayed(
+            m, Cat(operation.first, operation.shift, operation.last), _FEED_CYCLES, "flags"
+        )
+        m.d.comb += [
+            array.operations.valid.eq(_delayed(m, valid, _FEED_CYCLES, "valid", is_reset=True)),
+            Cat(fed.first, fed.shift, fed.last).eq(flags),
+            fed.tag.eq(fed_tag),
+        ]
+
+    def _reduced(self, octet: Value, is_inside: Value, zero_point: Value) -> Value:
+        """Return a byte less the zero point, which bytes outside are; PACKED does not reduce."""
+        if not self.has_seconds:
+            return Mux(is_inside, octet - zero_point, 0)
+        return Mux(is_inside, octet, zero_point) - Mux(self._is_packed, 0, zero_point)
+
+    def _weigh(self, m: Module, operation: data.View, ends: Signal) -> None:
+        """Build the reads of weight words, in time for the inputs."""
+        weights = self.weights
+        lead = _FEED_CYCLES - _WEIGHT_LATENCY
+        index = _delayed(m, operation.index, lead, "index")
+        ends_early = _delayed(m, ends, lead, "ends", is_reset=True)
+        ends_late = _delayed(m, ends_early, _WEIGHT_LATENCY, "ends_early", is_reset=True)
+        m.d.comb += [
+            weights.index.eq(Mux((self.job.flags & JobFlag.ONES).any(), 0, index)),
+            # A lookup comes with the inputs, not ahead of them; MAX adds its word as late.
+            weights.release.eq(Mux(self._is_table | self._is_max, ends_late, ends_early)),
+            weights.is_skewed.eq(self.job.kind == JobKind.CONV),
+            weights.is_lookup.eq(self._is_table),
+            weights.zero_point.eq(self.weight_zero_point),
+            weights.is_unsigned.eq(self.weights_are_unsigned),
+            weights.is_table.eq(self.weights_are_tables),
+            weights.commands.valid.eq(self.fills.valid),
+            weights.commands.payload.eq(self.fills.payload),
+            self.fills.ready.eq(weights.commands.ready),
+            weights.beats.valid.eq(self.beats.valid),
+            weights.beats.payload.eq(self.beats.payload),
+            weights.heads.eq(self.heads),
+            self.beats.ready.eq(weights.beats.ready),
+            self.array.weights.eq(weights.weights),
+        ]
+        if self.has_seconds:
+            m.d.comb += [
+                weights.is_packed.eq(self.weights_are_packed),
+                self.array.seconds.eq(weights.seconds),
+            ]
+        m.d.comb += [weights.entries[k].eq(self.array.x[k]) for k in range(self.outputs)]
+
+    def _requantize(self, m: Module) -> None:
+        """Build the way from the array to the requantizer: one cycle, that of the parameters."""
+        result, beats = self.array.results, self.requantizer.beats
+        tag = data.View(_TAG, result.payload.tag)
+        kept = Signal()
+        place = Signal(_TAG)
+        beat = result.payload.beat
+        is_second = beat >= self.outputs // self.lanes
+        m.d.comb += [
+            kept.eq(~tag.is_dropped & ~(tag.drops_second & is_second)),
+            place.eq(tag),
+            place.address.eq(tag.address + beat * self.lanes),
+            self.weights.parameter_bank.eq(tag.bank),
+            self.weights.parameter_beat.eq(beat),
+            self.requantizer.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
+            self.requantizer.zero_point.eq(self.job.output_zero_point),
+            self.requantizer.minimum.eq(self.job.activation_min),
+            self.requantizer.maximum.eq(self.job.activation_max),
+            beats.payload.parameters.eq(self.weights.parameters),
+        ]
+        m.d.sync += [
+            beats.valid.eq(result.valid & kept),
+            beats.payload.sums.eq(result.payload.sums),
+            beats.payload.tag.eq(place),
+        ]
+
+    def _write(self, m: Module) -> None:
+        """Build the line port: results first."""
+        result, scratchpad, access = self.requantizer.results, self.scratchpad, self.accesses
+        tag = data.View(_TAG, result.payload.tag)
+        octets = Value.cast(result.payload.values)
+        m.d.comb += self.read_data.eq(scratchpad.line_read_data)
+        with m.If(result.valid):
+            m.d.comb += [
+                scratchpad.line_address.eq(tag.address[4:]),
+                scratchpad.line_write.eq(1),
+                scratchpad.line_write_data.eq(octets.replicate(LINE_BYTES // self.lanes)),
+                scratchpad.line_mask.eq(
+                    ((1 << self.lanes) - 1) << (tag.address[:4] & (LINE_BYTES - self.lanes))
+                ),
+            ]
+        with m.Else():
+            m.d.comb += [
+                access.ready.eq(1),
+                scratchpad.line_address.eq(access.payload.line),
+                scratchpad.line_write.eq(access.valid & access.payload.is_write),
+                scratchpad.line_write_data.eq(access.payload.data),
+                scratchpad.line_mask.eq(access.payload.mask),
+            ]
+
+
+def _delayed(m: Module, value: Value, cycles: int, name: str, *, is_reset: bool = False) -> Value:
+    """Return ``value`` as it was some cycles ago; without a reset it can be a shift register."""
+    for stage in range(1, cycles + 1):
+        following = Signal(value.shape(), name=f"{name}_s{stage}", reset_less=not is_reset)
+        m.d.sync += following.eq(value)
+        value = following
+    return value

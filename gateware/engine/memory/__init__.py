@@ -1,0 +1,1 @@
+"""DRAM port, DMA and scratchpad."""

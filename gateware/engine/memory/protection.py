@@ -1,0 +1,134 @@
+"""What the engine may touch in DRAM."""
+
+from amaranth import Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.gateware.engine.memory.memory_port import GRANT, PORT_ADDRESS_BITS, WORD_RANGE
+
+__all__ = ["OFFSET_BITS", "WINDOW_REQUEST", "Windows"]
+
+OFFSET_BITS = 28
+"""Offsets and sizes in descriptors: 32 bits in bytes, counted here in words of 16."""
+
+WINDOW_REQUEST = data.StructLayout({
+    "offset": OFFSET_BITS,
+    "words": OFFSET_BITS,
+    "is_program": 1,
+    "is_write": 1,
+})
+"""Words from an offset in the Program or the arena on, 1 or more; to be read or written."""
+
+
+class Windows(wiring.Component):
+    """Turn offsets into addresses of DRAM, if they lie in their window.
+
+    The Program can be read, the arena read and written. A request outside is never granted: it
+    waits for ever, with ``is_outside`` high, until this component is reset. A reset does not change
+    the windows.
+
+    Latency: 3 cycles from a request to its grant. Throughput: one request in 4 cycles; the client
+    with the lowest number goes first.
+
+    Parameters
+    ----------
+    clients : int
+        Number of clients, 1 to 8.
+
+    Members
+    -------
+    sets : ``In(1)``
+        A window becomes ``window``.
+    sets_arena : ``In(1)``
+        The arena, not the Program.
+    window : ``In(WORD_RANGE)``
+        First word, and number of words; while no request is waiting.
+    requests : ``In(stream.Signature(WINDOW_REQUEST))`` times ``clients``
+        Taken together with the grant.
+    grants : ``Out(stream.Signature(GRANT))`` times ``clients``
+        Addresses of the request.
+    is_outside : ``Out(clients)``
+        The client's request is refused.
+
+    Attributes
+    ----------
+    program, arena : Signal
+        The windows.
+
+    Raises
+    ------
+    ValueError
+        If ``clients`` is out of range.
+    """
+
+    def __init__(self, *, clients: int) -> None:
+        if not isinstance(clients, int) or not 1 <= clients <= 8:
+            raise ValueError(f"clients must be an integer from 1 to 8, not {clients!r}")
+        super().__init__({
+            "sets": In(1),
+            "sets_arena": In(1),
+            "window": In(WORD_RANGE),
+            "requests": In(stream.Signature(WINDOW_REQUEST)).array(clients),
+            "grants": Out(stream.Signature(GRANT)).array(clients),
+            "is_outside": Out(clients),
+        })
+        self.program, self.arena = (
+            Signal(WORD_RANGE, name=name, reset_less=True) for name in ("program", "arena")
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the windows, the choice of a request, its check and its grant."""
+        m = Module()
+        program, arena = self.program, self.arena
+        with m.If(self.sets):
+            with m.If(self.sets_arena):
+                m.d.sync += arena.eq(self.window)
+            with m.Else():
+                m.d.sync += program.eq(self.window)
+
+        client = Signal(range(len(self.requests)))
+        request = Signal(WINDOW_REQUEST)
+        window = data.View(WORD_RANGE, Mux(request.is_program, program, arena))
+        end = Signal(OFFSET_BITS + 1)
+        address = Signal(PORT_ADDRESS_BITS)
+        address_end = Signal(PORT_ADDRESS_BITS)
+        with m.Switch(client):
+            for number, requests in enumerate(self.requests):
+                with m.Case(number):
+                    m.d.comb += request.eq(requests.payload)
+        for grant in self.grants:
+            m.d.comb += [
+                grant.payload.address.eq(address),
+                grant.payload.words.eq(request.words),
+                grant.payload.end.eq(address_end),
+            ]
+        with m.FSM():
+            with m.State("CHOOSE"):
+                for number, requests in reversed(list(enumerate(self.requests))):
+                    with m.If(requests.valid):
+                        m.d.sync += client.eq(number)
+                        m.next = "ADD"
+            with m.State("ADD"):
+                m.d.sync += [
+                    end.eq(request.offset + request.words),
+                    address.eq(request.offset + window.address),
+                ]
+                m.next = "CHECK"
+            with m.State("CHECK"):
+                m.d.sync += address_end.eq(address + request.words)
+                m.next = "GRANT"
+                with m.If((end > window.words) | (request.is_write & request.is_program)):
+                    m.next = "REFUSE"
+            with m.State("GRANT"):
+                with m.Switch(client):
+                    for number, requests in enumerate(self.requests):
+                        with m.Case(number):
+                            m.d.comb += [
+                                self.grants[number].valid.eq(1),
+                                requests.ready.eq(self.grants[number].ready),
+                            ]
+                            with m.If(requests.ready):
+                                m.next = "CHOOSE"
+            with m.State("REFUSE"):
+                m.d.comb += self.is_outside.eq(1 << client)
+        return m

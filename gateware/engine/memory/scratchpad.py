@@ -1,0 +1,132 @@
+"""On-chip memory of the engine: unaligned reads on one port, masked writes on the other."""
+
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import LINE_BYTES
+
+__all__ = ["Scratchpad"]
+
+_UNIT_BYTES = 1024
+_MAX_BYTES = 256 * 1024
+
+
+class Scratchpad(wiring.Component):
+    """Bytes in two banks of 16-byte lines, even lines in one and odd lines in the other.
+
+    The two lines that an unaligned read touches are in different banks, so it takes one access.
+
+    Port ``read``: latency 3 cycles, one read per cycle, any alignment. Addresses wrap at the size,
+    or if that is not a power of two, at the next one: bytes between them are unspecified, and
+    writes to them change nothing.
+    Port ``line``: one access per cycle, a write or a read; a read's latency is 2 cycles. A write is
+    seen by reads of both ports that start in a later cycle; a line read, or an unaligned read whose
+    memory access (one cycle after its address) falls in the cycle of the write, returns what was
+    there before.
+
+    Memory is all zeros after configuration.
+
+    Parameters
+    ----------
+    size_bytes : int
+        A multiple of 1024 up to 262144.
+
+    Members
+    -------
+    read_address : ``In(range(size_bytes))``
+        First byte of an unaligned read, in every cycle.
+    read_data : ``Out(128)``
+        Bytes address to address + 15; the byte at the address is the least significant.
+    line_address : ``In(range(size_bytes // 16))``
+        Line of the other port's access.
+    line_write : ``In(1)``
+        The access is a write.
+    line_mask : ``In(16)``
+        Bytes that a write changes.
+    line_write_data : ``In(128)``
+        What it changes them to.
+    line_read_data : ``Out(128)``
+        The line addressed two cycles ago; unspecified if that access was a write.
+
+    Raises
+    ------
+    ValueError
+        If ``size_bytes`` is not such a number.
+    """
+
+    READ_LATENCY = 3
+    LINE_LATENCY = 2
+
+    def __init__(self, *, size_bytes: int) -> None:
+        is_valid = isinstance(size_bytes, int) and 0 < size_bytes <= _MAX_BYTES
+        if not is_valid or size_bytes % _UNIT_BYTES:
+            raise ValueError(
+                f"size_bytes must be a multiple of {_UNIT_BYTES} up to {_MAX_BYTES},"
+                f" not {size_bytes!r}"
+            )
+        self.size_bytes = size_bytes
+        self.lines = size_bytes // LINE_BYTES
+        super().__init__({
+            "read_address": In(range(size_bytes)),
+            "read_data": Out(8 * LINE_BYTES),
+            "line_address": In(range(self.lines)),
+            "line_write": In(1),
+            "line_mask": In(LINE_BYTES),
+            "line_write_data": In(8 * LINE_BYTES),
+            "line_read_data": Out(8 * LINE_BYTES),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the banks, the rotation of port ``read`` and the choice of port ``line``."""
+        m = Module()
+        line = self.read_address[4:]
+        index_s1 = [Signal(range(self.lines // 2), name=f"index_s1_{bank}") for bank in range(2)]
+        rotation_s1 = Signal(5)
+        rotation_s2 = Signal(5)
+        # A read that starts in an odd line continues in the next even one.
+        m.d.sync += [
+            index_s1[0].eq(line[1:] + line[0]),
+            index_s1[1].eq(line[1:]),
+            rotation_s1.eq(self.read_address[:5]),
+            rotation_s2.eq(rotation_s1),
+        ]
+
+        is_odd_line_s1 = Signal()
+        m.d.sync += is_odd_line_s1.eq(self.line_address[0])
+        unaligned_s2, lines_s1 = [], []
+        for bank in range(2):
+            m.submodules[f"bank_{bank}"] = memory = Memory(
+                shape=8 * LINE_BYTES, depth=self.lines // 2, init=[]
+            )
+            read = memory.read_port()
+            line_read = memory.read_port()
+            line_write = memory.write_port(granularity=8)
+            is_selected = self.line_address[0] == bank
+            m.d.comb += [
+                read.addr.eq(index_s1[bank]),
+                read.en.eq(1),
+                line_read.addr.eq(self.line_address[1:]),
+                line_read.en.eq(1),
+                line_write.addr.eq(self.line_address[1:]),
+                line_write.data.eq(self.line_write_data),
+                line_write.en.eq(Mux(self.line_write & is_selected, self.line_mask, 0)),
+            ]
+            unaligned_s2.append(read.data)
+            lines_s1.append(line_read.data)
+        m.d.sync += self.read_data.eq(_rotated(Cat(*unaligned_s2), rotation_s2))
+        m.d.sync += self.line_read_data.eq(Mux(is_odd_line_s1, lines_s1[1], lines_s1[0]))
+        return m
+
+
+def _rotated(lines: Value, rotation: Signal) -> Value:
+    """Return 16 of 32 bytes from byte ``rotation`` on, modulo 32."""
+    octets = Cat(lines, lines)
+    # Levels of four inputs fill a LUT6; each keeps the bytes that the later ones can reach.
+    for low, kept_bytes in ((3, 23), (1, 17)):
+        options = [octets[(8 << low) * k :][: 8 * kept_bytes] for k in range(4)]
+        upper = Mux(rotation[low], options[3], options[2])
+        lower = Mux(rotation[low], options[1], options[0])
+        octets = Mux(rotation[low + 1], upper, lower)
+    return Mux(rotation[0], octets[8:], octets[:-8])

@@ -1,0 +1,138 @@
+"""Bytes between DRAM and the scratchpad."""
+
+from amaranth import Cat, Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.gateware.engine.control.transfer_fetcher import LINE_BITS, TRANSFER_STEP
+from kiwicha.gateware.engine.datapath import LINE_ACCESS
+from kiwicha.gateware.engine.memory.memory_port import READ_BEAT, WRITE_BEAT
+from kiwicha.gateware.engine.memory.protection import WINDOW_REQUEST
+from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
+
+__all__ = ["TransferUnit"]
+
+
+class TransferUnit(wiring.Component):
+    """Execute transfers, one after the other, each when enough jobs are complete.
+
+    A load is complete when its last line is in the scratchpad, a store when the port of DRAM has
+    accepted its last word. Bytes behind the end of the last line stay as they are, on either side.
+
+    Throughput: a line per cycle.
+
+    Members
+    -------
+    transfers : ``In(stream.Signature(TRANSFER_STEP))``
+        Transfers in order; taken when complete.
+    jobs_done : ``In(16)``
+        Jobs that are complete.
+    requests : ``Out(stream.Signature(WINDOW_REQUEST))``
+        Range of DRAM, which goes to the reader, or for a write to the writer.
+    loaded : ``In(stream.Signature(READ_BEAT))``
+        From the reader.
+    stored : ``Out(stream.Signature(WRITE_BEAT, always_ready=True))``
+        To the writer.
+    writer_has_room, writer_is_idle : ``In(1)``
+        See `DmaWriter`.
+    accesses : ``Out(stream.Signature(LINE_ACCESS))``
+        To the scratchpad.
+    read_data : ``In(128)``
+        Line of the read access that was taken 2 cycles ago.
+    done : ``Out(1)``
+        A transfer is complete.
+
+    Attributes
+    ----------
+    line, lines_left : Signal
+        The next line, and the lines from there on.
+    fsm : FSM
+        What is being done.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "transfers": In(stream.Signature(TRANSFER_STEP)),
+            "jobs_done": In(16),
+            "requests": Out(stream.Signature(WINDOW_REQUEST)),
+            "loaded": In(stream.Signature(READ_BEAT)),
+            "stored": Out(stream.Signature(WRITE_BEAT, always_ready=True)),
+            "writer_has_room": In(1),
+            "writer_is_idle": In(1),
+            "accesses": Out(stream.Signature(LINE_ACCESS)),
+            "read_data": In(8 * LINE_BYTES),
+            "done": Out(1),
+        })
+        self.line = Signal(LINE_BITS)
+        self.lines_left = Signal(LINE_BITS + 1)
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the walk through the lines."""
+        m = Module()
+        step = self.transfers.payload
+        access = self.accesses.payload
+        line, lines_left = self.line, self.lines_left
+        takes = Signal()
+        is_last = Signal()
+        mask = Signal(LINE_BYTES)
+        last_mask = Cat((step.last_bytes > k) | (step.last_bytes == 0) for k in range(LINE_BYTES))
+        m.d.comb += [
+            takes.eq(self.accesses.valid & self.accesses.ready),
+            is_last.eq(lines_left == 1),
+            mask.eq(Mux(is_last, last_mask, (1 << LINE_BYTES) - 1)),
+            access.line.eq(line),
+            access.mask.eq(mask),
+            access.data.eq(self.loaded.payload.data),
+            access.is_write.eq(~step.is_store),
+            self.requests.payload.offset.eq(step.offset),
+            self.requests.payload.words.eq(step.lines),
+            self.requests.payload.is_program.eq(step.is_program),
+            self.requests.payload.is_write.eq(step.is_store),
+            self.transfers.ready.eq(self.done),
+        ]
+        with m.If(takes):
+            m.d.sync += [line.eq(line + 1), lines_left.eq(lines_left - 1)]
+        self._store(m, takes & step.is_store, mask)
+        with m.FSM() as self.fsm:
+            with m.State("WAIT"):
+                m.d.sync += [line.eq(step.line), lines_left.eq(step.lines)]
+                with m.If(self.transfers.valid & (self.jobs_done >= step.wait_jobs)):
+                    m.next = "REQUEST"
+            with m.State("REQUEST"):
+                m.d.comb += self.requests.valid.eq(1)
+                with m.If(self.requests.ready):
+                    m.next = "LOAD"
+                    with m.If(step.is_store):
+                        m.next = "STORE"
+            with m.State("LOAD"):
+                m.d.comb += [
+                    self.accesses.valid.eq(self.loaded.valid),
+                    self.loaded.ready.eq(self.accesses.ready),
+                ]
+                with m.If(takes & is_last):
+                    m.next = "DONE"
+            with m.State("STORE"):
+                m.d.comb += self.accesses.valid.eq(self.writer_has_room)
+                with m.If(takes & is_last):
+                    m.next = "WRITE"
+            with m.State("WRITE"):
+                with m.If(self.writer_is_idle):
+                    m.next = "DONE"
+            with m.State("DONE"):
+                m.d.comb += self.done.eq(1)
+                m.next = "WAIT"
+        return m
+
+    def _store(self, m: Module, reads: Signal, mask: Signal) -> None:
+        """Pass on what comes from the scratchpad, with the mask that was right when it was read."""
+        for stage in range(1, Scratchpad.LINE_LATENCY + 1):
+            reads_next = Signal(name=f"reads_s{stage}")
+            mask_next = Signal(LINE_BYTES, name=f"mask_s{stage}", reset_less=True)
+            m.d.sync += [reads_next.eq(reads), mask_next.eq(mask)]
+            reads, mask = reads_next, mask_next
+        m.d.comb += [
+            self.stored.valid.eq(reads),
+            self.stored.payload.data.eq(self.read_data),
+            self.stored.payload.mask.eq(mask),
+        ]

@@ -1,0 +1,295 @@
+"""Eight requantizers side by side: int32 sums to int8, one beat per cycle or one in two."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["PARAMETERS", "Requantizer", "split_shift"]
+
+PARAMETERS = data.StructLayout({
+    "bias": signed(32),
+    "multiplier": unsigned(31),
+    "left": 5,
+    "right": 5,
+})
+"""What one channel adds, and scales by ``multiplier * 2**(left - right - 31)``.
+
+``left`` and ``right`` are the shift, -31 to 30, where it is positive and minus it where it is not;
+at least one of them is 0.
+"""
+
+# One pass takes a factor of 25 signed bits; the multiplier's parts are 17 and 14 bits wide.
+_FACTOR_BITS = 25
+_LOW_BITS = 17
+# The wide mode's passes: 24 bits without sign, and the 8 above them.
+_SPLIT = 24
+
+
+class Requantizer(wiring.Component):
+    """Add the bias, scale, add the output's zero point, clamp.
+
+    Equals ``kiwicha.numerics.requantization.requantize`` of ``sum + bias``, which wraps to 32 bits,
+    for every multiplier and shift. Narrow beats must have ``(sum + bias) << left`` in 25 signed
+    bits (-2**24 to 2**24 - 1); wide ones may have anything.
+
+    Latency: 9 cycles, 10 with ``is_wide``. Throughput: a beat per cycle; with ``is_wide`` a beat in
+    two cycles, and beats must not be closer.
+
+    Parameters
+    ----------
+    lanes : int
+        Values per beat, 1 to 16.
+    tag_bits : int
+        Width of ``tag``, 1 or more.
+
+    Members
+    -------
+    is_wide : ``In(1)``
+        Two passes per beat.
+    zero_point : ``In(signed(8))``
+        The output's zero point.
+    minimum, maximum : ``In(signed(8))``
+        The clamp; minimum <= maximum. These four are stable from a beat to its result.
+    beats : ``In(stream.Signature(StructLayout(sums, parameters, tag), always_ready=True))``
+        ``sums`` are ``lanes`` x signed(32), ``parameters`` ``lanes`` x `PARAMETERS`; ``tag`` comes
+        out with the result.
+    results : ``Out(stream.Signature(StructLayout(values, tag), always_ready=True))``
+        ``lanes`` x signed(8).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not such a number.
+
+    Notes
+    -----
+    Ref: gemmlowp fixedpoint.h. The rounded high product is ``(x * multiplier + 2**30) >> 31``.
+    RoundingDivideByPOT of it, by e > 0, is ``(2 * (high - (x < 0)) >> e) + 1 >> 1``: where the
+    rounded product of a negative x is 0, both give 0. So both constants are one summand of the
+    product, +-2**30, and no stage has more than one adder or one shifter.
+    """
+
+    LATENCY = 9
+    WIDE_LATENCY = 10
+
+    def __init__(self, *, lanes: int = 8, tag_bits: int = 1) -> None:
+        if not isinstance(lanes, int) or not 1 <= lanes <= 16:
+            raise ValueError(f"lanes must be an integer from 1 to 16, not {lanes!r}")
+        if not isinstance(tag_bits, int) or tag_bits < 1:
+            raise ValueError(f"tag_bits must be a positive integer, not {tag_bits!r}")
+        self.lanes = lanes
+        self.tag_bits = tag_bits
+        beat = data.StructLayout({
+            "sums": data.ArrayLayout(signed(32), lanes),
+            "parameters": data.ArrayLayout(PARAMETERS, lanes),
+            "tag": tag_bits,
+        })
+        result = data.StructLayout({
+            "values": data.ArrayLayout(signed(8), lanes),
+            "tag": tag_bits,
+        })
+        super().__init__({
+            "is_wide": In(1),
+            "zero_point": In(signed(8)),
+            "minimum": In(signed(8)),
+            "maximum": In(signed(8)),
+            "beats": In(stream.Signature(beat, always_ready=True)),
+            "results": Out(stream.Signature(result, always_ready=True)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the controls and the lanes."""
+        m = Module()
+        beat = self.beats.payload
+        valid = Signal(self.LATENCY)
+        # The second pass is one cycle behind the first, whose registers s1 still hold the beat.
+        starts_s1 = Signal()
+        is_high_s2 = Signal()
+        is_high_s5 = _delayed(m, is_high_s2, 3, "is_high_s2")
+        is_complete_s5 = Mux(self.is_wide, is_high_s5, valid[4])
+        m.d.sync += [
+            starts_s1.eq(self.beats.valid & self.is_wide),
+            valid.eq(Cat(self.beats.valid, valid[:4], is_complete_s5, valid[5:])),
+        ]
+        is_second_s1 = Signal()
+        m.d.sync += [is_second_s1.eq(starts_s1), is_high_s2.eq(is_second_s1)]
+        tag_s1 = Signal(self.tag_bits, reset_less=True)
+        with m.If(self.beats.valid):
+            m.d.sync += tag_s1.eq(beat.tag)
+        m.d.comb += [
+            self.results.valid.eq(valid[-1]),
+            self.results.payload.tag.eq(_delayed(m, tag_s1, self.LATENCY - 1, "tag_s1")),
+        ]
+        for lane in range(self.lanes):
+            m.submodules[f"lane_{lane}"] = part = _Lane()
+            m.d.comb += [
+                part.is_valid.eq(self.beats.valid),
+                part.is_second_s1.eq(is_second_s1),
+                part.is_wide.eq(self.is_wide),
+                part.total.eq(beat.sums[lane]),
+                part.parameters.eq(beat.parameters[lane]),
+                part.zero_point.eq(self.zero_point),
+                part.minimum.eq(self.minimum),
+                part.maximum.eq(self.maximum),
+                self.results.payload.values[lane].eq(part.value),
+            ]
+        return m
+
+
+class _Lane(wiring.Component):
+    """One requantizer; stages as in `Requantizer`, flags of stage 1 one cycle after the beat."""
+
+    def __init__(self) -> None:
+        super().__init__({
+            "is_valid": In(1),
+            "is_second_s1": In(1),
+            "is_wide": In(1),
+            "total": In(signed(32)),
+            "parameters": In(PARAMETERS),
+            "zero_point": In(signed(8)),
+            "minimum": In(signed(8)),
+            "maximum": In(signed(8)),
+            "value": Out(signed(8)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build nine stages: bias, left shift, four of multiplication, right shift, sum, clamp."""
+        m = Module()
+        sum_s1 = Signal(signed(32), reset_less=True)
+        multiplier_s1 = Signal(31, reset_less=True)
+        left_s1 = Signal(5, reset_less=True)
+        exponent_s1 = Signal(5, reset_less=True)
+        with m.If(self.is_valid):
+            m.d.sync += [
+                sum_s1.eq(self.total + self.parameters.bias),
+                multiplier_s1.eq(self.parameters.multiplier),
+                left_s1.eq(self.parameters.left),
+                exponent_s1.eq(self.parameters.right),
+            ]
+        high_s6 = self._multiply(m, sum_s1, multiplier_s1, left_s1, exponent_s1.any())
+        exponent_s6 = _delayed(m, exponent_s1, 5, "exponent_s1")
+
+        floor_s7 = Signal(signed(33), reset_less=True)
+        total_s8 = Signal(signed(32), reset_less=True)
+        # Rounding up in the last bit and twice the zero point are one summand.
+        summand = Cat(Const(1, 1), self.zero_point).as_signed()
+        m.d.sync += [
+            floor_s7.eq(_shifted_right(Cat(Const(0, 1), high_s6), exponent_s6)),
+            total_s8.eq((floor_s7 + summand) >> 1),
+        ]
+        self._clamp(m, total_s8)
+        return m
+
+    def _multiply(
+        self, m: Module, sum_s1: Signal, multiplier_s1: Signal, left_s1: Signal, divides_s1: Value
+    ) -> Signal:
+        """Build stages 2 to 6; return the rounded high product, less 1 where it is rounded down."""
+        shifted = Signal(signed(32))
+        factor_s2 = Signal(signed(_FACTOR_BITS), reset_less=True)
+        factor_s3 = Signal(signed(_FACTOR_BITS), reset_less=True)
+        low_s2 = Signal(_LOW_BITS, reset_less=True)
+        high_s2 = Signal(31 - _LOW_BITS, reset_less=True)
+        high_s3 = Signal(31 - _LOW_BITS, reset_less=True)
+        # The rounding constant of the first pass: 2**30, or that minus 2**31.
+        rounds_s2 = Signal(reset_less=True)
+        rounds_s3 = Signal(reset_less=True)
+        is_down_s2 = Signal(reset_less=True)
+        is_down_s3 = Signal(reset_less=True)
+        m.d.comb += shifted.eq(_shifted_left(sum_s1, left_s1))
+        with m.If(~self.is_wide):
+            m.d.sync += factor_s2.eq(shifted)
+        with m.Elif(self.is_second_s1):
+            m.d.sync += factor_s2.eq(shifted[_SPLIT:].as_signed())
+        with m.Else():
+            m.d.sync += factor_s2.eq(shifted[:_SPLIT])
+        m.d.sync += [
+            low_s2.eq(multiplier_s1[:_LOW_BITS]),
+            high_s2.eq(multiplier_s1[_LOW_BITS:]),
+            rounds_s2.eq(~self.is_second_s1),
+            is_down_s2.eq(~self.is_second_s1 & shifted[-1] & divides_s1),
+            factor_s3.eq(factor_s2),
+            high_s3.eq(high_s2),
+            rounds_s3.eq(rounds_s2),
+            is_down_s3.eq(is_down_s2),
+        ]
+
+        constant_s3 = Cat(Const(0, 30), rounds_s3, is_down_s3).as_signed()
+        low_product_s3 = Signal(signed(_FACTOR_BITS + _LOW_BITS), reset_less=True)
+        high_product_s4 = Signal(signed(_FACTOR_BITS + 31 - _LOW_BITS), reset_less=True)
+        low_s4 = Signal(signed(len(low_product_s3) + 1), reset_less=True)
+        high_s5 = Signal(signed(len(high_product_s4) + 1), reset_less=True)
+        low_bits_s5 = Signal(_LOW_BITS, reset_less=True)
+        m.d.sync += [
+            low_product_s3.eq(factor_s2 * low_s2),
+            low_s4.eq(low_product_s3 + constant_s3),
+            high_product_s4.eq(factor_s3 * high_s3),
+            high_s5.eq(high_product_s4 + (low_s4 >> _LOW_BITS)),
+            low_bits_s5.eq(low_s4),
+        ]
+
+        # The second pass adds what the first has above 2**24; bits below do not carry.
+        carry_s6 = Signal(signed(33))
+        with m.If(self.is_wide):
+            m.d.sync += carry_s6.eq(high_s5 >> (_SPLIT - _LOW_BITS))
+        with m.Else():
+            m.d.sync += carry_s6.eq(0)
+        product = Signal(signed(39))
+        m.d.comb += product.eq(
+            Mux(self.is_wide, Cat(low_bits_s5, high_s5), high_s5 >> (_SPLIT - _LOW_BITS))
+        )
+        high_s6 = Signal(signed(32), reset_less=True)
+        m.d.sync += high_s6.eq((carry_s6 + product) >> (31 - _SPLIT))
+        return high_s6
+
+    def _clamp(self, m: Module, total_s8: Signal) -> None:
+        """Build stage 9."""
+        low_byte = total_s8[:8].as_signed()
+        sign = total_s8[-1]
+        is_int8 = total_s8[7:31] == sign.replicate(24)
+        is_above_int8, is_below_int8 = ~sign & ~is_int8, sign & ~is_int8
+        with m.If(is_above_int8 | (~is_below_int8 & (low_byte > self.maximum))):
+            m.d.sync += self.value.eq(self.maximum)
+        with m.Elif(is_below_int8 | (low_byte < self.minimum)):
+            m.d.sync += self.value.eq(self.minimum)
+        with m.Else():
+            m.d.sync += self.value.eq(low_byte)
+
+
+def _delayed(m: Module, value: Signal, cycles: int, name: str) -> Signal:
+    """Return the value some cycles later."""
+    for cycle in range(1, cycles + 1):
+        following = Signal(value.shape(), name=f"{name}_plus_{cycle}", reset_less=True)
+        m.d.sync += following.eq(value)
+        value = following
+    return value
+
+
+def split_shift(shift: Value) -> Value:
+    """Return the fields ``left`` and ``right`` of `PARAMETERS`, 10 bits, for a signed shift."""
+    return Cat(Mux(shift < 0, 0, shift)[:5], Mux(shift < 0, -shift, 0)[:5])
+
+
+def _shifted_left(value: Value, amount: Value) -> Value:
+    """Return ``value << amount``, 0 to 31, in the value's width.
+
+    A level of four inputs fills a LUT6; Yosys builds levels of two.
+    """
+    bits = len(value)
+    for low in (0, 2):
+        options = [Cat(Const(0, k << low), value)[:bits] for k in range(4)]
+        value = _chosen(options, amount[low : low + 2])
+    return Mux(amount[4], Cat(Const(0, 16), value)[:bits], value)
+
+
+def _shifted_right(value: Value, amount: Value) -> Value:
+    """Return ``value >> amount``, 0 to 31, filled with the value's uppermost bit."""
+    sign = value[-1]
+    for low in (0, 2):
+        options = [Cat(value[k << low :], (k << low) * [sign]) for k in range(4)]
+        value = _chosen(options, amount[low : low + 2])
+    return Mux(amount[4], Cat(value[16:], 16 * [sign]), value).as_signed()
+
+
+def _chosen(options: list[Value], index: Value) -> Value:
+    lower, upper = (Mux(index[0], options[k + 1], options[k]) for k in (0, 2))
+    return Mux(index[1], upper, lower)

@@ -1,0 +1,1 @@
+"""From weight streams in DRAM to the array: loader, decompressor, buffers."""

@@ -1,0 +1,84 @@
+"""Parameters of the output channels of two groups."""
+
+from amaranth import Cat, Module
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.gateware.engine.requantize.requantizer import PARAMETERS, split_shift
+
+__all__ = ["FIELDS", "PARAMETER_BLOCK", "ParameterMemory"]
+
+PARAMETER_BLOCK = 4
+"""Channels whose parameters come together: a beat of biases, one of multipliers, one of shifts."""
+_BITS = (32, 31, 10)
+"""Bits that are stored of a bias, a multiplier and a shift."""
+FIELDS = len(_BITS)
+_SHIFT_BITS = 6
+_BANKS = 2
+
+
+class ParameterMemory(wiring.Component):
+    """Two banks of the parameters of some beats of channels each, in memories of a few words.
+
+    Latency: 1 cycle from ``read_beat`` to ``parameters``; a write can be read one cycle later.
+
+    Parameters
+    ----------
+    lanes : int
+        Channels of a beat, a multiple of 4.
+    beats : int
+        Beats of a bank, a power of two.
+
+    Members
+    -------
+    write : ``In(1)``
+        Store ``beat``: one ``field`` of the 4 channels of a ``block``, in ``write_bank``.
+    write_bank, block, field, beat
+        What is written.
+    read_bank : ``In(1)``
+    read_beat : ``In(range(beats))``
+        What is read.
+    parameters : ``Out(ArrayLayout(PARAMETERS, lanes))``
+        Parameters of the channels of a beat.
+    """
+
+    def __init__(self, *, lanes: int, beats: int) -> None:
+        self.lanes = lanes
+        self.beats = beats
+        self.blocks = beats * lanes // PARAMETER_BLOCK
+        super().__init__({
+            "write": In(1),
+            "write_bank": In(1),
+            "block": In(range(self.blocks)),
+            "field": In(range(FIELDS)),
+            "beat": In(32 * PARAMETER_BLOCK),
+            "read_bank": In(1),
+            "read_beat": In(range(beats)),
+            "parameters": Out(data.ArrayLayout(PARAMETERS, lanes)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build a memory per channel of a beat and field."""
+        m = Module()
+        blocks_per_beat = self.lanes // PARAMETER_BLOCK
+        address = Cat(self.block[(blocks_per_beat - 1).bit_length() :], self.write_bank)
+        words = [self.beat.word_select(place, 32) for place in range(PARAMETER_BLOCK)]
+        shifts = [split_shift(word[:_SHIFT_BITS].as_signed()) for word in words]
+        for channel in range(self.lanes):
+            quarter, place = divmod(channel, PARAMETER_BLOCK)
+            is_addressed = (self.block % blocks_per_beat) == quarter
+            stored = []
+            for number, bits in enumerate(_BITS):
+                memory = Memory(shape=bits, depth=_BANKS * self.beats, init=[])
+                m.submodules[f"memory_{number}_{channel}"] = memory
+                write, read = memory.write_port(), memory.read_port(domain="comb")
+                m.d.comb += [
+                    write.addr.eq(address),
+                    write.data.eq((words, words, shifts)[number][place]),
+                    write.en.eq(self.write & (self.field == number) & is_addressed),
+                    read.addr.eq(Cat(self.read_beat, self.read_bank)),
+                ]
+                stored.append(read.data)
+            m.d.sync += self.parameters[channel].eq(Cat(*stored))
+        return m

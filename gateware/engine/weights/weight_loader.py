@@ -1,0 +1,181 @@
+"""Weights and parameters of jobs, from DRAM to the weight buffer."""
+
+from amaranth import Module, Mux, Signal, Value, signed
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import GROUP_WORDS, PACKED_MACS, outputs_of
+from kiwicha.gateware.engine.array.mac_array import LANES
+from kiwicha.gateware.engine.control.job_fetcher import WEIGHTS_JOB
+from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
+from kiwicha.gateware.engine.memory.protection import WINDOW_REQUEST
+from kiwicha.gateware.engine.weights.decompressor import Decompressor
+from kiwicha.gateware.engine.weights.parameter_memory import PARAMETER_BLOCK
+from kiwicha.gateware.engine.weights.raw_streams import RawStreams
+from kiwicha.gateware.engine.weights.weight_buffer import BEAT_BYTES
+
+__all__ = ["WeightLoader"]
+
+_FIELDS_PER_BLOCK = 3
+
+
+class WeightLoader(wiring.Component):
+    """Fetch each job's weight stream, decode it and fill the weight buffer with it by groups.
+
+    The size of a stream must be that of its groups, and if it is coded its check sum must be right,
+    else there is an error; see `Decompressor`, or `RawStreams` without a codec. The stream of the
+    next job is asked for as soon as the last fill of a job is commanded.
+
+    Latency: 1 cycle from a job to its request, 3 from there to the first fill, if the buffer is
+    free. Throughput: that of the `Decompressor`.
+
+    Parameters
+    ----------
+    macs : int
+        Products per cycle of the array.
+    has_codec : bool
+        Streams can be coded.
+
+    Members
+    -------
+    jobs : ``In(stream.Signature(WEIGHTS_JOB))``
+        Jobs in order; taken with the command of the last fill.
+    requests : ``Out(stream.Signature(WINDOW_REQUEST))``
+        What is to be fetched.
+    stored : ``In(stream.Signature(READ_BEAT))``
+        What was fetched.
+    fills, beats, heads, zero_point, is_unsigned, is_table, is_packed
+        ``commands`` to ``is_packed`` of the `WeightBuffer`.
+    number : ``Out(16)``
+        Jobs whose streams are complete and good.
+    is_between : ``Out(1)``
+        No stream is under way: what is asked for belongs to job ``number``.
+    is_idle : ``Out(1)``
+        Nor is there a job.
+    is_bad_stream : ``Out(1)``
+        The stream of job ``number`` is bad; stays.
+
+    Attributes
+    ----------
+    groups_left, is_first : Signal
+        Groups of the job whose fill is not commanded yet; none of it was begun.
+    fsm : FSM
+        What is being done.
+    """
+
+    def __init__(self, *, macs: int, has_codec: bool) -> None:
+        self.macs = macs
+        self.has_codec = has_codec
+        outputs = outputs_of(macs)
+        self.has_seconds = macs == PACKED_MACS
+        self.blocks = outputs // PARAMETER_BLOCK
+        self.beats_per_word = LANES * outputs // BEAT_BYTES
+        fill = data.StructLayout({
+            "blocks": range(2 * self.blocks + 1),
+            "words": range(GROUP_WORDS + 1),
+        })
+        super().__init__({
+            "jobs": In(stream.Signature(WEIGHTS_JOB)),
+            "requests": Out(stream.Signature(WINDOW_REQUEST)),
+            "stored": In(stream.Signature(READ_BEAT)),
+            "fills": Out(stream.Signature(fill)),
+            "beats": Out(stream.Signature(8 * BEAT_BYTES)),
+            "heads": Out(8 * BEAT_BYTES),
+            "zero_point": Out(signed(9)),
+            "is_unsigned": Out(1),
+            "is_table": Out(1),
+            "is_packed": Out(1),
+            "number": Out(16),
+            "is_between": Out(1),
+            "is_idle": Out(1),
+            "is_bad_stream": Out(1),
+        })
+        self.decompressor = Decompressor() if has_codec else RawStreams()
+        self.groups_left = Signal(16)
+        self.is_first = Signal()
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the walk through jobs and groups."""
+        m = Module()
+        m.submodules.decompressor = decompressor = self.decompressor
+        job = self.jobs.payload
+        groups_left = self.groups_left
+        is_first = self.is_first
+        has_words = Signal()
+        m.d.comb += [
+            has_words.eq(job.words != 0),
+            self.requests.payload.offset.eq(job.offset),
+            self.requests.payload.words.eq(job.words),
+            self.requests.payload.is_program.eq(1),
+            self.fills.payload.blocks.eq(Mux(job.has_double_groups, 2 * self.blocks, self.blocks)),
+            self.fills.payload.words.eq(job.group_words),
+            self.is_between.eq(decompressor.is_between),
+            self.is_bad_stream.eq(decompressor.is_bad),
+        ]
+        self._decode(m, decompressor, has_words, is_first, groups_left == 1)
+        with m.If(decompressor.ends):
+            m.d.sync += self.number.eq(self.number + 1)
+        with m.FSM() as self.fsm:
+            with m.State("IDLE"):
+                m.d.comb += self.is_idle.eq(~self.jobs.valid & self.is_between)
+                m.d.sync += [groups_left.eq(job.groups), is_first.eq(1)]
+                with m.If(self.jobs.valid):
+                    m.next = "REQUEST"
+            with m.State("REQUEST"):
+                m.d.comb += self.requests.valid.eq(has_words)
+                with m.If(self.requests.ready | ~has_words):
+                    m.next = "GROUP"
+            with m.State("GROUP"):
+                # The decompressor goes ahead, as far as it gets before the buffer takes beats.
+                m.d.comb += decompressor.groups.valid.eq(1)
+                with m.If(decompressor.groups.ready):
+                    m.d.sync += is_first.eq(0)
+                    m.next = "FILL"
+                    with m.If(is_first):
+                        m.next = "PREPARE"
+            with m.State("PREPARE"):
+                # Until now the last fill, of another job, may have been under way.
+                with m.If(self.fills.ready):
+                    m.d.sync += [
+                        self.zero_point.eq(job.zero_point),
+                        self.is_unsigned.eq(job.is_unsigned),
+                        self.is_table.eq(job.is_table),
+                        self.is_packed.eq(job.is_packed),
+                    ]
+                    m.next = "FILL"
+            with m.State("FILL"):
+                m.d.comb += self.fills.valid.eq(1)
+                with m.If(self.fills.ready):
+                    m.d.sync += groups_left.eq(groups_left - 1)
+                    m.next = "GROUP"
+                    with m.If(groups_left == 1):
+                        m.d.comb += self.jobs.ready.eq(1)
+                        m.next = "IDLE"
+        return m
+
+    def _decode(
+        self,
+        m: Module,
+        decompressor: Decompressor | RawStreams,
+        has_words: Signal,
+        is_first: Signal,
+        is_last: Value,
+    ) -> None:
+        """Connect the decompressor: all of a raw stream is heads."""
+        job, group = self.jobs.payload, decompressor.groups.payload
+        single = _FIELDS_PER_BLOCK * self.blocks
+        head = Mux(job.has_double_groups, 2 * single, single)
+        body = job.group_words << (self.beats_per_word - 1).bit_length()
+        if self.has_seconds:
+            body = Mux(job.is_packed, body << 1, body)
+        m.d.comb += [
+            group.head.eq(Mux(job.is_coded, head, head + body)),
+            group.body.eq(body),
+            group.is_coded.eq(job.is_coded),
+            group.is_empty.eq(~has_words),
+            group.is_first.eq(is_first),
+            group.is_last.eq(is_last),
+            self.heads.eq(self.stored.payload.data),
+        ]
+        wiring.connect(m, wiring.flipped(self.stored), decompressor.stored)
+        wiring.connect(m, decompressor.beats, wiring.flipped(self.beats))

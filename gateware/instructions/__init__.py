@@ -1,0 +1,1 @@
+"""The custom instructions of the CPU."""

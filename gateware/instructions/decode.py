@@ -1,0 +1,112 @@
+"""Decode of custom instructions."""
+
+from amaranth import Cat, Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.cfu import (
+    LANES,
+    PIXELS,
+    AccumulatorOp,
+    ConfigOp,
+    DataOp,
+    Group,
+    RequantizeOp,
+)
+from kiwicha.contract.engine import EngineCounter, EngineOp
+
+__all__ = ["DECODED", "ENGINE_INDEXES", "INSTRUCTIONS", "Decoder"]
+
+_BYTES = 4
+
+INSTRUCTIONS: dict[str, tuple[Group, int, int]] = {
+    "isa_version": (Group.CONFIG, ConfigOp.ISA_VERSION, 1),
+    "config_hash": (Group.CONFIG, ConfigOp.CONFIG_HASH, 1),
+    "cycles": (Group.CONFIG, ConfigOp.CYCLES, 1),
+    "input_offset": (Group.CONFIG, ConfigOp.INPUT_OFFSET, 1),
+    "output": (Group.CONFIG, ConfigOp.OUTPUT, 1),
+    "mac": (Group.MAC, 0, PIXELS * LANES),
+    "mac_lanes": (Group.MAC_LANES, 0, PIXELS),
+    "bias": (Group.ACCUMULATOR, AccumulatorOp.BIAS, LANES),
+    "start": (Group.ACCUMULATOR, AccumulatorOp.START, 1),
+    "read": (Group.ACCUMULATOR, AccumulatorOp.READ, PIXELS * LANES),
+    "write": (Group.ACCUMULATOR, AccumulatorOp.WRITE, PIXELS * LANES),
+    "scale": (Group.REQUANTIZE, RequantizeOp.SCALE, LANES),
+    "push": (Group.REQUANTIZE, RequantizeOp.PUSH, PIXELS),
+    "pop": (Group.REQUANTIZE, RequantizeOp.POP, 1),
+    "value": (Group.REQUANTIZE, RequantizeOp.VALUE, LANES),
+    "rescale": (Group.REQUANTIZE, RequantizeOp.RESCALE, LANES),
+    "align": (Group.DATA, DataOp.ALIGN, _BYTES),
+    "extract": (Group.DATA, DataOp.EXTRACT, _BYTES),
+    "pack": (Group.DATA, DataOp.PACK, 1),
+    "max": (Group.DATA, DataOp.MAX, 1),
+}
+"""Name of each instruction: its group, its op, and how many indexes it has, from 0."""
+
+ENGINE_INDEXES = {
+    EngineOp.WINDOW: 2,
+    EngineOp.START: 1,
+    EngineOp.WAIT: 1,
+    EngineOp.STATUS: 1,
+    EngineOp.WATCHDOG: 1,
+    EngineOp.COUNTER: len(EngineCounter),
+    EngineOp.JOB_END: 1,
+    EngineOp.PEEK: 2,
+}
+"""How many indexes each instruction of the engine has; they are one flag, ``engine``."""
+
+DECODED = data.StructLayout({
+    **dict.fromkeys(INSTRUCTIONS, 1),
+    "engine": 1,
+    "is_known": 1,
+    "op": 3,
+    "index": 4,
+})
+"""One flag per instruction; ``is_known`` if one of them is set; op and index."""
+
+
+class Decoder(wiring.Component):
+    """Split a function id into one flag per instruction.
+
+    Combinational.
+
+    Parameters
+    ----------
+    has_simd : bool
+        Decode every instruction. Otherwise those that identify the gateware, the first three, are
+        known and no others.
+    has_engine : bool
+        Decode the engine's instructions.
+
+    Members
+    -------
+    function_id : ``In(10)``
+        ``{op[2:0], index[3:0], group[2:0]}``.
+    o : ``Out(DECODED)``
+        What it means. An op that its group lacks, or an index that the op lacks, is not known.
+    """
+
+    def __init__(self, *, has_simd: bool, has_engine: bool = False) -> None:
+        self.has_simd = has_simd
+        self.has_engine = has_engine
+        super().__init__({"function_id": In(10), "o": Out(DECODED)})
+
+    def elaborate(self, platform: object) -> Module:
+        """Build the comparisons."""
+        m = Module()
+        group, index, op = self.function_id[:3], self.function_id[3:7], self.function_id[7:]
+        names = list(INSTRUCTIONS) if self.has_simd else ["isa_version", "config_hash", "cycles"]
+        is_listed = {}
+        for name in names:
+            its_group, its_op, count = INSTRUCTIONS[name]
+            is_listed[name] = (group == its_group) & (op == its_op) & (index < count)
+            m.d.comb += self.o[name].eq(is_listed[name])
+        if self.has_engine:
+            is_listed["engine"] = Signal(name="is_engine")
+            for its_op, count in ENGINE_INDEXES.items():
+                with m.If((group == Group.ENGINE) & (op == its_op) & (index < count)):
+                    m.d.comb += is_listed["engine"].eq(1)
+            m.d.comb += self.o.engine.eq(is_listed["engine"])
+        m.d.comb += self.o.is_known.eq(Cat(is_listed.values()).any())
+        m.d.comb += [self.o.op.eq(op), self.o.index.eq(index)]
+        return m

@@ -1,0 +1,1 @@
+"""Where the cycles and bytes of a simulated inference went."""

@@ -1,0 +1,100 @@
+"""Which tensor lies where, and when: scratchpad and arena of a simulated inference."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kiwicha.compiler import Compilation
+from kiwicha.compiler.engine.schedule.events import Compute, Event, Transfer
+from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.sim.profile.timestamps import ListMoments, StepMoments
+from kiwicha.sim.verilator.activity import Span
+
+__all__ = ["memory_map"]
+
+
+def memory_map(compilation: Compilation, steps: Sequence[StepMoments]) -> dict[str, Any]:
+    """Return ``arena`` and, with an engine, ``scratchpad``: size and tensors in JSON's terms.
+
+    Each tensor has ``name``, ``offset``, ``bytes``, and its first and last cycle counted from the
+    beginning of the inference, ``start`` and ``end``.
+
+    Parameters
+    ----------
+    compilation : Compilation
+        What every pass gave.
+    steps : sequence of StepMoments
+        Of one inference.
+    """
+    spans = [step.span for step in steps]
+    origin, end = min(span[0] for span in spans), max(span[1] for span in spans)
+
+    def cycles(first: int, last: int) -> Span:
+        start = spans[first][0] if first >= 0 else origin
+        stop = spans[last][1] if last < len(spans) else end
+        return start - origin, stop - origin
+
+    arena = []
+    for item in compilation.memory.placements:
+        buffer = item.buffer
+        span = cycles(buffer.first, buffer.last)
+        arena.append(_entry(buffer.name, item.offset, buffer.bytes, span))
+    found = {"arena": {"bytes": compilation.memory.arena_bytes, "tensors": arena}}
+    if compilation.config.scratchpad_bytes:
+        tensors = []
+        for tile, step in zip(compilation.tiles, steps, strict=True):
+            if tile.schedule is not None and step.engine is not None:
+                tensors += _scratchpad(compilation, tile.schedule, step.engine, origin)
+        size = compilation.config.scratchpad_bytes
+        found["scratchpad"] = {"bytes": size, "tensors": tensors}
+    return found
+
+
+def _entry(name: str, offset: int, size: int, span: Span) -> dict[str, Any]:
+    return {"name": name, "offset": offset, "bytes": size, "start": span[0], "end": span[1]}
+
+
+def _scratchpad(
+    compilation: Compilation, schedule: Schedule, engine: ListMoments, origin: int
+) -> list[dict[str, Any]]:
+    spans = _event_spans(schedule, engine)
+    tensors = compilation.network.graph.tensors
+    stored = {_place(event): _tensor(event) for event in reversed(schedule.events)}
+    entries = []
+    for number, (buffer, offset) in enumerate(zip(schedule.buffers, schedule.offsets, strict=True)):
+        span = spans[buffer.first][0] - origin, spans[buffer.last][1] - origin
+        name = tensors[stored[number]].name if number in stored else buffer.name
+        entries.append(_entry(name, offset, buffer.bytes, span))
+    return entries
+
+
+def _place(event: Event) -> int:
+    """Return the buffer that an event writes, or stores."""
+    return event.place.buffer if isinstance(event, Transfer) else event.output.buffer
+
+
+def _tensor(event: Event) -> int:
+    """Return the tensor in that buffer."""
+    return event.tensor if isinstance(event, Transfer) else event.layer.output
+
+
+def _event_spans(schedule: Schedule, engine: ListMoments) -> list[Span]:
+    """Return when each event ran: jobs and transfers are two threads that wait for each other."""
+    waits = {
+        Compute: [job.wait_transfers for job in schedule.jobs],
+        Transfer: [planned.transfer.wait_jobs for planned in schedule.transfers],
+    }
+    ends = {Compute: engine.job_ends, Transfer: engine.transfer_ends}
+    others = {Compute: engine.transfer_ends, Transfer: engine.job_ends}
+    numbers = dict.fromkeys(waits, 0)
+    spans = []
+    for event in schedule.events:
+        kind = type(event)
+        number = numbers[kind]
+        numbers[kind] += 1
+        wanted = waits[kind][number]
+        start = max(
+            ends[kind][number - 1] if number else engine.span[0],
+            others[kind][wanted - 1] if wanted else engine.span[0],
+        )
+        spans.append((start, ends[kind][number]))
+    return spans

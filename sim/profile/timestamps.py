@@ -1,0 +1,92 @@
+"""When steps, jobs and transfers of a simulated inference ran."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kiwicha.contract.engine import EngineRun
+from kiwicha.program.image import Program
+from kiwicha.sim.soc.probes import Count
+from kiwicha.sim.verilator.activity import Activity, Span
+
+__all__ = ["ListMoments", "StepMoments", "moments"]
+
+NOTED_CYCLES = 100
+"""From the end of a step until its mark has reached DRAM, about."""
+
+
+@dataclass(frozen=True)
+class ListMoments:
+    """An engine's list, in cycles of the simulation.
+
+    Parameters
+    ----------
+    span : tuple of int
+        From start to end.
+    job_ends : tuple of int
+        Of each job.
+    transfer_ends : tuple of int
+        Of each transfer.
+    """
+
+    span: Span
+    job_ends: tuple[int, ...]
+    transfer_ends: tuple[int, ...]
+
+    @property
+    def job_starts(self) -> tuple[int, ...]:
+        """Of each job: the end of the one before."""
+        return (self.span[0], *self.job_ends[:-1])
+
+
+@dataclass(frozen=True)
+class StepMoments:
+    """A step, in cycles of the simulation; ``engine`` only for those of the engine."""
+
+    span: Span
+    engine: ListMoments | None
+
+
+def moments(
+    activity: Activity, program: Program, step_cycles: Sequence[Sequence[int]]
+) -> list[list[StepMoments]]:
+    """Return when each step of each inference ran.
+
+    Parameters
+    ----------
+    activity : Activity
+        Of the simulation.
+    program : Program
+        What ran.
+    step_cycles : sequence of sequence of int
+        As the firmware counted them.
+    """
+    lists = iter(activity.lists())
+    noted = iter(activity.step_ends())
+    jobs, transfers = (activity.count(count) for count in Count)
+    found = []
+    for table in step_cycles:
+        steps: list[StepMoments] = []
+        begin = 0
+        beside = 0
+        for step, spent in zip(program.steps, table, strict=True):
+            end = next(noted) - NOTED_CYCLES
+            if isinstance(step.params, EngineRun):
+                span = next(lists)
+                beside = step.params.overlapped_steps
+                # Beside other steps, what the CPU spent is not how long it took.
+                start = span[0] if beside else span[1] - spent
+                engine = ListMoments(
+                    span,
+                    tuple(activity.increments(jobs, span)),
+                    tuple(activity.increments(transfers, span)),
+                )
+                steps.append(StepMoments((start, span[1]), engine))
+            elif beside:
+                # The mark of the last one comes when the list, too, is done.
+                beside -= 1
+                steps.append(StepMoments((begin, begin + spent), None))
+            else:
+                steps.append(StepMoments((end - spent, end), None))
+            begin = end
+        found.append(steps)
+    return found

@@ -1,0 +1,1 @@
+"""Reference executor: Programs and custom instructions in numpy."""

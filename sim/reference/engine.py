@@ -1,0 +1,132 @@
+"""The engine in numpy: executes its lists from the descriptors, as the hardware does."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineRun, EngineTransfer
+from kiwicha.contract.layout import Ref
+from kiwicha.errors import ProgramError
+from kiwicha.program.engine_list import read_list
+from kiwicha.sim.reference.engine_jobs import (
+    check_kind,
+    execute_job,
+    read_ranges,
+    written_range,
+)
+from kiwicha.sim.reference.memory import Memory
+from kiwicha.sim.reference.scratchpad import Scratchpad
+
+__all__ = ["run_engine"]
+
+
+def run_engine(memory: Memory, params: EngineRun) -> NDArray[np.int8]:
+    """Execute a list of jobs and transfers.
+
+    Jobs go first, transfers only when a job waits for them: with `_check_order` any order that the
+    hardware may take gives the same bytes.
+
+    Parameters
+    ----------
+    memory : Memory
+        Arena and constants.
+    params : EngineRun
+        The list.
+
+    Returns
+    -------
+    int8 [bytes]
+        What was written to the arena, one transfer after the other.
+
+    Raises
+    ------
+    ProgramError
+        If a descriptor contradicts itself, if the order leaves a result to chance, if the list
+        waits for itself, or if a job reads what nothing has written.
+    """
+    image = memory.load(params.image, np.uint8, (params.image.bytes,)).tobytes()
+    if len(image) % LINE_BYTES:
+        raise ProgramError(f"size of an image must be a multiple of 16, not {len(image)}")
+    its_list = read_list(params, image)
+    jobs, transfers = its_list.jobs, its_list.transfers
+    for job in jobs:
+        check_kind(job)
+    _check_order(jobs, transfers, params.macs)
+    scratchpad = Scratchpad(params.scratchpad_bytes)
+    written: list[NDArray[np.int8]] = []
+    jobs_done = transfers_done = 0
+    while jobs_done < len(jobs) or transfers_done < len(transfers):
+        if jobs_done < len(jobs) and jobs[jobs_done].wait_transfers <= transfers_done:
+            job = jobs[jobs_done]
+            try:
+                execute_job(job, _stream(image, job), params.macs, scratchpad)
+            except ProgramError as error:
+                raise ProgramError(f"job {jobs_done}: {error}") from error
+            jobs_done += 1
+        elif transfers_done < len(transfers) and transfers[transfers_done].wait_jobs <= jobs_done:
+            stored = _transfer(memory, image, transfers[transfers_done], scratchpad)
+            if stored is not None:
+                written.append(stored)
+            transfers_done += 1
+        else:
+            raise ProgramError(
+                f"job {jobs_done} and transfer {transfers_done} must not wait for each other"
+            )
+    return np.concatenate([np.zeros(0, np.int8), *written])
+
+
+def _stream(image: bytes, job: EngineJob) -> bytes:
+    end = job.weights_offset + job.weights_bytes
+    if end > len(image) or job.weights_offset % LINE_BYTES or job.weights_bytes % LINE_BYTES:
+        raise ProgramError(f"weights must be aligned and inside the {len(image)} bytes ({job})")
+    return image[job.weights_offset : end]
+
+
+def _transfer(
+    memory: Memory, image: bytes, transfer: EngineTransfer, scratchpad: Scratchpad
+) -> NDArray[np.int8] | None:
+    """Execute a transfer; return what went to the arena."""
+    size, start = transfer.moved_bytes, transfer.scratchpad_address
+    offset = transfer.window_offset
+    is_aligned = start % LINE_BYTES == offset % LINE_BYTES == 0
+    if not is_aligned or not size or start + size > len(scratchpad.bytes) or transfer.reserved:
+        raise ProgramError(f"a transfer must be aligned and inside the scratchpad ({transfer})")
+    if transfer.is_store:
+        if not scratchpad.is_written[start : start + size].all():
+            raise ProgramError(f"what goes to the arena must be written before ({transfer})")
+        values = scratchpad.bytes[start : start + size].view(np.int8).copy()
+        memory.store(Ref(offset, size), values)
+        return values
+    if transfer.is_in_program:
+        if offset + size > len(image):
+            raise ProgramError(f"a transfer must lie inside its image ({transfer})")
+        values = np.frombuffer(image, np.int8)[offset : offset + size]
+    else:
+        values = memory.load(Ref(offset, size), np.int8, (size,))
+    scratchpad.write(np.arange(start, start + size), values)
+    return None
+
+
+def _check_order(jobs: Sequence[EngineJob], transfers: Sequence[EngineTransfer], macs: int) -> None:
+    """Check that a job and a transfer that may run at the same time do not touch the same bytes.
+
+    Transfer t is complete before job j if j or an earlier job waits for more than t transfers; job
+    j before transfer t likewise.
+    """
+    job_waits = np.maximum.accumulate([job.wait_transfers for job in jobs])
+    transfer_waits = np.maximum.accumulate([item.wait_jobs for item in transfers] or [0])
+    for j, job in enumerate(jobs):
+        reads, write = read_ranges(job, macs), written_range(job, macs)
+        for t in range(int(job_waits[j]), len(transfers)):
+            if transfer_waits[t] > j:
+                break
+            start = transfers[t].scratchpad_address
+            size = transfers[t].moved_bytes
+            is_load = not transfers[t].is_store
+            # A load may write up to the end of its last line.
+            end = start + (-(-size // LINE_BYTES) * LINE_BYTES if is_load else size)
+            if any(
+                first < end and start < last for first, last in (*(reads if is_load else ()), write)
+            ):
+                raise ProgramError(f"job {j} and transfer {t} must not run at the same time")

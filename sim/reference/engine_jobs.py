@@ -1,0 +1,337 @@
+"""Jobs of the engine in numpy: what the hardware reads, computes and writes, from descriptors only.
+
+Every function follows the walk of the gateware by arithmetic on indices: the same addresses, weight
+words and results, in arrays instead of cycles.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.engine import (
+    ELEMENT_KINDS,
+    GROUP_WORDS,
+    INPUT_LANES,
+    MAX_INPUT_ZERO_POINT,
+    OUTPUT_BYTES,
+    PACKED_MACS,
+    PACKED_WEIGHT_LIMIT,
+    PAIR_KINDS,
+    EngineJob,
+    JobFlag,
+    JobKind,
+    outputs_of,
+)
+from kiwicha.errors import ProgramError
+from kiwicha.program.codec import streams as codec
+from kiwicha.program.weight_streams import (
+    Parameters,
+    bytes_of_word,
+    cells_of_channels,
+    channels_per_group,
+    stream_shape,
+    unpack_conv_words,
+    unpack_groups,
+)
+from kiwicha.sim.reference.engine_elements import (
+    element_reads,
+    element_write,
+    elements,
+    overwrites,
+)
+from kiwicha.sim.reference.scratchpad import SUM_LIMIT, Ints, Range, Scratchpad, requantized
+
+__all__ = ["check_kind", "execute_job", "read_ranges", "written_range"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Kernel rows of all output rows: address of column 0, and whether it is in the image."""
+
+    addresses: Ints
+    is_inside: NDArray[np.bool_]
+
+
+def _rows(job: EngineJob) -> _Rows:
+    outputs = np.arange(job.output_rows)[:, None]
+    kernel = np.arange(job.kernel_rows)[None, :]
+    row = job.first_row + outputs * job.stride_rows + kernel * job.dilation_rows
+    addresses = job.first_address + outputs * job.row_step + kernel * job.kernel_row_step
+    return _Rows(addresses, (row >= 0) & (row < job.input_rows))
+
+
+def check_kind(job: EngineJob) -> None:
+    """Check that the job is one of those that are executed here.
+
+    Raises
+    ------
+    ProgramError
+        If not.
+    """
+    is_packed = bool(job.flags & JobFlag.PACKED)
+    is_by_channel = bool(job.flags & JobFlag.CHANNELS)
+    if (
+        job.kind not in set(JobKind)
+        or (is_packed and job.kind != JobKind.CONV)
+        or (is_by_channel and job.kind not in ELEMENT_KINDS)
+    ):
+        raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
+
+
+def read_ranges(job: EngineJob, macs: int) -> list[Range]:
+    """Return first byte and end of what a job reads as data."""
+    if job.kind in ELEMENT_KINDS:
+        return element_reads(job, macs)
+    rows = _rows(job)
+    addresses = rows.addresses[rows.is_inside]
+    if not addresses.size:
+        return []
+    return [(int(addresses.min()), int(addresses.max()) + job.row_span)]
+
+
+def written_range(job: EngineJob, macs: int) -> Range:
+    """Return first byte and end of what a job writes."""
+    outputs = outputs_of(macs)
+    if job.kind in ELEMENT_KINDS:
+        return element_write(job, macs)
+    has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
+    beats = job.last_beats if has_beats else 1
+    results = job.output_rows * job.output_columns
+    last = (results - 1) * job.output_pixel_bytes + (job.groups - 1) * job.group_output_step
+    return job.output_address, job.output_address + last + beats * outputs
+
+
+def execute_job(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    """Execute a job.
+
+    Parameters
+    ----------
+    job : EngineJob
+        Descriptor.
+    stream : bytes
+        Its weight stream.
+    macs : int
+        Products per cycle.
+    scratchpad : Scratchpad
+        Read and written.
+
+    Raises
+    ------
+    ProgramError
+        If the descriptor contradicts itself or the stream, or if a number does not fit the
+        register it comes to.
+    """
+    _check(job, macs, len(scratchpad.bytes))
+    try:
+        raw = _decoded(stream, stream_shape(job, macs)) if job.flags & JobFlag.CODED else stream
+        _JOBS[JobKind(job.kind)](job, raw, macs, scratchpad)
+    except (ValueError, codec.CodecError) as error:
+        raise ProgramError(str(error)) from error
+
+
+@lru_cache(maxsize=16)
+def _decoded(stream: bytes, shape: codec.Shape) -> bytes:
+    """Return a stream as it was before it was coded; jobs of one layer have the same."""
+    return codec.decode(stream, shape)
+
+
+def _check(job: EngineJob, macs: int, size: int) -> None:
+    flags = JobFlag(job.flags)
+    is_dw4 = job.kind == JobKind.DEPTHWISE and not flags & JobFlag.TAPS_8
+    is_packed = bool(flags & JobFlag.PACKED)
+    if is_packed and macs != PACKED_MACS:
+        raise ProgramError(f"a packed job must be for {PACKED_MACS} products, not {macs}")
+    least = (2 if is_dw4 or is_packed or job.kind in PAIR_KINDS else 1) * (
+        2 if flags & JobFlag.WIDE and job.kind not in PAIR_KINDS else 1
+    )
+    if not least <= job.interval <= 8:
+        raise ProgramError(f"interval must be {least} to 8, not {job.interval}")
+    if not 1 <= job.group_words <= GROUP_WORDS or not job.groups:
+        raise ProgramError(f"a group must have 1 to {GROUP_WORDS} words, not {job.group_words}")
+    unit = outputs_of(macs) if job.kind in ELEMENT_KINDS else OUTPUT_BYTES
+    if job.output_address % OUTPUT_BYTES or job.output_pixel_bytes % unit:
+        raise ProgramError(f"output must be aligned to {OUTPUT_BYTES} bytes ({job})")
+    ranges = read_ranges(job, macs)
+    written = written_range(job, macs)
+    for start, end in (*ranges, written):
+        if start < 0 or end > size:
+            raise ProgramError(f"bytes {start} to {end} must lie in a scratchpad of {size}")
+    for number, (start, end) in enumerate(ranges):
+        in_place = (start, end) == written and overwrites(job, number)
+        if start < written[1] and written[0] < end and not in_place:
+            raise ProgramError(f"a job must not write what it reads, {start} to {end} ({job})")
+
+
+def _require_written(scratchpad: Scratchpad, addresses: Ints, is_used: NDArray[np.bool_]) -> None:
+    """Check that bytes that count were written by somebody."""
+    if scratchpad.is_written.all():
+        return
+    missing = is_used & ~scratchpad.is_written[addresses % len(scratchpad.bytes)]
+    if missing.any():
+        first = int(addresses[missing].min()) if addresses.shape == missing.shape else -1
+        raise ProgramError(f"byte {first} must be written before it is read")
+
+
+def _weights(job: EngineJob, stored: NDArray[np.int8]) -> Ints:
+    raw = stored.view(np.uint8) if job.flags & JobFlag.UNSIGNED else stored
+    return raw.astype(np.int64) - job.weight_zero_point
+
+
+def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    flags = JobFlag(job.flags)
+    channels = channels_per_group(macs, JobKind.CONV, flags)
+    if job.row_words != job.runs * job.run_words:
+        raise ProgramError(f"row_words must be {job.runs * job.run_words}, not {job.row_words}")
+    if job.group_words != job.kernel_rows * job.row_words:
+        raise ProgramError(f"a group must have all words of its kernel rows ({job})")
+    parameters, words = unpack_groups(
+        stream, job.groups, channels, job.group_words, bytes_of_word(macs, flags)
+    )
+    stored = unpack_conv_words(words, macs)
+    weights = _weights(job, stored).reshape(len(stored), -1).T
+    # Packed products are those of whole inputs, and the zero point lies outside the image.
+    is_packed = bool(flags & JobFlag.PACKED)
+    if is_packed and np.abs(weights).max(initial=0) > PACKED_WEIGHT_LIMIT:
+        raise ProgramError(f"weights of a packed job must be at most {PACKED_WEIGHT_LIMIT}")
+    reduction, outside = (0, job.input_zero_point) if is_packed else (job.input_zero_point, 0)
+
+    rows = _rows(job)
+    columns = job.first_offset + np.arange(job.output_columns) * job.column_step
+    runs = np.arange(job.runs) * job.run_step
+    lanes = np.arange(job.run_words * INPUT_LANES)
+    offsets = columns[:, None, None] + runs[:, None] + lanes
+    offsets = offsets.reshape(job.output_columns, 1, -1)
+    in_row = (offsets >= 0) & (offsets < job.row_span)
+    sums = np.empty((job.output_rows, job.output_columns, weights.shape[1]), np.int64)
+    is_used = (weights != 0).any(axis=1).reshape(job.kernel_rows, -1)
+    for row in range(job.output_rows):
+        addresses = rows.addresses[row][None, :, None] + offsets
+        is_data = rows.is_inside[row][None, :, None] & in_row
+        _require_written(scratchpad, addresses, is_data & is_used)
+        x = np.where(is_data, scratchpad.gather(addresses) - reduction, outside)
+        sums[row] = _product(x.reshape(job.output_columns, -1), weights)
+    _finish(job, sums, parameters, channels, macs, scratchpad)
+
+
+def _product(x: Ints, weights: Ints) -> Ints:
+    """Return the exact product of matrices of 9-bit numbers, which BLAS does in floating point."""
+    kind = np.float32 if weights.shape[0] * 256 * 256 < 2**24 else np.float64
+    product: Ints = (x.astype(kind) @ weights.astype(kind)).astype(np.int64)
+    return product
+
+
+def _max(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    flags = JobFlag(job.flags)
+    channels = channels_per_group(macs, JobKind.MAX, flags)
+    if job.run_words != 1 or job.row_words != job.runs:
+        raise ProgramError(f"a run of maxima must be one word, and a row the runs ({job})")
+    if job.input_zero_point != MAX_INPUT_ZERO_POINT or not flags & JobFlag.ONES:
+        raise ProgramError(
+            f"maxima must have ONES and the zero point {MAX_INPUT_ZERO_POINT}, not"
+            f" {flags!r} and {job.input_zero_point}"
+        )
+    word_bytes = bytes_of_word(macs, flags)
+    parameters, stored = unpack_groups(stream, job.groups, channels, job.group_words, word_bytes)
+    if _weights(job, stored[:, 0]).any():
+        raise ProgramError("the first weight word of a job of maxima must be 0")
+    rows = _rows(job)
+    columns = job.first_offset + np.arange(job.output_columns) * job.column_step
+    offsets = columns[:, None, None] + np.arange(job.runs)[:, None] * job.run_step
+    # What lies in a row is a matter of the byte without the offset of its group.
+    offsets = offsets + np.arange(channels)
+    in_row = np.tile((offsets >= 0) & (offsets < job.row_span), job.groups)
+    steps = np.repeat(np.arange(job.groups) * job.group_input_step, channels)
+    addresses = np.tile(offsets, job.groups) + steps
+    is_used = parameters.multiplier != 0
+    sums = np.zeros((job.output_rows, job.output_columns, len(steps)), np.int64)
+    for row, number in zip(*np.nonzero(rows.is_inside), strict=True):
+        found = rows.addresses[row, number] + addresses
+        _require_written(scratchpad, found, in_row & is_used)
+        x = np.where(in_row, scratchpad.gather(found) - job.input_zero_point, 0)
+        sums[row] = np.maximum(sums[row], x.max(axis=1))
+    _finish(job, sums, parameters, channels, macs, scratchpad)
+
+
+def _depthwise(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    channels = channels_per_group(macs, JobKind.DEPTHWISE, JobFlag(job.flags))
+    stride, kernel = job.stride_columns, job.kernel_rows
+    has_ones = bool(job.flags & JobFlag.ONES)
+    if job.group_words < (1 if has_ones else stride * kernel):
+        raise ProgramError(f"a group must have {stride * kernel} words, not {job.group_words}")
+    if not 0 <= job.first_phase < stride or job.first_index != job.first_phase * kernel:
+        raise ProgramError(f"first_phase and first_index must agree with the stride ({job})")
+    cells = cells_of_channels(macs, channels)
+    parameters, stored = unpack_groups(stream, job.groups, channels, job.group_words, cells.size)
+    taps = cells.shape[1]
+    # [words, taps, all channels]
+    weights = _weights(job, stored)[:, :, cells].transpose(1, 3, 0, 2)
+    weights = weights.reshape(job.group_words, taps, job.groups * channels)
+
+    rows = _rows(job)
+    steps = job.skip_results + job.output_columns
+    column = np.arange(steps * stride) - job.first_phase
+    is_column = (column >= 0) & (column * job.column_step < job.row_span)
+    channel = np.arange(job.groups)[:, None] * job.group_input_step + np.arange(channels)
+    offsets = (column * job.column_step)[:, None] + channel.reshape(1, -1)
+    sums = np.zeros((job.output_rows, job.output_columns, channel.size), np.int64)
+    is_used = (weights != 0).any(axis=(0, 1))
+    for row in range(job.output_rows):
+        for number in range(kernel):
+            if not rows.is_inside[row, number]:
+                continue
+            addresses = rows.addresses[row, number] + offsets
+            is_data = np.broadcast_to(is_column[:, None], addresses.shape)
+            _require_written(scratchpad, addresses, is_data & is_used)
+            x = np.where(is_data, scratchpad.gather(addresses) - job.input_zero_point, 0)
+            phases = x.reshape(steps, stride, -1)
+            for phase in range(stride):
+                word = weights[0 if has_ones else phase * kernel + number]
+                _add_taps(sums[row], phases[:, phase], word, job.skip_results)
+    if np.abs(sums).max(initial=0) >= SUM_LIMIT:
+        raise ProgramError("sums of a depthwise job must have 25 bits")
+    _finish(job, sums, parameters, channels, macs, scratchpad)
+
+
+def _add_taps(sums: Ints, x: Ints, word: Ints, skipped: int) -> None:
+    """Add what each tap contributes: the last one of the newest step, the others of older ones."""
+    taps = len(word)
+    count = len(sums)
+    for age in range(taps):
+        weights = word[taps - 1 - age]
+        if not weights.any():
+            continue
+        first = skipped - age
+        start = max(first, 0)
+        if start < first + count:
+            sums[start - first :] += x[start : first + count] * weights
+
+
+def _finish(
+    job: EngineJob,
+    sums: Ints,
+    parameters: Parameters,
+    channels: int,
+    macs: int,
+    scratchpad: Scratchpad,
+) -> None:
+    """Requantize sums [rows, columns, all channels] and write them."""
+    values = requantized(job, sums.reshape(-1, sums.shape[2]), parameters)
+    outputs = outputs_of(macs)
+    kept = (job.groups - 1) * channels
+    has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
+    kept += job.last_beats * outputs if has_beats else channels
+    result = np.arange(len(values))[:, None] * job.output_pixel_bytes
+    group = np.arange(job.groups)[:, None] * job.group_output_step + np.arange(channels)
+    addresses = job.output_address + result + group.reshape(1, -1)[:, :kept]
+    scratchpad.write(addresses, values[:, :kept])
+
+
+_JOBS: dict[JobKind, Callable[[EngineJob, bytes, int, Scratchpad], None]] = {
+    JobKind.CONV: _conv,
+    JobKind.DEPTHWISE: _depthwise,
+    **dict.fromkeys(ELEMENT_KINDS, elements),
+    JobKind.MAX: _max,
+}

@@ -1,0 +1,127 @@
+"""Reference executor: runs a Program in numpy, bit for bit what firmware computes."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.program import KERNEL_PARAMS, DType, Kernel
+from kiwicha.errors import ProgramError, UsageError
+from kiwicha.program.image import IoTensor, Layer, Program, Step
+from kiwicha.sim.reference.custom import run_custom
+from kiwicha.sim.reference.engine import run_engine
+from kiwicha.sim.reference.kernels import IN_PLACE, KERNELS
+from kiwicha.sim.reference.memory import Memory, check_overlap
+from kiwicha.sim.reference.moves import run_copy
+from kiwicha.sim.reference.overlap import check_overlapped
+
+__all__ = ["NUMPY_TYPES", "StepObserver", "run", "trace"]
+
+StepObserver = Callable[[int, Step, NDArray[Any]], None]
+"""Called after each step with its index, the step, and a copy of what it wrote."""
+
+NUMPY_TYPES: dict[DType, type[np.generic]] = {
+    DType.INT8: np.int8,
+    DType.UINT8: np.uint8,
+    DType.INT32: np.int32,
+    DType.FLOAT32: np.float32,
+}
+"""numpy's name of each element type."""
+
+
+def run(
+    program: Program,
+    inputs: Sequence[NDArray[Any] | bytes],
+    on_step: StepObserver | None = None,
+) -> list[NDArray[Any]]:
+    """Execute a Program once.
+
+    Parameters
+    ----------
+    program : Program
+        For any configuration.
+    inputs : sequence of ndarray or bytes
+        One per input tensor, in the model's order: raw bytes, or an array of the tensor's type that
+        has its shape or is flat.
+    on_step : callable, optional
+        See `StepObserver`.
+
+    Returns
+    -------
+    list of ndarray
+        One per output tensor, of its type and shape.
+
+    Raises
+    ------
+    UsageError
+        If number, type or size of the inputs is wrong, or a custom operator's reference raises or
+        gives something else than its output.
+    ProgramError
+        If a step contradicts itself, leaves its memory, reads what nothing has written, or writes
+        what it reads.
+    """
+    if len(inputs) != len(program.inputs):
+        names = ", ".join(repr(tensor.name) for tensor in program.inputs)
+        raise UsageError(
+            f"number of inputs must be {len(program.inputs)} ({names}), not {len(inputs)}"
+        )
+    memory = Memory(program.arena_bytes, program.constants)
+    for number, (tensor, value) in enumerate(zip(program.inputs, inputs, strict=True)):
+        memory.store(tensor.ref, _input_array(number, tensor, value))
+    for number, step in enumerate(program.steps):
+        try:
+            if step.kernel is Kernel.ENGINE:
+                check_overlapped(memory, program.steps, number)
+            output = _execute(memory, step, program.layers[step.layer])
+        except ProgramError as error:
+            raise ProgramError(f"step {number} ({step.kernel.name}): {error}") from error
+        if on_step is not None:
+            on_step(number, step, output)
+    return [
+        memory.load(tensor.ref, NUMPY_TYPES[tensor.dtype], tensor.shape)
+        for tensor in program.outputs
+    ]
+
+
+def trace(program: Program, inputs: Sequence[NDArray[Any] | bytes]) -> list[NDArray[Any]]:
+    """Execute a Program once and return what each step wrote, in order of execution."""
+    written: list[NDArray[Any]] = []
+    run(program, inputs, lambda number, step, output: written.append(output))
+    return written
+
+
+def _execute(memory: Memory, step: Step, layer: Layer) -> NDArray[Any]:
+    if not isinstance(step.params, KERNEL_PARAMS[step.kernel]):
+        raise ProgramError(f"parameters must be those of the kernel, not {step.params}")
+    params: Any = step.params
+    if step.kernel is Kernel.ENGINE:
+        return run_engine(memory, params)
+    if step.kernel is Kernel.COPY:
+        return run_copy(memory, params)
+    check_overlap(params, may_be_in_place=step.kernel in IN_PLACE)
+    if step.kernel is Kernel.CUSTOM:
+        output = run_custom(memory, params, layer)
+    else:
+        output = KERNELS[step.kernel](memory, params)
+    if getattr(params, "scratch", None):
+        memory.spoil(params.scratch)
+    memory.store(params.output, output)
+    return output
+
+
+def _input_array(number: int, tensor: IoTensor, value: NDArray[Any] | bytes) -> NDArray[Any]:
+    dtype = np.dtype(NUMPY_TYPES[tensor.dtype])
+    count = math.prod(tensor.shape)
+    rule = (
+        f"input {number} {tensor.name!r} must be {dtype} {list(tensor.shape)}, "
+        f"{count * dtype.itemsize} bytes, not"
+    )
+    if not isinstance(value, np.ndarray):
+        if len(value) != count * dtype.itemsize:
+            raise UsageError(f"{rule} {len(value)} bytes")
+        return np.frombuffer(value, dtype.newbyteorder("<"))
+    if value.dtype != dtype or value.shape not in {tensor.shape, (count,)}:
+        raise UsageError(f"{rule} {value.dtype} {list(value.shape)}, {value.nbytes} bytes")
+    return value

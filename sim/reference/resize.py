@@ -1,0 +1,79 @@
+"""RESIZE_BILINEAR in numpy, bit for bit what the C kernel computes.
+
+Notes
+-----
+Ref: tensorflow/lite/kernels/internal/reference/resize_bilinear.h: ResizeBilinearInteger for int8;
+for uint8 ResizeBilinear, in float32, here with numpy's and in the C kernel with integers.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import ResizeBilinear
+from kiwicha.errors import ProgramError
+from kiwicha.sim.reference.memory import Memory
+
+__all__ = ["resize_bilinear"]
+
+_ONE_BITS = 10
+_EXPONENT_BITS = 6
+_SIGNIFICAND_BITS = 23
+"""Behind the point."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Pixels and weights along one dimension, each [outputs]."""
+
+    pixels: tuple[NDArray[np.int64], NDArray[np.int64]]
+    weights: tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def resize_bilinear(memory: Memory, p: ResizeBilinear) -> NDArray[np.int8]:
+    """Return an image of another size."""
+    shape = (p.batches, p.input_height, p.input_width, p.channels)
+    x = memory.load(p.input, np.int8, shape).astype(np.int64) + p.offset
+    rows = _places(memory, p.rows, p.output_height, p.input_height)
+    columns = _places(memory, p.columns, p.output_width, p.input_width)
+    if p.is_float:
+        single = np.float32
+        sums = _sum(x.astype(single), rows, columns, _floats) + single(0.5)
+        result = np.floor(sums).astype(np.int64)
+    else:
+        sums = _sum(x, rows, columns, lambda weights: weights)
+        # Half goes up above 0 and down elsewhere; the division is C's.
+        half = np.where(sums > 0, 1, -1) << (2 * _ONE_BITS - 1)
+        result = np.sign(sums + half) * (np.abs(sums + half) >> 2 * _ONE_BITS)
+    output: NDArray[np.int8] = (result - p.offset).astype(np.int8)
+    return output
+
+
+def _sum(x: NDArray[Any], rows: _Places, columns: _Places, decode: Any) -> NDArray[Any]:
+    """Return the sum of products in the order in which float32 numbers are added."""
+    total = np.zeros((), x.dtype)
+    for column, across in zip(columns.pixels, columns.weights, strict=True):
+        for row, down in zip(rows.pixels, rows.weights, strict=True):
+            pixels = x[:, row][:, :, column]
+            total = total + pixels * decode(down)[:, None, None] * decode(across)[:, None]
+    return total
+
+
+def _floats(weights: NDArray[np.int64]) -> NDArray[np.float32]:
+    exponents = weights & ((1 << _EXPONENT_BITS) - 1)
+    numbers = np.ldexp(
+        (weights >> _EXPONENT_BITS).astype(np.float64), -_SIGNIFICAND_BITS - exponents
+    )
+    result: NDArray[np.float32] = numbers.astype(np.float32)
+    return result
+
+
+def _places(memory: Memory, table: Ref, outputs: int, inputs: int) -> _Places:
+    first, second, *weights = memory.load(table, np.int32, (outputs, 4)).astype(np.int64).T
+    pixels = np.stack([first, second])
+    if not ((0 <= pixels) & (pixels < inputs)).all():
+        raise ProgramError(f"pixels must be 0 to {inputs - 1}, not {pixels.T.tolist()}")
+    return _Places((first, second), (weights[0], weights[1]))

@@ -1,0 +1,63 @@
+"""The engine's scratchpad in numpy, and what brings sums to bytes there."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.engine import EngineJob, JobFlag
+from kiwicha.errors import ProgramError
+from kiwicha.numerics import requantization as numerics
+from kiwicha.program.weight_streams import Parameters
+
+__all__ = ["SUM_LIMIT", "Ints", "Range", "Scratchpad", "requantized"]
+
+Ints = NDArray[np.int64]
+Range = tuple[int, int]
+_POISON = 0x5A
+SUM_LIMIT = 1 << 24
+"""One more than the largest sum of the narrow mode and of the depthwise chains: 25 signed bits."""
+
+
+class Scratchpad:
+    """Memory of the engine, with a mark on every byte that was written.
+
+    Parameters
+    ----------
+    size_bytes : int
+        Its size.
+    """
+
+    def __init__(self, size_bytes: int) -> None:
+        self.bytes = np.full(size_bytes, _POISON, np.uint8)
+        self.is_written = np.zeros(size_bytes, np.bool_)
+
+    def gather(self, addresses: Ints) -> Ints:
+        """Return the int8 at addresses, which wrap."""
+        return self.bytes[addresses % len(self.bytes)].view(np.int8).astype(np.int64)
+
+    def write(self, addresses: Ints, values: NDArray[np.int8]) -> None:
+        """Write int8 values."""
+        self.bytes[addresses] = values.view(np.uint8)
+        self.is_written[addresses] = True
+
+
+def requantized(job: EngineJob, sums: Ints, parameters: Parameters) -> NDArray[np.int8]:
+    """Return the bytes that come of sums, whose last dimension is that of the parameters.
+
+    Raises
+    ------
+    ProgramError
+        If a sum does not fit the job's mode.
+    """
+    accumulators = numerics.wrap_int32(sums + parameters.bias)
+    if not job.flags & JobFlag.WIDE:
+        shifted = accumulators << np.maximum(parameters.shift, 0)
+        if shifted.min(initial=0) < -SUM_LIMIT or shifted.max(initial=0) >= SUM_LIMIT:
+            raise ProgramError("accumulators of a narrow job must have 25 bits")
+    return numerics.requantize(
+        accumulators,
+        parameters.multiplier,
+        parameters.shift,
+        job.output_zero_point,
+        job.activation_min,
+        job.activation_max,
+    ).astype(np.int8)

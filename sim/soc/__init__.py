@@ -1,0 +1,1 @@
+"""The system on chip, for the simulation and for boards."""

@@ -1,0 +1,172 @@
+"""Writes the simulated system on chip as Verilog: ``python -m kiwicha.sim.soc.elaborate``.
+
+LiteX and Migen keep global state that names signals; one process per system makes the text
+depend on the inputs alone.
+"""
+
+import argparse
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+from litedram.modules import MT41K128M16
+from litedram.phy.model import SDRAMPHYModel
+from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
+from litex.build.io import CRG
+from migen import Cat, Memory, Signal
+
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import ALL_CONFIGS
+from kiwicha.contract.program import BootBlock
+from kiwicha.gateware.cfu import verilog
+from kiwicha.sim.soc import probes
+from kiwicha.sim.soc.soc import SYS_CLK_HZ, Soc, soc_header
+
+__all__ = ["SOC_HEADER", "elaborate", "stripped"]
+
+TOP = "soc"
+SOC_HEADER = "kiwicha_soc.h"
+MEMORIES_HEADER = "memories.h"
+PROBES_HEADER = "probes.h"
+DRAM_BANK = "dram_bank"
+
+_IO = [
+    ("sys_clk", 0, Pins(1)),
+    (
+        "serial",
+        0,
+        Subsignal("source_valid", Pins(1)),
+        Subsignal("source_ready", Pins(1)),
+        Subsignal("source_data", Pins(8)),
+        Subsignal("sink_valid", Pins(1)),
+        Subsignal("sink_ready", Pins(1)),
+        Subsignal("sink_data", Pins(8)),
+    ),
+    ("simulation", 0, Subsignal("finish", Pins(1)), Subsignal("code", Pins(32))),
+]
+
+
+def stripped(source: str) -> str:
+    """Return Verilog or C without comments and attributes: they hold times and local paths."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*|\(\* src = .*? \*\)", "", source, flags=re.DOTALL)
+    return re.sub(r"\n\s*\n+", "\n", text).lstrip()
+
+
+def _name_banks(phy: Any) -> int:
+    # The harness reads and writes the banks by name.
+    memories = [
+        special
+        for _, module in phy._submodules
+        for special in module._fragment.specials
+        if isinstance(special, Memory)
+    ]
+    for index, memory in enumerate(memories):
+        memory.name_override = f"{DRAM_BANK}{index}"
+    return len(memories)
+
+
+def _memories_header(module: Any, phy: Any, banks: int) -> str:
+    word_bytes = phy.settings.nphases * phy.settings.dfi_databits // 8
+    # LiteDRAM's default mapping, from the top: row, bank, column; a column holds databits / 8.
+    row_bytes = (1 << module.geom_settings.colbits) * phy.settings.databits // 8
+    progress = isa.BOOT_BLOCK_ADDRESS + _progress_offset()
+    names = [f"&rootp->{TOP}__DOT__{DRAM_BANK}{index}[0]" for index in range(banks)]
+    return "\n".join([
+        "// Generated: where the simulated memories are inside the model.",
+        "#pragma once",
+        "#include <array>",
+        "#include <cstdint>",
+        '#include "Vsoc.h"',
+        '#include "Vsoc___024root.h"',
+        "",
+        f"constexpr uint32_t kOnchipBase = 0x{isa.ONCHIP_BASE:08x};",
+        f"constexpr uint32_t kOnchipBytes = {isa.ONCHIP_BYTES};",
+        f"constexpr uint32_t kDramBase = 0x{isa.DRAM_BASE:08x};",
+        f"constexpr uint32_t kDramBytes = {isa.DRAM_BYTES};",
+        f"constexpr uint32_t kDramBanks = {banks};",
+        f"constexpr uint32_t kDramRowBytes = {row_bytes};",
+        f"constexpr uint32_t kDramWordBytes = {word_bytes};",
+        f"constexpr uint32_t kProgressAddress = 0x{progress:08x};",
+        "",
+        "inline uint32_t* onchip_words(Vsoc___024root* rootp) {",
+        f"    return &rootp->{TOP}__DOT__onchip[0];",
+        "}",
+        "",
+        "using DramWord = VlWide<kDramWordBytes / 4>;",
+        "inline std::array<DramWord*, kDramBanks> dram_banks(Vsoc___024root* rootp) {",
+        f"    return {{{', '.join(names)}}};",
+        "}",
+        "",
+    ])
+
+
+def _add_port_word(soc: Soc) -> None:
+    """Tell when the CPU reads or writes a word of DRAM."""
+    command = soc.dram_bridge.port.cmd
+    word = Signal(2, name_override=probes.PORT_WORD)
+    taken = command.valid & command.ready
+    soc.comb += word.eq(Cat(taken & ~command.we, taken & command.we))
+
+
+def _progress_offset() -> int:
+    return next(offset for name, _, offset in BootBlock.layout() if name == "progress")
+
+
+def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) -> None:
+    """Write Verilog and headers of the simulated system.
+
+    Parameters
+    ----------
+    directory : Path
+        Receives ``soc.v``, ``cpu.v`` and ``cfu.v``, the firmware's `SOC_HEADER`, and the harness's
+        `MEMORIES_HEADER` and `PROBES_HEADER`.
+    cfu_verilog : str
+        The CFU, module ``Cfu``.
+    has_engine : bool
+        It has a port to DRAM.
+    """
+    logging.basicConfig(level=logging.WARNING)
+    cfu_file = directory / "cfu.v"
+    cfu_file.write_text(stripped(cfu_verilog), encoding="utf-8")
+    platform = GenericPlatform("simulation", _IO, name=TOP)
+    module = MT41K128M16(SYS_CLK_HZ, "1:4")
+    phy = SDRAMPHYModel(module, data_width=16, clk_freq=SYS_CLK_HZ)
+    soc = Soc(
+        platform,
+        crg=CRG(platform.request("sys_clk")),
+        sdram_phy=phy,
+        sdram_module=module,
+        cfu_file=cfu_file,
+        has_engine=has_engine,
+        uart_name="sim",
+    )
+    banks = _name_banks(phy)
+    _add_port_word(soc)
+    soc.finalize()
+    output = platform.get_verilog(soc, name=TOP)
+    body, end, _ = stripped(output.main_source).rpartition("endmodule")
+    text = f"{body}{probes.verilog_lines(has_engine=has_engine)}{end}\n"
+    (directory / "soc.v").write_text(text, encoding="utf-8")
+    (directory / PROBES_HEADER).write_text(probes.header(TOP), encoding="utf-8")
+    (cpu_file,) = (path for path, *_ in platform.sources if Path(path) != cfu_file.absolute())
+    (directory / "cpu.v").write_text(
+        stripped(Path(cpu_file).read_text(encoding="utf-8")), encoding="utf-8"
+    )
+    (directory / SOC_HEADER).write_text(soc_header(soc), encoding="utf-8")
+    (directory / MEMORIES_HEADER).write_text(_memories_header(module, phy, banks), encoding="utf-8")
+
+
+def main() -> None:
+    """Elaborate the configuration named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    configs = ALL_CONFIGS
+    parser.add_argument("config", choices=sorted(configs))
+    parser.add_argument("directory", type=Path)
+    arguments = parser.parse_args()
+    config = configs[arguments.config]
+    elaborate(arguments.directory, verilog(config), has_engine=config.engine_macs > 0)
+
+
+if __name__ == "__main__":
+    main()

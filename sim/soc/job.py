@@ -1,0 +1,216 @@
+"""A job in DRAM: what the firmware finds there, and what it leaves; simulation and boards alike."""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.engine import EngineCounter, EngineError, EngineRun
+from kiwicha.contract.program import BOOT_MAGIC, BootBlock
+from kiwicha.contract.serial import LOADER_BYTES
+from kiwicha.errors import CapacityError, UsageError
+from kiwicha.program.image import Program, Step
+
+__all__ = ["JobMemory", "JobResult", "failure", "job_memory", "job_result"]
+
+_NO_STEP = 0xFFFF_FFFF
+_PAGE_BYTES = 4096
+"""Regions start at multiples of the data cache's size, so that cycles do not depend on sizes."""
+
+
+@dataclass(frozen=True)
+class JobMemory:
+    """Where a job lies in DRAM.
+
+    Parameters
+    ----------
+    loads : tuple of (int, bytes)
+        Addresses and contents before the job.
+    dumps : tuple of (int, int)
+        Addresses and sizes of what is read after it: boot block, cycles, then each output.
+    free_address : int
+        First address behind it, a multiple of 4096.
+    """
+
+    loads: tuple[tuple[int, bytes], ...]
+    dumps: tuple[tuple[int, int], ...]
+    free_address: int
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """What a job left.
+
+    Parameters
+    ----------
+    outputs : tuple of bytes
+        The outputs of the last inference, in the Program's order.
+    step_cycles : tuple of tuple of int
+        Cycles of every step, for every inference.
+    job_ends : tuple of tuple of tuple of int
+        For every inference and step, the cycles, from the step's start, in which the engine's jobs
+        ended; empty for steps of the CPU.
+    counters : tuple of tuple of tuple of int
+        For every inference and step, the values of `EngineCounter`; empty for steps of the CPU.
+    first_cycles, last_cycles : int
+        Cycles of all steps of the first and of the last inference.
+    """
+
+    outputs: tuple[bytes, ...]
+    step_cycles: tuple[tuple[int, ...], ...]
+    job_ends: tuple[tuple[tuple[int, ...], ...], ...]
+    counters: tuple[tuple[tuple[int, ...], ...], ...]
+    first_cycles: int
+    last_cycles: int
+
+
+def job_memory(
+    program: Program,
+    inputs: Sequence[bytes],
+    *,
+    inferences: int,
+    dram_bytes: int = isa.DRAM_BYTES - LOADER_BYTES,
+) -> JobMemory:
+    """Lay a job out.
+
+    Parameters
+    ----------
+    program : Program
+        What runs.
+    inputs : sequence of bytes
+        One per input of the Program, row-major.
+    inferences : int
+        How many in a row, 1 or more.
+    dram_bytes : int
+        What may be used from `isa.DRAM_BASE` on.
+
+    Raises
+    ------
+    UsageError
+        If inputs or inferences do not fit the Program.
+    CapacityError
+        If the job does not fit into DRAM.
+    """
+    _check_inputs(program, inputs, inferences)
+    raw = program.to_bytes()
+    cycles_bytes = inferences * sum(map(_cycle_entries, program.steps)) * 4
+    image = b"".join(_padded(item, isa.ALIGNMENT_BYTES) for item in inputs)
+    sizes = (len(raw), program.arena_bytes, len(image), cycles_bytes)
+    program_at, arena_at, inputs_at, cycles_at, free = _places(sizes, dram_bytes)
+    boot = BootBlock(
+        magic=BOOT_MAGIC,
+        program_address=program_at,
+        program_bytes=len(raw),
+        arena_address=arena_at,
+        arena_bytes=program.arena_bytes,
+        inputs_address=inputs_at,
+        inputs_bytes=len(image),
+        inferences=inferences,
+        cycles_address=cycles_at,
+        cycles_bytes=cycles_bytes,
+        status=Status.BAD_BOOT_BLOCK,
+        failed_step=_NO_STEP,
+        finished=0,
+        progress=0,
+        total_cycles=0,
+        first_cycles=0,
+        engine_status=0,
+    )
+    return JobMemory(
+        loads=(
+            (isa.BOOT_BLOCK_ADDRESS, boot.pack()),
+            (program_at, raw),
+            (inputs_at, image),
+        ),
+        dumps=(
+            (isa.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
+            (cycles_at, cycles_bytes),
+            *((arena_at + item.ref.offset, item.ref.bytes) for item in program.outputs),
+        ),
+        free_address=free,
+    )
+
+
+def job_result(program: Program, dumps: Sequence[bytes], *, inferences: int) -> JobResult:
+    """Return what a job left in the ranges `JobMemory.dumps`."""
+    boot = BootBlock.unpack(dumps[0])
+    entries = [_cycle_entries(step) for step in program.steps]
+    words = iter(struct.unpack(f"<{len(dumps[1]) // 4}I", dumps[1]))
+    tables = [[tuple(islice(words, count)) for count in entries] for _ in range(inferences)]
+    return JobResult(
+        outputs=tuple(dumps[2:]),
+        step_cycles=tuple(tuple(row[0] for row in table) for table in tables),
+        job_ends=tuple(tuple(row[1 + len(EngineCounter) :] for row in table) for table in tables),
+        counters=tuple(tuple(row[1 : 1 + len(EngineCounter)] for row in table) for table in tables),
+        first_cycles=boot.first_cycles,
+        last_cycles=boot.total_cycles,
+    )
+
+
+def failure(code: int, boot_block: bytes, uart: str) -> str:
+    """Return in words why firmware stopped.
+
+    Parameters
+    ----------
+    code : int
+        What it returned, a `Status`.
+    boot_block : bytes
+        The boot block afterwards.
+    uart : str
+        What it sent.
+    """
+    boot = BootBlock.unpack(boot_block)
+    known = code in set(Status)
+    text = isa.STATUS_TEXT[Status(code)] if known else "unknown status"
+    name = Status(code).name if known else str(code)
+    where = f"status {name}"
+    if boot.failed_step != _NO_STEP:
+        where += f" in step {boot.failed_step}"
+    if code == Status.ENGINE:
+        error, number = divmod(boot.engine_status, 1 << 16)
+        reasons = {int(reason): reason.name for reason in EngineError}
+        is_transfer, number = divmod(number, 1 << 15)
+        what = "transfer" if is_transfer else "job"
+        where += f", {reasons.get(error, error)} at {what} {number}"
+    elif code == Status.TRAP:
+        where += f" after {boot.progress} finished steps; {uart.strip()}"
+    return f"the firmware stopped: {text} ({where})"
+
+
+def _cycle_entries(step: Step) -> int:
+    """Return how many words of the table of cycles belong to a step."""
+    if not isinstance(step.params, EngineRun):
+        return 1
+    return 1 + len(EngineCounter) + step.params.job_count
+
+
+def _check_inputs(program: Program, inputs: Sequence[bytes], inferences: int) -> None:
+    if inferences < 1:
+        raise UsageError(f"inferences must be 1 or more, not {inferences}")
+    if len(inputs) != len(program.inputs):
+        raise UsageError(f"there must be {len(program.inputs)} inputs, not {len(inputs)}")
+    for index, (raw, tensor) in enumerate(zip(inputs, program.inputs, strict=True)):
+        if len(raw) != tensor.ref.bytes:
+            raise UsageError(
+                f"input {index} must have {tensor.ref.bytes} bytes, not {len(raw)} ({tensor.name})"
+            )
+
+
+def _places(sizes: Sequence[int], dram_bytes: int) -> list[int]:
+    """Return the address of each region, and the one behind the last."""
+    addresses = [isa.IMAGE_ADDRESS]
+    for size in sizes:
+        addresses.append(addresses[-1] + -(-size // _PAGE_BYTES) * _PAGE_BYTES)
+    space = isa.DRAM_BASE + dram_bytes - isa.IMAGE_ADDRESS
+    if addresses[-1] - isa.IMAGE_ADDRESS > space:
+        raise CapacityError(
+            f"Program, arena and tensors must fit into {space} bytes of DRAM, not "
+            f"{addresses[-1] - isa.IMAGE_ADDRESS}"
+        )
+    return addresses
+
+
+def _padded(raw: bytes, multiple: int) -> bytes:
+    return raw + bytes(-len(raw) % multiple)

@@ -1,0 +1,211 @@
+"""The system on chip: one class for the simulation and for every board."""
+
+from pathlib import Path
+from typing import Any
+
+from litedram.core.controller import ControllerSettings
+from litex.gen import LiteXModule
+from litex.soc.integration.soc import SoCRegion
+from litex.soc.integration.soc_core import SoCCore
+from litex.soc.interconnect import stream, wishbone
+from litex.soc.interconnect.csr import CSRStorage
+from migen import Signal
+
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
+from kiwicha.gateware.engine.memory.memory_port import WORD_BYTES
+from kiwicha.sim.soc.dram_bridge import DramBridge
+
+__all__ = ["HAS_LOADER", "SYS_CLK_HZ", "Soc", "soc_header"]
+
+SYS_CLK_HZ = 100_000_000
+HAS_LOADER = "KIWICHA_HAS_LOADER"
+"""Macro: firmware goes back to the loader at its end."""
+
+
+class SimulationExit(LiteXModule):
+    """A register whose write ends the simulation; on a board it does not exist.
+
+    Parameters
+    ----------
+    pads : Record
+        ``finish`` is high for one cycle when the register is written; ``code`` is its value.
+    """
+
+    def __init__(self, *, pads: Any) -> None:
+        self.code = CSRStorage(32, description="Writing ends the simulation with this exit code.")
+        written = Signal()
+        self.sync += written.eq(self.code.re)
+        self.comb += [pads.finish.eq(written), pads.code.eq(self.code.storage)]
+
+
+class Soc(SoCCore):
+    """VexRiscv with a CFU, on-chip memory, DDR3, UART and timer.
+
+    The CPU starts at `isa.ONCHIP_BASE`, in on-chip memory that holds firmware text, data and stack.
+    DRAM is at `isa.DRAM_BASE`, behind a LiteDRAM controller without an L2 cache, whose ports of 128
+    bits LiteDRAM makes of several transfers where the memory is narrower.
+
+    Parameters
+    ----------
+    platform : GenericPlatform
+        LiteX platform with a ``serial`` resource, and ``simulation`` pads in a simulation.
+    crg : Module
+        Clock and reset generator, which drives the ``sys`` domain.
+    sdram_phy : Module
+        The memory's PHY or its model.
+    sdram_module : SDRAMModule
+        The memory chip.
+    controller_settings : Any
+        Of the memory's controller; None are LiteDRAM's own.
+    cfu_file : Path
+        Verilog of the CFU, module ``Cfu``.
+    has_engine : bool
+        The CFU has a port to DRAM.
+    sys_clk_hz : int
+        Frequency of the ``sys`` domain.
+    dram_bytes : int
+        How much of DRAM is used, `isa.DRAM_BYTES` at most.
+    uart_name : str
+        LiteX's kind of UART: ``serial``, or ``sim`` for byte streams.
+    firmware : bytes
+        Contents of the on-chip memory after configuration; empty in the simulation, which loads
+        its memories later.
+
+    Raises
+    ------
+    ValueError
+        If the firmware is larger than the on-chip memory.
+    """
+
+    def __init__(
+        self,
+        platform: Any,
+        *,
+        crg: Any,
+        sdram_phy: Any,
+        sdram_module: Any,
+        controller_settings: Any = None,
+        cfu_file: Path,
+        has_engine: bool = False,
+        sys_clk_hz: int = SYS_CLK_HZ,
+        dram_bytes: int = isa.DRAM_BYTES,
+        uart_name: str = "serial",
+        firmware: bytes = b"",
+    ) -> None:
+        if len(firmware) > isa.ONCHIP_BYTES:
+            raise ValueError(
+                f"firmware must have at most {isa.ONCHIP_BYTES} bytes, not {len(firmware)}"
+            )
+        self.crg = crg
+        self.dram_bytes = dram_bytes
+        super().__init__(
+            platform,
+            sys_clk_hz,
+            cpu_type="vexriscv",
+            cpu_variant="full+cfu",
+            cpu_cfu=str(cfu_file),
+            cpu_reset_address=isa.ONCHIP_BASE,
+            # Instruction cache refills take one cycle per word instead of two.
+            bus_bursting=True,
+            integrated_rom_size=0,
+            integrated_sram_size=0,
+            uart_name=uart_name,
+            uart_baudrate=SERIAL_BAUD,
+            with_timer=True,
+        )
+        self._add_onchip(firmware)
+        self._add_dram(sdram_phy, sdram_module, controller_settings)
+        if has_engine:
+            self._connect_engine()
+        pads = platform.request("simulation", loose=True)
+        if pads is not None:
+            self.simulation = SimulationExit(pads=pads)
+
+    def _add_onchip(self, firmware: bytes) -> None:
+        words = [
+            int.from_bytes(firmware[at : at + 4], "little") for at in range(0, len(firmware), 4)
+        ]
+        self.onchip = wishbone.SRAM(
+            isa.ONCHIP_BYTES,
+            init=words or None,
+            bus=wishbone.Interface(
+                data_width=32, address_width=32, addressing="word", bursting=self.bus.bursting
+            ),
+            name="onchip",
+        )
+        region = SoCRegion(origin=isa.ONCHIP_BASE, size=isa.ONCHIP_BYTES, mode="rwx")
+        self.bus.add_slave("onchip", self.onchip.bus, region)
+
+    def _add_dram(self, phy: Any, module: Any, settings: Any) -> None:
+        # The name that LiteX's calibration of the memory expects.
+        self.ddrphy = phy
+        self.add_sdram(
+            "sdram",
+            phy=phy,
+            module=module,
+            with_soc_interconnect=False,
+            controller_settings=settings or ControllerSettings(),
+        )
+        self.dram_bridge = DramBridge(port=self._dram_port())
+        region = SoCRegion(origin=isa.DRAM_BASE, size=self.dram_bytes, mode="rwx")
+        self.bus.add_slave("main_ram", self.dram_bridge.bus, region)
+
+    def _dram_port(self) -> Any:
+        return self.sdram.crossbar.get_port(data_width=8 * WORD_BYTES)
+
+    def _connect_engine(self) -> None:
+        port = self._dram_port()
+        # Whether a command is taken depends on all banks: the engine learns it from a register.
+        self.engine_commands = commands = stream.Buffer(
+            port.cmd.description, pipe_valid=False, pipe_ready=True
+        )
+        self.comb += commands.source.connect(port.cmd)
+        self.cpu.cfu_params.update(
+            o_memory_cmd_valid=commands.sink.valid,
+            i_memory_cmd_ready=commands.sink.ready,
+            o_memory_cmd_payload_we=commands.sink.we,
+            o_memory_cmd_payload_addr=commands.sink.addr,
+            o_memory_wdata_valid=port.wdata.valid,
+            i_memory_wdata_ready=port.wdata.ready,
+            o_memory_wdata_payload_data=port.wdata.data,
+            o_memory_wdata_payload_we=port.wdata.we,
+            i_memory_rdata_valid=port.rdata.valid,
+            i_memory_rdata_payload_data=port.rdata.data,
+        )
+
+
+def soc_header(soc: Soc) -> str:
+    """Return the C header with the addresses of the registers of a finalized system.
+
+    Parameters
+    ----------
+    soc : Soc
+        After ``finalize``.
+
+    Returns
+    -------
+    str
+        ``KIWICHA_CSR_<BLOCK>_<REGISTER>`` for each register; ``KIWICHA_SYS_CLK_HZ``,
+        ``KIWICHA_SOC_DRAM_BYTES`` (what Programs may use of DRAM), ``KIWICHA_LOADER_ADDRESS`` and
+        `HAS_LOADER`, which is 0 in the simulation.
+    """
+    usable = soc.dram_bytes - LOADER_BYTES
+    lines = [
+        "/* Generated from the system on chip; changes belong in its Python source. */",
+        "#ifndef KIWICHA_SOC_H",
+        "#define KIWICHA_SOC_H",
+        "",
+        f"#define KIWICHA_SYS_CLK_HZ {soc.sys_clk_freq}u",
+        f"#define KIWICHA_SOC_DRAM_BYTES 0x{usable:08x}u",
+        f"#define KIWICHA_LOADER_ADDRESS 0x{isa.DRAM_BASE + usable:08x}u",
+        f"#define {HAS_LOADER} {int(not hasattr(soc, 'simulation'))}",
+    ]
+    for block, region in soc.csr.regions.items():
+        address = region.origin
+        for register in region.obj:
+            name = f"{block}_{register.name}".upper()
+            lines.append(f"#define KIWICHA_CSR_{name} 0x{address:08x}u")
+            address += 4 * -(-register.size // region.busword)
+    lines += ["", "#endif"]
+    return "\n".join(lines) + "\n"

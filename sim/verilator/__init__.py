@@ -1,0 +1,1 @@
+"""The simulated system: Verilated, driven by a harness in C++."""

@@ -1,0 +1,119 @@
+"""Runs Programs on the simulated system on chip."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import Status
+from kiwicha.errors import SimulationError
+from kiwicha.firmware.build import Image, build_firmware
+from kiwicha.program.image import Program
+from kiwicha.sim.soc.job import JobResult, failure, job_memory, job_result
+from kiwicha.sim.verilator.activity import Activity
+from kiwicha.sim.verilator.simulate import DEFAULT_MAX_CYCLES, Progress, run_image
+from kiwicha.sim.verilator.verilate import Simulator, build_simulator
+
+__all__ = ["RunResult", "run_program"]
+
+
+@dataclass(frozen=True)
+class RunResult(JobResult):
+    """What a run of a Program gave, and what it took.
+
+    Parameters
+    ----------
+    simulated_cycles : int
+        Cycles from reset to the end.
+    wall_seconds : float
+        Time that the simulation took, loading and dumping of memories excluded.
+    uart : str
+        What the firmware sent.
+    activity : Activity
+        What engine and steps did, and when.
+    """
+
+    simulated_cycles: int
+    wall_seconds: float
+    uart: str
+    activity: Activity = field(compare=False)
+
+
+def run_program(
+    program: Program,
+    inputs: Sequence[bytes],
+    *,
+    inferences: int = 1,
+    max_cycles: int = DEFAULT_MAX_CYCLES,
+    trace: Path | None = None,
+    trace_start: int = 0,
+    on_progress: Progress | None = None,
+    on_build: Callable[[str], None] | None = None,
+    simulator: Simulator | None = None,
+    firmware: Image | None = None,
+) -> RunResult:
+    """Run a Program on the simulated system.
+
+    Parameters
+    ----------
+    program : Program
+        The Program; it decides the configuration.
+    inputs : sequence of bytes
+        One per input of the Program, row-major. Every inference gets the same.
+    inferences : int
+        How many in a row, 1 or more.
+    max_cycles : int
+        The simulation is given up after so many cycles.
+    trace : Path or None
+        File for waveforms, in FST format.
+    trace_start : int
+        First cycle in that file.
+    on_progress : callable or None
+        See `Progress`.
+    on_build : callable or None
+        Called with the name of each build stage that takes time.
+    simulator, firmware : Simulator, Image or None
+        Others than those of the Program's configuration.
+
+    Returns
+    -------
+    RunResult
+        Outputs and cycles.
+
+    Raises
+    ------
+    UsageError
+        If inputs or inferences do not fit the Program.
+    CapacityError
+        If the job does not fit into DRAM.
+    SimulationError
+        If the firmware reports an error, or the cycle limit is reached.
+    ToolError
+        If the simulator or the firmware cannot be built.
+    """
+    memory = job_memory(program, inputs, inferences=inferences)
+    if simulator is None:
+        simulator = build_simulator(program.config, trace=trace is not None, on_build=on_build)
+    if firmware is None:
+        announce = None if on_build is None else lambda: on_build("compiling the firmware")
+        firmware = build_firmware(program.config, simulator.soc_header, on_build=announce)
+
+    ending = run_image(
+        simulator,
+        loads=[(isa.ONCHIP_BASE, firmware.raw), *memory.loads],
+        dumps=memory.dumps,
+        max_cycles=max_cycles,
+        trace=trace,
+        trace_start=trace_start,
+        on_progress=on_progress,
+    )
+    if ending.code != Status.OK:
+        raise SimulationError(failure(ending.code, ending.dumps[0], ending.uart))
+    result = job_result(program, ending.dumps, inferences=inferences)
+    return RunResult(
+        **vars(result),
+        simulated_cycles=ending.cycles,
+        wall_seconds=ending.wall_seconds,
+        uart=ending.uart,
+        activity=ending.activity,
+    )

@@ -1,0 +1,216 @@
+"""The simulator: the system on chip as Verilog, compiled by Verilator with our harness."""
+
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kiwicha import cache, tools
+from kiwicha.contract.cfu import CONFIGS, DEFAULT_CONFIG, Config
+from kiwicha.sim.soc.sources import GENERATORS, hardware_sources
+from kiwicha.sim.verilator.wave_names import without_dots
+
+__all__ = [
+    "CFLAGS",
+    "COMPILE",
+    "Simulator",
+    "build_simulator",
+    "compile_design",
+    "hardware_config",
+    "soc_header_text",
+]
+
+_FOLDER = Path(__file__).parent
+_HARNESS = _FOLDER / "harness"
+_SOC_HEADER = "kiwicha_soc.h"
+_CFU = "cfu.v"
+_ELABORATED = ("soc.v", "cpu.v", _CFU, "memories.h", "probes.h")
+
+_VERILATE = (
+    *("--cc", "--exe", "--top-module", "soc", "--prefix", "Vsoc", "--Mdir", "."),
+    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert"),
+    # LiteX writes non-blocking assignments in combinational processes.
+    *("-Wno-lint", "-Wno-style", "-Wno-COMBDLY", "-Wno-fatal"),
+)
+_TRACE = ("--trace-fst", "--no-trace-params")
+# The code that runs once per simulation is most of the compile time and needs no optimisation.
+COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O2", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
+CFLAGS = "-std=c++17"
+"""Of the C++ compiler; part of a simulator's key, as `COMPILE` is."""
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """A compiled simulator.
+
+    Parameters
+    ----------
+    binary : Path
+        The program; its ``--help`` lists its options.
+    soc_header : str
+        ``kiwicha_soc.h`` for the firmware.
+    has_trace : bool
+        It can write waveforms, and is slower.
+    """
+
+    binary: Path
+    soc_header: str
+    has_trace: bool
+
+
+def hardware_config(config: Config) -> Config:
+    """Return the configuration whose hardware runs Programs of ``config``.
+
+    Parameters
+    ----------
+    config : Config
+        One without custom instructions runs on the default hardware and leaves its CFU alone, so
+        that one simulator serves both.
+    """
+    return config if config.has_simd else CONFIGS[DEFAULT_CONFIG]
+
+
+def build_simulator(
+    config: Config,
+    *,
+    trace: bool = False,
+    on_build: Callable[[str], None] | None = None,
+) -> Simulator:
+    """Return the simulator of a configuration, built at most once.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration of a Program.
+    trace : bool
+        The simulator can write waveforms.
+    on_build : callable or None
+        Called with the name of each stage that takes time.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails.
+    """
+
+    def announce(stage: str) -> Callable[[], None] | None:
+        return None if on_build is None else lambda: on_build(stage)
+
+    elaborated = _elaborated(config, announce("generating the system on chip"))
+    verilator, cxx = tools.verilator(), tools.cxx()
+    harness = sorted(path for path in _HARNESS.rglob("*") if path.suffix in {".cpp", ".h", ".vlt"})
+    flags = [*_VERILATE, *(_TRACE if trace else ())]
+    traced = [without_dots((elaborated / _CFU).read_text(encoding="utf-8"))] if trace else []
+    key = cache.digest([
+        *(*flags, *COMPILE, CFLAGS, verilator.version, cxx.version),
+        *(elaborated / name for name in _ELABORATED),
+        *traced,
+        *harness,
+    ])
+
+    def compile_into(folder: Path) -> None:
+        sources = [elaborated / name for name in _ELABORATED if name.endswith(".v")]
+        for text in traced:
+            (folder / _CFU).write_text(text, encoding="utf-8")
+            sources[sources.index(elaborated / _CFU)] = folder / _CFU
+        sources += [path for path in harness if path.suffix != ".h"]
+        includes = (elaborated, _HARNESS / "compression")
+        compile_design(folder, sources, flags=flags, includes=includes, name="Vsoc")
+
+    entry = cache.build(
+        "simulator", key, compile_into, on_build=announce("compiling the simulator")
+    )
+    return Simulator(
+        binary=entry / "Vsoc",
+        soc_header=(elaborated / _SOC_HEADER).read_text(encoding="utf-8"),
+        has_trace=trace,
+    )
+
+
+def compile_design(
+    folder: Path,
+    sources: Sequence[Path],
+    *,
+    flags: Sequence[str],
+    includes: Sequence[Path],
+    name: str,
+) -> None:
+    """Compile Verilog and a harness to a program.
+
+    Parameters
+    ----------
+    folder : Path
+        Receives the program.
+    sources : sequence of Path
+        Verilog, C++, and directives of Verilator.
+    flags : sequence of str
+        For Verilator; ``--Mdir`` is ``.``.
+    includes : sequence of Path
+        Folders of headers.
+    name : str
+        Of the program, and prefix of Verilator's classes.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails.
+    """
+    verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
+    work = folder / "build"
+    work.mkdir()
+    compiler = " ".join(cxx.command)
+    tools.run(
+        [
+            *(*verilator.command, *flags, *map(str, sources)),
+            *("-CFLAGS", " ".join([CFLAGS, *(f"-I{include}" for include in includes)])),
+        ],
+        name="Verilator",
+        folder=work,
+        environment=verilator.environment,
+    )
+    tools.run(
+        [
+            *(*make.command, "-f", f"{name}.mk", f"-j{tools.cores()}", *COMPILE),
+            *(f"CXX={compiler}", f"LINK={compiler}", f"PYTHON3={sys.executable}"),
+            # Verilator's own FST writer asks for the system's compression libraries.
+            "LDLIBS=",
+        ],
+        name="the C++ compiler",
+        folder=work,
+        environment=verilator.environment,
+    )
+    (work / name).rename(folder / name)
+    shutil.rmtree(work)
+
+
+def soc_header_text(config: Config) -> str:
+    """Return ``kiwicha_soc.h`` without compiling the simulator.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration of a Program.
+    """
+    return (_elaborated(config) / _SOC_HEADER).read_text(encoding="utf-8")
+
+
+def _elaborated(config: Config, on_build: Callable[[], None] | None = None) -> Path:
+    hardware = hardware_config(config)
+    return cache.build(
+        "soc",
+        _elaboration_key(hardware),
+        lambda folder: _elaborate(hardware, folder),
+        on_build=on_build,
+    )
+
+
+def _elaboration_key(config: Config) -> str:
+    return cache.digest([config.name, *cache.package_versions(GENERATORS), *hardware_sources()])
+
+
+def _elaborate(config: Config, folder: Path) -> None:
+    tools.run(
+        [sys.executable, "-m", "kiwicha.sim.soc.elaborate", config.name, str(folder)],
+        name="the generator of the system on chip",
+    )

@@ -1,0 +1,1 @@
+"""Support rules: which models are accepted, and what is said of those that are not."""

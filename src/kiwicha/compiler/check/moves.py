@@ -1,0 +1,335 @@
+"""Support rules of operators that only move data: shapes and settings.
+
+They rely on the rules for operands.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from kiwicha.compiler.check.rules import RESHAPES, Problem, Rule, quantization, rule
+from kiwicha.compiler.tflite.graph import Activation, Graph, Operator, Tensor
+from kiwicha.compiler.tflite.shapes import paddings
+from kiwicha.compiler.tflite.slices import from_end, slice_ranges, strided_ranges
+
+__all__ = ["MOVE_RULES"]
+
+MOVE_RULES: list[Rule] = []
+
+
+def _shape_problems(output: Tensor, expected: Sequence[int]) -> Iterator[Problem]:
+    if list(output.shape) != list(expected):
+        yield Problem(f"output must be {list(expected)}, not {list(output.shape)}", output)
+
+
+def _axis_problems(axis: int, rank: int, tensor: Tensor | None = None) -> Iterator[Problem]:
+    if not -rank <= axis < rank:
+        yield Problem(f"axis must be {-rank} to {rank - 1}, not {axis}", tensor)
+
+
+def _length_problems(
+    graph: Graph, operator: Operator, position: int, what: str, count: int
+) -> Iterator[Problem]:
+    tensor = graph.input(operator, position)
+    if tensor.elements != count:
+        yield Problem(f"{what} must have {count} values, not {tensor.elements}", tensor)
+
+
+@rule(MOVE_RULES, *RESHAPES)
+def keeps_its_values(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """RESHAPE, SQUEEZE and EXPAND_DIMS have outputs with as many elements as their inputs."""
+    source, output = graph.input(operator), graph.output(operator)
+    if source.elements != output.elements:
+        yield Problem(f"output must have {source.elements} values, not {output.elements}", output)
+
+
+@rule(MOVE_RULES, "PAD", "PADV2")
+def pads_each_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """PAD and PADV2 add 0 or more elements before and after each dimension."""
+    source, output = graph.input(operator), graph.output(operator)
+    amounts = graph.input(operator, 1)
+    if amounts.elements != 2 * len(source.shape):
+        yield Problem(
+            f"paddings must be {[len(source.shape), 2]}, not {list(amounts.shape)}", amounts
+        )
+        return
+    pairs = paddings(graph, operator)
+    if min((min(pair) for pair in pairs), default=0) < 0:
+        yield Problem(f"paddings must be 0 or more, not {pairs}", amounts)
+        return
+    expected = [size + sum(pair) for size, pair in zip(source.shape, pairs, strict=True)]
+    yield from _shape_problems(output, expected)
+
+
+@rule(MOVE_RULES, "PADV2")
+def pads_with_a_constant(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """PADV2 adds one constant of its output's type, scale and zero point."""
+    value, output = graph.input(operator, 2), graph.output(operator)
+    if value.type is not output.type:
+        yield Problem(f"value must be {output.type.text}, not {value.type.text}", value)
+    elif not value.is_constant or value.is_sparse or value.elements != 1:
+        yield Problem("value must be a dense constant of one element", value)
+    elif output.quantization is not None:
+        wanted, found = quantization(output), value.quantization
+        if found is None or (found.scale, found.zero_point) != (wanted.scale, wanted.zero_point):
+            yield Problem("value must have the output's scale and zero point", value)
+
+
+@rule(MOVE_RULES, "CONCATENATION")
+def joins_along_an_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """CONCATENATION joins inputs that are alike but for one dimension, without an activation."""
+    output = graph.output(operator)
+    rank, axis = len(output.shape), operator.options.axis
+    if operator.options.activation is not Activation.NONE:
+        yield Problem(f"fused activation must be NONE, not {operator.options.activation.name}")
+    yield from _axis_problems(axis, rank)
+    shapes = [graph.tensors[index].shape for index in operator.inputs]
+    if not -rank <= axis < rank or any(len(shape) != rank for shape in shapes):
+        if any(len(shape) != rank for shape in shapes):
+            yield Problem(f"inputs must have {rank} dimensions, not {[*map(list, shapes)]}")
+        return
+    axis = from_end(axis, rank)
+    others = {(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}
+    if len(others) > 1:
+        yield Problem(f"inputs must differ only in dimension {axis}, not {[*map(list, shapes)]}")
+        return
+    joined = sum(shape[axis] for shape in shapes)
+    yield from _shape_problems(output, (*shapes[0][:axis], joined, *shapes[0][axis + 1 :]))
+
+
+@rule(MOVE_RULES, "PACK")
+def packs_equal_shapes(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """PACK joins inputs of one shape along a new dimension."""
+    output = graph.output(operator)
+    rank = len(output.shape)
+    yield from _axis_problems(operator.options.axis, rank)
+    shapes = {graph.tensors[index].shape for index in operator.inputs}
+    if len(shapes) > 1:
+        yield Problem(f"inputs must have one shape, not {sorted(map(list, shapes))}")
+    elif -rank <= operator.options.axis < rank:
+        (shape,) = shapes
+        axis = from_end(operator.options.axis, rank)
+        yield from _shape_problems(output, (*shape[:axis], len(operator.inputs), *shape[axis:]))
+
+
+@rule(MOVE_RULES, "UNPACK")
+def unpacks_a_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """UNPACK has an output for each position of a dimension."""
+    source = graph.input(operator)
+    rank, axis = len(source.shape), operator.options.axis
+    yield from _axis_problems(axis, rank)
+    if not -rank <= axis < rank:
+        return
+    axis = from_end(axis, rank)
+    if source.shape[axis] != len(operator.outputs):
+        yield Problem(
+            f"number of outputs must be {source.shape[axis]}, not {len(operator.outputs)}"
+        )
+    for index in operator.outputs:
+        yield from _shape_problems(
+            graph.tensors[index], (*source.shape[:axis], *source.shape[axis + 1 :])
+        )
+
+
+@rule(MOVE_RULES, "SPLIT", "SPLIT_V")
+def splits_a_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """SPLIT makes equal parts of a dimension, SPLIT_V parts of the sizes that its outputs have."""
+    is_even = operator.name == "SPLIT"
+    source, at = (
+        graph.input(operator, 1 if is_even else 0),
+        graph.input(operator, 2 * (not is_even)),
+    )
+    rank = len(source.shape)
+    if at.elements != 1:
+        yield Problem(f"axis must have 1 value, not {at.elements}", at)
+        return
+    (axis,) = at.integers()
+    yield from _axis_problems(axis, rank, at)
+    if not -rank <= axis < rank:
+        return
+    axis, outputs = from_end(axis, rank), [graph.tensors[index] for index in operator.outputs]
+    if is_even:
+        sizes = [source.shape[axis] // len(outputs)] * len(outputs)
+    else:
+        sizes = [t.shape[axis] if axis < len(t.shape) else 0 for t in outputs]
+        wanted = graph.input(operator, 1)
+        listed = wanted.integers()
+        # One size may be -1: the rest.
+        agrees = [b in {a, -1} for a, b in zip(sizes, listed, strict=False)]
+        if len(listed) != len(sizes) or not all(agrees) or listed.count(-1) > 1:
+            yield Problem(f"sizes must be those of the outputs, {sizes}, not {listed}", wanted)
+    if sum(sizes) != source.shape[axis]:
+        yield Problem(
+            f"parts of dimension {axis} must be {source.shape[axis]} in all, not {sum(sizes)}"
+        )
+    for output, size in zip(outputs, sizes, strict=True):
+        expected = (*source.shape[:axis], size, *source.shape[axis + 1 :])
+        yield from _shape_problems(output, expected)
+
+
+@rule(MOVE_RULES, "SLICE")
+def slices_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """SLICE takes positions that its input has."""
+    source, output = graph.input(operator), graph.output(operator)
+    rank = len(source.shape)
+    found = [
+        problem
+        for position, what in ((1, "begin"), (2, "size"))
+        for problem in _length_problems(graph, operator, position, what, rank)
+    ]
+    yield from found
+    if found:
+        return
+    ranges = slice_ranges(graph, operator)
+    for axis, (taken, size) in enumerate(zip(ranges, source.shape, strict=True)):
+        if taken.first < 0 or taken.count < 1 or taken.first + taken.count > size:
+            yield Problem(
+                f"slice of dimension {axis} must lie in 0 to {size}, not in {taken.first} to "
+                f"{taken.first + taken.count}"
+            )
+            return
+    yield from _shape_problems(output, [taken.count for taken in ranges])
+
+
+@rule(MOVE_RULES, "STRIDED_SLICE")
+def takes_strides_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """STRIDED_SLICE takes positions that its input has; a dropped dimension has a stride above 0.
+
+    It has no offsets, and at most one ellipsis.
+    """
+    source, output, options = graph.input(operator), graph.output(operator), operator.options
+    count = graph.input(operator, 1).elements
+    found = [
+        problem
+        for position, what in ((2, "end"), (3, "strides"))
+        for problem in _length_problems(graph, operator, position, what, count)
+    ]
+    yield from found
+    if options.is_offset:
+        yield Problem("ends must be positions, not offsets")
+    if options.ellipsis_mask & (options.ellipsis_mask - 1):
+        yield Problem(f"ellipsis mask must have one bit, not {options.ellipsis_mask:#b}")
+    if found:
+        return
+    strides = graph.input(operator, 3)
+    if 0 in strides.integers():
+        yield Problem("strides must not be 0", strides)
+        return
+    ranges = strided_ranges(graph, operator)
+    if ranges is None:
+        yield Problem(f"slice must have at most {len(source.shape)} dimensions", source)
+        return
+    taken = [item for item in ranges if item is not None]
+    for axis, (item, size) in enumerate(zip(taken, source.shape, strict=True)):
+        if item.count < 1 or not 0 <= item.first < size or (item.is_dropped and item.step < 0):
+            yield Problem(
+                f"slice of dimension {axis} must take positions of 0 to {size - 1}, not "
+                f"{max(item.count, 0)} from {item.first} in steps of {item.step}"
+            )
+            return
+    kept = [1 if item is None else item.count for item in ranges if not (item and item.is_dropped)]
+    yield from _shape_problems(output, kept)
+
+
+@rule(MOVE_RULES, "TRANSPOSE")
+def permutes_its_dimensions(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """TRANSPOSE has a permutation of its input's dimensions."""
+    source, order = graph.input(operator), graph.input(operator, 1)
+    axes = order.integers()
+    if sorted(axes) != list(range(len(source.shape))):
+        yield Problem(f"permutation must be of {len(source.shape)} dimensions, not {axes}", order)
+        return
+    yield from _shape_problems(graph.output(operator), [source.shape[axis] for axis in axes])
+
+
+@rule(MOVE_RULES, "SPACE_TO_DEPTH", "DEPTH_TO_SPACE")
+def moves_blocks(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """SPACE_TO_DEPTH and DEPTH_TO_SPACE have images of whole blocks, of 1x1 or more."""
+    block = operator.options.block_size
+    pair = graph.input(operator), graph.output(operator)
+    for tensor in pair:
+        if len(tensor.shape) != 4:
+            yield Problem(f"images must have 4 dimensions, not {list(tensor.shape)}", tensor)
+            return
+    if block < 1:
+        yield Problem(f"block size must be 1 or more, not {block}")
+        return
+    space, depth = pair if operator.name == "SPACE_TO_DEPTH" else reversed(pair)
+    batches, height, width, channels = depth.shape
+    expected = (batches, height * block, width * block)
+    if space.shape[:3] != expected or space.shape[3] * block * block != channels:
+        yield Problem(
+            f"output must have {block}x{block} blocks of the input {list(pair[0].shape)}, "
+            f"not {list(pair[1].shape)}",
+            pair[1],
+        )
+
+
+@rule(MOVE_RULES, "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND")
+def moves_batches(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND have 1 or 2 dimensions between batch and channels."""
+    is_spreading = operator.name == "SPACE_TO_BATCH_ND"
+    source, output = graph.input(operator), graph.output(operator)
+    rank = len(source.shape)
+    if rank not in {3, 4} or len(output.shape) != rank:
+        yield Problem(f"input must have 3 or 4 dimensions, as the output, not {rank}", source)
+        return
+    margin = "paddings" if is_spreading else "crops"
+    found = [
+        problem
+        for position, what, count in ((1, "block shape", rank - 2), (2, margin, 2 * (rank - 2)))
+        for problem in _length_problems(graph, operator, position, what, count)
+    ]
+    yield from found
+    if found:
+        return
+    blocks, margins = (graph.input(operator, position) for position in (1, 2))
+    if min(blocks.integers()) < 1 or min(margins.integers()) < 0:
+        yield Problem(f"block shape must be 1 or more and {margin} 0 or more", blocks)
+        return
+    space, batch = (source, output) if is_spreading else (output, source)
+    wide = [
+        size + sum(pair)
+        for size, pair in zip(space.shape[1:-1], paddings(graph, operator, 2), strict=True)
+    ]
+    parts = [size * block for size, block in zip(batch.shape[1:-1], blocks.integers(), strict=True)]
+    copies = space.shape[0] * math.prod(blocks.integers())
+    if wide != parts or (batch.shape[0], batch.shape[-1]) != (copies, space.shape[-1]):
+        yield Problem(
+            f"output must have {'x'.join(map(str, blocks.integers()))} blocks of the input "
+            f"{list(source.shape)}, not {list(output.shape)}",
+            output,
+        )
+
+
+@rule(MOVE_RULES, "RESIZE_NEAREST_NEIGHBOR")
+def resizes_images(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """RESIZE_NEAREST_NEIGHBOR has images of 4 dimensions and changes height and width."""
+    source, output, size = graph.input(operator), graph.output(operator), graph.input(operator, 1)
+    if len(source.shape) != 4:
+        yield Problem(f"input must have 4 dimensions, not {list(source.shape)}", source)
+        return
+    found = list(_length_problems(graph, operator, 1, "size", 2))
+    yield from found
+    if not found:
+        expected = (source.shape[0], *size.integers(), source.shape[3])
+        yield from _shape_problems(output, expected)
+
+
+@rule(MOVE_RULES, "TILE")
+def repeats_dimensions(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """TILE repeats each dimension of its input once or more."""
+    source, output, multiples = (
+        graph.input(operator),
+        graph.output(operator),
+        graph.input(operator, 1),
+    )
+    found = list(_length_problems(graph, operator, 1, "multiples", len(source.shape)))
+    yield from found
+    if found:
+        return
+    counts = multiples.integers()
+    if min(counts, default=1) < 1:
+        yield Problem(f"multiples must be 1 or more, not {list(counts)}", multiples)
+        return
+    expected = [size * count for size, count in zip(source.shape, counts, strict=True)]
+    yield from _shape_problems(output, expected)

@@ -1,0 +1,245 @@
+"""Support rules for operands: how many, of which type, shape and quantization.
+
+Rules of `COUNT_RULES` come first; those of `OPERAND_RULES` rely on them.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kiwicha.compiler.check.rules import (
+    CONSTANT_OPERANDS,
+    EXTRA_INPUTS,
+    MOVES,
+    OPERATORS,
+    OPTIONAL_INPUTS,
+    OTHER_TYPES,
+    SPLITS,
+    WITH_WEIGHTS,
+    OperatorCheck,
+    Problem,
+    Rule,
+    activation_positions,
+    operands,
+    rule,
+    rule_text,
+)
+from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor, TensorType
+from kiwicha.contract.program import MAX_RANK
+
+__all__ = ["COUNT_RULES", "OPERAND_RULES", "TENSOR_RULES"]
+
+TensorCheck = Callable[[str, Tensor], Iterator[Problem]]
+
+COUNT_RULES: list[Rule] = []
+OPERAND_RULES: list[Rule] = []
+
+
+@rule(COUNT_RULES)
+def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Operators have one output and every input they need; only a bias may be left out.
+
+    SPLIT, SPLIT_V and UNPACK have any number of outputs.
+    """
+    outputs = len(operator.outputs)
+    if outputs != 1 and (operator.name not in SPLITS or not outputs):
+        yield Problem(f"number of outputs must be 1, not {outputs}")
+    constants = CONSTANT_OPERANDS.get(operator.name, {})
+    needed = len(activation_positions(operator)) + len(constants)
+    needed += EXTRA_INPUTS.get(operator.name, 0)
+    allowed = needed + OPTIONAL_INPUTS.get(operator.name, 0)
+    present = [graph.operand(operator, position) is not None for position in range(needed)]
+    if not all(present):
+        yield Problem(f"inputs 0 to {needed - 1} must be there, not only {sum(present)} of them")
+    if len(operator.inputs) > allowed:
+        yield Problem(f"number of inputs must be at most {allowed}, not {len(operator.inputs)}")
+
+
+_ALLOWED_TEXTS = {TensorType.INT8: "int8 or uint8"}
+"""uint8 is int8 here: see `kiwicha.compiler.tflite.unsigned`."""
+_CARRIED_TYPES = (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32)
+
+
+def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """Activations are int8 or uint8; float32 into QUANTIZE, from DEQUANTIZE; int32 from ARG_MAX.
+
+    Operators that only move data, and inputs and outputs of the model, are of any of these types.
+    """
+    yield from _type_problems(what, tensor, _CARRIED_TYPES)
+
+
+def _type_problems(what: str, tensor: Tensor, allowed: tuple[TensorType, ...]) -> Iterator[Problem]:
+    if tensor.type not in allowed:
+        names = " or ".join(_ALLOWED_TEXTS.get(kind, kind.text) for kind in allowed)
+        yield Problem(f"{what} must be {names}, not {tensor.type.text}", tensor, is_about_type=True)
+
+
+def _check_types(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    found = list(operands(graph, operator))
+    if operator.name in MOVES and found[-1][1].type in _CARRIED_TYPES:
+        kind = found[-1][1].type
+        for what, tensor in found:
+            yield from _type_problems(what, tensor, (kind,))
+        return
+    for what, tensor in found:
+        allowed = OTHER_TYPES.get((operator.name, what), (TensorType.INT8,))
+        yield from _type_problems(what, tensor, allowed)
+
+
+def has_a_fixed_shape(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """Every dimension is 1 or more; in a shape signature only the first, the batch, may be -1."""
+    signature = tensor.shape_signature
+    if min(tensor.shape, default=1) < 1:
+        yield Problem(f"{what} must have dimensions of 1 or more, not {list(tensor.shape)}", tensor)
+    elif -1 in signature[1:]:
+        yield Problem(f"{what} must have a fixed shape, not {list(signature)}", tensor)
+    if len(tensor.shape) > MAX_RANK:
+        yield Problem(
+            f"{what} must have at most {MAX_RANK} dimensions, not {len(tensor.shape)}", tensor
+        )
+
+
+def has_one_scale(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """Activations have one scale, finite and more than 0, and one zero point in their range."""
+    if tensor.type is not TensorType.INT8:
+        return
+    parameters = tensor.quantization
+    if parameters is None:
+        yield Problem(f"{what} must have a scale and a zero point, not none", tensor)
+        return
+    if len(parameters.scales) != 1:
+        yield Problem(f"{what} must have one scale, not {len(parameters.scales)}", tensor)
+    if not (math.isfinite(parameters.scale) and parameters.scale > 0):
+        yield Problem(
+            f"{what}'s scale must be finite and more than 0, not {parameters.scale}", tensor
+        )
+    yield from _zero_point_problems(f"{what}'s", tensor)
+
+
+def _zero_point_problems(whose: str, tensor: Tensor) -> Iterator[Problem]:
+    zero_point = 0 if tensor.quantization is None else tensor.quantization.zero_point
+    if not -128 <= zero_point <= 127:
+        yield Problem(
+            f"{whose} zero point must be {tensor.shift - 128} to {tensor.shift + 127}, "
+            f"not {zero_point + tensor.shift}",
+            tensor,
+        )
+
+
+def has_plain_storage(what: str, tensor: Tensor) -> Iterator[Problem]:
+    """Tensors are dense and keep nothing from one inference to the next."""
+    if tensor.is_variable:
+        yield Problem(f"{what} must not be a variable tensor", tensor)
+    if tensor.is_sparse:
+        yield Problem(f"{what} must be dense, not sparse", tensor)
+
+
+def _on_operands(check: TensorCheck) -> OperatorCheck:
+    def check_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
+        for what, tensor in operands(graph, operator):
+            yield from check(what, tensor)
+
+    return check_operands
+
+
+_CHECKS = (has_a_fixed_shape, has_one_scale, has_plain_storage)
+TENSOR_RULES: dict[str, TensorCheck] = {
+    rule_text(check): check
+    for check in (has_a_type_for_its_place, has_a_fixed_shape, has_one_scale, has_plain_storage)
+}
+OPERAND_RULES.extend(
+    Rule(
+        OPERATORS,
+        text,
+        _check_types if check is has_a_type_for_its_place else _on_operands(check),
+    )
+    for text, check in TENSOR_RULES.items()
+)
+
+
+@rule(OPERAND_RULES, *WITH_WEIGHTS)
+def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Weights are a constant: int8 with zero point 0, or uint8 with one zero point."""
+    weights = graph.input(operator, 1)
+    if weights.type is not TensorType.INT8:
+        yield Problem(
+            f"weights must be int8 or uint8, not {weights.type.text}", weights, is_about_type=True
+        )
+        return
+    if not weights.is_constant or weights.is_sparse:
+        yield Problem("weights must be a dense constant", weights)
+    if weights.quantization is None:
+        yield Problem("weights must have scales and zero points, not none", weights)
+    elif weights.is_shifted:
+        if len(weights.quantization.scales) != 1:
+            count = len(weights.quantization.scales)
+            yield Problem(f"uint8 weights must have one scale, not {count}", weights)
+        yield from _zero_point_problems("weights'", weights)
+    elif weights.quantization.zero_points.any():
+        yield Problem("weights' zero point must be 0", weights)
+
+
+@rule(OPERAND_RULES)
+def has_one_signedness(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Activations and weights of an operator but QUANTIZE are all int8 or all uint8."""
+    if operator.name == "QUANTIZE":
+        return
+    tensors = [tensor for _, tensor in operands(graph, operator)]
+    if operator.name in WITH_WEIGHTS:
+        tensors.append(graph.input(operator, 1))
+    is_shifted = {tensor.is_shifted for tensor in tensors if tensor.type is TensorType.INT8}
+    if len(is_shifted) > 1:
+        yield Problem("activations and weights must be all int8 or all uint8, not both")
+
+
+@rule(OPERAND_RULES, *WITH_WEIGHTS)
+def has_weight_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Weights have one scale or one per output channel, finite and not negative."""
+    weights = graph.input(operator, 1)
+    parameters = weights.quantization
+    rank = 2 if operator.name == "FULLY_CONNECTED" else 4
+    if len(weights.shape) != rank or min(weights.shape) < 1:
+        yield Problem(f"weights must have {rank} dimensions, not {list(weights.shape)}", weights)
+        return
+    if parameters is None:
+        return
+    dimension = 3 if operator.name == "DEPTHWISE_CONV_2D" else 0
+    channels, count = weights.shape[dimension], len(parameters.scales)
+    if count not in {1, channels}:
+        yield Problem(f"weights must have 1 or {channels} scales, not {count}", weights)
+    elif count > 1 and parameters.dimension != dimension:
+        yield Problem(
+            f"weights must be quantized along dimension {dimension}, not {parameters.dimension}",
+            weights,
+        )
+    if not (np.isfinite(parameters.scales).all() and (parameters.scales >= 0).all()):
+        yield Problem("weights' scales must be finite and not negative", weights)
+
+
+@rule(OPERAND_RULES, *WITH_WEIGHTS)
+def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Biases are int32 constants with one value per output channel."""
+    bias = graph.operand(operator, 2)
+    if bias is None:
+        return
+    if bias.type is not TensorType.INT32:
+        yield Problem(f"bias must be int32, not {bias.type.text}", bias, is_about_type=True)
+    elif not bias.is_constant or bias.is_sparse:
+        yield Problem("bias must be a dense constant", bias)
+    shape = graph.input(operator, 1).shape
+    channels = shape[-1 if operator.name == "DEPTHWISE_CONV_2D" else 0] if shape else 0
+    if bias.elements != channels:
+        yield Problem(f"bias must have {channels} values, not {bias.elements}", bias)
+
+
+@rule(OPERAND_RULES, *CONSTANT_OPERANDS)
+def has_constant_parameters(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Axes, sizes, paddings and the like are constants of int32, in SLICE and TILE also int64."""
+    for position, what in CONSTANT_OPERANDS[operator.name].items():
+        tensor = graph.input(operator, position)
+        is_long = operator.name in {"SLICE", "TILE"} and tensor.type is TensorType.INT64
+        if tensor.type is not TensorType.INT32 and not is_long:
+            yield Problem(f"{what} must be int32, not {tensor.type.text}", tensor)
+        elif not tensor.is_constant or tensor.is_sparse:
+            yield Problem(f"{what} must be a dense constant", tensor)

@@ -1,0 +1,1 @@
+"""Steps of the CPU: which kernel, and what it costs."""

@@ -1,0 +1,1 @@
+"""From layers of a network to lists of the engine."""

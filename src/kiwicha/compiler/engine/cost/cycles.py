@@ -1,0 +1,85 @@
+"""Predicted cycles: of lists from their descriptors, see `engine_threads`; of the CPU's steps."""
+
+from collections.abc import Sequence
+
+from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.compiler.engine.cost.timeline import JobCycles, Threads
+from kiwicha.contract.engine import EngineJob, EngineRun, EngineTransfer
+from kiwicha.program.engine_list import read_list
+from kiwicha.program.image import Program, Step
+
+__all__ = ["JobCycles", "predict_layers", "predict_list", "predict_program"]
+
+LIST_CPU_CYCLES = 364
+"""What the CPU needs to start a list and to go on after it."""
+
+
+def predict_list(
+    jobs: Sequence[EngineJob],
+    transfers: Sequence[EngineTransfer],
+    macs: int,
+    requantizer_cycles: int = 1,
+    *,
+    decoder_slack: float = 1.0,
+) -> tuple[int, list[JobCycles]]:
+    """Return the cycles of a list, and of its jobs.
+
+    Parameters
+    ----------
+    jobs, transfers : sequence
+        The list.
+    macs : int
+        Products per cycle.
+    requantizer_cycles : int
+        As `kiwicha.contract.cfu.Config.requantizer_cycles`.
+    decoder_slack : float
+        See `Threads`.
+    """
+    return Threads(jobs, transfers, macs, requantizer_cycles, decoder_slack=decoder_slack).run()
+
+
+def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[JobCycles]]]]:
+    """Return the predicted cycles of an inference, and of each list by the number of its step.
+
+    Of a list counts what the steps beside it do not hide.
+    """
+    lists = {}
+    total = 0
+    for number, step in enumerate(program.steps):
+        params = step.params
+        if not isinstance(params, EngineRun):
+            total += cpu_cycles(step)
+            continue
+        image = program.constants[params.image.offset :][: params.image.bytes]
+        found = read_list(params, image)
+        lists[number] = predict_list(
+            found.jobs, found.transfers, params.macs, program.config.requantizer_cycles
+        )
+        beside = program.steps[number + 1 :][: params.overlapped_steps]
+        total += LIST_CPU_CYCLES + lists[number][0] - _hidden(beside, lists[number][0])
+    return total, lists
+
+
+def predict_layers(program: Program) -> list[int]:
+    """Return the predicted cycles of each layer; together they are those of `predict_program`.
+
+    As in reports, starting a list and going on after it belong to its last layer, and what steps of
+    the CPU hide is taken from the first.
+    """
+    _, lists = predict_program(program)
+    layers = [0] * len(program.layers)
+    for number, step in enumerate(program.steps):
+        if not isinstance(step.params, EngineRun):
+            layers[step.layer] += cpu_cycles(step)
+            continue
+        total, jobs = lists[number]
+        hidden = _hidden(program.steps[number + 1 :][: step.params.overlapped_steps], total)
+        ends = [max(job.end - hidden, 0) for job in jobs[:-1]] + [total - hidden + LIST_CPU_CYCLES]
+        for job, start, end in zip(jobs, [0, *ends[:-1]], ends, strict=True):
+            layers[step.layer + job.layer] += end - start
+    return layers
+
+
+def _hidden(beside: Sequence[Step], total: int) -> int:
+    """Return how many of a list's cycles steps of the CPU that run beside it take."""
+    return min(sum(map(cpu_cycles, beside)), total)

@@ -1,0 +1,171 @@
+"""What a job keeps busy: cycles of the walk that its descriptor describes."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kiwicha.contract.engine import (
+    ELEMENT_KINDS,
+    PAIR_KINDS,
+    TABLE_KINDS,
+    EngineJob,
+    JobFlag,
+    JobKind,
+    outputs_of,
+)
+from kiwicha.program.codec.streams import BEAT_BYTES, CHUNK_BITS, LANES, Shape
+from kiwicha.program.weight_streams import channels_per_group, stream_shape
+
+__all__ = ["Work", "decoder_cycles", "job_work"]
+
+WALKER_START_CYCLES = 5
+"""From weights and walker being ready to the first operation, without kernel rows above."""
+ELEMENT_START_CYCLES = 2
+"""The same for ADD, TABLE and MUL."""
+DECODER_GROUP_CYCLES = 5
+"""What the decoder needs for a group besides its beats and steps."""
+DECODER_STREAM_CYCLES = 56
+"""What it needs more for the first group of a coded stream: the table and the first chunks."""
+CHUNK_MEETING = 1 / 20
+"""Cycles that the lanes of the decoder lose for a chunk, because others ask at the same time."""
+ROW_START_CYCLES = 3
+"""What the walker needs for an output row, while it does the row before."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one group of a job keeps busy, in cycles.
+
+    Parameters
+    ----------
+    operations : int
+        Cycles in which the array or the tables work.
+    held : int
+        Cycles in which the requantizer holds the walker back.
+    late : int
+        Pauses between rows that are too short.
+    start : int
+        From weights and walker being ready to the first operation.
+    last_row : int
+        Of all that, the last output row, beside which the next group starts.
+    groups : int
+        Groups of the job.
+    fill_bytes : float
+        Weight stream of a group, as stored; on average.
+    fill_cycles : int
+        What decoding it and the weight buffer need, at least.
+    first_fill_cycles : int
+        What the first group of a job needs more.
+    writes : float
+        Cycles in which results, and no transfer, have the scratchpad's line port; on average.
+    """
+
+    operations: int
+    held: int
+    late: int
+    start: int
+    last_row: int
+    groups: int
+    fill_bytes: float
+    fill_cycles: int
+    first_fill_cycles: int
+    writes: float
+
+    @property
+    def cycles(self) -> int:
+        """From the first operation to the last."""
+        return self.operations + self.held + self.late
+
+
+@lru_cache(maxsize=1024)
+def job_work(job: EngineJob, macs: int, requantizer_cycles: int = 1) -> Work:
+    """Return what a job does, from its descriptor.
+
+    Parameters
+    ----------
+    job : EngineJob
+        The job.
+    macs : int
+        Products per cycle.
+    requantizer_cycles : int
+        As `Config.requantizer_cycles`.
+    """
+    kind = JobKind(job.kind)
+    interval = job.interval * requantizer_cycles
+    fills = _fills(job, macs)
+    if kind in ELEMENT_KINDS:
+        reads = 2 if kind in PAIR_KINDS else 1
+        operations = reads * job.run_words
+        held = max(interval - reads, 0) * job.run_words
+        start = ELEMENT_START_CYCLES
+        lines = job.run_words * requantizer_cycles
+        # The next group starts behind the last one.
+        return Work(operations, held, 0, start, 0, job.groups, *fills, lines)
+    total = held = late = previous = 0
+    start = WALKER_START_CYCLES
+    for row in range(job.output_rows):
+        above, inside = _kernel_rows(job, row)
+        if kind is not JobKind.DEPTHWISE:
+            per_result = [inside * job.row_words] * job.output_columns
+        else:
+            per_result = _depthwise_results(job, inside)
+        operations = sum(per_result)
+        waits = sum(max(interval - count, 0) for count in per_result)
+        needed = ROW_START_CYCLES + above
+        if row == 0:
+            start += above
+            # The first result of a group has nothing to keep its distance from.
+            waits -= max(interval - per_result[0], 0)
+        else:
+            late += max(needed - previous, 0)
+        previous = operations + waits
+        total, held = total + operations, held + waits
+    beats = channels_per_group(macs, kind, JobFlag(job.flags)) // outputs_of(macs)
+    results = job.output_rows * job.output_columns * requantizer_cycles
+    writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
+    return Work(total, held, late, start, previous, job.groups, *fills, writes)
+
+
+def _fills(job: EngineJob, macs: int) -> tuple[float, int, int]:
+    """Return `Work.fill_bytes`, `Work.fill_cycles` and `Work.first_fill_cycles`."""
+    shape = stream_shape(job, macs)
+    # Tables are filled at half the rate of weights.
+    taken = shape.head + shape.body * (2 if job.kind in TABLE_KINDS else 1)
+    if not job.flags & JobFlag.CODED:
+        return BEAT_BYTES * (shape.head + shape.body), taken, 0
+    cycles = max(decoder_cycles(shape, job.weights_bytes), taken)
+    return job.weights_bytes / job.groups, cycles, DECODER_STREAM_CYCLES
+
+
+def decoder_cycles(shape: Shape, coded_bytes: int) -> int:
+    """Return the cycles that the decoder needs for a group of a coded stream, on average."""
+    steps = shape.body * BEAT_BYTES // LANES
+    chunks = (coded_bytes / shape.groups - BEAT_BYTES * shape.head) * 8 / CHUNK_BITS
+    decoded = max(steps, chunks) + chunks * CHUNK_MEETING
+    return math.ceil(shape.head + decoded + DECODER_GROUP_CYCLES)
+
+
+def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:
+    """Return the kernel rows above the input that are skipped, and those the walker visits."""
+    if job.flags & JobFlag.PACKED:
+        return 0, job.kernel_rows
+    first = job.first_row + row * job.stride_rows
+    above = min(max(math.ceil(-first / job.dilation_rows), 0), job.kernel_rows - 1)
+    left = job.kernel_rows - above
+    start = first + above * job.dilation_rows
+    below = math.ceil((job.input_rows - start) / job.dilation_rows)
+    return above, max(min(left, below), 1)
+
+
+def _depthwise_results(job: EngineJob, inside: int) -> list[int]:
+    """Return the operations of each step to a result, dropped ones included."""
+    steps = job.skip_results + job.output_columns
+    columns = -(-job.row_span // job.column_step)
+    counts = []
+    column = 0
+    for step in range(steps):
+        phases = job.stride_columns - (job.first_phase if step == 0 else 0)
+        within = min(max(columns - column, 0), phases)
+        counts.append(within * inside + phases - within)
+        column += phases
+    return counts

@@ -1,0 +1,1 @@
+"""The engine's operations, and what holds for all of them."""

@@ -1,0 +1,1 @@
+"""Which layers the engine computes, and in what form."""

@@ -1,0 +1,1 @@
+"""From a graph to a network: operators become kernel calls."""

@@ -1,0 +1,164 @@
+"""Lowering of operators on two tensors, reductions and SOFTMAX."""
+
+import dataclasses
+import math
+
+import numpy as np
+
+from kiwicha.compiler.lower.network import Layer
+from kiwicha.compiler.quantization.scales import (
+    SUM_LEFT_SHIFT,
+    Scale,
+    SumScales,
+    activation_range,
+    mean_scale,
+    product_scale,
+    ratio_scale,
+    sum_scales,
+)
+from kiwicha.compiler.tflite.graph import Graph, Operator, Quantization, Tensor
+from kiwicha.compiler.tflite.shapes import broadcast_strides, leading_ones, reduced_axes
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import Elementwise, Kernel, Mean, Softmax
+from kiwicha.numerics.requantization import softmax_exponentials
+
+__all__ = [
+    "lower_comparison",
+    "lower_prelu",
+    "lower_product",
+    "lower_reduction",
+    "lower_softmax",
+    "lower_sum",
+]
+
+_UNUSED = Scale(0, 0)
+
+
+def lower_sum(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of an ADD or SUB."""
+    scales = sum_scales(
+        _quantization(graph.input(operator, 0)),
+        _quantization(graph.input(operator, 1)),
+        _quantization(graph.output(operator)),
+    )
+    kernel = Kernel.ADD if operator.name == "ADD" else Kernel.SUB
+    return _lower_pair(graph, operator, kernel, scales, SUM_LEFT_SHIFT)
+
+
+def lower_product(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a MUL."""
+    scale = product_scale(
+        _quantization(graph.input(operator, 0)),
+        _quantization(graph.input(operator, 1)),
+        _quantization(graph.output(operator)),
+    )
+    return _lower_pair(graph, operator, Kernel.MUL, SumScales(_UNUSED, _UNUSED, scale), 0)
+
+
+def lower_prelu(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a PRELU.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/prelu_common.cc, CalculatePreluParams.
+    """
+    source, alpha, output = (
+        _quantization(tensor)
+        for tensor in (graph.input(operator), graph.input(operator, 1), graph.output(operator))
+    )
+    scales = SumScales(ratio_scale(source, output), _UNUSED, product_scale(source, alpha, output))
+    return _lower_pair(graph, operator, Kernel.PRELU, scales, 0)
+
+
+def lower_comparison(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a MINIMUM or MAXIMUM."""
+    layer = _lower_pair(
+        graph, operator, Kernel[operator.name], SumScales(_UNUSED, _UNUSED, _UNUSED), 0
+    )
+    params = dataclasses.replace(layer.params, offset_1=0, offset_2=0, output_offset=0)
+    return dataclasses.replace(layer, params=params)
+
+
+def _lower_pair(
+    graph: Graph, operator: Operator, kernel: Kernel, scales: SumScales, left_shift: int
+) -> Layer:
+    first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
+    low, high = activation_range(operator.options.activation, _quantization(output))
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=kernel,
+        params=Elementwise(
+            input_1=Ref(),
+            input_2=Ref(),
+            output=Ref(),
+            shape=leading_ones(output.shape),
+            strides_1=broadcast_strides(first.shape, output.shape),
+            strides_2=broadcast_strides(second.shape, output.shape),
+            offset_1=-_quantization(first).zero_point,
+            offset_2=-_quantization(second).zero_point,
+            output_offset=_quantization(output).zero_point,
+            left_shift=left_shift,
+            multiplier_1=scales.input_1.multiplier,
+            shift_1=scales.input_1.shift,
+            multiplier_2=scales.input_2.multiplier,
+            shift_2=scales.input_2.shift,
+            output_multiplier=scales.output.multiplier,
+            output_shift=scales.output.shift,
+            activation_min=low,
+            activation_max=high,
+        ),
+        tensors={"input_1": first.index, "input_2": second.index, "output": output.index},
+    )
+
+
+def lower_reduction(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a MEAN, SUM or REDUCE_MAX; SUM is a MEAN without division."""
+    source, output = graph.input(operator), graph.output(operator)
+    axes = reduced_axes(graph, operator)
+    count = math.prod(source.shape[axis] for axis in axes)
+    pair = _quantization(source), _quantization(output)
+    scale = mean_scale(*pair, count) if operator.name == "MEAN" else ratio_scale(*pair)
+    flags = leading_ones([int(axis in axes) for axis in range(len(source.shape))], fill=0)
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.REDUCE_MAX if operator.name == "REDUCE_MAX" else Kernel.MEAN,
+        params=Mean(
+            input=Ref(),
+            output=Ref(),
+            shape=leading_ones(source.shape),
+            is_reduced=(*flags, 0, 0),
+            input_offset=-_quantization(source).zero_point,
+            output_offset=_quantization(output).zero_point,
+            multiplier=scale.multiplier,
+            shift=scale.shift,
+        ),
+        tensors={"input": source.index, "output": output.index},
+    )
+
+
+def lower_softmax(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a SOFTMAX."""
+    source, output = graph.input(operator), graph.output(operator)
+    table = softmax_exponentials(_quantization(source).scale, operator.options.beta)
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.SOFTMAX,
+        params=Softmax(
+            input=Ref(),
+            output=Ref(),
+            exponentials=Ref(),
+            rows=math.prod(source.shape[:-1]),
+            depth=source.shape[-1],
+            output_offset=_quantization(output).zero_point,
+        ),
+        tensors={"input": source.index, "output": output.index},
+        constants={"exponentials": table.astype(np.int32)},
+    )
+
+
+def _quantization(tensor: Tensor) -> Quantization:
+    assert tensor.quantization is not None
+    return tensor.quantization

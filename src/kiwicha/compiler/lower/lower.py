@@ -1,0 +1,95 @@
+"""From a checked `Graph` to a `Network`: operators become kernel calls with all numbers computed.
+
+Convolutions take over padding and batching around them. What only moves data is no step where a
+tensor can lie inside another one, or be another name for it.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+from kiwicha.compiler.check.rules import MOVES, REDUCTIONS, UNARIES
+from kiwicha.compiler.lower.aliases import Places
+from kiwicha.compiler.lower.arg_max import lower_arg_max
+from kiwicha.compiler.lower.convolutions import (
+    lower_conv,
+    lower_depthwise,
+    lower_fully_connected,
+    lower_pool,
+    lower_transpose_conv,
+)
+from kiwicha.compiler.lower.custom import lower_custom
+from kiwicha.compiler.lower.elementwise import (
+    lower_comparison,
+    lower_prelu,
+    lower_product,
+    lower_reduction,
+    lower_softmax,
+    lower_sum,
+)
+from kiwicha.compiler.lower.folding import folded, folds, replaced_operators
+from kiwicha.compiler.lower.moves import lower_moves
+from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.lower.resize import lower_resize_bilinear
+from kiwicha.compiler.lower.tables import lower_table, table_layer
+from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.unsigned import FLIP, FLIP_TABLE, with_flipped_edges
+from kiwicha.custom import MODEL_PREFIX
+
+__all__ = ["lower"]
+
+Lowering = Callable[[Graph, Operator], Layer]
+
+_LOWERINGS: dict[str, Lowering] = {
+    "CONV_2D": lower_conv,
+    "DEPTHWISE_CONV_2D": lower_depthwise,
+    "FULLY_CONNECTED": lower_fully_connected,
+    "AVERAGE_POOL_2D": lower_pool,
+    "MAX_POOL_2D": lower_pool,
+    "ADD": lower_sum,
+    "ARG_MAX": lower_arg_max,
+    "SUB": lower_sum,
+    "MUL": lower_product,
+    "MAXIMUM": lower_comparison,
+    "MINIMUM": lower_comparison,
+    "PRELU": lower_prelu,
+    **dict.fromkeys(REDUCTIONS, lower_reduction),
+    "RESIZE_BILINEAR": lower_resize_bilinear,
+    "SOFTMAX": lower_softmax,
+    "TRANSPOSE_CONV": lower_transpose_conv,
+    **dict.fromkeys(UNARIES, lower_table),
+}
+
+
+def lower(graph: Graph) -> Network:
+    """Return the lowered model.
+
+    Parameters
+    ----------
+    graph : Graph
+        A model that `kiwicha.compiler.check.check.check` accepts.
+    """
+    count = len(graph.operators)
+    graph, order = with_flipped_edges(graph)
+    found = folds(graph)
+    replaced = replaced_operators(found)
+    places = Places(graph, order)
+    layers = []
+    for operator in order:
+        if operator.index >= count:
+            assert operator.name == FLIP
+            layer = table_layer(operator, FLIP_TABLE)
+        elif operator.index in replaced or graph.is_done(operator):
+            layer = Layer(operator.index, operator.name)
+        elif operator.name in MOVES:
+            layer = lower_moves(graph, operator, places)
+        elif operator.name.startswith(MODEL_PREFIX):
+            layer = lower_custom(graph, operator)
+        else:
+            layer = _LOWERINGS[operator.name](graph, operator)
+        if operator.index in found:
+            layer = folded(graph, layer, found[operator.index])
+        layers.append(layer)
+    graph = dataclasses.replace(graph, tensors=(*graph.tensors, *places.temporaries))
+    network = Network(graph, tuple(layers), places.aliases, places.parts)
+    network.verify()
+    return network

@@ -1,0 +1,46 @@
+"""Lowering of RESIZE_BILINEAR: positions become tables."""
+
+from kiwicha.compiler.lower.network import Layer
+from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.interpolation import float_interpolation, interpolation
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import Kernel, ResizeBilinear
+
+__all__ = ["lower_resize_bilinear"]
+
+
+def lower_resize_bilinear(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a RESIZE_BILINEAR."""
+    source, output = graph.input(operator), graph.output(operator)
+    batches, height, width, channels = source.shape
+    _, output_height, output_width, _ = output.shape
+    interpolate = float_interpolation if source.is_shifted else interpolation
+    rows, columns = (
+        interpolate(inputs, outputs, operator.options)
+        for inputs, outputs in ((height, output_height), (width, output_width))
+    )
+    is_float = source.is_shifted and not rows.is_exact(columns)
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.RESIZE_BILINEAR,
+        params=ResizeBilinear(
+            input=Ref(),
+            output=Ref(),
+            rows=Ref(),
+            columns=Ref(),
+            batches=batches,
+            input_height=height,
+            input_width=width,
+            channels=channels,
+            output_height=output_height,
+            output_width=output_width,
+            offset=source.shift,
+            is_float=int(is_float),
+        ),
+        tensors={"input": source.index, "output": output.index},
+        constants={
+            "rows": rows.table(is_float=is_float),
+            "columns": columns.table(is_float=is_float),
+        },
+    )

@@ -1,0 +1,225 @@
+"""From `Tile`s to a `MemoryPlan`: every tensor and scratch buffer gets its place in the arena.
+
+Two buffers share bytes only if no step needs both.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kiwicha.compiler.cpu.kernels import Tile
+from kiwicha.compiler.lower.network import Network
+from kiwicha.compiler.memory.placement import Buffer, Slice, lower_bound, place, top_of
+from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
+from kiwicha.contract.cfu import ALIGNMENT_BYTES, DRAM_BASE, DRAM_BYTES, IMAGE_ADDRESS
+from kiwicha.contract.program import Kernel
+from kiwicha.errors import CapacityError
+
+__all__ = ["Buffer", "MemoryPlan", "Placement", "allocate", "lower_bound", "place"]
+
+MAX_ARENA_BYTES = DRAM_BYTES - (IMAGE_ADDRESS - DRAM_BASE)
+
+_IN_PLACE_KERNELS = {*PAIR_KERNELS, Kernel.LOOKUP, Kernel.SIMD_ADD}
+"""Kernels that read an element of each input before they write it, and never read it again."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A buffer and its offset in the arena."""
+
+    buffer: Buffer
+    offset: int
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """The arena.
+
+    Parameters
+    ----------
+    arena_bytes : int
+        Its size.
+    lower_bound_bytes : int
+        What the busiest step needs: no plan can be smaller.
+    placements : tuple of Placement
+        All buffers.
+    tensors : mapping of int to int
+        Offset of each tensor that is stored in the arena.
+    scratch : mapping of int to int
+        Offset of the scratch buffer of each tile that has one.
+    """
+
+    arena_bytes: int
+    lower_bound_bytes: int
+    placements: tuple[Placement, ...]
+    tensors: Mapping[int, int]
+    scratch: Mapping[int, int]
+
+    def verify(self) -> None:
+        """Assert that offsets are aligned, inside the arena, and that no two buffers collide."""
+        ordered = sorted(self.placements, key=lambda item: item.offset)
+        for number, item in enumerate(ordered):
+            assert item.offset >= 0
+            assert item.offset % ALIGNMENT_BYTES == 0
+            assert item.offset + item.buffer.bytes <= self.arena_bytes
+            for other in ordered[number + 1 :]:
+                if other.offset >= item.offset + item.buffer.bytes:
+                    break
+                for need in item.buffer.needs:
+                    for rival in other.buffer.needs:
+                        assert not _collide(item, need, other, rival), (item, other)
+
+
+def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
+    """Return the memory plan of a model.
+
+    Raises
+    ------
+    CapacityError
+        If the arena would be larger than the memory behind it.
+    """
+    lifetimes = _lifetimes(network, tiles)
+    owners = _share_in_place(network, tiles, lifetimes)
+    places = {tensor: _place(network, owners, tensor) for tensor in lifetimes}
+    groups: dict[int, list[int]] = {}
+    for tensor, (owner, _) in places.items():
+        groups.setdefault(owner, []).append(tensor)
+    keys: list[tuple[str, int]] = []
+    buffers: list[Buffer] = []
+    for owner, members in groups.items():
+        keys.append(("tensor", owner))
+        spans = [
+            Slice(places[tensor][1], network.graph.tensors[tensor].stored_bytes, *lifetimes[tensor])
+            for tensor in members
+        ]
+        buffers.append(
+            Buffer(
+                " = ".join(network.graph.tensors[member].name for member in members),
+                network.graph.tensors[owner].stored_bytes,
+                min(span.first for span in spans),
+                max(span.last for span in spans),
+                _slices(spans),
+            )
+        )
+    for step, item in enumerate(tiles):
+        if item.scratch_bytes:
+            keys.append(("scratch", step))
+            buffers.append(Buffer(f"scratch of step {step}", item.scratch_bytes, step, step))
+    bound = lower_bound(buffers)
+    if bound > MAX_ARENA_BYTES:
+        raise CapacityError(
+            f"the model's tensors must fit {MAX_ARENA_BYTES} bytes of memory, not {bound}"
+        )
+    offsets = place(buffers)
+    arena_bytes = top_of(buffers, offsets)
+    if arena_bytes > MAX_ARENA_BYTES:
+        raise CapacityError(
+            f"the arena must fit {MAX_ARENA_BYTES} bytes of memory, not {arena_bytes}"
+        )
+    by_key = dict(zip(keys, offsets, strict=True))
+    plan = MemoryPlan(
+        arena_bytes,
+        bound,
+        tuple(map(Placement, buffers, offsets)),
+        {tensor: by_key["tensor", owner] + first for tensor, (owner, first) in places.items()},
+        {step: offset for (kind, step), offset in by_key.items() if kind == "scratch"},
+    )
+    plan.verify()
+    return plan
+
+
+def _collide(item: Placement, need: Slice, other: Placement, rival: Slice) -> bool:
+    start, rival_start = item.offset + need.offset, other.offset + rival.offset
+    return (
+        start < rival_start + rival.bytes
+        and rival_start < start + need.bytes
+        and need.first <= rival.last
+        and rival.first <= need.last
+    )
+
+
+def _slices(spans: Sequence[Slice]) -> tuple[Slice, ...]:
+    """Return which bytes of a buffer are needed when: what no tensor left needs is free for others.
+
+    Bytes of several tensors keep their contents from the first step of the first one to the last
+    of the last.
+    """
+    edges = {span.offset // ALIGNMENT_BYTES for span in spans}
+    edges |= {-(-span.end // ALIGNMENT_BYTES) for span in spans}
+    slices: list[Slice] = []
+    for start, stop in itertools.pairwise(sorted(edges)):
+        first_byte, last_byte = start * ALIGNMENT_BYTES, stop * ALIGNMENT_BYTES
+        here = [span for span in spans if span.offset < last_byte and first_byte < span.end]
+        if not here:
+            continue
+        first, last = min(span.first for span in here), max(span.last for span in here)
+        before = slices[-1] if slices else None
+        if before and (before.first, before.last, before.end) == (first, last, first_byte):
+            slices[-1] = dataclasses.replace(before, bytes=last_byte - before.offset)
+        else:
+            slices.append(Slice(first_byte, last_byte - first_byte, first, last))
+    return tuple(slices) if len(slices) > 1 else ()
+
+
+def _lifetimes(network: Network, tiles: Sequence[Tile]) -> dict[int, tuple[int, int]]:
+    """Return first and last step of every tensor that is stored in the arena."""
+    lifetimes: dict[int, tuple[int, int]] = {}
+
+    def use(tensor: int, step: int) -> None:
+        storage = network.storage(tensor)
+        if not storage.is_constant:
+            first, last = lifetimes.get(storage.index, (step, step))
+            lifetimes[storage.index] = (min(first, step), max(last, step))
+
+    for tensor in network.graph.inputs:
+        use(tensor, -1)
+    for step, item in enumerate(tiles):
+        for tensor in item.tensors.values():
+            use(tensor, step)
+            # The engine touches its tensors until the last call beside it has run.
+            use(tensor, step + getattr(item.params, "overlapped_steps", 0))
+    for tensor in network.graph.outputs:
+        use(tensor, len(tiles))
+    return lifetimes
+
+
+def _share_in_place(
+    network: Network, tiles: Sequence[Tile], lifetimes: Mapping[int, tuple[int, int]]
+) -> dict[int, int]:
+    """Return the tensors that take over the memory of an element-wise operator's input."""
+    owners: dict[int, int] = {}
+    busy: dict[int, set[int]] = {}
+    for step, item in enumerate(tiles):
+        for beside in range(getattr(item.params, "overlapped_steps", 0)):
+            # The engine may still read what it shares with a call beside it.
+            used = (network.storage(tensor).index for tensor in item.tensors.values())
+            busy.setdefault(step + 1 + beside, set()).update(used)
+        if item.kernel not in _IN_PLACE_KERNELS:
+            continue
+        output = network.storage(item.tensors["output"])
+        inputs = [network.storage(t) for name, t in item.tensors.items() if name != "output"]
+        for source in inputs:
+            if (
+                not {source.index, output.index} & network.shared
+                and source.index not in busy.get(step, ())
+                and not source.is_constant
+                and source.stored_bytes == output.stored_bytes
+                and lifetimes[source.index][1] == step
+                and lifetimes[output.index][0] == step
+            ):
+                owners[output.index] = source.index
+                break
+    return owners
+
+
+def _place(network: Network, owners: Mapping[int, int], tensor: int) -> tuple[int, int]:
+    """Return the tensor in whose memory a tensor lies, and its first byte there."""
+    first = 0
+    while tensor in owners or tensor in network.parts:
+        if tensor in owners:
+            tensor = owners[tensor]
+        else:
+            tensor, more = network.parts[tensor]
+            first += more
+    return tensor, first

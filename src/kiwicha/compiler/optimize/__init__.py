@@ -1,0 +1,1 @@
+"""Passes from network to network, and what is proven of values on the way."""

@@ -1,0 +1,165 @@
+"""Element-wise layers as tables over the 256 values of an input byte."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.lower.tables import ALL_BYTES
+from kiwicha.compiler.optimize.ranges import NARROW_BITS
+from kiwicha.compiler.tflite.shapes import is_plain
+from kiwicha.contract.program import Elementwise, Kernel
+from kiwicha.numerics.requantization import multiply_by_quantized_multiplier, requantize, wrap_int32
+
+__all__ = [
+    "PAIR_KERNELS",
+    "SUMS",
+    "ElementTables",
+    "byte_table",
+    "engine_tables",
+    "lookup_table",
+    "pair_results",
+    "sum_terms",
+]
+
+_IDENTITY = (2**30, 1)
+"""Multiplier and shift that leave an int8 as it is."""
+INT8_CLAMP = (-128, 127)
+PAIR_KERNELS = frozenset({
+    Kernel.ADD,
+    Kernel.SUB,
+    Kernel.MUL,
+    Kernel.MINIMUM,
+    Kernel.MAXIMUM,
+    Kernel.PRELU,
+})
+"""Kernels on two tensors, element by element."""
+SUMS = frozenset({Kernel.ADD, Kernel.SUB})
+
+
+@dataclass(frozen=True, eq=False)
+class ElementTables:
+    """An element-wise layer.
+
+    Parameters
+    ----------
+    inputs : tuple of int
+        One or two tensors, as stored.
+    output : int
+        Tensor it writes, as stored.
+    shape : tuple of int
+        Of all of them.
+    tables : int32 [256, 2]
+        What each input byte contributes to the sum, by unsigned byte.
+    scale : tuple of int
+        Multiplier and shift of the sum.
+    output_zero_point : int
+        Added to the scaled sum.
+    clamp : tuple of int
+        Smallest and largest output.
+    """
+
+    inputs: tuple[int, ...]
+    output: int
+    shape: tuple[int, ...]
+    tables: NDArray[np.int32]
+    scale: tuple[int, int]
+    output_zero_point: int
+    clamp: tuple[int, int]
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether every sum, shifted left, has `NARROW_BITS`."""
+        wide = self.tables.astype(np.int64)
+        factor = 1 << max(self.scale[1], 0)
+        limit = 1 << (NARROW_BITS - 1)
+        low, high = int(wide.min(axis=0).sum()), int(wide.max(axis=0).sum())
+        return low * factor >= -limit and high * factor < limit
+
+
+def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
+    """Return an element-wise layer as tables, None if it is not of one of these kinds.
+
+    LOOKUP; ADD and SUB of two tensors of one shape; any of `PAIR_KERNELS` with one constant number.
+    """
+    output = network.storage(layer.tensors["output"])
+    shape = network.graph.tensors[layer.tensors["output"]].shape
+    inputs = [network.storage(t) for name, t in layer.tensors.items() if name != "output"]
+    variable = [tensor.index for tensor in inputs if not tensor.is_constant]
+    values = byte_table(network, layer)
+    if values is not None and len(variable) == 1:
+        tables = np.stack([values, np.zeros_like(values)], axis=1).astype(np.int32)
+        return ElementTables((variable[0],), output.index, shape, tables, _IDENTITY, 0, INT8_CLAMP)
+    if len(inputs) < 2:
+        return None
+    first, second = inputs
+    p: Elementwise = layer.params
+    if first.is_constant or second.is_constant or layer.kernel not in SUMS or not is_plain(p):
+        return None
+    terms = sum_terms(layer.kernel, p, ALL_BYTES, ALL_BYTES)
+    return ElementTables(
+        (first.index, second.index),
+        output.index,
+        shape,
+        np.stack(terms, axis=1).astype(np.int32),
+        (p.output_multiplier, p.output_shift),
+        p.output_offset,
+        (p.activation_min, p.activation_max),
+    )
+
+
+def byte_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
+    """Return the outputs of a layer that maps single bytes, by unsigned input byte.
+
+    LOOKUP; any of `PAIR_KERNELS` with one constant number that is not the larger tensor. None for
+    others.
+    """
+    if layer.kernel is Kernel.LOOKUP:
+        return lookup_table(layer)
+    first, second, output = (
+        network.storage(layer.tensors[name]) for name in ("input_1", "input_2", "output")
+    )
+    if first.is_constant is second.is_constant:
+        return None
+    scalar, variable = (first, second) if first.is_constant else (second, first)
+    if scalar.elements != 1 or variable.elements != output.elements:
+        return None
+    number = scalar.int8s().reshape(-1).astype(np.int64)
+    pair = (number, ALL_BYTES) if scalar is first else (ALL_BYTES, number)
+    return pair_results(layer.kernel, layer.params, *pair)
+
+
+def lookup_table(layer: Layer) -> NDArray[np.int64] | None:
+    """Return the table of a LOOKUP that gives int8, by unsigned input byte; None for others."""
+    if layer.kernel is not Kernel.LOOKUP or layer.constants["table"].dtype != np.int8:
+        return None
+    return layer.constants["table"].astype(np.int64)
+
+
+def sum_terms(
+    kernel: Kernel | None, p: Elementwise, first: NDArray[np.int64], second: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the terms of an ADD or SUB."""
+    scale = multiply_by_quantized_multiplier
+    a = scale(wrap_int32((first + p.offset_1) << p.left_shift), p.multiplier_1, p.shift_1)
+    b = scale(wrap_int32((second + p.offset_2) << p.left_shift), p.multiplier_2, p.shift_2)
+    return a, -b if kernel is Kernel.SUB else b
+
+
+def pair_results(
+    kernel: Kernel | None, p: Elementwise, first: NDArray[np.int64], second: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the outputs of one of `PAIR_KERNELS`."""
+    if kernel in {Kernel.MINIMUM, Kernel.MAXIMUM}:
+        return np.minimum(first, second) if kernel is Kernel.MINIMUM else np.maximum(first, second)
+    if kernel in {Kernel.MUL, Kernel.PRELU}:
+        values = (first + p.offset_1) * (second + p.offset_2)
+    else:
+        values = np.add(*sum_terms(kernel, p, first, second))
+    limits = p.output_offset, p.activation_min, p.activation_max
+    results = requantize(wrap_int32(values), p.output_multiplier, p.output_shift, *limits)
+    if kernel is Kernel.PRELU:
+        kept = requantize(first + p.offset_1, p.multiplier_1, p.shift_1, *limits)
+        results = np.where(first + p.offset_1 >= 0, kept, results)
+    return results

@@ -1,0 +1,211 @@
+"""What layers do with the channels of their input: mix them or keep them apart."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.compiler.lower.network import Layer, Network, weights_of
+from kiwicha.compiler.optimize.byte_tables import (
+    PAIR_KERNELS,
+    byte_table,
+    lookup_table,
+    pair_results,
+)
+from kiwicha.compiler.optimize.ranges import constant_outputs
+from kiwicha.compiler.tflite.shapes import is_plain
+from kiwicha.contract.program import MAX_RANK, Conv, Kernel, Pool
+from kiwicha.numerics.requantization import requantize, wrap_int32
+from kiwicha.program.weight_streams import Parameters
+
+__all__ = [
+    "Constants",
+    "Mixing",
+    "constants_of",
+    "conv_parameters",
+    "folds",
+    "known_constants",
+    "mixed_weights",
+    "mixing",
+    "sources",
+]
+
+_WINDOWS = {Kernel.CONV, Kernel.FULLY_CONNECTED, Kernel.DEPTHWISE_CONV}
+_POOLS = {Kernel.AVERAGE_POOL, Kernel.MAX_POOL}
+
+
+class Mixing(enum.Enum):
+    """How a layer treats channels."""
+
+    ALL = 1
+    """Each output channel is computed from all input channels."""
+    EACH = 2
+    """Output channel c is computed from the channels c of the inputs."""
+    UNKNOWN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """Channels of a tensor that hold one number.
+
+    Parameters
+    ----------
+    is_constant : bool [channels]
+        Which they are.
+    values : int64 [channels]
+        The numbers; undefined elsewhere.
+    """
+
+    is_constant: NDArray[np.bool_]
+    values: NDArray[np.int64]
+
+
+def sources(network: Network, layer: Layer) -> list[int]:
+    """Return the tensors, as stored, that a layer computes from."""
+    stored = [network.storage(t) for name, t in layer.tensors.items() if name != "output"]
+    return list(dict.fromkeys(tensor.index for tensor in stored if not tensor.is_constant))
+
+
+def mixing(network: Network, layer: Layer) -> Mixing:
+    """Return how a layer treats channels."""
+    tensors = [network.storage(tensor) for tensor in layer.tensors.values()]
+    if (
+        layer.more
+        or layer.ranges
+        or any(not tensor.shape or tensor.elements == 0 for tensor in tensors)
+        # What is computed from constants alone has no channels that come from anywhere.
+        or not sources(network, layer)
+    ):
+        return Mixing.UNKNOWN
+    channels = {n: network.storage(t).shape[-1] for n, t in layer.tensors.items()}
+    p = layer.params
+    if layer.kernel in _WINDOWS:
+        return _window_mixing(layer, channels, tensors[0].is_constant)
+    if layer.kernel in _POOLS or lookup_table(layer) is not None:
+        return Mixing.EACH if channels["input"] == channels["output"] else Mixing.UNKNOWN
+    if layer.kernel is Kernel.MEAN:
+        is_apart = not p.is_reduced[MAX_RANK - 1] and p.shape[-1] == channels["input"]
+        return Mixing.EACH if is_apart and channels["output"] == p.shape[-1] else Mixing.UNKNOWN
+    if layer.kernel in PAIR_KERNELS:
+        variable = sources(network, layer)
+        is_whole = all(network.storage(t).shape[-1] == p.shape[-1] for t in variable)
+        is_same = channels["output"] == p.shape[-1] and is_whole
+        has_table = byte_table(network, layer) is not None
+        if is_same and (has_table or (is_plain(p) and not any(t.is_constant for t in tensors))):
+            return Mixing.EACH
+    return Mixing.UNKNOWN
+
+
+def _window_mixing(layer: Layer, channels: Mapping[str, int], is_constant: bool) -> Mixing:
+    p: Conv = layer.params
+    if is_constant or p.output_channels != channels["output"]:
+        return Mixing.UNKNOWN
+    if layer.kernel is Kernel.FULLY_CONNECTED:
+        return Mixing.ALL if p.input_channels % channels["input"] == 0 else Mixing.UNKNOWN
+    if p.input_channels != channels["input"]:
+        return Mixing.UNKNOWN
+    if layer.kernel is Kernel.CONV or p.input_channels == 1:
+        return Mixing.ALL
+    return Mixing.EACH if p.depth_multiplier == 1 else Mixing.UNKNOWN
+
+
+def conv_parameters(layer: Layer) -> Parameters:
+    """Return bias, multiplier and shift of a layer with weights."""
+    return Parameters(
+        *(layer.constants[name].astype(np.int32) for name in ("bias", "multiplier", "shift"))
+    )
+
+
+def mixed_weights(layer: Layer, channels: int) -> NDArray[np.int16]:
+    """Return the weights of a layer that mixes channels, int16 [outputs, taps, channels]."""
+    weights = weights_of(layer)
+    if layer.kernel is Kernel.DEPTHWISE_CONV:
+        weights = np.ascontiguousarray(weights.transpose(3, 1, 2, 0))
+    return weights.reshape(layer.params.output_channels, -1, channels)
+
+
+def folds(p: Conv, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which constants mean the same for every window.
+
+    Outside the image is the zero point: another constant counts only where windows stay inside.
+    """
+    rows = (p.output_height - 1) * p.stride_height + (p.kernel_height - 1) * p.dilation_height
+    columns = (p.output_width - 1) * p.stride_width + (p.kernel_width - 1) * p.dilation_width
+    is_inside = not p.pad_top and not p.pad_left and rows < p.input_height
+    if is_inside and columns < p.input_width:
+        return np.ones(len(values), np.bool_)
+    is_zero_point: NDArray[np.bool_] = values == -p.input_offset
+    return is_zero_point
+
+
+def constants_of(network: Network) -> dict[int, Constants]:
+    """Return the constant channels of every tensor that a layer writes."""
+    known: dict[int, Constants] = {}
+    for layer in network.layers:
+        if layer.kernel is None or layer.more:
+            continue
+        output = network.storage(layer.tensors["output"])
+        kind = mixing(network, layer)
+        if kind is Mixing.UNKNOWN:
+            continue
+        inputs = [known_constants(network, known, tensor) for tensor in sources(network, layer)]
+        if layer.kernel in _WINDOWS:
+            found = _window_constants(layer, inputs[0], kind)
+        else:
+            found = _each_constants(network, layer, inputs)
+        known[output.index] = found
+    return known
+
+
+def known_constants(network: Network, known: Mapping[int, Constants], tensor: int) -> Constants:
+    """Return the constant channels of a tensor, as stored; none if nothing is known."""
+    channels = network.graph.tensors[tensor].shape[-1]
+    nothing = Constants(np.zeros(channels, np.bool_), np.zeros(channels, np.int64))
+    return known.get(tensor, nothing)
+
+
+def _window_constants(layer: Layer, inputs: Constants, kind: Mixing) -> Constants:
+    p: Conv = layer.params
+    parameters = conv_parameters(layer)
+    is_folded = inputs.is_constant & folds(p, inputs.values)
+    differences = np.where(is_folded, inputs.values + p.input_offset, 0)
+    if kind is Mixing.ALL:
+        weights = mixed_weights(layer, len(is_folded))
+        sums = (weights.astype(np.int64) * differences).sum(axis=(1, 2))
+        rest = np.where(is_folded, 0, weights)
+    else:
+        weights = weights_of(layer)
+        taps = weights.reshape(-1, p.output_channels).T
+        sums = taps.astype(np.int64).sum(axis=1) * differences
+        rest = np.where(is_folded[:, None], 0, taps)
+    bias = wrap_int32(parameters.bias + sums).astype(np.int32)
+    return Constants(
+        *constant_outputs(
+            rest.reshape(p.output_channels, -1).astype(np.int16),
+            Parameters(bias, parameters.multiplier, parameters.shift),
+            -p.input_offset,
+            p.output_offset,
+            (p.activation_min, p.activation_max),
+        )
+    )
+
+
+def _each_constants(network: Network, layer: Layer, inputs: list[Constants]) -> Constants:
+    p = layer.params
+    first = inputs[0]
+    is_constant = np.logical_and.reduce([item.is_constant for item in inputs])
+    if isinstance(p, Pool):
+        values = first.values.clip(p.activation_min, p.activation_max)
+    elif layer.kernel is Kernel.MEAN:
+        sizes = [size for size, flag in zip(p.shape, p.is_reduced, strict=False) if flag]
+        sums = wrap_int32((first.values + p.input_offset) * int(np.prod(sizes)))
+        values = requantize(sums, p.multiplier, p.shift, p.output_offset, -128, 127)
+    else:
+        table = byte_table(network, layer)
+        if table is not None:
+            values = table[first.values & 0xFF]
+        else:
+            values = pair_results(layer.kernel, p, first.values, inputs[-1].values)
+    return Constants(is_constant, values)

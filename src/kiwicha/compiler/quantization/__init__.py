@@ -1,0 +1,1 @@
+"""Fixed-point parameters of operators."""

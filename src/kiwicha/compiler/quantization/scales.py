@@ -1,0 +1,162 @@
+"""Fixed-point parameters of operators, evaluated as TensorFlow Lite Micro evaluates them.
+
+Scales are float32 numbers of the model, held exactly; products and quotients are in double, some
+of uint8 in float32.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.compiler.tflite.graph import Activation, Quantization
+from kiwicha.numerics.requantization import quantize_multiplier
+
+__all__ = [
+    "INT8_MAX",
+    "INT8_MIN",
+    "MAX_SHIFT",
+    "SUM_LEFT_SHIFT",
+    "Scale",
+    "SumScales",
+    "activation_range",
+    "channel_scales",
+    "mean_scale",
+    "product_scale",
+    "ratio_scale",
+    "sum_ratios",
+    "sum_scales",
+]
+
+MAX_SHIFT = 30
+"""Largest left shift of a requantization."""
+SUM_LEFT_SHIFT = 20
+"""Headroom bits of ADD and SUB for int8."""
+INT8_MIN, INT8_MAX = -128, 127
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """``multiplier * 2**(shift - 31)``."""
+
+    multiplier: int
+    shift: int
+
+
+@dataclass(frozen=True)
+class SumScales:
+    """Scales of ADD and SUB."""
+
+    input_1: Scale
+    input_2: Scale
+    output: Scale
+
+
+def activation_range(activation: Activation, output: Quantization) -> tuple[int, int]:
+    """Return smallest and largest int8 output of a fused activation.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/kernels/kernel_util.cc, CalculateActivationRangeQuantized: the bound is
+    divided by the scale in float32 and rounded half away from zero.
+    """
+
+    def quantized(bound: float) -> int:
+        with np.errstate(over="ignore"):
+            ratio = float(np.float32(bound) / np.float32(output.scale))
+        ratio = min(max(ratio, -_LARGEST), _LARGEST)
+        return output.zero_point + int(math.copysign(math.floor(abs(ratio) + 0.5), ratio))
+
+    low, high = {
+        Activation.RELU: (0.0, None),
+        Activation.RELU6: (0.0, 6.0),
+        Activation.RELU_N1_TO_1: (-1.0, 1.0),
+    }.get(activation, (None, None))
+    return (
+        INT8_MIN if low is None else max(INT8_MIN, quantized(low)),
+        INT8_MAX if high is None else min(INT8_MAX, quantized(high)),
+    )
+
+
+def _fixed(ratio: float) -> tuple[int, int]:
+    """Return multiplier and shift of a ratio, which can be infinite: its shift is refused."""
+    return quantize_multiplier(min(ratio, _LARGEST))
+
+
+def channel_scales(
+    inputs: Quantization, weights: Quantization, output: Quantization, channels: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return multipliers and shifts, int32 [channels], of a layer with weights.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/kernels/kernel_util.cc, PopulateConvolutionQuantizationParams and, for
+    uint8, GetQuantizedConvolutionMultipler: only the product is of float32. Shifts can exceed
+    `MAX_SHIFT`; `kiwicha.compiler.check.check` refuses them.
+    """
+    with np.errstate(over="ignore"):
+        products = [float(inputs.factor * scale) for scale in weights.scales]
+    per_scale = [_fixed(product / output.scale) for product in products]
+    if len(per_scale) == 1:
+        per_scale *= channels
+    pairs = np.array(per_scale, np.int32).reshape(-1, 2)
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+
+def sum_ratios(a: Quantization, b: Quantization, output: Quantization) -> tuple[float, ...]:
+    """Return the scale ratios of input 1, input 2 and output of ADD and SUB.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/add_common.cc, CalculateOpDataAdd.
+    """
+    twice_maximum = 2 * max(a.scale, b.scale)
+    return (
+        a.scale / twice_maximum,
+        b.scale / twice_maximum,
+        twice_maximum / ((1 << SUM_LEFT_SHIFT) * output.scale),
+    )
+
+
+def sum_scales(a: Quantization, b: Quantization, output: Quantization) -> SumScales:
+    """Return the scales of ADD and SUB."""
+    scales = (Scale(*quantize_multiplier(ratio)) for ratio in sum_ratios(a, b, output))
+    return SumScales(*scales)
+
+
+def product_scale(a: Quantization, b: Quantization, output: Quantization) -> Scale:
+    """Return the scale of MUL.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/mul_common.cc, CalculateOpDataMul; for uint8
+    tensorflow/lite/kernels/mul.cc.
+    """
+    with np.errstate(over="ignore"):
+        return Scale(*_fixed(float(a.factor * b.factor / output.factor)))
+
+
+def ratio_scale(inputs: Quantization, output: Quantization) -> Scale:
+    """Return the scale of SUM, and of the positive inputs of PRELU.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/{reduce_common,prelu_common}.cc; for uint8
+    tensorflow/lite/kernels/activations.cc.
+    """
+    with np.errstate(over="ignore"):
+        return Scale(*_fixed(float(inputs.factor / output.factor)))
+
+
+def mean_scale(inputs: Quantization, output: Quantization, count: int) -> Scale:
+    """Return the scale of MEAN over ``count`` elements, which holds the division by ``count``.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/kernels/internal/reference/reduce.h, QuantizedMeanOrSum.
+    """
+    multiplier, shift = quantize_multiplier(inputs.scale / output.scale)
+    bits = min(count.bit_length() - 1, 32, 31 + shift)
+    return Scale((multiplier << bits) // count, shift - bits)

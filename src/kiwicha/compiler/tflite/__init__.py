@@ -1,0 +1,1 @@
+"""TFLite models: the file, the graph, the operators and their geometry."""

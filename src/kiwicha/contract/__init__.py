@@ -1,0 +1,1 @@
+"""What more than one part must know: instructions, jobs, layouts of Programs, the serial line."""

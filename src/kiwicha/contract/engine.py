@@ -1,0 +1,301 @@
+"""The engine's part of the contract: jobs, transfers, instructions, error codes and limits.
+
+The CPU hands over a list in DRAM: compute jobs, then transfers, each in order of execution. Jobs
+read and write the scratchpad; transfers move bytes between DRAM and the scratchpad. Both run at the
+same time; `wait_transfers` and `wait_jobs` say what must be complete before one may start. The
+weights of a job are fetched while earlier jobs compute.
+
+Tensors in the scratchpad are int8 NHWC with a pitch per pixel; what a job writes has a pitch that
+is a multiple of `OUTPUT_BYTES`.
+"""
+
+import enum
+from dataclasses import dataclass
+
+from kiwicha.contract.layout import Ref, Struct, i8, i16, i32, ref, u8, u16, u32
+
+__all__ = [
+    "ELEMENT_KINDS",
+    "PAIR_KINDS",
+    "TABLE_KINDS",
+    "EngineError",
+    "EngineJob",
+    "EngineOp",
+    "EngineRun",
+    "EngineTransfer",
+    "JobFlag",
+    "JobKind",
+    "outputs_of",
+]
+
+INPUT_LANES = 8
+"""Bytes of a run that one cycle of a convolution consumes; a weight word serves one such cycle."""
+OUTPUT_BYTES = 8
+"""Result bytes written per cycle; the requantizer's lanes."""
+PACKED_MACS = 128
+"""Products per cycle of the engine whose multipliers do two each, in jobs with `JobFlag.PACKED`."""
+PACKED_WEIGHT_LIMIT = 127
+"""Largest size of a weight of such a job."""
+READ_BYTES = 16
+"""Bytes that one scratchpad read gives, at any alignment."""
+LINE_BYTES = 16
+"""Bytes of a line of the scratchpad, and of a word of the DRAM port."""
+TRANSFER_FLAG = 1 << 31
+"""In `EngineTransfer.dram_offset`: the Program's window. In its `bytes`: scratchpad to DRAM."""
+GROUP_WORDS = 256
+"""Weight words of a group, at most: half of the weight buffer, whose other half is being filled."""
+GROUP_PARAMETER_BYTES = 12
+"""Stream bytes of one channel's bias, multiplier and shift, int32 each."""
+MAX_KERNEL_ROWS = 255
+MAX_DEPTHWISE_COLUMNS = 8
+MAX_INPUT_ZERO_POINT = -128
+"""Of a MAX job: bytes less it are 0 or more, and 0 is what counts outside the image."""
+TABLE_ENTRIES = 256
+TABLE_ENTRY_BYTES = 8
+"""An int32 of each of two tables."""
+ENGINE_WATCHDOG_CYCLES = 200_000_000
+"""What the firmware allows a list to take: two seconds."""
+MAX_JOBS = 256
+"""Jobs of one list whose end times are kept for `EngineOp.JOB_END`."""
+
+
+class EngineOp(enum.IntEnum):
+    """Ops of `Group.ENGINE`."""
+
+    WINDOW = 0
+    """index 0: the Program, read only; 1: the arena. inputs_0: first byte, inputs_1: size, both
+    multiples of 16. Answers 0, or 1 and no effect while the engine runs."""
+    START = 1
+    """inputs_0: offset of the list in the Program, a multiple of 16; inputs_1: number of jobs (low
+    half) and transfers (high half). Answers 0, or 1 and no effect while the engine runs."""
+    WAIT = 2
+    """Answers when the engine has stopped: 0, or `EngineError` * 65536 + the number of the job, or
+    32768 + that of the transfer."""
+    STATUS = 3
+    """Answers at once: bit 31 while the engine runs, the rest as for WAIT."""
+    WATCHDOG = 4
+    """inputs_0: cycles that a list may take, 1 or more; after a reset 2**32 - 1. Answers 0."""
+    COUNTER = 5
+    """index: `EngineCounter`. Answers its value for the last list."""
+    JOB_END = 6
+    """inputs_0: job number. Answers the cycle, counted from START, in which its last result was
+    written."""
+    PEEK = 7
+    """inputs_0: byte address in the scratchpad, a multiple of 4. index 0: answers the word there.
+    index 1: the word becomes inputs_1; answers 0. Only while the engine is stopped."""
+
+
+class EngineCounter(enum.IntEnum):
+    """What `EngineOp.COUNTER` counts, in cycles of the last list."""
+
+    TOTAL = 0
+    BUSY = 1
+    """Operations issued to the array or the tables."""
+    WAIT_WEIGHTS = 2
+    """Compute waited for its weights."""
+    WAIT_TRANSFERS = 3
+    """Compute waited for a transfer."""
+    WAIT_REQUANTIZER = 4
+    """Compute waited for the requantizer (`interval`)."""
+
+
+class EngineError(enum.IntEnum):
+    """Why the engine stopped."""
+
+    NONE = 0
+    WATCHDOG = 1
+    BAD_KIND = 2
+    BAD_FIELD = 3
+    """A field is outside its range."""
+    OUTSIDE_WINDOW = 4
+    """A DRAM address lies outside the windows."""
+    OUTSIDE_SCRATCHPAD = 5
+    BAD_STREAM = 6
+    """A weight stream is truncated, has bytes left over, or is coded with a wrong check sum."""
+
+
+class JobKind(enum.IntEnum):
+    """What a job computes."""
+
+    CONV = 1
+    """Sums over windows of all input channels."""
+    DEPTHWISE = 2
+    """Sums over windows of each channel; with ONES, pooling."""
+    ADD = 3
+    """Two tensors through a table of int32 each, and their sum requantized."""
+    TABLE = 4
+    """One tensor through a table of int32, requantized: by 2**30 and shift 1, one of int8."""
+    MAX = 5
+    """Largest byte over windows of each channel, less the zero point, requantized."""
+    MUL = 6
+    """Products of two tensors, requantized."""
+
+
+TABLE_KINDS = frozenset({JobKind.ADD, JobKind.TABLE})
+"""Jobs of tables."""
+ELEMENT_KINDS = TABLE_KINDS | {JobKind.MUL}
+"""Jobs of bytes, each on its own, or with that of a second tensor."""
+PAIR_KINDS = ELEMENT_KINDS - {JobKind.TABLE}
+"""Jobs of two tensors."""
+
+
+class JobFlag(enum.IntFlag):
+    """Bits of `EngineJob.flags`."""
+
+    WIDE = 1
+    """Accumulators need more than 25 bits after the left shift; interval counts for 2."""
+    TAPS_8 = 2
+    """DEPTHWISE: up to 8 taps wide, half as many channels per group."""
+    ONES = 4
+    """DEPTHWISE: word 0 serves every kernel row and phase. For sums: its weights are 1. MAX: word 0
+    serves everything."""
+    CODED = 8
+    """The words of the weight stream are coded, its parameters not; see `program.codec.streams`."""
+    UNSIGNED = 16
+    """Weight bytes are uint8: the weight zero point is subtracted from 0 to 255."""
+    PACKED = 32
+    """CONV on an engine of `PACKED_MACS`: two products per multiplier, a group of 16 channels.
+    Weights are -127 to 127. Inputs are not reduced by the zero point: it is what they have outside
+    the image, and the bias contains its product with all weights. Interval counts for 2."""
+    CHANNELS = 64
+    """ADD, TABLE, MUL: a group is a beat of channels of all pixels; the second tensor has one."""
+
+
+def outputs_of(macs: int) -> int:
+    """Return the results of one beat: one for every 8 multipliers of an engine."""
+    multipliers = macs // 2 if macs == PACKED_MACS else macs
+    return multipliers // INPUT_LANES
+
+
+@dataclass(frozen=True)
+class EngineJob(Struct):
+    """One compute job, 80 bytes. Products of strides and pitches are the compiler's work.
+
+    CONV: for each group, output row and column, in this order, the sum over kernel_rows rows of
+    runs runs of run_words words of 8 bytes. Row first_row starts at first_address; the first window
+    starts at its byte first_offset. Bytes outside 0 to row_span - 1 of a row, and rows outside 0 to
+    input_rows - 1, count as the zero point. A run is a whole kernel row (runs 1), or one pixel of
+    it where columns are dilated.
+
+    A beat is what the array gives at once: 4 channels with 32 products per cycle, else 8. An engine
+    whose requantizer has half as many lanes keeps twice the interval.
+
+    DEPTHWISE: for each group and output row, the input columns from 0 on, kernel_rows inputs each;
+    columns from row_span on count as the zero point. Column x has phase ``(x + first_phase) %
+    stride_columns``. A result comes with the last row of each column of phase stride_columns - 1;
+    the first skip_results of a row are dropped.
+
+    MAX: as CONV of one byte per channel, with a run for each kernel column: run_words is 1,
+    row_words is runs. A group is a beat of channels. The input's zero point is
+    `MAX_INPUT_ZERO_POINT`, so that reduced bytes are 0 to 255, and those outside 0; the result is
+    the largest of a window. Flag ONES; the group's only weight word is 0, because the result is
+    added to it.
+
+    ADD, TABLE and MUL: result n of group g is a beat of bytes, of which the first tensor's are at
+    ``first_address + g * group_input_step + n * column_step``. Those of the second one are as far
+    from input_2_address; with CHANNELS n does not count there. A group has run_words results.
+
+    ADD and TABLE: ``bias + table_1[x1] + table_2[x2]``, requantized, or without the second one; a
+    byte is taken as unsigned index. The weight stream of a group has the parameters of a beat of
+    channels, then for each index int32 table_1 and int32 table_2, 2048 bytes in all. Zero points of
+    inputs and weights are 0.
+
+    MUL: ``bias + (x1 - input_zero_point) * (x2 - weight_zero_point)``, requantized. The weight
+    words of a group have no effect.
+
+    Result n of group g goes to ``output_address + n * output_pixel_bytes + g * group_output_step``.
+    """
+
+    kind: int = u8("JobKind")
+    flags: int = u8("JobFlag")
+    interval: int = u8("cycles between two results, at least: 1 to 8")
+    layer: int = u8("for reports: number of its layer, counted from that of the step")
+    wait_transfers: int = u16("transfers that must be complete")
+    groups: int = u16("groups of output channels")
+    first_address: int = i32("scratchpad address of column 0 of row first_row; can be negative")
+    output_address: int = u32("scratchpad byte address, a multiple of 8")
+    first_offset: int = i16("-pad_left * pixel pitch; DEPTHWISE: 0")
+    row_span: int = u16("input_columns * pixel pitch")
+    first_row: int = i16("-pad_top")
+    input_rows: int = u16("rows there are")
+    output_rows: int = u16("rows to compute")
+    output_columns: int = u16("columns to compute")
+    row_step: int = u32("stride_rows * row pitch")
+    kernel_row_step: int = u32("dilation_rows * row pitch")
+    column_step: int = u16(
+        "CONV, MAX: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; a beat"
+    )
+    run_step: int = u16("dilation_columns * pixel pitch")
+    run_words: int = u16("CONV: words per run; MAX: 1. ADD, TABLE, MUL: results of a group")
+    row_words: int = u16("CONV, MAX: runs * run_words")
+    output_pixel_bytes: int = u16("pitch of an output pixel, a multiple of 8; a beat")
+    group_words: int = u16("weight words of one group")
+    stride_rows: int = u8("1 or more")
+    dilation_rows: int = u8("1 or more")
+    kernel_rows: int = u8("1 to 255")
+    runs: int = u8("CONV, MAX: runs per kernel row. DEPTHWISE: taps used, ceil(columns / stride)")
+    input_zero_point: int = i8("subtracted from every input byte")
+    output_zero_point: int = i8("added to every output")
+    activation_min: int = i8("clamp")
+    activation_max: int = i8("clamp")
+    weights_offset: int = u32("weight stream in the Program's window, a multiple of 16")
+    weights_bytes: int = u32("its size, a multiple of 16")
+    stride_columns: int = u8("DEPTHWISE")
+    first_phase: int = u8("DEPTHWISE: pad_left % stride_columns")
+    skip_results: int = u8("DEPTHWISE: results of a row to be dropped")
+    last_beats: int = u8("DEPTHWISE, PACKED: beats of the last group, 1 or 2")
+    group_input_step: int = u16("channels of a group; CONV: 0")
+    group_output_step: int = u16("channels of a group")
+    input_2_address: int = u32("ADD, MUL: second tensor")
+    weight_zero_point: int = i16("subtracted from weight bytes, see UNSIGNED; MUL: from x2, int8")
+    first_index: int = u16("DEPTHWISE: first_phase * kernel_rows")
+
+
+@dataclass(frozen=True)
+class EngineTransfer(Struct):
+    """One transfer of contiguous bytes, 16 bytes long.
+
+    A transfer to the scratchpad may write up to the next multiple of 16; one to DRAM does not.
+    """
+
+    dram_offset: int = u32("multiple of 16; in the Program's window if bit 31 is set, else arena's")
+    scratchpad_address: int = u32("multiple of 16")
+    bytes: int = u32("1 or more; bit 31 set: from scratchpad to DRAM")
+    wait_jobs: int = u16("jobs that must be complete")
+    reserved: int = u16("0")
+
+    @property
+    def is_store(self) -> bool:
+        """Whether it goes from the scratchpad to DRAM."""
+        return bool(self.bytes & TRANSFER_FLAG)
+
+    @property
+    def moved_bytes(self) -> int:
+        """How many bytes it moves."""
+        return self.bytes & ~TRANSFER_FLAG
+
+    @property
+    def is_in_program(self) -> bool:
+        """Whether its DRAM side is the Program's window, not the arena's."""
+        return bool(self.dram_offset & TRANSFER_FLAG)
+
+    @property
+    def window_offset(self) -> int:
+        """First byte in that window."""
+        return self.dram_offset & ~TRANSFER_FLAG
+
+
+@dataclass(frozen=True)
+class EngineRun(Struct):
+    """A list for the engine.
+
+    Its image is the Program's window: offsets in its jobs and transfers count from there, and the
+    list is at its start. The arena's window is the arena.
+    """
+
+    image: Ref = ref("jobs, transfers, weight streams; size and offset are multiples of 16")
+    job_count: int = u32("EngineJobs, 1 to MAX_JOBS")
+    transfer_count: int = u32("EngineTransfers behind them")
+    macs: int = u32("products per cycle of the engine it is for: order of the weights")
+    scratchpad_bytes: int = u32("bytes of the scratchpad that it may use")
+    overlapped_steps: int = u32("steps of the CPU behind this one that run while the engine works")

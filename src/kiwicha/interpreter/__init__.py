@@ -1,0 +1,1 @@
+"""Models from Python, in the shape of the TensorFlow Lite interpreter."""

@@ -1,0 +1,1 @@
+"""Lossless coding of weight streams."""

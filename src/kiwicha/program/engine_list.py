@@ -1,0 +1,46 @@
+"""The engine's list of a step, read back from a Program."""
+
+from dataclasses import dataclass
+
+from kiwicha.contract.engine import MAX_JOBS, EngineJob, EngineRun, EngineTransfer
+from kiwicha.errors import ProgramError
+
+__all__ = ["EngineList", "read_list"]
+
+
+@dataclass(frozen=True)
+class EngineList:
+    """Jobs and transfers, each in order of execution."""
+
+    jobs: tuple[EngineJob, ...]
+    transfers: tuple[EngineTransfer, ...]
+
+
+def read_list(params: EngineRun, image: bytes) -> EngineList:
+    """Return the list at the start of a step's image.
+
+    Parameters
+    ----------
+    params : EngineRun
+        The step's parameters.
+    image : bytes
+        What ``params.image`` refers to.
+
+    Raises
+    ------
+    ProgramError
+        If the image is too short for its list, or the list has no job or too many.
+    """
+    if not 1 <= params.job_count <= MAX_JOBS:
+        raise ProgramError(f"a list must have 1 to {MAX_JOBS} jobs, not {params.job_count}")
+    middle = params.job_count * EngineJob.size_bytes()
+    end = middle + params.transfer_count * EngineTransfer.size_bytes()
+    if end > len(image):
+        raise ProgramError(f"an image of {len(image)} bytes must hold its list of {end}")
+    return EngineList(
+        tuple(EngineJob.unpack(image[at:]) for at in range(0, middle, EngineJob.size_bytes())),
+        tuple(
+            EngineTransfer.unpack(image[at:])
+            for at in range(middle, end, EngineTransfer.size_bytes())
+        ),
+    )

@@ -1,0 +1,362 @@
+"""A compiled model: steps, constants and tensors, and its stored form.
+
+`Program.to_bytes` gives what firmware executes from DRAM; `Program.from_bytes` reads it back, every
+byte checked. The layouts are those of `kiwicha.contract.cfu`.
+"""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Self
+
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.layout import Ref, Struct
+from kiwicha.contract.program import (
+    KERNEL_PARAMS,
+    PROGRAM_MAGIC,
+    PROGRAM_VERSION,
+    DType,
+    IoRecord,
+    Kernel,
+    LayerRecord,
+    ProgramHeader,
+    StepRecord,
+    Where,
+)
+from kiwicha.errors import ProgramError
+from kiwicha.program.format import (
+    CHECKED_FROM,
+    Names,
+    aligned,
+    check_refs,
+    checksum,
+    moved_constants,
+    name_at,
+    padded_shape,
+    put,
+    records,
+    shape_of,
+)
+
+__all__ = ["IoTensor", "Layer", "Program", "Step", "checksum"]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One operator of the model, for reports.
+
+    Parameters
+    ----------
+    index : int
+        Operator index in the model.
+    operator : str
+        TFLite operator name.
+    shape : tuple of int
+        First output.
+    macs : int
+        Multiply-accumulates of one inference.
+    where : Where
+        What executes it.
+    """
+
+    index: int
+    operator: str
+    shape: tuple[int, ...]
+    macs: int
+    where: Where
+
+
+@dataclass(frozen=True)
+class Step:
+    """One kernel call on behalf of layer number ``layer`` (position in `Program.layers`)."""
+
+    kernel: Kernel
+    layer: int
+    params: Struct
+
+
+@dataclass(frozen=True)
+class IoTensor:
+    """One input or output of the model.
+
+    Parameters
+    ----------
+    name : str
+        As in the model.
+    ref : Ref
+        Where it is in the arena.
+    dtype : DType
+        Element type.
+    shape : tuple of int
+        Row-major.
+    scale : float
+        ``real = scale * (value - zero_point)``; 0 if not quantized.
+    zero_point : int
+        See ``scale``.
+    """
+
+    name: str
+    ref: Ref
+    dtype: DType
+    shape: tuple[int, ...]
+    scale: float
+    zero_point: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything that is needed to run a model on one configuration.
+
+    Parameters
+    ----------
+    config_hash : int
+        `isa.Config.hash` of the configuration it was compiled for.
+    arena_bytes : int
+        Size of the arena.
+    inputs, outputs : tuple of IoTensor
+        In the model's order.
+    layers : tuple of Layer
+        In the model's order.
+    steps : tuple of Step
+        In order of execution.
+    constants : bytes
+        Weights, biases, scales and tables. A constant `Ref` of a step counts from the first of
+        these bytes; in the stored form from the Program's first byte.
+    """
+
+    config_hash: int
+    arena_bytes: int
+    inputs: tuple[IoTensor, ...]
+    outputs: tuple[IoTensor, ...]
+    layers: tuple[Layer, ...]
+    steps: tuple[Step, ...]
+    constants: bytes
+
+    @property
+    def config(self) -> isa.Config:
+        """The configuration it was compiled for.
+
+        Raises
+        ------
+        ProgramError
+            If this version has no such configuration.
+        """
+        config = isa.find_config(self.config_hash)
+        if config is not None:
+            return config
+        known = ", ".join(f"{c.name} ({c.hash:08x})" for c in isa.CONFIGS.values())
+        raise ProgramError(
+            f"configuration of the Program must be one of {known}, not {self.config_hash:08x}; "
+            "compile the model again"
+        )
+
+    def to_bytes(self) -> bytes:
+        """Return the stored form, from which `from_bytes` makes an equal Program.
+
+        Equal as far as 32 bits hold the scales of inputs and outputs.
+
+        Raises
+        ------
+        ValueError
+            If a number, name or shape does not fit its field.
+        """
+        names = Names()
+        layers = [_layer_record(layer, names) for layer in self.layers]
+        inputs = [_io_record(tensor, names) for tensor in self.inputs]
+        outputs = [_io_record(tensor, names) for tensor in self.outputs]
+
+        offset = aligned(ProgramHeader.size_bytes())
+        offsets: dict[str, int] = {}
+        for key, size in (
+            ("steps", len(self.steps) * StepRecord.size_bytes()),
+            ("layers", len(layers) * LayerRecord.size_bytes()),
+            ("inputs", len(inputs) * IoRecord.size_bytes()),
+            ("outputs", len(outputs) * IoRecord.size_bytes()),
+            ("names", len(names.raw)),
+            ("params", sum(aligned(step.params.size_bytes()) for step in self.steps)),
+        ):
+            offsets[key] = offset
+            offset += aligned(size)
+        total = offset + aligned(len(self.constants))
+
+        image = bytearray(total)
+        params_at = offsets["params"]
+        for number, step in enumerate(self.steps):
+            params = moved_constants(step.params, offset).pack()
+            image[params_at : params_at + len(params)] = params
+            record = StepRecord(step.kernel, step.layer, params_at, len(params), 0)
+            put(image, offsets["steps"] + number * record.size_bytes(), record)
+            params_at += aligned(len(params))
+        for key, items in (("layers", layers), ("inputs", inputs), ("outputs", outputs)):
+            for number, item in enumerate(items):
+                put(image, offsets[key] + number * item.size_bytes(), item)
+        image[offsets["names"] : offsets["names"] + len(names.raw)] = names.raw
+        image[offset : offset + len(self.constants)] = self.constants
+
+        header = ProgramHeader(
+            magic=PROGRAM_MAGIC,
+            version=PROGRAM_VERSION,
+            config_hash=self.config_hash,
+            checksum=(0, 0),
+            total_bytes=total,
+            arena_bytes=self.arena_bytes,
+            step_count=len(self.steps),
+            steps_offset=offsets["steps"],
+            layer_count=len(layers),
+            layers_offset=offsets["layers"],
+            input_count=len(inputs),
+            inputs_offset=offsets["inputs"],
+            output_count=len(outputs),
+            outputs_offset=offsets["outputs"],
+            names_offset=offsets["names"],
+            names_bytes=len(names.raw),
+            constants_offset=offsets["params"],
+            constants_bytes=offset + len(self.constants) - offsets["params"],
+            reserved=0,
+        )
+        put(image, 0, header)
+        header = dataclasses.replace(header, checksum=checksum(bytes(image[CHECKED_FROM:])))
+        put(image, 0, header)
+        return bytes(image)
+
+    @classmethod
+    def from_bytes(cls, raw: bytes) -> Self:
+        """Return the Program stored in ``raw``.
+
+        Raises
+        ------
+        ProgramError
+            If the bytes are not a Program of this version, are damaged, or contradict themselves.
+        """
+        try:
+            header = ProgramHeader.unpack(raw)
+        except ValueError as error:
+            raise _refusal(isa.Status.BAD_MAGIC, f"{len(raw)} bytes") from error
+        if header.magic != PROGRAM_MAGIC:
+            raise _refusal(isa.Status.BAD_MAGIC, f"first word {header.magic:#010x}")
+        if header.version != PROGRAM_VERSION:
+            raise _refusal(isa.Status.BAD_VERSION, f"version {header.version}")
+        if isa.find_config(header.config_hash) is None:
+            raise _refusal(isa.Status.BAD_CONFIG, f"configuration {header.config_hash:08x}")
+        if header.total_bytes != len(raw) or len(raw) % 4:
+            raise _refusal(isa.Status.BAD_BOUNDS, f"{len(raw)} bytes, not {header.total_bytes}")
+        if header.checksum != checksum(raw[CHECKED_FROM:]):
+            raise _refusal(isa.Status.BAD_CHECKSUM, "checksum differs")
+        try:
+            return cls._from_records(header, raw)
+        except ValueError as error:
+            raise _refusal(isa.Status.BAD_BOUNDS, str(error)) from error
+
+    @classmethod
+    def _from_records(cls, header: ProgramHeader, raw: bytes) -> Self:
+        if header.reserved:
+            raise ValueError(f"reserved field must be 0, not {header.reserved}")
+        end = header.constants_offset + header.constants_bytes
+        names_end = header.names_offset + header.names_bytes
+        if max(end, names_end) > len(raw):
+            raise ValueError(f"names and constants must lie inside {len(raw)} bytes")
+        names = raw[header.names_offset : names_end]
+        steps = []
+        base = header.constants_offset
+        for record in records(StepRecord, raw, header.steps_offset, header.step_count):
+            step = _step(record, raw[record.params_offset : end])
+            if record.layer >= header.layer_count or record.params_offset < header.constants_offset:
+                raise ValueError(f"layer and parameters of a step must exist ({record})")
+            base = max(base, record.params_offset + aligned(record.params_bytes))
+            steps.append(step)
+        if base > end:
+            raise ValueError(f"constants must end behind the parameters, not at {end}")
+        program = cls(
+            config_hash=header.config_hash,
+            arena_bytes=header.arena_bytes,
+            inputs=tuple(
+                _io_tensor(record, names)
+                for record in records(IoRecord, raw, header.inputs_offset, header.input_count)
+            ),
+            outputs=tuple(
+                _io_tensor(record, names)
+                for record in records(IoRecord, raw, header.outputs_offset, header.output_count)
+            ),
+            layers=tuple(
+                _layer(record, names)
+                for record in records(LayerRecord, raw, header.layers_offset, header.layer_count)
+            ),
+            steps=tuple(
+                dataclasses.replace(step, params=moved_constants(step.params, -base))
+                for step in steps
+            ),
+            constants=raw[base:end],
+        )
+        program._check_refs()
+        return program
+
+    def _check_refs(self) -> None:
+        for step in self.steps:
+            check_refs(step.params, self.arena_bytes, len(self.constants))
+        for tensor in self.inputs + self.outputs:
+            size = math.prod(tensor.shape) * tensor.dtype.size_bytes
+            ref = tensor.ref
+            if ref.is_constant or ref.bytes != size or ref.offset + size > self.arena_bytes:
+                raise ValueError(
+                    f"{tensor.name!r} must be {size} bytes inside the {self.arena_bytes} bytes of"
+                    f" the arena ({ref})"
+                )
+
+
+def _layer_record(layer: Layer, names: Names) -> LayerRecord:
+    return LayerRecord(
+        index=layer.index,
+        name_offset=names.add(layer.operator),
+        macs_low=layer.macs & 0xFFFF_FFFF,
+        macs_high=layer.macs >> 32,
+        where=layer.where,
+        rank=len(layer.shape),
+        reserved=0,
+        shape=padded_shape(layer.shape),
+    )
+
+
+def _io_record(tensor: IoTensor, names: Names) -> IoRecord:
+    return IoRecord(
+        tensor=tensor.ref,
+        name_offset=names.add(tensor.name),
+        dtype=tensor.dtype,
+        rank=len(tensor.shape),
+        reserved=0,
+        scale=tensor.scale,
+        zero_point=tensor.zero_point,
+        shape=padded_shape(tensor.shape),
+    )
+
+
+def _layer(record: LayerRecord, names: bytes) -> Layer:
+    return Layer(
+        index=record.index,
+        operator=name_at(names, record.name_offset),
+        shape=shape_of(record),
+        macs=record.macs_low | record.macs_high << 32,
+        where=Where(record.where),
+    )
+
+
+def _io_tensor(record: IoRecord, names: bytes) -> IoTensor:
+    return IoTensor(
+        name=name_at(names, record.name_offset),
+        ref=record.tensor,
+        dtype=DType(record.dtype),
+        shape=shape_of(record),
+        scale=record.scale,
+        zero_point=record.zero_point,
+    )
+
+
+def _step(record: StepRecord, raw: bytes) -> Step:
+    kernel = Kernel(record.kernel)
+    kind = KERNEL_PARAMS[kernel]
+    if record.params_bytes != kind.size_bytes():
+        raise ValueError(f"{kind.__name__} must have {kind.size_bytes()} bytes ({record})")
+    return Step(kernel, record.layer, kind.unpack(raw))
+
+
+def _refusal(status: isa.Status, detail: str) -> ProgramError:
+    return ProgramError(f"{isa.STATUS_TEXT[status]} ({detail})")

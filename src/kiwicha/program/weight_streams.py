@@ -1,0 +1,253 @@
+"""Order of a job's weight stream: the compiler packs, the reference executor unpacks.
+
+A stream is a sequence of groups, 16 bytes aligned by construction. A group of CONV and DEPTHWISE is
+parameters, then weight words:
+
+- parameters, per 4 channels 48 bytes: 4 biases, 4 multipliers, 4 shifts, int32 each;
+- words of ``8 * outputs`` bytes, byte ``lane * outputs + o``, with ``outputs = outputs_of(macs)``.
+  With PACKED they are twice as long: a word for the first half of the group, one for the second.
+
+Every group is whole: channels beyond the last have zeros. A group of ADD and TABLE is the
+parameters of ``outputs`` channels, then 256 entries of two int32, those of the first and of the
+second tensor, in the order of the input byte taken as unsigned. One of MUL is the parameters and
+any words.
+
+With CODED the words, or the tables, are coded; see `kiwicha.program.codec.streams`.
+"""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.engine import (
+    GROUP_PARAMETER_BYTES,
+    INPUT_LANES,
+    TABLE_ENTRIES,
+    TABLE_ENTRY_BYTES,
+    EngineJob,
+    JobFlag,
+    JobKind,
+    outputs_of,
+)
+from kiwicha.program.codec.streams import BEAT_BYTES, Shape
+
+__all__ = [
+    "Parameters",
+    "bytes_of_word",
+    "cells_of_channels",
+    "channels_per_group",
+    "pack_conv_words",
+    "pack_depthwise_words",
+    "pack_groups",
+    "pack_tables",
+    "stream_shape",
+    "unpack_conv_words",
+    "unpack_groups",
+    "unpack_tables",
+]
+
+Int8s = NDArray[np.int8]
+W = TypeVar("W", np.int8, np.int16)
+_BLOCK = 4
+"""Channels whose parameters come together."""
+_FIELDS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Bias, multiplier and shift of channels, int32 [channels] each."""
+
+    bias: NDArray[np.int32]
+    multiplier: NDArray[np.int32]
+    shift: NDArray[np.int32]
+
+
+def channels_per_group(macs: int, kind: JobKind, flags: JobFlag) -> int:
+    """Return the output channels of one group."""
+    outputs = outputs_of(macs)
+    is_double = (
+        not flags & JobFlag.TAPS_8 if kind is JobKind.DEPTHWISE else bool(flags & JobFlag.PACKED)
+    )
+    return 2 * outputs if is_double else outputs
+
+
+def bytes_of_word(macs: int, flags: JobFlag) -> int:
+    """Return the size of a weight word."""
+    return INPUT_LANES * outputs_of(macs) * (2 if flags & JobFlag.PACKED else 1)
+
+
+def stream_shape(job: EngineJob, macs: int) -> Shape:
+    """Return how a job's stream is divided: what `JobFlag.CODED` codes, and what it leaves."""
+    kind, flags = JobKind(job.kind), JobFlag(job.flags)
+    head = channels_per_group(macs, kind, flags) * GROUP_PARAMETER_BYTES
+    body = job.group_words * bytes_of_word(macs, flags)
+    return Shape(job.groups, head // BEAT_BYTES, body // BEAT_BYTES)
+
+
+def cells_of_channels(macs: int, channels: int) -> NDArray[np.intp]:
+    """Return, for DEPTHWISE, the bytes of a weight word that are the taps of each channel.
+
+    Parameters
+    ----------
+    macs : int
+        Products per cycle.
+    channels : int
+        Channels of a group: with ``2 * outputs`` of them each has 4 taps, else 8.
+
+    Returns
+    -------
+    int [channels, taps]
+        Byte ``lane * outputs + o``.
+    """
+    outputs = outputs_of(macs)
+    taps = INPUT_LANES * outputs // channels
+    channel = np.arange(channels)[:, None]
+    lane = channel // outputs * taps + np.arange(taps)[None, :]
+    return lane * outputs + channel % outputs
+
+
+def pack_conv_words(weights: NDArray[W], macs: int, *, is_packed: bool = False) -> NDArray[W]:
+    """Return the weight words of CONV.
+
+    Parameters
+    ----------
+    weights : int8 or int16 [channels, words, 8]
+        Weight of each byte that a pixel of the output reads, in the order of reading.
+    macs : int
+        Products per cycle.
+    is_packed : bool
+        The job has `JobFlag.PACKED`.
+
+    Returns
+    -------
+    [groups, words, `bytes_of_word`], of the weights' type
+    """
+    outputs = outputs_of(macs)
+    group = 2 * outputs if is_packed else outputs
+    channels, words, lanes = weights.shape
+    groups = -(-channels // group)
+    padded = np.zeros((groups * group, words, lanes), weights.dtype)
+    padded[:channels] = weights
+    split = padded.reshape(groups, group // outputs, outputs, words, lanes)
+    ordered = split.transpose(0, 3, 1, 4, 2)
+    return np.ascontiguousarray(ordered).reshape(groups, words, lanes * group)
+
+
+def unpack_conv_words(words: Int8s, macs: int) -> Int8s:
+    """Return the weights, int8 [channels, words, 8], of the words of `pack_conv_words`."""
+    outputs = outputs_of(macs)
+    groups, count, size = words.shape
+    halves = size // (INPUT_LANES * outputs)
+    split = words.reshape(groups, count, halves, INPUT_LANES, outputs).transpose(0, 2, 4, 1, 3)
+    return np.ascontiguousarray(split).reshape(-1, count, INPUT_LANES)
+
+
+def pack_depthwise_words(weights: NDArray[W], macs: int, channels: int, stride: int) -> NDArray[W]:
+    """Return the weight words of DEPTHWISE.
+
+    Parameters
+    ----------
+    weights : int8 or int16 [H, W, C]
+        As in TFLite.
+    macs : int
+        Products per cycle.
+    channels : int
+        Channels of a group.
+    stride : int
+        Columns from one output to the next.
+
+    Returns
+    -------
+    [groups, stride * H, 8 * outputs], of the weights' type
+        Word ``phase * H + ky`` holds, at tap ``taps - slots + s``, ``weights[ky, stride * s +
+        phase]``; there are ``ceil(W / stride)`` slots s.
+    """
+    rows, columns, total = weights.shape
+    groups = -(-total // channels)
+    slots = -(-columns // stride)
+    cells = cells_of_channels(macs, channels)
+    padded = np.zeros((rows, slots * stride, groups * channels), weights.dtype)
+    padded[:, :columns, :total] = weights
+    # Now: phase, row, slot, group, channel.
+    split = padded.reshape(rows, slots, stride, groups, channels).transpose(2, 0, 1, 3, 4)
+    words = np.zeros((groups, stride * rows, cells.size), weights.dtype)
+    taps = cells.shape[1]
+    for slot in range(slots):
+        values = split[:, :, slot].reshape(stride * rows, groups, channels)
+        words[:, :, cells[:, taps - slots + slot]] = values.transpose(1, 0, 2)
+    return words
+
+
+def pack_groups(parameters: Parameters, words: Int8s, channels: int) -> bytes:
+    """Return the stream of a CONV or DEPTHWISE job.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        Of all output channels.
+    words : int8 [groups, words, bytes]
+        Weight words.
+    channels : int
+        Channels of a group, a multiple of 4.
+    """
+    groups = len(words)
+    fields = np.zeros((groups * channels, _FIELDS), "<i4")
+    for column, values in enumerate((parameters.bias, parameters.multiplier, parameters.shift)):
+        fields[: len(values), column] = values
+    blocks = fields.reshape(groups, channels // _BLOCK, _BLOCK, _FIELDS).transpose(0, 1, 3, 2)
+    head = np.ascontiguousarray(blocks).reshape(groups, -1).view(np.int8)
+    return np.concatenate([head, words.reshape(groups, -1)], axis=1).tobytes()
+
+
+def unpack_groups(
+    raw: bytes, groups: int, channels: int, words: int, word_bytes: int
+) -> tuple[Parameters, Int8s]:
+    """Return parameters [groups * channels] and words [groups, words, bytes] of a stream.
+
+    Raises
+    ------
+    ValueError
+        If the stream has another size.
+    """
+    head = channels * GROUP_PARAMETER_BYTES
+    expected = groups * (head + words * word_bytes)
+    if len(raw) != expected:
+        raise ValueError(f"a stream must have {expected} bytes, not {len(raw)}")
+    split = np.frombuffer(raw, np.int8).reshape(groups, -1)
+    fields = np.ascontiguousarray(split[:, :head]).view("<i4")
+    blocks = fields.reshape(groups, channels // _BLOCK, _FIELDS, _BLOCK).transpose(2, 0, 1, 3)
+    bias, multiplier, shift = blocks.reshape(_FIELDS, -1).astype(np.int32)
+    return Parameters(bias, multiplier, shift), split[:, head:].reshape(groups, words, word_bytes)
+
+
+def pack_tables(tables: NDArray[np.int32], parameters: Parameters, macs: int) -> bytes:
+    """Return the stream of an ADD or TABLE job.
+
+    Parameters
+    ----------
+    tables : int32 [256, 2]
+        What a byte of the first and of the second tensor contributes, by unsigned byte.
+    parameters : Parameters
+        Of the channels of all groups.
+    macs : int
+        Products per cycle.
+    """
+    groups = -(-len(parameters.bias) // outputs_of(macs))
+    words = np.tile(np.frombuffer(tables.astype("<i4").tobytes(), np.int8), (groups, 1, 1))
+    return pack_groups(parameters, words, outputs_of(macs))
+
+
+def unpack_tables(raw: bytes, groups: int, macs: int) -> tuple[Parameters, NDArray[np.int64]]:
+    """Return the parameters of all channels and the tables, int64 [groups, 256, 2].
+
+    Raises
+    ------
+    ValueError
+        If the stream has another size.
+    """
+    size = TABLE_ENTRIES * TABLE_ENTRY_BYTES
+    parameters, words = unpack_groups(raw, groups, outputs_of(macs), 1, size)
+    tables = np.ascontiguousarray(words).view("<i4")
+    return parameters, tables.reshape(groups, TABLE_ENTRIES, 2).astype(np.int64)

@@ -1,0 +1,1 @@
+"""What a run cost: as data, as JSON and as tables."""

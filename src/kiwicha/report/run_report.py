@@ -1,0 +1,220 @@
+"""What a run cost, layer by layer, and as JSON."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.engine import EngineRun
+from kiwicha.program.engine_list import read_list
+from kiwicha.program.image import Program, Step
+
+__all__ = ["LayerReport", "Report", "hidden_cycles", "make_report"]
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """One operator of the model.
+
+    Parameters
+    ----------
+    index : int
+        Operator index in the model.
+    op : str
+        TFLite operator name.
+    shape : tuple of int
+        First output.
+    where : str
+        What executed it.
+    macs : int
+        Multiply-accumulates of one inference.
+    cycles : int or None
+        Cycles in the last inference; None if nothing counted them.
+    """
+
+    index: int
+    op: str
+    shape: tuple[int, ...]
+    where: str
+    macs: int
+    cycles: int | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """One model on one configuration and target.
+
+    Parameters
+    ----------
+    model, config, target : str
+        Names on the command line.
+    clock_hz : int
+        Frequency that turns cycles into time.
+    macs_per_cycle : int
+        What the configuration's hardware can do.
+    cycles : int or None
+        Of the second inference in a row, or of the first if only one ran; None if not simulated.
+    cycles_first : int or None
+        Of the first inference, with cold caches.
+    bit_exact : bool or None
+        Whether the outputs equal what they were compared with; None if with nothing.
+    layers : tuple of LayerReport
+        In the model's order.
+    predicted : int or None
+        Cycles of an inference by the compiler's model; None without an engine.
+    counters : mapping or None
+        What the engine's cycles in the last inference were used for, by name; likewise.
+    profile : mapping or None
+        What pages show, see `kiwicha.sim.profile.profile`; None if not simulated.
+    """
+
+    model: str
+    config: str
+    target: str
+    clock_hz: int
+    macs_per_cycle: int
+    cycles: int | None
+    cycles_first: int | None
+    bit_exact: bool | None
+    layers: tuple[LayerReport, ...]
+    predicted: int | None = None
+    counters: Mapping[str, int] | None = None
+    profile: Mapping[str, Any] | None = None
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one inference."""
+        return sum(layer.macs for layer in self.layers)
+
+    @property
+    def utilization(self) -> float | None:
+        """Share of the hardware's multiply-accumulates that the model used; 0 to 1."""
+        return self.macs / (self.cycles * self.macs_per_cycle) if self.cycles else None
+
+    @property
+    def milliseconds(self) -> float | None:
+        """Time of one inference at `clock_hz`."""
+        return None if self.cycles is None else 1e3 * self.cycles / self.clock_hz
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON object."""
+        engine = {"predicted": self.predicted, "counters": dict(self.counters or {})}
+        return {
+            "model": self.model,
+            "config": self.config,
+            "target": self.target,
+            "cycles": self.cycles,
+            "cycles_first": self.cycles_first,
+            "macs": self.macs,
+            "utilization": self.utilization,
+            "bit_exact": self.bit_exact,
+            "clock_hz": self.clock_hz,
+            "layers": [
+                {
+                    "index": layer.index,
+                    "op": layer.op,
+                    "where": layer.where,
+                    "cycles": layer.cycles,
+                    "macs": layer.macs,
+                }
+                for layer in self.layers
+            ],
+            **(engine if self.predicted is not None else {}),
+            **({"profile": self.profile} if self.profile is not None else {}),
+        }
+
+
+def make_report(
+    program: Program,
+    *,
+    model: str,
+    config: Config,
+    target: str,
+    clock_hz: int,
+    step_cycles: Sequence[Sequence[int]],
+    inference_cycles: Sequence[int],
+    bit_exact: bool | None,
+    job_ends: Sequence[Sequence[Sequence[int]]] = (),
+    predicted: int | None = None,
+    counters: Mapping[str, int] | None = None,
+    profile: Mapping[str, Any] | None = None,
+) -> Report:
+    """Return the report of a run.
+
+    Parameters
+    ----------
+    program : Program
+        What ran.
+    model : str
+        Name of the model.
+    config : Config
+        What it ran on.
+    target : str
+        ``reference`` or ``sim``.
+    clock_hz : int
+        Frequency that turns cycles into time.
+    step_cycles : sequence of sequence of int
+        Cycles of each step of each inference; empty if nothing counted them.
+    inference_cycles : sequence of int
+        Cycles of each inference, from the first to the last step; likewise.
+    bit_exact, predicted, counters, profile
+        See `Report`.
+    job_ends : sequence of sequence of sequence of int
+        For each inference and step, the cycles in which the engine's jobs ended; needed for
+        Programs with an engine.
+    """
+    cycles: list[int | None] = [None] * len(program.layers)
+    if step_cycles:
+        ends = job_ends[-1] if job_ends else [()] * len(program.steps)
+        by_layer = [0] * len(program.layers)
+        for step, spent, its_ends in zip(program.steps, step_cycles[-1], ends, strict=True):
+            for layer, share in _shares(program, step, spent, its_ends):
+                by_layer[layer] += share
+        cycles = list(by_layer)
+    return Report(
+        model=model,
+        config=config.name,
+        target=target,
+        clock_hz=clock_hz,
+        macs_per_cycle=config.macs_per_cycle,
+        cycles=inference_cycles[-1] if inference_cycles else None,
+        cycles_first=inference_cycles[0] if inference_cycles else None,
+        bit_exact=bit_exact,
+        layers=tuple(
+            LayerReport(
+                layer.index, layer.operator, layer.shape, layer.where.text, layer.macs, spent
+            )
+            for layer, spent in zip(program.layers, cycles, strict=True)
+        ),
+        predicted=predicted,
+        counters=counters,
+        profile=profile,
+    )
+
+
+def hidden_cycles(run: EngineRun, spent: int, job_ends: Sequence[int]) -> int:
+    """Return the cycles of a list, from its start, that count for steps of the CPU beside it."""
+    return max(0, job_ends[-1] - spent) if run.overlapped_steps else 0
+
+
+def _shares(
+    program: Program, step: Step, spent: int, job_ends: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield layer numbers with their cycles in a step.
+
+    A job has the cycles since the end of the one before; what comes after the last job (storing
+    results, waking the CPU) counts for its layer. Cycles in which the engine worked while the CPU
+    executed steps of its own, after the start of the list, count for those.
+    """
+    if not isinstance(step.params, EngineRun):
+        yield step.layer, spent
+        return
+    image = program.constants[step.params.image.offset :][: step.params.image.bytes]
+    jobs = read_list(step.params, image).jobs
+    hidden = hidden_cycles(step.params, spent, job_ends)
+    before = 0
+    for job, end in zip(jobs, job_ends, strict=True):
+        shown = max(0, end - hidden)
+        yield step.layer + job.layer, shown - before
+        before = shown
+    yield step.layer + jobs[-1].layer, spent - before

@@ -1,0 +1,1 @@
+"""Public models by name, and how they come to this machine."""

@@ -1,0 +1,1 @@
+"""Tests, benches and proofs."""

@@ -1,0 +1,75 @@
+"""Every support rule is broken once; the whole text of the refusal is compared."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from kiwicha.compiler import compile_model, read, support_rules, supported_operators, violations
+from kiwicha.errors import UnsupportedModelError
+from tests.support.broken_images import BROKEN_IMAGES
+from tests.support.broken_moves import BROKEN_MOVES
+from tests.support.broken_pairs import BROKEN_PAIRS
+from tests.support.broken_scales import BROKEN_SCALES
+from tests.support.broken_shapes import BROKEN_SHAPES
+from tests.support.broken_tables import BROKEN_TABLES
+from tests.support.broken_tensors import BROKEN_TENSORS
+from tests.support.broken_unsigned import BROKEN_UNSIGNED
+from tests.support.detectors import DETECTION, detector
+from tests.support.one_operator import constant_output, pair, two_outputs, two_subgraphs, unary
+
+RULES: list[tuple[Callable[[], bytes], str]] = [
+    (two_subgraphs, "model: number of subgraphs must be 1, not 2"),
+    (constant_output, "model (w): model output must be computed, not be a constant"),
+    (
+        lambda: unary("FLOOR", {}, {}),
+        "operator 0 FLOOR: operator must be one of " + ", ".join(supported_operators()),
+    ),
+    (
+        lambda: unary("CUSTOM:Nobody", {}, {}),
+        (
+            "operator 0 CUSTOM:Nobody: custom operator must be one of an installed package (none); "
+            "see docs/custom-operators.md"
+        ),
+    ),
+    (two_outputs, "operator 0 RESHAPE: number of outputs must be 1, not 2"),
+    (
+        lambda: unary("ADD", {}, {}),
+        "operator 0 ADD: inputs 0 to 1 must be there, not only 1 of them",
+    ),
+    (
+        lambda: pair("SOFTMAX", {}, {}, {}, beta=1.0),
+        "operator 0 SOFTMAX: number of inputs must be at most 1, not 2",
+    ),
+    *BROKEN_TENSORS,
+    *BROKEN_SHAPES,
+    *BROKEN_SCALES,
+    *BROKEN_IMAGES,
+    *BROKEN_PAIRS,
+    *BROKEN_MOVES,
+    *BROKEN_UNSIGNED,
+    (
+        lambda: detector(0, max_classes_per_detection=2).model,
+        f"operator 2 {DETECTION}: max_classes_per_detection must be 1, not 2",
+    ),
+    *BROKEN_TABLES,
+]
+
+
+@pytest.mark.parametrize(("build", "message"), RULES, ids=[text[:60] for _, text in RULES])
+def test_refuses(build: Callable[[], bytes], message: str) -> None:
+    text = f"the model is not supported: {message}"
+    with pytest.raises(UnsupportedModelError, match=f"^{re.escape(text)}$"):
+        compile_model(build(), "simd")
+
+
+def test_each_rule_is_broken_above() -> None:
+    broken = {v.rule for build, _ in RULES for v in violations(read(build()))}
+    untested = {text for text, _ in support_rules()} - broken
+    assert not untested
+
+
+def test_rules_are_sentences() -> None:
+    for text, operators in support_rules():
+        assert re.fullmatch(r"[A-Z].*\.", text)
+        assert set(operators) <= {*supported_operators(), DETECTION}

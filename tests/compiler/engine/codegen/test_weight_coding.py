@@ -1,0 +1,173 @@
+"""Which weight streams are coded: never a longer one, and for cycles none that costs time."""
+
+import json
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.compiler.engine.codegen import weight_coding as engine_coding
+from kiwicha.compiler.engine.codegen.weight_coding import with_coded_streams
+from kiwicha.compiler.engine.cost.cycles import predict_list, predict_program
+from kiwicha.compiler.engine.cost.predictions import layer_predictions
+from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.compiler.engine.select.partition import partition
+from kiwicha.compiler.lower.lower import lower
+from kiwicha.compiler.tflite.reader import read
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.engine import EngineJob, JobFlag
+from kiwicha.contract.goal import Goal
+from kiwicha.contract.program import Kernel
+from kiwicha.errors import UsageError
+from kiwicha.program.codec import streams as codec
+from kiwicha.program.weight_streams import stream_shape
+from kiwicha.zoo import models as zoo
+from tests.support import random_models
+from tests.support.requirements import REPOSITORY
+from tools.documents.result_tables import compile_command
+
+RESULTS = {
+    path.relative_to(REPOSITORY).as_posix(): json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((REPOSITORY / "docs" / "results" / "weights").glob("*.json"))
+}
+SLOW = {"mobilenet_v2"}
+WEIGHT_BITS = {"vww": 1.5, "ad": 5.6, "person_detect": 7.9, "mobilenet_v2": 6.7}
+"""Stored bits per weight of the model that must not be exceeded when optimized for size."""
+MODELS = {*WEIGHT_BITS, "kws", "resnet8", "mnv2"}
+MOST_OF_RAW = 1.01
+
+
+def schedules(seed: int, macs: int) -> list[Schedule]:
+    network = lower(read(random_models.engine_network(seed).model))
+    return partition(network, isa.ENGINE_CONFIGS[str(macs)], has_tables=True)
+
+
+def stream(schedule: Schedule, job: EngineJob) -> bytes:
+    return schedule.streams[job.weights_offset : job.weights_offset + job.weights_bytes]
+
+
+def cycles(schedule: Schedule, macs: int) -> int:
+    return predict_list(schedule.jobs, [p.transfer for p in schedule.transfers], macs)[0]
+
+
+@pytest.mark.parametrize("macs", [32, 64, 128])
+@pytest.mark.parametrize("goal", Goal)
+@pytest.mark.parametrize("seed", range(6))
+def test_streams_stay_what_they_are(seed: int, goal: Goal, macs: int) -> None:
+    for raw in schedules(seed, macs):
+        found = with_coded_streams(raw, macs, goal)
+        assert found.transfers == raw.transfers
+        for job, before in zip(found.jobs, raw.jobs, strict=True):
+            expected = stream(raw, before)
+            shape = stream_shape(job, macs)
+            if job.flags & JobFlag.CODED:
+                assert codec.decode(stream(found, job), shape) == expected
+                assert job.weights_bytes < before.weights_bytes
+            else:
+                assert stream(found, job) == expected
+                coded = codec.encode(expected, shape)
+                assert goal is Goal.CYCLES or len(coded) >= len(expected)
+        sizes = {job.weights_offset: job.weights_bytes for job in found.jobs}
+        assert sum(sizes.values()) == len(found.streams)
+
+
+@pytest.mark.parametrize("macs", [32, 64, 128])
+def test_cycles_are_not_spent_for_size(macs: int) -> None:
+    smaller = slower = 0
+    for seed in range(12):
+        for raw in schedules(seed, macs):
+            fast = with_coded_streams(raw, macs, Goal.CYCLES)
+            small = with_coded_streams(raw, macs, Goal.SIZE)
+            assert cycles(fast, macs) <= cycles(raw, macs)
+            assert len(small.streams) <= len(fast.streams) <= len(raw.streams)
+            smaller += len(fast.streams) < len(raw.streams)
+            slower += cycles(small, macs) > cycles(fast, macs)
+    # Else both goals were the same thing.
+    assert smaller
+    assert slower
+
+
+def test_size_does_not_take_a_list_past_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    slower = 0
+    for raw in (item for seed in range(6) for item in schedules(seed, 64)):
+        bound = cycles(raw, 64)
+        slower += cycles(with_coded_streams(raw, 64, Goal.SIZE), 64) > bound
+        with monkeypatch.context() as patch:
+            patch.setattr(engine_coding, "MAX_LIST_CYCLES", bound)
+            assert cycles(with_coded_streams(raw, 64, Goal.SIZE), 64) <= bound
+    assert slower
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.nightly] if result["model"] in SLOW else [])
+        for name, result in RESULTS.items()
+    ],
+)
+def test_results_are_what_the_compiler_stores_now(name: str, zoo_model) -> None:
+    result = RESULTS[name]
+    model = zoo_model(Path(zoo.find(result["model"]).file).stem)
+    found = compile_stages(model, result["config"], optimize=result["optimize"])
+    sizes = layer_predictions(found.network.graph, found.program)
+    now = {key: value for key, value in sizes.to_json().items() if key in result["predicted"]}
+    assert result["predicted"] == now, f"stale: run {compile_command(name, result)}"
+
+
+@pytest.mark.parametrize("name", sorted(WEIGHT_BITS.keys() - SLOW))
+def test_small_weights_are_never_the_faster_ones(name: str, zoo_model) -> None:
+    model = zoo_model(Path(zoo.find(name).file).stem)
+    fast, small = (compile_model(model, "64", optimize=goal) for goal in Goal)
+    assert predict_program(fast)[0] <= predict_program(small)[0]
+
+
+def test_raw_sizes_are_those_without_a_code() -> None:
+    smaller = 0
+    for seed in range(12):
+        model = random_models.engine_network(seed).model
+        both = [compile_stages(model, config, optimize="size") for config in ("64", "64-raw")]
+        coded, raw = (layer_predictions(item.network.graph, item.program) for item in both)
+        assert coded.raw_weight_bytes == raw.raw_weight_bytes == raw.weight_bytes
+        smaller += coded.weight_bytes < raw.weight_bytes
+    assert smaller
+
+
+def test_models_reach_their_sizes() -> None:
+    assert {(r["config"], r["optimize"]) for r in RESULTS.values()} == {("64", Goal.SIZE)}
+    sizes = {result["model"]: result["predicted"] for result in RESULTS.values()}
+    assert set(sizes) == MODELS
+    for model, size in sizes.items():
+        bits = 8 * size["weight_bytes"] / size["weights"]
+        assert bits <= WEIGHT_BITS.get(model, bits), model
+        assert size["weight_bytes"] <= MOST_OF_RAW * size["raw_weight_bytes"], model
+
+
+def test_an_unknown_goal_is_refused() -> None:
+    model = random_models.engine_network(0).model
+    with pytest.raises(UsageError, match=r"^goal must be one of cycles, size, not speed$"):
+        compile_model(model, "64", optimize="speed")
+
+
+def test_predictions_of_layers() -> None:
+    for seed in count():
+        found = compile_stages(random_models.engine_network(seed).model, "64", optimize="size")
+        sizes = layer_predictions(found.network.graph, found.program)
+        if sizes.coded_streams:
+            break
+    total, lists = predict_program(found.program)
+    assert sizes.cycles == total
+    jobs = [job for _, jobs in lists.values() for job in jobs]
+    cpu = [cpu_cycles(step) for step in found.program.steps if step.kernel is not Kernel.ENGINE]
+    expected = sum(job.end - job.start for job in jobs) + sum(cpu)
+    assert sum(layer.cycles for layer in sizes.layers) == expected
+    assert sum(layer.busy for layer in sizes.layers) == sum(job.busy for job in jobs)
+    lines = sizes.table().splitlines()
+    assert len(lines) == 1 + len(sizes.layers) + 2
+    assert lines[-2].startswith(f"total {total} cycles, ")
+    assert f"{sizes.coded_streams} of {sizes.streams} weight streams coded" in lines[-1]
+    for layer, line in zip(sizes.layers, lines[1:], strict=False):
+        assert line.split()[:3] == [str(layer.index), layer.operator, str(layer.cycles)]
+        kinds = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"}
+        assert bool(layer.weights) is (layer.operator in kinds and layer.bound != "cpu")

@@ -1,0 +1,227 @@
+"""Predicted cycles: against a walk step by step, and against what the models must reach."""
+
+import dataclasses
+import itertools
+import json
+
+import pytest
+
+from kiwicha.compiler import compile_model
+from kiwicha.compiler.engine.cost.cycles import predict_list, predict_program
+from kiwicha.compiler.engine.cost.job_work import job_work
+from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
+from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind
+from kiwicha.contract.program import Kernel
+from kiwicha.program.image import Program
+from tests.support import random_models
+from tests.support.requirements import REPOSITORY
+
+BARS = {
+    "person_detect": (145_000, 95_000),
+    "mlperf_vww_96_int8": (100_000, 75_000),
+    "mlperf_kws_ref_model": (58_000, 36_000),
+    "mlperf_pretrainedResnet_quant": (225_000, 120_000),
+    "mlperf_ad01_int8": (24_000, 24_000),
+    "cfu_mobilenetv2_160_035": (600_000, 440_000),
+}
+"""Cycles at 64 and at 128 products per cycle that the engine must not exceed."""
+
+
+def lists(program: Program) -> list[tuple[list[EngineJob], list[EngineTransfer]]]:
+    found = []
+    for step in program.steps:
+        if step.kernel is Kernel.ENGINE:
+            p = step.params
+            raw = program.constants[p.image.offset :]
+            jobs = [EngineJob.unpack(raw[80 * k :]) for k in range(p.job_count)]
+            raw = raw[80 * p.job_count :]
+            found.append((
+                jobs,
+                [EngineTransfer.unpack(raw[16 * k :]) for k in range(p.transfer_count)],
+            ))
+    return found
+
+
+def walked(job: EngineJob) -> tuple[int, int]:
+    """Count operations of a group, and cycles between them so that results keep their distance."""
+    cycles = operations = 0
+    last_result = -100
+    for row in range(job.output_rows):
+        first = job.first_row + row * job.stride_rows
+        rows = [first + k * job.dilation_rows for k in range(job.kernel_rows)]
+        inside = max(sum(0 <= number < job.input_rows for number in rows), 1)
+        if job.kind != JobKind.DEPTHWISE:
+            steps = [inside * job.row_words] * job.output_columns
+        else:
+            steps, column = [0], 0
+            results = job.output_columns + job.skip_results
+            while len(steps) <= results:
+                steps[-1] += inside if column * job.column_step < job.row_span else 1
+                if (column + job.first_phase) % job.stride_columns == job.stride_columns - 1:
+                    steps.append(0)
+                column += 1
+            del steps[-1]
+        for count in steps:
+            operations += count
+            cycles = max(cycles + count, last_result + job.interval)
+            last_result = cycles
+    return operations, cycles - operations
+
+
+@pytest.mark.parametrize("macs", ["32", "64"])
+@pytest.mark.parametrize("seed", range(15))
+def test_work_of_random_jobs(seed: int, macs: str) -> None:
+    program = compile_model(random_models.engine_network(seed).model, macs, has_tables=True)
+    for jobs, _ in lists(program):
+        for job in jobs:
+            work = job_work(job, int(macs))
+            assert work.groups * work.fill_bytes == pytest.approx(job.weights_bytes)
+            if job.kind in {JobKind.CONV, JobKind.DEPTHWISE, JobKind.MAX}:
+                assert (work.operations, work.held) == walked(job)
+                slow = dataclasses.replace(job, interval=8)
+                work = job_work(slow, int(macs))
+                assert (work.operations, work.held) == walked(slow)
+            else:
+                reads = 1 if job.kind == JobKind.TABLE else 2
+                assert work.operations == reads * job.run_words
+                words = 1 if job.kind == JobKind.MUL else 2048 // int(macs)
+                assert job.group_words == words
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_lists_take_at_least_what_each_part_takes(seed: int) -> None:
+    program = compile_model(random_models.engine_network(seed).model, "64", has_tables=True)
+    for jobs, transfers in lists(program):
+        total, parts = predict_list(jobs, transfers, 64)
+        moved = sum(item.bytes & 0x7FFF_FFFF for item in transfers)
+        moved += sum(job.weights_bytes for job in jobs)
+        assert total >= moved / DRAM_BYTES_PER_CYCLE
+        assert total >= sum(part.busy + part.requantizer for part in parts)
+        assert [part.layer for part in parts] == [job.layer for job in jobs]
+        for part in parts:
+            assert part.end > part.start
+            assert part.overhead >= -2
+        assert all(a.end == b.start for a, b in itertools.pairwise(parts))
+
+
+@pytest.mark.parametrize("config", ["64", "128"])
+@pytest.mark.parametrize("name", BARS)
+def test_models_reach_their_bars(name: str, config: str, zoo_model) -> None:
+    program = compile_model(zoo_model(name), config, has_tables=True)
+    total, found = predict_program(program)
+    assert total <= BARS[name][config == "128"]
+    assert total >= sum(job.busy for _, jobs in found.values() for job in jobs)
+
+
+@pytest.mark.parametrize(("config", "bar"), [("64", 155_000), ("128", 105_000)])
+def test_dead_channels_that_stay_cost_no_more_than_their_bar(
+    config: str, bar: int, zoo_model
+) -> None:
+    model = zoo_model("mlperf_vww_96_int8")
+    whole, fewer = (
+        predict_program(compile_model(model, config, eliminate=eliminate, has_tables=True))[0]
+        for eliminate in (False, True)
+    )
+    assert fewer < whole <= bar
+
+
+def test_the_document_has_the_rate_of_weights(zoo_model) -> None:
+    raw = (REPOSITORY / "docs/results/bench-64-128.json").read_text(encoding="utf-8")
+    measured = {(run["model"], run["config"]): run["counters"]["total"] for run in json.loads(raw)}
+    found = lists(compile_model(zoo_model("mlperf_ad01_int8"), "64"))
+    size, cycles = sum(job.weights_bytes for job in found[0][0]), measured["ad", "64"]
+    text = f"{size:,} bytes in {cycles:,} cycles, {size / cycles:.1f} bytes per cycle"
+    assert text in (REPOSITORY / "docs/engine.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", BARS)
+def test_no_convolution_of_the_models_is_wide(name: str, zoo_model) -> None:
+    found = lists(compile_model(zoo_model(name), "64"))
+    kinds = {JobKind.CONV, JobKind.DEPTHWISE}
+    windows = [job for jobs, _ in found for job in jobs if job.kind in kinds]
+    assert windows
+    assert not any(job.flags & JobFlag.WIDE for job in windows)
+
+
+@pytest.mark.parametrize(("packed", "free_words"), [(JobFlag(0), 2), (JobFlag.PACKED, 4)])
+def test_wide_results_cost_nothing_beside_enough_words(packed: JobFlag, free_words: int) -> None:
+    beats = free_words // 2
+
+    def operations(words: int, interval: int) -> int:
+        fields = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0) | {
+            **{"kind": JobKind.CONV, "flags": packed, "groups": 1, "interval": interval},
+            **{"output_rows": 1, "output_columns": 1000, "input_rows": 1, "kernel_rows": 1},
+            **{
+                "last_beats": beats,
+                "stride_rows": 1,
+                "dilation_rows": 1,
+                "row_words": words,
+                "group_words": words,
+            },
+        }
+        return job_work(EngineJob(**fields), 128 if packed else 64).cycles
+
+    assert operations(free_words, 2 * beats) == operations(free_words, beats)
+    assert operations(1, 2 * beats) > 1.99 * operations(1, beats)
+
+
+def test_a_model_of_the_cpu_has_no_list() -> None:
+    total, found = predict_program(
+        compile_model(random_models.single_operator("SOFTMAX", 1).model, "64")
+    )
+    assert total > 0
+    assert found == {}
+
+
+JOINED = (28538, 451757, 270391, 68580, 24838, 11253)
+"""Cycles of the copies of the public detector's head, measured on the simulated system."""
+LOOKED_UP = (41470, 12316, 3838, 1901, 804, 9342)
+"""The same of its tables."""
+
+
+def test_copies_and_tables_take_what_was_measured(zoo_model) -> None:
+    program = compile_model(zoo_model("ssd_mobilenet_v1_coco_quant"), "64")
+    for kernel, measured in ((Kernel.COPY, JOINED), (Kernel.LOOKUP, LOOKED_UP)):
+        found = []
+        for step in program.steps:
+            if step.kernel is kernel:
+                alone = dataclasses.replace(program, steps=(step,))
+                found.append(predict_program(alone)[0])
+        assert found == pytest.approx(measured, rel=0.15)
+
+
+def job(**fields: int) -> EngineJob:
+    """Give a convolution of 1x1 whose other fields are 0 or 1."""
+    basis = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)
+    ones = ("groups", "input_rows", "output_rows", "kernel_rows", "stride_rows", "dilation_rows")
+    ones += ("interval", "last_beats")
+    return EngineJob(**basis | dict.fromkeys(ones, 1) | {"kind": JobKind.CONV} | fields)
+
+
+def test_a_transfer_moves_only_when_no_result_is_written() -> None:
+    # 1000 lines are loaded beside 2000 cycles whose results leave no cycle, half, or nearly all.
+    load = EngineTransfer(0, 0, 16 * 1000, 0, 0)
+    ends = []
+    for words in (1, 2, 8):
+        first = job(output_columns=2000 // words, row_words=words, group_words=words)
+        last = job(output_columns=8, row_words=1, group_words=1, wait_transfers=1)
+        _, (one, other) = predict_list([first, last], [load], 64)
+        assert one.busy == 2000
+        ends.append(other.start + other.transfers)
+        assert other.transfers == 0 or words == 1
+    # DRAM can fill a FIFO before the job ends; the rest, a line per cycle, comes then.
+    assert 2900 < ends[0] < 3250
+    assert max(ends[1:]) < 2200
+
+
+def test_loads_and_stores_take_their_time() -> None:
+    """Compare with the times that `_costs_script` of `tb_control` allows."""
+    nothing = job(output_columns=1, row_words=1, group_words=1)
+    lines = 600
+    without, _ = predict_list([nothing], [], 64)
+    for bit, extra in ((0, 30), (1 << 31, 45)):
+        moved = EngineTransfer(0, 0, 16 * lines | bit, 0, 0)
+        both, _ = predict_list([nothing], [moved], 64)
+        seconds, _ = predict_list([nothing], [moved, moved], 64)
+        assert abs(seconds - both - 16 * lines / DRAM_BYTES_PER_CYCLE - extra) < 8
+        assert both > without

@@ -1,0 +1,117 @@
+"""Plans: in which order a cascade's stripes are loaded, computed and stored."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler.engine.ir.layers import EngineLayer, Window
+from kiwicha.compiler.engine.ir.run import Run
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Stage
+from kiwicha.compiler.engine.schedule.estimate import Estimate, layer_costs
+from kiwicha.compiler.engine.schedule.events import Compute, Event
+from kiwicha.compiler.engine.schedule.plan import Plan
+from kiwicha.compiler.engine.schedule.residency import Chooser
+from kiwicha.compiler.memory.placement import lower_bound
+from kiwicha.contract.engine import JobFlag, JobKind
+from kiwicha.program.weight_streams import Parameters
+
+ROWS = 12
+
+
+def wide_pair(columns: int, channels: int) -> Run:
+    """Give a depthwise convolution, tensor 0 to 1, and a pointwise one, tensor 1 to 2."""
+    numbers = Parameters(*np.ones((3, channels), np.int32))
+    pixels = ROWS, columns, channels, ROWS, columns
+
+    def layer(kind: JobKind, number: int, window: Window, shape: tuple[int, ...]) -> EngineLayer:
+        return EngineLayer(
+            *(number, kind, JobFlag(0), (number,), number + 1, window, channels, numbers),
+            *(0, 0, (-128, 127), np.ones(shape, np.int8), np.zeros((0, 2), np.int32)),
+        )
+
+    around = Window(*pixels, 3, 3, pad_top=1, pad_left=1)
+    return Run(
+        (
+            layer(JobKind.DEPTHWISE, 0, around, (3, 3, channels)),
+            layer(JobKind.CONV, 1, Window(*pixels), (channels, 1, 1, channels)),
+        ),
+        frozenset({0}),
+        frozenset({2}),
+    )
+
+
+def name(event: Event) -> str:
+    if isinstance(event, Compute):
+        return f"{event.layer.kind.name} {event.first_output_row}"
+    return f"{'store' if event.is_store else 'load'} {event.tensor}"
+
+
+def plan(run: Run, stage: Stage) -> Plan:
+    return Plan(run, Choice((stage,), frozenset({0, 2})))
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_order_of_a_cascade(is_early: bool) -> None:
+    run = wide_pair(8, 16)
+    stage = Stage(Cascade(run, 0, 2), 4, is_early)
+    early, late = (["load 0"], []) if is_early else ([], ["load 0"])
+    expected = ["load 0"]
+    for row in (0, 4, 8):
+        is_last = row == 8
+        expected += [] if is_last else early
+        expected += [f"DEPTHWISE {row}"]
+        expected += [] if is_last else late
+        expected += [f"CONV {row}", "store 2"]
+    assert stage.jobs == 6
+    assert [name(event) for event in plan(run, stage).events] == expected
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+@pytest.mark.parametrize("keeps_output", [True, False])
+@pytest.mark.parametrize("height", [1, 2, 5, 12])
+def test_the_estimate_of_memory_holds(height: int, is_early: bool, keeps_output: bool) -> None:
+    run = wide_pair(8, 16)
+    cascade = Cascade(run, 0, 2)
+    stage = Stage(cascade, height, is_early, keeps_output)
+    estimate = Estimate(cascade, layer_costs(run, 64), frozenset({0, 2}))
+    assert lower_bound(plan(run, stage).buffers) <= estimate.bytes(stage)
+
+
+@pytest.mark.parametrize("keeps_output", [True, False])
+def test_room_of_a_stripe_that_is_stored(keeps_output: bool) -> None:
+    run = wide_pair(8, 16)
+    found = plan(run, Stage(Cascade(run, 0, 2), 4, True, keeps_output))
+    outputs = [buffer for buffer in found.buffers if buffer.name.startswith("stripe")]
+    assert len(outputs) == 3
+    for first, second in itertools.pairwise(outputs):
+        # A job reads what it was given last: only the room of the first one is in question.
+        assert first.overlaps(second) == keeps_output
+
+
+def test_wide_rows_are_loaded_late() -> None:
+    """Rows of 9600 bytes: two stripes of three rows at once do not fit."""
+    run = wide_pair(75, 128)
+    choice = Chooser(run, 64).choose(64 * 1024)
+    assert lower_bound(Plan(run, choice).buffers) <= 64 * 1024
+    (stage,) = choice.stages
+    assert not stage.is_early
+    cascade, costs = Cascade(run, 0, 2), layer_costs(run, 64)
+    early = Stage(cascade, 1)
+    assert Estimate(cascade, costs, frozenset({0, 2})).bytes(early) > 64 * 1024
+
+
+def test_a_last_reader_gets_its_stripe_before_its_own_first_job() -> None:
+    run = wide_pair(8, 16)
+    adds = EngineLayer(
+        *(2, JobKind.ADD, JobFlag(0), (2, 0), 3, Window(ROWS, 8, 16, ROWS, 8), 16),
+        *(run.layers[0].parameters, 0, 0, (-128, 127)),
+        *(np.zeros(0, np.int8), np.zeros((256, 2), np.int32)),
+    )
+    longer = Run((*run.layers, adds), frozenset({0, 1}), frozenset({3}))
+    late = Stage(Cascade(longer, 1, 3), 4, False)
+    # The first layer reads tensor 1: its room is free for the next stripe after that.
+    assert late.load_step(1) == 1
+    # The last layer reads tensor 0: it is loaded with its own stripe.
+    assert late.load_step(0) == 2
+    assert Stage(late.cascade, 4).load_step(0) == 0

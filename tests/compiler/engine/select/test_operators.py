@@ -1,0 +1,172 @@
+"""The placement that the documents promise: engine for images, CPU for the rest."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler import compile_model, supported_operators
+from kiwicha.compiler.engine.select.operators import ENGINE_OPERATORS
+from kiwicha.contract.cfu import ENGINE_CONFIGS
+from kiwicha.contract.program import Where
+from tests.support import random_models, random_moves
+from tests.support.tflite_builder import ModelBuilder
+
+IMAGE = (1, 6, 5, 16)
+OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
+WINDOW = {"padding": 1, "strideH": 1, "strideW": 1}
+WEIGHTS = {"CONV_2D": (8, 3, 3, 16), "DEPTHWISE_CONV_2D": (1, 3, 3, 32), "FULLY_CONNECTED": (8, 16)}
+TWO_TENSORS = ("ADD", "SUB", "MUL")
+ONE_NUMBER = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU")
+
+
+class Image:
+    """A model of one operator on an image."""
+
+    def __init__(self, operator: str, images: int = 1) -> None:
+        self.operator = operator
+        self.builder = ModelBuilder()
+        self.inputs = [self.builder.tensor((images, *IMAGE[1:]), scale=0.5)]
+
+    def build(self, output: tuple[int, ...] = IMAGE, *operands: int, **options: Any) -> bytes:
+        """Add the operator."""
+        scale, zero_point = OUTPUTS.get(self.operator, (0.5, 0))
+        y = self.builder.tensor(output, scale=scale, zero_point=zero_point)
+        self.builder.operator(self.operator, [*self.inputs, *operands], [y], **options)
+        return self.builder.build(self.inputs, [y])
+
+    def constant(self, shape: tuple[int, ...], **changes: Any) -> int:
+        """Add a constant of int8."""
+        data = np.random.default_rng(0).integers(-50, 50, shape, np.int8)
+        return self.builder.tensor(shape, **{"scale": 0.5, "data": data} | changes)
+
+
+def images(operator: str) -> list[bytes]:
+    """Give models of an operator that the documents promise to the engine."""
+    image = Image(operator)
+    if operator in WEIGHTS:
+        shape = WEIGHTS[operator]
+        weights = image.constant(shape)
+        if operator == "CONV_2D":
+            two = Image(operator, images=2)
+            several = two.build((2, 4, 3, 8), two.constant(shape), **WINDOW)
+            return [image.build((1, 4, 3, 8), weights, **WINDOW), several]
+        if operator == "DEPTHWISE_CONV_2D":
+            return [image.build((1, 4, 3, 32), weights, depthMultiplier=2, **WINDOW)]
+        return [image.build((30, 8), weights)]
+    if operator.endswith("_POOL_2D"):
+        kernel = {"filterHeight": 3, "filterWidth": 3}
+        same = Image(operator).build((1, 3, 3, 16), padding=0, strideH=2, strideW=2, **kernel)
+        return [image.build((1, 4, 3, 16), **kernel, **WINDOW), same]
+    if operator in {"MEAN", "SUM"}:
+        axes = image.builder.tensor((2,), np.int32, data=np.array([1, 2], np.int32))
+        return [image.build((1, 16), axes, keepDims=False)]
+    models = []
+    if operator in ONE_NUMBER:
+        models.append(image.build(IMAGE, image.constant((1,))))
+    if operator in TWO_TENSORS:
+        pair = Image(operator)
+        pair.inputs.append(pair.builder.tensor(IMAGE, scale=0.25, zero_point=3))
+        models.append(pair.build())
+        pixel = Image(operator)
+        pixel.inputs.insert(0, pixel.builder.tensor((1, 1, 1, 16), scale=0.25, zero_point=3))
+        models.append(pixel.build())
+        channels = Image(operator)
+        models.append(channels.build(IMAGE, channels.constant((16,), zero_point=-60)))
+    return models or [image.build(alpha=0.1) if operator == "LEAKY_RELU" else image.build()]
+
+
+@pytest.mark.parametrize("config", ENGINE_CONFIGS)
+@pytest.mark.parametrize("operator", ENGINE_OPERATORS)
+def test_images_are_for_the_engine(operator: str, config: str) -> None:
+    for model in images(operator):
+        (layer,) = compile_model(model, config).layers
+        assert layer.where is Where.ENGINE
+
+
+Kernel = tuple[int, int]
+
+
+def depthwise(
+    channels: int, kernel: Kernel, dilation: int = 1, multiplier: int = 1, side: int = 3
+) -> bytes:
+    """Give a model of a DEPTHWISE_CONV_2D with ``side`` x ``side`` outputs."""
+    builder = ModelBuilder()
+    sizes = [side + (size - 1) * dilation for size in kernel]
+    x = builder.tensor((1, *sizes, channels), scale=0.02)
+    outputs = channels * multiplier
+    weights = np.random.default_rng(0).integers(-50, 50, (1, *kernel, outputs), np.int8)
+    w = builder.tensor(weights.shape, scale=0.01, data=weights)
+    y = builder.tensor((1, side, side, outputs), scale=0.05)
+    options = {"dilationHFactor": dilation, "dilationWFactor": dilation}
+    options |= {"depthMultiplier": multiplier, **WINDOW}
+    builder.operator("DEPTHWISE_CONV_2D", [x, w], [y], **options)
+    return builder.build([x], [y])
+
+
+def conv(channels: int, kernel: Kernel, outputs: int, groups: int = 1) -> bytes:
+    """Give a model of a CONV_2D with 3 x 3 outputs."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, *(size + 2 for size in kernel), channels), scale=0.02)
+    shape = (outputs, *kernel, channels // groups)
+    weights = np.random.default_rng(0).integers(1, 50, shape, np.int8)
+    w = builder.tensor(shape, scale=0.01, data=weights)
+    bias = builder.tensor((outputs,), np.int32, scale=0.0002, data=np.zeros(outputs, np.int32))
+    y = builder.tensor((1, 3, 3, outputs), scale=0.05)
+    builder.operator("CONV_2D", [x, w, bias], [y], **WINDOW)
+    return builder.build([x], [y])
+
+
+LIMITS = {
+    "dense, 2048 weights": (conv(2048, (1, 1), 16), True),
+    "dense, 2056 weights": (conv(2056, (1, 1), 16), False),
+    "dense, 2016 weights": (conv(224, (3, 3), 16), True),
+    "dense, 2088 weights": (conv(232, (3, 3), 16), False),
+    "groups of 16 of 256 channels": (conv(256, (3, 3), 256, groups=16), True),
+    "groups of 232 of 464 channels": (conv(464, (3, 3), 16, groups=2), False),
+    "255 rows": (conv(8, (255, 1), 8), True),
+    "256 rows": (conv(8, (256, 1), 8), False),
+    "8 columns": (depthwise(96, (8, 8)), True),
+    "9 columns": (depthwise(32, (9, 9)), True),
+    "9 columns of 232 channels": (depthwise(232, (1, 9)), True),
+    "256 elements": (depthwise(16, (16, 16)), True),
+    "272 elements": (depthwise(16, (17, 16)), False),
+    "two outputs of 256 channels": (depthwise(256, (3, 3), multiplier=2), True),
+    "two outputs of 256 elements": (depthwise(16, (16, 16), multiplier=2), True),
+    "two outputs of 272 elements": (depthwise(16, (17, 16), multiplier=2), False),
+    "dilated, 960 channels": (depthwise(960, (3, 3), dilation=2), True),
+    "dilated, 9 columns of 96 channels": (depthwise(96, (5, 5), dilation=2), True),
+    "dilated, more than the scratchpad": (depthwise(960, (3, 3), dilation=4), False),
+    "channels that are not whole": (depthwise(100, (5, 5), dilation=2), False),
+}
+"""Layers on both sides of each limit, and whether they are the engine's."""
+
+
+@pytest.mark.parametrize("config", ENGINE_CONFIGS)
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_of_convolutions(name: str, config: str) -> None:
+    model, is_for_engine = LIMITS[name]
+    (layer,) = compile_model(model, config).layers
+    assert (layer.where is Where.ENGINE) == is_for_engine
+
+
+GENERATORS = {
+    **dict.fromkeys(random_models.OPERATORS, random_models.single_operator),
+    **dict.fromkeys(random_moves.OPERATORS, random_moves.single_operator),
+}
+
+
+@pytest.mark.parametrize("operator", sorted({*GENERATORS} - {*ENGINE_OPERATORS}))
+def test_other_operators_are_for_the_cpu(operator: str) -> None:
+    layers = [
+        layer
+        for seed in range(6)
+        for layer in compile_model(GENERATORS[operator](operator, seed).model, "64").layers
+        if layer.operator not in ENGINE_OPERATORS
+    ]
+    assert layers
+    assert all(layer.where is not Where.ENGINE for layer in layers)
+
+
+def test_the_table_is_about_operators_that_exist() -> None:
+    assert {*ENGINE_OPERATORS} < {*supported_operators()}

@@ -1,0 +1,214 @@
+"""Runs of the engine: where they end, and which layers stay with the CPU."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.compiler.engine.schedule import residency as engine_choice
+from kiwicha.compiler.engine.schedule import schedule as engine_schedule
+from kiwicha.compiler.reasons import engine_refusals
+from kiwicha.contract.cfu import ALL_CONFIGS, ENGINE_CONFIGS, Config
+from kiwicha.contract.engine import ENGINE_WATCHDOG_CYCLES
+from kiwicha.contract.program import Kernel, Where
+from kiwicha.sim.reference import executor as reference
+from tests.support import random_models
+from tests.support.tflite_builder import ModelBuilder
+
+ENGINE, CPU, SIMD, NONE = Where.ENGINE, Where.CPU, Where.SIMD, Where.NONE
+
+
+class Layers:
+    """Layers one after the other, tensor ``last`` being the newest."""
+
+    def __init__(self, *shape: int) -> None:
+        self.builder = ModelBuilder()
+        self.shape = shape
+        self.first = self.last = self.builder.tensor(shape, scale=0.5, zero_point=3)
+
+    def _next(self, *shape: int) -> int:
+        self.shape = shape
+        self.last = self.builder.tensor(shape, scale=0.5, zero_point=-4)
+        return self.last
+
+    def _weights(self, *shape: int) -> int:
+        values = np.random.default_rng(len(shape)).integers(-127, 128, shape, np.int8)
+        return self.builder.tensor(shape, scale=0.003, data=values)
+
+    def conv(self, channels: int) -> "Layers":
+        """Add a 1x1 convolution."""
+        operands = [self.last, self._weights(channels, 1, 1, self.shape[3])]
+        output = self._next(*self.shape[:3], channels)
+        self.builder.operator("CONV_2D", operands, [output], padding=0, strideH=1, strideW=1)
+        return self
+
+    def connected(self, outputs: int) -> "Layers":
+        """Add a fully connected layer."""
+        operands = [self.last, self._weights(outputs, self.shape[-1])]
+        self.builder.operator("FULLY_CONNECTED", operands, [self._next(1, outputs)])
+        return self
+
+    def reshape(self, *shape: int) -> "Layers":
+        """Add a RESHAPE."""
+        operands = [self.last]
+        options = {"newShape": np.array(shape, np.int32)}
+        self.shape = shape
+        self.last = self.builder.tensor(shape, scale=0.5, zero_point=-4)
+        self.builder.operator("RESHAPE", operands, [self.last], **options)
+        return self
+
+    def softmax(self) -> "Layers":
+        """Add a SOFTMAX, which the engine does not do."""
+        operands = [self.last]
+        self.last = self.builder.tensor(self.shape, scale=1 / 256, zero_point=-128)
+        self.builder.operator("SOFTMAX", operands, [self.last], beta=1.0)
+        return self
+
+    def scalar(self, operator: str) -> "Layers":
+        """Add an operator with a constant number."""
+        number = self.builder.tensor((1,), scale=0.25, data=np.array([17]))
+        operands = [self.last, number]
+        self.builder.operator(operator, operands, [self._next(*self.shape)])
+        return self
+
+    def build(self, *more_outputs: int) -> bytes:
+        """Give the model."""
+        return self.builder.build([self.first], [self.last, *more_outputs])
+
+
+def places(raw: bytes, **options: Any) -> list[Where]:
+    """Give where the layers are done, after a comparison with the CPU alone."""
+    stages = compile_stages(raw, "64", **options)
+    shape = stages.program.inputs[0].shape
+    x = np.random.default_rng(0).integers(-128, 128, shape, np.int8)
+    expected = reference.run(compile_model(raw, "baseline"), [x])
+    assert all(map(np.array_equal, reference.run(stages.program, [x]), expected))
+    return [layer.where for layer in stages.program.layers]
+
+
+def test_runs_end_at_layers_of_the_cpu() -> None:
+    raw = Layers(1, 4, 4, 8).conv(16).conv(8).softmax().conv(8).build()
+    assert places(raw) == [ENGINE, ENGINE, Where.CPU, ENGINE]
+    kernels = [step.kernel for step in compile_model(raw, "64").steps]
+    assert kernels == [Kernel.ENGINE, Kernel.SOFTMAX, Kernel.ENGINE]
+
+
+def test_padding_between_pixels_stays_inside() -> None:
+    assert places(Layers(1, 4, 4, 3).conv(5).conv(8).build()) == [ENGINE, ENGINE]
+    # A copy leaves it out where somebody else reads the pixels.
+    assert places(Layers(1, 4, 4, 3).conv(5).build()) == [ENGINE, Where.CPU]
+    assert places(Layers(1, 1, 1, 3).conv(5).build()) == [ENGINE]
+    layers = Layers(1, 4, 4, 3).conv(5)
+    middle = layers.last
+    assert places(layers.conv(8).build(middle)) == [ENGINE, Where.CPU, ENGINE]
+
+
+@pytest.mark.parametrize(("channels", "where"), [(8, ENGINE), (5, SIMD)])
+def test_padding_between_pixels_is_not_flattened(channels: int, where: Where) -> None:
+    layers = Layers(1, 3, 3, 4).conv(channels).reshape(1, 9 * channels).connected(7)
+    assert places(layers.build()) == [where, NONE, ENGINE]
+
+
+def test_tables_compose() -> None:
+    raw = Layers(1, 4, 4, 8).scalar("MUL").scalar("SUB").scalar("ADD").conv(8).build()
+    assert places(raw, has_tables=True) == [ENGINE] * 4
+    (item,) = compile_stages(raw, "64", has_tables=True).tiles
+    assert item.schedule is not None
+    assert len(item.schedule.jobs) == 2
+    assert item.layers == (0, 1, 2, 3)
+
+
+def test_tables_with_other_readers_do_not_compose() -> None:
+    layers = Layers(1, 4, 4, 8).scalar("MUL")
+    middle = layers.last
+    raw = layers.scalar("SUB").build(middle)
+    assert places(raw, has_tables=True) == [ENGINE, ENGINE]
+    (item,) = compile_stages(raw, "64", has_tables=True).tiles
+    assert item.schedule is not None
+    assert len(item.schedule.jobs) == 2
+
+
+def test_layers_that_do_not_fit_stay_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = Layers(1, 1, 1, 8).conv(1024).conv(8).build()
+    assert places(raw) == [ENGINE, ENGINE]
+    small = Config("small", True, "", 64, 512)
+    for known in (ALL_CONFIGS, ENGINE_CONFIGS):
+        monkeypatch.setitem(known, small.name, small)
+    program = compile_model(raw, small)
+    assert [layer.where for layer in program.layers] == [SIMD, SIMD]
+
+
+def limit_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (engine_schedule, engine_choice):
+        monkeypatch.setattr(module, "MAX_JOBS", 4)
+
+
+def test_long_lists_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    layers = Layers(1, 4, 4, 8)
+    for _ in range(9):
+        layers.conv(8)
+    raw = layers.build()
+    assert len(compile_model(raw, "64").steps) == 1
+    limit_jobs(monkeypatch)
+    assert places(raw) == [ENGINE] * 9
+    counts = [step.params.job_count for step in compile_model(raw, "64").steps]
+    assert sum(counts) == 9
+    assert max(counts) <= 4
+
+
+def test_a_layer_of_too_many_stripes_stays_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    for known in (ALL_CONFIGS, ENGINE_CONFIGS):
+        monkeypatch.setitem(known, "small", Config("small", True, "", 64, 1024))
+    raw = Layers(1, 64, 16, 8).conv(8).build()
+    (step,) = compile_model(raw, "small").steps
+    assert step.params.job_count > 4
+    limit_jobs(monkeypatch)
+    assert [layer.where for layer in compile_model(raw, "small").layers] == [SIMD]
+
+
+def list_cycles(raw: bytes, config: str) -> list[int]:
+    return [cycles for cycles, _ in predict_program(compile_model(raw, config))[1].values()]
+
+
+def test_lists_end_long_before_the_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 2 * engine_schedule.MAX_LIST_CYCLES <= ENGINE_WATCHDOG_CYCLES
+    layers = Layers(1, 16, 16, 8)
+    for _ in range(9):
+        layers.conv(8)
+    raw = layers.build()
+    (whole,) = list_cycles(raw, "64")
+    monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", whole // 2)
+    assert places(raw) == [ENGINE] * 9
+    assert max(list_cycles(raw, "64")) <= whole // 2
+
+
+def test_a_cascade_too_long_for_a_list_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    for known in (ALL_CONFIGS, ENGINE_CONFIGS):
+        monkeypatch.setitem(known, "small", Config("small", True, "", 64, 8192))
+    raw = Layers(1, 64, 64, 8).conv(16).conv(16).conv(8).build()
+    (item,) = compile_stages(raw, "small").tiles
+    assert item.schedule is not None
+    assert len(item.schedule.passed) == 2
+    (whole,) = list_cycles(raw, "small")
+    monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", whole * 3 // 4)
+    program = compile_model(raw, "small")
+    assert [layer.where for layer in program.layers] == [ENGINE] * 3
+    assert max(list_cycles(raw, "small")) <= whole * 3 // 4
+
+
+def test_a_layer_too_long_for_a_list_stays_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = Layers(1, 16, 16, 8).conv(8).conv(64).build()
+    assert places(raw) == [ENGINE, ENGINE]
+    monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", 2000)
+    assert places(raw) == [ENGINE, SIMD]
+    assert engine_refusals(compile_stages(raw, "64")) == {
+        1: "it takes more than 100,000,000 cycles, half of what the watchdog allows"
+    }
+
+
+def test_the_cpu_alone_has_no_runs() -> None:
+    case = random_models.engine_network(1)
+    steps = compile_model(case.model, "simd").steps
+    assert all(step.kernel is not Kernel.ENGINE for step in steps)

@@ -1,0 +1,130 @@
+"""The contract: ids do not collide, layouts are complete, hashes tell configurations apart."""
+
+import dataclasses
+import itertools
+
+import pytest
+
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.engine import EngineRun
+from kiwicha.contract.layout import Struct
+from kiwicha.contract.program import KERNEL_PARAMS, STRUCTS, BootBlock, Kernel, Where
+
+INDEXED = {
+    (isa.Group.ACCUMULATOR, isa.AccumulatorOp.BIAS): isa.LANES,
+    (isa.Group.ACCUMULATOR, isa.AccumulatorOp.READ): isa.PIXELS * isa.LANES,
+    (isa.Group.ACCUMULATOR, isa.AccumulatorOp.WRITE): isa.PIXELS * isa.LANES,
+    (isa.Group.REQUANTIZE, isa.RequantizeOp.SCALE): isa.LANES,
+    (isa.Group.REQUANTIZE, isa.RequantizeOp.PUSH): isa.PIXELS,
+    (isa.Group.REQUANTIZE, isa.RequantizeOp.VALUE): isa.LANES,
+    (isa.Group.REQUANTIZE, isa.RequantizeOp.RESCALE): isa.LANES,
+    (isa.Group.DATA, isa.DataOp.ALIGN): 4,
+    (isa.Group.DATA, isa.DataOp.EXTRACT): 4,
+}
+OPS = {
+    isa.Group.CONFIG: isa.ConfigOp,
+    isa.Group.ACCUMULATOR: isa.AccumulatorOp,
+    isa.Group.REQUANTIZE: isa.RequantizeOp,
+    isa.Group.DATA: isa.DataOp,
+}
+
+
+def all_instructions() -> list[tuple[isa.Group, int, int]]:
+    found = [(isa.Group.MAC, 0, k) for k in range(isa.PIXELS * isa.LANES)]
+    found += [(isa.Group.MAC_LANES, 0, k) for k in range(isa.PIXELS)]
+    for group, ops in OPS.items():
+        for op in ops:
+            found += [(group, op, k) for k in range(INDEXED.get((group, op), 1))]
+    return found
+
+
+def test_function_ids_are_ten_bits_and_unique() -> None:
+    ids = [isa.function_id(*instruction) for instruction in all_instructions()]
+    assert len(set(ids)) == len(ids)
+    assert all(0 <= number < 1024 for number in ids)
+
+
+def test_a_function_id_holds_group_op_and_index() -> None:
+    for group, op, index in itertools.product(isa.Group, range(8), range(16)):
+        number = isa.function_id(group, op, index)
+        funct7, funct3 = number >> 3, number & 7
+        assert (funct3, funct7 >> 4, funct7 & 15) == (group, op, index)
+
+
+@pytest.mark.parametrize(("op", "index"), [(-1, 0), (8, 0), (0, -1), (0, 16)])
+def test_function_id_refuses(op: int, index: int) -> None:
+    message = f"op and index must be 0 to 7 and 0 to 15, not {op} and {index}"
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        isa.function_id(isa.Group.DATA, op, index)
+
+
+def test_an_unknown_id_has_an_answer_of_its_own() -> None:
+    answers = {isa.UNKNOWN_RESPONSE + number for number in range(1024)}
+    assert len(answers) == 1024
+    assert max(answers) < 2**32
+
+
+def test_every_kernel_has_parameters() -> None:
+    assert set(KERNEL_PARAMS) == set(Kernel)
+    assert set(KERNEL_PARAMS.values()) <= set(STRUCTS)
+
+
+@pytest.mark.parametrize("kernel", Kernel)
+def test_where_a_kernel_runs(kernel: Kernel) -> None:
+    tier = kernel.name.partition("_")[0]
+    places = {"SIMD": Where.SIMD, "ENGINE": Where.ENGINE}
+    assert kernel.where is places.get(tier, Where.CPU)
+    assert kernel < 2**16
+
+
+@pytest.mark.parametrize("kind", STRUCTS, ids=lambda kind: kind.__name__)
+def test_structures(kind: type[Struct]) -> None:
+    fields = {field.name for field in dataclasses.fields(kind)}
+    assert {name for name, _, _ in kind.layout()} == fields
+    assert kind.size_bytes() % 4 == 0
+    assert kind.unpack(bytes(kind.size_bytes())).pack() == bytes(kind.size_bytes())
+
+
+def test_what_executors_rely_on() -> None:
+    for kind in set(KERNEL_PARAMS.values()) - {EngineRun}:
+        bases = {name: field.base for name, field, _ in kind.layout()}
+        assert bases["output"] == "ref"
+        assert bases.get("scratch", "ref") == "ref"
+        assert "ref" in {base for name, base in bases.items() if name.startswith("input")}
+
+
+def test_configurations_have_different_hashes() -> None:
+    known = isa.CONFIGS | isa.ENGINE_CONFIGS
+    hashes = {config.hash for config in known.values()}
+    assert len(hashes) == len(known) == len(isa.CONFIGS) + len(isa.ENGINE_CONFIGS)
+    assert all(isa.find_config(config.hash) is config for config in known.values())
+    assert isa.find_config(next(n for n in range(9) if n not in hashes)) is None
+    assert all(0 <= number < 2**32 for number in hashes)
+    assert all(name == config.name for name, config in known.items())
+    assert isa.DEFAULT_CONFIG in isa.CONFIGS
+
+
+def test_the_hash_is_of_what_the_hardware_has() -> None:
+    config = isa.CONFIGS["simd"]
+    assert dataclasses.replace(config, summary="other words").hash == config.hash
+    for changes in (
+        {"has_simd": False},
+        {"name": "other"},
+        {"engine_macs": 32},
+        {"scratchpad_bytes": 1024},
+        {"multipliers": 1},
+    ):
+        assert dataclasses.replace(config, **changes).hash != config.hash
+
+
+def test_memory_map() -> None:
+    assert isa.ONCHIP_BASE + isa.ONCHIP_BYTES <= isa.DRAM_BASE
+    assert isa.STACK_BYTES < isa.ONCHIP_BYTES
+    assert isa.BOOT_BLOCK_ADDRESS + BootBlock.size_bytes() <= isa.IMAGE_ADDRESS
+    assert isa.IMAGE_ADDRESS % isa.ALIGNMENT_BYTES == 0
+    assert isa.IMAGE_ADDRESS < isa.DRAM_BASE + isa.DRAM_BYTES
+
+
+def test_every_status_has_a_text() -> None:
+    assert set(isa.STATUS_TEXT) == set(isa.Status)
+    assert len(set(isa.STATUS_TEXT.values())) == len(isa.Status)

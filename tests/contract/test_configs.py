@@ -1,0 +1,42 @@
+"""Configurations by name."""
+
+from typing import Any
+
+import pytest
+
+from kiwicha import Interpreter
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.configs import CONFIG_HELP, find_config
+from kiwicha.errors import UsageError
+
+SIZES = "8, 16, 32, 48, 56, 64, 96, 128 or 256 KiB"
+
+
+def test_every_name_and_every_configuration_is_found() -> None:
+    for name, config in isa.ALL_CONFIGS.items():
+        assert find_config(name) is config
+        assert find_config(config) is config
+
+
+@pytest.mark.parametrize(
+    ("wrong", "nearest"), [("64-33k", "64-32k"), ("64-512k", "64-128k"), ("65", "64"), ("no", "")]
+)
+def test_an_unknown_name_says_what_there_is(wrong: str, nearest: str) -> None:
+    text = (
+        f"config must be one of baseline, simd, 32, 64 or 128; an engine's scratchpad is named as "
+        f"in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4 and -raw may follow; "
+        f"not {wrong!r}"
+    )
+    with pytest.raises(UsageError) as caught:
+        find_config(wrong)
+    assert str(caught.value) == text + (f"; nearest is {nearest!r}" if nearest else "")
+
+
+def test_a_number_is_no_name() -> None:
+    number: Any = 64
+    with pytest.raises(UsageError, match=r"^config must be a string such as '64', not 64$"):
+        Interpreter(model_content=b"", config=number)
+
+
+def test_help_names_the_sizes() -> None:
+    assert SIZES in CONFIG_HELP

@@ -1,0 +1,159 @@
+"""Boxes of detectors against LiteRT, of random models and of a photograph."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flatbuffers import flexbuffers
+from PIL import Image
+
+from kiwicha import Interpreter, tools
+from kiwicha.compiler import compile_stages
+from kiwicha.contract.program import DType
+from kiwicha.errors import ModelError, UnsupportedModelError
+from kiwicha.library import library, metadata
+from tests.support import oracle, random_models, requirements
+from tests.support.detectors import BOXES, OPTIONS, detector
+
+
+def interpreted(model: bytes, inputs: tuple[Any, ...], **options: Any) -> list[Any]:
+    interpreter = Interpreter(model_content=model, **options)
+    interpreter.allocate_tensors()
+    for details, value in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(details["index"], value)
+    interpreter.invoke()
+    details = interpreter.get_output_details()
+    assert [d["dtype"] for d in details] == [np.float32] * 4
+    return [interpreter.get_tensor(d["index"]) for d in details]
+
+
+KINDS = pytest.mark.parametrize(
+    ("dtype", "is_float"), [(np.uint8, False), (np.uint8, True), (np.int8, True)]
+)
+
+
+@KINDS
+@pytest.mark.parametrize("threshold", [1e-8, 0.2, 0.99])
+def test_random_detectors(threshold: float, dtype: type[np.generic], is_float: bool) -> None:
+    cases = [
+        detector(seed, None, dtype, is_float=is_float, nms_score_threshold=threshold)
+        for seed in range(12)
+    ]
+    for case, answer in zip(cases, oracle.ask(cases, oracle.LITERT), strict=True):
+        assert answer.outputs is not None, answer.error
+        found = interpreted(case.model, case.inputs)
+        assert [a.shape for a in found] == [a.shape for a in answer.outputs]
+        assert found[3] == answer.outputs[3]
+        # The interpreter leaves what is behind the last box as it was.
+        count = int(found[3][0])
+        for expected, actual in zip(answer.outputs[:3], found[:3], strict=True):
+            np.testing.assert_allclose(actual[0, :count], expected[0, :count], rtol=0, atol=1e-6)
+            assert not actual[0, count:].any()
+
+
+def test_outputs_are_the_models_tensors() -> None:
+    interpreter = Interpreter(model_content=detector(0).model)
+    found = interpreter.get_output_details()
+    every = {details["index"]: details["name"] for details in interpreter.get_tensor_details()}
+    assert [details["name"] for details in found] == [every[details["index"]] for details in found]
+    assert len({details["index"] for details in found}) == 4
+
+
+def test_a_program_gives_what_the_step_reads() -> None:
+    compilation = compile_stages(detector(0).model, "baseline")
+    assert compilation.detection is not None
+    assert [t.dtype for t in compilation.program.outputs] == [DType.UINT8] * 2
+    assert [t.shape[1] for t in compilation.program.outputs] == [BOXES] * 2
+
+
+@KINDS
+def test_a_library_holds_what_the_step_needs(
+    dtype: type[np.generic], is_float: bool, tmp_path: Path
+) -> None:
+    model = detector(0, None, dtype, is_float=is_float).model
+    compilation = compile_stages(model, "baseline")
+    detection = compilation.detection
+    assert detection is not None
+    files = library("a b", compilation, model)
+    said = json.loads(files["metadata.json"])["last_step"]
+    assert said["operator"] == "TFLite_Detection_PostProcess"
+    assert said["settings"] == OPTIONS
+    zero_point = 120 if dtype is np.uint8 else -8
+    box = {"output": 0, "scale": float(np.float32(0.08)), "zero_point": zero_point}
+    assert said["box_encodings"] == box
+    assert said["anchors"] == {"file": "model/a b_detection.c", "shape": [BOXES, 4]}
+    assert "last step, on the host: TFLite_Detection_PostProcess of output 0" in (
+        files["a b.txt"].decode()
+    )
+    for name in ("a b_detection.h", "a b_detection.c"):
+        (tmp_path / name).write_bytes(files[f"model/{name}"])
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\n#include "a b_detection.h"\n'
+        "int main(void) { return fwrite(a_b_anchors, 16, A_B_ANCHORS, stdout) != A_B_ANCHORS || "
+        "A_B_MAX_DETECTIONS != 8u || A_B_H_SCALE != 5.0f; }"
+    )
+    sources = [word for path in sorted(tmp_path.glob("*.c")) for word in ("-x", "c", path)]
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+    command = [*tools.cxx().command, *flags, "-o", tmp_path / "main", *sources]
+    subprocess.run(list(map(str, command)), check=True)
+    done = subprocess.run(tmp_path / "main", capture_output=True, check=True)
+    read = np.frombuffer(done.stdout, np.float32).reshape(BOXES, 4)
+    np.testing.assert_array_equal(read, detection.anchors)
+
+
+def test_other_models_have_no_last_step() -> None:
+    model = random_models.network(5).model
+    compilation = compile_stages(model, "baseline")
+    assert metadata("m", compilation, model)["last_step"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"use_regular_nms": True}, "use_regular_nms must be false, not true: "),
+        ({"num_classes": 9}, r"scores must have shape \[1, 40, 9 or 10\] for num_classes 9, not "),
+        ({"num_classes": 0}, "num_classes must be at least 1, not 0"),
+        ({"max_detections": 0}, "max_detections must be at least 1, not 0"),
+        ({"nms_iou_threshold": 0.0}, "nms_iou_threshold must be more than 0, at most 1, not 0.0"),
+        ({"max_classes_per_detection": 2}, "max_classes_per_detection must be 1, not 2"),
+        ({"x_scale": 0.0}, "x_scale must not be 0"),
+    ],
+)
+def test_other_settings_are_refused_by_name(changes: dict[str, Any], text: str) -> None:
+    options = bytes(flexbuffers.Dumps(OPTIONS | changes))
+    with pytest.raises(UnsupportedModelError, match=f"TFLite_Detection_PostProcess: .*{text}"):
+        compile_stages(detector(0, options).model, "baseline")
+
+
+def test_an_int8_detector_needs_dequantize() -> None:
+    with pytest.raises(UnsupportedModelError) as caught:
+        compile_stages(detector(0, None, np.int8).model, "baseline")
+    text = (
+        "box encodings must be quantized uint8, or float32 from a DEQUANTIZE right before it, "
+        "not int8; quantize the network up to here"
+    )
+    assert text in str(caught.value)
+    assert "installed package" not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", [b"", b"\x00", b"not a flexbuffer", flexbuffers.Dumps({})])
+def test_damaged_options(options: bytes) -> None:
+    with pytest.raises(ModelError, match="options are damaged"):
+        compile_stages(detector(0, bytes(options)).model, "baseline")
+
+
+@pytest.mark.parametrize("config", ["baseline", pytest.param("64", marks=pytest.mark.nightly)])
+def test_a_photograph(config: str, zoo_model) -> None:
+    path = zoo_model("ssd_mobilenet_v1_coco_quant")
+    with Image.open(requirements.find_in_models("inputs/cat.bmp")) as opened:
+        resized = opened.convert("RGB").resize((300, 300), Image.Resampling.BILINEAR)
+    image = np.asarray(resized, np.uint8)[None]
+    (answer,) = oracle.ask([oracle.Case(path.read_bytes(), (image,))], oracle.LITERT)
+    assert answer.outputs is not None
+    found = interpreted(path.read_bytes(), (image,), config=config)
+    np.testing.assert_array_equal(found[1], answer.outputs[1])
+    for expected, actual in zip(answer.outputs, found, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5)

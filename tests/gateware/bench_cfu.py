@@ -1,0 +1,78 @@
+"""Benches of the whole custom function unit, against `CfuModel`."""
+
+import itertools
+import random
+from typing import Any
+
+import cocotb
+
+from kiwicha.contract.cfu import CONFIGS
+from kiwicha.sim.reference import cfu_vectors
+from kiwicha.sim.reference.cfu_model import CfuModel
+from kiwicha.sim.reference.cfu_orders import Instruction
+from kiwicha.sim.reference.cfu_vectors import CYCLES, random_instructions
+from tests.gateware.cfu_driver import Answers, feed
+from tests.support import bench
+
+__all__ = ["every_function_id", "program", "random_streams"]
+
+
+def _compare(instructions: list[Instruction], answers: Answers, config: str) -> None:
+    model = CfuModel(CONFIGS[config])
+    first_cycle = None
+    for number, (instruction, answer) in enumerate(zip(instructions, answers.values, strict=True)):
+        expected = model.execute(*instruction)
+        if instruction[0] == CYCLES:
+            counted = answer - answers.accepted[number]
+            first_cycle = counted if first_cycle is None else first_cycle
+            expected = first_cycle + answers.accepted[number]
+        assert answer == expected, (
+            f"instruction {number}, {[hex(x) for x in instruction]}: {answer:#x}, not {expected:#x}"
+        )
+
+
+@cocotb.test()
+async def random_streams(dut: Any) -> None:
+    """Execute random instructions with stalls on both sides."""
+    values = bench.parameters()
+    rng = random.Random(values["seed"])
+    instructions = random_instructions(rng, values["count"])
+    answers = await feed(
+        dut,
+        instructions,
+        seed=values["seed"],
+        command_stall=values["command_stall"],
+        response_stall=values["response_stall"],
+    )
+    _compare(instructions, answers, "simd")
+
+
+@cocotb.test()
+async def every_function_id(dut: Any) -> None:
+    """Execute every function id there is, twice in random order."""
+    values = bench.parameters()
+    rng = random.Random(values["seed"])
+    instructions = cfu_vectors.every_function_id(rng, CONFIGS[values["config"]])
+    answers = await feed(dut, instructions)
+    _compare(instructions, answers, values["config"])
+
+
+@cocotb.test()
+async def program(dut: Any) -> None:
+    """Execute given instructions at full speed; check answers, and when they come.
+
+    Parameters: ``instructions``, ``latencies``, the cycles from each command to its answer, and
+    ``distances``, those to the next command if not the same.
+    """
+    values = bench.parameters()
+    instructions: list[Instruction] = [tuple(words) for words in values["instructions"]]
+    answers = await feed(dut, instructions)
+    _compare(instructions, answers, "simd")
+    latencies = [
+        answered - accepted
+        for accepted, answered in zip(answers.accepted, answers.answered, strict=True)
+    ]
+    assert latencies == values["latencies"], f"latencies are {latencies}"
+    steps = itertools.pairwise(answers.accepted)
+    distances = [after - before for before, after in steps]
+    assert distances == values.get("distances", latencies)[:-1], f"distances are {distances}"

@@ -1,0 +1,64 @@
+"""The walkers against their order of work, operation by operation, on the cycle."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwicha.contract.engine import ELEMENT_KINDS, JobKind
+from kiwicha.gateware.engine.addressing.convolution import ConvWalker
+from kiwicha.gateware.engine.addressing.depthwise import DepthwiseWalker
+from kiwicha.gateware.engine.addressing.elementwise import TableWalker
+from tests.support import bench
+
+TOP = "walker"
+BENCH = "tests.gateware.engine.addressing.bench_address_generators.groups"
+WALKERS: dict[JobKind, type[Any]] = {
+    JobKind.CONV: ConvWalker,
+    JobKind.DEPTHWISE: DepthwiseWalker,
+    JobKind.ADD: TableWalker,
+    JobKind.TABLE: TableWalker,
+    JobKind.MUL: TableWalker,
+    JobKind.MAX: ConvWalker,
+}
+
+
+def walk(kind: JobKind, folder: Path, **values: int) -> None:
+    simulator = bench.build(bench.component_verilog(WALKERS[kind](), TOP), TOP)
+    bench.run(simulator, TOP, BENCH, {"kind": int(kind), **values}, folder)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("seed", [1])
+@pytest.mark.parametrize(
+    ("kind", "macs"),
+    [
+        (JobKind.CONV, 32),
+        (JobKind.CONV, 64),
+        (JobKind.CONV, 128),
+        (JobKind.DEPTHWISE, 32),
+        (JobKind.DEPTHWISE, 64),
+        (JobKind.MAX, 32),
+        (JobKind.MAX, 64),
+    ],
+)
+def test_windows_are_walked(kind: JobKind, seed: int, macs: int, tmp_path: Path) -> None:
+    walk(kind, tmp_path, seed=seed, macs=macs, count=60)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize("kind", sorted(ELEMENT_KINDS))
+def test_tensors_are_walked(kind: JobKind, macs: int, tmp_path: Path) -> None:
+    walk(kind, tmp_path, seed=1, macs=macs, count=15)
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize(
+    ("kind", "macs"),
+    [(JobKind.CONV, 64), (JobKind.CONV, 128), (JobKind.DEPTHWISE, 64), (JobKind.MAX, 64)],
+)
+def test_many_windows_are_walked(kind: JobKind, macs: int, seed: int, tmp_path: Path) -> None:
+    walk(kind, tmp_path, seed=seed, macs=macs, count=300)

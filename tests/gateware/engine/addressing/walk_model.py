@@ -1,0 +1,193 @@
+"""The order of work of the engine's walkers and its cycles, defined in Python."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kiwicha.contract.engine import (
+    ELEMENT_KINDS,
+    INPUT_LANES,
+    PAIR_KINDS,
+    READ_BYTES,
+    EngineJob,
+    JobFlag,
+    JobKind,
+)
+
+__all__ = ["Operation", "schedule"]
+
+_SEARCH_CYCLES = 3
+"""From the start of a group, or from the begin of an output row, until the next row is found."""
+_NEXT_GROUP_CYCLES = 1
+"""From the begin of a group's last output row until the next group can start."""
+_ISSUE_CYCLES = 2
+"""From there to the first operation of that row."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of a walker; ``lanes`` are the bytes of the read that count."""
+
+    address: int
+    lanes: range
+    index: int
+    last: bool
+    first: bool = False
+    shift: bool = False
+    is_dropped: bool = False
+
+
+def schedule(
+    job: EngineJob, ready: Sequence[int], first_cycle: int = 0
+) -> list[list[tuple[int, Operation]]]:
+    """Return the operations of a job's groups, each with its cycle.
+
+    There are no gaps, save that operations with ``last`` are ``job.interval`` cycles apart, and
+    that an output row waits until its first kernel row inside the input is found. That search
+    starts when the row before is begun, and for the first row of a group also not before its
+    weights are there.
+
+    Parameters
+    ----------
+    job : EngineJob
+        The job.
+    ready : sequence of int
+        For each group the cycle in which its weights are there, or earlier.
+    first_cycle : int
+        When the first group can begin.
+    """
+    if job.kind in ELEMENT_KINDS:
+        return _element_schedule(job, ready, first_cycle)
+    walked: list[list[tuple[int, Operation]]] = []
+    free, searched, last = 0, first_cycle, -job.interval
+    for group, weights_ready in enumerate(ready):
+        searched = max(searched, weights_ready)
+        issued: list[tuple[int, Operation]] = []
+        for number in range(job.output_rows):
+            begun = max(free, searched + _SEARCH_CYCLES + _rows_above(job, number))
+            operations = (
+                _depthwise_operations(job, number, group * job.group_input_step)
+                if job.kind == JobKind.DEPTHWISE
+                else _conv_operations(job, number, group * job.group_input_step)
+            )
+            issued += _paced(operations, begun + _ISSUE_CYCLES, job.interval, last + job.interval)
+            last = issued[-1][0]
+            free, searched = last + 1 - _ISSUE_CYCLES, begun
+        walked.append(issued)
+        searched += _NEXT_GROUP_CYCLES
+    return walked
+
+
+def _element_schedule(
+    job: EngineJob, ready: Sequence[int], first_cycle: int
+) -> list[list[tuple[int, Operation]]]:
+    walked: list[list[tuple[int, Operation]]] = []
+    earliest = 0
+    for group, weights_ready in enumerate(ready):
+        cycle = max(first_cycle, weights_ready) + _ISSUE_CYCLES
+        walked.append(_paced(_element_operations(job, group), cycle, job.interval, earliest))
+        last, _ = walked[-1][-1]
+        first_cycle, earliest = last, last + job.interval
+    return walked
+
+
+def _paced(
+    operations: Iterator[Operation], cycle: int, interval: int, earliest: int = 0
+) -> list[tuple[int, Operation]]:
+    """Return operations from a cycle on, those with ``last`` not before ``earliest``."""
+    issued = []
+    for operation in operations:
+        cycle = max(cycle, earliest) if operation.last else cycle
+        issued.append((cycle, operation))
+        earliest = cycle + interval if operation.last else earliest
+        cycle += 1
+    return issued
+
+
+def _rows_above(job: EngineJob, number: int) -> int:
+    """Return how many kernel rows of an output row are skipped above the input; not all of them."""
+    if job.flags & JobFlag.PACKED:
+        return 0
+    row = job.first_row + number * job.stride_rows
+    above = 0
+    while row < 0 and above < job.kernel_rows - 1:
+        row, above = row + job.dilation_rows, above + 1
+    return above
+
+
+def _kernel_rows(job: EngineJob, number: int) -> list[tuple[int, int, bool]]:
+    """Return kernel row, address and whether it is inside, for each row that is walked.
+
+    Those inside the input; if there is none, one outside. All of them if the job is packed.
+    """
+    first_row = job.first_row + number * job.stride_rows
+    first_address = job.first_address + number * job.row_step
+    rows = [
+        (
+            k,
+            first_address + k * job.kernel_row_step,
+            0 <= first_row + k * job.dilation_rows < job.input_rows,
+        )
+        for k in range(job.kernel_rows)
+    ]
+    if job.flags & JobFlag.PACKED:
+        return rows
+    rows = [(k, address, is_inside) for k, address, is_inside in rows if is_inside]
+    return rows or [(_rows_above(job, number), first_address, False)]
+
+
+def _conv_operations(job: EngineJob, number: int, channel: int) -> Iterator[Operation]:
+    rows = _kernel_rows(job, number)
+    for column in range(job.output_columns):
+        for row, row_address, is_inside in rows:
+            for run in range(job.runs):
+                for word in range(job.run_words):
+                    offset = job.first_offset + column * job.column_step
+                    offset += run * job.run_step + word * INPUT_LANES
+                    low = max(0, -offset)
+                    high = max(low, min(INPUT_LANES, job.row_span - offset)) if is_inside else low
+                    yield Operation(
+                        address=row_address + offset + channel,
+                        lanes=range(low, high),
+                        index=row * job.row_words + run * job.run_words + word,
+                        last=(row, run, word) == (rows[-1][0], job.runs - 1, job.run_words - 1),
+                    )
+
+
+def _depthwise_operations(job: EngineJob, number: int, channel: int) -> Iterator[Operation]:
+    rows = _kernel_rows(job, number)
+    results = job.skip_results + job.output_columns
+    columns = results * job.stride_columns - job.first_phase
+    for column in range(columns):
+        offset = column * job.column_step
+        phase = (column + job.first_phase) % job.stride_columns
+        is_beyond = offset >= job.row_span
+        for row, row_address, is_inside in rows[:1] if is_beyond else rows:
+            ends = phase == job.stride_columns - 1 and (is_beyond or row == rows[-1][0])
+            is_start = row == rows[0][0]
+            yield Operation(
+                address=row_address + offset + channel,
+                lanes=range(READ_BYTES if is_inside and not is_beyond else 0),
+                index=phase * job.kernel_rows + row,
+                last=ends,
+                first=is_start and column == 0,
+                shift=is_start and column > 0 and phase == 0,
+                is_dropped=(column + job.first_phase) // job.stride_columns < job.skip_results,
+            )
+
+
+def _element_operations(job: EngineJob, group: int) -> Iterator[Operation]:
+    # Of each tensor the first byte and the step to the next result.
+    walks = [(job.first_address, job.column_step)]
+    if job.kind in PAIR_KINDS:
+        has_one_pixel = job.flags & JobFlag.CHANNELS
+        walks.append((job.input_2_address, 0 if has_one_pixel else job.column_step))
+    for number in range(job.run_words):
+        for operand, (base, step) in enumerate(walks):
+            yield Operation(
+                address=base + group * job.group_input_step + number * step,
+                lanes=range(READ_BYTES),
+                index=0,
+                last=operand == len(walks) - 1,
+                first=True,
+                shift=operand == 1,
+            )

@@ -1,0 +1,83 @@
+"""Bench of the engine's data path: whole jobs, from bytes in the scratchpad to bytes there."""
+
+import dataclasses
+import random
+from typing import Any
+
+import cocotb
+import numpy as np
+from cocotb.triggers import FallingEdge
+
+from kiwicha.contract.engine import JobKind, outputs_of
+from kiwicha.gateware.engine.addressing.groups import drain_cycles_of
+from tests.gateware.engine.addressing.walk_model import schedule
+from tests.gateware.engine.datapath_drivers import Clock, Job, Lines, Weights
+from tests.gateware.engine.random_jobs import Work, random_work
+from tests.support import bench, stream_drivers
+from tests.support.engine_fields import pack
+
+__all__ = ["jobs"]
+
+_START_CYCLES = 1
+"""From ``start`` until the first group can begin."""
+
+
+def _check_cycles(
+    work: Work, interval: int, job: Job, ready: list[int], drain_cycles: int, name: str
+) -> None:
+    """Compare what a job took with the order of work; ``ready`` is when its weights were."""
+    assert job.started_at is not None
+    assert job.done_at is not None
+    begin = job.started_at + _START_CYCLES
+    walked = schedule(dataclasses.replace(work.job, interval=interval), ready, begin)
+    ends = [group[-1][0] for group in walked]
+    expected = ends[-1] + drain_cycles
+    assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
+    operations = sum(len(group) for group in walked)
+    assert job.busy == operations, f"{name}: {job.busy} operations, not {operations}"
+    begins = [begin, *(end + 1 for end in ends[:-1])]
+    waits = sum(max(0, there - begin) for begin, there in zip(begins, ready, strict=True))
+    assert job.waits_weights == waits, f"{name}: waited {job.waits_weights}, not {waits}"
+
+
+@cocotb.test()
+async def jobs(dut: Any) -> None:
+    """Run random jobs one after the other; compare the whole scratchpad after each."""
+    values = bench.parameters()
+    seed, stall = values["seed"], values["stall"]
+    numbers = np.random.default_rng(seed)
+    memory = np.zeros(values["scratchpad_bytes"], np.uint8)
+    works = [
+        random_work(numbers, values["macs"], JobKind(kind), len(memory))
+        for _ in range(values["count"])
+        for kind in values["kinds"]
+    ]
+    weights = Weights(dut, works, random.Random(seed + 1), stall)
+    lines = Lines(dut, memory, random.Random(seed + 2), stall)
+    job = Job(dut)
+    dut.start.value = dut.fills__valid.value = dut.beats__valid.value = 0
+    await stream_drivers.reset(dut.clk, dut.rst)
+    await FallingEdge(dut.clk)
+    clock = Clock(dut, [weights, lines, job])
+    lines.fill()
+    await clock.run_until(lambda: lines.is_idle, 8 * len(memory))
+    drain = drain_cycles_of(values["macs"], values["lanes"])
+    beats = outputs_of(values["macs"]) // values["lanes"]
+    done_fills = 0
+    for number, work in enumerate(works):
+        job.start(pack(list(work.job.pack()), 8))
+        lines.share(work)
+        limit = 20000 + 20 * sum(len(fill.beats) for fill in work.fills)
+        await clock.run_until(lambda: job.done_at is not None, limit)
+        work.apply(memory)
+        ready = weights.ready[done_fills : done_fills + len(work.fills)]
+        done_fills += len(work.fills)
+        interval = work.job.interval * beats
+        _check_cycles(work, interval, job, ready, drain, f"job {number} {work.job}")
+        # The next job sees its results at once, other accesses too.
+        lines.stop_sharing()
+        if numbers.integers(2):
+            lines.check(work.output.stop - 1)
+            await clock.run_until(lambda: lines.is_idle, 8 * len(memory))
+    lines.check(0)
+    await clock.run_until(lambda: lines.is_idle, 8 * len(memory))

@@ -1,0 +1,175 @@
+"""The engine alone, without the Python of a bench: hundreds of thousands of cycles a second.
+
+`tb_control` and `tb_core` look closer; this is for thousands of lists on stubborn memories.
+"""
+
+import dataclasses
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kiwicha import cache, tools
+from kiwicha.contract.cfu import DRAM_BASE
+from kiwicha.contract.engine import EngineOp
+from kiwicha.errors import SimulationError
+from kiwicha.gateware.engine.engine import Engine
+from tests.support import bench
+from tests.support.dram_port import DramTiming
+
+__all__ = ["Outcome", "Round", "build_engine", "run_rounds"]
+
+_HARNESS = Path(__file__).parent / "harness"
+_TOP = "engine"
+_VERILATE = (
+    *("--cc", "--exe", "--top-module", _TOP, "--prefix", "Vengine", "--Mdir", "."),
+    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert", "-Wno-lint", "-Wno-fatal"),
+)
+# Most lists take less time than compiling with optimisation.
+_COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O0", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0")
+_CFLAGS = "-std=c++17"
+_FIRST_BYTE = 4096
+_ANSWER_CYCLES = 10_000_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Round:
+    """A list and the memory that it works on.
+
+    Parameters
+    ----------
+    image : bytes
+        The Program's window; the list is at its start. A multiple of 16 bytes.
+    arena : bytes
+        The arena's window. A multiple of 16 bytes.
+    counts : int
+        inputs_1 of START.
+    watchdog_cycles : int
+        What the list may take.
+    """
+
+    image: bytes
+    arena: bytes
+    counts: int
+    watchdog_cycles: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a list left.
+
+    Parameters
+    ----------
+    status : int
+        The answer of WAIT.
+    arena : bytes
+        The arena's window.
+    """
+
+    status: int
+    arena: bytes
+
+
+def build_engine(macs: int, scratchpad_bytes: int) -> Path:
+    """Return the program that executes lists, built at most once.
+
+    Parameters
+    ----------
+    macs, scratchpad_bytes : int
+        See `Engine`.
+
+    Raises
+    ------
+    ToolError
+        If a tool is missing or fails.
+    """
+    text = bench.component_verilog(Engine(macs=macs, scratchpad_bytes=scratchpad_bytes), _TOP)
+    verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
+    sources = sorted(_HARNESS.glob("*.cpp"))
+    headers = sorted(_HARNESS.glob("*.h"))
+    parts = [*_VERILATE, *_COMPILE, _CFLAGS, verilator.version, cxx.version, text]
+
+    def compile_into(folder: Path) -> None:
+        (folder / f"{_TOP}.v").write_text(text, encoding="utf-8")
+        tools.run(
+            [
+                *(*verilator.command, *_VERILATE, f"{_TOP}.v", *map(str, sources)),
+                *("-CFLAGS", f"{_CFLAGS} -I{_HARNESS}"),
+            ],
+            name="Verilator",
+            folder=folder,
+            environment=verilator.environment,
+        )
+        compiler = " ".join(cxx.command)
+        tools.run(
+            [
+                *(*make.command, "-f", "Vengine.mk", *_COMPILE),
+                *(f"CXX={compiler}", f"LINK={compiler}", f"PYTHON3={sys.executable}"),
+            ],
+            name="the C++ compiler",
+            folder=folder,
+            environment=verilator.environment,
+        )
+
+    key = cache.digest([*parts, *sources, *headers])
+    return cache.build("engines", key, compile_into) / "Vengine"
+
+
+def run_rounds(
+    program: Path, rounds: Sequence[Round], timing: DramTiming, *, seed: int, host_stall: float
+) -> list[Outcome]:
+    """Execute lists, one after the other.
+
+    Parameters
+    ----------
+    program : Path
+        What `build_engine` returned.
+    rounds : sequence of Round
+        The lists.
+    timing : DramTiming
+        How DRAM behaves.
+    seed : int
+        Of all that is random here.
+    host_stall : float
+        Share of the cycles, 0 to 1, in which the CPU's side does not move.
+
+    Raises
+    ------
+    SimulationError
+        If the engine breaks a rule of its ports, touches what lies outside the windows, or hangs.
+    """
+    values = [seed, *dataclasses.astuple(timing), host_stall, _ANSWER_CYCLES]
+    asked = [_instructions(entry) for entry in rounds]
+    packed = b"".join(
+        struct.pack("<4I", _FIRST_BYTE, len(entry.image), len(entry.arena), len(instructions))
+        + b"".join(struct.pack("<4I", *instruction) for instruction in instructions)
+        + entry.image
+        + entry.arena
+        for entry, instructions in zip(rounds, asked, strict=True)
+    )
+    done = subprocess.run(
+        [str(program), *map(str, values)], input=packed, capture_output=True, check=False
+    )
+    if done.returncode:
+        raise SimulationError(f"the engine failed: {done.stderr.decode(errors='replace').strip()}")
+    outcomes, place = [], 0
+    for entry, instructions in zip(rounds, asked, strict=True):
+        *others, status = struct.unpack_from(f"<{len(instructions)}I", done.stdout, place)
+        if any(others):
+            raise SimulationError(f"instructions before WAIT must answer 0, not {others}")
+        place += 4 * len(instructions)
+        outcomes.append(Outcome(status, done.stdout[place : place + len(entry.arena)]))
+        place += len(entry.arena)
+    return outcomes
+
+
+def _instructions(entry: Round) -> list[tuple[int, int, int, int]]:
+    first = DRAM_BASE + _FIRST_BYTE
+    return [
+        (EngineOp.WINDOW, 0, first, len(entry.image)),
+        (EngineOp.WINDOW, 1, first + len(entry.image), len(entry.arena)),
+        (EngineOp.WATCHDOG, 0, entry.watchdog_cycles, 0),
+        (EngineOp.START, 0, 0, entry.counts),
+        (EngineOp.WAIT, 0, 0, 0),
+    ]

@@ -1,0 +1,185 @@
+"""What is proven of the components that read the engine's list."""
+
+from typing import Any
+
+from amaranth import Cat, Module, Signal, Value
+from amaranth.hdl import Assert, Assume
+from amaranth.lib import data
+
+from kiwicha.contract.engine import (
+    ELEMENT_KINDS,
+    GROUP_WORDS,
+    LINE_BYTES,
+    OUTPUT_BYTES,
+    EngineError,
+    JobKind,
+)
+from kiwicha.gateware.engine.control.job import JOB
+from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
+from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
+from kiwicha.gateware.engine.control.transfer_fetcher import LINE_BITS, TransferFetcher
+from kiwicha.gateware.engine.memory.memory_port import WORD_BYTES
+from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
+from tests.support.proof import Rules, assume_stream, check_stream, in_state
+
+__all__ = ["job_check", "job_fetcher", "transfer_fetcher", "transfer_unit"]
+
+_NONE = EngineError.NONE
+
+
+def _constant(m: Module, value: Any) -> None:
+    """Assume that an input does not change."""
+    earlier = Signal(len(value), name="constant")
+    is_later = Signal()
+    m.d.sync += [earlier.eq(value), is_later.eq(1)]
+    m.d.comb += Assume(~is_later | (value == earlier))
+
+
+def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
+    """Return whether walkers, weight buffer and DMA can do what a job says."""
+    # What a walker of windows counts down to 1.
+    counts = Cat(
+        job[name] != 0 for name in ("output_rows", "output_columns", "kernel_rows", "runs")
+    )
+    has_runs = (job.run_words != 0) & (job.row_words != 0)
+    walks = counts.all() & (has_runs | (job.kind == JobKind.DEPTHWISE))
+    return (
+        Cat(job.kind == kind for kind in JobKind).any()
+        & (walks | Cat(job.kind == kind for kind in ELEMENT_KINDS).any())
+        & (job.output_address < scratchpad_bytes)
+        & (job.output_address % OUTPUT_BYTES == 0)
+        & (job.groups != 0)
+        & (job.group_words != 0)
+        & (job.group_words <= GROUP_WORDS)
+        & (job.weights_offset % WORD_BYTES == 0)
+        & (job.weights_bytes % WORD_BYTES == 0)
+        & (job.wait_transfers <= transfers)
+        & (job.interval != 0)
+        & (~Cat(job.kind == kind for kind in ELEMENT_KINDS).any() | (job.run_words != 0))
+    )
+
+
+def job_check(dut: JobCheck) -> Rules:
+    """State of one descriptor, in `JOB_WORDS` cycles or more, that it is sound or refused."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        words = Signal(JOB.size)
+        number = Signal(range(JOB_WORDS + 1))
+        earlier = Signal.like(dut.error)
+        m.d.sync += earlier.eq(dut.error)
+        with m.If(dut.takes):
+            m.d.sync += number.eq(number + 1)
+            m.d.sync += words.word_select(number, 8 * WORD_BYTES).eq(dut.word)
+        _constant(m, dut.transfers)
+        is_sound = _is_sound(data.View(JOB, words), dut.scratchpad_bytes, dut.transfers)
+        m.d.comb += [
+            Assume(~dut.takes | ((dut.place == number) & (number < JOB_WORDS))),
+            Assert((number < JOB_WORDS) | (dut.error != _NONE) | is_sound),
+            Assert((earlier == _NONE) | (dut.error == earlier)),
+        ]
+
+    return rules
+
+
+def job_fetcher(dut: JobFetcher) -> Rules:
+    """State that what comes out is sound; after an error nothing more comes out."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        job, weights = dut.jobs.payload, dut.weights.payload
+        has_error = dut.error != _NONE
+        failed = Signal()
+        m.d.sync += failed.eq(has_error)
+        assume_stream(m, dut.beats, "beats")
+        _constant(m, dut.transfers)
+        is_sound = _is_sound(job, dut.check.scratchpad_bytes, dut.transfers)
+        m.d.comb += [
+            Assert(~dut.jobs.valid | is_sound),
+            Assert(~dut.weights.valid | (weights.group_words <= GROUP_WORDS)),
+            Assert(~has_error | ~(dut.jobs.valid | dut.weights.valid | dut.beats.ready)),
+            Assert(~failed | has_error),
+        ]
+        # A job that waits when a later one is found bad is not offered any more.
+        offered = Signal()
+        m.d.sync += offered.eq(dut.jobs.valid & ~dut.jobs.ready)
+        m.d.comb += Assert(~offered | dut.jobs.valid | has_error)
+        check_stream(m, dut.weights, "weights")
+
+    return rules
+
+
+def transfer_fetcher(dut: TransferFetcher) -> Rules:
+    """State that what comes out lies in the scratchpad; nothing comes out after an error."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        step = dut.transfers.payload
+        assume_stream(m, dut.beats, "beats")
+        _constant(m, dut.jobs)
+        lines = dut.scratchpad_bytes // LINE_BYTES
+        m.d.comb += [
+            Assert(~dut.transfers.valid | (step.line + step.lines <= lines)),
+            Assert(~dut.transfers.valid | (step.lines != 0)),
+            Assert(~dut.transfers.valid | (step.wait_jobs <= dut.jobs)),
+            Assert((dut.error == _NONE) | ~(dut.transfers.valid | dut.beats.ready)),
+        ]
+        check_stream(m, dut.transfers, "transfers")
+
+    return rules
+
+
+def transfer_unit(dut: TransferUnit) -> Rules:
+    """State that the lines lie in the transfer, and what is asked for is what it says."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        step, access, asked = dut.transfers.payload, dut.accesses.payload, dut.requests.payload
+        assume_stream(m, dut.transfers, "transfers")
+        assume_stream(m, dut.loaded, "loaded")
+        check_stream(m, dut.requests, "requests")
+        _waiting_access(m, dut)
+        works = in_state(dut.fsm, "LOAD", "STORE")
+        m.d.comb += [
+            # So says `TransferFetcher`.
+            Assume((step.lines != 0) & (step.line + step.lines <= 1 << LINE_BITS)),
+            Assert(~dut.accesses.valid | dut.transfers.valid),
+            Assert(~dut.accesses.valid | (access.line >= step.line)),
+            Assert(~dut.accesses.valid | (access.line < step.line + step.lines)),
+            Assert(~dut.accesses.valid | (access.is_write == ~step.is_store)),
+            Assert(~dut.requests.valid | (asked.offset == step.offset)),
+            Assert(~dut.requests.valid | (asked.words == step.lines)),
+            Assert(~dut.requests.valid | (asked.is_write == step.is_store)),
+            Assert(~dut.requests.valid | (asked.is_program == step.is_program)),
+            # What the others follow from.
+            Assert(in_state(dut.fsm, *dut.fsm.encoding)),
+            Assert(in_state(dut.fsm, "WAIT") | dut.transfers.valid),
+            Assert(~in_state(dut.fsm, "LOAD") | ~step.is_store),
+            Assert(~in_state(dut.fsm, "STORE") | step.is_store),
+            Assert(~in_state(dut.fsm, "REQUEST") | (dut.lines_left == step.lines)),
+            Assert(~works | ((dut.lines_left != 0) & (dut.lines_left <= step.lines))),
+            Assert(
+                ~(works | in_state(dut.fsm, "REQUEST"))
+                | (dut.line + dut.lines_left == step.line + step.lines)
+            ),
+        ]
+
+    return rules
+
+
+def _waiting_access(m: Module, dut: TransferUnit) -> None:
+    """State that an access that waits stays; that of a store may end when there is no room."""
+    access = dut.accesses
+    payload = Value.cast(access.payload)
+    line = Value.cast(access.payload.line)
+    waits = Signal(name="access_waits")
+    is_write = Signal(name="access_was_write")
+    earlier = Signal(len(payload), name="earlier_access")
+    earlier_line = Signal(len(line), name="earlier_line")
+    m.d.sync += [
+        waits.eq(access.valid & ~access.ready),
+        is_write.eq(access.payload.is_write),
+        earlier.eq(payload),
+        earlier_line.eq(line),
+    ]
+    m.d.comb += [
+        Assert(~(waits & is_write) | (access.valid & (payload == earlier))),
+        Assert(~(waits & ~is_write) | access.valid | ~dut.writer_has_room),
+        Assert(~waits | (line == earlier_line)),
+    ]

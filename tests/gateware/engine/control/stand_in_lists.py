@@ -1,0 +1,292 @@
+"""Random lists of jobs and transfers for a `StandInCore`, and what they leave behind."""
+
+import dataclasses
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kiwicha.contract.engine import (
+    LINE_BYTES,
+    TABLE_KINDS,
+    TRANSFER_FLAG,
+    EngineError,
+    EngineJob,
+    EngineTransfer,
+    JobFlag,
+    JobKind,
+)
+from kiwicha.program.codec import streams as codec
+from kiwicha.program.weight_streams import stream_shape
+from tests.gateware.engine.control.stand_in_datapath import digest
+from tests.support.dram_port import Window
+
+__all__ = ["Broken", "JobList", "Machine", "broken", "make_job"]
+
+_TRANSFER_NUMBER = 1 << 15
+_MAX_LINES = 150
+
+
+@dataclass
+class JobList:
+    """Descriptors, and where they go."""
+
+    offset: int
+    """In the Program."""
+    jobs: list[EngineJob] = field(default_factory=list)
+    transfers: list[EngineTransfer] = field(default_factory=list)
+
+    @property
+    def counts(self) -> int:
+        """inputs_1 of START."""
+        return len(self.jobs) | len(self.transfers) << 16
+
+
+class Machine:
+    """DRAM with its windows, and the scratchpad, as a list is expected to leave them.
+
+    Parameters
+    ----------
+    rng : random.Random
+    macs : int
+        Of the engine.
+    scratchpad_bytes : int
+        Its scratchpad.
+    """
+
+    def __init__(self, rng: random.Random, *, macs: int, scratchpad_bytes: int) -> None:
+        self.rng, self.macs = rng, macs
+        sizes = [LINE_BYTES * rng.randint(2400, 2600) for _ in range(2)]
+        first = LINE_BYTES * rng.randint(1, 40)
+        self.program = Window(first, sizes[0], is_writable=False)
+        self.arena = Window(first + sizes[0] + LINE_BYTES * rng.randint(0, 9), sizes[1], True)
+        self.dram = bytearray(rng.randbytes(self.arena.first + sizes[1] + 999))
+        self.scratchpad = np.zeros(scratchpad_bytes, np.uint8)
+        self.is_known = np.ones(scratchpad_bytes, bool)
+
+    def make_list(self, steps: int) -> JobList:
+        """Write a list and its weights into the Program; the order of its steps is a legal one."""
+        rng = self.rng
+        cursor = self.rng.randrange(0, 64, LINE_BYTES)
+        made = JobList(cursor)
+        cursor += steps * EngineJob.size_bytes()
+        self._line = rng.randrange(8)
+        inputs: list[tuple[int, int]] = []
+        outputs: list[tuple[int, int]] = []
+        for _ in range(steps):
+            kind = rng.choice(("load", "job", "job", "store"))
+            lines = rng.choice((1, 2, rng.randint(1, 20), rng.randint(1, _MAX_LINES)))
+            if self._line + lines + 4 > len(self.scratchpad) // LINE_BYTES:
+                break
+            if kind == "job" and inputs:
+                cursor = self._add_job(made, cursor, rng.choice(inputs))
+                outputs.append((len(made.jobs), self._line - made.jobs[-1].groups))
+            elif kind == "store" and outputs:
+                self._add_store(made, *rng.choice(outputs))
+            else:
+                inputs.append((len(made.transfers) + 1, self._line))
+                self._add_load(made, lines)
+        self.write_list(made)
+        return made
+
+    def write_list(self, made: JobList) -> None:
+        """Write the descriptors into the Program."""
+        raw = b"".join(part.pack() for part in (*made.jobs, *made.transfers))
+        first = self.program.first + made.offset
+        self.dram[first : first + len(raw)] = raw
+
+    def flip(self, bit: int) -> None:
+        """Change a bit of the Program."""
+        self.dram[self.program.first + bit // 8] ^= 1 << bit % 8
+
+    def _add_load(self, made: JobList, lines: int) -> None:
+        rng = self.rng
+        # A job reads the first line: all of it must be known.
+        count = LINE_BYTES * lines - (rng.choice((0, rng.randint(0, 15))) if lines > 1 else 0)
+        window = rng.choice((self.program, self.arena))
+        offset = rng.choice((
+            window.bytes - LINE_BYTES * lines,
+            LINE_BYTES * rng.randrange(1, 2000),
+        ))
+        bit = TRANSFER_FLAG if window is self.program else 0
+        first = LINE_BYTES * self._line
+        wait = rng.randint(0, len(made.jobs))
+        made.transfers.append(EngineTransfer(offset | bit, first, count, wait, 0))
+        self._line += lines
+
+    def _add_store(self, made: JobList, jobs: int, line: int) -> None:
+        rng = self.rng
+        count = rng.randint(1, LINE_BYTES * made.jobs[jobs - 1].groups)
+        offset = rng.choice((self.arena.bytes - LINE_BYTES * 4, LINE_BYTES * rng.randrange(2000)))
+        wait = rng.randint(jobs, len(made.jobs))
+        made.transfers.append(
+            EngineTransfer(offset, LINE_BYTES * line, count | TRANSFER_FLAG, wait, 0)
+        )
+
+    def _add_job(self, made: JobList, cursor: int, source: tuple[int, int]) -> int:
+        """Add a job that reads the line of a load; return the end of its weights."""
+        rng = self.rng
+        kind = rng.choice(tuple(JobKind))
+        flags = rng.choice((JobFlag(0), JobFlag.TAPS_8)) | rng.choice((0, JobFlag.UNSIGNED))
+        flags |= rng.choice((0, JobFlag.CODED))
+        groups, words = rng.randint(1, 3), rng.choice((1, rng.randint(1, 12)))
+        job = make_job(
+            kind=kind,
+            flags=flags,
+            wait_transfers=rng.randint(source[0], len(made.transfers)),
+            groups=groups,
+            first_address=LINE_BYTES * source[1],
+            output_address=LINE_BYTES * self._line,
+            output_columns=rng.choice((3, rng.randint(3, 200))),
+            group_words=words,
+            weights_offset=cursor,
+            weight_zero_point=rng.choice((0, -256, 255, rng.randint(-256, 255))),
+        )
+        shape = stream_shape(job, self.macs)
+        stream = rng.randbytes(shape.raw_bytes)
+        if job.flags & JobFlag.CODED:
+            few = bytes(range(rng.randint(1, 255)))
+            stream = codec.encode(bytes(rng.choices(few, k=len(stream))), shape)
+        made.jobs.append(dataclasses.replace(job, weights_bytes=len(stream)))
+        self._line += groups
+        first = self.program.first + cursor
+        self.dram[first : first + len(stream)] = stream
+        return cursor + len(stream)
+
+    def execute(self, made: JobList) -> None:
+        """Do what the engine should: transfers and jobs, each as soon as it may."""
+        jobs, transfers = 0, 0
+        while jobs < len(made.jobs) or transfers < len(made.transfers):
+            if transfers < len(made.transfers) and made.transfers[transfers].wait_jobs <= jobs:
+                self._transfer(made.transfers[transfers])
+                transfers += 1
+            else:
+                self._compute(made.jobs[jobs])
+                jobs += 1
+
+    def _transfer(self, transfer: EngineTransfer) -> None:
+        is_program = transfer.is_in_program
+        window = self.program if is_program else self.arena
+        first = window.first + transfer.window_offset
+        count = transfer.moved_bytes
+        place = slice(transfer.scratchpad_address, transfer.scratchpad_address + count)
+        if transfer.is_store:
+            self.dram[first : first + count] = self.scratchpad[place].tobytes()
+        else:
+            self.scratchpad[place] = np.frombuffer(self.dram[first : first + count], np.uint8)
+            self.is_known[place] = True
+
+    def _compute(self, job: EngineJob) -> None:
+        source = self.scratchpad[job.first_address : job.first_address + LINE_BYTES]
+        line = int.from_bytes(source.tobytes(), "little")
+        first, shape = self.program.first + job.weights_offset, stream_shape(job, self.macs)
+        stream = bytes(self.dram[first : first + job.weights_bytes])
+        if job.flags & JobFlag.CODED:
+            stream = codec.decode(stream, shape)
+        size = shape.raw_bytes // shape.groups
+        for group in range(job.groups):
+            beats = [
+                int.from_bytes(stream[at : at + LINE_BYTES], "little")
+                for at in range(group * size, (group + 1) * size, LINE_BYTES)
+            ]
+            result = digest(
+                beats,
+                line,
+                job.weight_zero_point,
+                is_unsigned=bool(job.flags & JobFlag.UNSIGNED),
+                is_table=job.kind in TABLE_KINDS,
+            )
+            place = job.output_address + LINE_BYTES * group
+            raw = np.frombuffer(result.to_bytes(LINE_BYTES, "little"), np.uint8)
+            self.scratchpad[place : place + LINE_BYTES] = raw
+            known = self.is_known[job.first_address : job.first_address + LINE_BYTES]
+            self.is_known[place : place + LINE_BYTES] = known
+
+
+def make_job(**fields: Any) -> EngineJob:
+    """Return a job in which every field has a legal value, some of them the given ones."""
+    values: dict[str, Any] = {name: 0 for name, _, _ in EngineJob.layout()}
+    counts = "kind interval groups input_rows output_rows output_columns run_words row_words"
+    counts += " group_words stride_rows dilation_rows kernel_rows runs stride_columns last_beats"
+    return EngineJob(**(values | dict.fromkeys(counts.split(), 1) | fields))
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A wrong descriptor, and what comes of it."""
+
+    error: EngineError
+    number: int
+    change: dict[str, int]
+    flipped_bit: int | None = None
+    """Of the Program."""
+
+
+_BAD_JOBS: dict[EngineError, list[dict[str, int]]] = {
+    EngineError.BAD_KIND: [{"kind": 0}, {"kind": 7}, {"kind": 255}],
+    EngineError.BAD_FIELD: [
+        {"interval": 0},
+        {"groups": 0},
+        {"group_words": 257},
+        {"flags": 128},
+        {"weight_zero_point": 256},
+        {"weights_bytes": 24},
+    ],
+    EngineError.OUTSIDE_SCRATCHPAD: [{"output_address": 1 << 18}],
+    EngineError.OUTSIDE_WINDOW: [
+        {"weights_offset": 1 << 20},
+        {"weights_offset": 0xFFFF_FFF0},
+        {"weights_bytes": 0xFFFF_FFF0},
+    ],
+}
+_BAD_TRANSFERS: dict[EngineError, list[dict[str, int]]] = {
+    EngineError.BAD_FIELD: [
+        {"bytes": 0},
+        {"dram_offset": 8},
+        {"scratchpad_address": 4},
+        {"reserved": 1},
+        {"wait_jobs": 1000},
+    ],
+    EngineError.OUTSIDE_SCRATCHPAD: [{"scratchpad_address": 1 << 18}, {"bytes": 1 << 20}],
+    EngineError.OUTSIDE_WINDOW: [
+        {"dram_offset": 1 << 17},
+        {"dram_offset": 0x7FFF_FFF0},
+        {"dram_offset": TRANSFER_FLAG | 1 << 17},
+        {"dram_offset": TRANSFER_FLAG, "bytes": TRANSFER_FLAG | 16, "wait_jobs": 0},
+    ],
+}
+
+
+def broken(made: JobList, error: EngineError, rng: random.Random) -> Broken | None:
+    """Spoil a descriptor of the list so that the engine stops with the error.
+
+    Returns
+    -------
+    Broken or None
+        None if the list has no such descriptor.
+    """
+    if error == EngineError.BAD_STREAM:
+        if not made.jobs:
+            return None
+        number = rng.randrange(len(made.jobs))
+        job = made.jobs[number]
+        if job.flags & JobFlag.CODED and rng.random() < 0.6:
+            bit = 8 * job.weights_offset + rng.randrange(8 * job.weights_bytes)
+            return Broken(error, number, {}, bit)
+        change = {"weights_bytes": job.weights_bytes + rng.choice((-LINE_BYTES, LINE_BYTES))}
+        made.jobs[number] = dataclasses.replace(job, **change)
+        return Broken(error, number, change)
+    choices: list[tuple[list[Any], dict[str, int], int]] = [
+        (made.jobs, change, 0) for change in _BAD_JOBS.get(error, []) if made.jobs
+    ] + [
+        (made.transfers, change, _TRANSFER_NUMBER)
+        for change in _BAD_TRANSFERS.get(error, [])
+        if made.transfers
+    ]
+    if not choices:
+        return None
+    descriptors, change, bit = rng.choice(choices)
+    number = rng.randrange(len(descriptors))
+    descriptors[number] = dataclasses.replace(descriptors[number], **change)
+    return Broken(error, number | bit, change)

@@ -1,0 +1,91 @@
+"""The custom instructions: latencies, and who is told what."""
+
+import pytest
+from amaranth.sim import Simulator, SimulatorContext
+
+from kiwicha.contract.engine import EngineError, EngineOp
+from kiwicha.gateware.engine.control.command_unit import CommandUnit
+
+LIMIT_CYCLES = 40
+RUNNING = 1 << 31
+
+
+def execute(
+    commands: list[tuple[EngineOp, int, int, int]],
+    *,
+    is_running: bool = False,
+    error: EngineError = EngineError.NONE,
+    number: int = 0,
+) -> list[tuple[int, int]]:
+    """Give the response of each command, and the cycles it took."""
+    dut = CommandUnit()
+    answers: list[tuple[int, int]] = []
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(dut.is_running, is_running)
+        ctx.set(dut.status, {"number": number, "error": error})
+        ctx.set(dut.count, 77)
+        ctx.set(dut.accesses.ready, 1)
+        ctx.set(dut.read_data, 0x44444444_33333333_22222222_11111111)
+        for op, index, inputs_0, inputs_1 in commands:
+            fields = {"op": op, "index": index, "inputs_0": inputs_0, "inputs_1": inputs_1}
+            ctx.set(dut.commands.payload, fields)
+            ctx.set(dut.commands.valid, 1)
+            assert ctx.get(dut.commands.ready)
+            for cycle in range(LIMIT_CYCLES):
+                if ctx.get(dut.responses.valid):
+                    answers.append((ctx.get(dut.responses.payload), cycle))
+                    break
+                await ctx.tick()
+                ctx.set(dut.commands.valid, 0)
+            else:
+                answers.append((-1, LIMIT_CYCLES))
+                return
+            ctx.set(dut.responses.ready, 1)
+            await ctx.tick()
+            ctx.set(dut.responses.ready, 0)
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run_until(1e-6 * LIMIT_CYCLES * (len(commands) + 1))
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "latency"),
+    [
+        ((EngineOp.WINDOW, 0, 0, 64), 0, 2),
+        ((EngineOp.START, 0, 0, 1), 0, 2),
+        ((EngineOp.WAIT, 0, 0, 0), EngineError.BAD_STREAM << 16 | 513, 2),
+        ((EngineOp.STATUS, 0, 0, 0), EngineError.BAD_STREAM << 16 | 513, 2),
+        ((EngineOp.WATCHDOG, 0, 100, 0), 0, 2),
+        ((EngineOp.COUNTER, 1, 0, 0), 77, 4),
+        ((EngineOp.JOB_END, 0, 3, 0), 77, 4),
+        ((EngineOp.PEEK, 0, 8, 0), 0x33333333, 5),
+        ((EngineOp.PEEK, 1, 8, 5), 0, 3),
+    ],
+)
+def test_answers_when_stopped(
+    command: tuple[EngineOp, int, int, int], answer: int, latency: int
+) -> None:
+    expected = [(answer, latency)] * 2
+    assert execute([command] * 2, error=EngineError.BAD_STREAM, number=513) == expected
+
+
+@pytest.mark.parametrize(
+    ("op", "answer"),
+    [
+        (EngineOp.WINDOW, 1),
+        (EngineOp.START, 1),
+        (EngineOp.STATUS, RUNNING),
+        (EngineOp.WATCHDOG, 0),
+        (EngineOp.PEEK, 0),
+    ],
+)
+def test_answers_when_running(op: EngineOp, answer: int) -> None:
+    assert execute([(op, 0, 16, 16)], is_running=True) == [(answer, 2)]
+
+
+def test_wait_waits() -> None:
+    assert execute([(EngineOp.WAIT, 0, 0, 0)], is_running=True) == [(-1, LIMIT_CYCLES)]

@@ -1,0 +1,203 @@
+"""Descriptors: what is refused and with which code, and that legal jobs are not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from amaranth.sim import Simulator, SimulatorContext
+
+from kiwicha.contract.engine import EngineError, EngineJob, EngineTransfer, JobFlag, JobKind
+from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
+from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
+from tests.gateware.engine.control.stand_in_lists import make_job
+from tests.gateware.engine.random_jobs import random_work
+
+SCRATCHPAD_BYTES = 56 * 1024
+TRANSFERS = 3
+JOBS = 5
+LEGAL = {
+    "conv": make_job(kind=JobKind.CONV),
+    "depthwise": make_job(kind=JobKind.DEPTHWISE),
+    "table": make_job(kind=JobKind.TABLE, group_words=32),
+    "products": make_job(kind=JobKind.MUL, flags=JobFlag.CHANNELS, kernel_rows=0),
+    "max": make_job(kind=JobKind.MAX, flags=JobFlag.ONES),
+}
+
+
+def check_jobs(
+    jobs: list[EngineJob], macs: int = 64, *, has_codec: bool = True
+) -> list[EngineError]:
+    """Give what is found in each job, each by itself."""
+    dut = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs, has_codec=has_codec)
+    found = []
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(dut.transfers, TRANSFERS)
+        ctx.set(dut.takes, 1)
+        for job in jobs:
+            raw = job.pack()
+            for place in range(JOB_WORDS):
+                ctx.set(dut.place, place)
+                ctx.set(dut.word, int.from_bytes(raw[16 * place : 16 * place + 16], "little"))
+                await ctx.tick()
+            found.append(EngineError(ctx.get(dut.error)))
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run_until(1e-6 * (JOB_WORDS * len(jobs) + 4))
+    assert len(found) == len(jobs)
+    return found
+
+
+def check_transfer(transfer: EngineTransfer) -> tuple[EngineError, dict[str, int] | None]:
+    """Give what is found in a transfer, and what comes out."""
+    dut = TransferFetcher(scratchpad_bytes=SCRATCHPAD_BYTES)
+    found: list[tuple[EngineError, dict[str, int] | None]] = []
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(dut.jobs, JOBS)
+        ctx.set(dut.beats.valid, 1)
+        ctx.set(dut.beats.payload.data, int.from_bytes(transfer.pack(), "little"))
+        await ctx.tick()
+        ctx.set(dut.beats.valid, 0)
+        payload = ctx.get(dut.transfers.payload)
+        fields = {name: int(payload[name]) for name, _ in dut.transfers.payload.shape()}
+        is_valid = ctx.get(dut.transfers.valid)
+        found.append((EngineError(ctx.get(dut.error)), fields if is_valid else None))
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run_until(5e-6)
+    return found[0]
+
+
+def changed(legal: str, /, **fields: Any) -> EngineJob:
+    values = {name: getattr(LEGAL[legal], name) for name, _, _ in EngineJob.layout()}
+    return EngineJob(**(values | fields))
+
+
+def test_accepts_legal_jobs() -> None:
+    rng = np.random.default_rng(0)
+    jobs = [random_work(rng, 64, kind, SCRATCHPAD_BYTES).job for kind in JobKind for _ in range(40)]
+    jobs += LEGAL.values()
+    jobs += [
+        changed("conv", interval=8, group_words=256, wait_transfers=TRANSFERS),
+        changed("conv", output_address=SCRATCHPAD_BYTES - 8, weight_zero_point=-256),
+        changed("depthwise", flags=JobFlag.TAPS_8, runs=8, last_beats=2, weight_zero_point=255),
+        changed("conv", flags=JobFlag.CODED),
+        changed("table", flags=JobFlag.CODED),
+        changed("depthwise", runs=4, stride_columns=3, first_phase=2, run_words=0, row_words=0),
+    ]
+    assert set(check_jobs(jobs)) == {EngineError.NONE}
+
+
+def test_packed_jobs_need_an_engine_for_them() -> None:
+    good = changed("conv", flags=JobFlag.PACKED, last_beats=2)
+    assert check_jobs([good], macs=128) == [EngineError.NONE]
+    assert check_jobs([good], macs=64) == [EngineError.BAD_FIELD]
+    for bad in (
+        changed("conv", flags=JobFlag.PACKED, last_beats=0),
+        changed("depthwise", flags=JobFlag.PACKED),
+        changed("table", flags=JobFlag.PACKED),
+        changed("max", flags=JobFlag.PACKED),
+    ):
+        assert check_jobs([bad], macs=128) == [EngineError.BAD_FIELD]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "error"),
+    [
+        *(("conv", "kind", kind, EngineError.BAD_KIND) for kind in (0, 7, 255)),
+        *(
+            ("conv", field, 0, EngineError.BAD_FIELD)
+            for field in (
+                "interval",
+                "groups",
+                "input_rows",
+                "output_rows",
+                "output_columns",
+                "run_words",
+                "row_words",
+                "group_words",
+                "stride_rows",
+                "dilation_rows",
+                "kernel_rows",
+                "runs",
+            )
+        ),
+        ("table", "run_words", 0, EngineError.BAD_FIELD),
+        *(
+            ("max", field, 0, EngineError.BAD_FIELD)
+            for field in ("groups", "output_columns", "run_words", "kernel_rows", "runs")
+        ),
+        ("max", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
+        ("depthwise", "kernel_rows", 0, EngineError.BAD_FIELD),
+        ("depthwise", "stride_columns", 0, EngineError.BAD_FIELD),
+        ("depthwise", "first_phase", 1, EngineError.BAD_FIELD),
+        ("depthwise", "last_beats", 0, EngineError.BAD_FIELD),
+        ("depthwise", "last_beats", 3, EngineError.BAD_FIELD),
+        ("depthwise", "runs", 5, EngineError.BAD_FIELD),
+        ("conv", "interval", 9, EngineError.BAD_FIELD),
+        ("conv", "group_words", 257, EngineError.BAD_FIELD),
+        ("conv", "wait_transfers", TRANSFERS + 1, EngineError.BAD_FIELD),
+        ("conv", "flags", 128, EngineError.BAD_FIELD),
+        ("conv", "output_address", 4, EngineError.BAD_FIELD),
+        ("conv", "output_pixel_bytes", 12, EngineError.BAD_FIELD),
+        ("conv", "weights_offset", 8, EngineError.BAD_FIELD),
+        ("conv", "weights_bytes", 17, EngineError.BAD_FIELD),
+        ("conv", "weight_zero_point", 256, EngineError.BAD_FIELD),
+        ("conv", "weight_zero_point", -257, EngineError.BAD_FIELD),
+        ("conv", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
+    ],
+)
+def test_refuses_bad_jobs(kind: str, field: str, value: int, error: EngineError) -> None:
+    # The first error stays.
+    jobs = [LEGAL[kind], changed(kind, **{field: value}), changed("conv", kind=0)]
+    assert check_jobs(jobs) == [EngineError.NONE, error, error]
+
+
+def test_takes_transfers_apart() -> None:
+    store = EngineTransfer(1 << 31 | 0x30, 0x40, 1 << 31 | 35, JOBS, 0)
+    expected = {"offset": 3, "line": 4, "lines": 3, "last_bytes": 3, "wait_jobs": JOBS}
+    assert check_transfer(store) == (
+        EngineError.NONE,
+        {**expected, "is_program": 1, "is_store": 1},
+    )
+    load = EngineTransfer(0x7FFF_FFF0, 0, SCRATCHPAD_BYTES, 0, 0)
+    expected = {
+        "offset": 0x7FF_FFFF,
+        "line": 0,
+        "lines": SCRATCHPAD_BYTES // 16,
+        "last_bytes": 0,
+        "wait_jobs": 0,
+    }
+    assert check_transfer(load) == (EngineError.NONE, {**expected, "is_program": 0, "is_store": 0})
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ((8, 0, 16, 0, 0), EngineError.BAD_FIELD),
+        ((0, 8, 16, 0, 0), EngineError.BAD_FIELD),
+        ((0, 0, 0, 0, 0), EngineError.BAD_FIELD),
+        ((0, 0, 1 << 31, 0, 0), EngineError.BAD_FIELD),
+        ((0, 0, 16, JOBS + 1, 0), EngineError.BAD_FIELD),
+        ((0, 0, 16, 0, 1), EngineError.BAD_FIELD),
+        ((0, 16, SCRATCHPAD_BYTES, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
+        ((0, 0, SCRATCHPAD_BYTES + 1, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
+        ((0, SCRATCHPAD_BYTES, 1, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
+        ((0, 0xFFFF_FFF0, 16, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
+        ((0, 0xFFFF_FFF0, 0x7FFF_FFFF, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
+    ],
+)
+def test_refuses_bad_transfers(fields: tuple[int, ...], error: EngineError) -> None:
+    assert check_transfer(EngineTransfer(*fields)) == (error, None)
+
+
+def test_an_engine_without_a_codec_refuses_coded_weights() -> None:
+    coded = changed("conv", flags=JobFlag.CODED)
+    assert check_jobs([coded]) == [EngineError.NONE]
+    assert check_jobs([coded], has_codec=False) == [EngineError.BAD_FIELD]
+    assert check_jobs([LEGAL["conv"]], has_codec=False) == [EngineError.NONE]

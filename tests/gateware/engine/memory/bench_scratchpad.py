@@ -1,0 +1,71 @@
+"""Bench of the scratchpad against an array of bytes."""
+
+import random
+from typing import Any
+
+import cocotb
+import numpy as np
+from cocotb.triggers import FallingEdge
+
+from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
+from tests.support import bench, stream_drivers
+
+__all__ = ["random_accesses"]
+
+
+def _bytes(memory: Any, first: int) -> int:
+    """Return 16 bytes as a word; addresses wrap at a power of two."""
+    octets = np.take(memory, range(first, first + LINE_BYTES), mode="wrap")
+    return int.from_bytes(octets.tobytes(), "little")
+
+
+@cocotb.test()
+async def random_accesses(dut: Any) -> None:
+    """Use both ports in every cycle, often in the same lines, and compare what they read."""
+    values = bench.parameters()
+    rng = random.Random(values["seed"])
+    size = values["size_bytes"]
+    memory = np.zeros(1 << (size - 1).bit_length(), np.uint8)
+    dut.line_write.value = 0
+    await stream_drivers.reset(dut.clk, dut.rst)
+    unaligned: dict[int, tuple[int, int]] = {}
+    lines: dict[int, tuple[int, int]] = {}
+    previous_address: int | None = None
+    base = 0
+    for cycle in range(values["count"]):
+        if previous_address is not None:
+            # The access to the memory is one cycle after the address, as it is before the write.
+            found = previous_address, _bytes(memory, previous_address)
+            unaligned[cycle - 1 + Scratchpad.READ_LATENCY] = found
+        for name, due in (("read_data", unaligned), ("line_read_data", lines)):
+            if cycle in due:
+                got, (first, expected) = int(getattr(dut, name).value), due[cycle]
+                # Bytes behind the size are unspecified.
+                count = LINE_BYTES if size == len(memory) else max(0, min(LINE_BYTES, size - first))
+                known = (1 << 8 * count) - 1
+                assert got & known == expected & known, (
+                    f"cycle {cycle}: {name} {got:#x}, not {expected:#x}, from byte {first}"
+                )
+        if cycle % 64 == 0:
+            base = rng.choice((0, size - 64, rng.randrange(size)))
+        address = (base + rng.randrange(128)) % len(memory)
+        line = (base + rng.randrange(128)) % len(memory) // LINE_BYTES
+        is_write = rng.random() < 0.6
+        mask = rng.choice((0xFFFF, 0, 1 << rng.randrange(16), rng.getrandbits(16)))
+        data = rng.getrandbits(8 * LINE_BYTES)
+        dut.read_address.value = address
+        dut.line_address.value = line
+        dut.line_write.value = int(is_write)
+        dut.line_mask.value = mask
+        dut.line_write_data.value = data
+        previous_address = address
+        if not is_write:
+            found = line * LINE_BYTES, _bytes(memory, line * LINE_BYTES)
+            lines[cycle + Scratchpad.LINE_LATENCY] = found
+        else:
+            for k in range(LINE_BYTES):
+                if mask >> k & 1:
+                    memory[line * LINE_BYTES + k] = data >> 8 * k & 0xFF
+        await FallingEdge(dut.clk)
+    assert np.count_nonzero(memory) > 0

@@ -1,0 +1,206 @@
+"""What is proven of the components between the engine and DRAM."""
+
+from typing import Any
+
+from amaranth import Cat, Module, Signal
+from amaranth.hdl import Assert, Assume
+
+from kiwicha.gateware.engine.memory.dma_reader import DmaReader
+from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
+from kiwicha.gateware.engine.memory.memory_port import PORT_ADDRESS_BITS, MemoryPort
+from kiwicha.gateware.engine.memory.protection import Windows
+from tests.support.proof import Rules, assume_stream, check_stream
+
+__all__ = ["memory_port", "reader", "reader_payloads", "windows", "writer", "writer_payloads"]
+
+
+def _walk(m: Module, requests: Any, commands: Any) -> tuple[Signal, Signal, Signal]:
+    """Count a range's commands; return its first word, its words and those asked for."""
+    first, words, asked = (
+        Signal(PORT_ADDRESS_BITS, name=name) for name in ("first", "words", "asked")
+    )
+    with m.If(commands.valid & commands.ready):
+        m.d.sync += asked.eq(asked + 1)
+    with m.If(requests.valid & requests.ready):
+        m.d.sync += [
+            first.eq(requests.payload.address),
+            words.eq(requests.payload.words),
+            asked.eq(0),
+        ]
+    request = requests.payload
+    end = (request.address + request.words)[:PORT_ADDRESS_BITS]
+    m.d.comb += Assume(~requests.valid | ((request.words != 0) & (request.end == end)))
+    return first, words, asked
+
+
+def _reads_under_way(m: Module, commands: Any, beats: Any) -> Signal:
+    """Count the words that were asked for and did not come; assume that no others come."""
+    count = Signal(PORT_ADDRESS_BITS, name="reads_under_way")
+    m.d.sync += count.eq(count + (commands.valid & commands.ready) - beats.valid)
+    m.d.comb += Assume(~beats.valid | (count != 0))
+    return count
+
+
+def reader(dut: DmaReader) -> Rules:
+    """State that each word of a range is asked for once, in order, and always finds a place."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        commands, beats = dut.port.commands, dut.port.beats
+        first, words, asked = _walk(m, dut.requests, commands)
+        under_way = _reads_under_way(m, commands, beats)
+        is_active = ~dut.requests.ready
+        m.d.comb += [
+            Assert(~is_active | (asked < words)),
+            Assert(~is_active | (dut.address == (first + asked)[:PORT_ADDRESS_BITS])),
+            Assert(~is_active | (dut.end == (first + words)[:PORT_ADDRESS_BITS])),
+            Assert(~commands.valid | is_active),
+            Assert(~commands.valid | (commands.payload.address == dut.address)),
+            Assert(~commands.valid | (commands.payload.is_last == (asked + 1 == words))),
+            Assert(dut.free + submodules.fifo.level + under_way == dut.depth),
+            Assert(~beats.valid | submodules.fifo.w_rdy),
+        ]
+        check_stream(m, commands, "commands")
+        check_stream(m, dut.beats, "beats", has_payload=False)
+
+    return rules
+
+
+def reader_payloads(dut: DmaReader) -> Rules:
+    """State that a word that waits to be taken does not change."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        _reads_under_way(m, dut.port.commands, dut.port.beats)
+        check_stream(m, dut.beats, "beats")
+
+    return rules
+
+
+def _feed(m: Module, dut: DmaWriter, words: Signal, asked: Signal) -> tuple[Signal, Signal, Signal]:
+    """Assume that beats and port are as the writer wants them.
+
+    Return the beats that came and that left, and those since there was room.
+    """
+    came = Signal(PORT_ADDRESS_BITS)
+    left = Signal(PORT_ADDRESS_BITS)
+    since_room = Signal(range(DmaWriter.ROOM + 1))
+    takes_data = dut.port.beats.valid & dut.port.beats.ready
+    earlier = Signal.like(since_room)
+    m.d.comb += earlier.eq(0)
+    with m.If(~dut.has_room):
+        m.d.comb += earlier.eq(since_room)
+    m.d.sync += [
+        came.eq(came + dut.beats.valid),
+        left.eq(left + takes_data),
+        since_room.eq(earlier + dut.beats.valid),
+    ]
+    with m.If(dut.requests.valid & dut.requests.ready):
+        m.d.sync += [came.eq(0), left.eq(0)]
+    m.d.comb += [
+        Assume(~dut.beats.valid | (came < words)),
+        Assume(~dut.beats.valid | ~dut.requests.ready),
+        Assume(~dut.beats.valid | (earlier < DmaWriter.ROOM)),
+        Assume(~dut.port.beats.ready | (left < asked)),
+        Assert(dut.has_room | (since_room <= DmaWriter.ROOM)),
+    ]
+    return came, left, since_room
+
+
+def writer(dut: DmaWriter) -> Rules:
+    """State that each word has one command, in order, after its data, which find a place."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        commands = dut.port.commands
+        first, words, asked = _walk(m, dut.requests, commands)
+        came, left, since_room = _feed(m, dut, words, asked)
+        level = submodules.fifo.level
+        m.d.comb += [
+            Assert(asked <= words),
+            Assert(came <= words),
+            Assert(dut.is_active == (asked != words)),
+            Assert(dut.left.words == words - asked),
+            Assert(~dut.is_active | (dut.left.address == (first + asked)[:PORT_ADDRESS_BITS])),
+            Assert(~commands.valid | (asked < came)),
+            Assert(~commands.valid | (commands.payload == dut.left.address)),
+            Assert((left <= asked) & (asked <= came)),
+            Assert(level == came - left),
+            Assert(level <= dut.depth - DmaWriter.ROOM + since_room),
+            Assert(dut.waiting == came - asked),
+            Assert(~dut.beats.valid | submodules.fifo.w_rdy),
+        ]
+        check_stream(m, commands, "commands")
+        check_stream(m, dut.port.beats, "data", has_payload=False)
+
+    return rules
+
+
+def writer_payloads(dut: DmaWriter) -> Rules:
+    """State that a word that waits to be taken does not change."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        _, words, asked = _walk(m, dut.requests, dut.port.commands)
+        _feed(m, dut, words, asked)
+        check_stream(m, dut.port.beats, "data")
+
+    return rules
+
+
+def memory_port(dut: MemoryPort) -> Rules:
+    """State that commands and data stay, every word of DRAM has a reader, and idle means idle."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        cmd, rdata = dut.port.cmd, dut.port.rdata
+        for number, its_reader in enumerate(dut.readers):
+            assume_stream(m, its_reader.commands, f"commands_{number}")
+        assume_stream(m, dut.writer.commands, "write_commands")
+        assume_stream(m, dut.writer.beats, "write_beats")
+        reads = Signal(8)
+        came = Signal()
+        clients = [*dut.readers, dut.writer]
+        asks = cmd.valid & cmd.ready & ~cmd.payload.we
+        m.d.sync += [reads.eq(reads + asks - rdata.valid), came.eq(rdata.valid)]
+        waits = cmd.valid & ~cmd.payload.we
+        m.d.comb += [
+            Assume(~rdata.valid | (reads != 0)),
+            Assert(submodules.tags.level == reads + waits + came),
+            Assert(submodules.tags.level <= dut.MAX_OUTSTANDING),
+            Assert(Cat(its_reader.beats.valid for its_reader in dut.readers).any() == came),
+            Assert(~dut.halt | ~Cat(client.commands.ready for client in clients).any()),
+            Assert(~dut.is_idle | (~cmd.valid & (reads == 0) & ~came & ~dut.port.wdata.valid)),
+        ]
+        check_stream(m, cmd, "cmd")
+        check_stream(m, dut.port.wdata, "wdata")
+
+    return rules
+
+
+def windows(dut: Windows) -> Rules:
+    """State that what is granted lies in its window, and is not a write to the Program."""
+
+    def rules(m: Module, submodules: Any) -> None:
+        waits = Cat(requests.valid for requests in dut.requests).any()
+        m.d.comb += Assume(~(dut.sets & waits))
+        for number, (requests, grant) in enumerate(zip(dut.requests, dut.grants, strict=True)):
+            assume_stream(m, requests, f"requests_{number}")
+            check_stream(m, grant, f"grant_{number}")
+            asked, granted = requests.payload, grant.payload
+            end = (granted.address + granted.words)[:PORT_ADDRESS_BITS]
+            for arena, window in enumerate((dut.program, dut.arena)):
+                applies = grant.valid & (asked.is_program != arena)
+                address = (window.address + asked.offset)[:PORT_ADDRESS_BITS]
+                m.d.comb += [
+                    Assert(~applies | (asked.offset + asked.words <= window.words)),
+                    Assert(~applies | (granted.address == address)),
+                ]
+            m.d.comb += [
+                Assert(~grant.valid | requests.valid),
+                Assert(~grant.valid | (granted.words == asked.words)),
+                Assert(~grant.valid | (granted.end == end)),
+                Assert(~(grant.valid & asked.is_program & asked.is_write)),
+                Assert(requests.ready == (grant.valid & grant.ready)),
+            ]
+        refused = Signal(len(dut.is_outside))
+        m.d.sync += refused.eq(dut.is_outside)
+        any_grant = Cat(grant.valid for grant in dut.grants).any()
+        m.d.comb += Assert((refused == 0) | ((dut.is_outside == refused) & ~any_grant))
+
+    return rules

@@ -1,0 +1,324 @@
+"""Random engine jobs with the bytes that must come of them."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.engine import (
+    ELEMENT_KINDS,
+    GROUP_WORDS,
+    INPUT_LANES,
+    PACKED_MACS,
+    PACKED_WEIGHT_LIMIT,
+    PAIR_KINDS,
+    TABLE_ENTRIES,
+    TABLE_KINDS,
+    EngineJob,
+    JobKind,
+    outputs_of,
+)
+from kiwicha.numerics import requantization as numerics
+from tests.gateware.engine.element_jobs import element_fills, element_job
+from tests.gateware.engine.max_jobs import Pool, expected_maxima, max_fills, max_job
+from tests.gateware.engine.window_jobs import (
+    Fill,
+    Layer,
+    expected_output,
+    fills,
+    job_of,
+)
+
+__all__ = ["Work", "random_work"]
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+_CHANNELS = (1, 3, 8, 10, 12, 24)
+_MAX_OPERATIONS = 6000
+_NARROW = 2**24
+
+
+@dataclass(frozen=True)
+class Work:
+    """A job, its weight stream, and the definition of what it does."""
+
+    job: EngineJob
+    fills: list[Fill]
+    inputs: list[range]
+    """Addresses of the bytes that it depends on."""
+    output: range
+    """Addresses from the first to the last byte that it may write."""
+    apply: Callable[[Bytes], None]
+    """Change a scratchpad's bytes as the job must."""
+
+
+def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
+    """Return a job that fits into a scratchpad of that size and takes few thousand cycles."""
+    if kind in ELEMENT_KINDS:
+        return _element_work(rng, macs, kind, memory_bytes)
+    if kind == JobKind.MAX:
+        return _max_work(rng, macs, memory_bytes)
+    while True:
+        layer = _random_layer(rng, macs, is_depthwise=kind == JobKind.DEPTHWISE)
+        if layer is None:
+            continue
+        input_bytes = layer.rows * layer.columns * layer.input_pitch
+        output_bytes = layer.output_rows * layer.output_columns * layer.output_pitch
+        if input_bytes + output_bytes > memory_bytes - 64:
+            continue
+        source, target = _places(rng, [input_bytes, output_bytes], memory_bytes)
+        target = range(target.start // 8 * 8, target.start // 8 * 8 + output_bytes)
+        return Work(
+            job_of(layer, source.start, target.start),
+            fills(layer),
+            [source],
+            target,
+            partial(_apply_layer, layer, source, target.start),
+        )
+
+
+def _places(rng: np.random.Generator, sizes: list[int], memory_bytes: int) -> list[range]:
+    """Return addresses of tensors, in random order and with gaps of at least 8 bytes before."""
+    places = [range(0)] * len(sizes)
+    spare = memory_bytes - sum(sizes) - 8 * len(sizes)
+    end = 0
+    for number in rng.permutation(len(sizes)):
+        gap = int(rng.integers(0, spare + 1))
+        spare -= gap
+        first = end + 8 + gap
+        end = first + sizes[number]
+        places[number] = range(first, end)
+    return places
+
+
+def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> None:
+    x = memory[source.start : source.stop].astype(np.int8).astype(np.int64)
+    x = x.reshape(layer.rows, layer.columns, layer.input_pitch)
+    channels = layer.channels if layer.is_depthwise else layer.weights.shape[3]
+    _write(layer, expected_output(layer, x[:, :, :channels]), target, memory)
+
+
+def _write(layer: Layer | Pool, values: Ints, target: int, memory: Bytes) -> None:
+    # Channels behind the last one, up to a whole beat, have weights and parameters of zero.
+    beats = -(-layer.channels // layer.outputs)
+    nothing = min(max(layer.output_zero_point, layer.clamp[0]), layer.clamp[1])
+    pixels = np.full((*values.shape[:2], beats * layer.outputs), nothing)
+    pixels[:, :, : layer.channels] = values
+    for number, pixel in enumerate(pixels.reshape(-1, pixels.shape[2])):
+        first = target + number * layer.output_pitch
+        memory[first : first + len(pixel)] = pixel.astype(np.int8).view(np.uint8)
+
+
+def _max_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
+    """Return a MAX."""
+    while True:
+        kernel = (int(rng.integers(1, 6)), int(rng.integers(1, 6)))
+        stride = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+        size = (int(rng.integers(1, 13)), int(rng.integers(1, 13)))
+        pads = [int(rng.integers(0, k)) for k in kernel]
+        ends = [int(rng.integers(0, k)) for k in kernel]
+        output = [(size[k] + pads[k] + ends[k] - kernel[k]) // stride[k] + 1 for k in range(2)]
+        channels = int(rng.choice(_CHANNELS))
+        input_pitch = channels if rng.integers(2) else -(-channels // 8) * 8
+        output_pitch = (-(-channels // 8) + int(rng.integers(2))) * 8
+        input_bytes = size[0] * size[1] * input_pitch
+        output_bytes = output[0] * output[1] * output_pitch
+        work = math.prod((*kernel, *output, -(-channels // outputs_of(macs))))
+        if (
+            min(output) >= 1
+            and input_bytes + output_bytes <= memory_bytes - 64
+            and work <= _MAX_OPERATIONS
+        ):
+            break
+    parameters, is_wide = _random_parameters(rng, np.ones(channels, np.int64))
+    pool = Pool(
+        outputs=outputs_of(macs),
+        size=size,
+        input_pitch=input_pitch,
+        output_pitch=output_pitch,
+        kernel=kernel,
+        stride=stride,
+        pads=(pads[0], pads[1]),
+        output_size=(output[0], output[1]),
+        parameters=parameters,
+        weight_zero_point=int(rng.choice((0, int(rng.integers(-128, 128))))),
+        output_zero_point=int(rng.integers(-128, 128)),
+        clamp=(int(rng.choice((-128, -20))), int(rng.choice((127, 50)))),
+        is_wide=is_wide,
+    )
+    source, target = _places(rng, [input_bytes, output_bytes], memory_bytes)
+    target = range(target.start // 8 * 8, target.start // 8 * 8 + output_bytes)
+
+    def apply(memory: Bytes) -> None:
+        x = memory[source.start : source.stop].astype(np.int8).astype(np.int64)
+        x = x.reshape(*size, input_pitch)[:, :, :channels]
+        _write(pool, expected_maxima(pool, x), target.start, memory)
+
+    job = max_job(pool, source.start, target.start)
+    return Work(job, max_fills(pool), [source], target, apply)
+
+
+def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
+    """Return an ADD, TABLE or MUL, sometimes in place, or with one pixel as second tensor."""
+    outputs = outputs_of(macs)
+    is_pair, has_tables = kind in PAIR_KINDS, kind in TABLE_KINDS
+    in_groups = bool(rng.integers(2))
+    has_one_pixel = in_groups and is_pair and bool(rng.integers(2))
+    groups = int(rng.integers(1, 4 if has_tables else 9)) if in_groups else 1
+    results = int(rng.integers(1, max(memory_bytes // 4 // outputs // groups, 2)))
+    pitch = groups * outputs
+    output_pitch = -(-pitch // 8) * 8 if in_groups else outputs
+    sizes = [results * pitch, pitch if has_one_pixel else results * pitch][: 1 + is_pair]
+    *inputs, output = _places(rng, [*sizes, (results - 1) * output_pitch + pitch], memory_bytes - 8)
+    output = range(output.start // 8 * 8, output.start // 8 * 8 + len(output))
+    if rng.integers(4) == 0 and pitch == output_pitch:
+        inputs[0] = output
+    is_wide = bool(rng.integers(2))
+    limit = 2**31 if is_wide and rng.integers(2) else 2**28 if is_wide else 2**22
+    tables = rng.integers(-limit, limit, (2, TABLE_ENTRIES)) if has_tables else None
+    zero_points = [0 if has_tables else int(rng.choice((-128, 0, 127))) for _ in inputs]
+    count = groups * outputs
+    largest = limit if has_tables else 255 * 255
+    scales = [
+        numerics.quantize_multiplier(float(rng.uniform(30, 300) / largest)) for _ in range(count)
+    ]
+    multiplier, shift = (np.array(column, np.int64) for column in zip(*scales, strict=True))
+    parameters = np.array([rng.integers(-1000, 1000, count), multiplier, shift])
+    clamp = (int(rng.choice((-128, -20))), int(rng.choice((127, 50))))
+    offset = int(rng.integers(-128, 128))
+    job = element_job(
+        kind,
+        macs,
+        [(span.start, zero) for span, zero in zip(inputs, zero_points, strict=True)],
+        output.start,
+        results,
+        pitches=(pitch, output_pitch),
+        groups=groups,
+        has_one_pixel=has_one_pixel,
+        is_wide=is_wide,
+        output_zero_point=offset,
+        clamp=clamp,
+    )
+
+    def apply(memory: Bytes) -> None:
+        octets = [memory[span.start : span.stop].reshape(-1, count) for span in inputs]
+        if tables is not None:
+            sums = sum(table[octet] for table, octet in zip(tables, octets, strict=False))
+        else:
+            numbers = [octet.astype(np.int8).astype(np.int64) for octet in octets]
+            sums = (numbers[0] - zero_points[0]) * (numbers[1] - zero_points[1])
+        bias, multiplier, shift = parameters
+        values = numerics.requantize(
+            numerics.wrap_int32(sums + bias), multiplier, shift, offset, *clamp
+        )
+        first = output.start + np.arange(results)[:, None] * output_pitch
+        memory[first + np.arange(count)] = values.astype(np.int8).view(np.uint8)
+
+    fills = element_fills(macs, parameters.reshape(3, groups, outputs), tables)
+    return Work(job, fills, inputs, output, apply)
+
+
+def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> Layer | None:
+    """Return a layer, or None if the choice is not possible."""
+    stride = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    has_8_taps = is_depthwise and bool(rng.integers(2))
+    taps = 8 if has_8_taps else 4
+    rows = int(rng.choice((1, 2, 3, 5, int(rng.integers(1, 17)))))
+    columns = int(rng.integers(1, 9))
+    if is_depthwise and columns > taps * stride[1]:
+        return None
+    dilation = (
+        int(rng.choice((1, 1, 2, 3))),
+        1 if is_depthwise else int(rng.choice((1, 1, 2))),
+    )
+    extent = ((rows - 1) * dilation[0] + 1, (columns - 1) * dilation[1] + 1)
+    map_size = (int(rng.integers(1, 13)), int(rng.integers(1, 13)))
+    pads = [int(rng.integers(0, size)) for size in extent]
+    ends = [int(rng.integers(0, size)) for size in extent]
+    outputs = [(map_size[k] + pads[k] + ends[k] - extent[k]) // stride[k] + 1 for k in range(2)]
+    if min(outputs) < 1:
+        return None
+    channels = int(rng.choice(_CHANNELS))
+    inputs = channels if is_depthwise else int(rng.choice(_CHANNELS))
+    is_dense = inputs < INPUT_LANES and bool(rng.integers(2))
+    input_pitch = inputs if is_dense else -(-inputs // 8) * 8
+    is_ones = is_depthwise and columns % stride[1] == 0 and bool(rng.integers(3) == 0)
+    shape = (1 if is_depthwise else channels, rows, columns, inputs)
+    is_packed = macs == PACKED_MACS and not is_depthwise and bool(rng.integers(4))
+    weights, zero_point, is_unsigned = (
+        _packable_weights(rng, shape) if is_packed else _random_weights(rng, shape)
+    )
+    if is_ones:
+        weights = np.full_like(weights, zero_point + 1)
+        if zero_point == (255 if is_unsigned else 127):
+            return None
+    axes = (1, 2) if is_depthwise else (1, 2, 3)
+    sizes = np.abs(weights - zero_point).sum(axis=axes).reshape(-1)
+    parameters, is_wide = _random_parameters(rng, sizes)
+    layer = Layer(
+        macs=macs,
+        is_depthwise=is_depthwise,
+        rows=map_size[0],
+        columns=map_size[1],
+        input_pitch=input_pitch,
+        output_pitch=(-(-channels // 8) + int(rng.integers(2))) * 8,
+        stride=stride,
+        dilation=dilation,
+        pads=(pads[0], pads[1]),
+        output_rows=outputs[0],
+        output_columns=outputs[1],
+        weights=weights,
+        parameters=parameters,
+        input_zero_point=int(rng.choice((-128, 0, 127, int(rng.integers(-128, 128))))),
+        weight_zero_point=zero_point,
+        is_unsigned=is_unsigned,
+        output_zero_point=int(rng.integers(-128, 128)),
+        clamp=(int(rng.choice((-128, -20))), int(rng.choice((127, 50)))),
+        is_wide=is_wide,
+        has_8_taps=has_8_taps,
+        is_ones=is_ones,
+        is_packed=is_packed,
+    )
+    words = rows * stride[1] if is_depthwise else rows * layer.runs * layer.run_words
+    work = words * outputs[0] * outputs[1] * layer.groups
+    return layer if words <= GROUP_WORDS and work <= _MAX_OPERATIONS else None
+
+
+def _random_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:
+    """Return weights, their zero point and whether they are unsigned."""
+    is_unsigned = bool(rng.integers(4) == 0)
+    low = 0 if is_unsigned else -128
+    zero_point = int(rng.integers(low, low + 256)) if is_unsigned or rng.integers(4) == 0 else 0
+    if rng.integers(4) == 0:
+        return rng.choice(np.array([low, low + 255]), shape), zero_point, is_unsigned
+    return rng.integers(low, low + 256, shape), zero_point, is_unsigned
+
+
+def _packable_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:
+    """Return weights that fit beside others, their zero point and whether they are unsigned."""
+    limit = PACKED_WEIGHT_LIMIT
+    if rng.integers(4) == 0:
+        return rng.choice(np.array([-limit, limit]), shape), 0, False
+    return rng.integers(-limit, limit + 1, shape), 0, False
+
+
+def _random_parameters(rng: np.random.Generator, sizes: Ints) -> tuple[Ints, bool]:
+    """Return [bias, multiplier, shift] by channel, and whether they need the wide mode.
+
+    ``sizes`` are the sums of absolute weights. Most results are neither clamped nor all alike.
+    """
+    bias = rng.integers(-2000, 2000, len(sizes)) * rng.choice((0, 1, 500))
+    scaled = [
+        numerics.quantize_multiplier(float(rng.uniform(0.5, 8) / (size + 1))) for size in sizes
+    ]
+    multiplier, shift = (np.array(column, np.int64) for column in zip(*scaled, strict=True))
+    if rng.integers(5) == 0:
+        # Small multipliers behind a left shift.
+        left = int(rng.integers(1, 9))
+        multiplier, shift = multiplier >> left, shift + left
+    largest = (sizes * 255 + np.abs(bias)) << np.maximum(shift, 0)
+    is_wide = bool((largest >= _NARROW).any() or rng.integers(5) == 0)
+    return np.array([bias, multiplier, shift]), is_wide

@@ -1,0 +1,154 @@
+"""Lists of random jobs from DRAM to DRAM, against what they are defined to do."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kiwicha.contract.engine import LINE_BYTES, EngineError, JobKind
+from kiwicha.errors import SimulationError
+from tests.gateware.engine.campaign import Outcome, Round, run_rounds
+from tests.gateware.engine.random_jobs import random_work
+from tests.gateware.engine.work_list import WorkList, work_list
+from tests.support.dram_port import DramTiming
+
+__all__ = ["Case", "check_random_lists", "random_case"]
+
+_UNLIMITED_CYCLES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A list, and how it must end.
+
+    Parameters
+    ----------
+    made : WorkList
+        The list.
+    given : Round
+        What the engine gets.
+    error : EngineError
+        What must stop it.
+    number : int or None
+        The job that must stop it, if that is known.
+    """
+
+    made: WorkList
+    given: Round
+    error: EngineError = EngineError.NONE
+    number: int | None = None
+
+    def check(self, outcome: Outcome, name: str) -> None:
+        """Compare what the list left: of one that was stopped, only what it could not reach.
+
+        Raises
+        ------
+        SimulationError
+            If something differs.
+        """
+        kinds = ", ".join(JobKind(job.kind).name for job in self.made.jobs)
+        error, number = outcome.status >> 16, outcome.status & 0xFFFF
+        if error != self.error or self.number not in {None, number}:
+            wanted = self.error << 16 | (self.number or 0)
+            raise SimulationError(f"{name} ({kinds}): {outcome.status:#x}, not {wanted:#x}")
+        half = len(self.given.arena) // 2
+        expected = np.frombuffer(self.given.arena, np.uint8).copy()
+        if self.error == EngineError.NONE:
+            memory = expected[:half].copy()
+            self.made.apply(memory)
+            expected[half:] = memory
+            size = 2 * half
+        else:
+            size = half
+        got = np.frombuffer(outcome.arena, np.uint8)
+        wrong = np.flatnonzero(got[:size] != expected[:size])
+        if len(wrong):
+            raise SimulationError(f"{name} ({kinds}): {len(wrong)} bytes from {wrong[0]} differ")
+
+
+def random_case(
+    rng: np.random.Generator, macs: int, size: int, kinds: list[JobKind], *, wanted: EngineError
+) -> Case:
+    """Return a list of random jobs; half of them have coded weights.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    macs, size : int
+        Products per cycle, and bytes of the scratchpad.
+    kinds : list of JobKind
+        Of its jobs.
+    wanted : EngineError
+        ``WATCHDOG``: the list waits for itself. ``BAD_STREAM``: a bit of a coded stream is flipped,
+        if there is one. ``NONE``: it is good.
+    """
+    works = [random_work(rng, macs, kind, size) for kind in kinds]
+    is_stuck = wanted == EngineError.WATCHDOG
+    made = work_list(works, macs, size, rng.random(len(works)) < 0.5, is_stuck=is_stuck)
+    spoilt = made.spoilt(rng) if wanted == EngineError.BAD_STREAM else None
+    image, number = spoilt or (made.image, None)
+    # The window ends with the list.
+    assert len(image) % LINE_BYTES == 0
+    limit = int(rng.integers(300, 3000)) if is_stuck else _UNLIMITED_CYCLES
+    given = Round(image, rng.bytes(2 * size), made.counts, limit)
+    if spoilt:
+        return Case(made, given, EngineError.BAD_STREAM, number)
+    return Case(made, given, EngineError.WATCHDOG if is_stuck else EngineError.NONE)
+
+
+def check_random_lists(
+    program: Path,
+    macs: int,
+    size: int,
+    timing: DramTiming,
+    *,
+    seed: int,
+    rounds: int,
+    longest: int,
+    kinds: list[JobKind],
+) -> Counter[JobKind]:
+    """Execute lists of random jobs; one of eight is stuck, one of eight has a spoilt stream.
+
+    Parameters
+    ----------
+    program : Path
+        From `build_engine`.
+    macs, size : int
+        Products per cycle, and bytes of the scratchpad.
+    timing : DramTiming
+        How DRAM behaves.
+    seed : int
+        Of all that is random.
+    rounds, longest : int
+        Number of lists, and jobs of a list at most.
+    kinds : list of JobKind
+        What jobs can be.
+
+    Returns
+    -------
+    Counter
+        Jobs that were executed to their end, by kind.
+
+    Raises
+    ------
+    SimulationError
+        If a list does not do what its jobs are defined to do.
+    """
+    rng = np.random.default_rng(seed)
+    errors = {2: EngineError.WATCHDOG, 5: EngineError.BAD_STREAM}
+    cases = []
+    for number in range(rounds):
+        count = int(rng.integers(1, longest + 1))
+        chosen = [JobKind(int(rng.choice(kinds))) for _ in range(count)]
+        wanted = errors.get(number % 8, EngineError.NONE)
+        cases.append(random_case(rng, macs, size, chosen, wanted=wanted))
+    outcomes = run_rounds(
+        program, [case.given for case in cases], timing, seed=seed, host_stall=0.1
+    )
+    done: Counter[JobKind] = Counter()
+    for number, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):
+        case.check(outcome, f"list {number}")
+        if case.error == EngineError.NONE:
+            done.update(JobKind(job.kind) for job in case.made.jobs)
+    return done

@@ -1,0 +1,126 @@
+"""Bench of the engine's requantizer against `kiwicha.numerics.requantization`."""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import cocotb
+import numpy as np
+from cocotb.triggers import FallingEdge
+
+from kiwicha.gateware.engine.requantize.requantizer import Requantizer
+from kiwicha.numerics import requantization as numerics
+from tests.support import bench, stream_drivers
+from tests.support.engine_fields import pack, signed_fields
+
+__all__ = ["random_beats"]
+
+_MULTIPLIERS = (0, 1, 2, 2**17 - 1, 2**17, 2**30, 2**30 + 1, 2**31 - 2, 2**31 - 1)
+_SHIFTS = (-31, -30, -25, -17, -16, -9, -8, -7, -6, -2, -1, 0, 1, 2, 6, 7, 8, 29, 30)
+_PARAMETER_BITS = 32 + 31 + 5 + 5
+
+Channel = tuple[int, int, int, int]
+"""Sum, bias, multiplier, shift."""
+
+
+def _shifted_sum(rng: random.Random, bits: int) -> int:
+    """Return a number of so many signed bits; extremes, powers of two and their neighbours."""
+    half = 1 << (bits - 1)
+    kind = rng.random()
+    if kind < 0.15:
+        return rng.choice((-half, half - 1, -half + 1, half - 2, 0, -1, 1))
+    if kind < 0.4:
+        power = 1 << rng.randrange(bits - 1)
+        near = rng.choice((-1, 1)) * power + rng.randint(-2, 2)
+        return max(-half, min(half - 1, near))
+    return rng.randint(-half, half - 1) >> rng.randrange(bits)
+
+
+def _tie(rng: random.Random) -> Channel:
+    """Return a channel whose scaled sum lies half way between two integers, or one beside it."""
+    exponent = rng.randint(1, 15)  # keeps the sum below 2**24
+    half_way = (2 * rng.randint(-140, 140) + 1) << (exponent - 1)
+    # Times 2**30 / 2**31: the high product is half_way.
+    return 2 * half_way + rng.randint(-1, 1), 0, 2**30, -exponent
+
+
+def _channel(rng: random.Random, *, is_wide: bool) -> Channel:
+    multiplier = rng.choice(_MULTIPLIERS) if rng.random() < 0.3 else rng.getrandbits(31)
+    if rng.random() < 0.3:
+        multiplier |= 1 << 30
+    shift = rng.choice(_SHIFTS) if rng.random() < 0.5 else rng.randint(-31, 30)
+    kind = rng.random()
+    if kind < 0.2:
+        return _tie(rng)
+    if is_wide:
+        total = _shifted_sum(rng, 32)
+    else:
+        # A positive shift must leave 25 bits.
+        total = _shifted_sum(rng, max(25 - max(shift, 0), 2))
+        if shift > 23:
+            total = rng.choice((-1, 0)) if shift == 24 else 0
+    # Most results should lie inside the clamp: choose the shift that brings 2**b to 2**6.
+    if kind < 0.6:
+        shift = min(0, 7 - max(1, abs(total).bit_length() - 1)) + rng.randint(-2, 1)
+        shift = min(shift, 0)
+    bias = rng.choice((rng.getrandbits(32) - 2**31, rng.randint(-9, 9)))
+    return int(numerics.wrap_int32(total - bias)), bias, multiplier, shift
+
+
+def _expected(beat: list[Channel], values: Mapping[str, int]) -> list[int]:
+    total, bias, multiplier, shift = np.array(beat, np.int64).T
+    outputs = numerics.requantize(
+        numerics.wrap_int32(total + bias),
+        multiplier,
+        shift,
+        values["zero_point"],
+        values["minimum"],
+        values["maximum"],
+    )
+    return [int(value) for value in outputs]
+
+
+@cocotb.test()
+async def random_beats(dut: Any) -> None:
+    """Send beats as close as allowed, or with gaps; compare values, tags and cycles."""
+    values = bench.parameters()
+    rng = random.Random(values["seed"])
+    lanes, tag_bits, is_wide = values["lanes"], values["tag_bits"], bool(values["is_wide"])
+    beats = [
+        ([_channel(rng, is_wide=is_wide) for _ in range(lanes)], rng.getrandbits(tag_bits))
+        for _ in range(values["count"])
+    ]
+    for name in ("is_wide", "zero_point", "minimum", "maximum"):
+        handle = getattr(dut, name)
+        handle.value = values[name] & ((1 << len(handle)) - 1)
+    dut.beats__valid.value = 0
+    await stream_drivers.reset(dut.clk, dut.rst)
+    latency = Requantizer.WIDE_LATENCY if is_wide else Requantizer.LATENCY
+    due: dict[int, tuple[list[int], int]] = {}
+    cycle, free_at, sent, changed = 0, 0, 0, 0
+    while sent < len(beats) or due:
+        expected = due.pop(cycle, None)
+        assert int(dut.results__valid.value) == (expected is not None), f"cycle {cycle}"
+        if expected is not None:
+            word = int(dut.results__payload.value)
+            got = signed_fields(word, 8, lanes), word >> 8 * lanes
+            assert got == expected, f"cycle {cycle}: {got}, not {expected}"
+            changed += sum(values["minimum"] < value < values["maximum"] for value in got[0])
+        is_sent = sent < len(beats) and cycle >= free_at and rng.random() >= values["stall"]
+        dut.beats__valid.value = int(is_sent)
+        payload = rng.getrandbits(len(dut.beats__payload))
+        if is_sent:
+            channels, tag = beats[sent]
+            fields = [
+                pack([bias], 32) | multiplier << 32 | max(shift, 0) << 63 | max(-shift, 0) << 68
+                for _, bias, multiplier, shift in channels
+            ]
+            payload = pack([channel[0] for channel in channels], 32)
+            payload |= pack(fields, _PARAMETER_BITS) << 32 * lanes
+            payload |= tag << (32 + _PARAMETER_BITS) * lanes
+            due[cycle + latency] = _expected(channels, values), tag
+            sent, free_at = sent + 1, cycle + (2 if is_wide else 1)
+        dut.beats__payload.value = payload
+        await FallingEdge(dut.clk)
+        cycle += 1
+    assert changed > len(beats) * lanes // 20, f"only {changed} results inside the clamp"

@@ -1,0 +1,65 @@
+"""The engine's requantizer: bit for bit `kiwicha.numerics.requantization`, on the cycle."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwicha.gateware.engine.requantize.requantizer import Requantizer
+from tests.support import bench
+
+TOP = "requantizer"
+LANES = 8
+TAG_BITS = 5
+BENCH = "tests.gateware.engine.requantize.bench_requantizer.random_beats"
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Path:
+    return bench.build(
+        bench.component_verilog(Requantizer(lanes=LANES, tag_bits=TAG_BITS), TOP), TOP
+    )
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("is_wide", [0, 1])
+@pytest.mark.parametrize(
+    ("stall", "zero_point", "minimum", "maximum"),
+    [(0, 0, -128, 127), (0, -128, -128, 127), (0.4, 127, -3, 100), (0, 5, 5, 90)],
+)
+def test_equals_numerics(
+    simulator: Path,
+    tmp_path: Path,
+    stall: float,
+    zero_point: int,
+    minimum: int,
+    maximum: int,
+    is_wide: int,
+) -> None:
+    values = {
+        "seed": 7 + is_wide,
+        "count": 2500,
+        "lanes": LANES,
+        "tag_bits": TAG_BITS,
+        "is_wide": is_wide,
+        "stall": stall,
+        "zero_point": zero_point,
+        "minimum": minimum,
+        "maximum": maximum,
+    }
+    bench.run(simulator, TOP, BENCH, values, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"lanes": 0}, "lanes must be an integer from 1 to 16, not 0"),
+        ({"lanes": 17}, "lanes must be an integer from 1 to 16, not 17"),
+        ({"lanes": 8.0}, "lanes must be an integer from 1 to 16, not 8.0"),
+        ({"tag_bits": 0}, "tag_bits must be a positive integer, not 0"),
+    ],
+)
+def test_rejects_bad_parameters(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Requantizer(**parameters)

@@ -1,0 +1,238 @@
+"""Bench of the weight buffer: fills beside reads, against the bytes that were sent."""
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import cocotb
+from cocotb.triggers import FallingEdge
+
+from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.gateware.engine.array.mac_array import LANES
+from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, SECOND_BITS
+from kiwicha.gateware.engine.weights.parameter_memory import PARAMETER_BLOCK
+from kiwicha.gateware.engine.weights.weight_buffer import BEAT_BYTES, WeightBuffer
+from tests.support import bench, stream_drivers
+from tests.support.engine_fields import pack, signed_fields
+
+__all__ = ["groups"]
+
+_INDEX_LATENCY = 2
+_FULL_AFTER = 3
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group: channels as (bias, multiplier, shift), weights as [word][lane][output].
+
+    If packed, seconds follow weights: [word][lane][half and output].
+    """
+
+    channels: list[tuple[int, int, int]]
+    words: list[list[list[int]]]
+    beats: list[int]
+
+
+def _random_group(rng: random.Random, values: dict[str, Any], outputs: int) -> Group:
+    blocks = rng.randint(0, 2 * outputs // PARAMETER_BLOCK)
+    count = rng.choice((1, 2, values["depth"] // 2, rng.randint(1, values["depth"] // 2)))
+    extremes = (-(2**31), 2**31 - 1, -1, 0)
+    channels = [
+        (
+            rng.choice((*extremes, rng.getrandbits(32) - 2**31)),
+            rng.choice((0, 2**31 - 1, rng.getrandbits(31))),
+            rng.randint(-31, 30),
+        )
+        for _ in range(blocks * PARAMETER_BLOCK)
+    ]
+    beats = [
+        pack([channel[number] for channel in channels[first : first + PARAMETER_BLOCK]], 32)
+        for first in range(0, len(channels), PARAMETER_BLOCK)
+        for number in range(3)
+    ]
+    low = 0 if values["is_unsigned"] else -128
+    halves = 2 if values["is_packed"] else 1
+
+    def lane_weights() -> list[int]:
+        return [
+            rng.choice((low, low + 255, rng.randint(low, low + 255)))
+            for _ in range(halves * outputs)
+        ]
+
+    words = [[lane_weights() for _ in range(LANES)] for _ in range(count)]
+    for word in words:
+        flat = [
+            weight
+            for half in range(halves)
+            for lane in word
+            for weight in lane[half * outputs :][:outputs]
+        ]
+        beats += [
+            pack(flat[first : first + BEAT_BYTES], 8) for first in range(0, len(flat), BEAT_BYTES)
+        ]
+    return Group(channels, words, beats)
+
+
+class _Filler:
+    """Sends commands and beats, with stalls; the driver of the fill side."""
+
+    def __init__(self, dut: Any, groups: list[Group], rng: random.Random, stall: float) -> None:
+        self.dut, self.groups, self.rng, self.stall = dut, groups, rng, stall
+        self.started, self.sent = 0, 0
+        self.block_bits = len(dut.commands__payload) - len(dut.index) - 1
+        self.full_at: list[int] = []
+        self.command_at: list[int] = []
+
+    def drive(self) -> None:
+        """Offer a command or a beat; garbage where nothing is offered."""
+        dut, rng = self.dut, self.rng
+        self.offers_command = self.started < len(self.groups) and rng.random() >= self.stall
+        dut.commands__valid.value = int(self.offers_command)
+        payload = rng.getrandbits(len(dut.commands__payload))
+        if self.offers_command:
+            group = self.groups[self.started]
+            payload = len(group.channels) // PARAMETER_BLOCK | len(group.words) << self.block_bits
+        dut.commands__payload.value = payload
+        self.offers_beat = self.started > len(self.full_at) and rng.random() >= self.stall
+        dut.beats__valid.value = int(self.offers_beat)
+        beat = rng.getrandbits(8 * BEAT_BYTES)
+        if self.offers_beat:
+            beat = self.groups[self.started - 1].beats[self.sent]
+        dut.beats__payload.value = beat
+        dut.heads.value = beat
+
+    def sample(self, cycle: int) -> None:
+        """Note what is taken in this cycle."""
+        takes_beat = self.offers_beat and int(self.dut.beats__ready.value)
+        if self.offers_command and int(self.dut.commands__ready.value):
+            assert self.started == len(self.full_at), "a command was taken during a fill"
+            self.started += 1
+            self.sent = 0
+            self.command_at.append(cycle)
+        if takes_beat:
+            self.sent += 1
+            if self.sent == len(self.groups[self.started - 1].beats):
+                self.full_at.append(cycle + _FULL_AFTER)
+
+
+class _Reader:
+    """Reads each group's words and parameters once it is there, then releases it."""
+
+    def __init__(self, dut: Any, values: dict[str, Any], filler: _Filler) -> None:
+        self.dut, self.values, self.filler = dut, values, filler
+        self.rng = random.Random(values["seed"] + 1)
+        self.done = 0
+        self.released_at: list[int] = []
+        self.weights: dict[tuple[int, int], list[int]] = {}
+        self.parameters: dict[int, list[tuple[int, int, int]]] = {}
+        self.pending: list[int] = []
+
+    def _expect_parameters(self, group: Group, beat: int, cycle: int) -> None:
+        lanes = int(self.values["lanes"])
+        channels = group.channels[beat * lanes : (beat + 1) * lanes]
+        self.parameters[cycle + 1] = channels
+
+    def drive(self) -> None:
+        """Choose what to read; `sample` then knows whether it counts."""
+        rng, dut = self.rng, self.dut
+        if not self.pending and self.done < len(self.filler.groups):
+            group = self.filler.groups[self.done]
+            last = rng.randrange(len(group.words))
+            self.pending = [rng.randrange(len(group.words)) for _ in range(rng.randint(0, 12))]
+            self.pending.append(last)
+        self.is_reading = (
+            self.done < len(self.filler.groups)
+            and int(dut.is_available.value) == 1
+            and rng.random() >= self.values["stall"]
+        )
+        self.beat = rng.getrandbits(len(dut.parameter_beat))
+        is_last = self.is_reading and len(self.pending) == 1
+        # Behind a release the bank's parameters are still there.
+        self.late = bool(self.released_at) and rng.random() < 0.5 and not self.is_reading
+        bank = self.done & 1
+        dut.index.value = self.pending[0] if self.is_reading else rng.getrandbits(len(dut.index))
+        dut.release.value = int(is_last)
+        dut.take.value = int(is_last)
+        dut.parameter_bank.value = bank if not self.late else (self.done - 1) & 1
+        dut.parameter_beat.value = self.beat
+
+    def sample(self, cycle: int) -> None:
+        """Compare what earlier reads gave, and note what this cycle's will give."""
+        dut, outputs = self.dut, outputs_of(self.values["macs"])
+        full = self.filler.full_at
+        assert int(dut.is_available.value) == (
+            self.done < len(full) and cycle >= full[self.done]
+        ), f"cycle {cycle}: is_available"
+        word = int(dut.weights.value)
+        lane_bits = OPERAND_BITS * outputs
+        for lane in range(LANES):
+            expected = self.weights.pop((cycle, lane), None)
+            if expected is not None:
+                raw = word >> lane_bits * lane & ((1 << lane_bits) - 1)
+                got = signed_fields(raw, OPERAND_BITS, outputs)
+                if self.values["is_packed"]:
+                    second_bits = SECOND_BITS * outputs
+                    raw = int(dut.seconds.value) >> second_bits * lane & ((1 << second_bits) - 1)
+                    got += signed_fields(raw, SECOND_BITS, outputs)
+                assert got == expected, f"cycle {cycle}, lane {lane}: {got}, not {expected}"
+        channels = self.parameters.pop(cycle, [])
+        raw = int(dut.parameters.value)
+        for number, channel in enumerate(channels):
+            field = raw >> 73 * number
+            got_channel = (
+                signed_fields(field, 32, 1)[0],
+                field >> 32 & (2**31 - 1),
+                (field >> 63 & 31) - (field >> 68 & 31),
+            )
+            assert got_channel == channel, f"cycle {cycle}: {got_channel}, not {channel}"
+        if self.late and cycle - self.released_at[-1] < WeightBuffer.RELEASE_DELAY:
+            self._expect_parameters(self.filler.groups[self.done - 1], self.beat, cycle)
+        if not self.is_reading:
+            return
+        assert int(dut.bank.value) == self.done & 1
+        group = self.filler.groups[self.done]
+        index = self.pending.pop(0)
+        zero_point = self.values["zero_point"]
+        for lane in range(LANES):
+            due = cycle + _INDEX_LATENCY + (lane if self.values["is_skewed"] else 0)
+            self.weights[due, lane] = [weight - zero_point for weight in group.words[index][lane]]
+        self._expect_parameters(group, self.beat, cycle)
+        if not self.pending:
+            self.done += 1
+            self.released_at.append(cycle)
+
+
+@cocotb.test()
+async def groups(dut: Any) -> None:
+    """Pass groups through the buffer; fills run ahead of reads as far as banks allow."""
+    values = bench.parameters()
+    rng = random.Random(values["seed"])
+    outputs = outputs_of(values["macs"])
+    filler = _Filler(
+        dut,
+        [_random_group(rng, values, outputs) for _ in range(values["count"])],
+        rng,
+        values["stall"],
+    )
+    reader = _Reader(dut, values, filler)
+    dut.zero_point.value = values["zero_point"] & 0x1FF
+    dut.is_unsigned.value = int(values["is_unsigned"])
+    dut.is_skewed.value = int(values["is_skewed"])
+    if values["macs"] == PACKED_MACS:
+        dut.is_packed.value = int(values["is_packed"])
+    dut.release.value = 0
+    dut.take.value = 0
+    dut.commands__valid.value = 0
+    dut.beats__valid.value = 0
+    await stream_drivers.reset(dut.clk, dut.rst)
+    await FallingEdge(dut.clk)
+
+    def is_done() -> bool:
+        return reader.done == values["count"] and not reader.weights and not reader.parameters
+
+    limit = sum(len(group.beats) for group in filler.groups) * 4 + 100 * values["count"]
+    await stream_drivers.run_until(dut.clk, [filler, reader], is_done, limit_cycles=limit)
+    # A third group has to wait for the first one's release and the delay.
+    for number in range(2, values["count"]):
+        released = reader.released_at[number - 2]
+        assert filler.command_at[number] > released + WeightBuffer.RELEASE_DELAY

@@ -1,0 +1,82 @@
+"""The weight buffer: what is read is what was sent, and no bank is overwritten in use."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwicha.contract.cfu import requantizer_lanes_of
+from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
+from tests.support import bench
+
+TOP = "weight_buffer"
+BENCH = "tests.gateware.engine.weights.bench_weight_buffer.groups"
+DEPTHS = {32: 64, 64: 512, PACKED_MACS: 128}
+
+
+@pytest.fixture(scope="module")
+def simulators() -> dict[tuple[int, int], Path]:
+    return {
+        (macs, lanes or outputs_of(macs)): bench.build(
+            bench.component_verilog(WeightBuffer(macs=macs, lanes=lanes or None, depth=depth), TOP),
+            TOP,
+        )
+        for macs, depth in DEPTHS.items()
+        for lanes in requantizer_lanes_of(macs)
+    }
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    ("macs", "lanes", "stall", "is_unsigned", "zero_point", "is_skewed"),
+    [
+        (64, 8, 0, 0, 0, 1),
+        (64, 4, 0.4, 1, 255, 0),
+        (64, 8, 0.1, 0, -128, 1),
+        (32, 4, 0, 1, 131, 1),
+        (32, 4, 0.3, 0, 127, 0),
+        (PACKED_MACS, 8, 0.1, 0, 0, 1),
+        (PACKED_MACS, 4, 0.2, 0, 0, 1),
+    ],
+)
+def test_reads_what_was_sent(
+    simulators: dict[tuple[int, int], Path],
+    tmp_path: Path,
+    macs: int,
+    lanes: int,
+    stall: float,
+    is_unsigned: int,
+    zero_point: int,
+    is_skewed: int,
+) -> None:
+    values = {
+        "seed": macs + zero_point,
+        "count": 10,
+        "macs": macs,
+        "lanes": lanes,
+        "depth": DEPTHS[macs],
+        "stall": stall,
+        "is_unsigned": is_unsigned,
+        "zero_point": zero_point,
+        "is_skewed": is_skewed,
+    }
+    for is_packed in (0, 1) if macs == PACKED_MACS else (0,):
+        given = {**values, "is_packed": is_packed}
+        bench.run(simulators[macs, lanes], TOP, BENCH, given, tmp_path / str(is_packed))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"macs": 16}, "macs must be one of (32, 64, 128), not 16"),
+        ({"macs": 64, "lanes": 2}, "lanes must be 4 or 8, not 2"),
+        ({"macs": 64, "depth": 8}, "depth must be a power of two from 16 to 1024, not 8"),
+        ({"macs": 64, "depth": 96}, "depth must be a power of two from 16 to 1024, not 96"),
+        ({"macs": 64, "depth": 64.0}, "depth must be a power of two from 16 to 1024, not 64.0"),
+    ],
+)
+def test_rejects_bad_parameters(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        WeightBuffer(**parameters)

@@ -1,0 +1,108 @@
+"""Lists of random jobs with their descriptors and weight streams, as the engine takes them."""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from kiwicha.contract.engine import LINE_BYTES, TRANSFER_FLAG, EngineJob, EngineTransfer, JobFlag
+from kiwicha.program.codec import streams as codec
+from kiwicha.program.weight_streams import stream_shape
+from tests.gateware.engine.random_jobs import Work
+
+__all__ = ["WorkList", "work_list"]
+
+
+@dataclasses.dataclass(frozen=True)
+class WorkList:
+    """Jobs that change a scratchpad which is loaded before and stored behind them.
+
+    Parameters
+    ----------
+    works : list of Work
+        What the jobs do.
+    jobs : list of EngineJob
+        Their descriptors.
+    transfers : list of EngineTransfer
+        Two loads, and a store behind what they load.
+    streams : bytes
+        The weights of all jobs; they follow the descriptors.
+    """
+
+    works: list[Work]
+    jobs: list[EngineJob]
+    transfers: list[EngineTransfer]
+    streams: bytes
+
+    @property
+    def image(self) -> bytes:
+        """What belongs at the start of the Program's window."""
+        return b"".join(part.pack() for part in (*self.jobs, *self.transfers)) + self.streams
+
+    @property
+    def counts(self) -> int:
+        """inputs_1 of START."""
+        return len(self.jobs) | len(self.transfers) << 16
+
+    def apply(self, memory: Any) -> None:
+        """Change the scratchpad's bytes as the jobs do."""
+        for work in self.works:
+            work.apply(memory)
+
+    def spoilt(self, rng: np.random.Generator) -> tuple[bytes, int] | None:
+        """Return the image with a bit of a coded stream flipped, and the number of its job."""
+        coded = [number for number, job in enumerate(self.jobs) if job.flags & JobFlag.CODED]
+        if not coded:
+            return None
+        number = int(rng.choice(coded))
+        job, image = self.jobs[number], bytearray(self.image)
+        bit = int(rng.integers(8 * job.weights_bytes))
+        image[job.weights_offset + bit // 8] ^= 1 << bit % 8
+        return bytes(image), number
+
+
+def work_list(
+    works: list[Work], macs: int, size: int, coded: Iterable[bool], *, is_stuck: bool = False
+) -> WorkList:
+    """Return the list of some jobs.
+
+    Parameters
+    ----------
+    works : list of Work
+        1 or more.
+    macs : int
+        Products per cycle of the engine.
+    size : int
+        Bytes of the scratchpad, from its start on, that are loaded and stored: a multiple of 32.
+    coded : iterable of bool
+        For each job, whether its weights are coded.
+    is_stuck : bool
+        Wait for a transfer that waits for the last job.
+    """
+    streams, jobs = [], []
+    half = size // 2
+    waits = (0, len(works)) if is_stuck else (0, 0)
+    transfers = [
+        EngineTransfer(half * k, half * k, half, wait, 0) for k, wait in enumerate(waits)
+    ] + [EngineTransfer(size, 0, size | TRANSFER_FLAG, len(works), 0)]
+    cursor = len(works) * works[0].job.size_bytes() + len(transfers) * LINE_BYTES
+    for number, (work, is_coded) in enumerate(zip(works, coded, strict=True)):
+        stream = b"".join(
+            beat.to_bytes(LINE_BYTES, "little") for fill in work.fills for beat in fill.beats
+        )
+        if is_coded:
+            stream = codec.encode(stream, stream_shape(work.job, macs))
+        is_last = number == len(works) - 1
+        jobs.append(
+            dataclasses.replace(
+                work.job,
+                flags=work.job.flags | (JobFlag.CODED if is_coded else 0),
+                wait_transfers=1 if is_stuck and not is_last else 2,
+                weights_offset=cursor,
+                weights_bytes=len(stream),
+            )
+        )
+        cursor += len(stream)
+        streams.append(stream)
+    return WorkList(works, jobs, transfers, b"".join(streams))

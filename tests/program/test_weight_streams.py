@@ -1,0 +1,129 @@
+"""Order of weight streams, against its definition byte by byte."""
+
+import numpy as np
+import pytest
+
+from kiwicha.contract.engine import JobFlag, JobKind
+from kiwicha.program import weight_streams as packing
+from kiwicha.program.weight_streams import Parameters
+
+
+def parameters(channels: int, seed: int = 0) -> Parameters:
+    rng = np.random.default_rng(seed)
+    return Parameters(*rng.integers(-(2**31), 2**31, (3, channels), np.int32))
+
+
+@pytest.mark.parametrize(
+    ("macs", "kind", "flags", "channels"),
+    [
+        (64, JobKind.CONV, 0, 8),
+        (32, JobKind.CONV, 0, 4),
+        (64, JobKind.DEPTHWISE, 0, 16),
+        (32, JobKind.DEPTHWISE, JobFlag.ONES, 8),
+        (64, JobKind.DEPTHWISE, JobFlag.TAPS_8, 8),
+        (128, JobKind.CONV, 0, 8),
+        (128, JobKind.CONV, JobFlag.PACKED, 16),
+        (128, JobKind.DEPTHWISE, 0, 16),
+    ],
+)
+def test_channels_of_a_group(macs: int, kind: JobKind, flags: int, channels: int) -> None:
+    assert packing.channels_per_group(macs, kind, JobFlag(flags)) == channels
+
+
+@pytest.mark.parametrize(("macs", "outputs"), [(32, 4), (64, 8), (128, 8)])
+@pytest.mark.parametrize("channels", [1, 8, 13])
+def test_conv_words(macs: int, outputs: int, channels: int) -> None:
+    weights = np.random.default_rng(channels).integers(-128, 128, (channels, 5, 8), np.int8)
+    words = packing.pack_conv_words(weights, macs)
+    assert words.shape == (-(-channels // outputs), 5, 8 * outputs)
+    for (group, word, byte), value in np.ndenumerate(words):
+        lane, o = divmod(byte, outputs)
+        channel = group * outputs + o
+        assert value == (weights[channel, word, lane] if channel < channels else 0)
+    again = packing.unpack_conv_words(words, macs)
+    assert np.array_equal(again[:channels], weights)
+
+
+@pytest.mark.parametrize("channels", [1, 16, 29])
+def test_packed_words_are_two_words(channels: int) -> None:
+    weights = np.random.default_rng(channels).integers(-127, 128, (channels, 5, 8), np.int8)
+    packed = packing.pack_conv_words(weights, 128, is_packed=True)
+    single = packing.pack_conv_words(weights, 128)
+    assert packed.shape[2] == packing.bytes_of_word(128, JobFlag.PACKED)
+    for group, word in np.ndindex(*packed.shape[:2]):
+        for half, values in enumerate(packed[group, word].reshape(2, 64)):
+            number = 2 * group + half
+            expected = single[number, word] if number < len(single) else np.zeros(64)
+            assert np.array_equal(values, expected)
+    again = packing.unpack_conv_words(packed, 128)
+    assert np.array_equal(again[:channels], weights)
+    assert not again[channels:].any()
+
+
+@pytest.mark.parametrize("macs", [32, 64])
+@pytest.mark.parametrize(
+    ("taps", "columns", "stride"), [(4, 3, 1), (4, 5, 2), (8, 7, 1), (4, 4, 3)]
+)
+def test_depthwise_words(macs: int, taps: int, columns: int, stride: int) -> None:
+    outputs = macs // 8
+    group_channels = 8 * outputs // taps
+    rows, channels = 2, group_channels + 3
+    weights = np.random.default_rng(taps).integers(-128, 128, (rows, columns, channels), np.int8)
+    words = packing.pack_depthwise_words(weights, macs, group_channels, stride)
+    assert words.shape == (2, stride * rows, macs)
+    slots = -(-columns // stride)
+    for (group, word, byte), value in np.ndenumerate(words):
+        lane, o = divmod(byte, outputs)
+        # Four taps: the upper half of a chain pair is another channel.
+        tap, channel = (lane % 4, o + lane // 4 * outputs) if taps == 4 else (lane, o)
+        channel += group * group_channels
+        phase, row = divmod(word, rows)
+        column = stride * (tap - taps + slots) + phase
+        is_used = tap >= taps - slots and column < columns and channel < channels
+        assert value == (weights[row, column, channel] if is_used else 0)
+
+
+def test_groups() -> None:
+    values = parameters(11)
+    words = np.random.default_rng(1).integers(-128, 128, (2, 3, 64), np.int8)
+    raw = packing.pack_groups(values, words, 8)
+    assert len(raw) == 2 * (8 * 12 + 3 * 64)
+    for channel in range(16):
+        group, inside = divmod(channel, 8)
+        start = group * (96 + 192) + inside // 4 * 48 + inside % 4 * 4
+        found = [int.from_bytes(raw[start + 16 * k :][:4], "little", signed=True) for k in range(3)]
+        fields = (values.bias, values.multiplier, values.shift)
+        assert found == [int(field[channel]) if channel < 11 else 0 for field in fields]
+    assert raw[96 : 96 + 192] == words[0].tobytes()
+    back, same = packing.unpack_groups(raw, 2, 8, 3, 64)
+    assert np.array_equal(same, words)
+    assert np.array_equal(back.bias[:11], values.bias)
+    assert np.array_equal(back.shift[:11], values.shift)
+    assert np.array_equal(back.multiplier[:11], values.multiplier)
+
+
+def test_refuses_streams_of_another_size() -> None:
+    with pytest.raises(ValueError, match=r"^a stream must have 576 bytes, not 575$"):
+        packing.unpack_groups(bytes(575), 2, 8, 3, 64)
+
+
+@pytest.mark.parametrize("macs", [32, 64])
+def test_tables(macs: int) -> None:
+    tables = np.random.default_rng(2).integers(-(2**28), 2**28, (256, 2), np.int32)
+    outputs = macs // 8
+    fields = np.random.default_rng(3).integers(-99, 99, (3, 2 * outputs), np.int32)
+    raw = packing.pack_tables(tables, packing.Parameters(*fields), macs)
+    head = 12 * outputs
+    assert len(raw) == 2 * (head + 2048)
+    for start in (head, 2 * head + 2048):
+        assert raw[start + 8 * 200 :][:8] == tables[200].astype("<i4").tobytes()
+    values, same = packing.unpack_tables(raw, 2, macs)
+    assert np.array_equal([values.bias, values.multiplier, values.shift], fields)
+    assert np.array_equal(same, [tables, tables])
+
+
+def test_refuses_tables_of_another_size() -> None:
+    zeros = packing.Parameters(*(np.zeros(8, np.int32) for _ in range(3)))
+    raw = packing.pack_tables(np.zeros((256, 2), np.int32), zeros, 64)
+    with pytest.raises(ValueError, match=r"^a stream must have 2144 bytes, not 2136$"):
+        packing.unpack_tables(raw[:-8], 1, 64)

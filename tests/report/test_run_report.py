@@ -1,0 +1,137 @@
+"""Reports of runs."""
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import Kernel, Where
+from kiwicha.program.image import Layer, Program, Step
+from kiwicha.report import run_report as report
+from kiwicha.report import tables as report_tables
+from tests.support.steps import whole_copy
+
+
+def move() -> Step:
+    return Step(Kernel.COPY, 0, whole_copy(Ref(0, 0), Ref(0, 0)))
+
+
+def program() -> Program:
+    steps = [Step(move().kernel, layer, move().params) for layer in (0, 2, 2)]
+    return Program(
+        config_hash=CONFIGS["simd"].hash,
+        arena_bytes=16,
+        inputs=(),
+        outputs=(),
+        layers=(
+            Layer(0, "CONV_2D", (1, 2, 2, 8), 1000, Where.SIMD),
+            Layer(1, "RESHAPE", (1, 32), 0, Where.NONE),
+            Layer(2, "SOFTMAX", (1, 32), 0, Where.CPU),
+        ),
+        steps=tuple(steps),
+        constants=b"",
+    )
+
+
+def make(**changes: Any) -> report.Report:
+    values: dict[str, Any] = {
+        "model": "toy",
+        "config": CONFIGS["simd"],
+        "target": "sim",
+        "clock_hz": isa.CLOCK_HZ,
+        "step_cycles": [(900, 90, 9), (500, 40, 10)],
+        "inference_cycles": [1100, 600],
+        "bit_exact": True,
+    }
+    return report.make_report(program(), **values | changes)
+
+
+def text(table: Table) -> list[list[str]]:
+    out = io.StringIO()
+    Console(file=out, width=200).print(table)
+    rows = [line for line in out.getvalue().splitlines() if line.startswith("│")]
+    return [[cell.strip() for cell in row.strip("│").split("│")] for row in rows]
+
+
+def test_json_is_the_documented_object() -> None:
+    assert make().to_json() == {
+        "model": "toy",
+        "config": "simd",
+        "target": "sim",
+        "cycles": 600,
+        "cycles_first": 1100,
+        "macs": 1000,
+        "utilization": 1000 / (600 * 4),
+        "bit_exact": True,
+        "clock_hz": 100_000_000,
+        "layers": [
+            {"index": 0, "op": "CONV_2D", "where": "simd", "cycles": 500, "macs": 1000},
+            {"index": 1, "op": "RESHAPE", "where": "none", "cycles": 0, "macs": 0},
+            {"index": 2, "op": "SOFTMAX", "where": "cpu", "cycles": 50, "macs": 0},
+        ],
+    }
+
+
+def test_what_was_not_simulated_has_no_cycles() -> None:
+    value = make(step_cycles=(), inference_cycles=(), target="reference", bit_exact=None)
+    json = value.to_json()
+    assert [json[key] for key in ("cycles", "cycles_first", "utilization", "bit_exact")] == [
+        None
+    ] * 4
+    assert {layer["cycles"] for layer in json["layers"]} == {None}
+    assert report_tables.summary(value) == "toy on simd: 1,000 MACs"
+
+
+def test_one_inference_is_first_and_last() -> None:
+    value = make(step_cycles=[(900, 90, 9)], inference_cycles=[1100])
+    assert (value.cycles, value.cycles_first) == (1100, 1100)
+
+
+def test_utilization_counts_the_multipliers_of_the_configuration() -> None:
+    value = make(config=CONFIGS["baseline"])
+    assert value.utilization == pytest.approx(1000 / 600)
+    assert CONFIGS["simd"].macs_per_cycle == isa.LANES
+
+
+def test_step_cycles_must_fit_the_program() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        make(step_cycles=[(1, 2)])
+
+
+def test_table_shows_layers_and_totals() -> None:
+    rows = text(report_tables.layer_table(make()))
+    assert rows == [
+        ["0", "CONV_2D", "1x2x2x8", "1,000", "500", "2.000", "simd"],
+        ["1", "RESHAPE", "1x32", "-", "0", "-", "none"],
+        ["2", "SOFTMAX", "1x32", "-", "50", "-", "cpu"],
+        ["", "total", "", "1,000", "600", "1.667", ""],
+    ]
+
+
+def test_table_with_the_baseline_shows_the_speed_up() -> None:
+    base = make(step_cycles=[(5000, 60, 40)], inference_cycles=[6000])
+    rows = text(report_tables.layer_table(make(), base))
+    assert [row[-2:] for row in rows] == [
+        ["5,000", "10.0x"],
+        ["0", "-"],
+        ["100", "2.0x"],
+        ["6,000", "10.0x"],
+    ]
+
+
+def test_summary_has_time_and_use_of_the_multipliers() -> None:
+    assert report_tables.summary(make(bit_exact=False)) == (
+        "toy on simd: 1,000 MACs, 600 cycles, 0.0 ms at 100 MHz, 41.7 % of the multipliers, "
+        "NOT bit-exact"
+    )
+
+
+def test_bench_table_has_one_row_per_run() -> None:
+    assert text(report_tables.bench_table([(make(), 1.25e6)])) == [
+        ["toy", "simd", "1,000", "600", "1.667", "41.7 %", "0.0 ms", "1,250 k/s", "yes"]
+    ]

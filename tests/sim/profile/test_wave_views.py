@@ -1,0 +1,123 @@
+"""Views of waveforms: every signal exists, every code has its name."""
+
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS, Config, Group
+from kiwicha.contract.engine import EngineOp, JobKind
+from kiwicha.gateware import cfu
+from kiwicha.gateware.engine.array.mac_cell import Vendor
+from kiwicha.sim.profile.wave_views import function_names, shown_signals, write_views
+from kiwicha.sim.verilator.wave_names import without_dots
+
+TOP = "TOP.soc.Cfu"
+verilog = functools.cache(cfu.verilog)
+
+
+def declared(config: Config) -> Iterator[tuple[str, int]]:
+    """Yield path and width of what the waveforms of the CFU hold; instances repeat modules."""
+    yield from signals(without_dots(verilog(config)))
+
+
+def signals(text: str) -> Iterator[tuple[str, int]]:
+    """Yield path and width of what Verilog declares."""
+    module = TOP
+    for line in text.splitlines():
+        if found := re.match(r"module \\?([\w.]+)", line):
+            module = "TOP.soc." + found[1]
+        elif found := re.match(r" +(?:\w+ )*?(?:wire|reg) (?:\[(\d+):0\] )?\\?([\w.]+)", line):
+            yield f"{module}.{found[2]}", int(found[1] or 0) + 1
+
+
+@pytest.mark.parametrize("config", [CONFIGS["simd"], ENGINE_CONFIGS["64"]], ids=["simd", "64"])
+def test_every_signal_is_in_the_hardware(config: Config) -> None:
+    there = set(declared(config))
+    shown = shown_signals(config)
+    assert [(item.path, item.bits) for item in shown if (item.path, item.bits) not in there] == []
+    assert len({item.title for item in shown}) == len(shown)
+
+
+@pytest.mark.parametrize("config", [CONFIGS["simd"], ENGINE_CONFIGS["64"]], ids=["simd", "64"])
+def test_only_scopes_end_at_dots(config: Config) -> None:
+    text = verilog(config)
+    before, after = list(signals(text)), list(signals(without_dots(text)))
+    # Each instance declares its own; none takes the name of another.
+    assert len(before) == len(after)
+    assert len(set(before)) == len(set(after))
+    scopes = {f"TOP.soc.{name}" for name in re.findall(r"^module \\?([\w.]+)", text, re.MULTILINE)}
+    assert {path.rpartition(".")[0] for path, _ in after} <= scopes
+    assert {path.rpartition(".")[0] for path, _ in before} - scopes
+
+
+def test_a_field_is_renamed_wherever_it_stands() -> None:
+    text = """module \\a.b (x);
+  wire [1:0] \\x.kind ;
+  \\a.b  c (.x(\\x.kind ));
+  assign \\x.kind  = x[1:0];
+"""
+    assert without_dots(text) == text.replace("x.kind", "x__kind")
+
+
+@pytest.mark.parametrize("vendor", list(Vendor), ids=lambda vendor: vendor.value)
+def test_every_signal_of_the_sources_has_a_name(vendor: Vendor) -> None:
+    assert re.findall(r"\\\$signal\S*", verilog(ENGINE_CONFIGS["64"], vendor)) == []
+
+
+def test_functions_have_the_names_of_the_contract() -> None:
+    names = function_names()
+    assert names[isa.function_id(Group.MAC, 0, 6)] == "MAC pixel 1 lane 2"
+    assert names[isa.function_id(Group.ENGINE, EngineOp.WAIT)] == "ENGINE WAIT 0"
+    assert max(names) < 1 << 10
+    assert len(set(names.values())) == len(names)
+
+
+def test_files_stand_beside_the_waveforms(tmp_path: Path) -> None:
+    config = ENGINE_CONFIGS["64"]
+    gtkwave, surfer = write_views(tmp_path / "w.fst", config)
+    assert (gtkwave.name, surfer.name) == ("w.gtkw", "w.sucl")
+    text = gtkwave.read_text()
+    assert text.splitlines()[1] == f'[dumpfile] "{tmp_path / "w.fst"}"'
+    for item in shown_signals(config):
+        suffix = f"[{item.bits - 1}:0]" if item.bits > 1 else ""
+        filtered = f"@2022\n^%d {tmp_path}/w.names/{item.title}.txt\n"
+        pattern = re.escape(filtered).replace("%d", r"\d+") if item.names else "@22\n"
+        assert re.search(pattern + re.escape(item.path + suffix) + "$", text, re.MULTILINE)
+        assert f"variable_add {item.path}\n" in surfer.read_text()
+    kinds = (
+        tmp_path / "w.names" / "cfu_engine_control_sequencer_jobs__payload__kind.txt"
+    ).read_text()
+    assert f"{JobKind.DEPTHWISE:02x} DEPTHWISE\n" in kinds
+    mapping = tmp_path / ".surfer" / "mappings" / "cfu_engine_control_sequencer_fsm_state.txt"
+    assert mapping.read_text().splitlines()[:3] == [
+        "Name = cfu_engine_control_sequencer_fsm_state",
+        "Bits = 3",
+        "0 STOPPED",
+    ]
+
+
+def test_surfer_finds_the_item_whose_format_is_set(tmp_path: Path) -> None:
+    _, surfer = write_views(tmp_path / "w.fst", ENGINE_CONFIGS["64"])
+    items: list[str] = []
+    formats = {}
+    focus = 0
+    for line in surfer.read_text().splitlines():
+        command, _, value = line.partition(" ")
+        if command in {"variable_add", "divider_add"}:
+            # A divider of several words is refused, and takes no place.
+            assert command == "variable_add" or re.fullmatch(r"\w+", value)
+            items.append(value)
+        elif command == "item_focus":
+            assert set(value) <= set("abcdefghijklmnop")
+            focus = 0
+            for letter in value:
+                focus = 16 * focus + ord(letter) - ord("a")
+        elif command == "item_set_format":
+            formats[items[focus]] = value
+    assert formats == {
+        item.path: item.title for item in shown_signals(ENGINE_CONFIGS["64"]) if item.names
+    }

@@ -1,0 +1,63 @@
+"""Layers of which some output channels are wide: only their groups are."""
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler import compile_stages
+from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.compiler.engine.select import partition as engine_partition
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.engine import JobFlag
+from kiwicha.sim.reference import executor as reference
+from tests.support import oracle
+from tests.support.wide_channels import convolution, random_convolution
+
+PATTERNS = ([0], [63], [24, 25], [3, 40])
+"""Wide channels of 64."""
+MODELS = 30
+
+
+def widths(model: bytes, config: str) -> set[bool]:
+    """Return whether there are wide jobs, and whether there are others."""
+    (item,) = compile_stages(model, config).tiles
+    assert item.schedule is not None
+    return {bool(job.flags & JobFlag.WIDE) for job in item.schedule.jobs}
+
+
+@pytest.mark.parametrize("config", isa.ENGINE_CONFIGS)
+@pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
+def test_only_groups_with_wide_channels_are_wide(is_depthwise: bool, config: str) -> None:
+    kernel = 3 if is_depthwise else 1
+    cases = [convolution(wide, is_depthwise=is_depthwise, kernel=kernel) for wide in PATTERNS]
+    for case, answer in zip(cases, oracle.ask(cases), strict=True):
+        assert answer.outputs is not None
+        assert widths(case.model, config) == {False, True}
+        (got,) = reference.run(compile_stages(case.model, config).program, case.inputs)
+        np.testing.assert_array_equal(got, answer.outputs[0])
+
+
+@pytest.mark.parametrize("config", isa.ENGINE_CONFIGS)
+@pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
+def test_random_shapes_are_exact(is_depthwise: bool, config: str) -> None:
+    cases = [random_convolution(seed, is_depthwise=is_depthwise) for seed in range(MODELS)]
+    split = 0
+    for seed, (case, answer) in enumerate(zip(cases, oracle.ask(cases), strict=True)):
+        assert answer.outputs is not None
+        stages = compile_stages(case.model, config)
+        split += widths(case.model, config) == {False, True}
+        (got,) = reference.run(stages.program, case.inputs)
+        np.testing.assert_array_equal(got, answer.outputs[0], err_msg=f"seed {seed}")
+    assert split >= MODELS // 10
+
+
+@pytest.mark.parametrize("config", isa.ENGINE_CONFIGS)
+@pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
+def test_narrow_groups_are_faster(
+    is_depthwise: bool, config: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = convolution([0], is_depthwise=is_depthwise, kernel=3 if is_depthwise else 1).model
+    mixed, _ = predict_program(compile_stages(model, config).program)
+    monkeypatch.setattr(engine_partition, "split_by_width", lambda layer, config: None)
+    wide, _ = predict_program(compile_stages(model, config).program)
+    # The depthwise one is held up by DRAM as well, where the engine is fast.
+    assert mixed < (0.95 if is_depthwise else 0.85) * wide

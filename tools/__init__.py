@@ -1,0 +1,1 @@
+"""What generates documents and results; not installed."""

@@ -1,0 +1,173 @@
+"""Generated documents: ``python -m tools.documents`` writes them, ``--check`` finds stale ones.
+
+- The README's results, between two markers: one table of cycles and one of resources, from the
+  files of ``docs/results``, which are what ``kiwicha bench --json`` or ``kiwicha area --json``
+  wrote, above the commands that wrote them. The profiles of runs, which are large, are taken out
+  of these files.
+- ``docs/results.md``: everything that was measured of each run, and what weights take, from the
+  files of ``docs/results/weights``, which are what ``kiwicha compile --json`` wrote; sizes are kept
+  of them, and not the predictions.
+- The end of that page: what the sweeps compared whose outcome lies in ``docs/results/sweep``.
+- ``docs/supported.md``: the compiler's support rules.
+- ``docs/vela.md``: the runs that ``kiwicha bench --compare vela`` measured.
+- ``docs/boards.md``: a section for each file of ``docs/results/boards``, which is what ``kiwicha
+  build --json`` wrote.
+- The table of ``docs/bring-up.md``, between the same markers: a row for each file of
+  ``docs/results/bringup``, which is what ``kiwicha bringup --build --json`` wrote.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from kiwicha.compiler import KNOWN_SHAPES, support_rules, supported_operators
+from kiwicha.compiler.engine.select.operators import ENGINE_OPERATORS
+from kiwicha.errors import UsageError
+from tools.documents.board_pages import boards_page, bring_up_table
+from tools.documents.markdown import table
+from tools.documents.result_tables import overview, results_page, shown_weights, vela_page
+from tools.documents.sweep_section import sweep_section
+
+__all__ = ["BEGIN", "END", "main", "replaced", "supported", "update"]
+
+BEGIN = "<!-- results: written by python -m tools.documents -->"
+END = "<!-- end of results -->"
+_RESULTS = "docs/results"
+_WEIGHT_RESULTS = f"{_RESULTS}/weights"
+_SWEEP_RESULTS = f"{_RESULTS}/sweep"
+_BOARD_RESULTS = f"{_RESULTS}/boards"
+_BOARDS = "docs/boards.md"
+_BRING_UP_RESULTS = f"{_RESULTS}/bringup"
+_BRING_UP = "docs/bring-up.md"
+_SUPPORTED = "docs/supported.md"
+_VELA = "docs/vela.md"
+_README = "README.md"
+_RESULTS_PAGE = "docs/results.md"
+
+
+def replaced(text: str, results: str) -> str:
+    """Return a document with the results between its markers replaced.
+
+    Raises
+    ------
+    UsageError
+        If the markers are missing.
+    """
+    pattern = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    if not pattern.search(text):
+        raise UsageError(f"document must have the markers {BEGIN} and {END}")
+    return pattern.sub(lambda match: f"{BEGIN}\n{results}\n{END}", text, count=1)
+
+
+def supported() -> str:
+    """Return the page on supported models, from the compiler's rules."""
+    lines = [
+        "# Supported models",
+        "",
+        "Written by `python -m tools.documents` from the compiler's support rules. A model that",
+        "breaks one is refused, with every violation listed by operator index and name.",
+        "",
+        "## Operators",
+        "",
+        "The CPU runs every operator. An engine (`--config 32`, `64` or `128`) runs what the last",
+        "column says, if a stripe of its tensors fits the scratchpad. Images that convolutions and",
+        "pools of the engine leave for the CPU or as a model output have a multiple of 8 channels.",
+        "RESIZE_BILINEAR of uint8 is refused for `simd` where float32 numbers would be rounded on",
+        "the way (not in twice or four times the size): its firmware has no room for that.",
+        "",
+        KNOWN_SHAPES,
+        "",
+        *table(["operator", "where", "on the engine"], map(_placement, supported_operators())),
+    ]
+    general, special = [], []
+    for text, operators in support_rules():
+        if set(operators) in (set(), set(supported_operators())):
+            general.append(f"- {text}")
+        else:
+            special.append(f"- {', '.join(operators)}: {text}")
+    lines += ["", "## Rules for every model", "", *general]
+    lines += ["", "## Rules by operator", "", *special]
+    return "\n".join(lines) + "\n"
+
+
+def _placement(operator: str) -> list[str]:
+    condition = ENGINE_OPERATORS.get(operator)
+    return [operator, "CPU" if condition is None else "engine", condition or ""]
+
+
+def _has_profiles(value: Any) -> bool:
+    return isinstance(value, list) and any("profile" in run for run in value)
+
+
+def _without_profiles(runs: list[dict[str, Any]]) -> str:
+    """Return results as JSON without what is for ``kiwicha report`` and no document shows."""
+    kept = [{key: item for key, item in run.items() if key != "profile"} for run in runs]
+    return _text(kept)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def update(project: Path, *, is_check: bool) -> list[str]:
+    """Write the documents that are stale, or only find them.
+
+    Parameters
+    ----------
+    project : Path
+        Top folder of the project.
+    is_check : bool
+        Change nothing.
+
+    Returns
+    -------
+    list of str
+        Paths of the documents that were stale.
+    """
+
+    def measured(folder: str) -> dict[str, Any]:
+        return {
+            path.relative_to(project).as_posix(): json.loads(path.read_text(encoding="utf-8"))
+            for path in (project / folder).glob("*.json")
+        }
+
+    runs, weights = measured(_RESULTS), measured(_WEIGHT_RESULTS)
+    readme = (project / _README).read_text(encoding="utf-8")
+    guide = (project / _BRING_UP).read_text(encoding="utf-8")
+    wanted = {
+        _README: replaced(readme, overview(runs)),
+        _RESULTS_PAGE: results_page(runs, weights) + sweep_section(measured(_SWEEP_RESULTS)),
+        _SUPPORTED: supported(),
+        _VELA: vela_page(runs),
+        _BOARDS: boards_page(measured(_BOARD_RESULTS)),
+        _BRING_UP: replaced(guide, bring_up_table(measured(_BRING_UP_RESULTS))),
+        **{name: _without_profiles(value) for name, value in runs.items() if _has_profiles(value)},
+        **{name: _text(shown_weights(value, name)) for name, value in weights.items()},
+    }
+    stale = []
+    for name, text in wanted.items():
+        path = project / name
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not is_check:
+            path.write_text(text, encoding="utf-8")
+    return stale
+
+
+def main() -> int:
+    """Bring the documents of the current folder's project up to date."""
+    parser = argparse.ArgumentParser(description="Write the generated documents.")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if stale")
+    arguments = parser.parse_args()
+    stale = update(Path(), is_check=arguments.check)
+    for name in stale:
+        sys.stderr.write(f"{name} {'is stale' if arguments.check else 'written'}\n")
+    return int(bool(stale) and arguments.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""The pages on boards, from what ``kiwicha build --json`` and ``bringup --json`` wrote."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kiwicha.boards.place_and_route import SEEDS
+from tools.documents.markdown import table
+from tools.documents.result_files import results_of
+
+__all__ = ["boards_page", "bring_up_table", "build_command"]
+
+_PAGE = """\
+# Boards
+
+Written by `python -m tools.documents` from `docs/results/boards/*.json`, which `kiwicha build`
+measured; a test fails if the hardware or the tools have changed since. Resources are those of the
+whole system on chip after synthesis: CPU, DRAM controller, on-chip memory with the boot image, and
+CFU. On ECP5 the bitstream was made, and the clock is that of the placed and routed design. On
+Xilinx parts Yosys counted (`synth_xilinx`), and Vivado or openXC7 goes on: there is no clock to
+tell. A block RAM has 36 Kbit on Xilinx parts and 18 Kbit on ECP5; a multiplier is a DSP48E1 or a
+MULT18X18D.
+
+{summary}
+
+{sections}"""
+
+_COLUMNS = {
+    "LUT": ("LUT",),
+    "FF": ("FF",),
+    "block RAM": ("BRAM36", "BRAM"),
+    "multipliers": ("DSP48E1", "DSP"),
+}
+"""Of the summary, with the names that the families have for them."""
+
+
+def boards_page(files: Mapping[str, Any]) -> str:
+    """Return the page as Markdown.
+
+    Parameters
+    ----------
+    files : mapping
+        Contents of the JSON files by their path in the project.
+
+    Raises
+    ------
+    UsageError
+        If a file holds something else.
+    """
+    rows, sections = [], []
+    for name, report in sorted(files.items()):
+        with results_of("kiwicha build", name):
+            rows.append(_row(report))
+            sections.append(_section(name, report))
+    return _PAGE.format(summary=_summary(rows), sections="\n".join(sections))
+
+
+def bring_up_table(files: Mapping[str, Any]) -> str:
+    """Return a table of bring-up designs, above the commands that measured them.
+
+    Parameters
+    ----------
+    files : mapping
+        Contents of the JSON files by their path in the project.
+
+    Raises
+    ------
+    UsageError
+        If a file holds something else.
+    """
+    rows, commands = [], []
+    for name, report in sorted(files.items()):
+        with results_of("kiwicha bringup --build", name):
+            build = report["build"]
+            rows.append(_row(build))
+            words = f"kiwicha bringup {build['board']} --build"
+            words += "" if build["has_bitstream"] else " --no-compile"
+            commands.append(f"`{words} --json {name}`")
+    return "\n\n".join([_summary(rows), *commands])
+
+
+def build_command(name: str, report: Mapping[str, Any]) -> str:
+    """Return the command that measures a report anew.
+
+    Parameters
+    ----------
+    name : str
+        Path of the JSON file.
+    report : mapping
+        Its contents.
+    """
+    words = ["kiwicha build", report["board"], "--config", report["config"]]
+    words += ["--clock", f"{report['sys_clk_hz'] / 1e6:g}"]
+    if report["speed_grade"] is not None:
+        words += ["--speed-grade", str(report["speed_grade"])]
+    # Rows without a number are of builds whose first seeds met the clock.
+    if report.get("seeds", SEEDS) not in {None, SEEDS}:
+        words += ["--seeds", str(report["seeds"])]
+    if not report["has_bitstream"]:
+        words.append("--no-compile")
+    return " ".join([*words, "--json", name])
+
+
+def _summary(rows: list[list[str]]) -> str:
+    numbers = [f"{title}:" for title in (*_COLUMNS, "clock", "time")]
+    return "\n".join(table(["board", "config", *numbers], rows))
+
+
+def _row(report: Mapping[str, Any]) -> list[str]:
+    used, capacity = report["resources"], report["capacity"]
+    row = [_title(report), report["config"]]
+    for names in _COLUMNS.values():
+        (name,) = (name for name in names if name in used)
+        over = " (does not fit)" if used[name] > capacity[name] else ""
+        row.append(f"{used[name]:,g} of {capacity[name]:,g}{over}")
+    timing = report["timing"]
+    clock = "" if timing is None else f"{timing['fmax_mhz']:.1f} MHz"
+    return [*row, clock, _minutes(report)]
+
+
+def _title(report: Mapping[str, Any]) -> str:
+    grade = report["speed_grade"]
+    return f"{report['board']}{'' if grade is None else f', speed grade {grade}'}"
+
+
+def _section(name: str, report: Mapping[str, Any]) -> str:
+    resources, capacity = report["resources"], report["capacity"]
+    rows = [
+        _counts(module, counts)
+        for module, counts in report["modules"].items()
+        if any(counts.values())
+    ]
+    limits = (f"{capacity[key]:,g}" if key in capacity else "" for key in resources)
+    rows += [_counts("all", resources), [report["part"], *limits]]
+    versions = ", ".join(f"{tool} {number}" for tool, number in report["versions"].items())
+    return "\n".join([
+        f"## {_title(report)}, {report['config']}",
+        "",
+        _verdict(report),
+        "",
+        *table(["module", *(f"{name}:" for name in resources)], rows),
+        "",
+        f"`{build_command(name, report)}` ({versions})",
+        "",
+    ])
+
+
+def _counts(label: str, counts: Mapping[str, float]) -> list[str]:
+    return [label, *(f"{count:,g}" for count in counts.values())]
+
+
+def _verdict(report: Mapping[str, Any]) -> str:
+    over = [key for key, limit in report["capacity"].items() if report["resources"][key] > limit]
+    fits = f"Does not fit: {', '.join(over)}." if over else "Fits."
+    timing = report["timing"]
+    if timing is None:
+        return f"{fits} Synthesis took {_minutes(report)}."
+    path = timing["critical_path"]
+    ends = f"`{path[0]['cell']}` to `{path[-1]['cell']}`" if path else "unknown"
+    clock = f"{timing['fmax_mhz']:.1f} MHz, {timing['target_mhz']:.1f} MHz wanted"
+    return f"{fits} Clock: {clock}; critical path: {ends}. The build took {_minutes(report)}."
+
+
+def _minutes(report: Mapping[str, Any]) -> str:
+    return f"{report['build_seconds'] / 60:.0f} min"

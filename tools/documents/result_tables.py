@@ -1,0 +1,301 @@
+"""Tables of what was measured, as Markdown: the README's overview and the pages of results.
+
+All of them start from the files of ``docs/results``, by path: a list of runs as ``kiwicha bench
+--json`` writes it, or an object as ``kiwicha area --json`` writes it. Those of
+``docs/results/weights`` are objects as ``kiwicha compile --json`` writes them.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from kiwicha.boards.family import Family
+from kiwicha.contract.cfu import ALL_CONFIGS
+from kiwicha.contract.program import Where
+from kiwicha.errors import UsageError
+from tools.documents.markdown import table
+from tools.documents.result_files import results_of
+
+__all__ = ["compile_command", "overview", "results_page", "shown_weights", "vela_page"]
+
+_Run = dict[str, Any]
+_Runs = list[tuple[str, list[_Run]]]
+_Areas = list[tuple[str, dict[str, Any]]]
+_CONFIGS = list(ALL_CONFIGS)
+_BENCH = "kiwicha bench"
+
+
+def overview(files: dict[str, Any]) -> str:
+    """Return the cycles of all models and configurations in one table, the resources in another.
+
+    Parameters
+    ----------
+    files : dict
+        Contents of the JSON files by their path in the project.
+
+    Raises
+    ------
+    UsageError
+        If a file holds something else, or a run whose output was wrong.
+    """
+    parts = []
+    if runs := _runs_of(files):
+        parts += [_cycles(runs), _commands(_bench_command(*item) for item in runs)]
+    if areas := _areas_of(files):
+        parts += [_resources(areas), _commands(_area_command(*item) for item in areas)]
+    return "\n\n".join(parts) + "\n"
+
+
+def results_page(files: dict[str, Any], weights: dict[str, Any]) -> str:
+    """Return the page that shows each run, file by file, and what weights take.
+
+    Parameters
+    ----------
+    files, weights : dict
+        Contents of the JSON files of runs and of those of compilations, by their path in the
+        project.
+
+    Raises
+    ------
+    UsageError
+        If a file holds something else, or a run whose output was wrong.
+    """
+    parts = [
+        "# Results",
+        "",
+        "Written by `python -m tools.documents` from what the commands measured on the simulated",
+        "system. Cycles are those of the second inference in a row, and of the first, with cold",
+        "caches; `baseline` and `simd` run only once. The prediction is the compiler's. CPU is the",
+        "part of the cycles that the CPU's steps take where there is an engine.",
+        "Utilization is MACs/cycle over those of the configuration; [dropped",
+        "channels](engine.md#dead-channels) still count. The last column says how many cycles",
+        "were simulated in a second.",
+    ]
+    for name, runs in _runs_of(files):
+        rows = [_row(run, name) for run in runs]
+        parts += ["", *table(_COLUMNS, rows), "", f"`{_bench_command(name, runs)}`"]
+    if weights:
+        parts += ["", *_weights(weights)]
+    return "\n".join(parts) + "\n"
+
+
+def vela_page(files: dict[str, Any]) -> str:
+    """Return the page that sets our measurements beside Vela's estimates.
+
+    Parameters
+    ----------
+    files : dict
+        Contents of the JSON files by their path in the project.
+    """
+    parts = [
+        "# Beside Arm's Ethos-U55",
+        "",
+        "Written by `python -m tools.documents` from the results below: cycles that we measured",
+        "on the simulated system, DRAM and CPU included, and what Arm's compiler Vela estimates",
+        "for the Ethos-U55 with as many multipliers and the same model file, all data in SRAM. A",
+        "ratio above 1 says that Vela's estimate is so many times our measurement. Neither number",
+        "speaks of clock frequencies: an Ethos-U55 is silicon, this is for FPGAs.",
+    ]
+    columns = ("model", "config", "cycles:", "accelerator", "Vela's estimate:", "ratio:")
+    for name, all_runs in _runs_of(files):
+        runs = [run for run in all_runs if "vela" in run]
+        if not runs:
+            continue
+        rows = [
+            (
+                run["model"],
+                run["config"],
+                f"{run['cycles']:,}",
+                run["vela"]["accelerator"],
+                f"{run['vela']['cycles']:,}",
+                f"{run['vela']['cycles'] / run['cycles']:.2f}",
+            )
+            for run in runs
+        ]
+        versions = ", ".join(sorted({run["vela"]["version"] for run in runs}))
+        command = f"`{_bench_command(name, all_runs)}`, Vela {versions}"
+        parts += ["", *table(columns, rows), "", command]
+    return "\n".join(parts) + "\n"
+
+
+def shown_weights(compilation: Any, name: str) -> dict[str, Any]:
+    """Return what the page of results shows of a compilation.
+
+    Parameters
+    ----------
+    compilation : dict
+        What ``kiwicha compile --json`` wrote.
+    name : str
+        The file's path in the project.
+
+    Raises
+    ------
+    UsageError
+        If the file holds something else, or was compiled for no engine.
+    """
+    with results_of("kiwicha compile for an engine", name):
+        shown = {key: compilation[key] for key in ("model", "config", "optimize")}
+        sizes = {key: int(compilation["predicted"][key]) for key in _SIZES}
+    return {**shown, "predicted": sizes}
+
+
+_SIZES = ("weights", "weight_bytes", "raw_weight_bytes")
+
+
+def _weights(files: dict[str, Any]) -> list[str]:
+    """Return the section on what the weights of models take."""
+    rows, commands = [], []
+    for name, compilation in sorted(files.items()):
+        shown = shown_weights(compilation, name)
+        count, stored, raw = (shown["predicted"][key] for key in _SIZES)
+        bits = (f"{8 * size / count:.2f}" for size in (raw, stored))
+        place = (shown["model"], f"`{shown['config']}`")
+        rows.append((*place, f"{count:,}", *bits, f"{100 * stored / raw:.1f} %"))
+        commands.append(compile_command(name, shown))
+    columns = ("model", "config", "weights:", "raw bits:", "stored bits:", "stored / raw:")
+    return [
+        "## Stored weights",
+        "",
+        "Bits for each weight of the model that the engine's layers have, with `--optimize size`.",
+        "Raw are the words as the array reads them, before the [code](engine.md#coded-weights):",
+        "without [dead channels](engine.md#dead-channels), but with the zeros that fill channels",
+        "up to whole groups and runs to whole words. Parameters of channels, which are never",
+        "coded, count in neither. A stream that would get longer stays raw.",
+        "",
+        *table(columns, rows),
+        "",
+        _commands(commands),
+    ]
+
+
+_COLUMNS = (
+    "model",
+    "config",
+    "MACs:",
+    "cycles:",
+    "first:",
+    "predicted:",
+    "CPU:",
+    "MACs/cycle:",
+    "utilization:",
+    "ms:",
+    "simulated cycles/s:",
+)
+
+
+def _row(run: _Run, name: str) -> tuple[str, ...]:
+    with results_of(_BENCH, name):
+        predicted = run.get("predicted")
+        return (
+            _label(run),
+            run["config"],
+            f"{run['macs']:,}",
+            f"{run['cycles']:,}",
+            f"{run['cycles_first']:,}",
+            "" if predicted is None else f"{100 * (predicted / run['cycles'] - 1):+.1f} %",
+            _cpu_share(run),
+            f"{run['macs'] / run['cycles']:.3f}",
+            f"{100 * run['utilization']:.1f} %",
+            f"{1e3 * run['cycles'] / run['clock_hz']:,.2f}",
+            f"{run['simulation_hz']:,}",
+        )
+
+
+def _cpu_share(run: _Run) -> str:
+    """Return which part of an engine's run is the CPU's."""
+    cycles = dict.fromkeys((where.text for where in Where), 0)
+    for layer in run["layers"]:
+        cycles[layer["where"]] += layer["cycles"]
+    rest = sum(cycles.values()) - cycles[Where.ENGINE.text]
+    return f"{100 * rest / run['cycles']:.1f} %" if cycles[Where.ENGINE.text] else ""
+
+
+def _label(run: _Run) -> str:
+    """Name a run's model, and with what option it was compiled."""
+    return f"{run['model']}{'' if run.get('eliminate', True) else ', `--no-eliminate`'}"
+
+
+def _cycles(found: _Runs) -> str:
+    """Return a row for each model, with a column for each configuration and each estimate."""
+    cells: dict[str, dict[str, str]] = {}
+    configs, accelerators = set(), set()
+    for name, runs in found:
+        for run in runs:
+            if run["config"] not in _CONFIGS:
+                raise UsageError(f"config must be known, not {run['config']} ({name})")
+            row = cells.setdefault(_label(run), {"model": _label(run)})
+            row["MACs:"] = f"{run['macs']:,}"
+            row[f"`{run['config']}`:"] = f"{run['cycles']:,}"
+            configs.add(run["config"])
+            if "vela" in run:
+                accelerator = f"{run['vela']['accelerator']} by Vela:"
+                row[accelerator] = f"{run['vela']['cycles']:,}"
+                accelerators.add((len(accelerator), accelerator))
+    columns = [
+        "model",
+        "MACs:",
+        *(f"`{config}`:" for config in sorted(configs, key=_CONFIGS.index)),
+        *(accelerator for _, accelerator in sorted(accelerators)),
+    ]
+    models = sorted(cells.values(), key=len, reverse=True)
+    return "\n".join(table(columns, [[row.get(key, "") for key in columns] for row in models]))
+
+
+def _resources(found: _Areas) -> str:
+    areas = sorted(found, key=lambda item: _CONFIGS.index(item[1]["config"]))
+    tables = []
+    # Each family counts other things.
+    for family in sorted({area["family"] for _, area in areas}, reverse=True):
+        of_family = [area for _, area in areas if area["family"] == family]
+        kinds = dict.fromkeys(kind for area in of_family for kind in area["resources"])
+        rows = [
+            [f"`{area['config']}`", *(f"{area['resources'].get(kind, 0):,g}" for kind in kinds)]
+            for area in of_family
+        ]
+        tables.append("\n".join(table([f"CFU on {family}", *(f"{k}:" for k in kinds)], rows)))
+    return "\n\n".join(tables)
+
+
+def _runs_of(files: dict[str, Any]) -> _Runs:
+    """Return what `kiwicha bench` wrote; every run must have been bit-exact."""
+    found = [(name, value) for name, value in sorted(files.items()) if isinstance(value, list)]
+    for name, runs in found:
+        for run in runs:
+            with results_of(_BENCH, name):
+                is_exact, model = run["bit_exact"], run["model"]
+                _ = run["macs"], run["cycles"], run["config"]
+            if is_exact is not True:
+                raise UsageError(f"results must be bit-exact, not those of {model} ({name})")
+    return found
+
+
+def _areas_of(files: dict[str, Any]) -> _Areas:
+    """Return what `kiwicha area` wrote."""
+    found = [(name, value) for name, value in sorted(files.items()) if isinstance(value, dict)]
+    for name, area in found:
+        missing = [key for key in ("resources", "config", "family") if key not in area]
+        if missing:
+            raise UsageError(f"results must be those of kiwicha area: {missing[0]!r} ({name})")
+    return found
+
+
+def _commands(lines: Iterable[str]) -> str:
+    return "measured with\n\n```\n" + "\n".join(lines) + "\n```"
+
+
+def _bench_command(name: str, runs: list[_Run]) -> str:
+    models = " ".join(dict.fromkeys(run["model"] for run in runs))
+    configs = ",".join(dict.fromkeys(run["config"] for run in runs))
+    compare = " --compare vela" if any("vela" in run for run in runs) else ""
+    option = "" if all(run.get("eliminate", True) for run in runs) else " --no-eliminate"
+    return f"kiwicha bench {models} --config {configs}{option}{compare} --json {name}"
+
+
+def compile_command(name: str, compilation: dict[str, Any]) -> str:
+    """Return the command that writes a file of ``docs/results/weights``."""
+    words = f"{compilation['model']} --config {compilation['config']}"
+    return f"kiwicha compile {words} --optimize {compilation['optimize']} --json {name}"
+
+
+def _area_command(name: str, area: dict[str, Any]) -> str:
+    family = "" if area["family"] == Family.XC7.value else f" --family {area['family']}"
+    return f"kiwicha area --config {area['config']}{family} --json {name}"

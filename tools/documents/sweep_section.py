@@ -1,0 +1,49 @@
+"""The section of the results on comparisons of many small models with the interpreters."""
+
+from typing import Any
+
+from kiwicha.errors import UsageError
+from tools.documents.markdown import table
+
+__all__ = ["sweep_section"]
+
+
+def sweep_section(files: dict[str, Any]) -> str:
+    """Return what sweeps compared; nothing if there is no file of one.
+
+    Parameters
+    ----------
+    files : dict
+        What ``nox -s sweep -- --json`` wrote, by path in the project.
+
+    Raises
+    ------
+    UsageError
+        If a combination differed.
+    """
+    if not files:
+        return ""
+    rows = []
+    for name, outcome in sorted(files.items()):
+        if outcome["differing"]:
+            raise UsageError(f"differing must be none, not {outcome['differing'][0]} ({name})")
+        configs = ", ".join(f"`{config}`" for config in outcome["configs"])
+        seconds = (f"{outcome[key]:,}" for key in ("seconds", "processor_seconds", "jobs"))
+        rows.append((f"{outcome['combinations']:,}", configs, *seconds))
+    columns = ("combinations:", "configs", "seconds:", "processor seconds:", "processes:")
+    lines = [
+        "## Comparisons with the interpreters",
+        "",
+        "Combinations of the parameters of convolutions, each a model of its own: the reference",
+        "executor gave for each configuration every byte that the interpreter gives, TensorFlow",
+        "Lite Micro for int8 and LiteRT for uint8.",
+        "",
+        *table(columns, rows),
+        "",
+        "measured with",
+        "",
+        "```",
+        *(f"nox -s sweep -- --json {name}" for name in sorted(files)),
+        "```",
+    ]
+    return "\n" + "\n".join(lines) + "\n"
