@@ -20,7 +20,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check", *PYTHON_FOLDERS)
     sources = [
         str(path)
-        for folder in ("firmware", "sim")
+        for folder in ("firmware", "sim", "tests")
         for path in sorted(Path(folder).rglob("*"))
         if path.suffix in {".c", ".h", ".cpp"}
     ]

@@ -33,7 +33,7 @@ def test_c() -> None:
     requirements.module("clang_format", "clang-format")
     sources = [
         str(path.relative_to(REPOSITORY))
-        for folder in ("firmware", "sim")
+        for folder in ("firmware", "sim", "tests")
         for path in sorted((REPOSITORY / folder).rglob("*"))
         if path.suffix in {".c", ".h", ".cpp"}
     ]
