@@ -17,7 +17,7 @@ from kiwicha.gateware.instructions.engine_link import EngineLink
 from kiwicha.gateware.instructions.mac import Mac
 from kiwicha.gateware.instructions.requantize_unit import RequantizeUnit
 
-__all__ = ["CFU_COMMAND", "CFU_RESPONSE", "Cfu", "verilog"]
+__all__ = ["CFU_COMMAND", "CFU_RESPONSE", "Cfu", "design", "verilog"]
 
 CFU_COMMAND = data.StructLayout({"function_id": 10, "inputs_0": 32, "inputs_1": 32})
 CFU_RESPONSE = data.StructLayout({"outputs_0": 32})
@@ -353,14 +353,11 @@ def _memory_ports(m: Module, cfu: Cfu) -> list[Signal]:
     return ports
 
 
-def verilog(config: Config, vendor: Vendor = Vendor.GENERIC) -> str:
-    """Return the Verilog of module ``Cfu``, with the ports that LiteX connects.
+def design(config: Config, vendor: Vendor = Vendor.GENERIC) -> tuple[Module, list[Signal]]:
+    """Return the design of module ``Cfu``, with the ports that LiteX connects.
 
     With an engine, ``memory_cmd_*``, ``memory_wdata_*`` and ``memory_rdata_*`` are a LiteDRAM
     native port.
-
-    The text depends on the configuration and the versions of this package and Amaranth, not on the
-    machine.
 
     Parameters
     ----------
@@ -368,6 +365,11 @@ def verilog(config: Config, vendor: Vendor = Vendor.GENERIC) -> str:
         What to build.
     vendor : Vendor
         What the engine's multipliers are built from.
+
+    Returns
+    -------
+    tuple of Module and list of Signal
+        The design and its ports.
     """
     m = Module()
     m.submodules.cfu = cfu = Cfu(config=config, vendor=vendor)
@@ -386,6 +388,16 @@ def verilog(config: Config, vendor: Vendor = Vendor.GENERIC) -> str:
             ports.append(port)
     if cfu.has_engine:
         ports += _memory_ports(m, cfu)
+    return m, ports
+
+
+def verilog(config: Config, vendor: Vendor = Vendor.GENERIC) -> str:
+    """Return the Verilog of a `design`; parameters as there.
+
+    The text depends on the configuration and the versions of this package and Amaranth, not on the
+    machine.
+    """
+    m, ports = design(config, vendor)
     return str(
         backend.convert(m, name="Cfu", ports=ports, emit_src=False, strip_internal_attrs=True)
     )
