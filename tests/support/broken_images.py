@@ -47,8 +47,8 @@ BROKEN_IMAGES: list[tuple[Callable[[], bytes], str]] = [
     (
         lambda: resize([32767, 82], (1, 32767, 82, 1), (1, 3, 2, 1), dtype=np.uint8),
         (
-            "operator 0 RESIZE_BILINEAR (y): products of weights must end within 52 binary places, "
-            "not behind, from [3, 2] to [32767, 82]"
+            "operator 0 RESIZE_BILINEAR (y): products of weights must have at most 52 binary "
+            "places, not more, from [3, 2] to [32767, 82]"
         ),
     ),
     (

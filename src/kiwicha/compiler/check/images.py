@@ -18,7 +18,7 @@ MAX_SPREAD_WEIGHTS = 1 << 26
 
 @rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
 def resizes_images(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_BILINEAR changes images of 4 dimensions to its height and width, at most 32767."""
+    """RESIZE_BILINEAR resizes images of 4 dimensions; heights and widths are at most 32767."""
     source, output, size = graph.input(operator), graph.output(operator), graph.input(operator, 1)
     if size.elements != 2:
         yield Problem(f"size must have 2 values, not {size.elements}", size)
@@ -37,14 +37,14 @@ def resizes_images(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
 def places_pixels_one_way(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_BILINEAR has not both half_pixel_centers and align_corners."""
+    """RESIZE_BILINEAR does not set both half_pixel_centers and align_corners."""
     if operator.options.half_pixel_centers and operator.options.align_corners:
         yield Problem("half_pixel_centers must be false with align_corners, not true")
 
 
 @rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
 def stays_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_BILINEAR of int8 reads only its input: a scale in 1/1024 must not add up to more."""
+    """RESIZE_BILINEAR of int8 must not read past its input: its steps are rounded to 1/1024."""
     source, output, options = graph.input(operator), graph.output(operator), operator.options
     if source.is_shifted or not _are_images(source, output):
         return
@@ -61,7 +61,7 @@ def stays_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
 def has_weights_of_moderate_size(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_BILINEAR of uint8 has weights whose products end within 52 binary places."""
+    """RESIZE_BILINEAR of uint8 has weights whose products have at most 52 binary places."""
     source, output, options = graph.input(operator), graph.output(operator), operator.options
     if not source.is_shifted or not _are_images(source, output):
         return
@@ -70,7 +70,7 @@ def has_weights_of_moderate_size(graph: Graph, operator: Operator) -> Iterator[P
     )
     if not rows.fits(columns):
         yield Problem(
-            f"products of weights must end within {PLACES} binary places, not behind, from "
+            f"products of weights must have at most {PLACES} binary places, not more, from "
             f"{list(source.shape[1:3])} to {list(output.shape[1:3])}",
             output,
         )
@@ -82,7 +82,7 @@ def _are_images(*tensors: Tensor) -> bool:
 
 @rule(IMAGE_SHAPE_RULES, "CONV_2D")
 def has_few_groups(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """CONV_2D in groups of several channels has at most 2**26 weights, zeros between groups too."""
+    """CONV_2D with groups of several channels has at most 2**26 weights, zeros between them too."""
     source, weights = graph.input(operator), graph.input(operator, 1)
     channels = weights.shape[3]
     if len(source.shape) != 4 or channels in {1, source.shape[3]} or source.shape[3] % channels:
@@ -97,7 +97,7 @@ def has_few_groups(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(IMAGE_SHAPE_RULES, "TRANSPOSE_CONV")
 def spreads_its_input(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """TRANSPOSE_CONV is a CONV_2D of one group from its output's shape to its input's."""
+    """TRANSPOSE_CONV has the shapes of a CONV_2D of one group that reads its output."""
     source, weights, output = (
         graph.input(operator),
         graph.input(operator, 1),
@@ -134,7 +134,7 @@ def spreads_its_input(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(IMAGE_SHAPE_RULES, "TRANSPOSE_CONV")
 def has_its_own_shape(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """TRANSPOSE_CONV's first input is a dense int32 constant, the output's shape."""
+    """TRANSPOSE_CONV's first input is a dense int32 constant: the output's shape."""
     shape, output = graph.operand(operator, 3), graph.output(operator)
     is_there = shape is not None and shape.type is TensorType.INT32 and shape.is_constant
     if shape is None or not is_there or shape.is_sparse:

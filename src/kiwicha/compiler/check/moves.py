@@ -76,7 +76,7 @@ def pads_with_a_constant(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(MOVE_RULES, "CONCATENATION")
 def joins_along_an_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """CONCATENATION joins inputs that are alike but for one dimension, without an activation."""
+    """CONCATENATION joins inputs that differ in one dimension only; it has no fused activation."""
     output = graph.output(operator)
     rank, axis = len(output.shape), operator.options.axis
     if operator.options.activation is not Activation.NONE:
@@ -132,7 +132,7 @@ def unpacks_a_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(MOVE_RULES, "SPLIT", "SPLIT_V")
 def splits_a_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """SPLIT makes equal parts of a dimension, SPLIT_V parts of the sizes that its outputs have."""
+    """SPLIT makes equal parts of a dimension, SPLIT_V parts of the sizes of its outputs."""
     is_even = operator.name == "SPLIT"
     source, at = (
         graph.input(operator, 1 if is_even else 0),
@@ -168,7 +168,7 @@ def splits_a_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(MOVE_RULES, "SLICE")
 def slices_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """SLICE takes positions that its input has."""
+    """SLICE reads only positions that its input has."""
     source, output = graph.input(operator), graph.output(operator)
     rank = len(source.shape)
     found = [
@@ -192,9 +192,9 @@ def slices_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(MOVE_RULES, "STRIDED_SLICE")
 def takes_strides_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """STRIDED_SLICE takes positions that its input has; a dropped dimension has a stride above 0.
+    """STRIDED_SLICE reads only positions that its input has.
 
-    It has no offsets, and at most one ellipsis.
+    Dropped dimensions have a stride above 0. It has no offsets, and at most one ellipsis.
     """
     source, output, options = graph.input(operator), graph.output(operator), operator.options
     count = graph.input(operator, 1).elements
@@ -243,7 +243,7 @@ def permutes_its_dimensions(graph: Graph, operator: Operator) -> Iterator[Proble
 
 @rule(MOVE_RULES, "SPACE_TO_DEPTH", "DEPTH_TO_SPACE")
 def moves_blocks(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """SPACE_TO_DEPTH and DEPTH_TO_SPACE have images of whole blocks, of 1x1 or more."""
+    """SPACE_TO_DEPTH and DEPTH_TO_SPACE work on images of whole blocks, of 1x1 or more."""
     block = operator.options.block_size
     pair = graph.input(operator), graph.output(operator)
     for tensor in pair:
@@ -303,7 +303,7 @@ def moves_batches(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(MOVE_RULES, "RESIZE_NEAREST_NEIGHBOR")
 def resizes_images(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_NEAREST_NEIGHBOR has images of 4 dimensions and changes height and width."""
+    """RESIZE_NEAREST_NEIGHBOR resizes images of 4 dimensions."""
     source, output, size = graph.input(operator), graph.output(operator), graph.input(operator, 1)
     if len(source.shape) != 4:
         yield Problem(f"input must have 4 dimensions, not {list(source.shape)}", source)

@@ -46,7 +46,7 @@ def scales_channels_moderately(graph: Graph, operator: Operator) -> Iterator[Pro
 
 @rule(SCALE_RULES, *WITH_WEIGHTS)
 def scales_its_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """FULLY_CONNECTED with one weight scale, and uint8, have a bias scale of input x weights."""
+    """In uint8, and in FULLY_CONNECTED with one weight scale: bias scale = input x weight scale."""
     weights, bias = graph.input(operator, 1), graph.operand(operator, 2)
     scales = quantization(weights).scales
     is_compared = operator.name == "FULLY_CONNECTED" or weights.is_shifted
@@ -99,7 +99,7 @@ def means_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SCALE_RULES, *POOLS)
 def pools_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Pools have one zero point for input and output, and scales within 1e-6."""
+    """Pools have one zero point for input and output, and scales that differ by 1e-6 at most."""
     source, output = graph.input(operator), graph.output(operator)
     a, b = quantization(source), quantization(output)
     if abs(a.scale - b.scale) > POOL_SCALE_TOLERANCE or a.zero_point != b.zero_point:
@@ -112,7 +112,7 @@ def pools_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Proble
 
 @rule(SCALE_RULES, "SOFTMAX")
 def gives_probabilities(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """SOFTMAX's output has scale 1/256 and the least zero point; beta x input scale > 2**-26."""
+    """SOFTMAX's output has scale 1/256 and the lowest zero point; beta x input scale > 2**-26."""
     source, output = graph.input(operator), graph.output(operator)
     parameters = quantization(output)
     if (parameters.scale, parameters.zero_point) != (1 / 256, -128):

@@ -113,7 +113,7 @@ def _window_problems(
 
 @rule(SHAPE_RULES, "CONV_2D")
 def convolves_all_channels(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """CONV_2D has groups of equal size; the weights have the input channels of one."""
+    """CONV_2D has groups of equal size; its weights have the input channels of one group."""
     outputs, height, width, channels = graph.input(operator, 1).shape
     source = graph.input(operator)
     if len(source.shape) == 4 and source.shape[3] % channels:
@@ -162,7 +162,7 @@ def pools_each_channel(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SHAPE_RULES, "FULLY_CONNECTED")
 def connects_rows(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """FULLY_CONNECTED has weights [outputs, inputs] in the default format, and input to match."""
+    """FULLY_CONNECTED has weights [outputs, inputs] in the default format and a fitting input."""
     source, weights, output = (
         graph.input(operator),
         graph.input(operator, 1),
@@ -196,7 +196,7 @@ def broadcasts_its_inputs(graph: Graph, operator: Operator) -> Iterator[Problem]
 
 @rule(SHAPE_RULES, "ARG_MAX")
 def finds_along_one_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """ARG_MAX works on one dimension, which its output has not."""
+    """ARG_MAX works on one dimension, which its output lacks."""
     source, output = graph.input(operator), graph.output(operator)
     axes, rank = reduced_axes(graph, operator), len(source.shape)
     if len(axes) != 1 or not 0 <= axes[0] < rank:
@@ -209,7 +209,7 @@ def finds_along_one_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SHAPE_RULES, *REDUCTIONS)
 def reduces_its_axes(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Reductions reduce dimensions that their input has, at most 4194304 elements at a time."""
+    """Reductions work on dimensions of their input, over at most 4194304 elements at a time."""
     source, output = graph.input(operator), graph.output(operator)
     axes, rank = reduced_axes(graph, operator), len(source.shape)
     if any(not 0 <= axis < rank for axis in axes):

@@ -62,9 +62,10 @@ _CARRIED_TYPES = (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32)
 
 
 def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
-    """Activations are int8 or uint8; float32 into QUANTIZE, from DEQUANTIZE; int32 from ARG_MAX.
+    """Activations are int8 or uint8; only QUANTIZE reads float32 and only DEQUANTIZE gives it.
 
-    Operators that only move data, and inputs and outputs of the model, are of any of these types.
+    ARG_MAX gives int32. Operators that only move data, and inputs and outputs of the model, can
+    have any of these types.
     """
     yield from _type_problems(what, tensor, _CARRIED_TYPES)
 
@@ -128,7 +129,7 @@ def _zero_point_problems(whose: str, tensor: Tensor) -> Iterator[Problem]:
 
 
 def has_plain_storage(what: str, tensor: Tensor) -> Iterator[Problem]:
-    """Tensors are dense and keep nothing from one inference to the next."""
+    """Tensors are dense, and none is a variable that keeps its values between inferences."""
     if tensor.is_variable:
         yield Problem(f"{what} must not be a variable tensor", tensor)
     if tensor.is_sparse:
@@ -160,7 +161,7 @@ OPERAND_RULES.extend(
 
 @rule(OPERAND_RULES, *WITH_WEIGHTS)
 def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Weights are a constant: int8 with zero point 0, or uint8 with one zero point."""
+    """Weights are constants: int8 with zero point 0, or uint8 with one zero point."""
     weights = graph.input(operator, 1)
     if weights.type is not TensorType.INT8:
         yield Problem(
@@ -182,7 +183,7 @@ def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(OPERAND_RULES)
 def has_one_signedness(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Activations and weights of an operator but QUANTIZE are all int8 or all uint8."""
+    """Activations and weights of an operator, except QUANTIZE, are all int8 or all uint8."""
     if operator.name == "QUANTIZE":
         return
     tensors = [tensor for _, tensor in operands(graph, operator)]
@@ -235,7 +236,7 @@ def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(OPERAND_RULES, *CONSTANT_OPERANDS)
 def has_constant_parameters(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Axes, sizes, paddings and the like are constants of int32, in SLICE and TILE also int64."""
+    """Axes, sizes, paddings and similar are int32 constants; in SLICE and TILE also int64."""
     for position, what in CONSTANT_OPERANDS[operator.name].items():
         tensor = graph.input(operator, position)
         is_long = operator.name in {"SLICE", "TILE"} and tensor.type is TensorType.INT64

@@ -26,7 +26,7 @@ _OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
 
 @rule(UNARY_SHAPE_RULES, *UNARIES)
 def keeps_its_shape(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Operators on single values keep the shape."""
+    """Elementwise operators with one input keep the shape."""
     source, output = graph.input(operator), graph.output(operator)
     if source.shape != output.shape:
         yield Problem(f"output must be {list(source.shape)}, not {list(output.shape)}", output)
@@ -76,7 +76,7 @@ def clamps_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Probl
 
 @rule(UNARY_SCALE_RULES, "LOGISTIC", "TANH")
 def has_the_range_of_its_function(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """LOGISTIC's output has scale 1/256 and the least zero point, TANH's 1/128 and the middle."""
+    """LOGISTIC's output has scale 1/256 and the lowest zero point, TANH's 1/128 and the middle."""
     output = graph.output(operator)
     scale, zero_point = _OUTPUTS[operator.name]
     parameters = quantization(output)

@@ -19,9 +19,9 @@ from kiwicha.custom import calls as custom_calls
 __all__ = ["CUSTOM_RULE", "custom_problems", "lower_custom"]
 
 CUSTOM_RULE = (
-    "Custom operators are those of installed packages, with one output and 1 to "
-    f"{MAX_CUSTOM_INPUTS} inputs, dense int8, uint8 or int32 tensors of fixed shape; what else "
-    "they ask for is their own rule."
+    "Custom operators come from installed packages. They have one output and 1 to "
+    f"{MAX_CUSTOM_INPUTS} inputs, dense int8, uint8 or int32 tensors of fixed shape; packages can "
+    "add rules of their own."
 )
 _DTYPES: dict[TensorType, "np.dtype[Any]"] = {
     TensorType.INT8: np.dtype(np.int8),

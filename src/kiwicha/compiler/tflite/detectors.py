@@ -22,11 +22,12 @@ __all__ = ["DETECTION_RULE", "NAME", "detached", "detection_problems"]
 
 NAME = MODEL_PREFIX + DETECTION_NAME
 DETECTION_RULE = (
-    "It is the last operator, and the host does it (`kiwicha.detection`): boxes and scores are "
-    "uint8, or float32 from DEQUANTIZE operators right before it, which read int8 or uint8; boxes "
-    "are [1, n, 4 or more], scores [1, n, num_classes or 1 more], anchors a constant [n, 4] of the "
-    "type of the boxes; use_regular_nms is false, max_classes_per_detection 1, max_detections and "
-    "num_classes at least 1, nms_iou_threshold more than 0 and at most 1, and no scale is 0."
+    "It is the last operator, and the host computes it (`kiwicha.detection`). Boxes and scores are "
+    "uint8, or float32 from DEQUANTIZE operators right before it, which read int8 or uint8. Boxes "
+    "are [1, n, 4 or more], scores [1, n, num_classes or 1 more]; anchors are a constant [n, 4] of "
+    "the type of the boxes. use_regular_nms is false, max_classes_per_detection is 1, "
+    "max_detections and num_classes are at least 1, nms_iou_threshold is more than 0 and at most "
+    "1, and no scale is 0."
 )
 _DEQUANTIZE = "DEQUANTIZE"
 _OPERANDS = ("box encodings", "scores", "anchors")
