@@ -8,14 +8,14 @@
 #include "cfu.h"
 #include "check.h"
 
-enum window { WINDOW_PROGRAM, WINDOW_ARENA };
+enum range { RANGE_PROGRAM, RANGE_ARENA };
 enum access { ACCESS_READ, ACCESS_WRITE };
 enum { WORD_BYTES = 4, RUNNING_BIT = 31 };
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory,
                                                        const void *params)
 {
-    const struct kiwicha_engine_run *p = params;
+    const struct kiwicha_engine_call *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
     const uint64_t list_bytes =
         (uint64_t)p->job_count * sizeof(struct kiwicha_engine_job) +
@@ -37,12 +37,12 @@ enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, cons
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
-    const struct kiwicha_engine_run *p = params;
+    const struct kiwicha_engine_call *p = params;
     const uint32_t image = (uint32_t)(uintptr_t)kiwicha_source(memory, &p->image);
     const uint32_t arena = (uint32_t)(uintptr_t)memory->arena;
-    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WINDOW, WINDOW_PROGRAM, image,
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, RANGE_PROGRAM, image,
                    p->image.bytes);
-    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WINDOW, WINDOW_ARENA, arena,
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, RANGE_ARENA, arena,
                    memory->arena_bytes);
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WATCHDOG, 0,
                    KIWICHA_ENGINE_WATCHDOG_CYCLES, 0);
@@ -102,19 +102,19 @@ enum kiwicha_status kiwicha_poke_engine(uint32_t address, const uint32_t *words,
 enum { COUNTERS = 5 };
 _Static_assert(KIWICHA_ENGINE_COUNTER_WAIT_REQUANTIZER == COUNTERS - 1, "all counters are read");
 
-uint32_t kiwicha_engine_cycle_words(const struct kiwicha_engine_run *run)
+uint32_t kiwicha_engine_cycle_words(const struct kiwicha_engine_call *call)
 {
-    return COUNTERS + run->job_count;
+    return COUNTERS + call->job_count;
 }
 
-void kiwicha_read_engine_cycles(const struct kiwicha_engine_run *run, uint32_t *words)
+void kiwicha_read_engine_cycles(const struct kiwicha_engine_call *call, uint32_t *words)
 {
     words[KIWICHA_ENGINE_COUNTER_TOTAL] = COUNTER(TOTAL);
     words[KIWICHA_ENGINE_COUNTER_BUSY] = COUNTER(BUSY);
     words[KIWICHA_ENGINE_COUNTER_WAIT_WEIGHTS] = COUNTER(WAIT_WEIGHTS);
     words[KIWICHA_ENGINE_COUNTER_WAIT_TRANSFERS] = COUNTER(WAIT_TRANSFERS);
     words[KIWICHA_ENGINE_COUNTER_WAIT_REQUANTIZER] = COUNTER(WAIT_REQUANTIZER);
-    for (uint32_t job = 0; job < run->job_count; job++) {
+    for (uint32_t job = 0; job < call->job_count; job++) {
         words[COUNTERS + job] =
             kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_JOB_END, 0, job, 0);
     }

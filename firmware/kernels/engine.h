@@ -12,7 +12,7 @@
 #include "kiwicha_isa.h"
 #include "memory.h"
 
-/** Checks a `kiwicha_engine_run`; statuses as in kernels.h. The engine checks what its list says.
+/** Checks a `kiwicha_engine_call`; statuses as in kernels.h. The engine checks what its list says.
  */
 enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory, const void *params);
 
@@ -52,15 +52,15 @@ enum kiwicha_status kiwicha_peek_engine(uint32_t address, uint32_t *words, uint3
 enum kiwicha_status kiwicha_poke_engine(uint32_t address, const uint32_t *words, uint32_t count);
 
 /** Returns how many words `kiwicha_read_engine_cycles` gives for a step. */
-uint32_t kiwicha_engine_cycle_words(const struct kiwicha_engine_run *run);
+uint32_t kiwicha_engine_cycle_words(const struct kiwicha_engine_call *call);
 
 /**
  * Writes what the last list took: its enum kiwicha_engine_counter, then, for each job, the cycle
  * from the start of the list in which it ended.
  *
- * @param run the list that ran last
- * @param words kiwicha_engine_cycle_words(run) of them
+ * @param call the list that ran last
+ * @param words kiwicha_engine_cycle_words(call) of them
  */
-void kiwicha_read_engine_cycles(const struct kiwicha_engine_run *run, uint32_t *words);
+void kiwicha_read_engine_cycles(const struct kiwicha_engine_call *call, uint32_t *words);
 
 #endif

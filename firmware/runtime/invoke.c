@@ -87,8 +87,8 @@ static enum kiwicha_status finish_engine(struct execution *execution, uint32_t s
     if (!execution->is_engine_busy) {
         return KIWICHA_STATUS_OK;
     }
-    const struct kiwicha_engine_run *run = params_of(model, execution->engine_step);
-    if (!at_once && step < execution->engine_step + run->overlapped_steps) {
+    const struct kiwicha_engine_call *call = params_of(model, execution->engine_step);
+    if (!at_once && step < execution->engine_step + call->overlapped_steps) {
         return KIWICHA_STATUS_OK;
     }
     const uint32_t begin = kiwicha_platform_cycles();
@@ -102,7 +102,7 @@ static enum kiwicha_status finish_engine(struct execution *execution, uint32_t s
     model->cycles += spent;
     if (execution->engine_cycles != NULL) {
         *execution->engine_cycles += spent;
-        kiwicha_read_engine_cycles(run, execution->engine_cycles + 1);
+        kiwicha_read_engine_cycles(call, execution->engine_cycles + 1);
     }
 #else
     (void)execution;

@@ -43,7 +43,7 @@ static const struct kiwicha_kernel_entry table[] = {
     ENTRY(SIMD_MAX_POOL, kiwicha_pool, simd_max_pool, simd_max_pool),
 #endif
 #if KIWICHA_CONFIG_ENGINE_MACS
-    ENTRY(ENGINE, kiwicha_engine_run, engine, engine),
+    ENTRY(ENGINE, kiwicha_engine_call, engine, engine),
 #endif
 };
 

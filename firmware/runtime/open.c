@@ -147,12 +147,12 @@ KIWICHA_SMALL static bool is_overlap_possible(const struct kiwicha_model *model,
 {
 #if KIWICHA_CONFIG_ENGINE_MACS
     if (model->steps[step].kernel == KIWICHA_KERNEL_ENGINE) {
-        const struct kiwicha_engine_run *run =
+        const struct kiwicha_engine_call *call =
             (const void *)(model->memory.program + model->steps[step].params_offset);
-        if (run->overlapped_steps >= model->step_count - step) {
+        if (call->overlapped_steps >= model->step_count - step) {
             return false;
         }
-        for (uint32_t k = 1; k <= run->overlapped_steps; k++) {
+        for (uint32_t k = 1; k <= call->overlapped_steps; k++) {
             if (model->steps[step + k].kernel == KIWICHA_KERNEL_ENGINE) {
                 return false;
             }

@@ -44,7 +44,7 @@ INSTRUCTIONS: dict[str, tuple[Group, int, int]] = {
 """Name of each instruction: its group, its op, and how many indexes it has, from 0."""
 
 ENGINE_INDEXES = {
-    EngineOp.WINDOW: 2,
+    EngineOp.RANGE: 2,
     EngineOp.START: 1,
     EngineOp.WAIT: 1,
     EngineOp.STATUS: 1,

@@ -9,7 +9,7 @@ from kiwicha.compiler import Compilation
 from kiwicha.compiler.engine.cost.cycles import predict_layers
 from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.reasons import reasons
-from kiwicha.contract.engine import EngineRun
+from kiwicha.contract.engine import EngineCall
 from kiwicha.program.engine_list import EngineList, read_list
 from kiwicha.program.image import Program, Step
 from kiwicha.report.run_report import hidden_cycles
@@ -94,7 +94,7 @@ def profile(
 def list_of(program: Program, step: Step) -> EngineList:
     """Return the list of a step of the engine."""
     params = step.params
-    assert isinstance(params, EngineRun)
+    assert isinstance(params, EngineCall)
     return read_list(params, program.constants[params.image.offset :][: params.image.bytes])
 
 
@@ -109,7 +109,7 @@ def _splits(
     start = engine.span[0]
     # The log shows the number of ended jobs a cycle after the engine has noted the end of one.
     ends = [end - 1 for end in engine.job_ends]
-    assert isinstance(step.params, EngineRun)
+    assert isinstance(step.params, EngineCall)
     begin = start + hidden_cycles(step.params, spent, [end - start for end in ends])
     inner = np.maximum([start, *ends], begin)
     outer = [*inner[:-1].tolist(), begin + spent]

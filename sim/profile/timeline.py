@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.contract.engine import EngineRun
+from kiwicha.contract.engine import EngineCall
 from kiwicha.program.image import Program, Step
 from kiwicha.sim.profile.profile import list_of
 from kiwicha.sim.profile.timestamps import ListMoments, StepMoments, moments
@@ -144,7 +144,7 @@ def _inference(
         if moment.engine is None:
             yield Track.CPU, name, moment.span, step.kernel.name
             continue
-        assert isinstance(step.params, EngineRun)
+        assert isinstance(step.params, EngineCall)
         if not step.params.overlapped_steps:
             yield Track.CPU, "waits for the engine", moment.span, f"from {name} on"
         yield from _list(activity, program, step, moment.engine)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwicha.contract.engine import EngineRun
+from kiwicha.contract.engine import EngineCall
 from kiwicha.program.image import Program
 from kiwicha.sim.soc.probes import Count
 from kiwicha.sim.verilator.activity import Activity, Span
@@ -70,7 +70,7 @@ def moments(
         beside = 0
         for step, spent in zip(program.steps, table, strict=True):
             end = next(noted) - NOTED_CYCLES
-            if isinstance(step.params, EngineRun):
+            if isinstance(step.params, EngineCall):
                 span = next(lists)
                 beside = step.params.overlapped_steps
                 # Beside other steps, what the CPU spent is not how long it took.

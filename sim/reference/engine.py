@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineRun, EngineTransfer
+from kiwicha.contract.engine import LINE_BYTES, EngineCall, EngineJob, EngineTransfer
 from kiwicha.contract.layout import Ref
 from kiwicha.errors import ProgramError
 from kiwicha.program.engine_list import read_list
@@ -21,7 +21,7 @@ from kiwicha.sim.reference.scratchpad import Scratchpad
 __all__ = ["run_engine"]
 
 
-def run_engine(memory: Memory, params: EngineRun) -> NDArray[np.int8]:
+def run_engine(memory: Memory, params: EngineCall) -> NDArray[np.int8]:
     """Execute a list of jobs and transfers.
 
     Jobs go first, transfers only when a job waits for them: with `_check_order` any order that the
@@ -31,7 +31,7 @@ def run_engine(memory: Memory, params: EngineRun) -> NDArray[np.int8]:
     ----------
     memory : Memory
         Arena and constants.
-    params : EngineRun
+    params : EngineCall
         The list.
 
     Returns
@@ -88,7 +88,7 @@ def _transfer(
 ) -> NDArray[np.int8] | None:
     """Execute a transfer; return what went to the arena."""
     size, start = transfer.moved_bytes, transfer.scratchpad_address
-    offset = transfer.window_offset
+    offset = transfer.range_offset
     is_aligned = start % LINE_BYTES == offset % LINE_BYTES == 0
     if not is_aligned or not size or start + size > len(scratchpad.bytes) or transfer.reserved:
         raise ProgramError(f"a transfer must be aligned and inside the scratchpad ({transfer})")

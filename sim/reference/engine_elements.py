@@ -62,7 +62,9 @@ def elements(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -
         parameters, tables = unpack_tables(stream, job.groups, macs)
         group = np.arange(job.groups)[None, :, None]
         sums = np.add.reduce([tables[group, octet, k] for k, octet in enumerate(octets)])
-    values = requantized(job, sums.reshape(job.run_words, -1), parameters).reshape(outputs.shape)
+    values = requantized(job, sums.reshape(job.segment_words, -1), parameters).reshape(
+        outputs.shape
+    )
     scratchpad.write(outputs, values)
     # Bytes behind the tensors are computed along: what comes of them is as undefined as they are.
     is_written = np.logical_and.reduce([scratchpad.is_written[addresses] for addresses in inputs])
@@ -83,7 +85,7 @@ def _outputs(job: EngineJob, macs: int) -> Ints:
 
 
 def _walk(first: int, step: int, group_step: int, job: EngineJob, macs: int) -> Ints:
-    results = np.arange(job.run_words)[:, None, None] * step
+    results = np.arange(job.segment_words)[:, None, None] * step
     groups = np.arange(job.groups)[:, None] * group_step
     addresses: Ints = first + results + groups + np.arange(outputs_of(macs))
     return addresses

@@ -183,8 +183,10 @@ def _weights(job: EngineJob, stored: NDArray[np.int8]) -> Ints:
 def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
     flags = JobFlag(job.flags)
     channels = channels_per_group(macs, JobKind.CONV, flags)
-    if job.row_words != job.runs * job.run_words:
-        raise ProgramError(f"row_words must be {job.runs * job.run_words}, not {job.row_words}")
+    if job.row_words != job.segments * job.segment_words:
+        raise ProgramError(
+            f"row_words must be {job.segments * job.segment_words}, not {job.row_words}"
+        )
     if job.group_words != job.kernel_rows * job.row_words:
         raise ProgramError(f"a group must have all words of its kernel rows ({job})")
     parameters, words = unpack_groups(
@@ -200,9 +202,9 @@ def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> N
 
     rows = _rows(job)
     columns = job.first_offset + np.arange(job.output_columns) * job.column_step
-    runs = np.arange(job.runs) * job.run_step
-    lanes = np.arange(job.run_words * INPUT_LANES)
-    offsets = columns[:, None, None] + runs[:, None] + lanes
+    segments = np.arange(job.segments) * job.segment_step
+    lanes = np.arange(job.segment_words * INPUT_LANES)
+    offsets = columns[:, None, None] + segments[:, None] + lanes
     offsets = offsets.reshape(job.output_columns, 1, -1)
     in_row = (offsets >= 0) & (offsets < job.row_span)
     sums = np.empty((job.output_rows, job.output_columns, weights.shape[1]), np.int64)
@@ -226,8 +228,8 @@ def _product(x: Ints, weights: Ints) -> Ints:
 def _max(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
     flags = JobFlag(job.flags)
     channels = channels_per_group(macs, JobKind.MAX, flags)
-    if job.run_words != 1 or job.row_words != job.runs:
-        raise ProgramError(f"a run of maxima must be one word, and a row the runs ({job})")
+    if job.segment_words != 1 or job.row_words != job.segments:
+        raise ProgramError(f"a segment of maxima must be one word, and a row the segments ({job})")
     if job.input_zero_point != MAX_INPUT_ZERO_POINT or not flags & JobFlag.ONES:
         raise ProgramError(
             f"maxima must have ONES and the zero point {MAX_INPUT_ZERO_POINT}, not"
@@ -239,7 +241,7 @@ def _max(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> No
         raise ProgramError("the first weight word of a job of maxima must be 0")
     rows = _rows(job)
     columns = job.first_offset + np.arange(job.output_columns) * job.column_step
-    offsets = columns[:, None, None] + np.arange(job.runs)[:, None] * job.run_step
+    offsets = columns[:, None, None] + np.arange(job.segments)[:, None] * job.segment_step
     # What lies in a row is a matter of the byte without the offset of its group.
     offsets = offsets + np.arange(channels)
     in_row = np.tile((offsets >= 0) & (offsets < job.row_span), job.groups)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kiwicha.contract.engine import LINE_BYTES, EngineRun
+from kiwicha.contract.engine import LINE_BYTES, EngineCall
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
@@ -25,14 +25,16 @@ def check_overlapped(memory: Memory, steps: Sequence[Step], number: int) -> None
         If there are fewer steps, one of them is an ENGINE step, or one writes what the list
         touches or reads what it writes.
     """
-    run = steps[number].params
-    assert isinstance(run, EngineRun)
-    beside = steps[number + 1 : number + 1 + run.overlapped_steps]
-    if len(beside) < run.overlapped_steps:
-        raise ProgramError(f"{run.overlapped_steps} overlapped steps must exist, not {len(beside)}")
+    call = steps[number].params
+    assert isinstance(call, EngineCall)
+    beside = steps[number + 1 : number + 1 + call.overlapped_steps]
+    if len(beside) < call.overlapped_steps:
+        raise ProgramError(
+            f"{call.overlapped_steps} overlapped steps must exist, not {len(beside)}"
+        )
     if not beside:
         return
-    loads, stores = _arena_ranges(memory, run)
+    loads, stores = _arena_ranges(memory, call)
     for offset, step in enumerate(beside, number + 1):
         where = f"overlapped step {offset} ({step.kernel.name})"
         if step.kernel is Kernel.ENGINE:
@@ -48,12 +50,12 @@ def _arena_refs(params: Struct) -> dict[str, Ref]:
     return {name: ref for name, ref in refs.items() if ref.bytes and not ref.is_constant}
 
 
-def _arena_ranges(memory: Memory, run: EngineRun) -> tuple[list[Range], list[Range]]:
+def _arena_ranges(memory: Memory, call: EngineCall) -> tuple[list[Range], list[Range]]:
     """Return what a list loads from the arena, and what it stores there."""
-    image = memory.load(run.image, "u1", (run.image.bytes,)).tobytes()
+    image = memory.load(call.image, "u1", (call.image.bytes,)).tobytes()
     loads, stores = [], []
-    for transfer in read_list(run, image).transfers:
-        start, size = transfer.window_offset, transfer.moved_bytes
+    for transfer in read_list(call, image).transfers:
+        start, size = transfer.range_offset, transfer.moved_bytes
         if transfer.is_store:
             stores.append((start, start + size))
         elif not transfer.is_in_program:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import Status
-from kiwicha.contract.engine import EngineCounter, EngineError, EngineRun
+from kiwicha.contract.engine import EngineCall, EngineCounter, EngineError
 from kiwicha.contract.program import BOOT_MAGIC, BootBlock
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.errors import CapacityError, UsageError
@@ -181,7 +181,7 @@ def failure(code: int, boot_block: bytes, uart: str) -> str:
 
 def _cycle_entries(step: Step) -> int:
     """Return how many words of the table of cycles belong to a step."""
-    if not isinstance(step.params, EngineRun):
+    if not isinstance(step.params, EngineCall):
         return 1
     return 1 + len(EngineCounter) + step.params.job_count
 

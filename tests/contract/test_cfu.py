@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from kiwicha.contract import cfu as isa
-from kiwicha.contract.engine import EngineRun
+from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import KERNEL_PARAMS, STRUCTS, BootBlock, Kernel, Where
 
@@ -86,7 +86,7 @@ def test_structures(kind: type[Struct]) -> None:
 
 
 def test_what_executors_rely_on() -> None:
-    for kind in set(KERNEL_PARAMS.values()) - {EngineRun}:
+    for kind in set(KERNEL_PARAMS.values()) - {EngineCall}:
         bases = {name: field.base for name, field, _ in kind.layout()}
         assert bases["output"] == "ref"
         assert bases.get("scratch", "ref") == "ref"

@@ -5,7 +5,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["DramPort", "DramTiming", "Window"]
+__all__ = ["DramPort", "DramRange", "DramTiming"]
 
 _WORD_BYTES = 16
 
@@ -34,7 +34,7 @@ class DramTiming:
 
 
 @dataclass(frozen=True)
-class Window:
+class DramRange:
     """Bytes of DRAM that may be read, and perhaps written."""
 
     first: int
@@ -60,7 +60,7 @@ class DramPort:
         Of the port.
     memory : bytearray
         Contents of DRAM, from byte 0 on.
-    windows : list of Window
+    ranges : list of DramRange
         All that may be touched.
     timing : DramTiming
     rng : random.Random
@@ -72,11 +72,11 @@ class DramPort:
         prefix: str,
         *,
         memory: bytearray,
-        windows: list[Window],
+        ranges: list[DramRange],
         timing: DramTiming,
         rng: random.Random,
     ) -> None:
-        self.memory, self.windows, self.timing, self.rng = memory, windows, timing, rng
+        self.memory, self.ranges, self.timing, self.rng = memory, ranges, timing, rng
         self._cmd, self._wdata, self._rdata = (
             {
                 part: getattr(dut, f"{prefix}__{channel}__{part}")
@@ -143,11 +143,11 @@ class DramPort:
 
     def _accept(self, is_write: bool, address: int) -> None:
         allowed = [
-            window
-            for window in self.windows
-            if window.holds(address) and (window.is_writable or not is_write)
+            allowed
+            for allowed in self.ranges
+            if allowed.holds(address) and (allowed.is_writable or not is_write)
         ]
-        assert allowed, f"{'write' if is_write else 'read'} of {address:#x} is outside the windows"
+        assert allowed, f"{'write' if is_write else 'read'} of {address:#x} is outside the ranges"
         due = self._cycle + self.timing.latency_cycles
         due += self.rng.randint(0, self.timing.jitter_cycles)
         self._queue.append((due, is_write, address))

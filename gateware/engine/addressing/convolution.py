@@ -16,7 +16,7 @@ __all__ = ["ConvWalker"]
 class ConvWalker(wiring.Component):
     """The operations of the groups of a CONV or MAX job.
 
-    Output rows, then columns, then the kernel rows inside the input, runs and words. With
+    Output rows, then columns, then the kernel rows inside the input, segments and words. With
     ``visits_all`` also the kernel rows outside.
 
     Latency: 5 cycles from ``start`` to the first operation, and one more for each kernel row above
@@ -68,22 +68,22 @@ class ConvWalker(wiring.Component):
         is_walking = Signal()
         is_last_window = Signal()
         columns_left = Signal(16)
-        runs_left = Signal(8)
+        segments_left = Signal(8)
         words_left = Signal(16)
-        pixel_offset, run_offset, offset = (
-            Signal(POSITION, name=n) for n in ("pixel", "run", "word")
+        pixel_offset, segment_offset, offset = (
+            Signal(POSITION, name=n) for n in ("pixel", "segment", "word")
         )
         first_index = Signal(INDEX_BITS)
         index = Signal(INDEX_BITS)
-        ends_run = Signal()
+        ends_segment = Signal()
         ends_row = Signal()
         ends_pixel = Signal()
         ends_window = Signal()
         issues = Signal()
         takes_window = Signal()
         m.d.comb += [
-            ends_run.eq(words_left == 1),
-            ends_row.eq(ends_run & (runs_left == 1)),
+            ends_segment.eq(words_left == 1),
+            ends_row.eq(ends_segment & (segments_left == 1)),
             ends_pixel.eq(ends_row & kernel_rows.is_last),
             ends_window.eq(ends_pixel & (columns_left == 1)),
             pace.interval.eq(job.interval),
@@ -113,7 +113,7 @@ class ConvWalker(wiring.Component):
                 words_left.eq(words_left - 1),
                 offset.eq(offset + INPUT_LANES),
             ]
-            with m.If(ends_run):
+            with m.If(ends_segment):
                 following = Signal(POSITION)
                 with m.If(ends_pixel):
                     m.d.comb += following.eq(pixel_offset + job.column_step)
@@ -125,12 +125,12 @@ class ConvWalker(wiring.Component):
                 with m.Elif(ends_row):
                     m.d.comb += following.eq(pixel_offset)
                 with m.Else():
-                    m.d.comb += following.eq(run_offset + job.run_step)
+                    m.d.comb += following.eq(segment_offset + job.segment_step)
                 m.d.sync += [
-                    run_offset.eq(following),
+                    segment_offset.eq(following),
                     offset.eq(following),
-                    words_left.eq(job.run_words),
-                    runs_left.eq(Mux(ends_row, job.runs, runs_left - 1)),
+                    words_left.eq(job.segment_words),
+                    segments_left.eq(Mux(ends_row, job.segments, segments_left - 1)),
                 ]
         with m.If(takes_window):
             m.d.sync += is_walking.eq(windows.rows.valid)
@@ -141,10 +141,10 @@ class ConvWalker(wiring.Component):
                     index.eq(windows.rows.payload.index),
                     columns_left.eq(job.output_columns),
                     pixel_offset.eq(job.first_offset),
-                    run_offset.eq(job.first_offset),
+                    segment_offset.eq(job.first_offset),
                     offset.eq(job.first_offset),
-                    runs_left.eq(job.runs),
-                    words_left.eq(job.run_words),
+                    segments_left.eq(job.segments),
+                    words_left.eq(job.segment_words),
                 ]
 
         # A register apart from the loops; the bytes of the word that lie in the row.

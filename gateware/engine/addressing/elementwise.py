@@ -67,7 +67,7 @@ class TableWalker(wiring.Component):
             m.d.sync += [
                 is_walking.eq(1),
                 is_second.eq(0),
-                results_left.eq(job.run_words),
+                results_left.eq(job.segment_words),
                 first_offset.eq(self.group_offset),
                 offset.eq(self.group_offset),
             ]

@@ -33,9 +33,9 @@ class CommandUnit(wiring.Component):
         Instructions.
     responses : ``Out(stream.Signature(32))``
         One for each.
-    sets_window, sets_arena, window
-        ``sets``, ``sets_arena`` and ``window`` of `Windows`. Bits above the port's address are
-        ignored, so that an address can be the CPU's.
+    sets_range, sets_arena, range
+        ``sets``, ``sets_arena`` and ``range`` of `ProtectionRanges`. Bits above the port's address
+        are ignored, so that an address can be the CPU's.
     start, list, watchdog_cycles, is_running, status
         To and from the `Sequencer`. After a reset the watchdog allows 2**32 - 1 cycles.
     counter_index, counter_job, reads_job, count
@@ -50,9 +50,9 @@ class CommandUnit(wiring.Component):
         super().__init__({
             "commands": In(stream.Signature(ENGINE_COMMAND)),
             "responses": Out(stream.Signature(32)),
-            "sets_window": Out(1),
+            "sets_range": Out(1),
             "sets_arena": Out(1),
-            "window": Out(WORD_RANGE),
+            "range": Out(WORD_RANGE),
             "start": Out(1),
             "list": Out(LIST),
             "watchdog_cycles": Out(32, init=_MOST_CYCLES),
@@ -112,8 +112,8 @@ class CommandUnit(wiring.Component):
         access = self.accesses.payload
         m.d.comb += [
             self.sets_arena.eq(command.index[0]),
-            self.window.address.eq(command.inputs_0[_BYTE_SHIFT:]),
-            self.window.words.eq(command.inputs_1[_BYTE_SHIFT:]),
+            self.range.address.eq(command.inputs_0[_BYTE_SHIFT:]),
+            self.range.words.eq(command.inputs_1[_BYTE_SHIFT:]),
             self.counter_index.eq(command.index),
             self.counter_job.eq(command.inputs_0),
             self.reads_job.eq(command.op == EngineOp.JOB_END),
@@ -128,8 +128,8 @@ class CommandUnit(wiring.Component):
         answer = self.responses.payload
         m.d.sync += answer.eq(self.is_running)
         with m.Switch(command.op):
-            with m.Case(EngineOp.WINDOW):
-                m.d.comb += self.sets_window.eq(~self.is_running)
+            with m.Case(EngineOp.RANGE):
+                m.d.comb += self.sets_range.eq(~self.is_running)
             with m.Case(EngineOp.START):
                 m.d.comb += self.start.eq(~self.is_running)
                 with m.If(self.start):

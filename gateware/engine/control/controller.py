@@ -15,7 +15,7 @@ from kiwicha.gateware.engine.datapath import LINE_ACCESS
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.memory_port import MEMORY_PORT, MemoryPort
-from kiwicha.gateware.engine.memory.protection import Windows
+from kiwicha.gateware.engine.memory.protection import ProtectionRanges
 from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
 from kiwicha.gateware.engine.weights.weight_loader import WeightLoader
 
@@ -88,9 +88,9 @@ class Control(wiring.Component):
         m.submodules.sequencer = sequencer = Sequencer()
         m.submodules.counters = counters = Counters()
         m.submodules.port = port = MemoryPort(readers=_READERS)
-        windows, writer = Windows(clients=_READERS), DmaWriter()
+        ranges, writer = ProtectionRanges(clients=_READERS), DmaWriter()
         readers = [DmaReader() for _ in range(_READERS)]
-        m.submodules.windows = clear(windows)
+        m.submodules.ranges = clear(ranges)
         m.submodules.writer = clear(writer)
         for number, reader in enumerate(readers):
             m.submodules[f"reader_{number}"] = clear(reader)
@@ -101,23 +101,23 @@ class Control(wiring.Component):
             self.clear.eq(sequencer.clear),
             port.halt.eq(sequencer.halt),
             sequencer.memory_is_idle.eq(port.is_idle),
-            windows.sets.eq(unit.sets_window),
-            windows.sets_arena.eq(unit.sets_arena),
-            windows.window.eq(unit.window),
-            sequencer.errors.outside_list.eq(windows.is_outside[:_WEIGHTS].any()),
+            ranges.sets.eq(unit.sets_range),
+            ranges.sets_arena.eq(unit.sets_arena),
+            ranges.range.eq(unit.range),
+            sequencer.errors.outside_list.eq(ranges.is_outside[:_WEIGHTS].any()),
             # Streams that were asked for before may still turn out to be bad.
             sequencer.errors.outside_weights.eq(
-                windows.is_outside[_WEIGHTS] & self.loader.is_between
+                ranges.is_outside[_WEIGHTS] & self.loader.is_between
             ),
-            sequencer.errors.outside_transfer.eq(windows.is_outside[_TRANSFER_DATA]),
+            sequencer.errors.outside_transfer.eq(ranges.is_outside[_TRANSFER_DATA]),
         ]
         for number in range(_TRANSFER_DATA):
-            wiring.connect(m, windows.grants[number], readers[number].requests)
+            wiring.connect(m, ranges.grants[number], readers[number].requests)
         for number, requests in enumerate(sequencer.requests):
-            wiring.connect(m, requests, windows.requests[number])
+            wiring.connect(m, requests, ranges.requests[number])
         self._instructions(m, unit, sequencer, counters)
-        self._jobs(m, clear, sequencer, windows, readers)
-        self._transfers(m, clear, unit, sequencer, windows, readers, writer)
+        self._jobs(m, clear, sequencer, ranges, readers)
+        self._transfers(m, clear, unit, sequencer, ranges, readers, writer)
         return m
 
     def _instructions(
@@ -155,7 +155,7 @@ class Control(wiring.Component):
         m: Module,
         clear: ResetInserter,
         sequencer: Sequencer,
-        windows: Windows,
+        ranges: ProtectionRanges,
         readers: list[DmaReader],
     ) -> None:
         """Connect the way of jobs and their weights."""
@@ -167,7 +167,7 @@ class Control(wiring.Component):
         m.submodules.loader = clear(loader)
         wiring.connect(m, readers[_JOBS].beats, fetcher.beats)
         wiring.connect(m, fetcher.weights, loader.jobs)
-        wiring.connect(m, loader.requests, windows.requests[_WEIGHTS])
+        wiring.connect(m, loader.requests, ranges.requests[_WEIGHTS])
         wiring.connect(m, readers[_WEIGHTS].beats, loader.stored)
         wiring.connect(m, loader.fills, wiring.flipped(self.fills))
         wiring.connect(m, loader.beats, wiring.flipped(self.beats))
@@ -195,7 +195,7 @@ class Control(wiring.Component):
         clear: ResetInserter,
         unit: CommandUnit,
         sequencer: Sequencer,
-        windows: Windows,
+        ranges: ProtectionRanges,
         readers: list[DmaReader],
         writer: DmaWriter,
     ) -> None:
@@ -206,10 +206,10 @@ class Control(wiring.Component):
         m.submodules.transfer_unit = clear(transfers)
         wiring.connect(m, readers[_TRANSFERS].beats, fetcher.beats)
         wiring.connect(m, fetcher.transfers, transfers.transfers)
-        wiring.connect(m, transfers.requests, windows.requests[_TRANSFER_DATA])
+        wiring.connect(m, transfers.requests, ranges.requests[_TRANSFER_DATA])
         wiring.connect(m, readers[_TRANSFER_DATA].beats, transfers.loaded)
         wiring.connect(m, transfers.stored, writer.beats)
-        grant, reads = windows.grants[_TRANSFER_DATA], readers[_TRANSFER_DATA].requests
+        grant, reads = ranges.grants[_TRANSFER_DATA], readers[_TRANSFER_DATA].requests
         is_store = transfers.requests.payload.is_write
         m.d.comb += [
             reads.payload.eq(grant.payload),

@@ -133,7 +133,7 @@ class JobCheck(wiring.Component):
             "stride_rows",
             "dilation_rows",
             "kernel_rows",
-            "runs",
+            "segments",
         )
 
         def field(name: str) -> Any:
@@ -154,10 +154,10 @@ class JobCheck(wiring.Component):
         rules["output_pixel_bytes"] = has_windows & misaligned
         for name in ("weights_offset", "weights_bytes"):
             rules[name] = (field(name) % WORD_BYTES).any()
-        rules["run_words"] = ~is_depthwise & (field("run_words") == 0)
+        rules["segment_words"] = ~is_depthwise & (field("segment_words") == 0)
         rules["row_words"] = ~is_depthwise & has_windows & (field("row_words") == 0)
         for taps, limit in ((0, MAX_DEPTHWISE_COLUMNS // 2), (1, MAX_DEPTHWISE_COLUMNS)):
-            rules["runs"] |= is_depthwise & (has_8_taps == taps) & (field("runs") > limit)
+            rules["segments"] |= is_depthwise & (has_8_taps == taps) & (field("segments") > limit)
         rules["first_phase"] = is_depthwise & (field("first_phase") >= field("stride_columns"))
         is_known = Cat(field("last_beats") == beats for beats in (1, 2)).any()
         rules["last_beats"] = has_beats & ~is_known

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.contract.engine import EngineError
 from kiwicha.gateware.engine.control.job import JOB
 from kiwicha.gateware.engine.control.job_check import ERROR_BITS, JOB_WORDS
-from kiwicha.gateware.engine.memory.protection import OFFSET_BITS, WINDOW_REQUEST
+from kiwicha.gateware.engine.memory.protection import OFFSET_BITS, RANGE_REQUEST
 
 __all__ = ["ERRORS", "LIST", "STATUS", "TRANSFER_ERROR_BIT", "Sequencer"]
 
@@ -52,7 +52,7 @@ class Sequencer(wiring.Component):
         From the cycle after ``start`` on.
     status : ``Out(STATUS)``
         How the last list ended.
-    requests : ``Out(stream.Signature(WINDOW_REQUEST))`` times 2
+    requests : ``Out(stream.Signature(RANGE_REQUEST))`` times 2
         The list's jobs; its transfers.
     jobs : ``In(stream.Signature(JOB))``
         Jobs in order; taken when complete.
@@ -91,7 +91,7 @@ class Sequencer(wiring.Component):
             "watchdog_cycles": In(32),
             "is_running": Out(1),
             "status": Out(STATUS),
-            "requests": Out(stream.Signature(WINDOW_REQUEST)).array(2),
+            "requests": Out(stream.Signature(RANGE_REQUEST)).array(2),
             "jobs": In(stream.Signature(JOB)),
             "core_start": Out(1),
             "core_done": In(1),
@@ -176,8 +176,8 @@ class Sequencer(wiring.Component):
         wants = Signal(2)
         words = Signal(OFFSET_BITS)
         transfers_offset = Signal(OFFSET_BITS)
-        # Sums stand in registers, as more follow in `Windows`. Each is there when its request is
-        # looked at: the list is there one cycle before the first, and the second comes later.
+        # Sums stand in registers, as more follow in `ProtectionRanges`. Each is there when its
+        # request is looked at: the list is there one cycle before the first, and the second later.
         m.d.sync += [
             words.eq(job_words),
             transfers_offset.eq(self.list.offset + words),
@@ -199,7 +199,7 @@ class Sequencer(wiring.Component):
         """Build the choice of the error that is reported; return whether there is one."""
         errors = self.errors
         transfer_number = self.transfers_done | TRANSFER_ERROR_BIT
-        outside = EngineError.OUTSIDE_WINDOW
+        outside = EngineError.OUTSIDE_RANGE
         # Later assignments win.
         causes: list[tuple[Value, Any, Any]] = [
             (has_expired, EngineError.WATCHDOG, self.jobs_done),

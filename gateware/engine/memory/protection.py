@@ -6,12 +6,12 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.memory.memory_port import GRANT, PORT_ADDRESS_BITS, WORD_RANGE
 
-__all__ = ["OFFSET_BITS", "WINDOW_REQUEST", "Windows"]
+__all__ = ["OFFSET_BITS", "RANGE_REQUEST", "ProtectionRanges"]
 
 OFFSET_BITS = 28
 """Offsets and sizes in descriptors: 32 bits in bytes, counted here in words of 16."""
 
-WINDOW_REQUEST = data.StructLayout({
+RANGE_REQUEST = data.StructLayout({
     "offset": OFFSET_BITS,
     "words": OFFSET_BITS,
     "is_program": 1,
@@ -20,12 +20,12 @@ WINDOW_REQUEST = data.StructLayout({
 """Words from an offset in the Program or the arena on, 1 or more; to be read or written."""
 
 
-class Windows(wiring.Component):
-    """Turn offsets into addresses of DRAM, if they lie in their window.
+class ProtectionRanges(wiring.Component):
+    """Turn offsets into addresses of DRAM, if they lie in their range.
 
     The Program can be read, the arena read and written. A request outside is never granted: it
     waits for ever, with ``is_outside`` high, until this component is reset. A reset does not change
-    the windows.
+    the ranges.
 
     Latency: 3 cycles from a request to its grant. Throughput: one request in 4 cycles; the client
     with the lowest number goes first.
@@ -38,12 +38,12 @@ class Windows(wiring.Component):
     Members
     -------
     sets : ``In(1)``
-        A window becomes ``window``.
+        A range becomes ``range``.
     sets_arena : ``In(1)``
         The arena, not the Program.
-    window : ``In(WORD_RANGE)``
+    range : ``In(WORD_RANGE)``
         First word, and number of words; while no request is waiting.
-    requests : ``In(stream.Signature(WINDOW_REQUEST))`` times ``clients``
+    requests : ``In(stream.Signature(RANGE_REQUEST))`` times ``clients``
         Taken together with the grant.
     grants : ``Out(stream.Signature(GRANT))`` times ``clients``
         Addresses of the request.
@@ -53,7 +53,7 @@ class Windows(wiring.Component):
     Attributes
     ----------
     program, arena : Signal
-        The windows.
+        The ranges.
 
     Raises
     ------
@@ -67,8 +67,8 @@ class Windows(wiring.Component):
         super().__init__({
             "sets": In(1),
             "sets_arena": In(1),
-            "window": In(WORD_RANGE),
-            "requests": In(stream.Signature(WINDOW_REQUEST)).array(clients),
+            "range": In(WORD_RANGE),
+            "requests": In(stream.Signature(RANGE_REQUEST)).array(clients),
             "grants": Out(stream.Signature(GRANT)).array(clients),
             "is_outside": Out(clients),
         })
@@ -77,18 +77,18 @@ class Windows(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """Build the windows, the choice of a request, its check and its grant."""
+        """Build the ranges, the choice of a request, its check and its grant."""
         m = Module()
         program, arena = self.program, self.arena
         with m.If(self.sets):
             with m.If(self.sets_arena):
-                m.d.sync += arena.eq(self.window)
+                m.d.sync += arena.eq(self.range)
             with m.Else():
-                m.d.sync += program.eq(self.window)
+                m.d.sync += program.eq(self.range)
 
         client = Signal(range(len(self.requests)))
-        request = Signal(WINDOW_REQUEST)
-        window = data.View(WORD_RANGE, Mux(request.is_program, program, arena))
+        request = Signal(RANGE_REQUEST)
+        allowed = data.View(WORD_RANGE, Mux(request.is_program, program, arena))
         end = Signal(OFFSET_BITS + 1)
         address = Signal(PORT_ADDRESS_BITS)
         address_end = Signal(PORT_ADDRESS_BITS)
@@ -111,13 +111,13 @@ class Windows(wiring.Component):
             with m.State("ADD"):
                 m.d.sync += [
                     end.eq(request.offset + request.words),
-                    address.eq(request.offset + window.address),
+                    address.eq(request.offset + allowed.address),
                 ]
                 m.next = "CHECK"
             with m.State("CHECK"):
                 m.d.sync += address_end.eq(address + request.words)
                 m.next = "GRANT"
-                with m.If((end > window.words) | (request.is_write & request.is_program)):
+                with m.If((end > allowed.words) | (request.is_write & request.is_program)):
                     m.next = "REFUSE"
             with m.State("GRANT"):
                 with m.Switch(client):

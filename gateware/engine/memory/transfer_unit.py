@@ -8,7 +8,7 @@ from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.gateware.engine.control.transfer_fetcher import LINE_BITS, TRANSFER_STEP
 from kiwicha.gateware.engine.datapath import LINE_ACCESS
 from kiwicha.gateware.engine.memory.memory_port import READ_BEAT, WRITE_BEAT
-from kiwicha.gateware.engine.memory.protection import WINDOW_REQUEST
+from kiwicha.gateware.engine.memory.protection import RANGE_REQUEST
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 
 __all__ = ["TransferUnit"]
@@ -28,7 +28,7 @@ class TransferUnit(wiring.Component):
         Transfers in order; taken when complete.
     jobs_done : ``In(16)``
         Jobs that are complete.
-    requests : ``Out(stream.Signature(WINDOW_REQUEST))``
+    requests : ``Out(stream.Signature(RANGE_REQUEST))``
         Range of DRAM, which goes to the reader, or for a write to the writer.
     loaded : ``In(stream.Signature(READ_BEAT))``
         From the reader.
@@ -55,7 +55,7 @@ class TransferUnit(wiring.Component):
         super().__init__({
             "transfers": In(stream.Signature(TRANSFER_STEP)),
             "jobs_done": In(16),
-            "requests": Out(stream.Signature(WINDOW_REQUEST)),
+            "requests": Out(stream.Signature(RANGE_REQUEST)),
             "loaded": In(stream.Signature(READ_BEAT)),
             "stored": Out(stream.Signature(WRITE_BEAT, always_ready=True)),
             "writer_has_room": In(1),

@@ -8,7 +8,7 @@ from kiwicha.contract.engine import GROUP_WORDS, PACKED_MACS, outputs_of
 from kiwicha.gateware.engine.array.mac_array import LANES
 from kiwicha.gateware.engine.control.job_fetcher import WEIGHTS_JOB
 from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
-from kiwicha.gateware.engine.memory.protection import WINDOW_REQUEST
+from kiwicha.gateware.engine.memory.protection import RANGE_REQUEST
 from kiwicha.gateware.engine.weights.decompressor import Decompressor
 from kiwicha.gateware.engine.weights.parameter_memory import PARAMETER_BLOCK
 from kiwicha.gateware.engine.weights.raw_streams import RawStreams
@@ -40,7 +40,7 @@ class WeightLoader(wiring.Component):
     -------
     jobs : ``In(stream.Signature(WEIGHTS_JOB))``
         Jobs in order; taken with the command of the last fill.
-    requests : ``Out(stream.Signature(WINDOW_REQUEST))``
+    requests : ``Out(stream.Signature(RANGE_REQUEST))``
         What is to be fetched.
     stored : ``In(stream.Signature(READ_BEAT))``
         What was fetched.
@@ -76,7 +76,7 @@ class WeightLoader(wiring.Component):
         })
         super().__init__({
             "jobs": In(stream.Signature(WEIGHTS_JOB)),
-            "requests": Out(stream.Signature(WINDOW_REQUEST)),
+            "requests": Out(stream.Signature(RANGE_REQUEST)),
             "stored": In(stream.Signature(READ_BEAT)),
             "fills": Out(stream.Signature(fill)),
             "beats": Out(stream.Signature(8 * BEAT_BYTES)),

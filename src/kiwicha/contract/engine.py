@@ -18,10 +18,10 @@ __all__ = [
     "ELEMENT_KINDS",
     "PAIR_KINDS",
     "TABLE_KINDS",
+    "EngineCall",
     "EngineError",
     "EngineJob",
     "EngineOp",
-    "EngineRun",
     "EngineTransfer",
     "JobFlag",
     "JobKind",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 INPUT_LANES = 8
-"""Bytes of a run that one cycle of a convolution consumes; a weight word serves one such cycle."""
+"""Bytes of a segment that one cycle of a convolution consumes; a weight word serves one cycle."""
 OUTPUT_BYTES = 8
 """Result bytes written per cycle; the requantizer's lanes."""
 PACKED_MACS = 128
@@ -41,7 +41,7 @@ READ_BYTES = 16
 LINE_BYTES = 16
 """Bytes of a line of the scratchpad, and of a word of the DRAM port."""
 TRANSFER_FLAG = 1 << 31
-"""In `EngineTransfer.dram_offset`: the Program's window. In its `bytes`: scratchpad to DRAM."""
+"""In `EngineTransfer.dram_offset`: the Program's range. In its `bytes`: scratchpad to DRAM."""
 GROUP_WORDS = 256
 """Weight words of a group, at most: half of the weight buffer, whose other half is being filled."""
 GROUP_PARAMETER_BYTES = 12
@@ -62,7 +62,7 @@ MAX_JOBS = 256
 class EngineOp(enum.IntEnum):
     """Ops of `Group.ENGINE`."""
 
-    WINDOW = 0
+    RANGE = 0
     """index 0: the Program, read only; 1: the arena. inputs_0: first byte, inputs_1: size, both
     multiples of 16. Answers 0, or 1 and no effect while the engine runs."""
     START = 1
@@ -107,8 +107,8 @@ class EngineError(enum.IntEnum):
     BAD_KIND = 2
     BAD_FIELD = 3
     """A field is outside its range."""
-    OUTSIDE_WINDOW = 4
-    """A DRAM address lies outside the windows."""
+    OUTSIDE_RANGE = 4
+    """A DRAM address lies outside the ranges."""
     OUTSIDE_SCRATCHPAD = 5
     BAD_STREAM = 6
     """A weight stream is truncated, has bytes left over, or is coded with a wrong check sum."""
@@ -172,10 +172,10 @@ class EngineJob(Struct):
     """One compute job, 80 bytes. Products of strides and pitches are the compiler's work.
 
     CONV: for each group, output row and column, in this order, the sum over kernel_rows rows of
-    runs runs of run_words words of 8 bytes. Row first_row starts at first_address; the first window
-    starts at its byte first_offset. Bytes outside 0 to row_span - 1 of a row, and rows outside 0 to
-    input_rows - 1, count as the zero point. A run is a whole kernel row (runs 1), or one pixel of
-    it where columns are dilated.
+    segments segments of segment_words words of 8 bytes. Row first_row starts at first_address; the
+    first window starts at its byte first_offset. Bytes outside 0 to row_span - 1 of a row, and rows
+    outside 0 to input_rows - 1, count as the zero point. A segment is a whole kernel row (segments
+    1), or one pixel of it where columns are dilated.
 
     A beat is what the array gives at once: 4 channels with 32 products per cycle, else 8. An engine
     whose requantizer has half as many lanes keeps twice the interval.
@@ -185,15 +185,15 @@ class EngineJob(Struct):
     stride_columns``. A result comes with the last row of each column of phase stride_columns - 1;
     the first skip_results of a row are dropped.
 
-    MAX: as CONV of one byte per channel, with a run for each kernel column: run_words is 1,
-    row_words is runs. A group is a beat of channels. The input's zero point is
+    MAX: as CONV of one byte per channel, with a segment for each kernel column: segment_words
+    is 1, row_words is segments. A group is a beat of channels. The input's zero point is
     `MAX_INPUT_ZERO_POINT`, so that reduced bytes are 0 to 255, and those outside 0; the result is
     the largest of a window. Flag ONES; the group's only weight word is 0, because the result is
     added to it.
 
     ADD, TABLE and MUL: result n of group g is a beat of bytes, of which the first tensor's are at
     ``first_address + g * group_input_step + n * column_step``. Those of the second one are as far
-    from input_2_address; with CHANNELS n does not count there. A group has run_words results.
+    from input_2_address; with CHANNELS n does not count there. A group has segment_words results.
 
     ADD and TABLE: ``bias + table_1[x1] + table_2[x2]``, requantized, or without the second one; a
     byte is taken as unsigned index. The weight stream of a group has the parameters of a beat of
@@ -225,20 +225,22 @@ class EngineJob(Struct):
     column_step: int = u16(
         "CONV, MAX: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; a beat"
     )
-    run_step: int = u16("dilation_columns * pixel pitch")
-    run_words: int = u16("CONV: words per run; MAX: 1. ADD, TABLE, MUL: results of a group")
-    row_words: int = u16("CONV, MAX: runs * run_words")
+    segment_step: int = u16("dilation_columns * pixel pitch")
+    segment_words: int = u16("CONV: words per segment; MAX: 1. ADD, TABLE, MUL: results of a group")
+    row_words: int = u16("CONV, MAX: segments * segment_words")
     output_pixel_bytes: int = u16("pitch of an output pixel, a multiple of 8; a beat")
     group_words: int = u16("weight words of one group")
     stride_rows: int = u8("1 or more")
     dilation_rows: int = u8("1 or more")
     kernel_rows: int = u8("1 to 255")
-    runs: int = u8("CONV, MAX: runs per kernel row. DEPTHWISE: taps used, ceil(columns / stride)")
+    segments: int = u8(
+        "CONV, MAX: segments per kernel row. DEPTHWISE: taps used, ceil(columns / stride)"
+    )
     input_zero_point: int = i8("subtracted from every input byte")
     output_zero_point: int = i8("added to every output")
     activation_min: int = i8("clamp")
     activation_max: int = i8("clamp")
-    weights_offset: int = u32("weight stream in the Program's window, a multiple of 16")
+    weights_offset: int = u32("weight stream in the Program's range, a multiple of 16")
     weights_bytes: int = u32("its size, a multiple of 16")
     stride_columns: int = u8("DEPTHWISE")
     first_phase: int = u8("DEPTHWISE: pad_left % stride_columns")
@@ -258,7 +260,7 @@ class EngineTransfer(Struct):
     A transfer to the scratchpad may write up to the next multiple of 16; one to DRAM does not.
     """
 
-    dram_offset: int = u32("multiple of 16; in the Program's window if bit 31 is set, else arena's")
+    dram_offset: int = u32("multiple of 16; in the Program's range if bit 31 is set, else arena's")
     scratchpad_address: int = u32("multiple of 16")
     bytes: int = u32("1 or more; bit 31 set: from scratchpad to DRAM")
     wait_jobs: int = u16("jobs that must be complete")
@@ -276,21 +278,21 @@ class EngineTransfer(Struct):
 
     @property
     def is_in_program(self) -> bool:
-        """Whether its DRAM side is the Program's window, not the arena's."""
+        """Whether its DRAM side is the Program's range, not the arena's."""
         return bool(self.dram_offset & TRANSFER_FLAG)
 
     @property
-    def window_offset(self) -> int:
-        """First byte in that window."""
+    def range_offset(self) -> int:
+        """First byte in that range."""
         return self.dram_offset & ~TRANSFER_FLAG
 
 
 @dataclass(frozen=True)
-class EngineRun(Struct):
+class EngineCall(Struct):
     """A list for the engine.
 
-    Its image is the Program's window: offsets in its jobs and transfers count from there, and the
-    list is at its start. The arena's window is the arena.
+    Its image is the Program's range: offsets in its jobs and transfers count from there, and the
+    list is at its start. The arena's range is the arena.
     """
 
     image: Ref = ref("jobs, transfers, weight streams; size and offset are multiples of 16")

@@ -6,7 +6,7 @@ The numbers of the hardware that they refer to are those of `kiwicha.contract.cf
 import enum
 from dataclasses import dataclass
 
-from kiwicha.contract.engine import EngineJob, EngineRun, EngineTransfer
+from kiwicha.contract.engine import EngineCall, EngineJob, EngineTransfer
 from kiwicha.contract.layout import Ref, Struct, array, f32, i32, ref, u8, u16, u32
 
 __all__ = [
@@ -421,7 +421,7 @@ KERNEL_PARAMS: dict[Kernel, type[Struct]] = {
     Kernel.SIMD_FULLY_CONNECTED: Conv,
     Kernel.SIMD_ADD: Elementwise,
     Kernel.SIMD_MAX_POOL: Pool,
-    Kernel.ENGINE: EngineRun,
+    Kernel.ENGINE: EngineCall,
 }
 
 # --------------------------------------------------------------------------- host to firmware

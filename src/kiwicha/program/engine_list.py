@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kiwicha.contract.engine import MAX_JOBS, EngineJob, EngineRun, EngineTransfer
+from kiwicha.contract.engine import MAX_JOBS, EngineCall, EngineJob, EngineTransfer
 from kiwicha.errors import ProgramError
 
 __all__ = ["EngineList", "read_list"]
@@ -16,12 +16,12 @@ class EngineList:
     transfers: tuple[EngineTransfer, ...]
 
 
-def read_list(params: EngineRun, image: bytes) -> EngineList:
+def read_list(params: EngineCall, image: bytes) -> EngineList:
     """Return the list at the start of a step's image.
 
     Parameters
     ----------
-    params : EngineRun
+    params : EngineCall
         The step's parameters.
     image : bytes
         What ``params.image`` refers to.

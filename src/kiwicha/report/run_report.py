@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kiwicha.contract.cfu import Config
-from kiwicha.contract.engine import EngineRun
+from kiwicha.contract.engine import EngineCall
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program, Step
 
@@ -192,9 +192,9 @@ def make_report(
     )
 
 
-def hidden_cycles(run: EngineRun, spent: int, job_ends: Sequence[int]) -> int:
+def hidden_cycles(call: EngineCall, spent: int, job_ends: Sequence[int]) -> int:
     """Return the cycles of a list, from its start, that count for steps of the CPU beside it."""
-    return max(0, job_ends[-1] - spent) if run.overlapped_steps else 0
+    return max(0, job_ends[-1] - spent) if call.overlapped_steps else 0
 
 
 def _shares(
@@ -206,7 +206,7 @@ def _shares(
     results, waking the CPU) counts for its layer. Cycles in which the engine worked while the CPU
     executed steps of its own, after the start of the list, count for those.
     """
-    if not isinstance(step.params, EngineRun):
+    if not isinstance(step.params, EngineCall):
         yield step.layer, spent
         return
     image = program.constants[step.params.image.offset :][: step.params.image.bytes]

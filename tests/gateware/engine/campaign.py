@@ -40,9 +40,9 @@ class Round:
     Parameters
     ----------
     image : bytes
-        The Program's window; the list is at its start. A multiple of 16 bytes.
+        The Program's range; the list is at its start. A multiple of 16 bytes.
     arena : bytes
-        The arena's window. A multiple of 16 bytes.
+        The arena's range. A multiple of 16 bytes.
     counts : int
         inputs_1 of START.
     watchdog_cycles : int
@@ -64,7 +64,7 @@ class Outcome:
     status : int
         The answer of WAIT.
     arena : bytes
-        The arena's window.
+        The arena's range.
     """
 
     status: int
@@ -137,7 +137,7 @@ def run_rounds(
     Raises
     ------
     SimulationError
-        If the engine breaks a rule of its ports, touches what lies outside the windows, or hangs.
+        If the engine breaks a rule of its ports, touches what lies outside the ranges, or hangs.
     """
     values = [seed, *dataclasses.astuple(timing), host_stall, _ANSWER_CYCLES]
     asked = [_instructions(entry) for entry in rounds]
@@ -167,8 +167,8 @@ def run_rounds(
 def _instructions(entry: Round) -> list[tuple[int, int, int, int]]:
     first = DRAM_BASE + _FIRST_BYTE
     return [
-        (EngineOp.WINDOW, 0, first, len(entry.image)),
-        (EngineOp.WINDOW, 1, first + len(entry.image), len(entry.arena)),
+        (EngineOp.RANGE, 0, first, len(entry.image)),
+        (EngineOp.RANGE, 1, first + len(entry.image), len(entry.arena)),
         (EngineOp.WATCHDOG, 0, entry.watchdog_cycles, 0),
         (EngineOp.START, 0, 0, entry.counts),
         (EngineOp.WAIT, 0, 0, 0),

@@ -112,7 +112,7 @@ def element_job(
         "first_address": address,
         "input_2_address": address_2,
         "output_address": output_address,
-        "run_words": results,
+        "segment_words": results,
         "column_step": pitches[0],
         "output_pixel_bytes": pitches[1],
         "group_input_step": outputs,

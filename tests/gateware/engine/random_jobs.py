@@ -282,7 +282,7 @@ def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) ->
         is_ones=is_ones,
         is_packed=is_packed,
     )
-    words = rows * stride[1] if is_depthwise else rows * layer.runs * layer.run_words
+    words = rows * stride[1] if is_depthwise else rows * layer.segments * layer.segment_words
     work = words * outputs[0] * outputs[1] * layer.groups
     return layer if words <= GROUP_WORDS and work <= _MAX_OPERATIONS else None
 

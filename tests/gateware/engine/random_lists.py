@@ -88,7 +88,7 @@ def random_case(
     made = work_list(works, macs, size, rng.random(len(works)) < 0.5, is_stuck=is_stuck)
     spoilt = made.spoilt(rng) if wanted == EngineError.BAD_STREAM else None
     image, number = spoilt or (made.image, None)
-    # The window ends with the list.
+    # The Program's range ends with the list.
     assert len(image) % LINE_BYTES == 0
     limit = int(rng.integers(300, 3000)) if is_stuck else _UNLIMITED_CYCLES
     given = Round(image, rng.bytes(2 * size), made.counts, limit)

@@ -69,12 +69,12 @@ def test_what_differs_is_seen(engine: Path) -> None:
 
 @pytest.mark.verilator
 def test_an_image_that_ends_early_stops_the_list(engine: Path) -> None:
-    """The last word of its weights is outside the Program's window."""
+    """The last word of its weights is outside the Program's range."""
     rng = np.random.default_rng(4)
     case = random_case(rng, 64, SMALL, [JobKind.TABLE], wanted=EngineError.NONE)
     shorter = dataclasses.replace(case.given, image=case.given.image[:-16])
     (outcome,) = run_rounds(engine, [shorter], DDR3, seed=1, host_stall=0)
-    assert outcome.status == EngineError.OUTSIDE_WINDOW << 16
+    assert outcome.status == EngineError.OUTSIDE_RANGE << 16
     assert outcome.arena[SMALL:] == case.given.arena[SMALL:]
 
 

@@ -20,7 +20,7 @@ from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.memory_port import MemoryPort
-from kiwicha.gateware.engine.memory.protection import Windows
+from kiwicha.gateware.engine.memory.protection import ProtectionRanges
 from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
 from kiwicha.gateware.engine.weights.weight_loader import WeightLoader
 from tests.gateware.engine.control import proof_lists
@@ -41,7 +41,9 @@ BOUNDED_CYCLES = 12
         pytest.param(
             functools.partial(MemoryPort, readers=2), proof_dma.memory_port, 3, id="memory-port"
         ),
-        pytest.param(functools.partial(Windows, clients=2), proof_dma.windows, 4, id="windows"),
+        pytest.param(
+            functools.partial(ProtectionRanges, clients=2), proof_dma.ranges, 4, id="ranges"
+        ),
         pytest.param(
             functools.partial(TransferFetcher, scratchpad_bytes=SCRATCHPAD_BYTES),
             proof_lists.transfer_fetcher,
@@ -90,9 +92,9 @@ def test_holds_in_the_first_cycles(tmp_path: Path, make: Any, rules: Any) -> Non
 
 
 @pytest.mark.nightly
-def test_every_client_of_the_engine_stays_in_the_windows(tmp_path: Path) -> None:
-    component = Windows(clients=4)
-    prove(component, proof_dma.windows(component), tmp_path, steps=5, is_inductive=True)
+def test_every_client_of_the_engine_stays_in_the_ranges(tmp_path: Path) -> None:
+    component = ProtectionRanges(clients=4)
+    prove(component, proof_dma.ranges(component), tmp_path, steps=5, is_inductive=True)
 
 
 class _Counter(wiring.Component):

@@ -96,14 +96,14 @@ class Layer:
         return -(-self.kernel[1] // self.stride[1])
 
     @property
-    def runs(self) -> int:
-        """CONV: runs of bytes per kernel row."""
+    def segments(self) -> int:
+        """CONV: segments of bytes per kernel row."""
         return self.kernel[1] if self.dilation[1] > 1 else 1
 
     @property
-    def run_words(self) -> int:
-        """CONV: words per run."""
-        return -(-self.kernel[1] // self.runs * self.input_pitch // _LANES)
+    def segment_words(self) -> int:
+        """CONV: words per segment."""
+        return -(-self.kernel[1] // self.segments * self.input_pitch // _LANES)
 
     @property
     def interval(self) -> int:
@@ -145,15 +145,15 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
         row_step=stride[0] * row_pitch,
         kernel_row_step=layer.dilation[0] * row_pitch,
         column_step=pitch if is_depthwise else stride[1] * pitch,
-        run_step=layer.dilation[1] * pitch,
-        run_words=0 if is_depthwise else layer.run_words,
-        row_words=0 if is_depthwise else layer.runs * layer.run_words,
+        segment_step=layer.dilation[1] * pitch,
+        segment_words=0 if is_depthwise else layer.segment_words,
+        row_words=0 if is_depthwise else layer.segments * layer.segment_words,
         output_pixel_bytes=layer.output_pitch,
         group_words=stream[0].words,
         stride_rows=stride[0],
         dilation_rows=layer.dilation[0],
         kernel_rows=kernel_rows,
-        runs=layer.slots if is_depthwise else layer.runs,
+        segments=layer.slots if is_depthwise else layer.segments,
         input_zero_point=layer.input_zero_point,
         output_zero_point=layer.output_zero_point,
         activation_min=layer.clamp[0],
@@ -204,17 +204,18 @@ def parameter_beats(parameters: Ints) -> list[int]:
 def _conv_words(layer: Layer, channels: slice) -> Ints:
     """Return words [word, half, lane, output]; bytes of no weight are the weight zero point."""
     rows, columns = layer.kernel
-    run_columns = columns // layer.runs
+    segment_columns = columns // layer.segments
     inputs = layer.weights.shape[3]
-    run = np.full(
-        (layer.group_channels, rows, layer.runs, layer.run_words * _LANES), layer.weight_zero_point
+    taps = np.full(
+        (layer.group_channels, rows, layer.segments, layer.segment_words * _LANES),
+        layer.weight_zero_point,
     )
     chosen = layer.weights[channels]
     for column in range(columns):
-        number, within = divmod(column, run_columns)
+        number, within = divmod(column, segment_columns)
         first = within * layer.input_pitch
-        run[: len(chosen), :, number, first : first + inputs] = chosen[:, :, column, :]
-    halves = run.reshape(layer.group_channels // layer.outputs, layer.outputs, -1, _LANES)
+        taps[: len(chosen), :, number, first : first + inputs] = chosen[:, :, column, :]
+    halves = taps.reshape(layer.group_channels // layer.outputs, layer.outputs, -1, _LANES)
     return halves.transpose(2, 0, 3, 1)
 
 

@@ -37,7 +37,7 @@ class WorkList:
 
     @property
     def image(self) -> bytes:
-        """What belongs at the start of the Program's window."""
+        """What belongs at the start of the Program's range."""
         return b"".join(part.pack() for part in (*self.jobs, *self.transfers)) + self.streams
 
     @property

@@ -8,7 +8,7 @@ import pytest
 
 from kiwicha.compiler import Compilation
 from kiwicha.compiler.engine.cost.cycles import predict_layers, predict_program
-from kiwicha.contract.engine import EngineCounter, EngineRun
+from kiwicha.contract.engine import EngineCall, EngineCounter
 from kiwicha.contract.program import Where
 from kiwicha.report.run_report import make_report
 from kiwicha.sim.profile.profile import SPLIT, list_of, profile
@@ -88,14 +88,16 @@ def test_causes_add_up_to_the_cycles_that_the_table_shows(
 def test_layers_work_and_are_held_back_as_the_engine_counted(
     compilation: Compilation, result: RunResult, found: dict[str, Any]
 ) -> None:
-    runs = [s.params for s in compilation.program.steps if isinstance(s.params, EngineRun)]
+    calls = [s.params for s in compilation.program.steps if isinstance(s.params, EngineCall)]
     counts = [values for values in result.counters[0] if values]
     causes = {"arithmetic": EngineCounter.BUSY, "requantizer": EngineCounter.WAIT_REQUANTIZER}
     for cause, counter in causes.items():
         total = sum(entry["split"][cause] for entry in found["layers"])
         counted = sum(values[counter] for values in counts)
         # What passes beside steps of the CPU counts for those.
-        assert total == counted or (total < counted and any(run.overlapped_steps for run in runs))
+        assert total == counted or (
+            total < counted and any(call.overlapped_steps for call in calls)
+        )
 
 
 def test_bytes_are_those_that_crossed_the_port(
@@ -131,7 +133,7 @@ def test_tensors_that_live_at_one_time_do_not_share_bytes(
     jobs = [
         job
         for step in compilation.program.steps
-        if isinstance(step.params, EngineRun)
+        if isinstance(step.params, EngineCall)
         for job in list_of(compilation.program, step).jobs
     ]
     assert len(tensors) > len(jobs) / 2

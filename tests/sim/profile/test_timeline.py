@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import Compilation
-from kiwicha.contract.engine import EngineRun
+from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.program import Where
 from kiwicha.sim.profile.timeline import Slice, Track, first_cycle, timeline, trace_events
 from kiwicha.sim.soc.probes import Bit
@@ -52,7 +52,7 @@ def test_the_cpu_has_a_slice_for_each_of_its_steps(
     steps = [
         (f"{compilation.program.layers[step.layer].index} ", spent)
         for step, spent in zip(compilation.program.steps, result.step_cycles[0], strict=True)
-        if not isinstance(step.params, EngineRun)
+        if not isinstance(step.params, EngineCall)
     ]
     shown = [item for item in on(slices, Track.CPU) if item.name != "waits for the engine"]
     assert [item.end - item.start for item in shown] == [spent for _, spent in steps]

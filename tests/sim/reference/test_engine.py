@@ -9,7 +9,7 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.cpu import kernels as tile
-from kiwicha.contract.engine import EngineJob, EngineRun, EngineTransfer, JobFlag, JobKind
+from kiwicha.contract.engine import EngineCall, EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import KERNEL_PARAMS, Kernel
 from kiwicha.errors import ProgramError
@@ -63,7 +63,7 @@ def changed(program: Program, kind: type[Struct], number: int, /, **changes: Any
     """Give a program with one descriptor of its first list changed."""
     index = next(k for k, step in enumerate(program.steps) if step.kernel is Kernel.ENGINE)
     params: Any = program.steps[index].params
-    if kind is EngineRun:
+    if kind is EngineCall:
         steps = list(program.steps)
         new = dataclasses.replace(params, **changes)
         steps[index] = dataclasses.replace(steps[index], params=new)
@@ -111,8 +111,8 @@ def first_of(program: Program, kind: JobKind) -> int:
         (JobKind.DEPTHWISE, {"group_words": 200}, "a stream must have"),
         (JobKind.ADD, {"group_words": 1}, "group_words must be the size of the tables, not 1"),
         (JobKind.CONV, {"flags": lambda v: v | JobFlag.CHANNELS}, "kind and flags must be known"),
-        (JobKind.MAX, {"run_words": 2}, "a run of maxima must be one word"),
-        (JobKind.MAX, {"row_words": lambda v: v + 1}, "a run of maxima must be one word"),
+        (JobKind.MAX, {"segment_words": 2}, "a segment of maxima must be one word"),
+        (JobKind.MAX, {"row_words": lambda v: v + 1}, "a segment of maxima must be one word"),
         (JobKind.MAX, {"input_zero_point": -127}, "the zero point -128, not"),
         (JobKind.MAX, {"flags": 0}, "maxima must have ONES"),
         (JobKind.MAX, {"weight_zero_point": 1}, "the first weight word"),
@@ -224,7 +224,7 @@ def test_refuses_lists(
 ) -> None:
     program, case = subject
     with pytest.raises(ProgramError, match=message):
-        reference.run(changed(program, EngineRun, 0, **changes), case.inputs)
+        reference.run(changed(program, EngineCall, 0, **changes), case.inputs)
 
 
 def test_narrow_jobs_must_be_narrow() -> None:
@@ -248,4 +248,4 @@ def test_trace_shows_what_reaches_the_arena(subject: tuple[Program, Case]) -> No
     index = next(k for k, step in enumerate(program.steps) if step.kernel is Kernel.ENGINE)
     assert written[index].dtype == np.int8
     assert written[index].size == sum(sizes)
-    assert KERNEL_PARAMS[Kernel.ENGINE] is EngineRun
+    assert KERNEL_PARAMS[Kernel.ENGINE] is EngineCall

@@ -10,7 +10,14 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.contract import cfu as isa
-from kiwicha.contract.engine import PACKED_MACS, EngineError, EngineJob, EngineRun, JobFlag, JobKind
+from kiwicha.contract.engine import (
+    PACKED_MACS,
+    EngineCall,
+    EngineError,
+    EngineJob,
+    JobFlag,
+    JobKind,
+)
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import build_firmware
 from kiwicha.sim.verilator.simulate import run_image
@@ -43,8 +50,8 @@ struct list {{ uint32_t image, bytes, counts, cycles; }};
 
 static uint32_t execute(const struct list *list)
 {{
-    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WINDOW, 0, list->image, list->bytes);
-    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WINDOW, 1, {ARENA:#x}u, {2 * SIZE}u);
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, 0, list->image, list->bytes);
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, 1, {ARENA:#x}u, {2 * SIZE}u);
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WATCHDOG, 0, list->cycles, 0);
     kiwicha_platform_drain_stores();
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_START, 0, 0, list->counts);
@@ -100,10 +107,10 @@ def broken_lists(
         (EngineError.BAD_KIND, 1, with_job(good, 1, kind=77)),
         (EngineError.BAD_FIELD, 0, with_job(good, 0, interval=0)),
         (EngineError.BAD_FIELD, TRANSFER + 1, with_transfer(good, 1, reserved=1)),
-        (EngineError.OUTSIDE_WINDOW, 2, with_job(good, 2, weights_offset=beyond)),
-        (EngineError.OUTSIDE_WINDOW, TRANSFER + 1, with_transfer(good, 1, dram_offset=2 * SIZE)),
-        (EngineError.OUTSIDE_WINDOW, TRANSFER + 2, with_transfer(good, 2, dram_offset=program)),
-        (EngineError.OUTSIDE_WINDOW, TRANSFER + 2, with_transfer(good, 2, bytes=store + 1)),
+        (EngineError.OUTSIDE_RANGE, 2, with_job(good, 2, weights_offset=beyond)),
+        (EngineError.OUTSIDE_RANGE, TRANSFER + 1, with_transfer(good, 1, dram_offset=2 * SIZE)),
+        (EngineError.OUTSIDE_RANGE, TRANSFER + 2, with_transfer(good, 2, dram_offset=program)),
+        (EngineError.OUTSIDE_RANGE, TRANSFER + 2, with_transfer(good, 2, bytes=store + 1)),
         (
             EngineError.OUTSIDE_SCRATCHPAD,
             1,
@@ -197,7 +204,7 @@ def test_the_report_names_error_and_place(field: str, value: int, text: str) -> 
     number, run = next(
         (number, step.params)
         for number, step in enumerate(program.steps)
-        if isinstance(step.params, EngineRun)
+        if isinstance(step.params, EngineCall)
     )
     first = run.image.offset
     place = first

@@ -8,7 +8,7 @@ import pytest
 
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import Status
-from kiwicha.contract.engine import EngineRun, JobKind
+from kiwicha.contract.engine import EngineCall, JobKind
 from kiwicha.contract.layout import Ref
 from kiwicha.firmware.build import build_firmware
 from kiwicha.sim.verilator.simulate import run_image
@@ -42,7 +42,7 @@ int main(void)
     uint32_t *results = (uint32_t *){RESULTS:#x}u;
     uint32_t *words = (uint32_t *){WORDS:#x}u;
     const uint32_t *stored = (const uint32_t *){ARENA + SIZE:#x}u;
-    const struct kiwicha_engine_run *run = (const struct kiwicha_engine_run *){PROGRAM:#x}u;
+    const struct kiwicha_engine_call *call = (const struct kiwicha_engine_call *){PROGRAM:#x}u;
     const struct kiwicha_memory memory = {{
         .program = (const uint8_t *){PROGRAM:#x}u,
         .constants_end = {PAGE:#x}u,
@@ -50,7 +50,7 @@ int main(void)
         .arena_bytes = 2 * SIZE,
     }};
     const uint32_t end = KIWICHA_CONFIG_SCRATCHPAD_BYTES;
-    *results++ = kiwicha_run_engine(&memory, run);
+    *results++ = kiwicha_run_engine(&memory, call);
     *results++ = kiwicha_peek_engine(0, words, 1);
     *results++ = kiwicha_wait_engine();
     *results++ = kiwicha_peek_engine(0, words, WORDS);
@@ -84,8 +84,8 @@ def test_the_cpu_reads_and_writes_the_scratchpad(tmp_path: Path) -> None:
     source = np.frombuffer(rng.bytes(SIZE), np.uint8)
     expected = source.copy()
     made.apply(expected)
-    first = EngineRun.size_bytes() + -EngineRun.size_bytes() % 16
-    run = EngineRun(
+    first = EngineCall.size_bytes() + -EngineCall.size_bytes() % 16
+    call = EngineCall(
         image=Ref(first, len(image), is_constant=True),
         job_count=len(made.jobs),
         transfer_count=len(made.transfers),
@@ -93,7 +93,7 @@ def test_the_cpu_reads_and_writes_the_scratchpad(tmp_path: Path) -> None:
         scratchpad_bytes=CONFIG.scratchpad_bytes,
         overlapped_steps=0,
     )
-    program = run.pack().ljust(first, b"\0") + image
+    program = call.pack().ljust(first, b"\0") + image
     main = tmp_path / "main.c"
     main.write_text(MAIN, encoding="utf-8")
     simulator = build_simulator(CONFIG)

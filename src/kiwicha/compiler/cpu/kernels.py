@@ -15,7 +15,7 @@ from kiwicha.compiler.engine.select.partition import partition
 from kiwicha.compiler.lower.network import Layer, Network, Values
 from kiwicha.compiler.tflite.shapes import is_plain
 from kiwicha.contract.cfu import PIXELS, Config
-from kiwicha.contract.engine import EngineRun
+from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import KERNEL_PARAMS, Conv, Kernel, ResizeBilinear, Where
@@ -137,7 +137,7 @@ def _engine_tile(position: int, schedule: Schedule, config: Config) -> Tile:
     return Tile(
         position,
         Kernel.ENGINE,
-        EngineRun(
+        EngineCall(
             image=Ref(),
             job_count=len(schedule.jobs),
             transfer_count=len(schedule.transfers),

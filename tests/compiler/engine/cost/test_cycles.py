@@ -83,7 +83,7 @@ def test_work_of_random_jobs(seed: int, macs: str) -> None:
                 assert (work.operations, work.held) == walked(slow)
             else:
                 reads = 1 if job.kind == JobKind.TABLE else 2
-                assert work.operations == reads * job.run_words
+                assert work.operations == reads * job.segment_words
                 words = 1 if job.kind == JobKind.MUL else 2048 // int(macs)
                 assert job.group_words == words
 

@@ -187,7 +187,7 @@ def test_fields_of_a_convolution() -> None:
     assert (job.first_address, job.first_row) == (base - row, -1)
     assert (job.first_offset, job.row_span, job.column_step) == (-pitch, row, 2 * pitch)
     assert (job.row_step, job.kernel_row_step) == (2 * row, row)
-    assert (job.runs, job.run_words, job.row_words, job.group_words) == (1, 6, 6, 18)
+    assert (job.segments, job.segment_words, job.row_words, job.group_words) == (1, 6, 6, 18)
     assert (job.input_rows, job.output_rows, job.output_columns) == (9, 5, 4)
     assert (job.output_pixel_bytes, job.input_zero_point, job.output_zero_point) == (24, -3, 4)
     assert (job.wait_transfers, found.transfers[1].transfer.wait_jobs) == (1, 1)
@@ -196,7 +196,7 @@ def test_fields_of_a_convolution() -> None:
 def test_fields_of_dilated_columns() -> None:
     window = Window(9, 9, 12, 9, 5, 1, 3, dilation_columns=2)
     (job,) = schedule(chain(layer(0, window, 8)), 64, 8192).jobs
-    assert (job.runs, job.run_words, job.row_words, job.run_step) == (3, 2, 6, 24)
+    assert (job.segments, job.segment_words, job.row_words, job.segment_step) == (3, 2, 6, 24)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_fields_of_a_depthwise_convolution(
     window = Window(8, 8, 24, 6, 3, 3, columns, 1, stride, pad_left=pad)
     (job,) = schedule(chain(layer(0, window, 24, JobKind.DEPTHWISE)), macs, 8192).jobs
     found = (
-        *(job.groups, job.group_words, job.runs, job.first_phase, job.skip_results),
+        *(job.groups, job.group_words, job.segments, job.first_phase, job.skip_results),
         job.last_beats,
     )
     assert found == expected

@@ -139,17 +139,18 @@ def _conv_operations(job: EngineJob, number: int, channel: int) -> Iterator[Oper
     rows = _kernel_rows(job, number)
     for column in range(job.output_columns):
         for row, row_address, is_inside in rows:
-            for run in range(job.runs):
-                for word in range(job.run_words):
+            for segment in range(job.segments):
+                for word in range(job.segment_words):
                     offset = job.first_offset + column * job.column_step
-                    offset += run * job.run_step + word * INPUT_LANES
+                    offset += segment * job.segment_step + word * INPUT_LANES
                     low = max(0, -offset)
                     high = max(low, min(INPUT_LANES, job.row_span - offset)) if is_inside else low
                     yield Operation(
                         address=row_address + offset + channel,
                         lanes=range(low, high),
-                        index=row * job.row_words + run * job.run_words + word,
-                        last=(row, run, word) == (rows[-1][0], job.runs - 1, job.run_words - 1),
+                        index=row * job.row_words + segment * job.segment_words + word,
+                        last=(row, segment, word)
+                        == (rows[-1][0], job.segments - 1, job.segment_words - 1),
                     )
 
 
@@ -181,7 +182,7 @@ def _element_operations(job: EngineJob, group: int) -> Iterator[Operation]:
     if job.kind in PAIR_KINDS:
         has_one_pixel = job.flags & JobFlag.CHANNELS
         walks.append((job.input_2_address, 0 if has_one_pixel else job.column_step))
-    for number in range(job.run_words):
+    for number in range(job.segment_words):
         for operand, (base, step) in enumerate(walks):
             yield Operation(
                 address=base + group * job.group_input_step + number * step,

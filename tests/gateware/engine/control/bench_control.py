@@ -33,9 +33,9 @@ class _Stalls:
         """Nothing to see."""
 
 
-def _set_windows(machine: Machine) -> Script:
-    for index, window in enumerate((machine.program, machine.arena)):
-        answer = yield EngineOp.WINDOW, index, DRAM_BASE + window.first, window.bytes
+def _set_ranges(machine: Machine) -> Script:
+    for index, allowed in enumerate((machine.program, machine.arena)):
+        answer = yield EngineOp.RANGE, index, DRAM_BASE + allowed.first, allowed.bytes
         assert answer == 0
 
 
@@ -75,7 +75,7 @@ def _check_counters(made: JobList) -> Script:
 def _lists_script(machine: Machine, dram: bytearray, values: dict[str, Any]) -> Script:
     """Execute lists, some of them spoilt, and compare what they leave."""
     rng, errors = machine.rng, values["errors"]
-    yield from _set_windows(machine)
+    yield from _set_ranges(machine)
     for number in range(values["rounds"]):
         made = machine.make_list(rng.choice((0, 1, rng.randint(1, 12))))
         error = EngineError(errors[number % len(errors)])
@@ -85,7 +85,7 @@ def _lists_script(machine: Machine, dram: bytearray, values: dict[str, Any]) -> 
             machine.flip(spoilt.flipped_bit)
         dram[:] = machine.dram
         offset = made.offset
-        if spoilt is None and error == EngineError.OUTSIDE_WINDOW and made.counts:
+        if spoilt is None and error == EngineError.OUTSIDE_RANGE and made.counts:
             offset = machine.program.bytes
         assert (yield EngineOp.START, 0, offset, made.counts) == 0
         polled = yield EngineOp.STATUS, 0, 0, 0
@@ -96,7 +96,7 @@ def _lists_script(machine: Machine, dram: bytearray, values: dict[str, Any]) -> 
             expected = spoilt.error << 16 | spoilt.number
             assert status == expected, f"list {number}: {status:#x}, not {expected:#x} ({spoilt})"
         elif offset != made.offset:
-            assert status == EngineError.OUTSIDE_WINDOW << 16
+            assert status == EngineError.OUTSIDE_RANGE << 16
         else:
             assert status == 0, f"list {number}: {status:#x}"
             machine.execute(made)
@@ -113,7 +113,7 @@ def _lists_script(machine: Machine, dram: bytearray, values: dict[str, Any]) -> 
 def _watchdog_script(machine: Machine, dram: bytearray, values: dict[str, Any]) -> Script:
     """Let lists expire: one that waits for itself, and others in the middle of their work."""
     rng = machine.rng
-    yield from _set_windows(machine)
+    yield from _set_ranges(machine)
     assert (yield EngineOp.WATCHDOG, 0, 1000, 0) == 0
     stuck = machine.make_list(0)
     while not (stuck.jobs and stuck.transfers):
@@ -124,7 +124,7 @@ def _watchdog_script(machine: Machine, dram: bytearray, values: dict[str, Any]) 
     assert (yield EngineOp.START, 0, stuck.offset, stuck.counts) == 0
     assert (yield EngineOp.START, 0, stuck.offset, stuck.counts) == 1
     for index in range(2):
-        assert (yield EngineOp.WINDOW, index, 0, 0) == 1
+        assert (yield EngineOp.RANGE, index, 0, 0) == 1
     assert (yield EngineOp.PEEK, 0, 0, 0) == 0
     assert (yield EngineOp.STATUS, 0, 0, 0) == _RUNNING
     assert (yield EngineOp.WAIT, 0, 0, 0) == EngineError.WATCHDOG << 16
@@ -151,7 +151,7 @@ def _watchdog_script(machine: Machine, dram: bytearray, values: dict[str, Any]) 
 
 def _costs_script(machine: Machine, dram: bytearray, values: dict[str, Any]) -> Script:
     """Time lists of transfers alone, on a DRAM without refresh."""
-    yield from _set_windows(machine)
+    yield from _set_ranges(machine)
     lines = values["lines"]
     half = 16 * lines // 2
     load, store = (EngineTransfer(0, 0, 16 * lines | bit, 0, 0) for bit in (0, 1 << 31))
@@ -181,7 +181,7 @@ async def _run(
         dut,
         "memory",
         memory=dram,
-        windows=[machine.program, machine.arena],
+        ranges=[machine.program, machine.arena],
         timing=DramTiming(**values["timing"]),
         rng=rng,
     )

@@ -39,10 +39,10 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
     """Return whether walkers, weight buffer and DMA can do what a job says."""
     # What a walker of windows counts down to 1.
     counts = Cat(
-        job[name] != 0 for name in ("output_rows", "output_columns", "kernel_rows", "runs")
+        job[name] != 0 for name in ("output_rows", "output_columns", "kernel_rows", "segments")
     )
-    has_runs = (job.run_words != 0) & (job.row_words != 0)
-    walks = counts.all() & (has_runs | (job.kind == JobKind.DEPTHWISE))
+    has_segments = (job.segment_words != 0) & (job.row_words != 0)
+    walks = counts.all() & (has_segments | (job.kind == JobKind.DEPTHWISE))
     return (
         Cat(job.kind == kind for kind in JobKind).any()
         & (walks | Cat(job.kind == kind for kind in ELEMENT_KINDS).any())
@@ -55,7 +55,7 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
         & (job.weights_bytes % WORD_BYTES == 0)
         & (job.wait_transfers <= transfers)
         & (job.interval != 0)
-        & (~Cat(job.kind == kind for kind in ELEMENT_KINDS).any() | (job.run_words != 0))
+        & (~Cat(job.kind == kind for kind in ELEMENT_KINDS).any() | (job.segment_words != 0))
     )
 
 

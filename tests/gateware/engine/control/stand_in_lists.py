@@ -20,7 +20,7 @@ from kiwicha.contract.engine import (
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
 from tests.gateware.engine.control.stand_in_datapath import digest
-from tests.support.dram_port import Window
+from tests.support.dram_port import DramRange
 
 __all__ = ["Broken", "JobList", "Machine", "broken", "make_job"]
 
@@ -44,7 +44,7 @@ class JobList:
 
 
 class Machine:
-    """DRAM with its windows, and the scratchpad, as a list is expected to leave them.
+    """DRAM with its ranges, and the scratchpad, as a list is expected to leave them.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class Machine:
         self.rng, self.macs = rng, macs
         sizes = [LINE_BYTES * rng.randint(2400, 2600) for _ in range(2)]
         first = LINE_BYTES * rng.randint(1, 40)
-        self.program = Window(first, sizes[0], is_writable=False)
-        self.arena = Window(first + sizes[0] + LINE_BYTES * rng.randint(0, 9), sizes[1], True)
+        self.program = DramRange(first, sizes[0], is_writable=False)
+        self.arena = DramRange(first + sizes[0] + LINE_BYTES * rng.randint(0, 9), sizes[1], True)
         self.dram = bytearray(rng.randbytes(self.arena.first + sizes[1] + 999))
         self.scratchpad = np.zeros(scratchpad_bytes, np.uint8)
         self.is_known = np.ones(scratchpad_bytes, bool)
@@ -104,12 +104,12 @@ class Machine:
         rng = self.rng
         # A job reads the first line: all of it must be known.
         count = LINE_BYTES * lines - (rng.choice((0, rng.randint(0, 15))) if lines > 1 else 0)
-        window = rng.choice((self.program, self.arena))
+        allowed = rng.choice((self.program, self.arena))
         offset = rng.choice((
-            window.bytes - LINE_BYTES * lines,
+            allowed.bytes - LINE_BYTES * lines,
             LINE_BYTES * rng.randrange(1, 2000),
         ))
-        bit = TRANSFER_FLAG if window is self.program else 0
+        bit = TRANSFER_FLAG if allowed is self.program else 0
         first = LINE_BYTES * self._line
         wait = rng.randint(0, len(made.jobs))
         made.transfers.append(EngineTransfer(offset | bit, first, count, wait, 0))
@@ -167,8 +167,8 @@ class Machine:
 
     def _transfer(self, transfer: EngineTransfer) -> None:
         is_program = transfer.is_in_program
-        window = self.program if is_program else self.arena
-        first = window.first + transfer.window_offset
+        allowed = self.program if is_program else self.arena
+        first = allowed.first + transfer.range_offset
         count = transfer.moved_bytes
         place = slice(transfer.scratchpad_address, transfer.scratchpad_address + count)
         if transfer.is_store:
@@ -207,8 +207,10 @@ class Machine:
 def make_job(**fields: Any) -> EngineJob:
     """Return a job in which every field has a legal value, some of them the given ones."""
     values: dict[str, Any] = {name: 0 for name, _, _ in EngineJob.layout()}
-    counts = "kind interval groups input_rows output_rows output_columns run_words row_words"
-    counts += " group_words stride_rows dilation_rows kernel_rows runs stride_columns last_beats"
+    counts = "kind interval groups input_rows output_rows output_columns segment_words row_words"
+    counts += (
+        " group_words stride_rows dilation_rows kernel_rows segments stride_columns last_beats"
+    )
     return EngineJob(**(values | dict.fromkeys(counts.split(), 1) | fields))
 
 
@@ -234,7 +236,7 @@ _BAD_JOBS: dict[EngineError, list[dict[str, int]]] = {
         {"weights_bytes": 24},
     ],
     EngineError.OUTSIDE_SCRATCHPAD: [{"output_address": 1 << 18}],
-    EngineError.OUTSIDE_WINDOW: [
+    EngineError.OUTSIDE_RANGE: [
         {"weights_offset": 1 << 20},
         {"weights_offset": 0xFFFF_FFF0},
         {"weights_bytes": 0xFFFF_FFF0},
@@ -249,7 +251,7 @@ _BAD_TRANSFERS: dict[EngineError, list[dict[str, int]]] = {
         {"wait_jobs": 1000},
     ],
     EngineError.OUTSIDE_SCRATCHPAD: [{"scratchpad_address": 1 << 18}, {"bytes": 1 << 20}],
-    EngineError.OUTSIDE_WINDOW: [
+    EngineError.OUTSIDE_RANGE: [
         {"dram_offset": 1 << 17},
         {"dram_offset": 0x7FFF_FFF0},
         {"dram_offset": TRANSFER_FLAG | 1 << 17},

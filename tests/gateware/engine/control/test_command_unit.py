@@ -55,7 +55,7 @@ def execute(
 @pytest.mark.parametrize(
     ("command", "answer", "latency"),
     [
-        ((EngineOp.WINDOW, 0, 0, 64), 0, 2),
+        ((EngineOp.RANGE, 0, 0, 64), 0, 2),
         ((EngineOp.START, 0, 0, 1), 0, 2),
         ((EngineOp.WAIT, 0, 0, 0), EngineError.BAD_STREAM << 16 | 513, 2),
         ((EngineOp.STATUS, 0, 0, 0), EngineError.BAD_STREAM << 16 | 513, 2),
@@ -76,7 +76,7 @@ def test_answers_when_stopped(
 @pytest.mark.parametrize(
     ("op", "answer"),
     [
-        (EngineOp.WINDOW, 1),
+        (EngineOp.RANGE, 1),
         (EngineOp.START, 1),
         (EngineOp.STATUS, RUNNING),
         (EngineOp.WATCHDOG, 0),

@@ -85,10 +85,12 @@ def test_accepts_legal_jobs() -> None:
     jobs += [
         changed("conv", interval=8, group_words=256, wait_transfers=TRANSFERS),
         changed("conv", output_address=SCRATCHPAD_BYTES - 8, weight_zero_point=-256),
-        changed("depthwise", flags=JobFlag.TAPS_8, runs=8, last_beats=2, weight_zero_point=255),
+        changed("depthwise", flags=JobFlag.TAPS_8, segments=8, last_beats=2, weight_zero_point=255),
         changed("conv", flags=JobFlag.CODED),
         changed("table", flags=JobFlag.CODED),
-        changed("depthwise", runs=4, stride_columns=3, first_phase=2, run_words=0, row_words=0),
+        changed(
+            "depthwise", segments=4, stride_columns=3, first_phase=2, segment_words=0, row_words=0
+        ),
     ]
     assert set(check_jobs(jobs)) == {EngineError.NONE}
 
@@ -118,19 +120,19 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
                 "input_rows",
                 "output_rows",
                 "output_columns",
-                "run_words",
+                "segment_words",
                 "row_words",
                 "group_words",
                 "stride_rows",
                 "dilation_rows",
                 "kernel_rows",
-                "runs",
+                "segments",
             )
         ),
-        ("table", "run_words", 0, EngineError.BAD_FIELD),
+        ("table", "segment_words", 0, EngineError.BAD_FIELD),
         *(
             ("max", field, 0, EngineError.BAD_FIELD)
-            for field in ("groups", "output_columns", "run_words", "kernel_rows", "runs")
+            for field in ("groups", "output_columns", "segment_words", "kernel_rows", "segments")
         ),
         ("max", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
         ("depthwise", "kernel_rows", 0, EngineError.BAD_FIELD),
@@ -138,7 +140,7 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
         ("depthwise", "first_phase", 1, EngineError.BAD_FIELD),
         ("depthwise", "last_beats", 0, EngineError.BAD_FIELD),
         ("depthwise", "last_beats", 3, EngineError.BAD_FIELD),
-        ("depthwise", "runs", 5, EngineError.BAD_FIELD),
+        ("depthwise", "segments", 5, EngineError.BAD_FIELD),
         ("conv", "interval", 9, EngineError.BAD_FIELD),
         ("conv", "group_words", 257, EngineError.BAD_FIELD),
         ("conv", "wait_transfers", TRANSFERS + 1, EngineError.BAD_FIELD),

@@ -59,7 +59,7 @@ void Dram::accept(bool is_write, uint64_t address) {
     const uint64_t first = base + (is_write ? contents.program_bytes : 0);
     const uint64_t end = base + contents.bytes.size();
     if (address < first || address + kWordBytes > end)
-        throw Failure(std::string(is_write ? "write" : "read") + " outside the windows, byte " +
+        throw Failure(std::string(is_write ? "write" : "read") + " outside the ranges, byte " +
                       std::to_string(address));
     const uint64_t jitter = timing_.jitter_cycles ? random_() % (timing_.jitter_cycles + 1) : 0;
     queue_.push_back({cycle_ + timing_.latency_cycles + jitter, is_write, address - base});

@@ -25,7 +25,7 @@ struct Timing {
     uint64_t refresh_cycles = 0;
 };
 
-/// The Program's window, with the arena's behind it.
+/// The Program's range, with the arena's behind it.
 struct Contents {
     uint64_t first_byte = 0;
     uint64_t program_bytes = 0;

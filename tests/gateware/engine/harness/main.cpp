@@ -3,7 +3,7 @@
 // Arguments: seed, latency_cycles, jitter_cycles, stall, refresh_every_cycles, refresh_cycles (see
 // `Timing`), the share of cycles in which the CPU's side does not move, and the cycles in which an
 // instruction must be answered. Standard input has rounds: a RoundHeader, its instructions, the
-// Program's window and the arena's. Standard output gets the answers of each, and the arena as it
+// Program's range and the arena's. Standard output gets the answers of each, and the arena as it
 // is with the last one. What must not happen ends the process with a line on standard error.
 
 #include <cstdio>

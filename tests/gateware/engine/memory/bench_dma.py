@@ -7,7 +7,7 @@ import cocotb
 from cocotb.triggers import FallingEdge
 
 from tests.support import bench, stream_drivers
-from tests.support.dram_port import DramPort, DramTiming, Window
+from tests.support.dram_port import DramPort, DramRange, DramTiming
 
 __all__ = ["ranges", "stops"]
 
@@ -162,9 +162,9 @@ class _Bench:
             dut,
             "port",
             memory=self.memory,
-            windows=[
-                Window(9 * _WORD_BYTES, (half - 9) * _WORD_BYTES, is_writable=False),
-                Window(half * _WORD_BYTES, (half - 9) * _WORD_BYTES, is_writable=True),
+            ranges=[
+                DramRange(9 * _WORD_BYTES, (half - 9) * _WORD_BYTES, is_writable=False),
+                DramRange(half * _WORD_BYTES, (half - 9) * _WORD_BYTES, is_writable=True),
             ],
             timing=DramTiming(**values["timing"]),
             rng=rng,

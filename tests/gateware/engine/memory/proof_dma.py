@@ -8,10 +8,10 @@ from amaranth.hdl import Assert, Assume
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.memory_port import PORT_ADDRESS_BITS, MemoryPort
-from kiwicha.gateware.engine.memory.protection import Windows
+from kiwicha.gateware.engine.memory.protection import ProtectionRanges
 from tests.support.proof import Rules, assume_stream, check_stream
 
-__all__ = ["memory_port", "reader", "reader_payloads", "windows", "writer", "writer_payloads"]
+__all__ = ["memory_port", "ranges", "reader", "reader_payloads", "writer", "writer_payloads"]
 
 
 def _walk(m: Module, requests: Any, commands: Any) -> tuple[Signal, Signal, Signal]:
@@ -173,8 +173,8 @@ def memory_port(dut: MemoryPort) -> Rules:
     return rules
 
 
-def windows(dut: Windows) -> Rules:
-    """State that what is granted lies in its window, and is not a write to the Program."""
+def ranges(dut: ProtectionRanges) -> Rules:
+    """State that what is granted lies in its range, and is not a write to the Program."""
 
     def rules(m: Module, submodules: Any) -> None:
         waits = Cat(requests.valid for requests in dut.requests).any()
@@ -184,11 +184,11 @@ def windows(dut: Windows) -> Rules:
             check_stream(m, grant, f"grant_{number}")
             asked, granted = requests.payload, grant.payload
             end = (granted.address + granted.words)[:PORT_ADDRESS_BITS]
-            for arena, window in enumerate((dut.program, dut.arena)):
+            for arena, allowed in enumerate((dut.program, dut.arena)):
                 applies = grant.valid & (asked.is_program != arena)
-                address = (window.address + asked.offset)[:PORT_ADDRESS_BITS]
+                address = (allowed.address + asked.offset)[:PORT_ADDRESS_BITS]
                 m.d.comb += [
-                    Assert(~applies | (asked.offset + asked.words <= window.words)),
+                    Assert(~applies | (asked.offset + asked.words <= allowed.words)),
                     Assert(~applies | (granted.address == address)),
                 ]
             m.d.comb += [

@@ -1,4 +1,4 @@
-"""The windows: every request inside is granted with its address, every other one never."""
+"""The ranges: every request inside is granted with its address, every other one never."""
 
 import re
 from typing import Any
@@ -8,7 +8,7 @@ from amaranth.sim import Simulator, SimulatorContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiwicha.gateware.engine.memory.protection import Windows
+from kiwicha.gateware.engine.memory.protection import ProtectionRanges
 
 LIMIT_CYCLES = 8
 PORT_WORDS = 1 << 24
@@ -16,17 +16,17 @@ OFFSETS = 1 << 28
 
 
 def outcome(
-    windows: dict[bool, tuple[int, int]], request: tuple[int, int, bool, bool], client: int
+    ranges: dict[bool, tuple[int, int]], request: tuple[int, int, bool, bool], client: int
 ) -> tuple[int, int] | None:
     """Give the range that is granted, or None."""
-    dut = Windows(clients=4)
+    dut = ProtectionRanges(clients=4)
     result: list[tuple[int, int] | None] = []
 
     async def bench(ctx: SimulatorContext) -> None:
-        for is_program, (first, words) in windows.items():
+        for is_program, (first, words) in ranges.items():
             ctx.set(dut.sets, 1)
             ctx.set(dut.sets_arena, not is_program)
-            ctx.set(dut.window, {"address": first, "words": words})
+            ctx.set(dut.range, {"address": first, "words": words})
             await ctx.tick()
         ctx.set(dut.sets, 0)
         offset, words, is_program, is_write = request
@@ -86,8 +86,8 @@ def test_grants_what_lies_inside(
     offset = data.draw(st.one_of(near, st.integers(0, OFFSETS - 1), st.integers(0, 3)))
     room = st.integers(max(1, size - offset - 2), max(1, size - offset + 2))
     words = data.draw(st.one_of(room, st.integers(1, OFFSETS - 1)))
-    windows = {True: program, False: arena}
-    got = outcome(windows, (offset, words, is_program, is_write), client)
+    ranges = {True: program, False: arena}
+    got = outcome(ranges, (offset, words, is_program, is_write), client)
     is_inside = offset + words <= size and not (is_program and is_write)
     assert got == (((first + offset) % PORT_WORDS, words) if is_inside else None)
 
@@ -96,4 +96,4 @@ def test_grants_what_lies_inside(
 def test_rejects_bad_number_of_clients(clients: Any) -> None:
     message = f"clients must be an integer from 1 to 8, not {clients!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        Windows(clients=clients)
+        ProtectionRanges(clients=clients)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer, Window, padded, run_shape
+from kiwicha.compiler.engine.ir.layers import EngineLayer, Window, padded, segment_shape
 from kiwicha.compiler.engine.select.packed_products import stream_parameters
 from kiwicha.contract.engine import (
     ELEMENT_KINDS,
@@ -97,8 +97,8 @@ def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
     channels = channels_per_group(macs, layer.kind, layer.flags)
     window = layer.window
     if layer.kind is JobKind.CONV:
-        runs, words = run_shape(window, input_pitch)
-        words *= runs * window.kernel_rows
+        segments, words = segment_shape(window, input_pitch)
+        words *= segments * window.kernel_rows
     elif layer.kind is JobKind.MAX:
         words = 1
     else:
@@ -110,8 +110,8 @@ def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
 def _conv_bytes(layer: EngineLayer, pitch: int) -> NDArray[np.int16]:
     """Return int16 [outputs, words, 8]: the weight of every byte that a pixel reads."""
     outputs, rows, columns, channels = layer.weights.shape
-    runs, words = run_shape(layer.window, pitch)
-    if runs == 1 and pitch <= padded(channels):
+    segments, words = segment_shape(layer.window, pitch)
+    if segments == 1 and pitch <= padded(channels):
         pixels = np.zeros((outputs, rows, columns, pitch), np.int16)
         pixels[..., :channels] = layer.weights
         run_bytes = pixels.reshape(outputs, rows, columns * pitch)
@@ -199,7 +199,7 @@ def _element_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
         "group_words": _element_words(layer, macs),
         "first_address": first + skipped,
         "input_2_address": second + skipped if others and is_flat else second,
-        "run_words": -(-pixels * part.input_pitch // outputs) if is_flat else pixels,
+        "segment_words": -(-pixels * part.input_pitch // outputs) if is_flat else pixels,
         "column_step": outputs if is_flat else part.input_pitch,
         "output_pixel_bytes": outputs if is_flat else part.output_pitch,
         "group_input_step": 0 if is_flat else outputs,
@@ -233,18 +233,18 @@ def _conv_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
     window = layer.window
     if _is_pointwise(window, part):
         window, part = _in_one_row(window, part)
-    runs, words = run_shape(window, part.input_pitch)
+    segments, words = segment_shape(window, part.input_pitch)
     return (
         _rows(window, part)
         | _groups(layer, macs)
         | {
             "first_offset": -window.pad_left * part.input_pitch,
             "column_step": window.stride_columns * part.input_pitch,
-            "run_step": window.dilation_columns * part.input_pitch,
-            "run_words": words,
-            "row_words": runs * words,
-            "group_words": window.kernel_rows * runs * words,
-            "runs": runs,
+            "segment_step": window.dilation_columns * part.input_pitch,
+            "segment_words": words,
+            "row_words": segments * words,
+            "group_words": window.kernel_rows * segments * words,
+            "segments": segments,
         }
     )
 
@@ -257,11 +257,11 @@ def _max_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
         | {
             "first_offset": -window.pad_left * part.input_pitch,
             "column_step": window.stride_columns * part.input_pitch,
-            "run_step": part.input_pitch,
-            "run_words": 1,
+            "segment_step": part.input_pitch,
+            "segment_words": 1,
             "row_words": window.kernel_columns,
             "group_words": 1,
-            "runs": window.kernel_columns,
+            "segments": window.kernel_columns,
             "group_input_step": channels_per_group(macs, layer.kind, layer.flags),
         }
     )
@@ -325,7 +325,7 @@ def _depthwise_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
         | _groups(layer, macs)
         | {
             "column_step": part.input_pitch,
-            "runs": window.slots,
+            "segments": window.slots,
             "group_words": words,
             "stride_columns": window.stride_columns,
             "first_phase": first_phase,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.engine.cost.timeline import JobCycles, Threads
-from kiwicha.contract.engine import EngineJob, EngineRun, EngineTransfer
+from kiwicha.contract.engine import EngineCall, EngineJob, EngineTransfer
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program, Step
 
@@ -47,7 +47,7 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[Jo
     total = 0
     for number, step in enumerate(program.steps):
         params = step.params
-        if not isinstance(params, EngineRun):
+        if not isinstance(params, EngineCall):
             total += cpu_cycles(step)
             continue
         image = program.constants[params.image.offset :][: params.image.bytes]
@@ -69,7 +69,7 @@ def predict_layers(program: Program) -> list[int]:
     _, lists = predict_program(program)
     layers = [0] * len(program.layers)
     for number, step in enumerate(program.steps):
-        if not isinstance(step.params, EngineRun):
+        if not isinstance(step.params, EngineCall):
             layers[step.layer] += cpu_cycles(step)
             continue
         total, jobs = lists[number]

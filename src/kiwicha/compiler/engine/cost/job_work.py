@@ -95,10 +95,10 @@ def job_work(job: EngineJob, macs: int, requantizer_cycles: int = 1) -> Work:
     fills = _fills(job, macs)
     if kind in ELEMENT_KINDS:
         reads = 2 if kind in PAIR_KINDS else 1
-        operations = reads * job.run_words
-        held = max(interval - reads, 0) * job.run_words
+        operations = reads * job.segment_words
+        held = max(interval - reads, 0) * job.segment_words
         start = ELEMENT_START_CYCLES
-        lines = job.run_words * requantizer_cycles
+        lines = job.segment_words * requantizer_cycles
         # The next group starts behind the last one.
         return Work(operations, held, 0, start, 0, job.groups, *fills, lines)
     total = held = late = previous = 0

@@ -8,7 +8,7 @@ from typing import Any
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.engine.cost.cycles import JobCycles, predict_program
 from kiwicha.compiler.tflite.graph import Graph, Operator
-from kiwicha.contract.engine import EngineJob, EngineRun, JobFlag
+from kiwicha.contract.engine import EngineCall, EngineJob, JobFlag
 from kiwicha.program.codec.streams import BEAT_BYTES
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
@@ -161,7 +161,7 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
     streams: dict[tuple[int, int], EngineJob] = {}
     for number, (_, cycles) in lists.items():
         step = program.steps[number]
-        assert isinstance(step.params, EngineRun)
+        assert isinstance(step.params, EngineCall)
         image = program.constants[step.params.image.offset :][: step.params.image.bytes]
         for job, its_cycles in zip(read_list(step.params, image).jobs, cycles, strict=True):
             layer = found.setdefault(step.layer + job.layer, _Found())
@@ -174,7 +174,7 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
             layer.weight_bytes += job.weights_bytes - head_bytes
             layer.raw_weight_bytes += shape.raw_bytes - head_bytes
     for step in program.steps:
-        if not isinstance(step.params, EngineRun):
+        if not isinstance(step.params, EngineCall):
             found.setdefault(step.layer, _Found()).cpu_cycles += cpu_cycles(step)
     return Predictions(
         total,

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer, Window, padded, run_shape
+from kiwicha.compiler.engine.ir.layers import EngineLayer, Window, padded, segment_shape
 from kiwicha.compiler.optimize.ranges import (
     NARROW_BITS,
     fold_constant_channels,
@@ -122,8 +122,8 @@ def fits_fields(window: Window, channels: int) -> bool:
 
 
 def _fits_conv(window: Window) -> bool:
-    runs, words = run_shape(window, padded(window.channels))
-    return runs <= _MAX_U8 and window.kernel_rows * runs * words <= GROUP_WORDS
+    segments, words = segment_shape(window, padded(window.channels))
+    return segments <= _MAX_U8 and window.kernel_rows * segments * words <= GROUP_WORDS
 
 
 def _fits_depthwise(window: Window) -> bool:

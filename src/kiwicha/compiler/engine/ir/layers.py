@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kiwicha.contract.engine import ELEMENT_KINDS, INPUT_LANES, OUTPUT_BYTES, JobFlag, JobKind
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["EngineLayer", "Patch", "Window", "padded", "run_shape"]
+__all__ = ["EngineLayer", "Patch", "Window", "padded", "segment_shape"]
 
 MAX_STRIDE = 255
 """Rows from one output to the next, at most."""
@@ -186,10 +186,10 @@ def padded(channels: int) -> int:
     return -(-channels // OUTPUT_BYTES) * OUTPUT_BYTES
 
 
-def run_shape(window: Window, pitch: int) -> tuple[int, int]:
-    """Return runs per kernel row of CONV, and words per run, for an input pitch.
+def segment_shape(window: Window, pitch: int) -> tuple[int, int]:
+    """Return segments per kernel row of CONV, and words per segment, for an input pitch.
 
-    A run is a whole row, or where columns or channels are left out, a pixel.
+    A segment is a whole row, or where columns or channels are left out, a pixel.
     """
     is_slice = pitch > padded(window.channels)
     if not is_slice and (window.dilation_columns == 1 or window.kernel_columns == 1):

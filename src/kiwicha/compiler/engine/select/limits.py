@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer, Window, padded, run_shape
+from kiwicha.compiler.engine.ir.layers import EngineLayer, Window, padded, segment_shape
 from kiwicha.compiler.engine.ir.run import MAX_LIST_CYCLES, DoesNotFitError, Run, TooSlowError
 from kiwicha.compiler.engine.schedule.schedule import schedule
 from kiwicha.compiler.engine.select.channel_blocks import block_layers
@@ -106,8 +106,8 @@ def _blocks(layer: Layer) -> Iterator[str]:
 
 
 def _conv(window: Window) -> Iterator[tuple[int, int, str]]:
-    runs, words = run_shape(window, padded(window.channels))
-    count = window.kernel_rows * runs * words * INPUT_LANES
+    segments, words = segment_shape(window, padded(window.channels))
+    count = window.kernel_rows * segments * words * INPUT_LANES
     yield count, GROUP_WORDS * INPUT_LANES, "weights of one output"
 
 

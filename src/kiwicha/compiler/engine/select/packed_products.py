@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer, padded, run_shape
+from kiwicha.compiler.engine.ir.layers import EngineLayer, padded, segment_shape
 from kiwicha.contract.engine import (
     GROUP_PARAMETER_BYTES,
     PACKED_MACS,
@@ -46,8 +46,8 @@ def _cycles(layer: EngineLayer, macs: int, requantizer_cycles: int) -> int:
     """Return the cycles of a CONV without the gaps between groups."""
     window = layer.window
     channels = channels_per_group(macs, layer.kind, layer.flags)
-    runs, run_words = run_shape(window, padded(window.channels))
-    words = window.kernel_rows * runs * run_words
+    segments, segment_words = segment_shape(window, padded(window.channels))
+    words = window.kernel_rows * segments * segment_words
     interval = channels // outputs_of(macs) * (2 if layer.flags & JobFlag.WIDE else 1)
     interval *= requantizer_cycles
     size = channels * GROUP_PARAMETER_BYTES + words * bytes_of_word(macs, layer.flags)
