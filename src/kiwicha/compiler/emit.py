@@ -47,10 +47,10 @@ def emit(
     constants = _Constants()
 
     def tensor_ref(index: int) -> Ref:
-        storage = network.storage(index)
-        if storage.data is not None:
-            return constants.add(storage.data)
-        return Ref(plan.tensors[storage.index], storage.stored_bytes)
+        tensor = network.tensors[index]
+        if tensor.data is not None:
+            return constants.add(tensor.data)
+        return Ref(plan.tensors[index], tensor.stored_bytes)
 
     steps = []
     for number, item in enumerate(tiles):
@@ -75,7 +75,10 @@ def emit(
         config_hash=config.hash,
         arena_bytes=plan.arena_bytes,
         inputs=tuple(_io_tensor(graph.tensors[i], tensor_ref(i)) for i in graph.inputs),
-        outputs=tuple(_io_tensor(graph.tensors[i], tensor_ref(i)) for i in graph.outputs),
+        outputs=tuple(
+            _io_tensor(graph.tensors[name], tensor_ref(index))
+            for name, index in zip(graph.outputs, network.outputs, strict=True)
+        ),
         layers=tuple(
             LayerReport(
                 layer.operator,

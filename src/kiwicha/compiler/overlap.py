@@ -13,7 +13,7 @@ __all__ = ["overlap"]
 
 @dataclass(frozen=True)
 class _Uses:
-    """Tensors in the arena, by their storage."""
+    """Tensors in the arena."""
 
     reads: frozenset[int]
     writes: frozenset[int]
@@ -96,6 +96,9 @@ def _uses(network: Network, item: Tile) -> _Uses:
 
 
 def _stored(network: Network, tensors: Iterable[int]) -> frozenset[int]:
-    storages = (network.storage(index) for index in tensors)
     # A tensor and what lies inside it count as one.
-    return frozenset(network.root(item.index) for item in storages if not item.is_constant)
+    return frozenset(
+        network.parts.get(index, (index, 0))[0]
+        for index in tensors
+        if not network.tensors[index].is_constant
+    )

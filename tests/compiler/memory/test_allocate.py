@@ -118,7 +118,7 @@ def live_bytes(compilation: Compilation) -> int:
     spans: dict[int, tuple[int, int]] = {}
 
     def use(number: int, step: int) -> None:
-        tensor = network.storage(number)
+        tensor = network.tensors[number]
         if not tensor.is_constant:
             first, last = spans.get(tensor.index, (step, step))
             spans[tensor.index] = (min(first, step), max(last, step))
@@ -129,7 +129,7 @@ def live_bytes(compilation: Compilation) -> int:
         for number in item.tensors.values():
             use(number, step)
             use(number, step + getattr(item.params, "overlapped_steps", 0))
-    for number in network.graph.outputs:
+    for number in network.outputs:
         use(number, len(compilation.tiles))
     needed: set[tuple[int, int]] = set()
 
@@ -138,7 +138,7 @@ def live_bytes(compilation: Compilation) -> int:
         needed.update((step, block) for block in blocks for step in steps)
 
     for placed in plan.placements:
-        inside = [t for t in spans if network.graph.tensors[t].name in placed.buffer.name]
+        inside = [t for t in spans if network.tensors[t].name in placed.buffer.name]
         end = placed.offset + placed.buffer.bytes
         here = [t for t in inside if placed.offset <= plan.tensors[t] < end]
         for start in range(placed.offset, end, ALIGNMENT_BYTES):
@@ -146,7 +146,7 @@ def live_bytes(compilation: Compilation) -> int:
                 spans[t]
                 for t in here
                 if plan.tensors[t] < start + ALIGNMENT_BYTES
-                and start < plan.tensors[t] + network.graph.tensors[t].stored_bytes
+                and start < plan.tensors[t] + network.tensors[t].stored_bytes
             ]
             if over:
                 steps = range(min(first for first, _ in over), max(last for _, last in over) + 1)
@@ -173,13 +173,13 @@ def test_branches_never_collide(seed: int) -> None:
 
     def write(tensor: int) -> None:
         start = plan.tensors[tensor]
-        for byte in range(start, start + network.graph.tensors[tensor].elements):
+        for byte in range(start, start + network.tensors[tensor].elements):
             content[byte] = tensor
 
     for tensor in network.graph.inputs:
         write(tensor)
     for step, item in enumerate(compilation.tiles):
-        stored = {n: network.storage(t) for n, t in item.tensors.items()}
+        stored = {n: network.tensors[t] for n, t in item.tensors.items()}
         for name, tensor in stored.items():
             if name != "output" and not tensor.is_constant:
                 start = plan.tensors[tensor.index]
@@ -193,8 +193,8 @@ def test_branches_never_collide(seed: int) -> None:
                 if name != "output" and not tensor.is_constant:
                     assert content[plan.tensors[tensor.index]] == tensor.index
         write(stored["output"].index)
-    for output in network.graph.outputs:
-        tensor = network.storage(output)
+    for output in network.outputs:
+        tensor = network.tensors[output]
         start = plan.tensors[tensor.index]
         assert {content[b] for b in range(start, start + tensor.elements)} == {tensor.index}
 

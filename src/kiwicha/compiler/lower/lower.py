@@ -4,11 +4,9 @@ Convolutions take over padding and batching around them. What only moves data is
 tensor can lie inside another one, or be another name for it.
 """
 
-import dataclasses
 from collections.abc import Callable
 
 from kiwicha.compiler.check.rules import MOVES, REDUCTIONS, UNARIES
-from kiwicha.compiler.lower.aliases import Places
 from kiwicha.compiler.lower.arg_max import lower_arg_max
 from kiwicha.compiler.lower.convolutions import (
     lower_conv,
@@ -27,6 +25,7 @@ from kiwicha.compiler.lower.elementwise import (
     lower_sum,
 )
 from kiwicha.compiler.lower.folding import folded, folds, replaced_operators
+from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.moves import lower_moves
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.resize import lower_resize_bilinear
@@ -72,7 +71,7 @@ def lower(graph: Graph) -> Network:
     graph, order = with_flipped_edges(graph)
     found = folds(graph)
     replaced = replaced_operators(found)
-    places = Places(graph, order)
+    sharing = MemorySharing(graph, order)
     layers = []
     for operator in order:
         if operator.index >= count:
@@ -81,7 +80,7 @@ def lower(graph: Graph) -> Network:
         elif operator.index in replaced or graph.is_done(operator):
             layer = Layer(operator.index, operator.name)
         elif operator.name in MOVES:
-            layer = lower_moves(graph, operator, places)
+            layer = lower_moves(graph, operator, sharing)
         elif operator.name.startswith(MODEL_PREFIX):
             layer = lower_custom(graph, operator)
         else:
@@ -89,7 +88,6 @@ def lower(graph: Graph) -> Network:
         if operator.index in found:
             layer = folded(graph, layer, found[operator.index])
         layers.append(layer)
-    graph = dataclasses.replace(graph, tensors=(*graph.tensors, *places.temporaries))
-    network = Network(graph, tuple(layers), places.aliases, places.parts)
+    network = sharing.resolved(layers)
     network.verify()
     return network

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kiwicha.compiler.check.rules import RESHAPES
-from kiwicha.compiler.lower.aliases import Places
 from kiwicha.compiler.lower.blocks import moved_batches, moved_blocks, resized
 from kiwicha.compiler.lower.copies import Move, borders, ranged
+from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.network import Layer, Values
 from kiwicha.compiler.lower.views import Runs, View, runs
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator
@@ -19,10 +19,10 @@ from kiwicha.numerics.float_edges import rescaled
 __all__ = ["lower_moves"]
 
 
-def lower_moves(graph: Graph, operator: Operator, places: Places) -> Layer:
+def lower_moves(graph: Graph, operator: Operator, sharing: MemorySharing) -> Layer:
     """Return the layer of an operator that only moves data.
 
-    Tensors that need no memory of their own become known to ``places`` and are not copied.
+    Tensors that need no memory of their own become known to ``sharing`` and are not copied.
     """
     bits = graph.tensors[operator.outputs[0]].type.bits
     assert bits is not None
@@ -31,13 +31,13 @@ def lower_moves(graph: Graph, operator: Operator, places: Places) -> Layer:
         for move in _MOVES[operator.name](graph, operator)
     ]
     own_bytes = max((sum(c.target) for m, c in moves if m.target == NO_TENSOR), default=0)
-    own = places.temporary(operator, own_bytes * 8 // bits) if own_bytes else NO_TENSOR
+    own = sharing.temporary(operator, own_bytes * 8 // bits) if own_bytes else NO_TENSOR
     copies = {
         number: (move.source, move.target, copy)
         for number, (move, copy) in enumerate(moves)
         if isinstance(move.source, int) and move.table is None
     }
-    shared = places.share(copies)
+    shared = sharing.share(copies)
     calls = [
         _call(operator, move, copy, own)
         for number, (move, copy) in enumerate(moves)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class Layer:
         Of tensors that are not meant as a whole: first byte and number of bytes.
     more : tuple of Layer
         Further calls that the operator needs, in order.
+    is_shared : bool
+        A tensor that the operator gives lies inside another one, or holds another one.
     """
 
     operator: int
@@ -53,6 +56,7 @@ class Layer:
     constants: Mapping[str, Values] = field(default_factory=dict)
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     more: tuple["Layer", ...] = ()
+    is_shared: bool = False
 
     @property
     def calls(self) -> tuple["Layer", ...]:
@@ -70,64 +74,66 @@ def weights_of(layer: Layer) -> NDArray[np.int16]:
 class Network:
     """A lowered model.
 
+    Calls name the tensors whose memory they read and write, never an alias: `lower` resolves
+    aliases once.
+
     Parameters
     ----------
     graph : Graph
-        The model.
+        The model, for tensors by index, and for what reports and outputs are called.
     layers : tuple of Layer
         One per operator, in order of execution.
+    outputs : tuple of int
+        Tensors in whose memory the outputs of the graph are, in their order.
     aliases : mapping of int to int
-        Tensors that share the memory of another tensor with the same bytes.
+        Tensors without memory of their own, and the one that has the same bytes. For reports, and
+        for who changes the shape of that one.
     parts : mapping of int to (int, int)
-        Tensors, as stored, that lie inside the memory of another one: that one, as stored, and
-        the first byte there.
+        Tensors that lie inside another one: the outermost, and the first byte there.
     """
 
     graph: Graph
     layers: tuple[Layer, ...]
-    aliases: Mapping[int, int]
+    outputs: tuple[int, ...]
+    aliases: Mapping[int, int] = field(default_factory=dict)
     parts: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
-    def storage(self, tensor: int) -> Tensor:
-        """Return the tensor in whose memory a tensor's values are."""
-        while tensor in self.aliases:
-            tensor = self.aliases[tensor]
-        return self.graph.tensors[tensor]
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All tensors, by index."""
+        return self.graph.tensors
 
-    def root(self, tensor: int) -> int:
-        """Return the tensor, as stored, that lies in no other one and holds a tensor."""
-        storage = self.storage(tensor).index
-        while storage in self.parts:
-            storage = self.parts[storage][0]
-        return storage
+    @cached_property
+    def shared(self) -> frozenset[int]:
+        """Tensors of which one lies inside the other."""
+        return frozenset({*self.parts, *(whole for whole, _ in self.parts.values())})
 
     def verify(self) -> None:
         """Assert that every layer is complete and reads only what is written before it."""
         assert len(self.layers) == len(self.graph.operators)
+        assert not set(self.aliases) & set(self.aliases.values())
+        assert not set(self.parts) & {whole for whole, _ in self.parts.values()}
+        assert not self.shared & set(self.aliases)
         written = set(self.graph.inputs)
         for layer in self.layers:
             for call in layer.calls:
-                assert isinstance(call.params, Struct)
-                assert call.kernel is not None
-                for name, tensor in call.tensors.items():
-                    storage = self.storage(tensor)
-                    if name == "output":
-                        assert not storage.is_constant
-                        written.add(storage.index)
-                    assert storage.is_constant or storage.index in written, (call, name)
-                references = {n for n, kind, _ in call.params.layout() if kind.base == "ref"}
-                missing = references - {*call.tensors, *call.constants}
-                assert {*call.tensors, *call.constants} <= references
-                assert missing <= {"scratch", *_OPTIONAL.get(call.kernel, ())}, layer.operator
-            operator = self.graph.operators[layer.operator]
-            for tensor in operator.outputs:
+                self._verify_call(call, written)
+            for tensor in self.graph.operators[layer.operator].outputs:
                 # Without a call of its own, it is part of another tensor or made of its parts.
-                related = {self.storage(tensor).index} & self.shared
-                written |= related
-        for output in self.graph.outputs:
-            assert self.storage(output).index in written
+                written |= {self.aliases.get(tensor, tensor)} & self.shared
+        assert len(self.outputs) == len(self.graph.outputs)
+        assert set(self.outputs) <= written
 
-    @property
-    def shared(self) -> set[int]:
-        """Tensors, as stored, of which one lies inside the other."""
-        return {*self.parts, *(whole for whole, _ in self.parts.values())}
+    def _verify_call(self, call: Layer, written: set[int]) -> None:
+        assert isinstance(call.params, Struct)
+        assert call.kernel is not None
+        assert not set(call.tensors.values()) & set(self.aliases), call
+        for name, tensor in call.tensors.items():
+            if name == "output":
+                assert not self.tensors[tensor].is_constant
+                written.add(tensor)
+            assert self.tensors[tensor].is_constant or tensor in written, (call, name)
+        references = {n for n, kind, _ in call.params.layout() if kind.base == "ref"}
+        missing = references - {*call.tensors, *call.constants}
+        assert {*call.tensors, *call.constants} <= references
+        assert missing <= {"scratch", *_OPTIONAL.get(call.kernel, ())}, call.operator

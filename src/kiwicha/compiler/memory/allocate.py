@@ -90,13 +90,13 @@ def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
     for owner, members in groups.items():
         keys.append(("tensor", owner))
         spans = [
-            Slice(places[tensor][1], network.graph.tensors[tensor].stored_bytes, *lifetimes[tensor])
+            Slice(places[tensor][1], network.tensors[tensor].stored_bytes, *lifetimes[tensor])
             for tensor in members
         ]
         buffers.append(
             Buffer(
-                " = ".join(network.graph.tensors[member].name for member in members),
-                network.graph.tensors[owner].stored_bytes,
+                " = ".join(network.tensors[member].name for member in members),
+                network.tensors[owner].stored_bytes,
                 min(span.first for span in spans),
                 max(span.last for span in spans),
                 _slices(spans),
@@ -167,10 +167,9 @@ def _lifetimes(network: Network, tiles: Sequence[Tile]) -> dict[int, tuple[int, 
     lifetimes: dict[int, tuple[int, int]] = {}
 
     def use(tensor: int, step: int) -> None:
-        storage = network.storage(tensor)
-        if not storage.is_constant:
-            first, last = lifetimes.get(storage.index, (step, step))
-            lifetimes[storage.index] = (min(first, step), max(last, step))
+        if not network.tensors[tensor].is_constant:
+            first, last = lifetimes.get(tensor, (step, step))
+            lifetimes[tensor] = (min(first, step), max(last, step))
 
     for tensor in network.graph.inputs:
         use(tensor, -1)
@@ -179,7 +178,7 @@ def _lifetimes(network: Network, tiles: Sequence[Tile]) -> dict[int, tuple[int, 
             use(tensor, step)
             # The engine touches its tensors until the last call beside it has run.
             use(tensor, step + getattr(item.params, "overlapped_steps", 0))
-    for tensor in network.graph.outputs:
+    for tensor in network.outputs:
         use(tensor, len(tiles))
     return lifetimes
 
@@ -193,12 +192,11 @@ def _share_in_place(
     for step, item in enumerate(tiles):
         for beside in range(getattr(item.params, "overlapped_steps", 0)):
             # The engine may still read what it shares with a call beside it.
-            used = (network.storage(tensor).index for tensor in item.tensors.values())
-            busy.setdefault(step + 1 + beside, set()).update(used)
+            busy.setdefault(step + 1 + beside, set()).update(item.tensors.values())
         if item.kernel not in _IN_PLACE_KERNELS:
             continue
-        output = network.storage(item.tensors["output"])
-        inputs = [network.storage(t) for name, t in item.tensors.items() if name != "output"]
+        output = network.tensors[item.tensors["output"]]
+        inputs = [network.tensors[t] for name, t in item.tensors.items() if name != "output"]
         for source in inputs:
             if (
                 not {source.index, output.index} & network.shared
@@ -215,11 +213,6 @@ def _share_in_place(
 
 def _place(network: Network, owners: Mapping[int, int], tensor: int) -> tuple[int, int]:
     """Return the tensor in whose memory a tensor lies, and its first byte there."""
-    first = 0
-    while tensor in owners or tensor in network.parts:
-        if tensor in owners:
-            tensor = owners[tensor]
-        else:
-            tensor, more = network.parts[tensor]
-            first += more
-    return tensor, first
+    while tensor in owners:
+        tensor = owners[tensor]
+    return network.parts.get(tensor, (tensor, 0))

@@ -45,9 +45,9 @@ class ElementTables:
     Parameters
     ----------
     inputs : tuple of int
-        One or two tensors, as stored.
+        One or two tensors.
     output : int
-        Tensor it writes, as stored.
+        Tensor it writes.
     shape : tuple of int
         Of all of them.
     tables : int32 [256, 2]
@@ -83,14 +83,15 @@ def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
 
     LOOKUP; ADD and SUB of two tensors of one shape; any of `PAIR_KERNELS` with one constant number.
     """
-    output = network.storage(layer.tensors["output"])
-    shape = network.graph.tensors[layer.tensors["output"]].shape
-    inputs = [network.storage(t) for name, t in layer.tensors.items() if name != "output"]
+    output = network.tensors[layer.tensors["output"]]
+    inputs = [network.tensors[t] for name, t in layer.tensors.items() if name != "output"]
     variable = [tensor.index for tensor in inputs if not tensor.is_constant]
     values = byte_table(network, layer)
     if values is not None and len(variable) == 1:
         tables = np.stack([values, np.zeros_like(values)], axis=1).astype(np.int32)
-        return ElementTables((variable[0],), output.index, shape, tables, _IDENTITY, 0, INT8_CLAMP)
+        return ElementTables(
+            (variable[0],), output.index, output.shape, tables, _IDENTITY, 0, INT8_CLAMP
+        )
     if len(inputs) < 2:
         return None
     first, second = inputs
@@ -101,7 +102,7 @@ def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
     return ElementTables(
         (first.index, second.index),
         output.index,
-        shape,
+        output.shape,
         np.stack(terms, axis=1).astype(np.int32),
         (p.output_multiplier, p.output_shift),
         p.output_offset,
@@ -118,7 +119,7 @@ def byte_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
     if layer.kernel is Kernel.LOOKUP:
         return lookup_table(layer)
     first, second, output = (
-        network.storage(layer.tensors[name]) for name in ("input_1", "input_2", "output")
+        network.tensors[layer.tensors[name]] for name in ("input_1", "input_2", "output")
     )
     if first.is_constant is second.is_constant:
         return None

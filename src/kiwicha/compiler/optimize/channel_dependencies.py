@@ -63,14 +63,14 @@ class Constants:
 
 
 def sources(network: Network, layer: Layer) -> list[int]:
-    """Return the tensors, as stored, that a layer computes from."""
-    stored = [network.storage(t) for name, t in layer.tensors.items() if name != "output"]
-    return list(dict.fromkeys(tensor.index for tensor in stored if not tensor.is_constant))
+    """Return the tensors that a layer computes from."""
+    inputs = [network.tensors[t] for name, t in layer.tensors.items() if name != "output"]
+    return list(dict.fromkeys(tensor.index for tensor in inputs if not tensor.is_constant))
 
 
 def mixing(network: Network, layer: Layer) -> Mixing:
     """Return how a layer treats channels."""
-    tensors = [network.storage(tensor) for tensor in layer.tensors.values()]
+    tensors = [network.tensors[tensor] for tensor in layer.tensors.values()]
     if (
         layer.more
         or layer.ranges
@@ -79,7 +79,7 @@ def mixing(network: Network, layer: Layer) -> Mixing:
         or not sources(network, layer)
     ):
         return Mixing.UNKNOWN
-    channels = {n: network.storage(t).shape[-1] for n, t in layer.tensors.items()}
+    channels = {n: network.tensors[t].shape[-1] for n, t in layer.tensors.items()}
     p = layer.params
     if layer.kernel in _WINDOWS:
         return _window_mixing(layer, channels, tensors[0].is_constant)
@@ -90,7 +90,7 @@ def mixing(network: Network, layer: Layer) -> Mixing:
         return Mixing.EACH if is_apart and channels["output"] == p.shape[-1] else Mixing.UNKNOWN
     if layer.kernel in PAIR_KERNELS:
         variable = sources(network, layer)
-        is_whole = all(network.storage(t).shape[-1] == p.shape[-1] for t in variable)
+        is_whole = all(network.tensors[t].shape[-1] == p.shape[-1] for t in variable)
         is_same = channels["output"] == p.shape[-1] and is_whole
         has_table = byte_table(network, layer) is not None
         if is_same and (has_table or (is_plain(p) and not any(t.is_constant for t in tensors))):
@@ -146,7 +146,6 @@ def constants_of(network: Network) -> dict[int, Constants]:
     for layer in network.layers:
         if layer.kernel is None or layer.more:
             continue
-        output = network.storage(layer.tensors["output"])
         kind = mixing(network, layer)
         if kind is Mixing.UNKNOWN:
             continue
@@ -155,13 +154,13 @@ def constants_of(network: Network) -> dict[int, Constants]:
             found = _window_constants(layer, inputs[0], kind)
         else:
             found = _each_constants(network, layer, inputs)
-        known[output.index] = found
+        known[layer.tensors["output"]] = found
     return known
 
 
 def known_constants(network: Network, known: Mapping[int, Constants], tensor: int) -> Constants:
-    """Return the constant channels of a tensor, as stored; none if nothing is known."""
-    channels = network.graph.tensors[tensor].shape[-1]
+    """Return the constant channels of a tensor; none if nothing is known."""
+    channels = network.tensors[tensor].shape[-1]
     nothing = Constants(np.zeros(channels, np.bool_), np.zeros(channels, np.int64))
     return known.get(tensor, nothing)
 

@@ -40,7 +40,7 @@ def eliminate(network: Network) -> Network:
     layers = tuple(_rewritten(network, layer, constants, kept) for layer in network.layers)
     tensors = list(network.graph.tensors)
     for index, tensor in enumerate(tensors):
-        mask = kept.get(network.storage(index).index)
+        mask = kept.get(network.aliases.get(index, index))
         if mask is not None and not mask.all():
             # A view of the tensor may have its pixels in the last dimension, too.
             last = tensor.shape[-1] // len(mask) * int(mask.sum())
@@ -78,22 +78,22 @@ def _kept_channels(network: Network, constants: Mapping[int, Constants]) -> Kept
         for layer in network.layers
         for call in layer.calls
     ]
-    written = {network.storage(layer.tensors["output"]).index for layer, _ in calls}
-    whole = set(network.graph.inputs) | set(network.graph.outputs) | network.shared
+    written = {layer.tensors["output"] for layer, _ in calls}
+    whole = set(network.graph.inputs) | set(network.outputs) | network.shared
     for layer, kind in calls:
-        output = network.storage(layer.tensors["output"]).index
+        output = layer.tensors["output"]
         if kind is Mixing.EACH:
             for tensor in sources(network, layer):
                 groups.join(tensor, output)
         elif kind is Mixing.UNKNOWN:
             whole |= {output, *sources(network, layer)}
     whole |= _oddly_viewed(network)
-    whole_groups = {groups.find(network.storage(tensor).index) for tensor in whole}
+    whole_groups = {groups.find(tensor) for tensor in whole}
 
     kept: dict[int, NDArray[np.bool_]] = {}
     for tensor in written:
         group = groups.find(tensor)
-        kept[group] = np.ones(network.graph.tensors[tensor].shape[-1:] or (1,), np.bool_)
+        kept[group] = np.ones(network.tensors[tensor].shape[-1:] or (1,), np.bool_)
     while True:
         needed = {
             group: mask.copy() if group in whole_groups else np.zeros_like(mask)
@@ -102,7 +102,7 @@ def _kept_channels(network: Network, constants: Mapping[int, Constants]) -> Kept
         for layer, kind in calls:
             if kind is Mixing.ALL:
                 source = sources(network, layer)[0]
-                output = network.storage(layer.tensors["output"]).index
+                output = layer.tensors["output"]
                 if groups.find(source) in needed:
                     rows = kept[groups.find(output)]
                     known = known_constants(network, constants, source)
@@ -132,10 +132,10 @@ def _filled(needed: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray[np.bo
 def _oddly_viewed(network: Network) -> set[int]:
     """Return tensors of which a view does not have all channels in its last dimension."""
     odd = set()
-    for alias in network.aliases:
-        storage, view = network.storage(alias), network.graph.tensors[alias]
-        if not storage.shape or not view.shape or view.shape[-1] % storage.shape[-1]:
-            odd.add(storage.index)
+    for alias, tensor in network.aliases.items():
+        shape, viewed = network.tensors[tensor].shape, network.tensors[alias].shape
+        if not shape or not viewed or viewed[-1] % shape[-1]:
+            odd.add(tensor)
     return odd
 
 
@@ -146,8 +146,8 @@ def _rewritten(
     if layer.kernel is None or layer.more or mixing(network, layer) is Mixing.UNKNOWN:
         return layer
     source = sources(network, layer)[0]
-    output = network.storage(layer.tensors["output"]).index
-    channels = network.graph.tensors[source].shape[-1]
+    output = layer.tensors["output"]
+    channels = network.tensors[source].shape[-1]
     inputs = kept.get(source, np.ones(channels, np.bool_))
     outputs = kept[output]
     if inputs.all() and outputs.all():
@@ -165,7 +165,7 @@ def _rewritten(
     changes: dict[str, Any] = {"shape": shape}
     if layer.kernel is not Kernel.MEAN:
         for name in ("1", "2"):
-            is_one = network.storage(layer.tensors[f"input_{name}"]).is_constant
+            is_one = network.tensors[layer.tensors[f"input_{name}"]].is_constant
             changes[f"strides_{name}"] = broadcast_strides((1,) if is_one else shape, shape)
     return dataclasses.replace(layer, params=dataclasses.replace(p, **changes))
 

@@ -86,16 +86,14 @@ def _with_calls(layer: Layer, calls: Sequence[Layer]) -> Layer:
 
 def _only_lookup(network: Network, dense: Tensor) -> Layer | None:
     """Return the call that looks a whole tensor up, if nothing else reads it."""
-    storage = network.storage(dense.index)
     found = [
         call
         for layer in network.layers
         for call in layer.calls
         for name, tensor in call.tensors.items()
-        if name != "output" and network.storage(tensor).index == storage.index
+        if name != "output" and tensor == dense.index
     ]
-    is_output = any(network.storage(t).index == storage.index for t in network.graph.outputs)
-    if is_output or storage.index in network.shared or len(found) != 1:
+    if dense.index in network.outputs or dense.index in network.shared or len(found) != 1:
         return None
     (call,) = found
     is_whole = call.ranges.get("input", (0, dense.elements)) == (0, dense.elements)
@@ -110,27 +108,23 @@ def _is_meant(network: Network, position: int) -> bool:
         layer.params.output_channels
     ):
         return False
-    storage = network.storage(layer.tensors["output"]).index
-    outputs = {network.storage(tensor).index for tensor in network.graph.outputs}
+    output = layer.tensors["output"]
     readers = [
         call
         for other in network.layers
         for call in other.calls
         for name, tensor in call.tensors.items()
-        if name != "output" and network.storage(tensor).index == storage
+        if name != "output" and tensor == output
     ]
     movers = [
         call
         for call in readers
         if call.kernel is Kernel.COPY
         or call.ranges
-        or (
-            call.kernel is Kernel.LOOKUP
-            and network.storage(call.tensors["output"]).index in outputs
-        )
+        or (call.kernel is Kernel.LOOKUP and call.tensors["output"] in network.outputs)
     ]
     others = {call.kernel for call in readers if call not in movers}
-    wants_dense = storage in outputs or storage in network.shared or movers
+    wants_dense = output in network.outputs or output in network.shared or movers
     pixels = layer.params.output_height * layer.params.output_width
     return (
         bool(wants_dense)

@@ -47,9 +47,9 @@ def pair_layer(network: Network, position: int) -> EngineLayer | None:
     p: Elementwise = layer.params
     if layer.kernel not in {*SUMS, Kernel.MUL}:
         return None
-    inputs = [network.storage(layer.tensors[name]) for name in _NAMES]
-    output = network.storage(layer.tensors["output"])
-    rows, columns, channels = pixel_rows(network.graph.tensors[layer.tensors["output"]].shape)
+    inputs = [network.tensors[layer.tensors[name]] for name in _NAMES]
+    output = layer.tensors["output"]
+    rows, columns, channels = pixel_rows(network.tensors[output].shape)
     is_flat = is_plain(p)
     if is_flat and rows == 1 and columns * channels > LARGEST_ROW:
         rows, columns = columns, 1  # rows can be cut into stripes
@@ -79,7 +79,7 @@ def pair_layer(network: Network, position: int) -> EngineLayer | None:
         terms.kind,
         flags,
         (full.index,) if is_constant else (full.index, other.index),
-        output.index,
+        output,
         Window(rows, columns, channels, rows, columns),
         channels,
         Parameters(

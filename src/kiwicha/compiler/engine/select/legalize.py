@@ -59,7 +59,7 @@ def engine_layer(network: Network, position: int, *, has_tables: bool = True) ->
 
 def _stored(network: Network, layer: Layer, *names: str) -> tuple[int, ...] | None:
     """Return the tensors behind some references, None if one is a constant."""
-    tensors = [network.storage(layer.tensors[name]) for name in names]
+    tensors = [network.tensors[layer.tensors[name]] for name in names]
     return None if any(t.is_constant for t in tensors) else tuple(t.index for t in tensors)
 
 
@@ -141,12 +141,12 @@ def _channel_product(network: Network, position: int) -> EngineLayer | None:
     layer = network.layers[position]
     p: Elementwise = layer.params
     operands = {"input_1": (p.offset_1, p.strides_1), "input_2": (p.offset_2, p.strides_2)}
-    constants = [n for n in operands if network.storage(layer.tensors[n]).is_constant]
+    constants = [n for n in operands if network.tensors[layer.tensors[n]].is_constant]
     if len(constants) != 1:
         return None
     (variable,) = operands.keys() - constants
-    source = network.storage(layer.tensors[variable])
-    values = network.storage(layer.tensors[constants[0]]).int8s().reshape(-1)
+    source = network.tensors[layer.tensors[variable]]
+    values = network.tensors[layer.tensors[constants[0]]].int8s().reshape(-1)
     offset, strides = operands[constants[0]]
     *outer, columns, channels = p.shape
     is_repeated = all(
@@ -159,7 +159,7 @@ def _channel_product(network: Network, position: int) -> EngineLayer | None:
     return checked(
         position,
         JobKind.DEPTHWISE,
-        (source.index, network.storage(layer.tensors["output"]).index),
+        (source.index, layer.tensors["output"]),
         Window(rows, columns, channels, rows, columns),
         (values.astype(np.int16) + np.int16(offset)).reshape(1, 1, channels),
         Parameters(*(np.full(channels, value, np.int32) for value in (0, *scale))),

@@ -79,7 +79,7 @@ def _trouble(layer: EngineLayer, config: Config) -> str:
 
 def _window_limits(network: Network, layer: Layer) -> Iterator[str]:
     """Yield what a convolution breaks; the first form is the one that says most."""
-    if any(network.storage(layer.tensors[name]).is_constant for name in ("input", "output")):
+    if any(network.tensors[layer.tensors[name]].is_constant for name in ("input", "output")):
         yield f"{layer.name} has a constant input, the engine takes what is computed"
         return
     form = next(forms(layer, window_of(layer), weights_of(layer)), None)

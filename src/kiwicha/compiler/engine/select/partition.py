@@ -10,7 +10,7 @@ from kiwicha.compiler.engine.select.legalize import engine_layer
 from kiwicha.compiler.engine.select.packed_products import packed_if_faster
 from kiwicha.compiler.engine.select.table_composition import compose_tables
 from kiwicha.compiler.engine.select.wide_groups import split_by_width
-from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.lower.network import Network
 from kiwicha.contract.cfu import Config
 
 __all__ = ["partition"]
@@ -110,29 +110,19 @@ def _runs(network: Network, layers: Mapping[int, EngineLayer], cuts: Set[int]) -
             groups.append([])
         if position in layers:
             groups[-1].append(layers[position])
-        elif position not in merged and (layer.kernel is not None or _is_shared(network, layer)):
+        elif position not in merged and (layer.kernel is not None or layer.is_shared):
             groups.append([])
     return [_run(network, members) for members in groups if members]
-
-
-def _is_shared(network: Network, layer: Layer) -> bool:
-    """Whether a layer without a call gives tensors that lie inside others, or hold them."""
-    outputs = network.graph.operators[layer.operator].outputs
-    return any(network.storage(tensor).index in network.shared for tensor in outputs)
 
 
 def _run(network: Network, members: list[EngineLayer]) -> Run:
     written = {layer.output for layer in members}
     read = {tensor for layer in members for tensor in layer.inputs}
     inside = {position for layer in members for position in layer.positions}
-    wanted = {network.storage(tensor).index for tensor in network.graph.outputs} | network.shared
+    wanted = {*network.outputs, *network.shared}
     for position, layer in enumerate(network.layers):
         for call in layer.calls if position not in inside else ():
-            wanted |= {
-                network.storage(tensor).index
-                for name, tensor in call.tensors.items()
-                if name != "output"
-            }
+            wanted |= {tensor for name, tensor in call.tensors.items() if name != "output"}
     return Run(tuple(members), frozenset(read - written), frozenset(written & wanted))
 
 

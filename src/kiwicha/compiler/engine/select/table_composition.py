@@ -48,13 +48,11 @@ def _only_for(
     network: Network, layers: Mapping[int, EngineLayer], tensor: int
 ) -> EngineLayer | None:
     """Return the layer that writes a tensor with a single reader."""
-    stored = [network.storage(output).index for output in network.graph.outputs]
-    stored += network.shared
+    used = [*network.outputs, *network.shared]
     for layer in network.layers:
         for call in layer.calls:
-            inputs = (t for name, t in call.tensors.items() if name != "output")
-            stored += [network.storage(t).index for t in inputs]
-    if stored.count(tensor) != 1:
+            used += [t for name, t in call.tensors.items() if name != "output"]
+    if used.count(tensor) != 1:
         return None
     return next((layer for layer in layers.values() if layer.output == tensor), None)
 

@@ -1,17 +1,18 @@
-"""Which tensors need no memory of their own: they lie where another tensor lies."""
+"""Tensors that share memory: those without memory of their own lie where another one lies."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.views import Runs
 from kiwicha.compiler.memory.placement import Buffer, lower_bound
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator, Tensor
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
-__all__ = ["Places"]
+__all__ = ["MemorySharing"]
 
 
-class Places:
+class MemorySharing:
     """Tensors that share memory, found while operators are lowered in order of execution.
 
     A copy of a whole tensor is another name for it. A copy of a whole tensor into a part of
@@ -29,9 +30,9 @@ class Places:
     def __init__(self, graph: Graph, order: Sequence[Operator]) -> None:
         self._graph = graph
         self.aliases: dict[int, int] = {}
-        """Tensors with the same bytes as another one; see `lower.network.Network`."""
+        """Tensors with the same bytes as another one, which may be such a tensor, too."""
         self.parts: dict[int, tuple[int, int]] = {}
-        """Tensors inside another one."""
+        """Tensors inside another one, and their first byte there."""
         self.temporaries: list[Tensor] = []
         """Working memory of operators, with indices behind those of the model's tensors."""
         self._lifetimes = _lifetimes(graph, order)
@@ -76,6 +77,45 @@ class Places:
             )
         )
         return index
+
+    def resolved(self, layers: Iterable[Layer]) -> Network:
+        """Return the network of these layers, in which every tensor that is named has memory.
+
+        Parameters
+        ----------
+        layers : iterable of Layer
+            One per operator, in order of execution.
+        """
+        tensors = (*self._graph.tensors, *self.temporaries)
+        graph = dataclasses.replace(self._graph, tensors=tensors)
+        network = Network(
+            graph,
+            (),
+            tuple(self._storage(tensor) for tensor in graph.outputs),
+            {tensor: self._storage(tensor) for tensor in self.aliases},
+            {tensor: self._outermost(tensor) for tensor in self.parts},
+        )
+        resolved = []
+        for layer in layers:
+            outputs = graph.operators[layer.operator].outputs
+            is_shared = any(self._storage(tensor) in network.shared for tensor in outputs)
+            resolved.append(dataclasses.replace(self._resolved(layer), is_shared=is_shared))
+        return dataclasses.replace(network, layers=tuple(resolved))
+
+    def _resolved(self, layer: Layer) -> Layer:
+        return dataclasses.replace(
+            layer,
+            tensors={name: self._storage(tensor) for name, tensor in layer.tensors.items()},
+            more=tuple(self._resolved(call) for call in layer.more),
+        )
+
+    def _outermost(self, tensor: int) -> tuple[int, int]:
+        """Return the tensor that holds a part and lies in no other one, and the first byte."""
+        first = 0
+        while tensor in self.parts:
+            whole, offset = self.parts[tensor]
+            tensor, first = self._storage(whole), first + offset
+        return tensor, first
 
     def _storage(self, tensor: int) -> int:
         while tensor in self.aliases:

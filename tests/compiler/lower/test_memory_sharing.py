@@ -1,5 +1,6 @@
 """Tensors inside others: what is not copied, and what is."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -161,3 +162,52 @@ def test_one_part_is_never_in_place_of_the_whole() -> None:
 
 def _box(model: Model, first: Shape, size: Shape) -> list[int]:
     return [model.tensor((2,), np.int32, data=np.array(v, np.int32)) for v in (first, size)]
+
+
+def test_no_call_names_a_tensor_without_memory() -> None:
+    """Two reshapes of a part: what reads the second one reads the part, at its place."""
+    model = Model()
+    x, part = model.add(2, 16), model.add(1, 16)
+    flat, square, y = model.add(16), model.add(4, 4), model.add(4, 4)
+    made = model.made(x, 2, 16)
+    model.operator("SLICE", [made, *_box(model, (1, 0), (1, 16))], [part])
+    model.operator("RESHAPE", [part], [flat])
+    model.operator("RESHAPE", [flat], [square])
+    model.operator("RELU", [square], [y])
+    found, (got,) = compiled(model.build([x], [y]), [bytes_of(2, 16)])
+    network = found.network
+    assert network.aliases == {flat: part, square: part}
+    assert network.parts == {part: (made, 16)}
+    assert network.layers[-1].tensors == {"input": part, "output": y}
+    np.testing.assert_array_equal(got, relu(bytes_of(2, 16)[1]).reshape(4, 4))
+
+
+def test_outputs_without_memory_are_found_in_other_tensors() -> None:
+    model = Model()
+    x, y = model.add(1, 4, 4), model.add(1, 16)
+    made = model.made(x, 1, 4, 4)
+    model.operator("RESHAPE", [made], [y])
+    found, _ = compiled(model.build([x], [y]), [bytes_of(1, 4, 4)])
+    assert (found.network.outputs, found.network.graph.outputs) == ((made,), (y,))
+    assert found.program.outputs[0].shape == (1, 16)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"aliases": {1: 0}},
+        {"outputs": ()},
+        {"outputs": (5,)},
+        {"aliases": {5: 4, 4: 3}},
+        {"parts": {1: (2, 0), 2: (0, 0)}},
+    ],
+    ids=str,
+)
+def test_networks_in_which_something_is_unresolved_are_refused(changes: dict[str, Any]) -> None:
+    model = Model()
+    x, y, *_ = (model.add(1, 16) for _ in range(6))
+    model.operator("RELU", [x], [y])
+    network = compiled(model.build([x], [y]), [bytes_of(1, 16)])[0].network
+    network.verify()
+    with pytest.raises(AssertionError):
+        dataclasses.replace(network, **changes).verify()
