@@ -20,7 +20,7 @@ from kiwicha.contract.cfu import ALL_CONFIGS, DRAM_BYTES, Config
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc.elaborate import SOC_HEADER, stripped
-from kiwicha.sim.soc.soc import Soc, soc_header
+from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
 __all__ = ["elaborate"]
 

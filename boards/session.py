@@ -9,7 +9,7 @@ from kiwicha.contract.serial import NO_JOB, SerialHello
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image
 from kiwicha.program.image import Program
-from kiwicha.sim.soc.job import JobResult, failure, job_memory, job_result
+from kiwicha.sim.soc.run_memory import RunResult, failure, run_memory, run_result
 
 __all__ = ["run_on_board"]
 
@@ -24,7 +24,7 @@ def run_on_board(
     seconds: float = 60.0,
     on_stage: Callable[[str], None] | None = None,
     on_transfer: Callable[[str, int], Callable[[int], None]] | None = None,
-) -> tuple[JobResult, SerialHello]:
+) -> tuple[RunResult, SerialHello]:
     """Run a Program on a board.
 
     Parameters
@@ -49,7 +49,7 @@ def run_on_board(
 
     Returns
     -------
-    tuple of JobResult and SerialHello
+    tuple of RunResult and SerialHello
         Outputs and cycles; what the board said of itself.
 
     Raises
@@ -57,7 +57,7 @@ def run_on_board(
     UsageError
         If inputs or inferences do not fit the Program.
     CapacityError
-        If the job does not fit into the board's DRAM.
+        If the run does not fit into the board's DRAM.
     BoardError
         If the board does not answer, has another configuration, or its firmware reports an error.
     """
@@ -85,7 +85,7 @@ def run_on_board(
             f"the board's bitstream must be of {program.config.name}, not of "
             f"{known.name if known else 'another version'}: kiwicha build and load that one"
         )
-    memory = job_memory(program, inputs, inferences=inferences, dram_bytes=board.dram_bytes)
+    memory = run_memory(program, inputs, inferences=inferences, dram_bytes=board.dram_bytes)
     firmware_at = isa.DRAM_BASE + board.dram_bytes - isa.ONCHIP_BYTES
     if memory.free_address > firmware_at:
         raise BoardError(
@@ -106,4 +106,4 @@ def run_on_board(
     if ended.job != Status.OK:
         uart = bytes(link.noise).decode("ascii", "replace")
         raise BoardError(failure(ended.job, dumps[0], uart))
-    return job_result(program, dumps, inferences=inferences), board
+    return run_result(program, dumps, inferences=inferences), board

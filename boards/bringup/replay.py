@@ -19,10 +19,10 @@ from kiwicha.contract.serial import (
     SerialStatus,
 )
 from kiwicha.errors import BoardError
-from kiwicha.sim.profile.wave_views import function_names
 from kiwicha.sim.reference.cfu_model import CfuModel
 from kiwicha.sim.reference.cfu_orders import Instruction
 from kiwicha.sim.reference.cfu_vectors import CYCLES, Vector
+from kiwicha.sim.reference.function_names import function_names
 
 __all__ = ["Difference", "Fault", "Outcome", "check_design", "replay"]
 

@@ -6,13 +6,13 @@ from typing import Any
 from kiwicha.compiler import Compilation
 from kiwicha.compiler.engine.schedule.events import Compute, Event, Transfer
 from kiwicha.compiler.engine.schedule.schedule import Schedule
-from kiwicha.sim.profile.timestamps import ListMoments, StepMoments
+from kiwicha.sim.profile.timestamps import ListTimestamps, StepTimestamps
 from kiwicha.sim.verilator.activity import Span
 
 __all__ = ["memory_map"]
 
 
-def memory_map(compilation: Compilation, steps: Sequence[StepMoments]) -> dict[str, Any]:
+def memory_map(compilation: Compilation, steps: Sequence[StepTimestamps]) -> dict[str, Any]:
     """Return ``arena`` and, with an engine, ``scratchpad``: size and tensors in JSON's terms.
 
     Each tensor has ``name``, ``offset``, ``bytes``, and its first and last cycle counted from the
@@ -22,7 +22,7 @@ def memory_map(compilation: Compilation, steps: Sequence[StepMoments]) -> dict[s
     ----------
     compilation : Compilation
         What every pass gave.
-    steps : sequence of StepMoments
+    steps : sequence of StepTimestamps
         Of one inference.
     """
     spans = [step.span for step in steps]
@@ -54,7 +54,7 @@ def _entry(name: str, offset: int, size: int, span: Span) -> dict[str, Any]:
 
 
 def _scratchpad(
-    compilation: Compilation, schedule: Schedule, engine: ListMoments, origin: int
+    compilation: Compilation, schedule: Schedule, engine: ListTimestamps, origin: int
 ) -> list[dict[str, Any]]:
     spans = _event_spans(schedule, engine)
     tensors = compilation.network.graph.tensors
@@ -77,7 +77,7 @@ def _tensor(event: Event) -> int:
     return event.tensor if isinstance(event, Transfer) else event.layer.output
 
 
-def _event_spans(schedule: Schedule, engine: ListMoments) -> list[Span]:
+def _event_spans(schedule: Schedule, engine: ListTimestamps) -> list[Span]:
     """Return when each event ran: jobs and transfers are two threads that wait for each other."""
     waits = {
         Compute: [job.wait_transfers for job in schedule.jobs],

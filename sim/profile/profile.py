@@ -14,7 +14,7 @@ from kiwicha.program.engine_list import EngineList, read_list
 from kiwicha.program.image import Program, Step
 from kiwicha.report.run_report import hidden_cycles
 from kiwicha.sim.profile.memory_map import memory_map
-from kiwicha.sim.profile.timestamps import ListMoments, moments
+from kiwicha.sim.profile.timestamps import ListTimestamps, timestamps
 from kiwicha.sim.soc.probes import Bit
 from kiwicha.sim.verilator.activity import Activity
 
@@ -54,7 +54,7 @@ def profile(
         ``macs_per_cycle``: what the hardware can do. ``dram_bytes_per_cycle``: of sequential reads.
     """
     program = compilation.program
-    steps = moments(activity, program, step_cycles)[-1]
+    steps = timestamps(activity, program, step_cycles)[-1]
     layers: list[dict[str, Any]] = [
         {
             "shape": list(layer.shape),
@@ -69,15 +69,15 @@ def profile(
             layer["predicted"] = predicted
     bounds = np.array([step.span for step in steps])
     reads, writes = (np.diff(words, axis=1)[:, 0].tolist() for words in activity.cpu_bytes(bounds))
-    for number, (step, moment) in enumerate(zip(program.steps, steps, strict=True)):
+    for number, (step, times) in enumerate(zip(program.steps, steps, strict=True)):
         own = layers[step.layer]
         own["dram"]["cpu_reads"] += reads[number]
         own["dram"]["cpu_writes"] += writes[number]
-        if moment.engine is None:
-            own["split"]["cpu"] += moment.span[1] - moment.span[0]
+        if times.engine is None:
+            own["split"]["cpu"] += times.span[1] - times.span[0]
             continue
         found = list_of(program, step)
-        splits = _splits(activity, moment.engine, step, step_cycles[-1][number])
+        splits = _splits(activity, times.engine, step, step_cycles[-1][number])
         for job, split in zip(found.jobs, splits, strict=True):
             for cause, cycles in split.items():
                 layers[step.layer + job.layer]["split"][cause] += cycles
@@ -99,7 +99,7 @@ def list_of(program: Program, step: Step) -> EngineList:
 
 
 def _splits(
-    activity: Activity, engine: ListMoments, step: Step, spent: int
+    activity: Activity, engine: ListTimestamps, step: Step, spent: int
 ) -> list[dict[str, int]]:
     """Return the cycles of each job of a step by their causes; they add up to those of the step.
 

@@ -18,7 +18,7 @@ import numpy as np
 from kiwicha.contract.engine import EngineCall
 from kiwicha.program.image import Program, Step
 from kiwicha.sim.profile.profile import list_of
-from kiwicha.sim.profile.timestamps import ListMoments, StepMoments, moments
+from kiwicha.sim.profile.timestamps import ListTimestamps, StepTimestamps, timestamps
 from kiwicha.sim.soc.probes import Bit
 from kiwicha.sim.verilator.activity import Activity, Span
 
@@ -80,7 +80,7 @@ def timeline(
     """
     origin = first_cycle(activity, program, step_cycles)
     found = []
-    for steps in moments(activity, program, step_cycles):
+    for steps in timestamps(activity, program, step_cycles):
         slices = [
             Slice(track, name, start - origin, end - origin, details)
             for track, name, (start, end), details in _inference(activity, program, steps)
@@ -92,7 +92,7 @@ def timeline(
 
 def first_cycle(activity: Activity, program: Program, step_cycles: Sequence[Sequence[int]]) -> int:
     """Return the cycle of the simulation in which `timeline` begins; parameters as there."""
-    return moments(activity, program, step_cycles)[0][0].span[0]
+    return timestamps(activity, program, step_cycles)[0][0].span[0]
 
 
 def trace_events(inferences: Sequence[Sequence[Slice]], title: str) -> dict[str, Any]:
@@ -137,17 +137,17 @@ _Found = tuple[Track, str, Span, str]
 
 
 def _inference(
-    activity: Activity, program: Program, steps: Sequence[StepMoments]
+    activity: Activity, program: Program, steps: Sequence[StepTimestamps]
 ) -> Iterator[_Found]:
-    for step, moment in zip(program.steps, steps, strict=True):
+    for step, times in zip(program.steps, steps, strict=True):
         name = _layer_name(program, step.layer)
-        if moment.engine is None:
-            yield Track.CPU, name, moment.span, step.kernel.name
+        if times.engine is None:
+            yield Track.CPU, name, times.span, step.kernel.name
             continue
         assert isinstance(step.params, EngineCall)
         if not step.params.overlapped_steps:
-            yield Track.CPU, "waits for the engine", moment.span, f"from {name} on"
-        yield from _list(activity, program, step, moment.engine)
+            yield Track.CPU, "waits for the engine", times.span, f"from {name} on"
+        yield from _list(activity, program, step, times.engine)
 
 
 def _layer_name(program: Program, number: int) -> str:
@@ -156,7 +156,7 @@ def _layer_name(program: Program, number: int) -> str:
 
 
 def _list(
-    activity: Activity, program: Program, step: Step, engine: ListMoments
+    activity: Activity, program: Program, step: Step, engine: ListTimestamps
 ) -> Iterator[_Found]:
     jobs = list_of(program, step).jobs
     names = [_layer_name(program, step.layer + job.layer) for job in jobs]
@@ -195,7 +195,7 @@ def _weights(activity: Activity, whole: Span, words: Sequence[int]) -> Iterator[
     active = activity.is_set(Bit.READS_WEIGHTS)
     before = int(activity.active_cycles(active, np.array(whole[:1]))[0])
     firsts = [before + count for count in accumulate(words, initial=0)]
-    starts = [activity.moment(active, count) for count in firsts[:-1]]
+    starts = [activity.cycle_of(active, count) for count in firsts[:-1]]
     for span in _within(activity.spans(active, gap=_JOIN_CYCLES), whole):
         cuts = [span[0], *(at for at in starts if span[0] < at < span[1]), span[1]]
         for start, end in pairwise(cuts):

@@ -8,14 +8,14 @@ from kiwicha.program.image import Program
 from kiwicha.sim.soc.probes import Count
 from kiwicha.sim.verilator.activity import Activity, Span
 
-__all__ = ["ListMoments", "StepMoments", "moments"]
+__all__ = ["ListTimestamps", "StepTimestamps", "timestamps"]
 
 NOTED_CYCLES = 100
 """From the end of a step until its mark has reached DRAM, about."""
 
 
 @dataclass(frozen=True)
-class ListMoments:
+class ListTimestamps:
     """An engine's list, in cycles of the simulation.
 
     Parameters
@@ -39,16 +39,16 @@ class ListMoments:
 
 
 @dataclass(frozen=True)
-class StepMoments:
+class StepTimestamps:
     """A step, in cycles of the simulation; ``engine`` only for those of the engine."""
 
     span: Span
-    engine: ListMoments | None
+    engine: ListTimestamps | None
 
 
-def moments(
+def timestamps(
     activity: Activity, program: Program, step_cycles: Sequence[Sequence[int]]
-) -> list[list[StepMoments]]:
+) -> list[list[StepTimestamps]]:
     """Return when each step of each inference ran.
 
     Parameters
@@ -65,7 +65,7 @@ def moments(
     jobs, transfers = (activity.count(count) for count in Count)
     found = []
     for table in step_cycles:
-        steps: list[StepMoments] = []
+        steps: list[StepTimestamps] = []
         begin = 0
         beside = 0
         for step, spent in zip(program.steps, table, strict=True):
@@ -75,18 +75,18 @@ def moments(
                 beside = step.params.overlapped_steps
                 # Beside other steps, what the CPU spent is not how long it took.
                 start = span[0] if beside else span[1] - spent
-                engine = ListMoments(
+                engine = ListTimestamps(
                     span,
                     tuple(activity.increments(jobs, span)),
                     tuple(activity.increments(transfers, span)),
                 )
-                steps.append(StepMoments((start, span[1]), engine))
+                steps.append(StepTimestamps((start, span[1]), engine))
             elif beside:
                 # The mark of the last one comes when the list, too, is done.
                 beside -= 1
-                steps.append(StepMoments((begin, begin + spent), None))
+                steps.append(StepTimestamps((begin, begin + spent), None))
             else:
-                steps.append(StepMoments((end - spent, end), None))
+                steps.append(StepTimestamps((end - spent, end), None))
             begin = end
         found.append(steps)
     return found

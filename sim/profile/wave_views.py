@@ -14,22 +14,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kiwicha.contract import cfu as isa
-from kiwicha.contract.cfu import Config, Group
-from kiwicha.contract.engine import EngineError, EngineOp, JobKind
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.engine import EngineError, JobKind
 from kiwicha.gateware.states import REGISTER, states
+from kiwicha.sim.reference.function_names import function_names
 
-__all__ = ["Shown", "function_names", "shown_signals", "write_views"]
+__all__ = ["Shown", "shown_signals", "write_views"]
 
 _CFU = "TOP.soc.Cfu"
-_OPS = {
-    Group.CONFIG: isa.ConfigOp,
-    Group.ACCUMULATOR: isa.AccumulatorOp,
-    Group.REQUANTIZE: isa.RequantizeOp,
-    Group.DATA: isa.DataOp,
-    Group.ENGINE: EngineOp,
-}
-_INDICES = 16
 _FUNCTION_ID_BITS = 10
 
 _SURFER_DIGITS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
@@ -67,19 +59,6 @@ class Shown:
     def title(self) -> str:
         """The path below the system's, as a name for files."""
         return self.path.removeprefix(f"{_CFU}.").replace(".", "_")
-
-
-def function_names() -> dict[int, str]:
-    """Return a name for each function id of the contract."""
-    names = {}
-    for index in range(_INDICES):
-        pixel, lane = divmod(index, isa.LANES)
-        names[isa.function_id(Group.MAC, 0, index)] = f"MAC pixel {pixel} lane {lane}"
-        names[isa.function_id(Group.MAC_LANES, 0, index)] = f"MAC_LANES pixel {index}"
-        for group, ops in _OPS.items():
-            for op in ops:
-                names[isa.function_id(group, int(op), index)] = f"{group.name} {op.name} {index}"
-    return names
 
 
 def shown_signals(config: Config) -> list[Shown]:

@@ -21,7 +21,7 @@ from kiwicha.contract.cfu import ALL_CONFIGS
 from kiwicha.contract.program import BootBlock
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc import probes
-from kiwicha.sim.soc.soc import SYS_CLK_HZ, Soc, soc_header
+from kiwicha.sim.soc.system_on_chip import SYS_CLK_HZ, Soc, soc_header
 
 __all__ = ["SOC_HEADER", "elaborate", "stripped"]
 

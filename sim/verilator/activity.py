@@ -87,7 +87,7 @@ class Activity:
         return spans
 
     def active_cycles(self, active: NDArray[np.bool_], at: Cycles) -> Cycles:
-        """Return in how many cycles before each of some moments a condition held.
+        """Return in how many cycles before each of some cycles a condition held.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Activity:
         found: Cycles = np.asarray(before[state] + partial, np.int64)
         return found
 
-    def moment(self, active: NDArray[np.bool_], count: int) -> int:
+    def cycle_of(self, active: NDArray[np.bool_], count: int) -> int:
         """Return the cycle before which a condition held in ``count`` cycles, and in which it does.
 
         Without such a cycle it is the end.
@@ -141,7 +141,7 @@ class Activity:
         return self.increments(progress, (-1, self.end))
 
     def cpu_bytes(self, at: Cycles) -> tuple[Cycles, Cycles]:
-        """Return the bytes of DRAM that the CPU had read and written at some moments, about."""
+        """Return the bytes of DRAM that the CPU had read and written at some cycles, about."""
         cycles = self.cycles
         reads, writes = (
             np.interp(at, cycles, self.records[name].astype(np.int64)).round().astype(np.int64)

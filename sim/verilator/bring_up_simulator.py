@@ -13,11 +13,11 @@ from kiwicha.contract.cfu import Config
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import SimulationError
 from kiwicha.gateware.bringup.bring_up import bring_up_verilog
-from kiwicha.sim.verilator.verilate import CFLAGS, COMPILE, compile_design
+from kiwicha.sim.verilator.simulator import CFLAGS, COMPILE, compile_design
 
 __all__ = ["SimulatedBoard", "build_bring_up_simulator", "compile_bring_up"]
 
-_HARNESS = Path(__file__).parent / "uart_harness"
+_HARNESS = Path(__file__).parent / "harness" / "bring_up"
 _PROGRAM = "Vbring_up"
 _FLAGS = (
     *("--cc", "--exe", "--top-module", "bring_up", "--prefix", _PROGRAM, "--Mdir", "."),

@@ -17,7 +17,7 @@ from kiwicha.contract.serial import NO_JOB, SERIAL_BAUD, SerialOp
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.program.image import Program
-from kiwicha.sim.verilator.verilate import Simulator, build_simulator
+from kiwicha.sim.verilator.simulator import Simulator, build_simulator
 from tests.support.copies import copy_program
 from tests.support.simulated_board import USABLE_BYTES, board_header, simulated_board
 

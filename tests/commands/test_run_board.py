@@ -13,7 +13,7 @@ from kiwicha.boards.serial_link import Link
 from kiwicha.commands import board_execution
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.firmware.build import build_firmware
-from kiwicha.sim.verilator.verilate import build_simulator
+from kiwicha.sim.verilator.simulator import build_simulator
 from tests.support.command_line import Command
 from tests.support.simulated_board import FIRMWARE_ADDRESS, board_header, simulated_board
 

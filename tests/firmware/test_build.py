@@ -8,7 +8,7 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import CONFIGS, Config
 from kiwicha.errors import CapacityError, ToolError
 from kiwicha.firmware.build import build_firmware
-from kiwicha.sim.verilator.verilate import soc_header_text
+from kiwicha.sim.verilator.simulator import soc_header_text
 
 MAIN = "int main(void);\nint main(void) {{ return {value}; }}\n"
 

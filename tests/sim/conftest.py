@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import Compilation, compile_stages
-from kiwicha.sim.verilator.system import RunResult, run_program
+from kiwicha.sim.verilator.program_run import SimulatedRun, run_program
 from kiwicha.zoo import models as zoo
 from tests.support.two_heads import two_heads
 
@@ -17,6 +17,6 @@ def compilation(request: pytest.FixtureRequest) -> Compilation:
 
 
 @pytest.fixture(scope="session")
-def result(compilation: Compilation) -> RunResult:
+def result(compilation: Compilation) -> SimulatedRun:
     size = compilation.program.inputs[0].ref.bytes
     return run_program(compilation.program, [np.random.default_rng(1).bytes(size)])

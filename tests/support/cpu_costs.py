@@ -30,7 +30,7 @@ from kiwicha.contract.program import (
     Where,
 )
 from kiwicha.program.image import Program
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 from tests.support.every_kernel import FIRMWARE_KERNELS
 from tests.support.steps import ConvCase, ProgramBuilder, int8s, padded_shape
 

@@ -12,8 +12,8 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
-from kiwicha.sim.soc.soc import HAS_LOADER
-from kiwicha.sim.verilator.verilate import Simulator
+from kiwicha.sim.soc.system_on_chip import HAS_LOADER
+from kiwicha.sim.verilator.simulator import Simulator
 from tests.support.lines import relayed
 
 __all__ = ["FIRMWARE_ADDRESS", "USABLE_BYTES", "board_header", "simulated_board"]

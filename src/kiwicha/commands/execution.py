@@ -22,9 +22,9 @@ from kiwicha.program.image import IoTensor, Program
 from kiwicha.report.run_report import Report, make_report
 from kiwicha.sim.profile.profile import profile
 from kiwicha.sim.reference import executor as reference
-from kiwicha.sim.soc.job import JobResult
-from kiwicha.sim.verilator.simulate import DEFAULT_MAX_CYCLES
-from kiwicha.sim.verilator.system import RunResult, run_program
+from kiwicha.sim.soc.run_memory import RunResult
+from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES
+from kiwicha.sim.verilator.program_run import SimulatedRun, run_program
 from kiwicha.zoo import models as zoo
 
 __all__ = [
@@ -84,7 +84,7 @@ class Outcome:
     report: Report
     simulation_hz: float
     """Simulated cycles per second of this machine; 0 if nothing was simulated."""
-    result: RunResult | None = None
+    result: SimulatedRun | None = None
     """Of the simulation; None if there was none."""
 
 
@@ -203,7 +203,7 @@ def run_simulated(
 
 def measured_report(
     job: Job,
-    result: JobResult,
+    result: RunResult,
     expected: bytes,
     *,
     target: str,
@@ -216,7 +216,7 @@ def measured_report(
     ----------
     job : Job
         What ran.
-    result : JobResult
+    result : RunResult
         What it left.
     expected : bytes
         The output of the reference executor.
@@ -244,7 +244,7 @@ def measured_report(
     )
 
 
-def _counters(result: JobResult) -> dict[str, int]:
+def _counters(result: RunResult) -> dict[str, int]:
     """Return what the engine's cycles of the last inference were used for, and the CPU's share."""
     steps = [values for values in result.counters[-1] if values]
     sums = {

@@ -74,7 +74,7 @@ def run(
     """Run a model and print what every layer cost."""
     from kiwicha.commands import console, execution
     from kiwicha.report.tables import layer_table, summary
-    from kiwicha.sim.verilator.simulate import DEFAULT_MAX_CYCLES
+    from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES
 
     has_board = (board is not None, port is not None)
     is_limited = max_cycles is not None
@@ -105,7 +105,7 @@ def run(
 
     if trace is not None:
         from kiwicha.sim.profile.wave_views import write_views
-        from kiwicha.sim.verilator.verilate import hardware_config
+        from kiwicha.sim.verilator.simulator import hardware_config
 
         write_views(trace, hardware_config(job.config))
     difference = (

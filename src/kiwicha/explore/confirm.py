@@ -12,7 +12,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract.cfu import Config
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.reference import executor as reference
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 
 __all__ = ["Confirmed", "confirm", "simulate", "synthesise"]
 

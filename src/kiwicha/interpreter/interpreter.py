@@ -31,7 +31,7 @@ from kiwicha.interpreter.signature_runner import SignatureRunner
 from kiwicha.interpreter.tensor_details import Details, details
 from kiwicha.program.image import IoTensor
 from kiwicha.sim.reference import executor as reference
-from kiwicha.sim.verilator.system import RunResult, run_program
+from kiwicha.sim.verilator.program_run import SimulatedRun, run_program
 
 __all__ = ["TARGETS", "Interpreter"]
 
@@ -246,7 +246,7 @@ class Interpreter:
         UsageError
             If tensors are not allocated.
         SimulationError, ToolError
-            With ``target="sim"``: what `kiwicha.sim.verilator.system.run_program` raises.
+            With ``target="sim"``: what `kiwicha.sim.verilator.program_run.run_program` raises.
         """
         self._check_allocated()
         inputs = [self._values[index].tobytes() for index in self._inputs]
@@ -308,7 +308,7 @@ class Interpreter:
         assert found is not None
         return found
 
-    def _arrays(self, result: RunResult) -> list[NDArray[Any]]:
+    def _arrays(self, result: SimulatedRun) -> list[NDArray[Any]]:
         return [
             np.frombuffer(raw, _numpy_type(tensor)).reshape(tensor.shape)
             for raw, tensor in zip(result.outputs, self._program.outputs, strict=True)

@@ -1,4 +1,4 @@
-"""Profile, moments and map of memory of the bundled model on the simulated engine."""
+"""Profile, timestamps and map of memory of the bundled model on the simulated engine."""
 
 import math
 from typing import Any
@@ -12,20 +12,20 @@ from kiwicha.contract.engine import EngineCall, EngineCounter
 from kiwicha.contract.program import Where
 from kiwicha.report.run_report import make_report
 from kiwicha.sim.profile.profile import SPLIT, list_of, profile
-from kiwicha.sim.profile.timestamps import moments
+from kiwicha.sim.profile.timestamps import timestamps
 from kiwicha.sim.soc.probes import Bit
-from kiwicha.sim.verilator.system import RunResult
+from kiwicha.sim.verilator.program_run import SimulatedRun
 
 pytestmark = pytest.mark.verilator
 
 
 @pytest.fixture(scope="module")
-def found(compilation: Compilation, result: RunResult) -> dict[str, Any]:
+def found(compilation: Compilation, result: SimulatedRun) -> dict[str, Any]:
     return profile(compilation, result.activity, result.step_cycles)
 
 
-def test_jobs_end_when_the_engine_counted(compilation: Compilation, result: RunResult) -> None:
-    (steps,) = moments(result.activity, compilation.program, result.step_cycles)
+def test_jobs_end_when_the_engine_counted(compilation: Compilation, result: SimulatedRun) -> None:
+    (steps,) = timestamps(result.activity, compilation.program, result.step_cycles)
     assert [step.engine is not None for step in steps] == [
         bool(ends) for ends in result.job_ends[0]
     ]
@@ -38,7 +38,7 @@ def test_jobs_end_when_the_engine_counted(compilation: Compilation, result: RunR
             assert [at - start - 1 for at in step.engine.job_ends] == list(ends)
 
 
-def test_the_log_counts_what_the_engine_counted(result: RunResult) -> None:
+def test_the_log_counts_what_the_engine_counted(result: SimulatedRun) -> None:
     counts = [values for values in result.counters[0] if values]
     bits = {
         EngineCounter.BUSY: Bit.BUSY,
@@ -54,7 +54,7 @@ def test_the_log_counts_what_the_engine_counted(result: RunResult) -> None:
 
 
 def test_every_cycle_of_a_layer_has_a_cause(
-    compilation: Compilation, result: RunResult, found: dict[str, Any]
+    compilation: Compilation, result: SimulatedRun, found: dict[str, Any]
 ) -> None:
     total = 0
     for layer, entry in zip(compilation.program.layers, found["layers"], strict=True):
@@ -68,7 +68,7 @@ def test_every_cycle_of_a_layer_has_a_cause(
 
 
 def test_causes_add_up_to_the_cycles_that_the_table_shows(
-    compilation: Compilation, result: RunResult, found: dict[str, Any]
+    compilation: Compilation, result: SimulatedRun, found: dict[str, Any]
 ) -> None:
     report = make_report(
         compilation.program,
@@ -86,7 +86,7 @@ def test_causes_add_up_to_the_cycles_that_the_table_shows(
 
 
 def test_layers_work_and_are_held_back_as_the_engine_counted(
-    compilation: Compilation, result: RunResult, found: dict[str, Any]
+    compilation: Compilation, result: SimulatedRun, found: dict[str, Any]
 ) -> None:
     calls = [s.params for s in compilation.program.steps if isinstance(s.params, EngineCall)]
     counts = [values for values in result.counters[0] if values]
@@ -101,7 +101,7 @@ def test_layers_work_and_are_held_back_as_the_engine_counted(
 
 
 def test_bytes_are_those_that_crossed_the_port(
-    compilation: Compilation, result: RunResult, found: dict[str, Any]
+    compilation: Compilation, result: SimulatedRun, found: dict[str, Any]
 ) -> None:
     moved = {
         kind: sum(entry["dram"][kind] for entry in found["layers"])

@@ -12,7 +12,7 @@ from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.program import Where
 from kiwicha.sim.profile.timeline import Slice, Track, first_cycle, timeline, trace_events
 from kiwicha.sim.soc.probes import Bit
-from kiwicha.sim.verilator.system import RunResult
+from kiwicha.sim.verilator.program_run import SimulatedRun
 
 pytestmark = pytest.mark.verilator
 
@@ -21,7 +21,7 @@ _LENGTH_SHARE = 0.01
 
 
 @pytest.fixture(scope="session")
-def slices(compilation: Compilation, result: RunResult) -> list[Slice]:
+def slices(compilation: Compilation, result: SimulatedRun) -> list[Slice]:
     (found,) = timeline(result.activity, compilation.program, result.step_cycles)
     return found
 
@@ -31,7 +31,7 @@ def on(slices: list[Slice], track: Track) -> list[Slice]:
 
 
 def test_jobs_follow_each_other_under_the_names_of_their_layers(
-    compilation: Compilation, result: RunResult, slices: list[Slice]
+    compilation: Compilation, result: SimulatedRun, slices: list[Slice]
 ) -> None:
     jobs = on(slices, Track.JOBS)
     assert len(jobs) == sum(len(ends) for ends in result.job_ends[0])
@@ -47,7 +47,7 @@ def test_jobs_follow_each_other_under_the_names_of_their_layers(
 
 
 def test_the_cpu_has_a_slice_for_each_of_its_steps(
-    compilation: Compilation, result: RunResult, slices: list[Slice]
+    compilation: Compilation, result: SimulatedRun, slices: list[Slice]
 ) -> None:
     steps = [
         (f"{compilation.program.layers[step.layer].index} ", spent)
@@ -60,7 +60,7 @@ def test_the_cpu_has_a_slice_for_each_of_its_steps(
 
 
 def test_the_timeline_begins_at_its_first_cycle(
-    compilation: Compilation, result: RunResult, slices: list[Slice]
+    compilation: Compilation, result: SimulatedRun, slices: list[Slice]
 ) -> None:
     origin = first_cycle(result.activity, compilation.program, result.step_cycles)
     writes = result.activity.spans(result.activity.is_set(Bit.WRITES_DATA))
@@ -85,7 +85,7 @@ def test_weights_come_before_the_job_that_needs_them_ends(slices: list[Slice]) -
     ],
 )
 def test_slices_hold_all_bytes(
-    result: RunResult, slices: list[Slice], track: Track, bits: tuple[Bit, ...]
+    result: SimulatedRun, slices: list[Slice], track: Track, bits: tuple[Bit, ...]
 ) -> None:
     activity = result.activity
     words = sum(
@@ -96,7 +96,7 @@ def test_slices_hold_all_bytes(
     assert sum(shown) == 16 * words
 
 
-def test_stalls_are_those_counted(result: RunResult, slices: list[Slice]) -> None:
+def test_stalls_are_those_counted(result: SimulatedRun, slices: list[Slice]) -> None:
     waits = (Bit.WAITS_WEIGHTS, Bit.WAITS_REQUANTIZER, Bit.WAITS_TRANSFERS)
     at = np.array([result.activity.end])
     counted = sum(
@@ -124,7 +124,9 @@ def test_slices_of_a_track_follow_each_other(slices: list[Slice], track: Track) 
         assert before.start < before.end <= after.start
 
 
-def test_the_timeline_is_as_long_as_the_inference(result: RunResult, slices: list[Slice]) -> None:
+def test_the_timeline_is_as_long_as_the_inference(
+    result: SimulatedRun, slices: list[Slice]
+) -> None:
     length = max(item.end for item in slices) - min(item.start for item in slices)
     assert length == pytest.approx(result.last_cycles, rel=_LENGTH_SHARE)
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.contract import cfu as isa
-from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS, Config, Group
-from kiwicha.contract.engine import EngineOp, JobKind
+from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS, Config
+from kiwicha.contract.engine import JobKind
 from kiwicha.gateware import cfu
 from kiwicha.gateware.engine.array.mac_cell import Vendor
-from kiwicha.sim.profile.wave_views import function_names, shown_signals, write_views
+from kiwicha.sim.profile.wave_views import shown_signals, write_views
 from kiwicha.sim.verilator.wave_names import without_dots
 
 TOP = "TOP.soc.Cfu"
@@ -66,14 +65,6 @@ def test_a_field_is_renamed_wherever_it_stands() -> None:
 @pytest.mark.parametrize("vendor", list(Vendor), ids=lambda vendor: vendor.value)
 def test_every_signal_of_the_sources_has_a_name(vendor: Vendor) -> None:
     assert re.findall(r"\\\$signal\S*", verilog(ENGINE_CONFIGS["64"], vendor)) == []
-
-
-def test_functions_have_the_names_of_the_contract() -> None:
-    names = function_names()
-    assert names[isa.function_id(Group.MAC, 0, 6)] == "MAC pixel 1 lane 2"
-    assert names[isa.function_id(Group.ENGINE, EngineOp.WAIT)] == "ENGINE WAIT 0"
-    assert max(names) < 1 << 10
-    assert len(set(names.values())) == len(names)
 
 
 def test_files_stand_beside_the_waveforms(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from kiwicha.contract import cfu as isa
-from kiwicha.sim.soc.soc import Soc
+from kiwicha.sim.soc.system_on_chip import Soc
+from tests.support.requirements import REPOSITORY
 
 FILES = ["cfu.v", "cpu.v", "kiwicha_soc.h", "memories.h", "probes.h", "soc.v"]
 
@@ -39,7 +40,7 @@ def test_no_text_names_a_time_or_a_place(texts: dict[str, str]) -> None:
     for text in texts.values():
         assert not re.search(r"20\d\d-\d\d-\d\d", text)
         assert sys.prefix not in text
-        assert str(Path(__file__).parents[2]) not in text
+        assert str(REPOSITORY) not in text
 
 
 def test_memories_are_as_the_memory_map_says(texts: dict[str, str]) -> None:
@@ -63,7 +64,7 @@ def test_the_header_has_what_firmware_uses(texts: dict[str, str]) -> None:
 
 
 def _platform_sources() -> str:
-    folder = Path(__file__).parents[2] / "firmware" / "platform"
+    folder = REPOSITORY / "firmware" / "platform"
     return "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.c")))
 
 

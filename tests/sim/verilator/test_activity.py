@@ -8,9 +8,9 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.sim.soc.probes import Bit, Count, verilog_lines
-from kiwicha.sim.verilator import simulate
+from kiwicha.sim.verilator import image_run
 from kiwicha.sim.verilator.activity import Activity
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 from kiwicha.zoo import models as zoo
 
 _TURNS, _TRACED_INFERENCES, _MOST_RATIO = 10, 5, 1.10
@@ -57,7 +57,7 @@ def test_a_span_that_the_log_does_not_end_ends_with_it() -> None:
     assert cut.spans(cut.is_set(Bit.BUSY)) == [(3, 8)]
 
 
-def test_cycles_are_counted_up_to_any_moment(activity: Activity) -> None:
+def test_cycles_are_counted_up_to_any_cycle(activity: Activity) -> None:
     at = np.array([0, 14, 15, 20, 21, 26, 70])
     assert activity.active_cycles(activity.is_set(Bit.BUSY), at).tolist() == [0, 0, 1, 6, 6, 10, 14]
 
@@ -76,9 +76,9 @@ def test_words_of_the_cpu_are_spread_between_records(activity: Activity) -> None
     assert writes.tolist() == [64, 64, 64, 80]
 
 
-def test_moments_are_the_inverse_of_counts(activity: Activity) -> None:
+def test_cycles_are_the_inverse_of_counts(activity: Activity) -> None:
     busy = activity.is_set(Bit.BUSY)
-    assert [activity.moment(busy, count) for count in (0, 5, 6, 13, 14)] == [14, 19, 22, 29, 70]
+    assert [activity.cycle_of(busy, count) for count in (0, 5, 6, 13, 14)] == [14, 19, 22, 29, 70]
 
 
 def test_a_system_without_engine_reports_zeros() -> None:
@@ -91,9 +91,9 @@ def test_a_system_without_engine_reports_zeros() -> None:
 def test_the_log_costs_a_tenth_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate with and without it in turn; of each, the least time of the processor counts."""
     seconds: dict[bool, list[float]] = {True: [], False: []}
-    simulate_once = simulate._simulate
+    simulate_once = image_run._simulate
 
-    def timed(command: list[str], progress: simulate.Progress | None) -> dict[str, int]:
+    def timed(command: list[str], progress: image_run.Progress | None) -> dict[str, int]:
         at = command.index("--activity")
         without = [*command[:at], *command[at + 2 :]]
         for number in range(_TURNS):
@@ -104,7 +104,7 @@ def test_the_log_costs_a_tenth_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
             seconds[has_log].append(after - before)
         return end
 
-    monkeypatch.setattr(simulate, "_simulate", timed)
+    monkeypatch.setattr(image_run, "_simulate", timed)
     program = compile_model(zoo.resolve(zoo.DEMO)[1], "64")
     run_program(program, [bytes(program.inputs[0].ref.bytes)], inferences=_TRACED_INFERENCES)
     least, plain = min(seconds[True]), min(seconds[False])

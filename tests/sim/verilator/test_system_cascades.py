@@ -6,7 +6,7 @@ import pytest
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.sim.reference import executor as reference
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 from tests.support.choices import EACH_ENGINE
 from tests.support.tflite_builder import ModelBuilder
 

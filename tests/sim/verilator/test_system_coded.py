@@ -10,7 +10,7 @@ from kiwicha.contract.program import Kernel
 from kiwicha.errors import SimulationError
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 
 pytestmark = pytest.mark.verilator
 

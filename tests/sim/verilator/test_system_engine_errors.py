@@ -20,9 +20,9 @@ from kiwicha.contract.engine import (
 )
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import build_firmware
-from kiwicha.sim.verilator.simulate import run_image
-from kiwicha.sim.verilator.system import run_program
-from kiwicha.sim.verilator.verilate import build_simulator
+from kiwicha.sim.verilator.image_run import run_image
+from kiwicha.sim.verilator.program_run import run_program
+from kiwicha.sim.verilator.simulator import build_simulator
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.work_list import WorkList, work_list
 from tests.support.two_heads import SHAPE, two_heads

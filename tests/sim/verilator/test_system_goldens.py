@@ -15,7 +15,7 @@ from kiwicha.compiler.driver import compile_model, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.cfu import ENGINE_CONFIGS
 from kiwicha.sim.reference import executor as reference
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 from tests.support import oracle, requirements
 
 pytestmark = pytest.mark.verilator

@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.sim.reference import executor as reference
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 from tests.support import random_moves
 from tests.support.oracle import Case
 from tests.support.tflite_builder import ModelBuilder

@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.contract.program import Kernel
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 from tests.support import oracle
 from tests.support.random_layers import RandomModel
 

@@ -8,7 +8,7 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 from tests.support.two_heads import SHAPE, two_heads
 
 pytestmark = pytest.mark.verilator

@@ -7,7 +7,7 @@ from kiwicha.compiler import compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.engine import JobKind
 from kiwicha.contract.program import Kernel
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 from tests.support import oracle
 from tests.support.choices import EACH_ENGINE
 from tests.support.tflite_builder import ModelBuilder

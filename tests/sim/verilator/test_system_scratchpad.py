@@ -11,8 +11,8 @@ from kiwicha.contract.cfu import Status
 from kiwicha.contract.engine import EngineCall, JobKind
 from kiwicha.contract.layout import Ref
 from kiwicha.firmware.build import build_firmware
-from kiwicha.sim.verilator.simulate import run_image
-from kiwicha.sim.verilator.verilate import build_simulator
+from kiwicha.sim.verilator.image_run import run_image
+from kiwicha.sim.verilator.simulator import build_simulator
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.work_list import work_list
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kiwicha.compiler import compile_model
-from kiwicha.sim.verilator.system import run_program
+from kiwicha.sim.verilator.program_run import run_program
 from tests.support import reference_sweep, sweep
 
 pytestmark = pytest.mark.verilator

@@ -12,9 +12,9 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import CONFIGS, Config, Status
 from kiwicha.errors import CapacityError, SimulationError, UsageError
 from kiwicha.firmware.build import Image, build_firmware
-from kiwicha.sim.verilator.simulate import Ending, run_image
-from kiwicha.sim.verilator.system import run_program
-from kiwicha.sim.verilator.verilate import Simulator, build_simulator
+from kiwicha.sim.verilator.image_run import Ending, run_image
+from kiwicha.sim.verilator.program_run import run_program
+from kiwicha.sim.verilator.simulator import Simulator, build_simulator
 from tests.support.copies import copy_program
 
 pytestmark = pytest.mark.verilator

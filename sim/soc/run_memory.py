@@ -1,4 +1,7 @@
-"""A job in DRAM: what the firmware finds there, and what it leaves; simulation and boards alike."""
+"""The memory of a run: boot block, Program and inputs in DRAM, and what the firmware leaves there.
+
+Simulation and boards load and read the same.
+"""
 
 import struct
 from collections.abc import Sequence
@@ -13,7 +16,7 @@ from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.errors import CapacityError, UsageError
 from kiwicha.program.image import Program, Step
 
-__all__ = ["JobMemory", "JobResult", "failure", "job_memory", "job_result"]
+__all__ = ["RunMemory", "RunResult", "failure", "run_memory", "run_result"]
 
 _NO_STEP = 0xFFFF_FFFF
 _PAGE_BYTES = 4096
@@ -21,13 +24,13 @@ _PAGE_BYTES = 4096
 
 
 @dataclass(frozen=True)
-class JobMemory:
-    """Where a job lies in DRAM.
+class RunMemory:
+    """What DRAM holds for a run, and where.
 
     Parameters
     ----------
     loads : tuple of (int, bytes)
-        Addresses and contents before the job.
+        Addresses and contents before the run.
     dumps : tuple of (int, int)
         Addresses and sizes of what is read after it: boot block, cycles, then each output.
     free_address : int
@@ -40,8 +43,8 @@ class JobMemory:
 
 
 @dataclass(frozen=True)
-class JobResult:
-    """What a job left.
+class RunResult:
+    """What a run left in DRAM.
 
     Parameters
     ----------
@@ -66,14 +69,14 @@ class JobResult:
     last_cycles: int
 
 
-def job_memory(
+def run_memory(
     program: Program,
     inputs: Sequence[bytes],
     *,
     inferences: int,
     dram_bytes: int = isa.DRAM_BYTES - LOADER_BYTES,
-) -> JobMemory:
-    """Lay a job out.
+) -> RunMemory:
+    """Lay a run out in DRAM.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ def job_memory(
     UsageError
         If inputs or inferences do not fit the Program.
     CapacityError
-        If the job does not fit into DRAM.
+        If the run does not fit into DRAM.
     """
     _check_inputs(program, inputs, inferences)
     raw = program.to_bytes()
@@ -118,7 +121,7 @@ def job_memory(
         first_cycles=0,
         engine_status=0,
     )
-    return JobMemory(
+    return RunMemory(
         loads=(
             (isa.BOOT_BLOCK_ADDRESS, boot.pack()),
             (program_at, raw),
@@ -133,13 +136,13 @@ def job_memory(
     )
 
 
-def job_result(program: Program, dumps: Sequence[bytes], *, inferences: int) -> JobResult:
-    """Return what a job left in the ranges `JobMemory.dumps`."""
+def run_result(program: Program, dumps: Sequence[bytes], *, inferences: int) -> RunResult:
+    """Return what a run left in the ranges `RunMemory.dumps`."""
     boot = BootBlock.unpack(dumps[0])
     entries = [_cycle_entries(step) for step in program.steps]
     words = iter(struct.unpack(f"<{len(dumps[1]) // 4}I", dumps[1]))
     tables = [[tuple(islice(words, count)) for count in entries] for _ in range(inferences)]
-    return JobResult(
+    return RunResult(
         outputs=tuple(dumps[2:]),
         step_cycles=tuple(tuple(row[0] for row in table) for table in tables),
         job_ends=tuple(tuple(row[1 + len(EngineCounter) :] for row in table) for table in tables),

@@ -9,16 +9,16 @@ from kiwicha.contract.cfu import Status
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.program.image import Program
-from kiwicha.sim.soc.job import JobResult, failure, job_memory, job_result
+from kiwicha.sim.soc.run_memory import RunResult, failure, run_memory, run_result
 from kiwicha.sim.verilator.activity import Activity
-from kiwicha.sim.verilator.simulate import DEFAULT_MAX_CYCLES, Progress, run_image
-from kiwicha.sim.verilator.verilate import Simulator, build_simulator
+from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES, Progress, run_image
+from kiwicha.sim.verilator.simulator import Simulator, build_simulator
 
-__all__ = ["RunResult", "run_program"]
+__all__ = ["SimulatedRun", "run_program"]
 
 
 @dataclass(frozen=True)
-class RunResult(JobResult):
+class SimulatedRun(RunResult):
     """What a run of a Program gave, and what it took.
 
     Parameters
@@ -51,7 +51,7 @@ def run_program(
     on_build: Callable[[str], None] | None = None,
     simulator: Simulator | None = None,
     firmware: Image | None = None,
-) -> RunResult:
+) -> SimulatedRun:
     """Run a Program on the simulated system.
 
     Parameters
@@ -77,7 +77,7 @@ def run_program(
 
     Returns
     -------
-    RunResult
+    SimulatedRun
         Outputs and cycles.
 
     Raises
@@ -85,13 +85,13 @@ def run_program(
     UsageError
         If inputs or inferences do not fit the Program.
     CapacityError
-        If the job does not fit into DRAM.
+        If the run does not fit into DRAM.
     SimulationError
         If the firmware reports an error, or the cycle limit is reached.
     ToolError
         If the simulator or the firmware cannot be built.
     """
-    memory = job_memory(program, inputs, inferences=inferences)
+    memory = run_memory(program, inputs, inferences=inferences)
     if simulator is None:
         simulator = build_simulator(program.config, trace=trace is not None, on_build=on_build)
     if firmware is None:
@@ -109,8 +109,8 @@ def run_program(
     )
     if ending.code != Status.OK:
         raise SimulationError(failure(ending.code, ending.dumps[0], ending.uart))
-    result = job_result(program, ending.dumps, inferences=inferences)
-    return RunResult(
+    result = run_result(program, ending.dumps, inferences=inferences)
+    return SimulatedRun(
         **vars(result),
         simulated_cycles=ending.cycles,
         wall_seconds=ending.wall_seconds,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kiwicha.errors import SimulationError
 from kiwicha.sim.verilator.activity import Activity
-from kiwicha.sim.verilator.verilate import Simulator
+from kiwicha.sim.verilator.simulator import Simulator
 
 __all__ = ["DEFAULT_MAX_CYCLES", "Ending", "Progress", "run_image"]
 

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 _FOLDER = Path(__file__).parent
-_HARNESS = _FOLDER / "harness"
+_HARNESS = _FOLDER / "harness" / "system"
 _SOC_HEADER = "kiwicha_soc.h"
 _CFU = "cfu.v"
 _ELABORATED = ("soc.v", "cpu.v", _CFU, "memories.h", "probes.h")
