@@ -47,12 +47,11 @@ def test(session: nox.Session) -> None:
 def sweep(session: nox.Session) -> None:
     """Check every combination of the parameters of convolutions in the reference executor."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    environment = {"PYTHONPATH": "tests"}
-    session.run("python", "-m", "support.reference_sweep", *session.posargs, env=environment)
+    session.run("python", "-m", "tests.support.programs.reference_sweep", *session.posargs)
 
 
 @nox.session
 def costs(session: nox.Session) -> None:
     """Measure what steps of the CPU cost; prints the table of `kiwicha.compiler.cpu.costs`."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("python", "-m", "support.cpu_costs", env={"PYTHONPATH": "tests"})
+    session.run("python", "-m", "tests.support.programs.cpu_costs")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import requirements
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 GoldenFinder = Callable[[str], "list[Golden]"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha import cache
 from kiwicha.errors import UsageError
-from tests.support.cache_builder import build_slowly
+from tests.support.processes.cache_builder import build_slowly
 
 
 @pytest.fixture(autouse=True)

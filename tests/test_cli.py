@@ -8,7 +8,7 @@ import pytest
 
 from kiwicha import cli, doctor, errors
 from kiwicha.commands import execution
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 HEAVY = ("amaranth", "litex", "migen", "numpy", "PIL", "tflite")
 

@@ -21,7 +21,7 @@ from kiwicha.compiler import compile_stages
 from kiwicha.library import library, metadata, model_files, pack
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support import random_models
+from tests.support.models import random_models
 from tests.support.requirements import REPOSITORY
 
 CASE = random_models.network(5)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import tflite
 
-from tests.support import oracle, random_models, requirements
-from tests.support.tflite_builder import INT4, ModelBuilder
+from tests.support import requirements
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import INT4, ModelBuilder
+from tests.support.oracle import oracle
 
 
 def softmax(depth: int) -> oracle.Case:

@@ -7,8 +7,8 @@ import pytest
 from kiwicha import vela
 from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
 from kiwicha.errors import ToolError
+from tests.support.models.two_heads import two_heads
 from tests.support.requirements import module
-from tests.support.two_heads import two_heads
 
 
 def test_accelerators_have_as_many_multipliers() -> None:

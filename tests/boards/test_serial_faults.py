@@ -13,8 +13,8 @@ from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.serial import SERIAL_DATA_BYTES, SerialOp
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image
-from tests.support.copies import copy_program
-from tests.support.scripted_board import Fault, ScriptedBoard, connected
+from tests.support.boards.scripted_board import Fault, ScriptedBoard, connected
+from tests.support.programs.copies import copy_program
 
 ADDRESS = isa.IMAGE_ADDRESS
 DATA = random.Random(1).randbytes(5000)

@@ -18,8 +18,8 @@ from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.simulator import Simulator, build_simulator
-from tests.support.copies import copy_program
-from tests.support.simulated_board import USABLE_BYTES, board_header, simulated_board
+from tests.support.boards.simulated_board import USABLE_BYTES, board_header, simulated_board
+from tests.support.programs.copies import copy_program
 
 pytestmark = pytest.mark.verilator
 

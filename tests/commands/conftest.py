@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.commands import console, execution
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
 
 
 @pytest.fixture(scope="session")

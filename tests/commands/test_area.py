@@ -9,7 +9,7 @@ from kiwicha.boards.family import Family
 from kiwicha.boards.synthesis import VENDORS, core_fingerprint
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.gateware.cfu import verilog
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 
 def test_area_needs_a_cfu(kiwicha: Command) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kiwicha.commands.bench import DEFAULT_MODELS
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 
 def test_wrong_hardware_exits_1(kiwicha: Command, hardware: Any, tiny: Path) -> None:

@@ -16,7 +16,7 @@ from kiwicha.contract.cfu import CONFIGS
 from kiwicha.errors import BoardError
 from kiwicha.sim.reference.cfu_model import CfuModel
 from kiwicha.sim.reference.cfu_orders import Instruction
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 Execute = Callable[[object, list[Instruction]], tuple[int, ...]]
 

@@ -12,7 +12,7 @@ from kiwicha.boards.board import Board
 from kiwicha.boards.place_and_route import Step, Timing
 from kiwicha.boards.report import BuildReport
 from kiwicha.contract.cfu import Config
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 
 def test_boards_and_configs_are_checked_before_work_starts(kiwicha: Command) -> None:

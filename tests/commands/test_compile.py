@@ -12,9 +12,9 @@ from kiwicha.compiler import STAGES
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
-from tests.support import random_models
-from tests.support.command_line import Command
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.commands.command_line import Command
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import ModelBuilder
 
 
 def test_compile_writes_program_and_listing(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 
 def test_demo_says_what_the_picture_shows(kiwicha: Command, hardware: Any) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kiwicha import doctor
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 
 def test_doctor_exits_1_without_a_required_tool(

@@ -15,9 +15,9 @@ from kiwicha.contract.cfu import ENGINE_FAMILY, Config
 from kiwicha.explore import confirm as confirmation
 from kiwicha.explore import pool
 from kiwicha.explore.points import Measures
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
+from tests.support.models.two_heads import two_heads
 from tests.support.requirements import module
-from tests.support.two_heads import two_heads
 
 
 @pytest.fixture

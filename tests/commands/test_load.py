@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha import tools
 from kiwicha.commands import load
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 
 def test_a_bitstream_must_have_been_built(kiwicha: Command, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
 
 
 def test_models_list_shows_every_name(kiwicha: Command) -> None:

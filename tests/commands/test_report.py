@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.command_line import Command
-from tests.support.example_runs import example_run
+from tests.support.commands.command_line import Command
+from tests.support.commands.example_runs import example_run
 from tests.support.requirements import module
 
 SECONDS_LIMIT = 2

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.support.command_line import Command
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.commands.command_line import Command
+from tests.support.models.tflite_builder import ModelBuilder
 
 # Of the fixture `pixels`, in windows of 2 x 2: the last is 61.5.
 MEANS = bytes([35, 55, 50, 62])

@@ -14,8 +14,8 @@ from kiwicha.commands import board_execution
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.firmware.build import build_firmware
 from kiwicha.sim.verilator.simulator import build_simulator
-from tests.support.command_line import Command
-from tests.support.simulated_board import FIRMWARE_ADDRESS, board_header, simulated_board
+from tests.support.boards.simulated_board import FIRMWARE_ADDRESS, board_header, simulated_board
+from tests.support.commands.command_line import Command
 
 pytestmark = pytest.mark.verilator
 

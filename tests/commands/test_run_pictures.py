@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.support import oracle, requirements
-from tests.support.command_line import Command
+from tests.support import requirements
+from tests.support.commands.command_line import Command
+from tests.support.oracle import oracle
 from tests.support.requirements import REPOSITORY
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import Command
-from tests.support.two_heads import two_heads
+from tests.support.commands.command_line import Command
+from tests.support.models.two_heads import two_heads
 
 
 def test_trace_refuses_other_files(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from kiwicha.compiler import STAGES, compile_model, compile_stages, dump, listin
 from kiwicha.contract import cfu as isa
 from kiwicha.errors import KiwichaError, ModelError, UnsupportedModelError, UsageError
 from kiwicha.program.image import Program
-from tests.support import random_models
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import ModelBuilder
 
 MODEL = random_models.network(5).model
 SECONDS = 3.0

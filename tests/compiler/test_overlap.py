@@ -11,7 +11,7 @@ from kiwicha.contract.program import Kernel, Where
 from kiwicha.errors import ProgramError
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
 
 RNG = np.random.default_rng(5)
 

@@ -12,7 +12,7 @@ from kiwicha import custom
 from kiwicha.compiler import compile_model
 from kiwicha.errors import UsageError
 from kiwicha.sim.reference import executor as reference
-from tests.support.custom_models import IMAGE, NEGATE, SHAPE, model
+from tests.support.models.custom_models import IMAGE, NEGATE, SHAPE, model
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ from kiwicha.custom import CustomNode, CustomOperator
 from kiwicha.errors import UnsupportedModelError, UsageError
 from kiwicha.library import library
 from kiwicha.sim.reference import executor as reference
-from tests.support.custom_models import EXAMPLE, IMAGE, NEGATE, SHAPE, model
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.custom_models import EXAMPLE, IMAGE, NEGATE, SHAPE, model
+from tests.support.models.tflite_builder import ModelBuilder
 
 SHUFFLED = IMAGE.reshape(3, 5, 4, 3).transpose(0, 1, 3, 2).reshape(SHAPE)
 

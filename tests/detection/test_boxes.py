@@ -15,8 +15,10 @@ from kiwicha.compiler import compile_stages
 from kiwicha.contract.program import DType
 from kiwicha.errors import ModelError, UnsupportedModelError
 from kiwicha.library import library, metadata
-from tests.support import oracle, random_models, requirements
-from tests.support.detectors import BOXES, OPTIONS, detector
+from tests.support import requirements
+from tests.support.models import random_models
+from tests.support.models.detectors import BOXES, OPTIONS, detector
+from tests.support.oracle import oracle
 
 
 def interpreted(model: bytes, inputs: tuple[Any, ...], **options: Any) -> list[Any]:

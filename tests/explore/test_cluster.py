@@ -10,7 +10,7 @@ import pytest
 
 from kiwicha.errors import ToolError
 from kiwicha.explore.cluster import Cluster
-from tests.support.dask_processes import scheduler, worker
+from tests.support.processes.dask_processes import scheduler, worker
 from tests.support.requirements import module
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -14,9 +14,9 @@ from kiwicha.contract import cfu as isa
 from kiwicha.explore import confirm as confirmation
 from kiwicha.explore.confirm import confirm
 from kiwicha.zoo import models as zoo
-from tests.support.command_line import Command
+from tests.support.commands.command_line import Command
+from tests.support.models.two_heads import two_heads
 from tests.support.requirements import find_in_models, module
-from tests.support.two_heads import two_heads
 
 _MOST_DEVIATION = 0.05
 """Of the cycle model, at confirmed points."""

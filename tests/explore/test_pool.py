@@ -9,7 +9,7 @@ import pytest
 
 from kiwicha.errors import ToolError
 from kiwicha.explore.pool import LocalPool
-from tests.support.mortal import die_first, leave
+from tests.support.processes.mortal import die_first, leave
 from tests.support.requirements import REPOSITORY
 
 
@@ -40,7 +40,7 @@ def test_an_error_of_the_work_is_its_result() -> None:
 
 INTERRUPTED = """
 import os, signal, sys, time
-from tests.support.mortal import wait_for_ever
+from tests.support.processes.mortal import wait_for_ever
 from kiwicha.explore.pool import LocalPool
 
 # A shell lets what it runs in the background ignore interrupts.

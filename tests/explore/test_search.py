@@ -15,9 +15,9 @@ from kiwicha.errors import UsageError
 from kiwicha.explore.cluster import Cluster
 from kiwicha.explore.points import BOARDS, Board, Measures, measure, resources, timed_config
 from kiwicha.explore.pool import LocalPool
-from tests.support.mortal import die_first
+from tests.support.models.two_heads import two_heads
+from tests.support.processes.mortal import die_first
 from tests.support.requirements import module
-from tests.support.two_heads import two_heads
 
 FOUND = module("kiwicha.explore.search", "optuna")
 Point, front, search = FOUND.Point, FOUND.front, FOUND.search

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import Command
-from tests.support.dask_processes import scheduler, worker
+from tests.support.commands.command_line import Command
+from tests.support.processes.dask_processes import scheduler, worker
 from tests.support.requirements import find_in_models, module, unavailable
 
 pytestmark = pytest.mark.nightly

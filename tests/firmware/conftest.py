@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from kiwicha.contract.cfu import CONFIGS, Status
 from kiwicha.firmware import native
 from kiwicha.program.image import Program
-from tests.support.every_kernel import every_kernel
-from tests.support.steps import ProgramBuilder
+from tests.support.programs.every_kernel import every_kernel
+from tests.support.programs.steps import ProgramBuilder
 
 RunRaw = Callable[..., native.NativeResult]
 RunNative = Callable[[ProgramBuilder], "list[NDArray[np.int8]]"]

@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Conv, Kernel
-from tests.support.steps import ConvCase, ProgramBuilder, int8s, random_scales
+from tests.support.programs.steps import ConvCase, ProgramBuilder, int8s, random_scales
 
 
 def make_case(rng: np.random.Generator, *, is_depthwise: bool = False, **sizes: Any) -> ConvCase:

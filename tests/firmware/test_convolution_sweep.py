@@ -11,7 +11,8 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.firmware import native
-from tests.support import reference_sweep, sweep
+from tests.support.models import convolution_sweep as sweep
+from tests.support.programs import reference_sweep
 
 BLOCK = reference_sweep.BLOCK
 """Combinations that one test asks the oracle about."""

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kiwicha.contract.program import Kernel
-from tests.support.copies import copy_case
-from tests.support.steps import ProgramBuilder, whole_copy
+from tests.support.programs.copies import copy_case
+from tests.support.programs.steps import ProgramBuilder, whole_copy
 
 
 @pytest.mark.parametrize("block", range(0, 60, 20))

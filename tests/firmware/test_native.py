@@ -13,7 +13,7 @@ from kiwicha.contract.cfu import CONFIGS, Status
 from kiwicha.contract.program import Kernel
 from kiwicha.errors import ToolError
 from kiwicha.firmware import native
-from tests.support.steps import ProgramBuilder, whole_copy
+from tests.support.programs.steps import ProgramBuilder, whole_copy
 
 MODELS = [
     "person_detect",

@@ -7,7 +7,8 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.firmware import native
-from tests.support import oracle, random_models
+from tests.support.models import random_models
+from tests.support.oracle import oracle
 
 
 def check(

@@ -20,7 +20,7 @@ from kiwicha.contract.program import (
 )
 from kiwicha.numerics import float_edges as floats
 from kiwicha.numerics import requantization as numerics
-from tests.support.steps import (
+from tests.support.programs.steps import (
     ProgramBuilder,
     elementwise_output,
     int8s,

@@ -14,7 +14,7 @@ from kiwicha.contract.program import PROGRAM_VERSION, DType, Kernel, ProgramHead
 from kiwicha.errors import ToolError
 from kiwicha.firmware import native
 from kiwicha.program.image import Program, checksum
-from tests.support.every_kernel import FIRMWARE_KERNELS
+from tests.support.programs.every_kernel import FIRMWARE_KERNELS
 
 HEADER = {name: offset for name, _, offset in ProgramHeader.layout()}
 CHECKED_FROM = HEADER["total_bytes"]

@@ -12,7 +12,7 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import KERNEL_PARAMS, Conv, Kernel, Softmax
 from kiwicha.firmware import native
 from kiwicha.program.image import Program
-from tests.support.every_kernel import FIRMWARE_KERNELS
+from tests.support.programs.every_kernel import FIRMWARE_KERNELS
 
 RunRaw = Callable[..., native.NativeResult]
 

@@ -12,7 +12,7 @@ from kiwicha.sim.reference.cfu_model import CfuModel
 from kiwicha.sim.reference.cfu_orders import Instruction
 from kiwicha.sim.reference.cfu_vectors import CYCLES, random_instructions
 from tests.gateware.cfu_driver import Answers, feed
-from tests.support import bench
+from tests.support.gateware import bench
 
 __all__ = ["every_function_id", "program", "random_streams"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kiwicha.sim.reference.cfu_orders import Instruction
-from tests.support import stream_drivers
+from tests.support.gateware import stream_drivers
 
 __all__ = ["Answers", "feed"]
 

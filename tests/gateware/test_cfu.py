@@ -9,7 +9,7 @@ import pytest
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.reference.cfu_orders import ORDERS, SEQUENTIAL_ORDERS, SET_UP
-from tests.support import bench
+from tests.support.gateware import bench
 
 BENCHES = "tests.gateware.bench_cfu"
 PORTS = {

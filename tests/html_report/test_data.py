@@ -3,7 +3,7 @@
 import pytest
 
 from kiwicha.html_report.data import page_runs, page_study
-from tests.support.example_runs import example_run, example_study
+from tests.support.commands.example_runs import example_run, example_study
 
 
 def test_bars_add_up_to_the_cycles_of_their_layer() -> None:

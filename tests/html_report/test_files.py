@@ -11,7 +11,7 @@ from kiwicha.errors import UsageError
 from kiwicha.explore.points import OBJECTIVES
 from kiwicha.html_report import read_files
 from kiwicha.html_report.data import CAUSES, MEASURES, page_runs
-from tests.support.example_runs import example_run, example_study
+from tests.support.commands.example_runs import example_run, example_study
 from tests.support.requirements import REPOSITORY
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kiwicha.html_report import build_page, read_files
 from kiwicha.html_report.charts import charts, pareto
-from tests.support.example_runs import example_run, example_study
+from tests.support.commands.example_runs import example_run, example_study
 from tests.support.requirements import browser, module
 
 BYTES_LIMIT = 3_000_000

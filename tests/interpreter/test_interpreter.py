@@ -15,8 +15,9 @@ import pytest
 
 from kiwicha import Interpreter
 from kiwicha.errors import ModelError, UsageError
-from tests.support import random_models, requirements
-from tests.support.tflite_builder import ModelBuilder
+from tests.support import requirements
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import ModelBuilder
 
 LITERT = "from ai_edge_litert.interpreter import Interpreter"
 KIWICHA = "from kiwicha.interpreter.interpreter import Interpreter"

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kiwicha.numerics import requantization as numerics
-from tests.support.scalar import (
+from tests.support.oracle.scalar import (
     INT32_MAX,
     INT32_MIN,
     divide_by_pot,

@@ -24,7 +24,7 @@ from kiwicha.contract.program import (
 )
 from kiwicha.errors import ProgramError
 from kiwicha.program.image import IoTensor, Layer, Program, Step, checksum
-from tests.support.steps import whole_copy
+from tests.support.programs.steps import whole_copy
 
 U32 = st.integers(0, 2**32 - 1)
 I32 = st.integers(-(2**31), 2**31 - 1)

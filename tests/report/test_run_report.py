@@ -14,7 +14,7 @@ from kiwicha.contract.program import Kernel, Where
 from kiwicha.program.image import Layer, Program, Step
 from kiwicha.report import run_report as report
 from kiwicha.report import tables as report_tables
-from tests.support.steps import whole_copy
+from tests.support.programs.steps import whole_copy
 
 
 def move() -> Step:

@@ -6,7 +6,7 @@ import pytest
 from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.sim.verilator.program_run import SimulatedRun, run_program
 from kiwicha.zoo import models as zoo
-from tests.support.two_heads import two_heads
+from tests.support.models.two_heads import two_heads
 
 
 @pytest.fixture(scope="session", params=["demo", "two heads"])

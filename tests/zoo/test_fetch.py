@@ -12,7 +12,7 @@ import pytest
 from kiwicha.errors import ModelError, UsageError
 from kiwicha.zoo import models as zoo
 from kiwicha.zoo.fetch import fetch
-from tests.support.zoo_model import CONTENT, zoo_model
+from tests.support.models.zoo_model import CONTENT, zoo_model
 
 pytestmark = pytest.mark.usefixtures("empty_machine")
 

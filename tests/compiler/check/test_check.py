@@ -12,7 +12,7 @@ from kiwicha.compiler import (
     violations,
 )
 from kiwicha.errors import UnsupportedModelError
-from tests.support.one_operator import (
+from tests.support.models.one_operator import (
     POOL,
     REMEDY,
     Model,
@@ -23,7 +23,7 @@ from tests.support.one_operator import (
     pair,
     unary,
 )
-from tests.support.tflite_builder import INT4
+from tests.support.models.tflite_builder import INT4
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,22 @@ import pytest
 
 from kiwicha.compiler import compile_model, read, support_rules, supported_operators, violations
 from kiwicha.errors import UnsupportedModelError
-from tests.support.broken_images import BROKEN_IMAGES
-from tests.support.broken_moves import BROKEN_MOVES
-from tests.support.broken_pairs import BROKEN_PAIRS
-from tests.support.broken_scales import BROKEN_SCALES
-from tests.support.broken_shapes import BROKEN_SHAPES
-from tests.support.broken_tables import BROKEN_TABLES
-from tests.support.broken_tensors import BROKEN_TENSORS
-from tests.support.broken_unsigned import BROKEN_UNSIGNED
-from tests.support.detectors import DETECTION, detector
-from tests.support.one_operator import constant_output, pair, two_outputs, two_subgraphs, unary
+from tests.support.broken.images import BROKEN_IMAGES
+from tests.support.broken.moves import BROKEN_MOVES
+from tests.support.broken.pairs import BROKEN_PAIRS
+from tests.support.broken.scales import BROKEN_SCALES
+from tests.support.broken.shapes import BROKEN_SHAPES
+from tests.support.broken.tables import BROKEN_TABLES
+from tests.support.broken.tensors import BROKEN_TENSORS
+from tests.support.broken.unsigned import BROKEN_UNSIGNED
+from tests.support.models.detectors import DETECTION, detector
+from tests.support.models.one_operator import (
+    constant_output,
+    pair,
+    two_outputs,
+    two_subgraphs,
+    unary,
+)
 
 RULES: list[tuple[Callable[[], bytes], str]] = [
     (two_subgraphs, "model: number of subgraphs must be 1, not 2"),

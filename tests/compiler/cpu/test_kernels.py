@@ -11,8 +11,8 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Conv, Elementwise, Kernel, Pool, Where
 from kiwicha.program.image import Program, Step
 from kiwicha.program.kernel_weights import padded_channels, unpack_conv
-from tests.support import random_models
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import ModelBuilder
 
 ALIGNED = ("input", "input_1", "input_2", "output", "weights", "scratch")
 DATA_CACHE_BYTES = 4096

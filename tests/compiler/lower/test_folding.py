@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from kiwicha.compiler import compile_model
 from kiwicha.contract.program import Conv, Kernel
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle
-from tests.support.tflite_builder import PADDINGS, ModelBuilder
+from tests.support.models.tflite_builder import PADDINGS, ModelBuilder
+from tests.support.oracle import oracle
 
 CHANNELS, OUTPUTS = 4, 5
 

@@ -10,7 +10,7 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.sim.reference import executor as reference
 from tests.support import requirements
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
 
 
 def padded_conv(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.contract.program import Kernel
 from kiwicha.sim.reference import executor as reference
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
 
 Shape = tuple[int, ...]
 

@@ -14,9 +14,9 @@ from kiwicha.compiler.memory.allocate import lower_bound, place
 from kiwicha.compiler.memory.placement import Buffer, Slice
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.errors import CapacityError
-from tests.support import random_models, random_moves
 from tests.support.choices import INT8_MODELS
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_models, random_moves
+from tests.support.models.tflite_builder import ModelBuilder
 
 UNSIGNED_MODELS = [
     "mobilenet_v1_0.25_128_quant",

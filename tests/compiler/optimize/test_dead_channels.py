@@ -12,8 +12,8 @@ from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.dead_channels import eliminate
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.sim.reference import executor as reference
-from tests.support import random_models
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import ModelBuilder
 
 SAME, VALID = 0, 1
 

@@ -9,8 +9,8 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.numerics.float_edges import rescaled
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 Shape = tuple[int, ...]
 

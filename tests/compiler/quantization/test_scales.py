@@ -22,8 +22,8 @@ from kiwicha.compiler.quantization.scales import (
 )
 from kiwicha.compiler.tflite.graph import Activation, Quantization
 from kiwicha.errors import UnsupportedModelError
-from tests.support import random_models, random_tensors
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_models, random_tensors
+from tests.support.models.tflite_builder import ModelBuilder
 
 SCALES = st.floats(2.0**-20, 2.0**6, width=32)
 EXTREMES = [1e-45, 1e-40, 1e-38, 1e-25, 1e-10, 0.05, 1.0, 1e10, 1e25, 1e38, 3.3e38]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from kiwicha.compiler import compile_model, read
 from kiwicha.compiler.tflite.graph import Activation, Options, Padding, TensorType
 from kiwicha.errors import KiwichaError, ModelError
-from tests.support import random_models
-from tests.support.tflite_builder import CODE_FIELDS, ModelBuilder
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import CODE_FIELDS, ModelBuilder
 
 SECONDS = 3.0
 """In which even a hostile file is answered; the usual time is some milliseconds."""

@@ -10,8 +10,8 @@ from kiwicha.compiler.tflite.reader import read
 from kiwicha.compiler.tflite.shape_folding import with_known_shapes
 from kiwicha.errors import UnsupportedModelError
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 SHAPE = (2, 4, 6, 3)
 BATCH, ROWS, COLUMNS, CHANNELS = SHAPE

@@ -6,7 +6,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from tests.support import bench, stream_drivers
+from tests.support.gateware import bench, stream_drivers
 
 __all__ = ["bridge", "decode", "encode"]
 

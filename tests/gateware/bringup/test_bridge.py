@@ -17,7 +17,7 @@ from kiwicha.contract.serial import (
 )
 from kiwicha.gateware.bringup.bridge import Bridge
 from kiwicha.gateware.bringup.bring_up import bring_up_hello, check_parameters
-from tests.support import bench
+from tests.support.gateware import bench
 
 HELLO = bring_up_hello(CONFIGS["simd"], 50_000_000)
 Exchange = tuple[list[int | None], list[int]]

@@ -8,7 +8,7 @@ import pytest
 from kiwicha.boards.serial_link import encode_frame
 from kiwicha.gateware.bringup.frame_decoder import FrameDecoder
 from kiwicha.gateware.bringup.frame_encoder import FrameEncoder
-from tests.support import bench
+from tests.support.gateware import bench
 
 LONGEST = 600
 BENCHES = "tests.gateware.bringup.bench_frames"

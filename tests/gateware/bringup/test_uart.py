@@ -9,7 +9,7 @@ import pytest
 from kiwicha.gateware.bringup.bit_time import BAUD_TOLERANCE, MIN_CYCLES_PER_BIT, bit_cycles
 from kiwicha.gateware.bringup.uart_receiver import UartReceiver
 from kiwicha.gateware.bringup.uart_transmitter import UartTransmitter
-from tests.support import bench
+from tests.support.gateware import bench
 
 BENCHES = "tests.gateware.bringup.bench_uart"
 BAUD = 1_000_000

@@ -13,8 +13,8 @@ from kiwicha.gateware.engine.addressing.groups import drain_cycles_of
 from tests.gateware.engine.addressing.walk_model import schedule
 from tests.gateware.engine.datapath_drivers import Clock, Job, Lines, Weights
 from tests.gateware.engine.random_jobs import Work, random_work
-from tests.support import bench, stream_drivers
-from tests.support.engine_fields import pack
+from tests.support.gateware import bench, stream_drivers
+from tests.support.gateware.engine_fields import pack
 
 __all__ = ["jobs"]
 

@@ -15,8 +15,8 @@ from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.engine import EngineOp
 from kiwicha.errors import SimulationError
 from kiwicha.gateware.engine.engine import Engine
-from tests.support import bench
-from tests.support.dram_port import DramTiming
+from tests.support.gateware import bench
+from tests.support.gateware.dram_port import DramTiming
 
 __all__ = ["Outcome", "Round", "build_engine", "run_rounds"]
 

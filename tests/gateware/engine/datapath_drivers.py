@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kiwicha.contract.engine import LINE_BYTES, JobFlag
 from kiwicha.gateware.engine.control.job import ADDRESS_BITS
 from tests.gateware.engine.random_jobs import Work
-from tests.support.stream_drivers import Driver
+from tests.support.gateware.stream_drivers import Driver
 
 __all__ = ["Access", "Clock", "Job", "Lines", "Weights"]
 

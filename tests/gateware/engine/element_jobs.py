@@ -16,7 +16,7 @@ from kiwicha.contract.engine import (
     outputs_of,
 )
 from tests.gateware.engine.window_jobs import Fill, parameter_beats
-from tests.support.engine_fields import pack
+from tests.support.gateware.engine_fields import pack
 
 __all__ = ["element_fills", "element_job"]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kiwicha.contract.engine import INPUT_LANES, MAX_INPUT_ZERO_POINT, EngineJob, JobFlag, JobKind
 from kiwicha.numerics import requantization as numerics
 from tests.gateware.engine.window_jobs import Fill, parameter_beats
-from tests.support.engine_fields import pack
+from tests.support.gateware.engine_fields import pack
 
 __all__ = ["Pool", "expected_maxima", "max_fills", "max_job"]
 

@@ -11,7 +11,7 @@ from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Outcome, Round, run_rounds
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.work_list import WorkList, work_list
-from tests.support.dram_port import DramTiming
+from tests.support.gateware.dram_port import DramTiming
 
 __all__ = ["Case", "check_random_lists", "random_case"]
 

@@ -8,7 +8,7 @@ import pytest
 from kiwicha.contract.cfu import ENGINE_MACS, requantizer_lanes_of
 from kiwicha.contract.engine import JobKind, outputs_of
 from kiwicha.gateware.engine.datapath import Core
-from tests.support import bench
+from tests.support.gateware import bench
 
 TOP = "core"
 BENCH = "tests.gateware.engine.bench_datapath.jobs"

@@ -10,7 +10,7 @@ from kiwicha.contract.engine import TRANSFER_FLAG, EngineError, EngineTransfer, 
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Round, build_engine, run_rounds
 from tests.gateware.engine.random_lists import check_random_lists, random_case
-from tests.support.dram_port import DramTiming
+from tests.support.gateware.dram_port import DramTiming
 
 MACS = (32, 64, 128)
 SMALL, USUAL, UNEVEN = 4096, 65536, 56 * 1024

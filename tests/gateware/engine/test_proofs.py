@@ -26,7 +26,7 @@ from kiwicha.gateware.engine.weights.weight_loader import WeightLoader
 from tests.gateware.engine.control import proof_lists
 from tests.gateware.engine.memory import proof_dma
 from tests.gateware.engine.weights import proof_weights
-from tests.support.proof import prove
+from tests.support.gateware.proof import prove
 
 pytestmark = pytest.mark.synth
 SCRATCHPAD_BYTES = 65536

@@ -13,7 +13,7 @@ from kiwicha.contract.engine import (
     outputs_of,
 )
 from kiwicha.numerics import requantization as numerics
-from tests.support.engine_fields import pack
+from tests.support.gateware.engine_fields import pack
 
 __all__ = ["Fill", "Layer", "expected_output", "fills", "job_of", "parameter_beats"]
 

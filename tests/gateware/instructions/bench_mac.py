@@ -17,7 +17,7 @@ from kiwicha.contract.cfu import (
 )
 from kiwicha.gateware.instructions.mac import MAC_COMMAND, mac_result
 from kiwicha.sim.reference.cfu_model import CfuModel
-from tests.support import bench, stream_drivers
+from tests.support.gateware import bench, stream_drivers
 
 __all__ = ["random_commands"]
 

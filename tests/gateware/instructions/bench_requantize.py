@@ -14,7 +14,7 @@ from kiwicha.gateware.instructions.requantize import (
 )
 from kiwicha.gateware.instructions.requantize_unit import OUTPUT_PARAMETERS, SCALE, SINGLE_VALUE
 from kiwicha.numerics import requantization as numerics
-from tests.support import bench, stream_drivers
+from tests.support.gateware import bench, stream_drivers
 
 __all__ = ["every_extreme", "pixels_and_values", "random_values"]
 

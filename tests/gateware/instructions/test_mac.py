@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kiwicha.gateware.instructions.mac import Mac, validated_multipliers
-from tests.support import bench
+from tests.support.gateware import bench
 
 BENCHES = "tests.gateware.instructions.bench_mac"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.gateware.instructions.requantize import Requantizer
-from tests.support import bench
+from tests.support.gateware import bench
 
 pytestmark = pytest.mark.verilator
 BENCHES = "tests.gateware.instructions.bench_requantize"

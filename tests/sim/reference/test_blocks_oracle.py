@@ -8,8 +8,9 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.program import DType
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle, random_models
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 BLOCK = 12
 """Random models that one test asks the oracle about."""

@@ -8,7 +8,8 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.program import DType
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle, random_models
+from tests.support.models import random_models
+from tests.support.oracle import oracle
 
 CONFIGS = ["baseline", *isa.ENGINE_CONFIGS]
 SEEDS = range(4)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_stages
-from tests.support import reference_sweep, sweep
+from tests.support.models import convolution_sweep as sweep
+from tests.support.programs import reference_sweep
 
 STEP = 23
 

@@ -12,8 +12,8 @@ import pytest
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Conv, Kernel
 from kiwicha.program import kernel_weights as packing
-from tests.support import scalar
-from tests.support.one_step import OneStep, activation, int8s, scales, with_output_size
+from tests.support.oracle import scalar
+from tests.support.programs.one_step import OneStep, activation, int8s, scales, with_output_size
 
 
 def make_conv(rng: random.Random, *, is_depthwise: bool, is_simple: bool, lanes: int = 1) -> Any:

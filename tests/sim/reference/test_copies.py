@@ -10,8 +10,8 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Copy, Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.sim.reference import executor as reference
-from tests.support.copies import copy_case
-from tests.support.steps import ProgramBuilder, whole_copy
+from tests.support.programs.copies import copy_case
+from tests.support.programs.steps import ProgramBuilder, whole_copy
 
 
 @pytest.mark.parametrize("seed", range(40))

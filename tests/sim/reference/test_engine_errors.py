@@ -15,8 +15,8 @@ from kiwicha.contract.program import KERNEL_PARAMS, Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support import random_models
-from tests.support.oracle import Case
+from tests.support.models import random_models
+from tests.support.oracle.oracle import Case
 
 STORE = 1 << 31
 

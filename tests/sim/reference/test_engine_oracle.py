@@ -10,8 +10,9 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle, random_models
 from tests.support.choices import INT8_MODELS
+from tests.support.models import random_models
+from tests.support.oracle import oracle
 
 BLOCK = 20
 """Random models that one test asks the oracle about."""

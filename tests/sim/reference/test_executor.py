@@ -12,7 +12,7 @@ from kiwicha.contract.program import Conv, DType, Elementwise, Kernel, Where
 from kiwicha.errors import ProgramError, UsageError
 from kiwicha.program.image import IoTensor, Layer, Program, Step
 from kiwicha.sim.reference import executor as reference
-from tests.support.steps import whole_copy
+from tests.support.programs.steps import whole_copy
 
 SHAPE = (1, 2, 3)
 A, B, C, D = (Ref(16 * k, 6) for k in range(4))

@@ -12,8 +12,8 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Pool, Softmax
 from kiwicha.numerics import requantization as numerics
 from kiwicha.sim.reference import kernels as reference_kernels
-from tests.support import scalar
-from tests.support.one_step import OneStep, activation, int8s, with_output_size
+from tests.support.oracle import scalar
+from tests.support.programs.one_step import OneStep, activation, int8s, with_output_size
 
 
 @pytest.mark.parametrize(

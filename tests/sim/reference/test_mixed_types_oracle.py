@@ -14,8 +14,9 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle, random_models
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 CONFIGS = [*isa.CONFIGS, *isa.ENGINE_CONFIGS]
 WAYS = [(np.uint8, np.int8), (np.int8, np.uint8)]

@@ -7,8 +7,9 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle, random_moves
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_moves
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 Shape = tuple[int, ...]
 

@@ -8,7 +8,8 @@ from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS, Config, Status
 from kiwicha.firmware.native import build_native, run_native
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle, random_moves
+from tests.support.models import random_moves
+from tests.support.oracle import oracle
 
 BLOCK = 25
 """Random models that one test asks the oracle about."""

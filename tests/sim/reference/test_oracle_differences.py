@@ -12,8 +12,8 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 SEEDS = 40
 SHAPE = (1, 16, 16, 1)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kiwicha.contract.program import KERNEL_PARAMS, MAX_RANK, Elementwise, Kernel, Mean
-from tests.support import scalar
-from tests.support.one_step import INT8, OneStep, activation, int8s
+from tests.support.oracle import scalar
+from tests.support.programs.one_step import INT8, OneStep, activation, int8s
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:

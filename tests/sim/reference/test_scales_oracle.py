@@ -8,8 +8,8 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 ALL_BYTES = np.arange(-128, 128).astype(np.int8)
 ALPHA = 0.125

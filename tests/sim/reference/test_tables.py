@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha.contract.program import Kernel, Lookup
 from kiwicha.errors import ProgramError
-from tests.support.one_step import OneStep, int8s
+from tests.support.programs.one_step import OneStep, int8s
 
 
 @pytest.mark.parametrize("is_in_place", [False, True])

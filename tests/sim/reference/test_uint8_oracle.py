@@ -13,7 +13,9 @@ from kiwicha.contract.program import DType, Kernel
 from kiwicha.errors import CapacityError
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support import close_scales, oracle, random_models, requirements
+from tests.support import requirements
+from tests.support.models import close_scales, random_models
+from tests.support.oracle import oracle
 
 MODELS = ["mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant"]
 ALL_CONFIGS = [*CONFIGS, "64", "128"]

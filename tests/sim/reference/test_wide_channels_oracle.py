@@ -9,8 +9,8 @@ from kiwicha.compiler.engine.select import partition as engine_partition
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.engine import JobFlag
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle
-from tests.support.wide_channels import convolution, random_convolution
+from tests.support.models.wide_channels import convolution, random_convolution
+from tests.support.oracle import oracle
 
 PATTERNS = ([0], [63], [24, 25], [3, 40])
 """Wide channels of 64."""

@@ -8,7 +8,7 @@ from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.verilator.program_run import run_program
 from tests.support.choices import EACH_ENGINE
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
 
 pytestmark = pytest.mark.verilator
 

@@ -25,7 +25,7 @@ from kiwicha.sim.verilator.program_run import run_program
 from kiwicha.sim.verilator.simulator import build_simulator
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.work_list import WorkList, work_list
-from tests.support.two_heads import SHAPE, two_heads
+from tests.support.models.two_heads import SHAPE, two_heads
 
 pytestmark = pytest.mark.verilator
 SIZE = 4096

@@ -16,7 +16,8 @@ from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.cfu import ENGINE_CONFIGS
 from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.verilator.program_run import run_program
-from tests.support import oracle, requirements
+from tests.support import requirements
+from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.verilator
 

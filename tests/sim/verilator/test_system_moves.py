@@ -8,9 +8,9 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.verilator.program_run import run_program
-from tests.support import random_moves
-from tests.support.oracle import Case
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_moves
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle.oracle import Case
 
 pytestmark = pytest.mark.verilator
 

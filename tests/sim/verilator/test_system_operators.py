@@ -8,8 +8,8 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.contract.program import Kernel
 from kiwicha.sim.verilator.program_run import run_program
-from tests.support import oracle
-from tests.support.random_layers import RandomModel
+from tests.support.models.random_layers import RandomModel
+from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.verilator
 

@@ -9,7 +9,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.verilator.program_run import run_program
-from tests.support.two_heads import SHAPE, two_heads
+from tests.support.models.two_heads import SHAPE, two_heads
 
 pytestmark = pytest.mark.verilator
 RNG = np.random.default_rng(7)

@@ -8,9 +8,9 @@ from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.engine import JobKind
 from kiwicha.contract.program import Kernel
 from kiwicha.sim.verilator.program_run import run_program
-from tests.support import oracle
 from tests.support.choices import EACH_ENGINE
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.verilator
 

@@ -15,7 +15,7 @@ from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.sim.verilator.image_run import Ending, run_image
 from kiwicha.sim.verilator.program_run import run_program
 from kiwicha.sim.verilator.simulator import Simulator, build_simulator
-from tests.support.copies import copy_program
+from tests.support.programs.copies import copy_program
 
 pytestmark = pytest.mark.verilator
 

@@ -5,9 +5,9 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.sim.verilator.program_run import run_program
-from tests.support import oracle
 from tests.support.choices import EACH_ENGINE
-from tests.support.wide_channels import convolution
+from tests.support.models.wide_channels import convolution
+from tests.support.oracle import oracle
 
 
 @pytest.mark.verilator

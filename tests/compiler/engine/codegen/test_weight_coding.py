@@ -24,7 +24,7 @@ from kiwicha.errors import UsageError
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
 from kiwicha.zoo import models as zoo
-from tests.support import random_models
+from tests.support.models import random_models
 from tests.support.requirements import REPOSITORY
 from tools.documents.result_tables import compile_command
 

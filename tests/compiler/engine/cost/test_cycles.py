@@ -13,7 +13,7 @@ from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
 from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
-from tests.support import random_models
+from tests.support.models import random_models
 from tests.support.requirements import REPOSITORY
 
 BARS = {

@@ -9,7 +9,7 @@ from kiwicha.compiler.engine.schedule.events import Compute
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.engine import ELEMENT_KINDS
 from kiwicha.sim.reference.engine_elements import element_reads
-from tests.support import random_models
+from tests.support.models import random_models
 
 SMALL = ((64, 1), (32, 2), (64, 8))
 """Products per cycle and KiB of scratchpad of engines that work in stripes."""

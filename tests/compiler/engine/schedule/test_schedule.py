@@ -20,7 +20,7 @@ from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.cfu import ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import GROUP_WORDS, JobFlag, JobKind
 from kiwicha.program.weight_streams import Parameters
-from tests.support import random_models
+from tests.support.models import random_models
 
 STORE = 1 << 31
 

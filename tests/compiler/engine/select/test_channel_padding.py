@@ -6,8 +6,8 @@ import pytest
 from kiwicha.compiler import compile_stages
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 SIZE = 6
 

@@ -12,8 +12,8 @@ from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.engine import JobFlag, JobKind
 from kiwicha.contract.program import Where
 from kiwicha.sim.reference import executor as reference
-from tests.support import oracle
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
 
 Shape = tuple[int, ...]
 VALID = 1

@@ -8,7 +8,7 @@ import pytest
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.reasons import engine_refusals, reasons
 from kiwicha.contract.program import Where
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models.tflite_builder import ModelBuilder
 
 PLACE = "an image between the engine and the CPU, or a model output,"
 STRIDES = {"padding": 1, "strideH": 1, "strideW": 1}

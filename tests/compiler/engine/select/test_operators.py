@@ -9,8 +9,8 @@ from kiwicha.compiler import compile_model, supported_operators
 from kiwicha.compiler.engine.select.operators import ENGINE_OPERATORS
 from kiwicha.contract.cfu import ENGINE_CONFIGS
 from kiwicha.contract.program import Where
-from tests.support import random_models, random_moves
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_models, random_moves
+from tests.support.models.tflite_builder import ModelBuilder
 
 IMAGE = (1, 6, 5, 16)
 OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}

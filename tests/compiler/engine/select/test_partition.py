@@ -14,8 +14,8 @@ from kiwicha.contract.cfu import ALL_CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import ENGINE_WATCHDOG_CYCLES
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.sim.reference import executor as reference
-from tests.support import random_models
-from tests.support.tflite_builder import ModelBuilder
+from tests.support.models import random_models
+from tests.support.models.tflite_builder import ModelBuilder
 
 ENGINE, CPU, SIMD, NONE = Where.ENGINE, Where.CPU, Where.SIMD, Where.NONE
 

@@ -11,8 +11,8 @@ from kiwicha.contract.engine import ELEMENT_KINDS, EngineJob, JobFlag, JobKind
 from kiwicha.gateware.engine.control.job import ADDRESS_BITS, OPERATION
 from tests.gateware.engine.addressing.walk_model import Operation, schedule
 from tests.gateware.engine.random_jobs import random_work
-from tests.support import bench, stream_drivers
-from tests.support.engine_fields import pack
+from tests.support.gateware import bench, stream_drivers
+from tests.support.gateware.engine_fields import pack
 
 __all__ = ["groups"]
 

@@ -9,7 +9,7 @@ from kiwicha.contract.engine import ELEMENT_KINDS, JobKind
 from kiwicha.gateware.engine.addressing.convolution import ConvWalker
 from kiwicha.gateware.engine.addressing.depthwise import DepthwiseWalker
 from kiwicha.gateware.engine.addressing.elementwise import TableWalker
-from tests.support import bench
+from tests.support.gateware import bench
 
 TOP = "walker"
 BENCH = "tests.gateware.engine.addressing.bench_address_generators.groups"

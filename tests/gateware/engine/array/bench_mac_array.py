@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from kiwicha.contract.engine import PACKED_MACS, PACKED_WEIGHT_LIMIT, outputs_of
 from kiwicha.gateware.engine.array.mac_array import LANES, ArrayMode, MacArray
 from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, SECOND_BITS
-from tests.support import bench, stream_drivers
-from tests.support.engine_fields import pack, signed_fields
+from tests.support.gateware import bench, stream_drivers
+from tests.support.gateware.engine_fields import pack, signed_fields
 
 __all__ = ["convolutions", "depthwise_rows", "maxima", "packed_convolutions", "products"]
 

@@ -5,7 +5,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import ClockCycles
 
-from tests.support import bench, stream_drivers
+from tests.support.gateware import bench, stream_drivers
 
 __all__ = ["forms_are_equal"]
 

@@ -9,7 +9,7 @@ import pytest
 from kiwicha.contract.engine import PACKED_MACS, outputs_of
 from kiwicha.gateware.engine.array.mac_array import ARRAY_SIZES, MacArray
 from kiwicha.gateware.engine.array.mac_cell import Vendor
-from tests.support import bench, vendor_cells
+from tests.support.gateware import bench, vendor_cells
 
 TOP = "mac_array"
 BENCHES = "tests.gateware.engine.array.bench_mac_array"

@@ -15,7 +15,7 @@ from kiwicha.gateware.engine.array.mac_cell import (
     MultiplyAccumulate,
     Vendor,
 )
-from tests.support import bench, vendor_cells
+from tests.support.gateware import bench, vendor_cells
 
 BENCH = "tests.gateware.engine.array.bench_mac_cell.forms_are_equal"
 TOP = "comparison"

@@ -11,8 +11,8 @@ from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.engine import EngineCounter, EngineError, EngineOp, EngineTransfer
 from tests.gateware.engine.control.stand_in_lists import JobList, Machine, broken
 from tests.gateware.engine.host import EngineHost, Script
-from tests.support import bench, stream_drivers
-from tests.support.dram_port import DramPort, DramTiming
+from tests.support.gateware import bench, stream_drivers
+from tests.support.gateware.dram_port import DramPort, DramTiming
 
 __all__ = ["costs", "lists", "watchdog"]
 

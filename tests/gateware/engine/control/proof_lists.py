@@ -20,7 +20,7 @@ from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
 from kiwicha.gateware.engine.control.transfer_fetcher import LINE_BITS, TransferFetcher
 from kiwicha.gateware.engine.memory.memory_port import WORD_BYTES
 from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
-from tests.support.proof import Rules, assume_stream, check_stream, in_state
+from tests.support.gateware.proof import Rules, assume_stream, check_stream, in_state
 
 __all__ = ["job_check", "job_fetcher", "transfer_fetcher", "transfer_unit"]
 

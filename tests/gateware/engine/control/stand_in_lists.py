@@ -20,7 +20,7 @@ from kiwicha.contract.engine import (
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
 from tests.gateware.engine.control.stand_in_datapath import digest
-from tests.support.dram_port import DramRange
+from tests.support.gateware.dram_port import DramRange
 
 __all__ = ["Broken", "JobList", "Machine", "broken", "make_job"]
 

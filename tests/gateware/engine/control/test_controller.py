@@ -8,7 +8,7 @@ import pytest
 
 from kiwicha.contract.engine import EngineError
 from tests.gateware.engine.control.stand_in_datapath import StandInEngine
-from tests.support import bench
+from tests.support.gateware import bench
 
 BENCHES = "tests.gateware.engine.control.bench_control"
 TOP = "stand_in_engine"

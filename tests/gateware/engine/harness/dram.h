@@ -16,7 +16,7 @@ struct Failure : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// How the port behaves; see `tests.support.dram_port.DramTiming`.
+/// How the port behaves; see `tests.support.gateware.dram_port.DramTiming`.
 struct Timing {
     uint64_t latency_cycles = 1;
     uint64_t jitter_cycles = 0;

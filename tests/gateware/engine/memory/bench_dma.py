@@ -6,8 +6,8 @@ from typing import Any
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from tests.support import bench, stream_drivers
-from tests.support.dram_port import DramPort, DramRange, DramTiming
+from tests.support.gateware import bench, stream_drivers
+from tests.support.gateware.dram_port import DramPort, DramRange, DramTiming
 
 __all__ = ["ranges", "stops"]
 

@@ -9,7 +9,7 @@ from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
-from tests.support import bench, stream_drivers
+from tests.support.gateware import bench, stream_drivers
 
 __all__ = ["random_accesses"]
 

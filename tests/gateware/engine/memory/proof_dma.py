@@ -9,7 +9,7 @@ from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.memory_port import PORT_ADDRESS_BITS, MemoryPort
 from kiwicha.gateware.engine.memory.protection import ProtectionRanges
-from tests.support.proof import Rules, assume_stream, check_stream
+from tests.support.gateware.proof import Rules, assume_stream, check_stream
 
 __all__ = ["memory_port", "ranges", "reader", "reader_payloads", "writer", "writer_payloads"]
 

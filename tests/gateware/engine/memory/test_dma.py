@@ -11,7 +11,7 @@ from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from tests.gateware.engine.memory.dma_harness import DmaHarness
-from tests.support import bench
+from tests.support.gateware import bench
 from tests.support.requirements import REPOSITORY
 
 BENCHES = "tests.gateware.engine.memory.bench_dma"

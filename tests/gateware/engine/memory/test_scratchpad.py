@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
-from tests.support import bench
+from tests.support.gateware import bench
 
 TOP = "scratchpad"
 BENCH = "tests.gateware.engine.memory.bench_scratchpad.random_accesses"

@@ -10,8 +10,8 @@ from cocotb.triggers import FallingEdge
 
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
 from kiwicha.numerics import requantization as numerics
-from tests.support import bench, stream_drivers
-from tests.support.engine_fields import pack, signed_fields
+from tests.support.gateware import bench, stream_drivers
+from tests.support.gateware.engine_fields import pack, signed_fields
 
 __all__ = ["random_beats"]
 

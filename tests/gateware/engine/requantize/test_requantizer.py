@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
-from tests.support import bench
+from tests.support.gateware import bench
 
 TOP = "requantizer"
 LANES = 8

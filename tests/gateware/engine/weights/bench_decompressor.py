@@ -16,7 +16,7 @@ from kiwicha.compiler.engine.cost.job_work import (
 from kiwicha.gateware.engine.weights.decompressor import BEAT_COUNT_BITS
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.codec.streams import BEAT_BYTES, Shape
-from tests.support import bench, stream_drivers
+from tests.support.gateware import bench, stream_drivers
 
 __all__ = ["bad_streams", "streams", "throughput"]
 

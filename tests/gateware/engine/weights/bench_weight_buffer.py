@@ -12,8 +12,8 @@ from kiwicha.gateware.engine.array.mac_array import LANES
 from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, SECOND_BITS
 from kiwicha.gateware.engine.weights.parameter_memory import PARAMETER_BLOCK
 from kiwicha.gateware.engine.weights.weight_buffer import BEAT_BYTES, WeightBuffer
-from tests.support import bench, stream_drivers
-from tests.support.engine_fields import pack, signed_fields
+from tests.support.gateware import bench, stream_drivers
+from tests.support.gateware.engine_fields import pack, signed_fields
 
 __all__ = ["groups"]
 

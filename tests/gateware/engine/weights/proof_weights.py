@@ -13,7 +13,7 @@ from kiwicha.gateware.engine.array.mac_array import LANES
 from kiwicha.gateware.engine.weights.parameter_memory import FIELDS
 from kiwicha.gateware.engine.weights.weight_buffer import BEAT_BYTES
 from kiwicha.gateware.engine.weights.weight_loader import WeightLoader
-from tests.support.proof import Rules, assume_stream, check_stream, in_state, signals_of
+from tests.support.gateware.proof import Rules, assume_stream, check_stream, in_state, signals_of
 
 __all__ = ["raw_loader"]
 

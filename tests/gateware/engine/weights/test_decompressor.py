@@ -6,7 +6,7 @@ import pytest
 
 from kiwicha.gateware.engine.weights.decompressor import Decompressor
 from kiwicha.gateware.engine.weights.raw_streams import RawStreams
-from tests.support import bench
+from tests.support.gateware import bench
 
 TOP = "decompressor"
 BENCHES = "tests.gateware.engine.weights.bench_decompressor."

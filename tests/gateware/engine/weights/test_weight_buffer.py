@@ -9,7 +9,7 @@ import pytest
 from kiwicha.contract.cfu import requantizer_lanes_of
 from kiwicha.contract.engine import PACKED_MACS, outputs_of
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
-from tests.support import bench
+from tests.support.gateware import bench
 
 TOP = "weight_buffer"
 BENCH = "tests.gateware.engine.weights.bench_weight_buffer.groups"

@@ -1,0 +1,1 @@
+"""Boards that are simulated, or err on demand."""

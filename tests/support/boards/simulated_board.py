@@ -1,0 +1,78 @@
+"""The simulated system as a board: its UART behind a pseudo-terminal."""
+
+import os
+import pty
+import subprocess
+import tty
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from kiwicha.contract import cfu as isa
+from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.serial import LOADER_BYTES
+from kiwicha.firmware.boot_image import build_boot_image
+from kiwicha.sim.soc.system_on_chip import HAS_LOADER
+from kiwicha.sim.verilator.simulator import Simulator
+from tests.support.boards.lines import relayed
+
+__all__ = ["FIRMWARE_ADDRESS", "USABLE_BYTES", "board_header", "simulated_board"]
+
+USABLE_BYTES = isa.DRAM_BYTES - LOADER_BYTES
+FIRMWARE_ADDRESS = isa.DRAM_BASE + USABLE_BYTES - isa.ONCHIP_BYTES
+"""Where the host puts firmware."""
+
+
+def board_header(simulator: Simulator) -> str:
+    """Return ``kiwicha_soc.h`` for firmware that goes back to the loader."""
+    return simulator.soc_header.replace(f"{HAS_LOADER} 0", f"{HAS_LOADER} 1")
+
+
+@contextmanager
+def simulated_board(
+    simulator: Simulator,
+    folder: Path,
+    *,
+    loads: Mapping[int, bytes] | None = None,
+    spoil: Callable[[bytes], bytes] = lambda raw: raw,
+) -> Iterator[str]:
+    """Run the simulated system as a board would; give the name of its serial port.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        That of ``simd``.
+    folder : Path
+        Empty, for files and pipes.
+    loads : mapping or None
+        What is in its DRAM from the start, by address: the host need not send it.
+    spoil : callable
+        Sees every piece that passes in either direction, and returns what arrives.
+    """
+    image = build_boot_image(
+        CONFIGS["simd"], board_header(simulator), loader_address=isa.DRAM_BASE + USABLE_BYTES
+    )
+    pipes = folder / "to_host", folder / "to_board"
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    to_host, to_board = (os.open(pipe, os.O_RDWR) for pipe in pipes)
+    host, port = pty.openpty()
+    tty.setraw(port)
+
+    command = [str(simulator.binary), "--max-cycles", "10000000000"]
+    for address, raw in {isa.ONCHIP_BASE: image.raw, **(loads or {})}.items():
+        (folder / f"{address:#x}").write_bytes(raw)
+        command += ["--load", f"{address:#x}:{folder / f'{address:#x}'}"]
+    command += ["--uart-output", str(pipes[0]), "--uart-input", str(pipes[1])]
+    lines = (
+        (to_host, lambda raw: os.write(host, spoil(raw))),
+        (host, lambda raw: os.write(to_board, spoil(raw))),
+    )
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            with relayed(*lines):
+                yield os.ttyname(port)
+        finally:
+            process.kill()
+            for end in (port, host, to_host, to_board):
+                os.close(end)

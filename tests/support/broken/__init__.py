@@ -1,0 +1,1 @@
+"""Models that break one rule each of what is supported, and the refusals."""

@@ -1,0 +1,86 @@
+"""Models that break a support rule of operators with one input, and the refusals."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tests.support.models.one_operator import REMEDY, unary
+
+__all__ = ["BROKEN_TABLES"]
+
+LARGE = {"scale": 2.0**29}
+
+FLOAT32 = {"dtype": np.float32, "scale": None}
+BROKEN_TABLES: list[tuple[Callable[[], bytes], str]] = [
+    (
+        lambda: unary("QUANTIZE", FLOAT32, FLOAT32),
+        f"operator 0 QUANTIZE (y): output must be int8 or uint8, not float32; {REMEDY}",
+    ),
+    (
+        lambda: unary("DEQUANTIZE", {}, {}),
+        f"operator 0 DEQUANTIZE (y): output must be float32, not int8; {REMEDY}",
+    ),
+    (
+        lambda: unary("RELU", {}, {"shape": (1, 32)}),
+        "operator 0 RELU (y): output must be [1, 4, 4, 2], not [1, 32]",
+    ),
+    (
+        lambda: unary("QUANTIZE", LARGE, {}),
+        (
+            "operator 0 QUANTIZE (y): input scale / output scale must be less than 2**30, "
+            "not 1073741824.0"
+        ),
+    ),
+    (
+        lambda: unary("RELU", *({"dtype": np.uint8, "scale": scale} for scale in (1e38, 1e-38))),
+        "operator 0 RELU (y): input scale / output scale must be less than 2**30, not inf",
+    ),
+    (
+        lambda: unary("LEAKY_RELU", {}, {}, alpha=float("nan")),
+        "operator 0 LEAKY_RELU: alpha must be finite, not nan",
+    ),
+    (
+        lambda: unary("LEAKY_RELU", {}, {}, alpha=-(2.0**30)),
+        (
+            "operator 0 LEAKY_RELU (y): alpha x input scale / output scale must be less than "
+            "2**30, not -1073741824.0"
+        ),
+    ),
+    (
+        lambda: unary("RELU6", {}, {"scale": 0.25}),
+        (
+            "operator 0 RELU6 (y): output scale and zero point must be the input's, 0.5 and 0, "
+            "not 0.25 and 0"
+        ),
+    ),
+    (
+        lambda: unary("LOGISTIC", {}, {"scale": 1 / 256}),
+        (
+            "operator 0 LOGISTIC (y): output scale and zero point must be 0.00390625 and -128, "
+            "not 0.00390625 and 0"
+        ),
+    ),
+    (
+        lambda: unary("TANH", {}, {"scale": 1 / 256}),
+        (
+            "operator 0 TANH (y): output scale and zero point must be 0.0078125 and 0, "
+            "not 0.00390625 and 0"
+        ),
+    ),
+    (
+        lambda: unary("TANH", {"scale": 2.0**-29}, {"scale": 1 / 128}),
+        "operator 0 TANH (x): input scale must be 2**-28 to 2**32, not 1.862645149230957e-09",
+    ),
+    (
+        lambda: unary("TANH", {"scale": 2.0**33}, {"scale": 1 / 128}),
+        "operator 0 TANH (x): input scale must be 2**-28 to 2**32, not 8589934592.0",
+    ),
+    (
+        lambda: unary("HARD_SWISH", {}, {"scale": 1 / 256}),
+        "operator 0 HARD_SWISH (y): input scale / output scale must be 2**-9 to 2**7, not 128.0",
+    ),
+    (
+        lambda: unary("HARD_SWISH", {"scale": 2.0**24}, {"scale": 2.0**24}),
+        "operator 0 HARD_SWISH (x): input scale must be 2**-21 to 2**23, not 16777216.0",
+    ),
+]

@@ -1,0 +1,1 @@
+"""The command line inside a test, and runs as it writes them."""

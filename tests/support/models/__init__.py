@@ -1,0 +1,1 @@
+"""Models for tests: chosen, random, and of one operator."""

@@ -1,0 +1,1 @@
+"""Programs made by hand, and what is run of them."""

@@ -1,0 +1,109 @@
+"""All combinations of the parameters of convolutions in the reference executor, in parallel.
+
+``PYTHONPATH=tests python -m support.reference_sweep``, which ``nox -s sweep`` runs, compiles each
+for each of `REFERENCE_CONFIGS`, compares with the interpreter that defines it, and says how long
+that took.
+The answers of the interpreters are kept by the contents of the models; see `support.oracle`.
+"""
+
+import argparse
+import json
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kiwicha.compiler import compile_model
+from kiwicha.contract.cfu import CONFIGS
+from kiwicha.sim.reference import executor as reference
+from tests.support.models import convolution_sweep as sweep
+from tests.support.oracle import oracle
+
+__all__ = ["REFERENCE_CONFIGS", "answers", "differing", "main"]
+
+BLOCK = 108
+"""Combinations that are asked for together."""
+REFERENCE_CONFIGS = (*CONFIGS, "64", "128")
+
+
+def answers(
+    combinations: Sequence[sweep.Combination],
+) -> list[tuple[oracle.Case, np.ndarray]]:
+    """Return the model of each combination and what its interpreter gives."""
+    cases = [sweep.case(combination) for combination in combinations]
+    found: dict[int, oracle.Answer] = {}
+    for interpreter in (oracle.MICRO, oracle.LITERT):
+        members = [
+            number
+            for number, combination in enumerate(combinations)
+            if combination.is_unsigned == (interpreter is oracle.LITERT)
+        ]
+        given = oracle.ask([cases[number] for number in members], interpreter)
+        found |= dict(zip(members, given, strict=True))
+    results = []
+    for number, (combination, case) in enumerate(zip(combinations, cases, strict=True)):
+        outputs = found[number].outputs
+        assert outputs is not None, f"{combination}: {found[number].error}"
+        results.append((case, outputs[0]))
+    return results
+
+
+def differing(combinations: Sequence[sweep.Combination]) -> list[str]:
+    """Return which combinations differ, and for which configuration."""
+    problems = []
+    for combination, (case, expected) in zip(combinations, answers(combinations), strict=True):
+        for config in REFERENCE_CONFIGS:
+            (got,) = reference.run(compile_model(case.model, config), case.inputs)
+            if got.dtype != expected.dtype or not np.array_equal(got, expected):
+                problems.append(f"{combination} {config}")
+    return problems
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Check every so many-th combination; return 1 if any differs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--step", type=int, default=1, help="of combinations, 1 for all of them")
+    parser.add_argument("--json", type=Path, help="receives what was compared, and how long")
+    chosen = parser.parse_args(words)
+    combinations = [*sweep.COMBINATIONS, *sweep.MORE_COMBINATIONS][:: chosen.step]
+    blocks = [combinations[k : k + BLOCK] for k in range(0, len(combinations), BLOCK)]
+    start, done = time.monotonic(), 0
+    problems: list[str] = []
+    with multiprocessing.get_context("spawn").Pool(chosen.jobs) as pool:
+        for block, found in zip(blocks, pool.imap(differing, blocks), strict=True):
+            problems += found
+            done += len(block)
+            passed = time.monotonic() - start
+            sys.stdout.write(
+                f"{done} of {len(combinations)} combinations, {len(REFERENCE_CONFIGS)} "
+                f"configurations each; {len(problems)} differ; {passed:.0f} s\n"
+            )
+            sys.stdout.flush()
+        pool.close()
+        pool.join()
+    used = [
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    ]
+    if chosen.json is not None:
+        outcome = {
+            "combinations": len(combinations),
+            "configs": list(REFERENCE_CONFIGS),
+            "differing": problems,
+            "jobs": chosen.jobs,
+            "seconds": round(time.monotonic() - start),
+            "processor_seconds": round(sum(used)),
+        }
+        chosen.json.write_text(f"{json.dumps(outcome, indent=2)}\n", encoding="utf-8")
+    sys.stdout.writelines(f"{problem} differs\n" for problem in problems)
+    sys.stdout.write(f"{sum(used):.0f} s of processor time in {chosen.jobs} processes\n")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
