@@ -35,7 +35,7 @@ class Parts:
     sdram_module : SDRAMModule
         The memory chip.
     controller_settings : Any
-        Of LiteDRAM's controller; None are its own.
+        Of LiteDRAM's controller; None means its defaults.
     """
 
     platform: Any
@@ -54,7 +54,7 @@ class Board:
     name : str
         Name on the command line and of its file.
     title : str
-        Name for people.
+        Name in titles.
     family : Family
         Whose cells the design is made of.
     part : str

@@ -84,7 +84,7 @@ def build_board(
     Raises
     ------
     BoardError
-        If the board cannot have the configuration or the clock, or has not this toolchain.
+        If the board cannot have the configuration or the clock, or does not have this toolchain.
     ToolError
         If a tool is missing or fails.
     """
@@ -130,7 +130,7 @@ def require_tools(
     Raises
     ------
     BoardError
-        If the board has not this toolchain.
+        If the board does not have this toolchain.
     ToolError
         If a tool is missing.
     """

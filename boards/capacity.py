@@ -48,5 +48,5 @@ def refusal(family: Family, config: Config) -> str:
     MULT18X18D 18 by 18.
     """
     if family is Family.ECP5 and config.engine_macs == PACKED_MACS:
-        return f"an ECP5 multiplier does one int8 product, where {config.name} wants two"
+        return f"an ECP5 multiplier does one int8 product, but {config.name} needs two"
     return ""

@@ -148,7 +148,7 @@ class Link:
     def write(
         self, address: int, raw: bytes, *, on_bytes: Callable[[int], None] | None = None
     ) -> None:
-        """Store bytes in the board's DRAM, but for blocks that are there, and check them.
+        """Store bytes in the board's DRAM, except blocks that are there already, and check them.
 
         ``on_bytes`` is called with how many are there, as their number grows.
         """

@@ -1,4 +1,4 @@
-"""What a synthesised design occupies of an FPGA, in whole and by module."""
+"""The FPGA resources of a synthesised design, in total and by module."""
 
 import collections
 import re
@@ -118,7 +118,7 @@ def _is_blackbox(module: Mapping[str, Any]) -> bool:
 def utilization(
     cells: Mapping[str, Mapping[str, int]], family: Family
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Return the resources of a design, in whole and by module.
+    """Return the resources of a design, in total and by module.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ _WHOLE_BURSTS = 3 / 4
 
 
 class Fault(enum.Enum):
-    """What repeating a vector that differs says; the value is for people."""
+    """What repeating a vector that differs shows; the value is a message."""
 
     LOGIC = (
         "the same when repeated, and with every instruction by itself: the bitstream is not of "
@@ -62,7 +62,7 @@ class Difference:
     instruction : Instruction
         Function id and operands.
     expected : str
-        What the model answers, in words where it is no one number.
+        What the model answers; in words where several answers are right.
     got : int or None
         What the board answered; None if nothing.
     fault : Fault
@@ -164,7 +164,7 @@ def replay(
     *,
     on_vector: Callable[[Outcome], None] | None = None,
 ) -> list[Outcome]:
-    """Execute vectors on a board, light its lamp, and return what came of each.
+    """Execute vectors on a board, light its lamp, and return the outcome of each.
 
     A vector that differs is repeated, and executed with one instruction at a time.
 

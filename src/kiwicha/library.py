@@ -100,7 +100,7 @@ def library(name: str, compilation: Compilation, source: bytes) -> dict[str, byt
 
 
 def metadata(name: str, compilation: Compilation, source: bytes) -> dict[str, Any]:
-    """Return what a project wants to know before it links a model.
+    """Return what a project needs to know before it links a model.
 
     Returns
     -------

@@ -25,7 +25,7 @@ class Tool:
     Parameters
     ----------
     name : str
-        Its name for people.
+        Its name in messages.
     command : tuple of str
         First words of its command line.
     version : str

@@ -31,7 +31,7 @@ def test_a_board_that_is_not_known_is_refused_with_the_nearest() -> None:
 def test_ecp5_has_no_multipliers_for_128() -> None:
     expected = (
         "config must be simd or 32 or 64 on ecpix5_85f, not 128: an ECP5 multiplier does one int8 "
-        "product, where 128 wants two"
+        "product, but 128 needs two"
     )
     with pytest.raises(BoardError, match=f"^{re.escape(expected)}$"):
         check_board(load("ecpix5_85f"), ENGINE_CONFIGS["128"])

@@ -50,12 +50,12 @@ class Hardware:
         monkeypatch.setattr(execution, "run_simulated", self.run)
 
     def run(
-        self, job: execution.Job, inputs: list[bytes], show: console.Display
+        self, workload: execution.Workload, inputs: list[bytes], show: console.Display
     ) -> execution.Outcome:
         """Answer as the reference executor does, 1000 cycles per layer; 10,000 without a CFU."""
-        self.ran.append((job.model, job.config.name))
-        outcome = execution.run_reference(job, inputs)
-        each = 1000 if job.config.has_simd else 10_000
+        self.ran.append((workload.model, workload.config.name))
+        outcome = execution.run_reference(workload, inputs)
+        each = 1000 if workload.config.has_simd else 10_000
         cycles = each * len(outcome.report.layers)
         report = dataclasses.replace(
             outcome.report,

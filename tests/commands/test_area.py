@@ -24,7 +24,7 @@ def test_area_names_what_a_family_cannot_have(kiwicha: Command) -> None:
     )
     assert kiwicha.error("area", "--family", "ecp5", "--config", "128-r4") == (
         "config must be one for ecp5 (simd or 32 or 64), not '128-r4': "
-        "an ECP5 multiplier does one int8 product, where 128-r4 wants two"
+        "an ECP5 multiplier does one int8 product, but 128-r4 needs two"
     )
 
 

@@ -25,22 +25,22 @@ Execute = Callable[[object, list[Instruction]], tuple[int, ...]]
     ("words", "text"),
     [
         (("ulx3s_85f",), "bringup must be given --build, --port or --target sim"),
-        (("ulx3s_85f", "--target", "board"), "--target board and --port must come together"),
+        (("ulx3s_85f", "--target", "board"), "--target board and --port must be given together"),
         (
             ("ulx3s_85f", "--target", "sim", "--port", "/dev/x"),
-            "--target board and --port must come together",
+            "--target board and --port must be given together",
         ),
         (
             ("ulx3s_85f", "--target", "sim", "--output", "x"),
-            "--output must come with --build",
+            "--output must be given with --build",
         ),
         (
             ("ulx3s_85f", "--target", "sim", "--toolchain", "trellis"),
-            "--toolchain must come with --build",
+            "--toolchain must be given with --build",
         ),
         (
             ("ulx3s_85f", "--target", "sim", "--no-compile"),
-            "--no-compile must come with --build",
+            "--no-compile must be given with --build",
         ),
         (("nowhere",), "board must be arty_a7_35 or ulx3s_85f, not 'nowhere'"),
         (

@@ -41,7 +41,7 @@ def test_a_missing_tool_is_reported(
 def test_the_folder_is_made_before_work_starts(kiwicha: Command, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     error = kiwicha.error("build", "ecpix5_85f", "--output", tmp_path / "file" / "x")
-    assert error.startswith("output must be a folder that can be made: ")
+    assert error.startswith("output must be a folder that can be created: ")
 
 
 def report(**changes: Any) -> BuildReport:

@@ -164,5 +164,5 @@ def test_sizes_and_predictions_go_to_json(kiwicha: Command, tiny: Path, tmp_path
 
 def test_only_one_thing_is_printed(kiwicha: Command, tiny: Path) -> None:
     assert kiwicha.error("compile", tiny, "--dump", "graph", "--json", "-") == (
-        "--dump must come without --json -: both print to standard output"
+        "--dump must be given without --json -: both print to standard output"
     )

@@ -157,7 +157,7 @@ def test_explore_tells_what_an_interrupt_leaves(
 def test_explore_names_what_is_wrong(kiwicha: Command, model: Path, tmp_path: Path) -> None:
     words = ["--study", tmp_path / "s.journal"]
     assert kiwicha.error("explore", model, "--objective", "cycles,luts", *words) == (
-        "objective must be different ones of cycles, lut, dsp, bram, not 'cycles,luts'"
+        "objectives must be different ones of cycles, lut, dsp, bram, not 'cycles,luts'"
     )
     assert kiwicha.error("explore", model, "--board", "arty", *words) == (
         "board must be arty_a7_35 or arty_a7_100 or ecpix5_85f or ulx3s_85f, not 'arty'"

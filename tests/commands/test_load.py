@@ -65,7 +65,7 @@ def test_a_board_and_its_port_come_with_the_target(
     kiwicha: Command, tiny: Path, words: tuple[str, ...]
 ) -> None:
     assert kiwicha.error("run", tiny, *words) == (
-        "--target board, --board and --port must come together"
+        "--target board, --board and --port must be given together"
     )
 
 

@@ -215,8 +215,8 @@ def test_an_output_is_no_file_that_has_another_use(
         ("--output", tmp_path / "new", "--json", tmp_path / "new"),
     ):
         assert kiwicha.error("run", tiny, *words) == (
-            f"output must be a file of its own, which {words[-1]} is not: the command reads it, or "
-            "writes something else there"
+            f"output must be a file of its own, not {words[-1]}, which the command also reads or "
+            "writes"
         )
 
 
@@ -228,11 +228,11 @@ def test_an_output_that_may_not_be_written_is_refused_before_work_starts(
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or str(path) not in locked)
     new, old = tmp_path / "new", tmp_path / "old"
     error = kiwicha.error("run", tiny, "--output", new)
-    assert error == f"output must be writable, which {tmp_path} is not ({new})"
+    assert error == f"output must be writable, but {tmp_path} is not ({new})"
     old.touch()
     locked.remove(str(tmp_path))
     error = kiwicha.error("run", tiny, "--output", old)
-    assert error == f"output must be writable, which {old} is not ({old})"
+    assert error == f"output must be writable, but {old} is not ({old})"
 
 
 def test_an_unknown_configuration_gets_the_nearest(kiwicha: Command, tiny: Path) -> None:
@@ -251,13 +251,13 @@ def test_options_of_the_simulation_need_it(
 ) -> None:
     words = ["run", tiny, "--input", pixels, "--target", "reference", option, value]
     assert kiwicha.error(*words) == (
-        f"{option} must come with --target sim, not with --target reference"
+        f"{option} must be given with --target sim, not with --target reference"
     )
 
 
 def test_the_first_cycle_of_a_trace_needs_the_trace(kiwicha: Command, tiny: Path) -> None:
     error = kiwicha.error("run", tiny, "--trace-start", 5)
-    assert error == "--trace-start must come with --trace"
+    assert error == "--trace-start must be given with --trace"
 
 
 @pytest.mark.parametrize("option", ["--trace-start", "--max-cycles"])

@@ -31,6 +31,8 @@ def test_trace_writes_what_viewers_and_people_open(kiwicha: Command, tmp_path: P
     complete = [event for event in events if event["ph"] == "X"]
     first, second = out.splitlines()
     assert first == f"{trace}: {len(complete)} events; open it in ui.perfetto.dev"
-    assert re.fullmatch(r"its 0 is cycle \d+ of the simulation, for --trace-start", second)
+    assert re.fullmatch(
+        r"the timeline begins at cycle \d+ of the simulation \(for --trace-start\)", second
+    )
     assert {event["args"]["inference"] for event in complete} == {0, 1}
     assert "engine jobs" in picture.read_text()

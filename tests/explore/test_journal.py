@@ -40,7 +40,7 @@ def test_an_incomplete_last_line_is_cut_off(study: Path, end: bytes) -> None:
     said: list[str] = []
     with held(study, said.append):
         assert study.read_bytes() == before
-    assert said == [f"cut off the incomplete last line of {study}; what it told is tried again"]
+    assert said == [f"cut off the incomplete last line of {study}; its point is tried again"]
 
 
 def test_a_study_whose_only_line_is_incomplete_begins_anew(study: Path) -> None:

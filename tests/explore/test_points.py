@@ -100,6 +100,6 @@ def test_the_family_of_a_board_is_that_of_its_resources() -> None:
 
 def test_ecp5_is_refused_what_wants_two_products_of_a_multiplier() -> None:
     for name, config in isa.ENGINE_FAMILY.items():
-        text = f"an ECP5 multiplier does one int8 product, where {name} wants two"
+        text = f"an ECP5 multiplier does one int8 product, but {name} needs two"
         assert refusal(Family.ECP5, config) == (text if name.startswith("128") else "")
         assert refusal(Family.XC7, config) == ""

@@ -196,7 +196,7 @@ def test_on_ecp5_points_are_of_ecp5(tmp_path: Path, name: str) -> None:
     for p in points:
         _, _, bram = estimates = resources(p.config, Family.ECP5)
         if p.config.engine_macs == 128:
-            text = f"an ECP5 multiplier does one int8 product, where {p.config.name} wants two"
+            text = f"an ECP5 multiplier does one int8 product, but {p.config.name} needs two"
             assert pruned[p.config.name] == text
         elif p.config.scratchpad_bytes > 160 * 1024:
             assert pruned[p.config.name] == f"bram {bram:g} of 182"

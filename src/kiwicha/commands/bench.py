@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from kiwicha.commands.execution import Job, Outcome
+    from kiwicha.commands.execution import Outcome, Workload
     from kiwicha.vela import Estimate
 
 __all__ = ["DEFAULT_MODELS", "Peer", "bench"]
 
 DEFAULT_MODELS = ("person_detect", "kws", "vww", "resnet8", "ad")
-"""Measured when none is named, as far as they are on this machine; the bundled model always is."""
+"""Measured by default, besides the bundled model, if they are on this machine."""
 
 
 class Peer(enum.StrEnum):
@@ -33,7 +33,7 @@ class Peer(enum.StrEnum):
 def bench(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Models; by default the bundled one and those of the zoo found here."),
+        typer.Argument(help="Models; by default the bundled one and the zoo models found here."),
     ] = None,
     config: Annotated[
         str,
@@ -45,7 +45,7 @@ def bench(
         str | None, typer.Option(help="Receives the reports, as a list; - is stdout.")
     ] = None,
     compare: Annotated[
-        Peer | None, typer.Option(help="Adds Arm's estimates for as many multipliers.")
+        Peer | None, typer.Option(help="Adds Arm's estimates for the same number of multipliers.")
     ] = None,
 ) -> None:
     """Measure models on the simulated system, on random inputs."""
@@ -58,16 +58,16 @@ def bench(
         found = [name for name in DEFAULT_MODELS if zoo.locate(zoo.find(name)).path]
         models = [zoo.DEMO, *found]
     # All of them before the first simulation: an error must not cost minutes.
-    jobs = [
+    workloads = [
         execution.prepare(model, name.strip(), optimize=optimize, eliminate=eliminate)
         for model in models
         for name in config.split(",")
     ]
-    peers = [_estimate(job) if compare is Peer.VELA else None for job in jobs]
+    peers = [_estimate(workload) if compare is Peer.VELA else None for workload in workloads]
     outcomes = []
     with console.display() as show:
-        for job in jobs:
-            outcome = execution.run_simulated(job, execution.random_inputs(job), show)
+        for workload in workloads:
+            outcome = execution.run_simulated(workload, execution.random_inputs(workload), show)
             show.line(summary(outcome.report))
             outcomes.append(outcome)
     if json is not None:
@@ -92,11 +92,11 @@ def bench(
         raise typer.Exit(1)
 
 
-def _estimate(job: "Job") -> "Estimate | None":
+def _estimate(workload: "Workload") -> "Estimate | None":
     from kiwicha import vela
 
-    name = vela.accelerator(job.config)
-    return None if name is None else vela.estimate(job.path, name)
+    name = vela.accelerator(workload.config)
+    return None if name is None else vela.estimate(workload.path, name)
 
 
 def _peer_table(outcomes: "Sequence[Outcome]", peers: "Sequence[Estimate | None]") -> "Table":

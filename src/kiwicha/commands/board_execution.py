@@ -1,4 +1,4 @@
-"""``kiwicha run --target board``: from a job to the report of its run on a board."""
+"""``kiwicha run --target board``: from a workload to the report of its run on a board."""
 
 from collections.abc import Sequence
 
@@ -7,20 +7,20 @@ from kiwicha.boards.serial_link import Link, open_port
 from kiwicha.boards.session import run_on_board
 from kiwicha.boards.system import system_files
 from kiwicha.commands.console import Display
-from kiwicha.commands.execution import Job, Outcome, measured_report, run_reference
+from kiwicha.commands.execution import Outcome, Workload, measured_report, run_reference
 from kiwicha.firmware.build import build_firmware
 
 __all__ = ["run_connected"]
 
 
 def run_connected(
-    job: Job, inputs: Sequence[bytes], show: Display, *, board: str, port: str, baud: int
+    workload: Workload, inputs: Sequence[bytes], show: Display, *, board: str, port: str, baud: int
 ) -> Outcome:
     """Execute the Program on a board and compare with the reference executor.
 
     Parameters
     ----------
-    job : Job
+    workload : Workload
         A model compiled for the configuration of the board's bitstream.
     inputs : sequence of bytes
         One per input of the Program.
@@ -35,23 +35,23 @@ def run_connected(
     """
     target = load(board)
     link = Link(open_port(port, baud))
-    show.stage(f"executing {job.model} in the reference executor")
-    expected = run_reference(job, inputs).output
+    show.stage(f"executing {workload.model} in the reference executor")
+    expected = run_reference(workload, inputs).output
     files = system_files(
         target,
-        job.config,
+        workload.config,
         sys_clk_hz=target.sys_clk_hz,
         on_build=show.stage,
     )
-    firmware = build_firmware(job.config, files.soc_header)
+    firmware = build_firmware(workload.config, files.soc_header)
     result, said = run_on_board(
         link,
-        job.program,
+        workload.program,
         inputs,
         firmware,
-        inferences=job.inferences,
+        inferences=workload.inferences,
         on_stage=show.stage,
         on_transfer=show.bytes,
     )
-    report = measured_report(job, result, expected, target="board", clock_hz=said.sys_clk_hz)
+    report = measured_report(workload, result, expected, target="board", clock_hz=said.sys_clk_hz)
     return Outcome(b"".join(result.outputs), report, 0.0)

@@ -38,7 +38,7 @@ def bringup(
     board: Annotated[str, typer.Argument(help="arty_a7_35 or ulx3s_85f.")],
     build: Annotated[bool, typer.Option("--build", help="Make the bitstream.")] = False,
     compiles: Annotated[
-        bool, typer.Option("--compile/--no-compile", help="With --build: go on to the bitstream.")
+        bool, typer.Option("--compile/--no-compile", help="With --build: also make the bitstream.")
     ] = True,
     toolchain: Annotated[
         str | None, typer.Option(help="With --build: vivado or openxc7; trellis on ECP5.")
@@ -59,7 +59,7 @@ def bringup(
 ) -> None:
     """Test a board with the custom function unit alone: build it, or replay the benches' vectors.
 
-    What fails here is the board, its clock or the bitstream, and no fault of software.
+    What fails here is a fault of the board, its clock or the bitstream, not of software.
     """
     from kiwicha.boards.board import load
     from kiwicha.boards.bringup.board import load_pins
@@ -72,7 +72,7 @@ def bringup(
     if not build and replays_on is None:
         raise UsageError("bringup must be given --build, --port or --target sim")
     if (replays_on is Target.BOARD) != (port is not None):
-        raise UsageError("--target board and --port must come together")
+        raise UsageError("--target board and --port must be given together")
     of_build = {
         "--output": output is not None,
         "--toolchain": toolchain is not None,
@@ -80,7 +80,7 @@ def bringup(
     }
     for option, is_given in of_build.items():
         if is_given and not build:
-            raise UsageError(f"{option} must come with --build")
+            raise UsageError(f"{option} must be given with --build")
     console.require_writable(json)
     design, config = load(board), find_config(_CONFIG)
     try:
@@ -207,8 +207,8 @@ def _replay(
         passed = f"{len(outcomes)} vectors passed"
         if port is not None:
             passed += (
-                ": FPGA, clock, serial line and instruction tier work. What a Program does wrong"
-                " on this board comes from DRAM, engine, CPU or software."
+                ": FPGA, clock, serial line and instruction tier work. If a Program"
+                " fails on this board, the cause is DRAM, engine, CPU or software."
             )
         out.print(failed if differences else passed)
         out.print(f"{executed:,} instructions in {seconds:.1f} s", markup=False)

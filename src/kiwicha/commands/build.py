@@ -34,14 +34,14 @@ def build(
         typer.Option(help="On ECP5, seeds of the placer to try until the clock is met.", min=1),
     ] = None,
     compiles: Annotated[
-        bool, typer.Option("--compile/--no-compile", help="Go on to the bitstream.")
+        bool, typer.Option("--compile/--no-compile", help="Also make the bitstream.")
     ] = True,
     output: Annotated[
-        Path | None, typer.Option(help="Folder for what was made; build/BOARD-CONFIG by default.")
+        Path | None, typer.Option(help="Folder for the outputs; build/BOARD-CONFIG by default.")
     ] = None,
     json: Annotated[str | None, typer.Option(help="Receives the report; - is stdout.")] = None,
 ) -> None:
-    """Build a board's system, to the bitstream if the vendor's tools are here."""
+    """Build a board's system, up to the bitstream if the vendor's tools are installed."""
     from kiwicha.boards.board import load
     from kiwicha.boards.build import build_board
     from kiwicha.commands import console
@@ -88,12 +88,12 @@ def require_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"output must be a folder that can be made: {reason(error)} ({folder})"
+            f"output must be a folder that can be created: {reason(error)} ({folder})"
         ) from error
 
 
 def is_good(report: "BuildReport") -> bool:
-    """Return whether the design fits, and is fast enough as far as that is known."""
+    """Return whether the design fits and, if that is known, is fast enough."""
     return not report.overflowing and (report.timing is None or report.timing.is_met)
 
 
@@ -139,7 +139,7 @@ def show_report(report: "BuildReport", folder: Path) -> None:
             + ("" if report.seed is None else f" (seed {report.seed})")
         )
     elif report.bitstream is not None:
-        out.print(f"clock: {report.toolchain} does not tell whether it is met")
+        out.print(f"clock: {report.toolchain} does not report whether it is met")
     if report.timing is not None and report.timing.path:
         timing = report.timing
         slowest = sorted(timing.path, key=lambda step: -step.delay_ns)[:_PATH_STEPS]

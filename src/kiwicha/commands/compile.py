@@ -39,7 +39,7 @@ def compile_(
     ] = None,
     json: Annotated[
         str | None,
-        typer.Option(help="Receives sizes and, for an engine, what is predicted; - is stdout."),
+        typer.Option(help="Receives sizes and, for an engine, predictions; - is stdout."),
     ] = None,
 ) -> None:
     """Compile a model for a configuration."""
@@ -54,7 +54,7 @@ def compile_(
 
     console.require_writable(json, read=[model])
     if dump is not None and json == console.STDOUT:
-        raise UsageError("--dump must come without --json -: both print to standard output")
+        raise UsageError("--dump must be given without --json -: both print to standard output")
     hardware = find_config(config)
     name, path, _ = zoo.resolve(model)
     compilation = compiler.compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)

@@ -179,14 +179,14 @@ def require_writable(*names: Path | str | None, read: Iterable[Path | str | None
             raise UsageError(f"output must be a file in an existing folder, not {path}")
         place = path if path.exists() else path.absolute().parent
         if not os.access(place, os.W_OK):
-            raise UsageError(f"output must be writable, which {place} is not ({path})")
+            raise UsageError(f"output must be writable, but {place} is not ({path})")
         if os.path.realpath(path) in taken:
             raise UsageError(
-                f"output must be a file of its own, which {path} is not: "
-                "the command reads it, or writes something else there"
+                f"output must be a file of its own, not {path}, "
+                "which the command also reads or writes"
             )
         if path.is_file() or not path.exists():
-            # What is no file, such as /dev/null, takes everything.
+            # A device such as /dev/null may be named more than once.
             taken.add(os.path.realpath(path))
 
 

@@ -28,8 +28,8 @@ from kiwicha.sim.verilator.program_run import SimulatedRun, run_program
 from kiwicha.zoo import models as zoo
 
 __all__ = [
-    "Job",
     "Outcome",
+    "Workload",
     "answer",
     "first_difference",
     "measured_report",
@@ -42,7 +42,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Job:
+class Workload:
     """A model compiled for a configuration.
 
     Parameters
@@ -95,7 +95,7 @@ def prepare(
     *,
     optimize: Goal = Goal.CYCLES,
     eliminate: bool = True,
-) -> Job:
+) -> Workload:
     """Find a model and compile it; see `compile_model`.
 
     Raises
@@ -108,17 +108,17 @@ def prepare(
     name, path, known = zoo.resolve(model)
     words = known if labels is None else zoo.read_labels(labels)
     compilation = compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
-    job = Job(name, words, hardware, compilation, path)
-    count = math.prod(job.program.outputs[0].shape)
+    workload = Workload(name, words, hardware, compilation, path)
+    count = math.prod(workload.program.outputs[0].shape)
     if labels is not None and len(words) != count:
         raise UsageError(
             f"labels must have {count} lines, one for each element of the model's first output, "
             f"not {len(words)} ({labels})"
         )
-    return job
+    return workload
 
 
-def model_inputs(job: Job, files: Sequence[Path]) -> list[bytes]:
+def model_inputs(workload: Workload, files: Sequence[Path]) -> list[bytes]:
     """Return the model's inputs from files, one for each in the model's order.
 
     The bundled model without a file gets the bundled picture.
@@ -128,9 +128,9 @@ def model_inputs(job: Job, files: Sequence[Path]) -> list[bytes]:
     UsageError
         If the number of files differs from the number of inputs, or one does not fit.
     """
-    if not files and job.model == zoo.DEMO:
+    if not files and workload.model == zoo.DEMO:
         files = [zoo.demo_pictures()[0].path]
-    tensors = job.program.inputs
+    tensors = workload.program.inputs
     if len(files) != len(tensors):
         wanted = "; ".join(f"{tensor.name!r}: {describe(tensor)}" for tensor in tensors)
         raise UsageError(
@@ -143,19 +143,19 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def random_inputs(job: Job, seed: int = 0) -> list[bytes]:
+def random_inputs(workload: Workload, seed: int = 0) -> list[bytes]:
     """Return inputs of uniformly distributed bytes, the same for the same seed."""
     rng = np.random.default_rng(seed)
-    return [rng.bytes(tensor.ref.bytes) for tensor in job.program.inputs]
+    return [rng.bytes(tensor.ref.bytes) for tensor in workload.program.inputs]
 
 
-def run_reference(job: Job, inputs: Sequence[bytes]) -> Outcome:
+def run_reference(workload: Workload, inputs: Sequence[bytes]) -> Outcome:
     """Execute the Program in numpy."""
-    outputs = reference.run(job.program, inputs)
+    outputs = reference.run(workload.program, inputs)
     report = make_report(
-        job.program,
-        model=job.model,
-        config=job.config,
+        workload.program,
+        model=workload.model,
+        config=workload.config,
         target="reference",
         clock_hz=isa.CLOCK_HZ,
         step_cycles=(),
@@ -166,7 +166,7 @@ def run_reference(job: Job, inputs: Sequence[bytes]) -> Outcome:
 
 
 def run_simulated(
-    job: Job,
+    workload: Workload,
     inputs: Sequence[bytes],
     show: Display,
     *,
@@ -175,34 +175,34 @@ def run_simulated(
     trace_start: int = 0,
 ) -> Outcome:
     """Execute the Program on the simulated system and compare with the reference executor."""
-    show.stage(f"executing {job.model} in the reference executor")
-    expected = run_reference(job, inputs).output
-    show.stage(f"preparing the simulator of {job.config.name}")
-    weights = [1 + job.program.layers[step.layer].macs for step in job.program.steps]
+    show.stage(f"executing {workload.model} in the reference executor")
+    expected = run_reference(workload, inputs).output
+    show.stage(f"preparing the simulator of {workload.config.name}")
+    weights = [1 + workload.program.layers[step.layer].macs for step in workload.program.steps]
     result = run_program(
-        job.program,
+        workload.program,
         inputs,
-        inferences=job.inferences,
+        inferences=workload.inferences,
         max_cycles=max_cycles,
         trace=trace,
         trace_start=trace_start,
-        on_progress=show.steps(f"simulating {job.model}", weights * job.inferences),
+        on_progress=show.steps(f"simulating {workload.model}", weights * workload.inferences),
         on_build=show.stage,
     )
     report = measured_report(
-        job,
+        workload,
         result,
         expected,
         target="sim",
         clock_hz=isa.CLOCK_HZ,
-        page=profile(job.compilation, result.activity, result.step_cycles),
+        page=profile(workload.compilation, result.activity, result.step_cycles),
     )
     simulation_hz = result.simulated_cycles / max(1e-9, result.wall_seconds)
     return Outcome(b"".join(result.outputs), report, simulation_hz, result)
 
 
 def measured_report(
-    job: Job,
+    workload: Workload,
     result: RunResult,
     expected: bytes,
     *,
@@ -214,7 +214,7 @@ def measured_report(
 
     Parameters
     ----------
-    job : Job
+    workload : Workload
         What ran.
     result : RunResult
         What it left.
@@ -227,18 +227,18 @@ def measured_report(
     page : mapping or None
         What pages show of the run.
     """
-    has_engine = job.config.engine_macs > 0
+    has_engine = workload.config.engine_macs > 0
     return make_report(
-        job.program,
-        model=job.model,
-        config=job.config,
+        workload.program,
+        model=workload.model,
+        config=workload.config,
         target=target,
         clock_hz=clock_hz,
         step_cycles=result.step_cycles,
-        inference_cycles=(result.first_cycles, result.last_cycles)[: job.inferences],
+        inference_cycles=(result.first_cycles, result.last_cycles)[: workload.inferences],
         bit_exact=b"".join(result.outputs) == expected,
         job_ends=result.job_ends,
-        predicted=predict_program(job.program)[0] if has_engine else None,
+        predicted=predict_program(workload.program)[0] if has_engine else None,
         counters=_counters(result) if has_engine else None,
         profile=page,
     )
@@ -279,35 +279,35 @@ def first_difference(tensors: Sequence[IoTensor], output: bytes, expected: bytes
     return f"{first} ({count} of {total} values differ)" if count else None
 
 
-def found_objects(job: Job, output: bytes) -> list[str]:
+def found_objects(workload: Workload, output: bytes) -> list[str]:
     """Return the objects that a detector saw, a line for each; none if the model is no detector."""
-    detection = job.compilation.detection
+    detection = workload.compilation.detection
     if detection is None:
         return []
-    first = job.program.outputs[0]
+    first = workload.program.outputs[0]
     raw = np.frombuffer(output, reference.NUMPY_TYPES[first.dtype])
     size = first.ref.bytes
-    shapes = (tensor.shape for tensor in job.program.outputs)
+    shapes = (tensor.shape for tensor in workload.program.outputs)
     parts = (part.reshape(shape) for part, shape in zip(np.split(raw, [size]), shapes, strict=True))
     found = detection.find(*parts)
     lines = []
     for box, kind, score in zip(found.boxes[0], found.classes[0], found.scores[0], strict=True):
         number = int(kind)
-        name = job.labels[number] if number < len(job.labels) else f"class {number}"
+        name = workload.labels[number] if number < len(workload.labels) else f"class {number}"
         top, left, bottom, right = (f"{value:.3f}" for value in box)
         if score > 0:
             lines.append(f"{name} ({100 * score:.1f} %) from {left}, {top} to {right}, {bottom}")
     return lines
 
 
-def answer(job: Job, output: bytes) -> str | None:
+def answer(workload: Workload, output: bytes) -> str | None:
     """Return the largest output in words; None if the model has no labels."""
-    tensor = job.program.outputs[0]
+    tensor = workload.program.outputs[0]
     if tensor.dtype not in {DType.INT8, DType.UINT8}:
         return None
     scores = np.frombuffer(output[: tensor.ref.bytes], reference.NUMPY_TYPES[tensor.dtype])
-    if len(scores) != len(job.labels):
+    if len(scores) != len(workload.labels):
         return None
     best = int(scores.argmax())
     score = tensor.scale * (int(scores[best]) - tensor.zero_point)
-    return f"{job.labels[best]} ({100 * score:.1f} %)"
+    return f"{workload.labels[best]} ({100 * score:.1f} %)"

@@ -24,22 +24,22 @@ __all__ = ["explore"]
 
 
 def explore(
-    models: Annotated[list[str], typer.Argument(help="Models that count alike.")],
+    models: Annotated[list[str], typer.Argument(help="Models; all of them count equally.")],
     board: Annotated[
         str | None, typer.Option(help="Estimate for its FPGA, and leave out what does not fit.")
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Points of the study.")] = 200,
+    trials: Annotated[int, typer.Option(min=1, help="How many configurations to try.")] = 200,
     objective: Annotated[
-        str, typer.Option(metavar="O,O,...", help="What to make small: cycles, lut, dsp, bram.")
+        str, typer.Option(metavar="O,O,...", help="What to minimise: cycles, lut, dsp, bram.")
     ] = "cycles,bram",
     confirm: Annotated[
-        int, typer.Option(min=0, help="How many of the best to simulate and to synthesise.")
+        int, typer.Option(min=0, help="How many of the best to simulate and synthesise.")
     ] = 0,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask cluster, instead of local cores.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Points measured at a time.")] = 2,
-    study: Annotated[Path, typer.Option(help="The study; one that is there is continued.")] = Path(
+    study: Annotated[Path, typer.Option(help="The study; an existing file is continued.")] = Path(
         "explore.journal"
     ),
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Receives every point.")] = None,
@@ -60,19 +60,19 @@ def explore(
         from kiwicha.explore.search import front, search
     except ImportError as error:
         raise ToolError(
-            "the search must have Optuna; get it with: pip install 'kiwicha[explore]'"
+            "Optuna must be installed for the search; get it with: pip install 'kiwicha[explore]'"
         ) from error
     objectives = tuple(name.strip() for name in objective.split(","))
     if set(objectives) - set(OBJECTIVES) or len(set(objectives)) < len(objectives):
         raise UsageError(
-            f"objective must be different ones of {', '.join(OBJECTIVES)}, not {objective!r}"
+            f"objectives must be different ones of {', '.join(OBJECTIVES)}, not {objective!r}"
         )
     if board is not None and board not in BOARDS:
         raise UsageError(f"board must be {' or '.join(BOARDS)}, not {board!r}")
     target = None if board is None else BOARDS[board]
     family = family_for(target)
     resolved = [zoo.resolve(model) for model in models]
-    # Whoever measures gets contents, and could not say whose are wrong.
+    # The workers get contents only, and could not name the file that is wrong.
     for _, path, _ in resolved:
         require_supported(path)
     contents = [console.read_file(path, "model") for _, path, _ in resolved]
@@ -147,7 +147,7 @@ def _table(best: "Sequence[Point]", confirmed: "dict[str, Confirmed]", family: "
     from kiwicha.boards.capacity import BRAM_KBIT, COUNTED
 
     bram = f"BRAM{BRAM_KBIT[family]}"
-    table = Table(title="not beaten by any other")
+    table = Table(title="configurations that no other one beats")
     table.add_column("config")
     titles = ["predicted cycles", "LUT, about", "DSP, about", f"{bram}, about"]
     if confirmed:

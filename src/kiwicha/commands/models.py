@@ -72,7 +72,7 @@ def fetch_models(names: Names = None) -> None:
 
     models = [zoo.find(name) for name in names] if names else list(zoo.entries())
     with console.display() as show:
-        show.kept = "models that are shown"
+        show.kept = "the models listed above"
         for model in models:
             path = zoo.locate(model).path
             if path is None:
@@ -82,7 +82,7 @@ def fetch_models(names: Names = None) -> None:
 
 @app.command("verify")
 def verify_models(names: Names = None) -> None:
-    """Recompute the sha256 of models on this machine; exit 1 unless all that are named match."""
+    """Recompute the sha256 of models on this machine; exit 1 unless every named model matches."""
     from kiwicha.commands import console
     from kiwicha.zoo import models as zoo
 

@@ -20,6 +20,6 @@ Optimize = Annotated[
 Eliminate = Annotated[
     bool,
     typer.Option(
-        "--eliminate/--no-eliminate", help="With an engine: take out channels that are constant."
+        "--eliminate/--no-eliminate", help="With an engine: remove channels that are constant."
     ),
 ]

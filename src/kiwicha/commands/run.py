@@ -13,7 +13,7 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import UsageError
 
 if TYPE_CHECKING:
-    from kiwicha.commands.execution import Job
+    from kiwicha.commands.execution import Workload
 
 __all__ = ["Target", "run"]
 
@@ -38,13 +38,13 @@ def run(
         ),
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(help="Names of the output's elements, a line for each.")
+        Path | None, typer.Option(help="Names of the output's elements, one per line.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Receives the output tensors, one after the other.")
     ] = None,
     expect: Annotated[
-        Path | None, typer.Option(help="Bytes that the output must equal; else exit 1.")
+        Path | None, typer.Option(help="Bytes that the output must equal; if not, exit 1.")
     ] = None,
     target: Annotated[
         Target,
@@ -54,7 +54,8 @@ def run(
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
     board: Annotated[
-        str | None, typer.Option(help="With --target board: which, loaded with this config.")
+        str | None,
+        typer.Option(help="With --target board: the board, loaded with this config."),
     ] = None,
     port: Annotated[str | None, typer.Option(help="With --target board: its serial port.")] = None,
     baud: Annotated[int, typer.Option(min=1200, help="Bits per second of the port.")] = SERIAL_BAUD,
@@ -68,7 +69,11 @@ def run(
     ] = 0,
     max_cycles: Annotated[
         int | None,
-        typer.Option(min=1, max=_MOST_CYCLES, help="Gives the simulation up after so many cycles."),
+        typer.Option(
+            min=1,
+            max=_MOST_CYCLES,
+            help="Stops the simulation after this many cycles.",
+        ),
     ] = None,
 ) -> None:
     """Run a model and print what every layer cost."""
@@ -81,21 +86,21 @@ def run(
     _check_target(target, trace, trace_start, is_limited=is_limited, has_board=has_board)
     read = [model, *(inputs or []), labels, expect]
     console.require_writable(output, json, trace, read=read)
-    job = execution.prepare(model, config, labels, optimize=optimize, eliminate=eliminate)
-    raw = execution.model_inputs(job, inputs or [])
-    expected = None if expect is None else _expected(job, expect)
+    workload = execution.prepare(model, config, labels, optimize=optimize, eliminate=eliminate)
+    raw = execution.model_inputs(workload, inputs or [])
+    expected = None if expect is None else _expected(workload, expect)
 
     with console.display() as show:
         if target == Target.REFERENCE:
-            show.stage(f"executing {job.model} in the reference executor")
-            outcome = execution.run_reference(job, raw)
+            show.stage(f"executing {workload.model} in the reference executor")
+            outcome = execution.run_reference(workload, raw)
         elif board is not None and port is not None:
             from kiwicha.commands.board_execution import run_connected
 
-            outcome = run_connected(job, raw, show, board=board, port=port, baud=baud)
+            outcome = run_connected(workload, raw, show, board=board, port=port, baud=baud)
         else:
             outcome = execution.run_simulated(
-                job,
+                workload,
                 raw,
                 show,
                 max_cycles=max_cycles or DEFAULT_MAX_CYCLES,
@@ -107,11 +112,11 @@ def run(
         from kiwicha.sim.profile.wave_views import write_views
         from kiwicha.sim.verilator.simulator import hardware_config
 
-        write_views(trace, hardware_config(job.config))
+        write_views(trace, hardware_config(workload.config))
     difference = (
         None
         if expected is None
-        else execution.first_difference(job.program.outputs, outcome.output, expected)
+        else execution.first_difference(workload.program.outputs, outcome.output, expected)
     )
     report = outcome.report
     if target == Target.REFERENCE and expected is not None:
@@ -124,9 +129,9 @@ def run(
         out = console.stdout()
         out.print(layer_table(report))
         out.print(summary(report))
-        for line in execution.found_objects(job, outcome.output):
+        for line in execution.found_objects(workload, outcome.output):
             out.print(line)
-        words = execution.answer(job, outcome.output)
+        words = execution.answer(workload, outcome.output)
         if words is not None:
             out.print(f"answer: {words}")
     if difference is not None:
@@ -146,21 +151,23 @@ def _check_target(
     of_simulation = {"--trace": trace is not None, "--max-cycles": is_limited}
     for option, is_given in of_simulation.items():
         if is_given and target != Target.SIM:
-            raise UsageError(f"{option} must come with --target sim, not with --target {target}")
+            raise UsageError(
+                f"{option} must be given with --target sim, not with --target {target}"
+            )
     if trace_start and trace is None:
-        raise UsageError("--trace-start must come with --trace")
+        raise UsageError("--trace-start must be given with --trace")
     # Views of the waveforms stand beside them under the same name.
     if trace is not None and trace.suffix != ".fst":
         raise UsageError(f"trace must end in .fst, not {trace.name!r}")
     if set(has_board) != {target == Target.BOARD}:
-        raise UsageError("--target board, --board and --port must come together")
+        raise UsageError("--target board, --board and --port must be given together")
 
 
-def _expected(job: "Job", path: Path) -> bytes:
+def _expected(workload: "Workload", path: Path) -> bytes:
     from kiwicha.commands import console
 
     expected = console.read_file(path, "expected output")
-    size = sum(tensor.ref.bytes for tensor in job.program.outputs)
+    size = sum(tensor.ref.bytes for tensor in workload.program.outputs)
     if len(expected) != size:
         raise UsageError(f"expected output must have {size} bytes, not {len(expected)} ({path})")
     return expected

@@ -45,22 +45,23 @@ def trace(
         raise UsageError(f"output must end in .json or .json.gz, not {output.name!r}")
     if picture is not None and picture.suffix not in {".svg", ".png"}:
         raise UsageError(f"picture must end in .svg or .png, not {picture.name!r}")
-    job = execution.prepare(model, config)
-    raw = execution.model_inputs(job, inputs) if inputs else execution.random_inputs(job)
+    workload = execution.prepare(model, config)
+    raw = execution.model_inputs(workload, inputs) if inputs else execution.random_inputs(workload)
     with console.display() as show:
-        outcome = execution.run_simulated(job, raw, show)
+        outcome = execution.run_simulated(workload, raw, show)
     result = outcome.result
     assert result is not None
-    found = result.activity, job.program, result.step_cycles
+    found = result.activity, workload.program, result.step_cycles
     inferences = timeline(*found)
-    events = trace_events(inferences, f"{job.model} on {job.config.name}")
+    events = trace_events(inferences, f"{workload.model} on {workload.config.name}")
     text = json.dumps(events, separators=(",", ":")).encode()
     # Without a time in it, equal runs give equal files.
     console.write_file(output, gzip.compress(text, mtime=0) if output.suffix == ".gz" else text)
     if picture is not None:
         console.write_file(picture, _picture(inferences[-1], picture.suffix == ".svg"))
     typer.echo(f"{output}: {sum(map(len, inferences))} events; open it in ui.perfetto.dev")
-    typer.echo(f"its 0 is cycle {first_cycle(*found)} of the simulation, for --trace-start")
+    start = first_cycle(*found)
+    typer.echo(f"the timeline begins at cycle {start} of the simulation (for --trace-start)")
 
 
 def _picture(slices: "list[Slice]", is_vector: bool) -> bytes:

@@ -23,7 +23,7 @@ CONFIG_HELP = (
 
 
 def find_config(config: str | isa.Config) -> isa.Config:
-    """Return a configuration by name; one that is no name but a configuration as it is.
+    """Return the configuration of a name; a `Config` is returned as it is.
 
     Parameters
     ----------

@@ -53,11 +53,11 @@ class SerialOp(enum.IntEnum):
     HELLO = 1
     """Answers `SerialHello`."""
     READ = 2
-    """Address, count of `SERIAL_DATA_BYTES` at most. Answers so many bytes."""
+    """Address, count of `SERIAL_DATA_BYTES` at most. Answers that many bytes."""
     WRITE = 3
     """Address, data. Stores it in DRAM."""
     CHECK = 4
-    """Address, count. Answers the CRC-32 of so many bytes."""
+    """Address, count. Answers the CRC-32 of that many bytes."""
     RUN = 5
     """Address, count. Answers, copies firmware to on-chip memory and starts it. There is no answer
     to other requests until it ends."""

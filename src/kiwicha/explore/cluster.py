@@ -43,7 +43,8 @@ class Cluster(Executor):
             distributed: Any = importlib.import_module("distributed")
         except ImportError as error:
             raise ToolError(
-                "--scheduler must have Dask; get it with: pip install 'kiwicha[explore]'"
+                "Dask must be installed for --scheduler; "
+                "get it with: pip install 'kiwicha[explore]'"
             ) from error
         try:
             self._client = distributed.Client(address, timeout=_CONNECT_S)

@@ -75,7 +75,7 @@ def _mend(file: Path, say: Callable[[str], None] | None) -> None:
         for number, line in enumerate(lines, 1):
             if not _is_record(line):
                 raise UsageError(
-                    f"study must be one that kiwicha explore wrote, which line {number} of {file} "
+                    f"study must be one that kiwicha explore wrote, but line {number} of {file} "
                     f"is not; {_REMEDY}"
                 )
         if not rest:
@@ -84,7 +84,7 @@ def _mend(file: Path, say: Callable[[str], None] | None) -> None:
             raise UsageError(f"study must be one that kiwicha explore wrote, not {file}; {_REMEDY}")
         journal.truncate(journal.tell() - len(rest))
     if say is not None:
-        say(f"cut off the incomplete last line of {file}; what it told is tried again")
+        say(f"cut off the incomplete last line of {file}; its point is tried again")
 
 
 def _is_record(line: bytes) -> bool:

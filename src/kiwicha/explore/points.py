@@ -75,7 +75,7 @@ class _Fit:
     lane_dsp, tier_dsp, whole_tier_dsp : int
         Of each lane, and of tiers of one and of `LANES` multipliers.
     step_bytes, step_bram : int
-        The scratchpad takes so many block RAMs for each so many bytes, begun ones included.
+        The scratchpad takes ``step_bram`` block RAMs for each ``step_bytes``, rounded up.
     uneven_lut : float
         What chooses among the memories of a scratchpad whose steps are no power of two.
     macs_per_bram : int
@@ -188,7 +188,7 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
 
 
 def timed_config(config: Config) -> Config:
-    """Return the configuration with all that predicted cycles depend on, the rest as usual.
+    """Return the configuration with everything that predicted cycles depend on, the rest as usual.
 
     The engine works beside the instruction tier: how many multipliers that has decides what a few
     steps of the CPU take, which the cycle model assumes to be few and small.

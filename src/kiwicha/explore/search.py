@@ -76,7 +76,7 @@ def search(
     on_trial: Callable[[int], None] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> list[Point]:
-    """Run trials until the study has so many, and return all of them.
+    """Run trials until the study has a number of them, and return all.
 
     No configuration is tried twice while there are others: then the front is that of all.
 

@@ -21,12 +21,12 @@ _FIGURES = {
         "Roofline",
         (
             "A layer under the slope waits for DRAM, one under the flat roof for "
-            "multipliers; how far below is what is lost to other causes."
+            "multipliers. The distance below is lost to other causes."
         ),
     ),
     "scratchpad": (
         "Scratchpad",
-        "Which tensor lies where in the engine's memory, from its first use to its last.",
+        "Which tensor lies where in the engine's memory, from its first to its last use.",
     ),
     "arena": ("Arena", "The same for the tensors in DRAM."),
     "traffic": ("DRAM bytes of each layer", "Bytes that cross the memory port for a layer."),
@@ -95,11 +95,11 @@ def build_page(
         '<ul class="cards" id="cards"></ul><p id="summary"></p>',
         figures,
         '<section aria-labelledby="title-layers"><h2 id="title-layers">Layers</h2>',
-        '<p class="soft">Every number of the bars and of the roofline. A click on a title sorts.',
+        '<p class="soft">All numbers of the bars and of the roofline. Click a title to sort.',
         '</p><div class="scroll" id="layers"></div></section>',
         '<section id="of-tensors" aria-labelledby="title-tensors">',
         '<h2 id="title-tensors">Tensors</h2>',
-        '<p class="soft">Every number of scratchpad and arena.</p>',
+        '<p class="soft">All numbers of scratchpad and arena.</p>',
         '<details><summary>Show them</summary><div class="scroll" id="tensors"></div></details>',
         "</section></div></main>",
         f'<script type="application/json" id="data">{text}</script>',

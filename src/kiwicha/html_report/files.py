@@ -113,7 +113,7 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Run], Study | None]:
     ------
     UsageError
         If a file cannot be read, or holds something else, or a run that was not simulated, or a
-        field is wrong; if there are several studies, or nothing.
+        wrong field; if there are several studies, or neither runs nor a study.
     """
     runs: list[Run] = []
     studies: list[Study] = []
@@ -135,7 +135,7 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Run], Study | None]:
             runs.append({**run, "file": path.name})
     if len(studies) > 1:
         raise UsageError(
-            "there must be at most one study, not several; give them pages of their own"
+            "there must be at most one study, not several; give each a page of its own"
         )
     if not runs and not studies:
         raise UsageError(f"there must be at least one run ({', '.join(map(str, paths))})")
@@ -175,7 +175,7 @@ def _check(run: Any, prefix: str, path: Path) -> None:
 
 
 def _require(value: Any, form: Any, field: str, path: Path) -> None:
-    """Raise if a value of a field, or one inside it, has not its form."""
+    """Raise if a value of a field, or one inside it, has the wrong form."""
     if isinstance(form, _Rule):
         if not form.holds(value):
             raise _wrong(field, form.words, value, path)
@@ -194,7 +194,7 @@ def _require(value: Any, form: Any, field: str, path: Path) -> None:
             if name in value:
                 _require(value[name], item.form if is_optional else item, inside + name, path)
             elif not is_optional:
-                raise UsageError(f"{inside}{name} must be there ({path})")
+                raise UsageError(f"{inside}{name} must be present ({path})")
 
 
 def _forms(form: _Named, value: Mapping[str, Any], field: str, path: Path) -> dict[str, Any]:

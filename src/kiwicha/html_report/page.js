@@ -179,8 +179,8 @@
   function showStudy() {
     const study = page.study;
     at("study").hidden = false;
-    at("about-study").textContent = `For ${study.models}: cycles by the cycle model, resources ` +
-      "estimated, all of one inference of each model. A click on a title sorts.";
+    at("about-study").textContent = `For one inference each of ${study.models}: cycles by the cycle model, ` +
+      "and estimated resources. Click a title to sort.";
     const columns = [field("config", "config", { text }), field("", "front", { text, kind: "short" }),
       field("cycles", "cycles"),
       ...["lut", "dsp", "bram"].map((name) => field(study.titles[name], name))];

@@ -41,7 +41,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     (two_outputs, "operator 0 RESHAPE: number of outputs must be 1, not 2"),
     (
         lambda: unary("ADD", {}, {}),
-        "operator 0 ADD: inputs 0 to 1 must be there, not only 1 of them",
+        "operator 0 ADD: inputs 0 to 1 must be present, not only 1 of them",
     ),
     (
         lambda: pair("SOFTMAX", {}, {}, {}, beta=1.0),

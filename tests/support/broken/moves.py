@@ -65,7 +65,7 @@ BROKEN_MOVES: list[tuple[Callable[[], bytes], str]] = [
     ),
     (
         lambda: move("PADV2", (2,), (4,), [[[1, 1]]]),
-        "operator 0 PADV2: inputs 0 to 2 must be there, not only 2 of them",
+        "operator 0 PADV2: inputs 0 to 2 must be present, not only 2 of them",
     ),
     (lambda: padded(np.int32), "operator 0 PADV2 (v): value must be int8, not int32"),
     (
@@ -249,7 +249,7 @@ BROKEN_MOVES: list[tuple[Callable[[], bytes], str]] = [
     ),
     (
         lambda: unary("EXPAND_DIMS", {}, {}),
-        "operator 0 EXPAND_DIMS: inputs 0 to 1 must be there, not only 1 of them",
+        "operator 0 EXPAND_DIMS: inputs 0 to 1 must be present, not only 1 of them",
     ),
     (
         lambda: unary("SQUEEZE", {}, {"shape": (4, 4)}),

@@ -51,7 +51,7 @@ def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
     allowed = needed + OPTIONAL_INPUTS.get(operator.name, 0)
     present = [graph.operand(operator, position) is not None for position in range(needed)]
     if not all(present):
-        yield Problem(f"inputs 0 to {needed - 1} must be there, not only {sum(present)} of them")
+        yield Problem(f"inputs 0 to {needed - 1} must be present, not only {sum(present)} of them")
     if len(operator.inputs) > allowed:
         yield Problem(f"number of inputs must be at most {allowed}, not {len(operator.inputs)}")
 
