@@ -11,7 +11,7 @@ import pytest
 from kiwicha import cli, custom
 from tests.support.requirements import REPOSITORY
 
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
 GUIDES = [page for page in PAGES if page.parent.name == "guides"]
 SOURCE = r"[\w.-]+(?:/[\w.-]+)*\.(?:py|c|h|toml)"
 # The board that a guide adds, and the header that is generated.
