@@ -7,7 +7,7 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import Config
 from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, compile_image
 from kiwicha.firmware.header import HEADER_NAME, header
-from kiwicha.firmware.sources import custom_sources
+from kiwicha.firmware.sources import c_files, custom_sources
 
 __all__ = ["SOC_HEADER_NAME", "Image", "build_firmware"]
 
@@ -47,7 +47,7 @@ def build_firmware(
     """
     return compile_image(
         {HEADER_NAME: header(config), SOC_HEADER_NAME: soc_header},
-        _sources((main or _MAIN).resolve()),
+        _sources(config, (main or _MAIN).resolve()),
         _INCLUDE_FOLDERS,
         base=isa.ONCHIP_BASE,
         space_bytes=isa.ONCHIP_BYTES,
@@ -55,8 +55,6 @@ def build_firmware(
     )
 
 
-def _sources(main: Path) -> list[Path]:
-    found = sorted(
-        path for folder in _SOURCE_FOLDERS for path in folder.glob("*.[cS]") if path != _MAIN
-    )
+def _sources(config: Config, main: Path) -> list[Path]:
+    found = [path for path in c_files(config, *_SOURCE_FOLDERS) if path != _MAIN]
     return [*found, *custom_sources(), main]

@@ -13,6 +13,7 @@ from kiwicha.contract import program as isa_program
 from kiwicha.contract import serial as isa_serial
 from kiwicha.contract.cfu import ALL_CONFIGS, Config
 from kiwicha.contract.layout import FieldType, Ref, Struct
+from kiwicha.kernels.registry import KERNEL_PARAMS, kernels_of
 
 __all__ = ["HEADER_NAME", "header", "snake_case"]
 
@@ -100,6 +101,16 @@ def _struct(cls: type[Struct]) -> Iterator[str]:
     yield ""
 
 
+def _kernels(config: Config) -> Iterator[str]:
+    yield _comment("X(kernel, parameters, check, run) for every kernel of this firmware.")
+    rows = [
+        f"    X({x.kernel.name}, {snake_case(x.params.__name__)}, {x.c_check}, {x.c_name})"
+        for x in kernels_of(config)
+    ]
+    yield " \\\n".join(["#define KIWICHA_KERNELS(X)", *rows])
+    yield ""
+
+
 def _custom_operators() -> Iterator[str]:
     yield _comment("X(hash, kernel) for every custom operator.")
     rows = [f"    X({_number(item.hash)}, {item.function})" for item in custom.operators()]
@@ -121,7 +132,7 @@ def header(config: Config) -> str:
         C11; equal for equal `kiwicha.contract.cfu` and configuration.
     """
     lines = [
-        "/* Generated from kiwicha/isa.py and its parts; changes belong there. */",
+        "/* Generated from kiwicha/contract and kiwicha/kernels; changes belong there. */",
         "#ifndef KIWICHA_ISA_H",
         "#define KIWICHA_ISA_H",
         "",
@@ -130,6 +141,7 @@ def header(config: Config) -> str:
         "",
         *_constants(config),
         "",
+        *_kernels(config),
         *_custom_operators(),
         "",
         *_enums(),
@@ -143,7 +155,8 @@ def header(config: Config) -> str:
         '_Static_assert(sizeof(struct kiwicha_ref) == 8, "size of kiwicha_ref");',
         "",
     ]
-    for cls in (*isa_program.STRUCTS, isa_serial.SerialHello):
+    parameters = dict.fromkeys(KERNEL_PARAMS.values())
+    for cls in (*isa_program.STRUCTS, *parameters, isa_serial.SerialHello):
         lines.extend(_struct(cls))
     lines.append("#endif")
     return "\n".join(lines) + "\n"

@@ -10,6 +10,7 @@ __all__ = [
     "FOLDER",
     "RUNTIME_FOLDERS",
     "STRING_HEADER",
+    "c_files",
     "custom_sources",
     "runtime_headers",
     "runtime_sources",
@@ -37,13 +38,14 @@ def runtime_sources(config: Config, *folders: Path) -> list[Path]:
     folders : Path
         Further folders to take all C files of.
     """
-    found = sorted(path for folder in (*RUNTIME_FOLDERS, *folders) for path in folder.glob("*.c"))
-    ours = [
-        path
-        for path in found
-        if path.name != _FREESTANDING and (config.has_simd or not path.match(f"{_SIMD_PREFIX}*"))
-    ]
-    return [*ours, *custom_sources()]
+    found = c_files(config, *RUNTIME_FOLDERS, *folders)
+    return [*(path for path in found if path.name != _FREESTANDING), *custom_sources()]
+
+
+def c_files(config: Config, *folders: Path) -> list[Path]:
+    """Return the C and assembly files of folders, but for kernels that a configuration lacks."""
+    found = sorted(path for folder in folders for path in folder.glob("*.[cS]"))
+    return [path for path in found if config.has_simd or not path.match(f"{_SIMD_PREFIX}*")]
 
 
 def custom_sources() -> list[Path]:

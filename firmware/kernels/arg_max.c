@@ -13,6 +13,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_arg_max(const struct kiwicha_mem
     return check.status;
 }
 
+/** ARG_MAX: of equal values the first. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_run_arg_max(const struct kiwicha_memory *memory,
                                                       const void *params)
 {

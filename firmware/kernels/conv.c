@@ -127,24 +127,31 @@ SPECIALIZED enum kiwicha_status run(const struct kiwicha_memory *memory, const v
     return KIWICHA_STATUS_OK;
 }
 
+/** CONV_2D; weights int8 OHWI. Taps outside the input count as its zero point. */
 KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_conv(const struct kiwicha_memory *memory,
                                                       const void *params)
 {
     return run(memory, params, false, false);
 }
 
+/** DEPTHWISE_CONV_2D; weights int8 [1, H, W, C]; output channel c reads c / depth_multiplier. */
 KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_depthwise_conv(const struct kiwicha_memory *memory,
                                                                 const void *params)
 {
     return run(memory, params, true, false);
 }
 
+/** FULLY_CONNECTED; weights int8 [output_channels, input_channels]. */
 KIWICHA_FALLBACK enum kiwicha_status
 kiwicha_run_fully_connected(const struct kiwicha_memory *memory, const void *params)
 {
     return kiwicha_run_conv(memory, params);
 }
 
+/**
+ * TRANSPOSE_CONV; weights int8 OHWI, dilation 1. Input pixel y adds to output pixels
+ * y * stride_height - pad_top and the following ones, x alike.
+ */
 KIWICHA_SMALL enum kiwicha_status kiwicha_run_transpose_conv(const struct kiwicha_memory *memory,
                                                              const void *params)
 {

@@ -78,6 +78,7 @@ KIWICHA_SMALL static void copy_line(const struct kiwicha_copy *p, uint8_t *to, c
     }
 }
 
+/** Strided copy of runs of bytes; input and output must not overlap. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_run_copy(const struct kiwicha_memory *memory,
                                                    const void *params)
 {

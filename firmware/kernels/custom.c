@@ -63,6 +63,7 @@ SHARED const void *data_of(const struct kiwicha_memory *memory, const struct kiw
     return ref->bytes != 0 ? kiwicha_source(memory, ref) : NULL;
 }
 
+/** Operators of installed packages; see custom.h. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_run_custom(const struct kiwicha_memory *memory,
                                                      const void *params)
 {

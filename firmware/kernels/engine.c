@@ -7,11 +7,13 @@
 #include "../runtime/platform.h"
 #include "cfu.h"
 #include "check.h"
+#include "kernels.h"
 
 enum range { RANGE_PROGRAM, RANGE_ARENA };
 enum access { ACCESS_READ, ACCESS_WRITE };
 enum { WORD_BYTES = 4, RUNNING_BIT = 31 };
 
+/** The engine itself checks what its list says. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory,
                                                        const void *params)
 {
@@ -32,6 +34,10 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memo
     return check.status;
 }
 
+/**
+ * Starts a list and returns. The CPU must not touch what the list reads or writes, nor start
+ * another one, until `kiwicha_wait_engine` has returned.
+ */
 enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, const void *params)
 {
     if (memory == NULL || params == NULL) {

@@ -1,5 +1,5 @@
 /**
- * Driver of the engine.
+ * Driver of the engine, beside the kernel that starts it.
  *
  * One step of a Program is a list of jobs and transfers. The engine fetches it, its weights and its
  * tensors by itself; the CPU starts the list and waits.
@@ -11,18 +11,6 @@
 
 #include "kiwicha_isa.h"
 #include "memory.h"
-
-/** Checks a `kiwicha_engine_call`; statuses as in kernels.h. The engine checks what its list says.
- */
-enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory, const void *params);
-
-/**
- * Starts a list and returns. The CPU must not touch what the list reads or writes, nor start
- * another one, until `kiwicha_wait_engine` has returned.
- *
- * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_BAD_ARGUMENT if a pointer is null
- */
-enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, const void *params);
 
 /**
  * Waits for the end of the list: everything it writes is in DRAM, and no cache holds what was

@@ -18,6 +18,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_lookup(const struct kiwicha_memo
     return check.status;
 }
 
+/** Every byte of a tensor through a table of 256 bytes, in place if need be, or of 256 words. */
 KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_lookup(const struct kiwicha_memory *memory,
                                                         const void *params)
 {
@@ -53,6 +54,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_quantize(const struct kiwicha_me
     return check.status;
 }
 
+/** QUANTIZE of float32, by comparing; a NaN counts as an infinity of its sign. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_run_quantize(const struct kiwicha_memory *memory,
                                                        const void *params)
 {

@@ -105,6 +105,7 @@ run(const struct kiwicha_memory *memory, const void *params,
     return KIWICHA_STATUS_OK;
 }
 
+/** MEAN and SUM over any axes; the sum is int32 and wraps. */
 KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_mean(const struct kiwicha_memory *memory,
                                                       const void *params)
 {

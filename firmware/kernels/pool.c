@@ -95,12 +95,14 @@ run(const struct kiwicha_memory *memory, const void *params,
     return KIWICHA_STATUS_OK;
 }
 
+/** Mean of the elements inside the input, half away from zero, then clamp. */
 KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_average_pool(const struct kiwicha_memory *memory,
                                                               const void *params)
 {
     return run(memory, params, average);
 }
 
+/** Maximum of the elements inside the input, then clamp. */
 KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_max_pool(const struct kiwicha_memory *memory,
                                                           const void *params)
 {

@@ -94,6 +94,7 @@ KIWICHA_SMALL static int32_t blend(const int32_t *values, const struct place *ro
     return ((int32_t)sum + ((int32_t)sum > 0 ? half : -half)) / (INT32_C(1) << FRACTIONS);
 }
 
+/** RESIZE_BILINEAR; half a step goes away from zero. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_run_resize_bilinear(const struct kiwicha_memory *memory,
                                                               const void *params)
 {

@@ -1,6 +1,6 @@
 #include "check.h"
+#include "kernels.h"
 #include "requantize.h"
-#include "simd_kernels.h"
 
 #include "cfu.h"
 
@@ -17,6 +17,7 @@ KIWICHA_SMALL static void require_row_major(struct kiwicha_check *check, const u
     }
 }
 
+/** ADD without broadcast: both inputs are row-major of the output's shape. Any element count. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_add(const struct kiwicha_memory *memory,
                                                          const void *params)
 {

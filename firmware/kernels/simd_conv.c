@@ -1,9 +1,10 @@
 #include "check.h"
-#include "simd_kernels.h"
+#include "kernels.h"
 #include "simd_matrix.h"
 #include "simd_window.h"
 
-uint32_t kiwicha_simd_conv_scratch_bytes(const struct kiwicha_conv *conv)
+/** Returns tile_pixels * ceil(K / 4) * 4, K = kernel_height * kernel_width * input_channels. */
+KIWICHA_SMALL static uint32_t scratch_bytes(const struct kiwicha_conv *conv)
 {
     const uint32_t taps = kiwicha_saturating_multiply(conv->kernel_height, conv->kernel_width);
     const uint32_t window = kiwicha_saturating_multiply(taps, conv->input_channels);
@@ -13,6 +14,13 @@ uint32_t kiwicha_simd_conv_scratch_bytes(const struct kiwicha_conv *conv)
     return kiwicha_saturating_multiply(conv->tile_pixels, (window + 3) & ~3u);
 }
 
+/**
+ * CONV_2D with any kernel, stride, dilation, padding and channels. With input_channels a multiple
+ * of 4 and dilation_width 1, windows inside the input are read in place; others are copied.
+ *
+ * tile_pixels: multiple of 4, 4 to 64.
+ * scratch: `scratch_bytes` or more.
+ */
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_conv(const struct kiwicha_memory *memory,
                                                           const void *params)
 {
@@ -22,7 +30,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_conv(const struct kiwicha_m
     kiwicha_require(&check, p->tile_pixels >= KIWICHA_PIXELS);
     kiwicha_require(&check, p->tile_pixels <= KIWICHA_SIMD_MAX_TILE);
     kiwicha_require(&check, p->tile_pixels % KIWICHA_PIXELS == 0);
-    kiwicha_require_scratch(&check, &p->scratch, kiwicha_simd_conv_scratch_bytes(p));
+    kiwicha_require_scratch(&check, &p->scratch, scratch_bytes(p));
     return check.status;
 }
 

@@ -1,7 +1,15 @@
 #include "check.h"
-#include "simd_kernels.h"
+#include "kernels.h"
 #include "simd_matrix.h"
 
+/**
+ * CONV_2D with a 1x1 kernel: strides 1, no padding, input_channels a multiple of 4, output height
+ * and width those of the input.
+ *
+ * tile_pixels: multiple of 4, 4 or more; a tile's inputs (tile_pixels * input_channels bytes) and
+ * the weights of four outputs (4 * input_channels bytes) should fit the data cache together.
+ * scratch: unused.
+ */
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_conv_1x1(const struct kiwicha_memory *memory,
                                                               const void *params)
 {

@@ -1,5 +1,5 @@
 #include "check.h"
-#include "simd_kernels.h"
+#include "kernels.h"
 #include "simd_matrix.h"
 
 #define EVERY_LANE 0x01010101u
@@ -18,6 +18,12 @@ struct rows_3x3 {
     const int8_t *input[3];  /**< some row of the input where the kernel's row is outside */
 };
 
+/**
+ * DEPTHWISE_CONV_2D with depth_multiplier 1 and a multiple of 4 channels; any kernel, stride,
+ * dilation and padding. Kernels of 3x3 without dilation are the fast ones.
+ *
+ * tile_pixels and scratch: unused.
+ */
 KIWICHA_SMALL enum kiwicha_status
 kiwicha_check_simd_depthwise_conv(const struct kiwicha_memory *memory, const void *params)
 {

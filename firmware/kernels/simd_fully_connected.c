@@ -1,7 +1,13 @@
 #include "check.h"
-#include "simd_kernels.h"
+#include "kernels.h"
 #include "simd_matrix.h"
 
+/**
+ * FULLY_CONNECTED with input_channels a multiple of 4, any number of batches and outputs.
+ *
+ * tile_pixels: batches per pass over the weights, as pixels in `kiwicha_run_simd_conv_1x1`.
+ * scratch: unused.
+ */
 KIWICHA_SMALL enum kiwicha_status
 kiwicha_check_simd_fully_connected(const struct kiwicha_memory *memory, const void *params)
 {

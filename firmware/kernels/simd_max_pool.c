@@ -1,6 +1,6 @@
 #include "cfu.h"
 #include "check.h"
-#include "simd_kernels.h"
+#include "kernels.h"
 
 /** The columns of one output row's windows lie in rows y_begin to y_end of the input. */
 struct rows {
@@ -8,6 +8,7 @@ struct rows {
     uint32_t end;
 };
 
+/** MAX_POOL_2D with a multiple of 4 channels. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_simd_max_pool(const struct kiwicha_memory *memory,
                                                               const void *params)
 {

@@ -9,6 +9,7 @@
 #define SUM_HALF (1u << (SUM_SHIFT - 1))
 #define PROBABILITY_BITS 8 /* the output's scale is 1 / 256 */
 
+/** The depth is at most MAX_DEPTH, so that the sum of exponentials fits Q12.19. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_softmax(const struct kiwicha_memory *memory,
                                                         const void *params)
 {

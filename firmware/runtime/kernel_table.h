@@ -4,12 +4,8 @@
 
 #include <stdint.h>
 
-#include "../kernels/memory.h"
+#include "../kernels/kernels.h"
 #include "kiwicha_isa.h"
-
-/** Check or run function of a kernel; see kernels/kernels.h. */
-typedef enum kiwicha_status kiwicha_kernel_function(const struct kiwicha_memory *memory,
-                                                    const void *params);
 
 /** One kernel that a step can name. */
 struct kiwicha_kernel_entry {

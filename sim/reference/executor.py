@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import KERNEL_PARAMS, DType, Kernel
+from kiwicha.contract.program import DType, Kernel
 from kiwicha.errors import ProgramError, UsageError
+from kiwicha.kernels.registry import KERNELS
 from kiwicha.program.image import IoTensor, Layer, Program, Step
 from kiwicha.sim.reference.custom import run_custom
 from kiwicha.sim.reference.engine import run_engine
-from kiwicha.sim.reference.kernels import IN_PLACE, KERNELS
 from kiwicha.sim.reference.memory import Memory, check_overlap
-from kiwicha.sim.reference.moves import run_copy
 from kiwicha.sim.reference.overlap import check_overlapped
 
 __all__ = ["NUMPY_TYPES", "StepObserver", "run", "trace"]
@@ -93,21 +92,21 @@ def trace(program: Program, inputs: Sequence[NDArray[Any] | bytes]) -> list[NDAr
 
 
 def _execute(memory: Memory, step: Step, layer: Layer) -> NDArray[Any]:
-    if not isinstance(step.params, KERNEL_PARAMS[step.kernel]):
+    declaration = KERNELS[step.kernel]
+    if not isinstance(step.params, declaration.params):
         raise ProgramError(f"parameters must be those of the kernel, not {step.params}")
     params: Any = step.params
     if step.kernel is Kernel.ENGINE:
         return run_engine(memory, params)
-    if step.kernel is Kernel.COPY:
-        return run_copy(memory, params)
-    check_overlap(params, may_be_in_place=step.kernel in IN_PLACE)
-    if step.kernel is Kernel.CUSTOM:
-        output = run_custom(memory, params, layer)
+    check_overlap(params, may_be_in_place=declaration.is_in_place)
+    if declaration.reference is not None:
+        output = declaration.reference(memory, params)
     else:
-        output = KERNELS[step.kernel](memory, params)
+        output = run_custom(memory, params, layer)
     if getattr(params, "scratch", None):
         memory.spoil(params.scratch)
-    memory.store(params.output, output)
+    if not declaration.writes_output:
+        memory.store(params.output, output)
     return output
 
 

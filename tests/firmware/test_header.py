@@ -13,6 +13,7 @@ from kiwicha.contract import program as isa_program
 from kiwicha.contract.cfu import CONFIGS, Config
 from kiwicha.contract.layout import Ref
 from kiwicha.firmware.header import HEADER_NAME, header, snake_case
+from kiwicha.kernels.registry import KERNEL_PARAMS
 from tests.support import requirements
 
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wundef", "-Werror"]
@@ -60,7 +61,7 @@ def python_values(config: Config) -> dict[str, int]:
         assert issubclass(cls, enum.IntEnum)
         prefix = f"KIWICHA_{snake_case(cls.__name__).upper()}"
         values |= {f"{prefix}_{member.name}": member.value for member in cls}
-    for struct in isa_program.STRUCTS:
+    for struct in (*isa_program.STRUCTS, *KERNEL_PARAMS.values()):
         values[f"sizeof(struct kiwicha_{snake_case(struct.__name__)})"] = struct.size_bytes()
     return values
 

@@ -9,8 +9,9 @@ import pytest
 
 from kiwicha.contract.cfu import CONFIGS, Status
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import KERNEL_PARAMS, Conv, Kernel, Softmax
+from kiwicha.contract.program import Conv, Kernel, Softmax
 from kiwicha.firmware import native
+from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.image import Program
 from tests.support.programs.every_kernel import FIRMWARE_KERNELS
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import (
-    KERNEL_PARAMS,
     MAX_RANK,
     DType,
     IoRecord,
@@ -23,6 +22,7 @@ from kiwicha.contract.program import (
     Where,
 )
 from kiwicha.errors import ProgramError
+from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.image import IoTensor, Layer, Program, Step, checksum
 from tests.support.programs.steps import whole_copy
 

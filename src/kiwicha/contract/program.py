@@ -6,11 +6,10 @@ The numbers of the hardware that they refer to are those of `kiwicha.contract.cf
 import enum
 from dataclasses import dataclass
 
-from kiwicha.contract.engine import EngineCall, EngineJob, EngineTransfer
+from kiwicha.contract.engine import EngineJob, EngineTransfer
 from kiwicha.contract.layout import Ref, Struct, array, f32, i32, ref, u8, u16, u32
 
 __all__ = [
-    "KERNEL_PARAMS",
     "ArgMax",
     "BootBlock",
     "Conv",
@@ -140,7 +139,7 @@ class Conv(Struct):
     """CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: int8, one scale per output channel.
 
     Portable kernels take weights as in TFLite: OHWI, ``[1, H, W, C]`` for depthwise. The order for
-    instruction-tier kernels is defined in `kiwicha.program.kernel_weights`; there, bias,
+    instruction-tier kernels is defined in `kiwicha.kernels.weight_order`; there, bias,
     multiplier and shift are padded to a multiple of four channels. FULLY_CONNECTED has all sizes
     but batches and channels 1.
     """
@@ -393,37 +392,6 @@ class Kernel(enum.IntEnum):
         return Where.SIMD if self >= Kernel.SIMD_CONV_1X1 else Where.CPU
 
 
-KERNEL_PARAMS: dict[Kernel, type[Struct]] = {
-    Kernel.CONV: Conv,
-    Kernel.DEPTHWISE_CONV: Conv,
-    Kernel.FULLY_CONNECTED: Conv,
-    Kernel.AVERAGE_POOL: Pool,
-    Kernel.MAX_POOL: Pool,
-    Kernel.ADD: Elementwise,
-    Kernel.SUB: Elementwise,
-    Kernel.MUL: Elementwise,
-    Kernel.MEAN: Mean,
-    Kernel.SOFTMAX: Softmax,
-    Kernel.COPY: Copy,
-    Kernel.RESIZE_BILINEAR: ResizeBilinear,
-    Kernel.TRANSPOSE_CONV: Conv,
-    Kernel.LOOKUP: Lookup,
-    Kernel.QUANTIZE: Quantize,
-    Kernel.MINIMUM: Elementwise,
-    Kernel.MAXIMUM: Elementwise,
-    Kernel.PRELU: Elementwise,
-    Kernel.REDUCE_MAX: Mean,
-    Kernel.ARG_MAX: ArgMax,
-    Kernel.CUSTOM: Custom,
-    Kernel.SIMD_CONV_1X1: Conv,
-    Kernel.SIMD_CONV: Conv,
-    Kernel.SIMD_DEPTHWISE_CONV: Conv,
-    Kernel.SIMD_FULLY_CONNECTED: Conv,
-    Kernel.SIMD_ADD: Elementwise,
-    Kernel.SIMD_MAX_POOL: Pool,
-    Kernel.ENGINE: EngineCall,
-}
-
 # --------------------------------------------------------------------------- host to firmware
 
 BOOT_MAGIC = int.from_bytes(b"BOOT", "little")
@@ -465,7 +433,6 @@ STRUCTS: tuple[type[Struct], ...] = (
     StepRecord,
     LayerRecord,
     IoRecord,
-    *dict.fromkeys(KERNEL_PARAMS.values()),
     EngineJob,
     EngineTransfer,
     BootBlock,

@@ -12,7 +12,6 @@ from typing import Self
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import (
-    KERNEL_PARAMS,
     PROGRAM_MAGIC,
     PROGRAM_VERSION,
     DType,
@@ -24,6 +23,7 @@ from kiwicha.contract.program import (
     Where,
 )
 from kiwicha.errors import ProgramError
+from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.format import (
     CHECKED_FROM,
     Names,

@@ -9,8 +9,8 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Conv, Elementwise, Kernel, Pool, Where
+from kiwicha.kernels.weight_order import padded_channels, unpack_conv
 from kiwicha.program.image import Program, Step
-from kiwicha.program.kernel_weights import padded_channels, unpack_conv
 from tests.support.models import random_models
 from tests.support.models.tflite_builder import ModelBuilder
 

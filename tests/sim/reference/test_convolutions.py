@@ -11,7 +11,7 @@ import pytest
 
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Conv, Kernel
-from kiwicha.program import kernel_weights as packing
+from kiwicha.kernels import weight_order as packing
 from tests.support.oracle import scalar
 from tests.support.programs.one_step import OneStep, activation, int8s, scales, with_output_size
 

@@ -11,8 +11,9 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.cpu import kernels as tile
 from kiwicha.contract.engine import EngineCall, EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.contract.layout import Struct
-from kiwicha.contract.program import KERNEL_PARAMS, Kernel
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
+from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
 from tests.support.models import random_models

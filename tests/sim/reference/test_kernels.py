@@ -11,7 +11,6 @@ import pytest
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Pool, Softmax
 from kiwicha.numerics import requantization as numerics
-from kiwicha.sim.reference import kernels as reference_kernels
 from tests.support.oracle import scalar
 from tests.support.programs.one_step import OneStep, activation, int8s, with_output_size
 
@@ -128,11 +127,3 @@ def test_softmax_is_near_the_real_function(seed: int) -> None:
     error = np.abs(build.run(Kernel.SOFTMAX, p, x.shape) - expected)
     # Rounded to nearest, from terms of 19 fraction bits.
     assert error.max() < 0.51
-
-
-def test_every_kernel_is_there() -> None:
-    assert set(reference_kernels.KERNELS) == set(Kernel) - {
-        Kernel.COPY,
-        Kernel.CUSTOM,
-        Kernel.ENGINE,
-    }

@@ -1,7 +1,7 @@
-"""Measures what steps of the CPU cost on the simulated system, for `kiwicha.compiler.cpu.costs`.
+"""Measures what steps of the CPU cost on the simulated system, for `kiwicha.kernels`.
 
-``PYTHONPATH=tests python -m support.cpu_costs``, which ``nox -s costs`` runs, prints `COSTS` as it
-belongs there, with the median of the relative errors of each kernel's.
+``PYTHONPATH=tests python -m support.cpu_costs``, which ``nox -s costs`` runs, prints the `Cost`
+of each kernel as it belongs there, with the median of its relative errors.
 """
 
 import dataclasses
@@ -12,13 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.cpu.costs import Cost, work_of
+from kiwicha.compiler.cpu.costs import work_of
 from kiwicha.compiler.tflite.graph import Options
 from kiwicha.compiler.tflite.interpolation import interpolation
 from kiwicha.contract.cfu import ENGINE_CONFIGS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import (
-    KERNEL_PARAMS,
     ArgMax,
     Conv,
     Elementwise,
@@ -29,6 +28,8 @@ from kiwicha.contract.program import (
     ResizeBilinear,
     Where,
 )
+from kiwicha.kernels.kernel import Cost
+from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.program_run import run_program
 from tests.support.programs.every_kernel import FIRMWARE_KERNELS
@@ -212,7 +213,7 @@ def robust_fit(works: NDArray[np.float64], cycles: NDArray[np.float64]) -> NDArr
 
 
 def main() -> int:
-    """Measure, and print the table."""
+    """Measure, and print the costs."""
     program, cycles = measured(steps_of(MEASURED, seed=1, count=16))
     for kernel in MEASURED:
         chosen = [k for k, step in enumerate(program.steps) if step.kernel is kernel]
@@ -223,7 +224,7 @@ def main() -> int:
         found = robust_fit(works, spent)
         cost = Cost(*(float(f"{x:.3g}") for x in found))
         error = np.median(abs(works @ found / spent - 1))
-        sys.stdout.write(f"    Kernel.{kernel.name}: {cost},  # median error {error:.0%}\n")
+        sys.stdout.write(f"{kernel.name}: {cost}  # median error {error:.0%}\n")
     return 0
 
 

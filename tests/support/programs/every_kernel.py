@@ -8,7 +8,6 @@ from kiwicha.compiler.tflite.graph import Options
 from kiwicha.compiler.tflite.interpolation import interpolation
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import (
-    KERNEL_PARAMS,
     ArgMax,
     Conv,
     Copy,
@@ -22,6 +21,7 @@ from kiwicha.contract.program import (
     Softmax,
     Where,
 )
+from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.numerics import requantization as numerics
 from tests.support.programs.steps import ConvCase, ProgramBuilder, int8s, padded_shape, whole_copy
 

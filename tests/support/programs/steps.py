@@ -13,8 +13,8 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import MAX_RANK, Conv, Copy, DType, Elementwise, Kernel, Pool, Where
+from kiwicha.kernels import weight_order as packing
 from kiwicha.numerics import requantization as numerics
-from kiwicha.program import kernel_weights as packing
 from kiwicha.program.image import IoTensor, Layer, Program, Step
 
 __all__ = [

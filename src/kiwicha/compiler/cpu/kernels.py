@@ -1,36 +1,26 @@
 """From a `Network` to `Tile`s: the kernel and its blocking for one configuration."""
 
-import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
+from kiwicha.compiler.cpu.choice import choose
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.engine.codegen.weight_coding import with_coded_streams
 from kiwicha.compiler.engine.schedule.schedule import Schedule
 from kiwicha.compiler.engine.select.partition import partition
 from kiwicha.compiler.lower.network import Layer, Network, Values
-from kiwicha.compiler.tflite.shapes import is_plain
-from kiwicha.contract.cfu import PIXELS, Config
+from kiwicha.contract.cfu import Config
 from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import KERNEL_PARAMS, Conv, Kernel, ResizeBilinear, Where
+from kiwicha.contract.program import Kernel, ResizeBilinear, Where
 from kiwicha.errors import CapacityError
+from kiwicha.kernels.kernel import Call
+from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.image import Step
-from kiwicha.program.kernel_weights import WORD_BYTES, pack_conv, pack_depthwise, padded_channels
 
 __all__ = ["Tile", "tile"]
-
-DOT_TILE_BYTES = 3584
-"""Activations and weights of one pass of a 1x1 convolution: what stays in a data cache of 4 KiB."""
-WINDOW_TILE_BYTES = 3072
-"""The same for a convolution that copies its windows, which also reads the input meanwhile."""
-MAX_DOT_PIXELS = 256
-MAX_WINDOW_PIXELS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,126 +150,13 @@ def _verify(tiles: Sequence[Tile], config: Config) -> None:
 
 def _tile(position: int, layer: Layer, config: Config) -> Tile:
     assert layer.kernel is not None
-    item = Tile(
+    call = choose(Call(layer.kernel, layer.params, layer.constants), config)
+    return Tile(
         position,
-        layer.kernel,
-        layer.params,
+        call.kernel,
+        call.params,
         layer.tensors,
-        layer.constants,
-        ranges=layer.ranges,
+        call.constants,
+        call.scratch_bytes,
+        layer.ranges,
     )
-    if not config.has_simd:
-        return item
-    if layer.kernel is Kernel.DEPTHWISE_CONV:
-        return _tile_depthwise(item)
-    if layer.kernel in {Kernel.CONV, Kernel.FULLY_CONNECTED}:
-        return _tile_dot(item)
-    if layer.kernel is Kernel.ADD and is_plain(item.params):
-        return dataclasses.replace(item, kernel=Kernel.SIMD_ADD)
-    if layer.kernel is Kernel.MAX_POOL and item.params.channels % WORD_BYTES == 0:
-        return dataclasses.replace(item, kernel=Kernel.SIMD_MAX_POOL)
-    return item
-
-
-def _tile_depthwise(item: Tile) -> Tile:
-    params: Conv = item.params
-    if params.input_channels == 1:
-        # With one input channel every output channel sees the same window: a convolution.
-        weights = np.ascontiguousarray(item.constants["weights"].transpose(3, 1, 2, 0))
-        return _tile_dot(
-            dataclasses.replace(
-                item,
-                kernel=Kernel.CONV,
-                params=dataclasses.replace(params, depth_multiplier=1),
-                constants={**item.constants, "weights": weights},
-            )
-        )
-    if params.depth_multiplier != 1 or params.input_channels % WORD_BYTES:
-        return item
-    if params.weight_offset > np.iinfo(np.int8).max:
-        return item  # It is a weight, too.
-    packed = pack_depthwise(item.constants["weights"].astype(np.int8, copy=False))
-    return dataclasses.replace(
-        item,
-        kernel=Kernel.SIMD_DEPTHWISE_CONV,
-        constants=_padded(item, packed),
-    )
-
-
-def _tile_dot(item: Tile) -> Tile:
-    """Choose the kernel of a convolution or fully connected layer."""
-    params: Conv = item.params
-    window = params.kernel_height * params.kernel_width * params.input_channels
-    is_aligned = params.input_channels % WORD_BYTES == 0
-    scratch_bytes = 0
-    if is_aligned and item.kernel is Kernel.FULLY_CONNECTED:
-        kernel, pixels = Kernel.SIMD_FULLY_CONNECTED, _dot_pixels(params, window)
-    elif is_aligned and _is_pointwise(params):
-        kernel, pixels = Kernel.SIMD_CONV_1X1, _dot_pixels(params, window)
-    else:
-        kernel, pixels = Kernel.SIMD_CONV, _window_pixels(params, window)
-        scratch_bytes = pixels * WORD_BYTES * -(-window // WORD_BYTES)
-    packed = pack_conv(item.constants["weights"].astype(np.int8, copy=False))
-    return dataclasses.replace(
-        item,
-        kernel=kernel,
-        params=dataclasses.replace(params, tile_pixels=pixels),
-        constants=_padded(item, packed),
-        scratch_bytes=scratch_bytes,
-    )
-
-
-def _is_pointwise(params: Conv) -> bool:
-    return (
-        params.kernel_height == params.kernel_width == 1
-        and params.stride_height == params.stride_width == 1
-        and params.pad_top == params.pad_left == 0
-        and params.output_height == params.input_height
-        and params.output_width == params.input_width
-    )
-
-
-def _dot_pixels(params: Conv, window: int) -> int:
-    """Return the pixels of which a pass over all weights keeps the activations in the cache."""
-    total = params.batches * params.output_height * params.output_width
-    fitting = (DOT_TILE_BYTES - PIXELS * window) // window
-    most = MAX_WINDOW_PIXELS if params.weight_offset else MAX_DOT_PIXELS
-    return max(PIXELS, min(_floor(fitting), most, -(-total // PIXELS) * PIXELS))
-
-
-def _window_pixels(params: Conv, window: int) -> int:
-    weight_bytes = PIXELS * window
-    if params.input_channels % WORD_BYTES or params.dilation_width != 1:
-        copied = WORD_BYTES * -(-window // WORD_BYTES)
-        return max(
-            PIXELS, min(_floor((WINDOW_TILE_BYTES - weight_bytes) // copied), MAX_WINDOW_PIXELS)
-        )
-    fitting = [
-        pixels
-        for pixels in range(PIXELS, MAX_WINDOW_PIXELS + 1, PIXELS)
-        if _input_bytes(params, pixels) + weight_bytes <= DOT_TILE_BYTES
-    ]
-    return max(fitting, default=PIXELS)
-
-
-def _input_bytes(params: Conv, pixels: int) -> int:
-    """Return the input bytes that the windows of ``pixels`` neighbouring outputs touch."""
-    if pixels <= params.output_width:
-        columns = pixels * params.stride_width + params.kernel_width
-        return params.kernel_height * columns * params.input_channels
-    rows = math.ceil(pixels / params.output_width) * params.stride_height + params.kernel_height
-    return rows * params.input_width * params.input_channels
-
-
-def _floor(pixels: int) -> int:
-    return pixels // PIXELS * PIXELS
-
-
-def _padded(item: Tile, weights: Values) -> dict[str, Values]:
-    """Return the constants with packed weights, and whole groups of channels in the others."""
-    constants = {"weights": weights}
-    for name in ("bias", "multiplier", "shift"):
-        values = item.constants[name]
-        missing = padded_channels(len(values)) - len(values)
-        constants[name] = np.concatenate([values, np.zeros(missing, values.dtype)])
-    return constants

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from kiwicha.compiler.tflite.graph import Graph, Tensor
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import Kernel
+from kiwicha.kernels.registry import KERNELS
 
 __all__ = ["Layer", "Network", "Values", "weights_of"]
 
 Values = NDArray[np.generic]
-_OPTIONAL = {Kernel.CUSTOM: ("input_2", "input_3", "input_4", "parameters")}
-"""References that a kernel can do without."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,4 +135,4 @@ class Network:
         references = {n for n, kind, _ in call.params.layout() if kind.base == "ref"}
         missing = references - {*call.tensors, *call.constants}
         assert {*call.tensors, *call.constants} <= references
-        assert missing <= {"scratch", *_OPTIONAL.get(call.kernel, ())}, call.operator
+        assert missing <= {"scratch", *KERNELS[call.kernel].optional}, call.operator

@@ -11,17 +11,13 @@ from dataclasses import dataclass
 from kiwicha.compiler.cpu.kernels import Tile
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.placement import Buffer, Slice, lower_bound, place, top_of
-from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.cfu import ALIGNMENT_BYTES, DRAM_BASE, DRAM_BYTES, IMAGE_ADDRESS
-from kiwicha.contract.program import Kernel
 from kiwicha.errors import CapacityError
+from kiwicha.kernels.registry import KERNELS
 
 __all__ = ["Buffer", "MemoryPlan", "Placement", "allocate", "lower_bound", "place"]
 
 MAX_ARENA_BYTES = DRAM_BYTES - (IMAGE_ADDRESS - DRAM_BASE)
-
-_IN_PLACE_KERNELS = {*PAIR_KERNELS, Kernel.LOOKUP, Kernel.SIMD_ADD}
-"""Kernels that read an element of each input before they write it, and never read it again."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +189,7 @@ def _share_in_place(
         for beside in range(getattr(item.params, "overlapped_steps", 0)):
             # The engine may still read what it shares with a call beside it.
             busy.setdefault(step + 1 + beside, set()).update(item.tensors.values())
-        if item.kernel not in _IN_PLACE_KERNELS:
+        if not KERNELS[item.kernel].is_in_place:
             continue
         output = network.tensors[item.tensors["output"]]
         inputs = [network.tensors[t] for name, t in item.tensors.items() if name != "output"]

@@ -15,8 +15,8 @@ from kiwicha.compiler.optimize.byte_tables import (
     pair_results,
 )
 from kiwicha.compiler.optimize.ranges import constant_outputs
-from kiwicha.compiler.tflite.shapes import is_plain
 from kiwicha.contract.program import MAX_RANK, Conv, Kernel, Pool
+from kiwicha.kernels.elementwise import is_plain
 from kiwicha.numerics.requantization import requantize, wrap_int32
 from kiwicha.program.weight_streams import Parameters
 

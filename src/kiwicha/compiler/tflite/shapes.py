@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 from kiwicha.compiler.tflite.graph import Graph, Operator, TensorType
-from kiwicha.contract.program import MAX_RANK, Elementwise
+from kiwicha.contract.program import MAX_RANK
 
 __all__ = [
     "broadcast_shape",
     "broadcast_strides",
-    "is_plain",
     "leading_ones",
     "pad_value",
     "paddings",
@@ -52,16 +51,6 @@ def broadcast_strides(shape: Sequence[int], output: Sequence[int]) -> tuple[int,
         for size, wanted, stride in zip(
             full, leading_ones(output), row_major_strides(full), strict=True
         )
-    )
-
-
-def is_plain(params: Elementwise) -> bool:
-    """Whether both inputs have the output's shape."""
-    wanted = row_major_strides(params.shape)
-    return all(
-        size == 1 or stride == expected
-        for strides in (params.strides_1, params.strides_2)
-        for size, stride, expected in zip(params.shape, strides, wanted, strict=True)
     )
 
 

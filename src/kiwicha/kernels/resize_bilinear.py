@@ -1,4 +1,4 @@
-"""RESIZE_BILINEAR in numpy, bit for bit what the C kernel computes.
+"""RESIZE_BILINEAR: each output lies between two rows and two columns.
 
 Notes
 -----
@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import ResizeBilinear
+from kiwicha.contract.program import Kernel, ResizeBilinear
 from kiwicha.errors import ProgramError
-from kiwicha.sim.reference.memory import Memory
+from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 
-__all__ = ["resize_bilinear"]
+__all__ = ["KERNELS"]
 
 _ONE_BITS = 10
 _EXPONENT_BITS = 6
@@ -33,8 +33,7 @@ class _Places:
     weights: tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def resize_bilinear(memory: Memory, p: ResizeBilinear) -> NDArray[np.int8]:
-    """Return an image of another size."""
+def _reference(memory: Memory, p: ResizeBilinear) -> NDArray[np.int8]:
     shape = (p.batches, p.input_height, p.input_width, p.channels)
     x = memory.load(p.input, np.int8, shape).astype(np.int64) + p.offset
     rows = _places(memory, p.rows, p.output_height, p.input_height)
@@ -77,3 +76,19 @@ def _places(memory: Memory, table: Ref, outputs: int, inputs: int) -> _Places:
     if not ((0 <= pixels) & (pixels < inputs)).all():
         raise ProgramError(f"pixels must be 0 to {inputs - 1}, not {pixels.T.tolist()}")
     return _Places((first, second), (weights[0], weights[1]))
+
+
+def _work(p: ResizeBilinear) -> Work:
+    outputs = p.output.bytes
+    return Work(outputs, outputs // p.channels, outputs if p.is_float else 0)
+
+
+KERNELS = (
+    Declaration(
+        kernel=Kernel.RESIZE_BILINEAR,
+        params=ResizeBilinear,
+        reference=_reference,
+        cost=Cost(step=0.0, output=148.0, unit=113.0, extra=8140.0),
+        work=_work,
+    ),
+)

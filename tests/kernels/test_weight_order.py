@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kiwicha.contract import cfu as isa
-from kiwicha.program import kernel_weights as packing
+from kiwicha.kernels import weight_order as packing
 
 SHAPES = [(1, 1), (4, 4), (5, 7), (3, 2, 2, 3), (9, 1, 1, 8), (8, 3, 3, 1), (2, 1, 5, 2)]
 

@@ -1,0 +1,163 @@
+"""ADD, SUB, MUL, MINIMUM, MAXIMUM and PRELU of two tensors, with broadcast.
+
+Notes
+-----
+Ref: tensorflow/lite/kernels/internal/reference/integer_ops/{add,mul}.h,
+reference/{sub,prelu,maximum_minimum}.h in tflite-micro.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.program import Elementwise, Kernel
+from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
+from kiwicha.numerics import requantization as numerics
+
+__all__ = ["KERNELS", "add", "is_plain", "work"]
+
+
+def _operand(memory: Memory, p: Elementwise, number: int, left_shift: int) -> NDArray[np.int64]:
+    """Return ``(x + offset) << left_shift`` of input 1 or 2, broadcast to the output's shape."""
+    offset = p.offset_1 if number == 1 else p.offset_2
+    return numerics.wrap_int32((_bytes(memory, p, number) + offset) << left_shift)
+
+
+def _bytes(memory: Memory, p: Elementwise, number: int) -> NDArray[np.int64]:
+    """Return input 1 or 2, broadcast to the output's shape."""
+    ref, strides = (p.input_1, p.strides_1) if number == 1 else (p.input_2, p.strides_2)
+    index = np.zeros((1,) * len(p.shape), np.int64)
+    for axis, (size, stride) in enumerate(zip(p.shape, strides, strict=True)):
+        line = np.arange(size, dtype=np.int64) * stride
+        index = index + line.reshape([-1 if k == axis else 1 for k in range(len(p.shape))])
+    elements = int(index.max()) + 1 if index.size else 0
+    values: NDArray[np.int64] = memory.load(ref, np.int8, (elements,)).astype(np.int64)[index]
+    return values
+
+
+def _sum_with(memory: Memory, p: Elementwise, sign: int) -> NDArray[np.int8]:
+    scale = numerics.multiply_by_quantized_multiplier
+    a = scale(_operand(memory, p, 1, p.left_shift), p.multiplier_1, p.shift_1)
+    b = scale(_operand(memory, p, 2, p.left_shift), p.multiplier_2, p.shift_2)
+    return _requantized(p, a + sign * b)
+
+
+def _requantized(p: Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
+    return numerics.requantize(
+        numerics.wrap_int32(values),
+        p.output_multiplier,
+        p.output_shift,
+        p.output_offset,
+        p.activation_min,
+        p.activation_max,
+    ).astype(np.int8)
+
+
+def add(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
+    """Return the sum of two tensors."""
+    return _sum_with(memory, p, 1)
+
+
+def _sub(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
+    return _sum_with(memory, p, -1)
+
+
+def _mul(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
+    return _requantized(p, _operand(memory, p, 1, 0) * _operand(memory, p, 2, 0))
+
+
+def _minimum(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
+    return _compared(p, np.minimum(_bytes(memory, p, 1), _bytes(memory, p, 2)))
+
+
+def _maximum(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
+    return _compared(p, np.maximum(_bytes(memory, p, 1), _bytes(memory, p, 2)))
+
+
+def _compared(p: Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
+    return np.clip(values + p.output_offset, p.activation_min, p.activation_max).astype(np.int8)
+
+
+def _prelu(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
+    """Return a tensor whose negative values are multiplied by another one's."""
+    x = _operand(memory, p, 1, 0)
+    limits = p.output_offset, p.activation_min, p.activation_max
+    kept = numerics.requantize(x, p.multiplier_1, p.shift_1, *limits)
+    return np.where(x >= 0, kept, _mul(memory, p)).astype(np.int8)
+
+
+def is_plain(p: Elementwise) -> bool:
+    """Whether both inputs have the output's shape."""
+    row_major, stride = [], 1
+    for size in reversed(p.shape):
+        row_major.append(stride)
+        stride *= size
+    return all(
+        size == 1 or found == wanted
+        for strides in (p.strides_1, p.strides_2)
+        for size, found, wanted in zip(p.shape, strides, reversed(row_major), strict=True)
+    )
+
+
+def work(p: Elementwise) -> Work:
+    """Return the outputs, and their rows."""
+    return Work(math.prod(p.shape), math.prod(p.shape[:-1]))
+
+
+KERNELS = (
+    Declaration(
+        kernel=Kernel.ADD,
+        params=Elementwise,
+        check="elementwise",
+        reference=add,
+        is_in_place=True,
+        cost=Cost(step=423.0, output=195.0, unit=73.8, extra=0.0),
+        work=work,
+    ),
+    Declaration(
+        kernel=Kernel.SUB,
+        params=Elementwise,
+        check="elementwise",
+        reference=_sub,
+        is_in_place=True,
+        cost=Cost(step=300.0, output=200.0, unit=51.7, extra=0.0),
+        work=work,
+    ),
+    Declaration(
+        kernel=Kernel.MUL,
+        params=Elementwise,
+        check="elementwise",
+        reference=_mul,
+        is_in_place=True,
+        cost=Cost(step=0.0, output=81.0, unit=78.5, extra=0.0),
+        work=work,
+    ),
+    Declaration(
+        kernel=Kernel.MINIMUM,
+        params=Elementwise,
+        check="elementwise",
+        reference=_minimum,
+        is_in_place=True,
+        cost=Cost(step=0.0, output=34.6, unit=95.1, extra=0.0),
+        work=work,
+    ),
+    Declaration(
+        kernel=Kernel.MAXIMUM,
+        params=Elementwise,
+        check="elementwise",
+        reference=_maximum,
+        is_in_place=True,
+        cost=Cost(step=0.0, output=36.9, unit=73.8, extra=0.0),
+        work=work,
+    ),
+    Declaration(
+        kernel=Kernel.PRELU,
+        params=Elementwise,
+        check="elementwise",
+        reference=_prelu,
+        is_in_place=True,
+        cost=Cost(step=1800.0, output=72.6, unit=117.0, extra=0.0),
+        work=work,
+    ),
+)

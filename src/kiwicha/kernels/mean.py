@@ -1,0 +1,54 @@
+"""MEAN and SUM over any axes, and REDUCE_MAX.
+
+Notes
+-----
+Ref: tensorflow/lite/kernels/internal/reference/reduce.h in tflite-micro.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.program import MAX_RANK, Kernel, Mean
+from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
+from kiwicha.numerics import requantization as numerics
+
+__all__ = ["KERNELS"]
+
+
+def _mean(memory: Memory, p: Mean) -> NDArray[np.int8]:
+    x = memory.load(p.input, np.int8, p.shape).astype(np.int64) + p.input_offset
+    sums = numerics.wrap_int32(x.sum(axis=_axes(p)))
+    means = numerics.requantize(sums, p.multiplier, p.shift, p.output_offset, -128, 127)
+    return means.astype(np.int8)
+
+
+def _reduce_max(memory: Memory, p: Mean) -> NDArray[np.int8]:
+    maxima: NDArray[np.int8] = memory.load(p.input, np.int8, p.shape).max(axis=_axes(p))
+    return maxima
+
+
+def _axes(p: Mean) -> tuple[int, ...]:
+    return tuple(axis for axis in range(MAX_RANK) if p.is_reduced[axis])
+
+
+def _work(p: Mean) -> Work:
+    return Work(p.output.bytes, p.input.bytes)
+
+
+KERNELS = (
+    Declaration(
+        kernel=Kernel.MEAN,
+        params=Mean,
+        reference=_mean,
+        cost=Cost(step=1440.0, output=84.4, unit=42.9, extra=0.0),
+        work=_work,
+    ),
+    Declaration(
+        kernel=Kernel.REDUCE_MAX,
+        params=Mean,
+        check="mean",
+        reference=_reduce_max,
+        cost=Cost(step=1600.0, output=46.6, unit=44.2, extra=0.0),
+        work=_work,
+    ),
+)

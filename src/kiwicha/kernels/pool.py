@@ -1,0 +1,89 @@
+"""AVERAGE_POOL_2D and MAX_POOL_2D.
+
+Notes
+-----
+Ref: tensorflow/lite/kernels/internal/reference/integer_ops/pooling.h in tflite-micro.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.program import Kernel, Pool
+from kiwicha.errors import ProgramError
+from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
+from kiwicha.kernels.windows import elements_seen, padded, windows
+
+__all__ = ["KERNELS", "max_pool", "work"]
+
+
+def _image(memory: Memory, p: Pool) -> NDArray[np.int8]:
+    shape = (p.batches, p.input_height, p.input_width, p.channels)
+    return memory.load(p.input, np.int8, shape)
+
+
+def _average_pool(memory: Memory, p: Pool) -> NDArray[np.int8]:
+    x = _image(memory, p)
+    inside = np.ones((1, p.input_height, p.input_width, 1), np.int32)
+    counts = windows(padded(inside, p, 0), p).sum(axis=(3, 4), dtype=np.int64)
+    if not counts.all():
+        raise ProgramError(f"every window must hold an input element ({p})")
+    shifted = padded(x.astype(np.int32) + p.offset, p, 0)
+    sums = windows(shifted, p).sum(axis=(3, 4), dtype=np.int64)
+    # Half away from zero: C's division truncates.
+    means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
+    return _clamped(means - p.offset, p)
+
+
+def max_pool(memory: Memory, p: Pool) -> NDArray[np.int8]:
+    """Return the largest byte of each window."""
+    taps = windows(padded(_image(memory, p), p, -128), p)
+    return _clamped(taps.max(axis=(3, 4)), p)
+
+
+def _clamped(values: NDArray[Any], p: Pool) -> NDArray[np.int8]:
+    clamped: NDArray[np.int8] = values.clip(p.activation_min, p.activation_max).astype(np.int8)
+    return clamped
+
+
+def work(p: Pool) -> Work:
+    """Return the outputs, and the elements that windows read."""
+    channels = p.batches * p.channels
+    rows = elements_seen(
+        p.output_height,
+        p.input_height,
+        kernel=p.kernel_height,
+        stride=p.stride_height,
+        dilation=1,
+        pad=p.pad_top,
+    )
+    columns = elements_seen(
+        p.output_width,
+        p.input_width,
+        kernel=p.kernel_width,
+        stride=p.stride_width,
+        dilation=1,
+        pad=p.pad_left,
+    )
+    return Work(channels * p.output_height * p.output_width, channels * rows * columns)
+
+
+KERNELS = (
+    Declaration(
+        kernel=Kernel.AVERAGE_POOL,
+        params=Pool,
+        check="pool",
+        reference=_average_pool,
+        cost=Cost(step=482.0, output=165.0, unit=24.8, extra=0.0),
+        work=work,
+    ),
+    Declaration(
+        kernel=Kernel.MAX_POOL,
+        params=Pool,
+        check="pool",
+        reference=max_pool,
+        cost=Cost(step=554.0, output=98.5, unit=24.5, extra=0.0),
+        work=work,
+    ),
+)

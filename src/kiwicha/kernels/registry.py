@@ -1,0 +1,44 @@
+"""All kernels, by number."""
+
+import importlib
+import pkgutil
+
+from kiwicha import kernels
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.layout import Struct
+from kiwicha.contract.program import Kernel, Where
+from kiwicha.kernels.kernel import Declaration
+
+__all__ = ["KERNELS", "KERNEL_PARAMS", "MODULES", "kernels_of"]
+
+
+def _find() -> dict[str, tuple[Declaration, ...]]:
+    modules: dict[str, tuple[Declaration, ...]] = {}
+    for item in pkgutil.iter_modules(kernels.__path__):
+        if item.name != "registry":
+            module = importlib.import_module(f"{kernels.__name__}.{item.name}")
+            modules[item.name] = getattr(module, "KERNELS", ())
+    return {name: found for name, found in modules.items() if found}
+
+
+MODULES = _find()
+"""What every file declares, by the name that it shares with its C file."""
+KERNELS: dict[Kernel, Declaration] = {
+    item.kernel: item
+    for item in sorted(
+        (item for found in MODULES.values() for item in found), key=lambda x: x.kernel
+    )
+}
+"""The declaration of each kernel, in the order of their numbers."""
+KERNEL_PARAMS: dict[Kernel, type[Struct]] = {kernel: x.params for kernel, x in KERNELS.items()}
+"""The parameter structure of each kernel."""
+
+
+def kernels_of(config: Config) -> list[Declaration]:
+    """Return the kernels that a configuration's firmware has."""
+    has = {
+        Where.CPU: True,
+        Where.SIMD: config.has_simd,
+        Where.ENGINE: bool(config.engine_macs),
+    }
+    return [item for item in KERNELS.values() if has[item.kernel.where]]

@@ -1,0 +1,25 @@
+"""ADD with custom instructions, without broadcast."""
+
+from kiwicha.contract.program import Elementwise, Kernel
+from kiwicha.kernels.elementwise import add, is_plain, work
+from kiwicha.kernels.kernel import Call, Cost, Declaration
+
+__all__ = ["KERNELS"]
+
+
+def _condition(call: Call) -> bool:
+    return is_plain(call.params)
+
+
+KERNELS = (
+    Declaration(
+        kernel=Kernel.SIMD_ADD,
+        params=Elementwise,
+        reference=add,
+        is_in_place=True,
+        cost=Cost(step=411.0, output=75.6, unit=1.52, extra=0.0),
+        work=work,
+        replaces=(Kernel.ADD,),
+        condition=_condition,
+    ),
+)

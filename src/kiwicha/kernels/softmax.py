@@ -1,0 +1,60 @@
+"""SOFTMAX over the last dimension.
+
+Notes
+-----
+Ref: tensorflow/lite/kernels/internal/reference/softmax.h in tflite-micro.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.engine import TABLE_ENTRIES
+from kiwicha.contract.program import Kernel, Softmax
+from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
+from kiwicha.numerics import requantization as numerics
+
+__all__ = ["KERNELS"]
+
+_ACCUMULATOR_BITS = 12
+"""Integer bits of a sum of exponentials."""
+
+
+def _reference(memory: Memory, p: Softmax) -> NDArray[np.int8]:
+    x = memory.load(p.input, np.int8, (p.rows, p.depth)).astype(np.int64)
+    table = memory.load(p.exponentials, np.int32, (256,)).astype(np.int64)
+    exponentials = table[x.max(axis=1, keepdims=True) - x]
+    terms = numerics.rounding_divide_by_pot(exponentials, _ACCUMULATOR_BITS)
+    output = np.empty(x.shape, np.int64)
+    for row, total in enumerate(terms.sum(axis=1)):
+        output[row] = _row(exponentials[row], int(total))
+    return (output + p.output_offset).astype(np.uint8).view(np.int8)
+
+
+def _row(exponentials: NDArray[np.int64], total: int) -> NDArray[np.int64]:
+    """Return probabilities times 256, 0 to 255."""
+    # From a sum of 512 on, outputs are at most half a step, and the shift would pass 31 bits.
+    if total >= 512 << (31 - _ACCUMULATOR_BITS):
+        return np.zeros(len(exponentials), np.int64)
+    scale, bits_over_unit = numerics.softmax_reciprocal(total)
+    product = numerics.saturating_rounding_doubling_high_mul(scale, exponentials)
+    scaled = numerics.rounding_divide_by_pot(product, bits_over_unit + 31 - 8)
+    return np.clip(scaled, 0, 255)
+
+
+def _work(p: Softmax) -> Work:
+    # Rows of more entries than int8 has values have a table of outputs.
+    outputs = p.rows * p.depth
+    is_long = p.depth > TABLE_ENTRIES
+    return Work(0 if is_long else outputs, p.rows, outputs if is_long else 0)
+
+
+KERNELS = (
+    Declaration(
+        kernel=Kernel.SOFTMAX,
+        params=Softmax,
+        reference=_reference,
+        # Measured for short rows, and for 1001 entries.
+        cost=Cost(step=0.0, output=100.0, unit=680.0, extra=43.0),
+        work=_work,
+    ),
+)
