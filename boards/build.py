@@ -2,50 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kiwicha import cache
 from kiwicha.boards import xilinx, yowasp
 from kiwicha.boards.board import Board
 from kiwicha.boards.family import Family
-from kiwicha.boards.place_and_route import SEEDS, arguments, place_until_met
+from kiwicha.boards.fingerprint import system_fingerprint
+from kiwicha.boards.place_and_route import SEEDS, place_until_met
 from kiwicha.boards.report import BuildReport
 from kiwicha.boards.stopwatch import seconds_of
-from kiwicha.boards.synthesis import NETLIST, read_cells, script, synthesise
+from kiwicha.boards.synthesis import NETLIST, read_cells, synthesise
 from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP, system_files
 from kiwicha.boards.utilization import utilization
 from kiwicha.contract.cfu import Config
 from kiwicha.errors import BoardError
 
-__all__ = ["build_board", "build_files", "fingerprint", "require_tools"]
-
-
-def fingerprint(
-    board: Board,
-    files: Mapping[str, bytes],
-    sources: Sequence[str] = SOURCES,
-    *,
-    speed_grade: int | None = None,
-) -> str:
-    """Return a hash of what resources and clock of a system depend on, besides the tools.
-
-    Parameters
-    ----------
-    board : Board
-        Where it runs.
-    files : mapping
-        Contents of the system's files by name: Verilog and constraints count. What the on-chip
-        memory holds changes the bitstream and neither resources nor clock.
-    sources : sequence of str
-        Those that are Verilog.
-    speed_grade : int or None
-        As for `build_board`.
-    """
-    pins = CONSTRAINTS[board.family]
-    parts: list[str | bytes] = [script(sources, top=TOP, family=board.family)]
-    if board.family is Family.ECP5:
-        parts += arguments(board.part, speed_grade)
-    for name in (*sources, pins):
-        parts += [name, files[name]]
-    return cache.digest(parts)
+__all__ = ["build_board", "build_files", "require_tools"]
 
 
 def build_board(
@@ -104,6 +74,7 @@ def build_board(
         config,
         system.files,
         SOURCES,
+        inputs=system_fingerprint(board, config, system.files, speed_grade=speed_grade),
         toolchain=chosen,
         sys_clk_hz=hz,
         speed_grade=speed_grade,
@@ -155,6 +126,7 @@ def build_files(
     design: Mapping[str, bytes],
     sources: Sequence[str],
     *,
+    inputs: Mapping[str, str],
     toolchain: str,
     sys_clk_hz: int,
     speed_grade: int | None = None,
@@ -172,6 +144,8 @@ def build_files(
         Contents of its files by name; the top module is `TOP`.
     sources : sequence of str
         Those that are Verilog.
+    inputs : mapping
+        Hashes of what is built, see `kiwicha.boards.fingerprint`.
 
     Raises
     ------
@@ -234,6 +208,6 @@ def build_files(
         files=files,
         bitstream=bitstream,
         versions=versions,
-        inputs=fingerprint(board, design, sources, speed_grade=speed_grade),
+        inputs=inputs,
         seconds=seconds,
     )

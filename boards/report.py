@@ -39,8 +39,8 @@ class BuildReport:
         None if it was not made.
     versions : mapping
         Tools by name.
-    inputs : str
-        The `kiwicha.boards.build.fingerprint` of what was built.
+    inputs : mapping
+        Hashes of what was built, see `kiwicha.boards.fingerprint`.
     seconds : float
         Time that the tools took when they ran, which may have been earlier.
     """
@@ -60,7 +60,7 @@ class BuildReport:
     files: Mapping[str, bytes]
     bitstream: bytes | None
     versions: Mapping[str, str]
-    inputs: str
+    inputs: Mapping[str, str]
     seconds: float
 
     @property
@@ -95,6 +95,6 @@ class BuildReport:
             "timing": timing,
             "has_bitstream": self.bitstream is not None,
             "versions": dict(self.versions),
-            "inputs": self.inputs,
+            "inputs": dict(self.inputs),
             "build_seconds": round(self.seconds),
         }

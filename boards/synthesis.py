@@ -8,15 +8,15 @@ from typing import Any
 from kiwicha import cache
 from kiwicha.boards import yowasp
 from kiwicha.boards.family import Family
-from kiwicha.boards.stopwatch import timed
+from kiwicha.boards.stopwatch import seconds_of, timed
 from kiwicha.boards.utilization import OTHER, cells_by_module, module_names, utilization
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 
 __all__ = [
     "CELLS",
+    "CORE_SOURCE",
     "NETLIST",
     "VENDORS",
-    "core_fingerprint",
     "core_resources",
     "core_utilization",
     "read_cells",
@@ -35,7 +35,8 @@ _COMMANDS = {
     Family.XC7: "synth_xilinx -family xc7 -flatten",
     Family.ECP5: "synth_ecp5 -abc9",
 }
-_DESIGN = "design.v"
+CORE_SOURCE = "design.v"
+"""File of a design without pads."""
 # nextpnr-ecp5 makes the pads of ECP5 itself.
 _WITHOUT_PADS = {Family.XC7: " -noiopad", Family.ECP5: ""}
 
@@ -136,15 +137,13 @@ def core_resources(verilog: str, top: str, family: Family) -> dict[str, float]:
 
 def core_utilization(
     verilog: str, top: str, family: Family
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Return the same, and what each of its modules does; names begin with that of the top."""
-    folder = synthesise({_DESIGN: verilog.encode()}, top=top, family=family, has_pads=False)
+) -> tuple[dict[str, float], dict[str, dict[str, float]], float]:
+    """Return the same, what each module occupies, and the seconds that Yosys took when it ran.
+
+    Names of modules begin with that of the top.
+    """
+    folder = synthesise({CORE_SOURCE: verilog.encode()}, top=top, family=family, has_pads=False)
     total, modules = utilization(read_cells(folder), family)
     names = {name: top if name == OTHER else f"{top}.{name}" for name in modules}
-    return total, {names[name]: counts for name, counts in modules.items()}
-
-
-def core_fingerprint(verilog: str, top: str, family: Family) -> str:
-    """Return a hash of what `core_utilization` returns depends on, besides the tools."""
-    commands = script([_DESIGN], top=top, family=family, has_pads=False)
-    return cache.digest([commands, verilog])
+    by_module = {names[name]: counts for name, counts in modules.items()}
+    return total, by_module, seconds_of(folder)

@@ -1,8 +1,10 @@
 """The bring-up design on the pins of a board, and the files that a toolchain takes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from amaranth import ClockDomain, Elaboratable, Module, Signal
+from amaranth.back import rtlil
 from amaranth.lib import io
 from amaranth.lib.cdc import ResetSynchronizer
 
@@ -14,7 +16,7 @@ from kiwicha.contract.cfu import Config
 from kiwicha.errors import BoardError
 from kiwicha.gateware.bringup.bring_up import BringUp, check_parameters
 
-__all__ = ["SOURCE", "bring_up_files"]
+__all__ = ["SOURCE", "bring_up_files", "bring_up_rtlil"]
 
 SOURCE = f"{TOP}.v"
 _VERILOG = {Family.ECP5: f"{TOP}.debug.v", Family.XC7: SOURCE}
@@ -69,18 +71,38 @@ def bring_up_files(board: Board, config: Config, baud: int) -> dict[str, bytes]:
     BoardError
         If the configuration has an engine, or the line is too fast for the clock.
     """
+    _, written = _planned(board, config, baud)
+    names = {SOURCE: _VERILOG[board.family], CONSTRAINTS[board.family]: CONSTRAINTS[board.family]}
+    if board.family is Family.XC7:
+        names[VIVADO_SCRIPT] = VIVADO_SCRIPT
+    files = {name: written[planned] for name, planned in names.items()}
+    return {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+
+
+def bring_up_rtlil(board: Board, config: Config, baud: int) -> str:
+    """Return the design as RTLIL; parameters and exceptions are those of `bring_up_files`."""
+    design, _ = _planned(board, config, baud)
+    text, _ = rtlil.convert_fragment(design, name=TOP, emit_src=False, propagate_domains=False)
+    return str(text)
+
+
+def _planned(board: Board, config: Config, baud: int) -> tuple[Any, Mapping[str, str | bytes]]:
+    """Return the design with its pads, and the files that amaranth's platform makes of it."""
     pins = load_pins(board.name)
     try:
         check_parameters(config, board.sys_clk_hz, baud)
     except ValueError as error:
         raise BoardError(str(error)) from error
-    design = BringUp(config=config, clock_hz=board.sys_clk_hz, baud=baud)
+    top = _Top(BringUp(config=config, clock_hz=board.sys_clk_hz, baud=baud), pins)
     platform = pins.platform()
-    plan = platform.build(
-        _Top(design, pins), name=TOP, do_build=False, debug_verilog=True, emit_src=False
-    )
-    names = {SOURCE: _VERILOG[board.family], CONSTRAINTS[board.family]: CONSTRAINTS[board.family]}
-    if board.family is Family.XC7:
-        names[VIVADO_SCRIPT] = VIVADO_SCRIPT
-    files = {name: plan.files[planned] for name, planned in names.items()}
-    return {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    prepare = platform.toolchain_prepare
+    designs = []
+
+    def kept(design: Any, *words: Any, **options: Any) -> Any:
+        designs.append(design)
+        return prepare(design, *words, **options)
+
+    platform.toolchain_prepare = kept
+    plan = platform.build(top, name=TOP, do_build=False, debug_verilog=True, emit_src=False)
+    (design,) = designs
+    return design, plan.files

@@ -17,6 +17,7 @@ __all__ = [
     "Simulator",
     "build_simulator",
     "compile_design",
+    "elaborated",
     "hardware_config",
     "soc_header_text",
 ]
@@ -97,25 +98,25 @@ def build_simulator(
     def announce(stage: str) -> Callable[[], None] | None:
         return None if on_build is None else lambda: on_build(stage)
 
-    elaborated = _elaborated(config, announce("generating the system on chip"))
+    system = elaborated(config, announce("generating the system on chip"))
     verilator, cxx = tools.verilator(), tools.cxx()
     harness = sorted(path for path in _HARNESS.rglob("*") if path.suffix in {".cpp", ".h", ".vlt"})
     flags = [*_VERILATE, *(_TRACE if trace else ())]
-    traced = [without_dots((elaborated / _CFU).read_text(encoding="utf-8"))] if trace else []
+    traced = [without_dots((system / _CFU).read_text(encoding="utf-8"))] if trace else []
     key = cache.digest([
         *(*flags, *COMPILE, CFLAGS, verilator.version, cxx.version),
-        *(elaborated / name for name in _ELABORATED),
+        *(system / name for name in _ELABORATED),
         *traced,
         *harness,
     ])
 
     def compile_into(folder: Path) -> None:
-        sources = [elaborated / name for name in _ELABORATED if name.endswith(".v")]
+        sources = [system / name for name in _ELABORATED if name.endswith(".v")]
         for text in traced:
             (folder / _CFU).write_text(text, encoding="utf-8")
-            sources[sources.index(elaborated / _CFU)] = folder / _CFU
+            sources[sources.index(system / _CFU)] = folder / _CFU
         sources += [path for path in harness if path.suffix != ".h"]
-        includes = (elaborated, _HARNESS / "compression")
+        includes = (system, _HARNESS / "compression")
         compile_design(folder, sources, flags=flags, includes=includes, name="Vsoc")
 
     entry = cache.build(
@@ -123,7 +124,7 @@ def build_simulator(
     )
     return Simulator(
         binary=entry / "Vsoc",
-        soc_header=(elaborated / _SOC_HEADER).read_text(encoding="utf-8"),
+        soc_header=(system / _SOC_HEADER).read_text(encoding="utf-8"),
         has_trace=trace,
     )
 
@@ -192,10 +193,19 @@ def soc_header_text(config: Config) -> str:
     config : Config
         The configuration of a Program.
     """
-    return (_elaborated(config) / _SOC_HEADER).read_text(encoding="utf-8")
+    return (elaborated(config) / _SOC_HEADER).read_text(encoding="utf-8")
 
 
-def _elaborated(config: Config, on_build: Callable[[], None] | None = None) -> Path:
+def elaborated(config: Config, on_build: Callable[[], None] | None = None) -> Path:
+    """Return the folder of what `kiwicha.sim.soc.elaborate` writes, generated at most once.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration of a Program.
+    on_build : callable or None
+        Called before it is generated, and only if it is.
+    """
     hardware = hardware_config(config)
     return cache.build(
         "soc",

@@ -1,24 +1,19 @@
 """The bring-up design for boards: pins, clock, scripts, and a bitstream."""
 
-import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kiwicha.boards.board import load
 from kiwicha.boards.bringup.board import NAMES, load_pins
 from kiwicha.boards.bringup.top import SOURCE, bring_up_files
-from kiwicha.boards.build import build_files, fingerprint
+from kiwicha.boards.build import build_files
 from kiwicha.boards.xilinx import with_scripts
 from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import BoardError, UsageError
-from tests.support.requirements import REPOSITORY
 
 SIMD = CONFIGS["simd"]
-RESULTS = sorted((REPOSITORY / "docs" / "results" / "bringup").glob("*.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -84,18 +79,6 @@ def test_what_a_board_cannot_have_is_refused() -> None:
         load_pins("arty_a7_100")
 
 
-@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
-def test_results_are_of_the_design_that_is_built_now(path: Path) -> None:
-    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["build"]
-    board = load(report["board"])
-    now = fingerprint(board, bring_up_files(board, SIMD, SERIAL_BAUD), (SOURCE,))
-    assert report["inputs"] == now, f"stale: run the command of docs/bring-up.md for {path.name}"
-
-
-def test_every_board_was_measured() -> None:
-    assert {path.stem for path in RESULTS} == set(NAMES)
-
-
 @pytest.mark.synth
 @pytest.mark.nightly
 def test_ulx3s_has_a_bitstream_that_meets_the_clock() -> None:
@@ -105,6 +88,7 @@ def test_ulx3s_has_a_bitstream_that_meets_the_clock() -> None:
         SIMD,
         bring_up_files(board, SIMD, SERIAL_BAUD),
         (SOURCE,),
+        inputs={},
         toolchain="trellis",
         sys_clk_hz=board.sys_clk_hz,
     )

@@ -68,7 +68,13 @@ def test_vivado_tells_whether_the_clock_is_met(tools: Path, slack: str, is_met: 
     vivado(tools, slack)
     files = {**DESIGN, "soc.tcl": b""}
     report = build_files(
-        load("arty_a7_35"), CONFIGS["simd"], files, ("soc.v",), toolchain="vivado", sys_clk_hz=10**8
+        load("arty_a7_35"),
+        CONFIGS["simd"],
+        files,
+        ("soc.v",),
+        inputs={},
+        toolchain="vivado",
+        sys_clk_hz=10**8,
     )
     assert report.bitstream == b"bits"
     assert report.timing is not None

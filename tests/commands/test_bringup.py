@@ -143,7 +143,7 @@ def made(*, compiles: bool, **changes: Any) -> BuildReport:
         "files": {"soc.v": b"verilog"},
         "bitstream": b"bits" if compiles else None,
         "versions": {},
-        "inputs": "0",
+        "inputs": {},
         "seconds": 1.0,
     }
     return BuildReport(**(values | changes))

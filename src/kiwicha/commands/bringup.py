@@ -113,17 +113,20 @@ def _build(
     """Build the design, add to the report, and return whether it fits and is fast enough."""
     from kiwicha.boards.bringup.top import SOURCE, bring_up_files
     from kiwicha.boards.build import build_files, require_tools
+    from kiwicha.boards.fingerprint import bring_up_fingerprint
     from kiwicha.commands import build, console
 
     build.require_folder(folder)
     chosen, _ = require_tools(board, toolchain, compiles=compiles)
     with console.display() as show:
         show.stage("generating the design")
+        design = bring_up_files(board, config, baud)
         made = build_files(
             board,
             config,
-            bring_up_files(board, config, baud),
+            design,
             (SOURCE,),
+            inputs=bring_up_fingerprint(board, config, design, baud=baud),
             toolchain=chosen,
             sys_clk_hz=board.sys_clk_hz,
             compiles=compiles,

@@ -1,5 +1,6 @@
 """``kiwicha compile``: a model as a Program on disk."""
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -43,7 +44,7 @@ def compile_(
     ] = None,
 ) -> None:
     """Compile a model for a configuration."""
-    from kiwicha import compiler
+    from kiwicha import cache, compiler
     from kiwicha.commands import console
     from kiwicha.compiler.engine.cost.predictions import layer_predictions
     from kiwicha.compiler.reasons import engine_refusals, on_cpu
@@ -57,7 +58,9 @@ def compile_(
         raise UsageError("--dump must be given without --json -: both print to standard output")
     hardware = find_config(config)
     name, path, _ = zoo.resolve(model)
+    start = time.monotonic()
     compilation = compiler.compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
+    seconds = time.monotonic() - start
     program = compilation.program
     raw = program.to_bytes()
     found = layer_predictions(compilation.network.graph, program) if hardware.engine_macs else None
@@ -70,6 +73,8 @@ def compile_(
             "arena_bytes": program.arena_bytes,
             "on_cpu": on_cpu(compilation),
             "predicted": None if found is None else found.to_json(),
+            "inputs": {"program": cache.digest([raw])},
+            "seconds": round(seconds),
         }
         console.write_json(json, facts)
     if dump is not None:
