@@ -5,10 +5,16 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES, PACKED_MACS, JobFlag, JobKind, outputs_of
+from kiwicha.contract.latencies import (
+    INPUT_CYCLES,
+    SCRATCHPAD_READ_CYCLES,
+    WEIGHT_READ_CYCLES,
+    drain_cycles,
+)
 from kiwicha.gateware.engine.addressing.convolution import ConvWalker
 from kiwicha.gateware.engine.addressing.depthwise import DepthwiseWalker
 from kiwicha.gateware.engine.addressing.elementwise import TableWalker
-from kiwicha.gateware.engine.addressing.groups import GroupControl, drain_cycles_of
+from kiwicha.gateware.engine.addressing.groups import GroupControl
 from kiwicha.gateware.engine.array.mac_array import ArrayMode, MacArray
 from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, Vendor
 from kiwicha.gateware.engine.control.job import ADDRESS_BITS, JOB, OPERATION
@@ -34,12 +40,6 @@ _TAG = data.StructLayout({
 })
 """What travels with a result: where it goes, and whose parameters it takes."""
 
-_FEED_CYCLES = Scratchpad.READ_LATENCY + 1
-"""From an operation to its inputs at the array: the read and the zero point."""
-
-_WEIGHT_LATENCY = 2
-"""From an index to its weights."""
-
 
 class Core(wiring.Component):
     """Compute jobs, one at a time, on tensors in the scratchpad.
@@ -50,7 +50,7 @@ class Core(wiring.Component):
 
     Throughput: as the walkers, from group to group too, if the weights are there 4 cycles (and one
     more for each kernel row above the input) before the last output row of a group ends. Latency:
-    1 cycle from ``start`` to that of the walker, `drain_cycles_of` from the last operation of a job
+    1 cycle from ``start`` to that of the walker, `drain_cycles` from the last operation of a job
     to ``done``.
 
     Parameters
@@ -133,7 +133,7 @@ class Core(wiring.Component):
         m.submodules.array = self.array
         m.submodules.requantizer = self.requantizer
         m.submodules.groups = groups = GroupControl(
-            drain_cycles=drain_cycles_of(self.macs, self.lanes)
+            drain_cycles=drain_cycles(self.macs, self.lanes)
         )
         operation, valid, ends = self._walk(m, groups)
         tag = self._places(m, groups, operation, valid, ends)
@@ -244,7 +244,7 @@ class Core(wiring.Component):
     def _read(self, m: Module, operation: data.View, valid: Signal, tag: data.View) -> None:
         """Build what turns an operation into inputs of the array."""
         array = self.array
-        late = _delayed(m, operation, Scratchpad.READ_LATENCY, "operation")
+        late = _delayed(m, operation, SCRATCHPAD_READ_CYCLES, "operation")
         m.d.comb += [
             self.scratchpad.read_address.eq(operation.address),
             array.mode.eq(ArrayMode.CONV),
@@ -263,7 +263,7 @@ class Core(wiring.Component):
         with m.Elif(self._is_packed):
             m.d.comb += array.mode.eq(ArrayMode.PACKED)
         # The second tensor's zero point is for operations with ``shift``.
-        early = _delayed(m, operation.shift, Scratchpad.READ_LATENCY - 1, "shift")
+        early = _delayed(m, operation.shift, SCRATCHPAD_READ_CYCLES - 1, "shift")
         zero_point = Signal(signed(8))
         m.d.sync += zero_point.eq(
             Mux(
@@ -278,12 +278,12 @@ class Core(wiring.Component):
             value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
             m.d.sync += value.eq(self._reduced(octet, is_inside, zero_point))
             m.d.comb += array.x[lane].eq(value)
-        fed, fed_tag = array.operations.payload, _delayed(m, tag, _FEED_CYCLES, "tag")
+        fed, fed_tag = array.operations.payload, _delayed(m, tag, INPUT_CYCLES, "tag")
         flags = _delayed(
-            m, Cat(operation.first, operation.shift, operation.last), _FEED_CYCLES, "flags"
+            m, Cat(operation.first, operation.shift, operation.last), INPUT_CYCLES, "flags"
         )
         m.d.comb += [
-            array.operations.valid.eq(_delayed(m, valid, _FEED_CYCLES, "valid", is_reset=True)),
+            array.operations.valid.eq(_delayed(m, valid, INPUT_CYCLES, "valid", is_reset=True)),
             Cat(fed.first, fed.shift, fed.last).eq(flags),
             fed.tag.eq(fed_tag),
         ]
@@ -297,10 +297,10 @@ class Core(wiring.Component):
     def _weigh(self, m: Module, operation: data.View, ends: Signal) -> None:
         """Build the reads of weight words, in time for the inputs."""
         weights = self.weights
-        lead = _FEED_CYCLES - _WEIGHT_LATENCY
+        lead = INPUT_CYCLES - WEIGHT_READ_CYCLES
         index = _delayed(m, operation.index, lead, "index")
         ends_early = _delayed(m, ends, lead, "ends", is_reset=True)
-        ends_late = _delayed(m, ends_early, _WEIGHT_LATENCY, "ends_early", is_reset=True)
+        ends_late = _delayed(m, ends_early, WEIGHT_READ_CYCLES, "ends_early", is_reset=True)
         m.d.comb += [
             weights.index.eq(Mux((self.job.flags & JobFlag.ONES).any(), 0, index)),
             # A lookup comes with the inputs, not ahead of them; MAX adds its word as late.

@@ -10,7 +10,7 @@ from itertools import islice
 
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import Status
-from kiwicha.contract.engine import EngineCall, EngineCounter, EngineError
+from kiwicha.contract.engine import TRANSFER_ERROR, EngineCall, EngineCounter, EngineError
 from kiwicha.contract.program import BOOT_MAGIC, BootBlock
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.errors import CapacityError, UsageError
@@ -174,7 +174,7 @@ def failure(code: int, boot_block: bytes, uart: str) -> str:
     if code == Status.ENGINE:
         error, number = divmod(boot.engine_status, 1 << 16)
         reasons = {int(reason): reason.name for reason in EngineError}
-        is_transfer, number = divmod(number, 1 << 15)
+        is_transfer, number = divmod(number, TRANSFER_ERROR)
         what = "transfer" if is_transfer else "job"
         where += f", {reasons.get(error, error)} at {what} {number}"
     elif code == Status.TRAP:

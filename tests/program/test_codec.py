@@ -7,11 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kiwicha.contract.codec import (
+    BEAT_BYTES,
+    CHECK_START,
+    CHUNK_BITS,
+    LANES,
+    TABLE_BEATS,
+)
 from kiwicha.program.codec import streams as codec
-from kiwicha.program.codec.streams import BEAT_BYTES, CodecError, Shape
+from kiwicha.program.codec.streams import CodecError, Shape
 
 # Table, two chunks a lane when it starts and two that are left, the last beat's padding.
-OVERHEAD_BYTES = codec.TABLE_BEATS * BEAT_BYTES + 2 * codec.LANES * codec.CHUNK_BITS // 8 + 2 * 16
+OVERHEAD_BYTES = TABLE_BEATS * BEAT_BYTES + 2 * LANES * CHUNK_BITS // 8 + 2 * 16
 
 
 def stream(shape: Shape, values: np.ndarray, seed: int = 0) -> bytes:
@@ -95,7 +102,7 @@ def test_any_wrong_bit_is_found() -> None:
 def with_check(coded: bytes) -> bytes:
     """Return a stream with the check bits that belong to it."""
     beats = np.frombuffer(coded, np.uint8).reshape(-1, BEAT_BYTES).copy()
-    beats[: codec.TABLE_BEATS, 1::2] &= 0x7F
+    beats[:TABLE_BEATS, 1::2] &= 0x7F
     codec._set_check_bits(beats)
     return beats.tobytes()
 
@@ -105,7 +112,7 @@ def test_truncated_streams_are_found() -> None:
     for size in range(len(coded)):
         with pytest.raises(CodecError):
             codec.decode(coded[:size], shape)
-    for beats in range(codec.TABLE_BEATS, len(coded) // BEAT_BYTES):
+    for beats in range(TABLE_BEATS, len(coded) // BEAT_BYTES):
         message = "a coded stream must not end before its last weight"
         with pytest.raises(CodecError, match=f"^{message}$"):
             codec.decode(with_check(coded[: BEAT_BYTES * beats]), shape)
@@ -141,7 +148,7 @@ def test_random_streams_end(raw: bytes) -> None:
 
 def test_check_sum_of_one_beat_after_the_other() -> None:
     coded, _ = small_stream()
-    check = codec.CHECK_START
+    check = CHECK_START
     for first in range(0, len(coded), BEAT_BYTES):
         beat = int.from_bytes(coded[first : first + BEAT_BYTES], "little")
         check = codec.add_to_check(check, beat)

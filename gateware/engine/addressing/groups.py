@@ -4,21 +4,9 @@ from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import PACKED_MACS, outputs_of
 from kiwicha.gateware.engine.control.job import JOB
 
-__all__ = ["GroupControl", "drain_cycles_of"]
-
-
-def drain_cycles_of(macs: int, lanes: int) -> int:
-    """Return the cycles that the last operation of a job takes at most to become bytes.
-
-    4 cycles to the array, 12 through it, 1 to the requantizer, 10 through it, 1 into the
-    scratchpad. Each further beat of a result is 2 cycles behind the one before, and a packed
-    operation has twice as many.
-    """
-    beats = outputs_of(macs) // lanes * (2 if macs == PACKED_MACS else 1)
-    return 28 + 2 * (beats - 1)
+__all__ = ["GroupControl"]
 
 
 class GroupControl(wiring.Component):
@@ -29,7 +17,7 @@ class GroupControl(wiring.Component):
     Parameters
     ----------
     drain_cycles : int
-        From the last operation to ``done``: see `drain_cycles_of`.
+        From the last operation to ``done``: see `kiwicha.contract.latencies.drain_cycles`.
 
     Members
     -------

@@ -8,6 +8,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.latencies import CONV_CYCLES, DEPTHWISE_CYCLES, TABLE_CYCLES
 from kiwicha.gateware.engine.array.mac_cell import (
     OPERAND_BITS,
     SECOND_BITS,
@@ -123,13 +124,13 @@ class MacArray(wiring.Component):
     """
 
     LATENCY: ClassVar[dict[ArrayMode, int]] = {
-        ArrayMode.CONV: 12,
-        ArrayMode.DEPTHWISE_4: 5,
-        ArrayMode.DEPTHWISE_8: 5,
-        ArrayMode.TABLE: 3,
-        ArrayMode.PACKED: 12,
-        ArrayMode.MAX: 3,
-        ArrayMode.PRODUCT: 5,
+        ArrayMode.CONV: CONV_CYCLES,
+        ArrayMode.DEPTHWISE_4: DEPTHWISE_CYCLES,
+        ArrayMode.DEPTHWISE_8: DEPTHWISE_CYCLES,
+        ArrayMode.TABLE: TABLE_CYCLES,
+        ArrayMode.PACKED: CONV_CYCLES,
+        ArrayMode.MAX: TABLE_CYCLES,
+        ArrayMode.PRODUCT: DEPTHWISE_CYCLES,
     }
 
     def __init__(

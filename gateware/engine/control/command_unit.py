@@ -5,11 +5,11 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES, MAX_JOBS, EngineOp
+from kiwicha.contract.latencies import LINE_READ_CYCLES
 from kiwicha.gateware.engine.control.counters import Counters
 from kiwicha.gateware.engine.control.sequencer import LIST, STATUS
 from kiwicha.gateware.engine.datapath import LINE_ACCESS
 from kiwicha.gateware.engine.memory.memory_port import WORD_BYTES, WORD_RANGE
-from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 
 __all__ = ["ENGINE_COMMAND", "CommandUnit"]
 
@@ -71,7 +71,7 @@ class CommandUnit(wiring.Component):
         m = Module()
         command = Signal(ENGINE_COMMAND)
         answer = self.responses.payload
-        delay = Signal(range(max(Counters.LATENCY, Scratchpad.LINE_LATENCY)))
+        delay = Signal(range(max(Counters.LATENCY, LINE_READ_CYCLES)))
         self._connect(m, command)
         with m.FSM():
             with m.State("IDLE"):
@@ -89,7 +89,7 @@ class CommandUnit(wiring.Component):
                     m.next = "ANSWER"
             with m.State("ACCESS"):
                 m.d.comb += self.accesses.valid.eq(1)
-                m.d.sync += delay.eq(Scratchpad.LINE_LATENCY - 1)
+                m.d.sync += delay.eq(LINE_READ_CYCLES - 1)
                 with m.If(self.accesses.ready):
                     m.next = "ANSWER"
                     with m.If(~self.accesses.payload.is_write):

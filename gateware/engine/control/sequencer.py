@@ -6,12 +6,12 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import EngineError
+from kiwicha.contract.engine import TRANSFER_ERROR, EngineError
 from kiwicha.gateware.engine.control.job import JOB
 from kiwicha.gateware.engine.control.job_check import ERROR_BITS, JOB_WORDS
 from kiwicha.gateware.engine.memory.protection import OFFSET_BITS, RANGE_REQUEST
 
-__all__ = ["ERRORS", "LIST", "STATUS", "TRANSFER_ERROR_BIT", "Sequencer"]
+__all__ = ["ERRORS", "LIST", "STATUS", "Sequencer"]
 
 LIST = data.StructLayout({"offset": OFFSET_BITS, "jobs": 16, "transfers": 16})
 """A list in the Program; its offset in words."""
@@ -26,8 +26,6 @@ ERRORS = data.StructLayout({
     "transfer": ERROR_BITS,
 })
 """What the others found wrong; they keep saying so."""
-TRANSFER_ERROR_BIT = 1 << 15
-"""In the number of a `STATUS`: it is a transfer's."""
 
 
 class Sequencer(wiring.Component):
@@ -198,7 +196,7 @@ class Sequencer(wiring.Component):
     def _notes_error(self, m: Module, has_expired: Signal) -> Value:
         """Build the choice of the error that is reported; return whether there is one."""
         errors = self.errors
-        transfer_number = self.transfers_done | TRANSFER_ERROR_BIT
+        transfer_number = self.transfers_done | TRANSFER_ERROR
         outside = EngineError.OUTSIDE_RANGE
         # Later assignments win.
         causes: list[tuple[Value, Any, Any]] = [

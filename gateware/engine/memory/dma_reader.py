@@ -5,6 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.latencies import READER_WORDS
 from kiwicha.gateware.engine.memory.memory_port import (
     GRANT,
     PORT_ADDRESS_BITS,
@@ -64,7 +65,7 @@ class DmaReader(wiring.Component):
         If ``depth`` is not such a number.
     """
 
-    def __init__(self, *, depth: int = 32) -> None:
+    def __init__(self, *, depth: int = READER_WORDS) -> None:
         self.depth = validated_depth(depth)
         super().__init__({
             "requests": In(stream.Signature(GRANT)),

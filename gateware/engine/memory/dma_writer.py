@@ -5,6 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.latencies import READER_WORDS
 from kiwicha.gateware.engine.memory.dma_reader import validated_depth
 from kiwicha.gateware.engine.memory.memory_port import GRANT, WORD_RANGE, WRITE_BEAT, WRITE_PORT
 
@@ -55,7 +56,7 @@ class DmaWriter(wiring.Component):
     """Beats that may come from the last cycle with ``has_room`` on: those that makes them need time
     to stop."""
 
-    def __init__(self, *, depth: int = 32) -> None:
+    def __init__(self, *, depth: int = READER_WORDS) -> None:
         self.depth = validated_depth(depth)
         super().__init__({
             "requests": In(stream.Signature(GRANT)),

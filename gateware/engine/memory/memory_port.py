@@ -6,6 +6,7 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.cfu import DRAM_BYTES
+from kiwicha.contract.latencies import PORT_TURN_WORDS
 
 __all__ = [
     "GRANT",
@@ -57,8 +58,9 @@ WRITE_PORT = wiring.Signature({
 class MemoryPort(wiring.Component):
     """Share a DRAM port between readers and one writer.
 
-    A client keeps the port while it has commands, for `PIECE_WORDS` at most if others wait. What
-    was offered to the port stays until it is taken, also after ``halt``.
+    A client keeps the port while it has commands, for `PORT_TURN_WORDS` at most if others wait:
+    shorter turns lose bandwidth in DRAM, longer ones make others wait. What was offered to the port
+    stays until it is taken, also after ``halt``.
 
     Latency: a command reaches the port one cycle after it is taken, a word its reader one cycle
     after it came. Throughput: one command per cycle; a change of clients costs up to one cycle.
@@ -84,8 +86,6 @@ class MemoryPort(wiring.Component):
         If ``readers`` is out of range.
     """
 
-    PIECE_WORDS = 64
-    """1 KiB: shorter pieces lose bandwidth in DRAM, longer ones make others wait."""
     MAX_OUTSTANDING = 64
     """Reads under way, and writes without data; the port's latency is 17 cycles, and more in
     refresh."""
@@ -150,13 +150,13 @@ class MemoryPort(wiring.Component):
         return m
 
     def _grant(self, m: Module, grant: Signal, wants: Signal, takes: Signal) -> None:
-        """Pass the port on, in turn, when a piece ends or its client has nothing to ask for."""
-        piece = Signal(range(self.PIECE_WORDS))
+        """Pass the port on, in turn, when a turn ends or its client has nothing to ask for."""
+        turn = Signal(range(PORT_TURN_WORDS))
         waiting = [*(reader.commands.valid for reader in self.readers), self.writer.commands.valid]
         with m.If(takes):
-            m.d.sync += piece.eq(piece + 1)
-        with m.If(~wants | (takes & (piece == self.PIECE_WORDS - 1))):
-            m.d.sync += piece.eq(0)
+            m.d.sync += turn.eq(turn + 1)
+        with m.If(~wants | (takes & (turn == PORT_TURN_WORDS - 1))):
+            m.d.sync += turn.eq(0)
             with m.Switch(grant):
                 for number in range(len(waiting)):
                     with m.Case(number):

@@ -18,13 +18,13 @@ class Scratchpad(wiring.Component):
 
     The two lines that an unaligned read touches are in different banks, so it takes one access.
 
-    Port ``read``: latency 3 cycles, one read per cycle, any alignment. Addresses wrap at the size,
-    or if that is not a power of two, at the next one: bytes between them are unspecified, and
-    writes to them change nothing.
-    Port ``line``: one access per cycle, a write or a read; a read's latency is 2 cycles. A write is
-    seen by reads of both ports that start in a later cycle; a line read, or an unaligned read whose
-    memory access (one cycle after its address) falls in the cycle of the write, returns what was
-    there before.
+    Port ``read``: latency `SCRATCHPAD_READ_CYCLES`, one read per cycle, any alignment. Addresses
+    wrap at the size, or if that is not a power of two, at the next one: bytes between them are
+    unspecified, and writes to them change nothing.
+    Port ``line``: one access per cycle, a write or a read; a read's latency is `LINE_READ_CYCLES`.
+    A write is seen by reads of both ports that start in a later cycle; a line read, or an unaligned
+    read whose memory access (one cycle after its address) falls in the cycle of the write, returns
+    what was there before.
 
     Memory is all zeros after configuration.
 
@@ -55,9 +55,6 @@ class Scratchpad(wiring.Component):
     ValueError
         If ``size_bytes`` is not such a number.
     """
-
-    READ_LATENCY = 3
-    LINE_LATENCY = 2
 
     def __init__(self, *, size_bytes: int) -> None:
         is_valid = isinstance(size_bytes, int) and 0 < size_bytes <= _MAX_BYTES

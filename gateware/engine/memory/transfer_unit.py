@@ -5,11 +5,11 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.latencies import LINE_READ_CYCLES
 from kiwicha.gateware.engine.control.transfer_fetcher import LINE_BITS, TRANSFER_STEP
 from kiwicha.gateware.engine.datapath import LINE_ACCESS
 from kiwicha.gateware.engine.memory.memory_port import READ_BEAT, WRITE_BEAT
 from kiwicha.gateware.engine.memory.protection import RANGE_REQUEST
-from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 
 __all__ = ["TransferUnit"]
 
@@ -126,7 +126,7 @@ class TransferUnit(wiring.Component):
 
     def _store(self, m: Module, reads: Signal, mask: Signal) -> None:
         """Pass on what comes from the scratchpad, with the mask that was right when it was read."""
-        for stage in range(1, Scratchpad.LINE_LATENCY + 1):
+        for stage in range(1, LINE_READ_CYCLES + 1):
             reads_next = Signal(name=f"reads_s{stage}")
             mask_next = Signal(LINE_BYTES, name=f"mask_s{stage}", reset_less=True)
             m.d.sync += [reads_next.eq(reads), mask_next.eq(mask)]

@@ -4,6 +4,8 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.latencies import REQUANTIZER_CYCLES
+
 __all__ = ["PARAMETERS", "Requantizer", "split_shift"]
 
 PARAMETERS = data.StructLayout({
@@ -32,8 +34,8 @@ class Requantizer(wiring.Component):
     for every multiplier and shift. Narrow beats must have ``(sum + bias) << left`` in 25 signed
     bits (-2**24 to 2**24 - 1); wide ones may have anything.
 
-    Latency: 9 cycles, 10 with ``is_wide``. Throughput: a beat per cycle; with ``is_wide`` a beat in
-    two cycles, and beats must not be closer.
+    Latency: `REQUANTIZER_CYCLES`, `WIDE_REQUANTIZER_CYCLES` with ``is_wide``. Throughput: a beat
+    per cycle; with ``is_wide`` a beat in two cycles, and beats must not be closer.
 
     Parameters
     ----------
@@ -69,9 +71,6 @@ class Requantizer(wiring.Component):
     product, +-2**30, and no stage has more than one adder or one shifter.
     """
 
-    LATENCY = 9
-    WIDE_LATENCY = 10
-
     def __init__(self, *, lanes: int = 8, tag_bits: int = 1) -> None:
         if not isinstance(lanes, int) or not 1 <= lanes <= 16:
             raise ValueError(f"lanes must be an integer from 1 to 16, not {lanes!r}")
@@ -101,7 +100,7 @@ class Requantizer(wiring.Component):
         """Build the controls and the lanes."""
         m = Module()
         beat = self.beats.payload
-        valid = Signal(self.LATENCY)
+        valid = Signal(REQUANTIZER_CYCLES)
         # The second pass is one cycle behind the first, whose registers s1 still hold the beat.
         starts_s1 = Signal()
         is_high_s2 = Signal()
@@ -118,7 +117,7 @@ class Requantizer(wiring.Component):
             m.d.sync += tag_s1.eq(beat.tag)
         m.d.comb += [
             self.results.valid.eq(valid[-1]),
-            self.results.payload.tag.eq(_delayed(m, tag_s1, self.LATENCY - 1, "tag_s1")),
+            self.results.payload.tag.eq(_delayed(m, tag_s1, REQUANTIZER_CYCLES - 1, "tag_s1")),
         ]
         for lane in range(self.lanes):
             m.submodules[f"lane_{lane}"] = part = _Lane()

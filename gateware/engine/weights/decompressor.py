@@ -4,10 +4,10 @@ from amaranth import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.codec import BEAT_BYTES, CHUNK_BITS, LANES
 from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
 from kiwicha.gateware.engine.weights.decompressor_input import DecompressorInput
 from kiwicha.gateware.engine.weights.decompressor_lanes import DecompressorLanes
-from kiwicha.program.codec.streams import BEAT_BYTES, CHUNK_BITS, LANES
 
 __all__ = ["BEAT_COUNT_BITS", "DECODED_GROUP", "Decompressor"]
 

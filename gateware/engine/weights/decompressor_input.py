@@ -4,14 +4,14 @@ from amaranth import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
-from kiwicha.program.codec.streams import (
+from kiwicha.contract.codec import (
     BEAT_BYTES,
     CHECK_BITS,
     CHECK_START,
     CHUNK_BITS,
     WORD_ROTATION,
 )
+from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
 
 __all__ = ["DecompressorInput"]
 

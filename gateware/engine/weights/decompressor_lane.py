@@ -5,8 +5,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.program.codec.code_table import MAX_RANGE_BITS, PREFIX_BITS, TABLE_ENTRIES
-from kiwicha.program.codec.streams import CHUNK_BITS
+from kiwicha.contract.codec import CHUNK_BITS, MAX_RANGE_BITS, PREFIX_BITS, TABLE_ENTRIES
 
 __all__ = ["TABLE_WRITE", "DecompressorLane"]
 

@@ -4,8 +4,8 @@ from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.codec import CHUNK_BITS, FIRST_OFFSETS, LANES
 from kiwicha.gateware.engine.weights.decompressor_lane import TABLE_WRITE, DecompressorLane
-from kiwicha.program.codec.streams import CHUNK_BITS, FIRST_OFFSETS, LANES
 
 __all__ = ["DecompressorLanes"]
 

@@ -4,9 +4,9 @@ from amaranth import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
 from kiwicha.gateware.engine.weights.decompressor import BEAT_COUNT_BITS, DECODED_GROUP
-from kiwicha.program.codec.streams import BEAT_BYTES
 
 __all__ = ["RawStreams"]
 

@@ -6,6 +6,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.latencies import RELEASE_CYCLES
 from kiwicha.gateware.engine.array.mac_array import ARRAY_SIZES, LANES
 from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, SECOND_BITS
 from kiwicha.gateware.engine.requantize.requantizer import PARAMETERS
@@ -34,9 +35,9 @@ class WeightBuffer(wiring.Component):
     of ``8 * outputs`` bytes; byte ``lane * outputs + o`` is the weight of cell ``lane`` of chain
     pair ``o``. What is stored is the byte minus ``zero_point``, 9 bits.
 
-    Latency: ``index`` to ``weights`` 2 cycles, for lane l of CONV 2 + l; ``parameter_beat`` to
-    ``parameters`` 1 cycle. Throughput: one read of either and one beat of a fill per cycle. A bank
-    is full 3 cycles after its last beat.
+    Latency: ``index`` to ``weights`` `WEIGHT_READ_CYCLES`, for lane l of CONV l more;
+    ``parameter_beat`` to ``parameters`` 1 cycle. Throughput: one read of either and one beat of a
+    fill per cycle. A bank is full `WEIGHTS_READY_CYCLES` after its last beat.
 
     With ``is_table`` the weights are a table: each beat has two entries of 8 bytes, and all lanes
     get them; with 4 outputs, lanes 0 to 3 get the first half of each and lanes 4 to 7 the second.
@@ -99,7 +100,7 @@ class WeightBuffer(wiring.Component):
     parameters : ``Out(ArrayLayout(PARAMETERS, lanes))``
         Their parameters.
     release : ``In(1)``
-        With the ``index`` of the last read of the bank. The bank is free again `RELEASE_DELAY`
+        With the ``index`` of the last read of the bank. The bank is free again `RELEASE_CYCLES`
         cycles later; its parameters can be read until then.
 
     Raises
@@ -107,10 +108,6 @@ class WeightBuffer(wiring.Component):
     ValueError
         If a parameter is not such a number.
     """
-
-    RELEASE_DELAY = 24
-    """More than an operation takes through the array (12), to its fourth beat (6) and to the
-    parameters (1), rounded up."""
 
     def __init__(self, *, macs: int, lanes: int | None = None, depth: int = 512) -> None:
         if macs not in ARRAY_SIZES:
@@ -227,7 +224,7 @@ class WeightBuffer(wiring.Component):
         ends_s1 = Signal()
         ends_s2 = Signal()
         released_bank = Signal()
-        releases = Signal(self.RELEASE_DELAY)
+        releases = Signal(RELEASE_CYCLES)
         is_busy = Signal(2)
         m.d.sync += [
             ends_s1.eq(ends),

@@ -42,6 +42,8 @@ LINE_BYTES = 16
 """Bytes of a line of the scratchpad, and of a word of the DRAM port."""
 TRANSFER_FLAG = 1 << 31
 """In `EngineTransfer.dram_offset`: the Program's range. In its `bytes`: scratchpad to DRAM."""
+TRANSFER_ERROR = 1 << 15
+"""In the number of an error that `EngineOp.WAIT` answers: it is a transfer's."""
 GROUP_WORDS = 256
 """Weight words of a group, at most: half of the weight buffer, whose other half is being filled."""
 GROUP_PARAMETER_BYTES = 12
@@ -70,7 +72,7 @@ class EngineOp(enum.IntEnum):
     half) and transfers (high half). Answers 0, or 1 and no effect while the engine runs."""
     WAIT = 2
     """Answers when the engine has stopped: 0, or `EngineError` * 65536 + the number of the job, or
-    32768 + that of the transfer."""
+    `TRANSFER_ERROR` + that of the transfer."""
     STATUS = 3
     """Answers at once: bit 31 while the engine runs, the rest as for WAIT."""
     WATCHDOG = 4

@@ -21,6 +21,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import (
     GROUP_PARAMETER_BYTES,
     INPUT_LANES,
@@ -31,7 +32,7 @@ from kiwicha.contract.engine import (
     JobKind,
     outputs_of,
 )
-from kiwicha.program.codec.streams import BEAT_BYTES, Shape
+from kiwicha.program.codec.streams import Shape
 
 __all__ = [
     "Parameters",

@@ -9,7 +9,7 @@ import numpy as np
 from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.engine import JobKind, outputs_of
-from kiwicha.gateware.engine.addressing.groups import drain_cycles_of
+from kiwicha.contract.latencies import drain_cycles
 from tests.gateware.engine.addressing.walk_model import schedule
 from tests.gateware.engine.datapath_drivers import Clock, Job, Lines, Weights
 from tests.gateware.engine.random_jobs import Work, random_work
@@ -23,7 +23,7 @@ _START_CYCLES = 1
 
 
 def _check_cycles(
-    work: Work, interval: int, job: Job, ready: list[int], drain_cycles: int, name: str
+    work: Work, interval: int, job: Job, ready: list[int], drain: int, name: str
 ) -> None:
     """Compare what a job took with the order of work; ``ready`` is when its weights were."""
     assert job.started_at is not None
@@ -31,7 +31,7 @@ def _check_cycles(
     begin = job.started_at + _START_CYCLES
     walked = schedule(dataclasses.replace(work.job, interval=interval), ready, begin)
     ends = [group[-1][0] for group in walked]
-    expected = ends[-1] + drain_cycles
+    expected = ends[-1] + drain
     assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
     operations = sum(len(group) for group in walked)
     assert job.busy == operations, f"{name}: {job.busy} operations, not {operations}"
@@ -61,7 +61,7 @@ async def jobs(dut: Any) -> None:
     clock = Clock(dut, [weights, lines, job])
     lines.fill()
     await clock.run_until(lambda: lines.is_idle, 8 * len(memory))
-    drain = drain_cycles_of(values["macs"], values["lanes"])
+    drain = drain_cycles(values["macs"], values["lanes"])
     beats = outputs_of(values["macs"]) // values["lanes"]
     done_fills = 0
     for number, work in enumerate(works):

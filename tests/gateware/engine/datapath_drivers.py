@@ -11,6 +11,7 @@ from cocotb.triggers import FallingEdge, ReadOnly
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import LINE_BYTES, JobFlag
+from kiwicha.contract.latencies import LINE_READ_CYCLES, WEIGHTS_READY_CYCLES
 from kiwicha.gateware.engine.control.job import ADDRESS_BITS
 from tests.gateware.engine.random_jobs import Work
 from tests.support.gateware.stream_drivers import Driver
@@ -19,12 +20,9 @@ __all__ = ["Access", "Clock", "Job", "Lines", "Weights"]
 
 Bytes = NDArray[np.uint8]
 _LINE_BITS = ADDRESS_BITS - 4
-_LINE_READ_CYCLES = 2
 _FULL_CYCLES = 4
 """After the last beat of a fill its zero point stays for as long."""
 _WORD_BITS = 9
-_READY_CYCLES = 3
-"""From the last beat of a fill until its group can begin."""
 
 
 class Weights:
@@ -71,7 +69,7 @@ class Weights:
                 self.is_offered = False
                 if not self.beats:
                     self.pause = _FULL_CYCLES
-                    self.ready.append(cycle + _READY_CYCLES)
+                    self.ready.append(cycle + WEIGHTS_READY_CYCLES)
         elif int(self.dut.fills__ready.value):
             self.beats.extend(self.works.popleft()[1].beats)
             self.is_offered = False
@@ -149,7 +147,7 @@ class Lines:
                 if access.mask >> byte & 1:
                     view[byte] = access.data >> 8 * byte & 0xFF
         else:
-            self.due[cycle + _LINE_READ_CYCLES] = access.line, view.tobytes()
+            self.due[cycle + LINE_READ_CYCLES] = access.line, view.tobytes()
 
     def fill(self) -> None:
         """Queue writes of every line: random bytes."""

@@ -6,7 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kiwicha.contract.engine import TRANSFER_FLAG, EngineError, EngineTransfer, JobKind
+from kiwicha.contract.engine import (
+    TRANSFER_ERROR,
+    TRANSFER_FLAG,
+    EngineError,
+    EngineTransfer,
+    JobKind,
+)
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Round, build_engine, run_rounds
 from tests.gateware.engine.random_lists import check_random_lists, random_case
@@ -111,5 +117,5 @@ def test_uneven_scratchpad_ends_where_it_says() -> None:
     ]
     good, bad = run_rounds(build_engine(64, UNEVEN), rounds, DDR3, seed=1, host_stall=0)
     assert (good.status, good.arena) == (0, arena[:16] * 2)
-    assert bad.status == EngineError.OUTSIDE_SCRATCHPAD << 16 | 1 << 15 | 1
+    assert bad.status == EngineError.OUTSIDE_SCRATCHPAD << 16 | TRANSFER_ERROR | 1
     assert bad.arena == arena

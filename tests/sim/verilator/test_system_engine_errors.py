@@ -12,6 +12,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.engine import (
     PACKED_MACS,
+    TRANSFER_ERROR,
     EngineCall,
     EngineError,
     EngineJob,
@@ -33,7 +34,6 @@ PAGE = 1 << 16
 TABLE = isa.DRAM_BASE + 0x10_0000
 RESULTS, ARENA, EXPECTED = (TABLE + PAGE * page for page in (1, 2, 3))
 IMAGES = TABLE + 4 * PAGE
-TRANSFER = 1 << 15
 PATIENCE_CYCLES = 6000
 WORDS_OF_RESULT = 3
 KINDS = (JobKind.CONV, JobKind.DEPTHWISE, JobKind.TABLE)
@@ -99,6 +99,7 @@ def broken_lists(
 ) -> list[tuple[EngineError, int | None, bytes]]:
     """Give each error, the number that comes with it, and the image that provokes it."""
     job_bytes = [job.weights_bytes for job in good.jobs]
+    outside = EngineError.OUTSIDE_RANGE
     beyond = 1 << 24
     program = 1 << 31
     store = good.transfers[2].bytes
@@ -106,11 +107,19 @@ def broken_lists(
         (EngineError.WATCHDOG, None, stuck),
         (EngineError.BAD_KIND, 1, with_job(good, 1, kind=77)),
         (EngineError.BAD_FIELD, 0, with_job(good, 0, interval=0)),
-        (EngineError.BAD_FIELD, TRANSFER + 1, with_transfer(good, 1, reserved=1)),
-        (EngineError.OUTSIDE_RANGE, 2, with_job(good, 2, weights_offset=beyond)),
-        (EngineError.OUTSIDE_RANGE, TRANSFER + 1, with_transfer(good, 1, dram_offset=2 * SIZE)),
-        (EngineError.OUTSIDE_RANGE, TRANSFER + 2, with_transfer(good, 2, dram_offset=program)),
-        (EngineError.OUTSIDE_RANGE, TRANSFER + 2, with_transfer(good, 2, bytes=store + 1)),
+        (EngineError.BAD_FIELD, TRANSFER_ERROR + 1, with_transfer(good, 1, reserved=1)),
+        (outside, 2, with_job(good, 2, weights_offset=beyond)),
+        (
+            EngineError.OUTSIDE_RANGE,
+            TRANSFER_ERROR + 1,
+            with_transfer(good, 1, dram_offset=2 * SIZE),
+        ),
+        (
+            EngineError.OUTSIDE_RANGE,
+            TRANSFER_ERROR + 2,
+            with_transfer(good, 2, dram_offset=program),
+        ),
+        (outside, TRANSFER_ERROR + 2, with_transfer(good, 2, bytes=store + 1)),
         (
             EngineError.OUTSIDE_SCRATCHPAD,
             1,
@@ -118,7 +127,7 @@ def broken_lists(
         ),
         (
             EngineError.OUTSIDE_SCRATCHPAD,
-            TRANSFER,
+            TRANSFER_ERROR,
             with_transfer(good, 0, scratchpad_address=scratchpad_bytes - 16),
         ),
         (EngineError.BAD_STREAM, 0, with_job(good, 0, weights_bytes=job_bytes[0] + 16)),

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_RANGE_BITS", "PREFIX_BITS", "TABLE_ENTRIES", "Code", "best_code"]
+from kiwicha.contract.codec import MAX_RANGE_BITS, PREFIX_BITS, TABLE_ENTRIES
 
-PREFIX_BITS = 5
-MAX_RANGE_BITS = 7
-"""Bits of a value that follow the prefix, at most."""
-TABLE_ENTRIES = 1 << PREFIX_BITS
+__all__ = ["Code", "best_code"]
+
 _PRICES = (-2.0, 6.0, 33)
 """Logarithms of the first and the last price of `_partitions`, per value, and their number."""
 Ints = NDArray[np.int64]

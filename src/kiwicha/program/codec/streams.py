@@ -32,41 +32,24 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.errors import KiwichaError
-from kiwicha.program.codec.code_table import (
+from kiwicha.contract.codec import (
+    BEAT_BYTES,
+    CHECK_BITS,
+    CHECK_START,
+    CHUNK_BITS,
+    FIRST_OFFSETS,
+    LANES,
     MAX_RANGE_BITS,
     PREFIX_BITS,
+    TABLE_BEATS,
     TABLE_ENTRIES,
-    Code,
-    best_code,
+    WORD_ROTATION,
 )
+from kiwicha.errors import KiwichaError
+from kiwicha.program.codec.code_table import Code, best_code
 
-__all__ = [
-    "BEAT_BYTES",
-    "CHECK_BITS",
-    "CHECK_START",
-    "CHUNK_BITS",
-    "FIRST_OFFSETS",
-    "LANES",
-    "TABLE_BEATS",
-    "WORD_ROTATION",
-    "CodecError",
-    "Shape",
-    "add_to_check",
-    "decode",
-    "encode",
-]
+__all__ = ["CodecError", "Shape", "add_to_check", "decode", "encode"]
 
-BEAT_BYTES = 16
-LANES = 4
-CHUNK_BITS = 32
-FIRST_OFFSETS = tuple(range(0, CHUNK_BITS, CHUNK_BITS // LANES))
-"""Bits of each lane's first chunk that are not used: lanes do not all ask in the same step."""
-TABLE_BEATS = 2 * TABLE_ENTRIES // BEAT_BYTES
-CHECK_BITS = 32
-CHECK_START = (1 << CHECK_BITS) - 1
-WORD_ROTATION = 4
-"""Word n of a beat is rotated left by 4 * n bits before it is added to the check sum."""
 _CHUNKS_PER_BEAT = 8 * BEAT_BYTES // CHUNK_BITS
 _STEPS_PER_BEAT = BEAT_BYTES // LANES
 _PEEK_BITS = PREFIX_BITS + MAX_RANGE_BITS

@@ -10,6 +10,7 @@ import numpy as np
 from kiwicha.contract.engine import (
     LINE_BYTES,
     TABLE_KINDS,
+    TRANSFER_ERROR,
     TRANSFER_FLAG,
     EngineError,
     EngineJob,
@@ -24,7 +25,6 @@ from tests.support.gateware.dram_port import DramRange
 
 __all__ = ["Broken", "JobList", "Machine", "broken", "make_job"]
 
-_TRANSFER_NUMBER = 1 << 15
 _MAX_LINES = 150
 
 
@@ -282,7 +282,7 @@ def broken(made: JobList, error: EngineError, rng: random.Random) -> Broken | No
     choices: list[tuple[list[Any], dict[str, int], int]] = [
         (made.jobs, change, 0) for change in _BAD_JOBS.get(error, []) if made.jobs
     ] + [
-        (made.transfers, change, _TRANSFER_NUMBER)
+        (made.transfers, change, TRANSFER_ERROR)
         for change in _BAD_TRANSFERS.get(error, [])
         if made.transfers
     ]

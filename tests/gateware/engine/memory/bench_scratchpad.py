@@ -8,7 +8,7 @@ import numpy as np
 from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.engine import LINE_BYTES
-from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
+from kiwicha.contract.latencies import LINE_READ_CYCLES, SCRATCHPAD_READ_CYCLES
 from tests.support.gateware import bench, stream_drivers
 
 __all__ = ["random_accesses"]
@@ -37,7 +37,7 @@ async def random_accesses(dut: Any) -> None:
         if previous_address is not None:
             # The access to the memory is one cycle after the address, as it is before the write.
             found = previous_address, _bytes(memory, previous_address)
-            unaligned[cycle - 1 + Scratchpad.READ_LATENCY] = found
+            unaligned[cycle - 1 + SCRATCHPAD_READ_CYCLES] = found
         for name, due in (("read_data", unaligned), ("line_read_data", lines)):
             if cycle in due:
                 got, (first, expected) = int(getattr(dut, name).value), due[cycle]
@@ -62,7 +62,7 @@ async def random_accesses(dut: Any) -> None:
         previous_address = address
         if not is_write:
             found = line * LINE_BYTES, _bytes(memory, line * LINE_BYTES)
-            lines[cycle + Scratchpad.LINE_LATENCY] = found
+            lines[cycle + LINE_READ_CYCLES] = found
         else:
             for k in range(LINE_BYTES):
                 if mask >> k & 1:

@@ -8,7 +8,7 @@ import cocotb
 import numpy as np
 from cocotb.triggers import FallingEdge
 
-from kiwicha.gateware.engine.requantize.requantizer import Requantizer
+from kiwicha.contract.latencies import REQUANTIZER_CYCLES, WIDE_REQUANTIZER_CYCLES
 from kiwicha.numerics import requantization as numerics
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.engine_fields import pack, signed_fields
@@ -95,7 +95,7 @@ async def random_beats(dut: Any) -> None:
         handle.value = values[name] & ((1 << len(handle)) - 1)
     dut.beats__valid.value = 0
     await stream_drivers.reset(dut.clk, dut.rst)
-    latency = Requantizer.WIDE_LATENCY if is_wide else Requantizer.LATENCY
+    latency = WIDE_REQUANTIZER_CYCLES if is_wide else REQUANTIZER_CYCLES
     due: dict[int, tuple[list[int], int]] = {}
     cycle, free_at, sent, changed = 0, 0, 0, 0
     while sent < len(beats) or due:

@@ -13,9 +13,10 @@ from kiwicha.compiler.engine.cost.job_work import (
     DECODER_STREAM_CYCLES,
     decoder_cycles,
 )
+from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.gateware.engine.weights.decompressor import BEAT_COUNT_BITS
 from kiwicha.program.codec import streams as codec
-from kiwicha.program.codec.streams import BEAT_BYTES, Shape
+from kiwicha.program.codec.streams import Shape
 from tests.support.gateware import bench, stream_drivers
 
 __all__ = ["bad_streams", "streams", "throughput"]

@@ -8,17 +8,15 @@ import cocotb
 from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.latencies import RELEASE_CYCLES, WEIGHT_READ_CYCLES, WEIGHTS_READY_CYCLES
 from kiwicha.gateware.engine.array.mac_array import LANES
 from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, SECOND_BITS
 from kiwicha.gateware.engine.weights.parameter_memory import PARAMETER_BLOCK
-from kiwicha.gateware.engine.weights.weight_buffer import BEAT_BYTES, WeightBuffer
+from kiwicha.gateware.engine.weights.weight_buffer import BEAT_BYTES
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.engine_fields import pack, signed_fields
 
 __all__ = ["groups"]
-
-_INDEX_LATENCY = 2
-_FULL_AFTER = 3
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ class _Filler:
         if takes_beat:
             self.sent += 1
             if self.sent == len(self.groups[self.started - 1].beats):
-                self.full_at.append(cycle + _FULL_AFTER)
+                self.full_at.append(cycle + WEIGHTS_READY_CYCLES)
 
 
 class _Reader:
@@ -185,7 +183,7 @@ class _Reader:
                 (field >> 63 & 31) - (field >> 68 & 31),
             )
             assert got_channel == channel, f"cycle {cycle}: {got_channel}, not {channel}"
-        if self.late and cycle - self.released_at[-1] < WeightBuffer.RELEASE_DELAY:
+        if self.late and cycle - self.released_at[-1] < RELEASE_CYCLES:
             self._expect_parameters(self.filler.groups[self.done - 1], self.beat, cycle)
         if not self.is_reading:
             return
@@ -194,7 +192,7 @@ class _Reader:
         index = self.pending.pop(0)
         zero_point = self.values["zero_point"]
         for lane in range(LANES):
-            due = cycle + _INDEX_LATENCY + (lane if self.values["is_skewed"] else 0)
+            due = cycle + WEIGHT_READ_CYCLES + (lane if self.values["is_skewed"] else 0)
             self.weights[due, lane] = [weight - zero_point for weight in group.words[index][lane]]
         self._expect_parameters(group, self.beat, cycle)
         if not self.pending:
@@ -235,4 +233,4 @@ async def groups(dut: Any) -> None:
     # A third group has to wait for the first one's release and the delay.
     for number in range(2, values["count"]):
         released = reader.released_at[number - 2]
-        assert filler.command_at[number] > released + WeightBuffer.RELEASE_DELAY
+        assert filler.command_at[number] > released + RELEASE_CYCLES

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kiwicha.contract.codec import BEAT_BYTES, CHUNK_BITS, LANES
 from kiwicha.contract.engine import (
     ELEMENT_KINDS,
     PAIR_KINDS,
@@ -13,23 +14,20 @@ from kiwicha.contract.engine import (
     JobKind,
     outputs_of,
 )
-from kiwicha.program.codec.streams import BEAT_BYTES, CHUNK_BITS, LANES, Shape
+from kiwicha.contract.latencies import (
+    ADDRESS_START_CYCLES,
+    DECODER_GROUP_CYCLES,
+    DECODER_STREAM_CYCLES,
+    ELEMENT_START_CYCLES,
+    ROW_START_CYCLES,
+)
+from kiwicha.program.codec.streams import Shape
 from kiwicha.program.weight_streams import channels_per_group, stream_shape
 
 __all__ = ["Work", "decoder_cycles", "job_work"]
 
-WALKER_START_CYCLES = 5
-"""From weights and walker being ready to the first operation, without kernel rows above."""
-ELEMENT_START_CYCLES = 2
-"""The same for ADD, TABLE and MUL."""
-DECODER_GROUP_CYCLES = 5
-"""What the decoder needs for a group besides its beats and steps."""
-DECODER_STREAM_CYCLES = 56
-"""What it needs more for the first group of a coded stream: the table and the first chunks."""
 CHUNK_MEETING = 1 / 20
 """Cycles that the lanes of the decoder lose for a chunk, because others ask at the same time."""
-ROW_START_CYCLES = 3
-"""What the walker needs for an output row, while it does the row before."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,11 @@ class Work:
     operations : int
         Cycles in which the array or the tables work.
     held : int
-        Cycles in which the requantizer holds the walker back.
+        Cycles in which the requantizer holds operations back.
     late : int
         Pauses between rows that are too short.
     start : int
-        From weights and walker being ready to the first operation.
+        From weights and address generator being ready to the first operation.
     last_row : int
         Of all that, the last output row, beside which the next group starts.
     groups : int
@@ -102,7 +100,7 @@ def job_work(job: EngineJob, macs: int, requantizer_cycles: int = 1) -> Work:
         # The next group starts behind the last one.
         return Work(operations, held, 0, start, 0, job.groups, *fills, lines)
     total = held = late = previous = 0
-    start = WALKER_START_CYCLES
+    start = ADDRESS_START_CYCLES
     for row in range(job.output_rows):
         above, inside = _kernel_rows(job, row)
         if kind is not JobKind.DEPTHWISE:
@@ -146,7 +144,7 @@ def decoder_cycles(shape: Shape, coded_bytes: int) -> int:
 
 
 def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:
-    """Return the kernel rows above the input that are skipped, and those the walker visits."""
+    """Return the kernel rows above the input that are skipped, and those that are visited."""
     if job.flags & JobFlag.PACKED:
         return 0, job.kernel_rows
     first = job.first_row + row * job.stride_rows

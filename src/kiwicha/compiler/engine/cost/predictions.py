@@ -8,8 +8,8 @@ from typing import Any
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.engine.cost.cycles import JobCycles, predict_program
 from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import EngineCall, EngineJob, JobFlag
-from kiwicha.program.codec.streams import BEAT_BYTES
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.weight_streams import stream_shape

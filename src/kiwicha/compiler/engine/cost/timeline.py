@@ -11,6 +11,13 @@ from dataclasses import dataclass
 
 from kiwicha.compiler.engine.cost.job_work import Work, job_work
 from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer, JobFlag
+from kiwicha.contract.latencies import (
+    DRAIN_CYCLES,
+    PORT_TURN_WORDS,
+    READER_WORDS,
+    REFILL_CYCLES,
+    WEIGHTS_READY_CYCLES,
+)
 
 __all__ = ["DRAM_BYTES_PER_CYCLE", "JobCycles", "Threads"]
 
@@ -18,26 +25,16 @@ DRAM_BYTES_PER_CYCLE = 14.2
 """Sequential reads of the memory port, refresh included."""
 DRAM_LATENCY_CYCLES = 17
 """From the request to the first word."""
-CHUNK_LINES = 64
-"""After which the memory port may turn from a transfer to weights."""
-READER_LINES = 32
-"""By which DRAM may be ahead of the scratchpad or the weight buffer."""
 LOAD_START_CYCLES = 28
 """From a load's turn to its first line."""
 STORE_START_CYCLES = 8
 """From a store's turn to its first line."""
 STORE_END_CYCLES = 38
 """From a store's last line until DRAM has it."""
-WEIGHTS_READY_CYCLES = 3
-"""From the last beat of a group's weights until they can be used."""
 ROW_AHEAD_CYCLES = 1
 """By which the last row of a group must be longer than the start of the next group."""
-REFILL_CYCLES = 26
-"""From the last operation of a group until its weights can be overwritten."""
 JOB_START_CYCLES = 2
 """From the end of a job until the next one looks for its weights."""
-DRAIN_CYCLES = 28
-"""From the last operation of a job until its last result is written."""
 LIST_START_CYCLES = 60
 """From the start instruction until the first descriptors are there."""
 
@@ -194,7 +191,7 @@ class Threads:
         if self._fill_ends:
             # Words of this group came while the bank was not free yet.
             idle = max(start - self._fill_ends[-1], 0.0)
-            lines -= min(idle * DRAM_BYTES_PER_CYCLE / LINE_BYTES, READER_LINES, lines)
+            lines -= min(idle * DRAM_BYTES_PER_CYCLE / LINE_BYTES, READER_WORDS, lines)
         else:
             start += DRAM_LATENCY_CYCLES
         self._port_free = start + lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
@@ -220,12 +217,12 @@ class Threads:
         if not self._left_lines:
             self._left_lines = -(-transfer.moved_bytes // LINE_BYTES)
             start += STORE_START_CYCLES if is_store else LOAD_START_CYCLES
-        chunk = min(self._left_lines, CHUNK_LINES)
+        chunk = min(self._left_lines, PORT_TURN_WORDS)
         self._left_lines -= chunk
         self._port_free = start + chunk * LINE_BYTES / DRAM_BYTES_PER_CYCLE
         moved = self._line_port.move(max(start, self._line_end), chunk)
         self._line_end = max(moved, self._port_free)
-        self._transfer_free = self._line_end - READER_LINES
+        self._transfer_free = self._line_end - READER_WORDS
         if not self._left_lines:
             end = self._line_end + (STORE_END_CYCLES if is_store else 0)
             self._transfer_ends.append(end)
@@ -250,7 +247,7 @@ class Threads:
                 first = max(self._time, filled) + work.start
                 self._waited[1] += max(filled - self._time, 0.0)
             else:
-                # The walker goes ahead while the last row of the group before is done.
+                # The address generator goes ahead while the last row of the group before is done.
                 early = self._time - work.last_row + work.start - ROW_AHEAD_CYCLES
                 first = max(self._time, filled + work.start, early)
                 self._waited[1] += max(filled + work.start - max(self._time, early), 0.0)

@@ -1,0 +1,101 @@
+"""Latencies and depths of the engine, in cycles or words.
+
+The gateware has them; the cycle model and the benches reckon with them.
+"""
+
+from kiwicha.contract.engine import PACKED_MACS, outputs_of
+
+__all__ = [
+    "ADDRESS_START_CYCLES",
+    "CONV_CYCLES",
+    "DECODER_GROUP_CYCLES",
+    "DECODER_STREAM_CYCLES",
+    "DEPTHWISE_CYCLES",
+    "DRAIN_CYCLES",
+    "ELEMENT_START_CYCLES",
+    "INPUT_CYCLES",
+    "LINE_READ_CYCLES",
+    "NEXT_BEAT_CYCLES",
+    "PARAMETER_CYCLES",
+    "PORT_TURN_WORDS",
+    "READER_WORDS",
+    "REFILL_CYCLES",
+    "RELEASE_CYCLES",
+    "REQUANTIZER_CYCLES",
+    "RESULT_WRITE_CYCLES",
+    "ROW_START_CYCLES",
+    "SCRATCHPAD_READ_CYCLES",
+    "TABLE_CYCLES",
+    "WEIGHTS_READY_CYCLES",
+    "WEIGHT_READ_CYCLES",
+    "WIDE_REQUANTIZER_CYCLES",
+    "drain_cycles",
+]
+
+# From operation to byte, in the order in which an operation passes.
+ADDRESS_START_CYCLES = 5
+"""From the start of a group to its first operation, without kernel rows above the input."""
+ELEMENT_START_CYCLES = 2
+"""The same for ADD, TABLE and MUL."""
+ROW_START_CYCLES = 3
+"""What an address generator needs for an output row, while the row before is under way."""
+SCRATCHPAD_READ_CYCLES = 3
+"""From an address to the bytes there, at any alignment."""
+INPUT_CYCLES = SCRATCHPAD_READ_CYCLES + 1
+"""From an operation to its inputs at the array: the read, and the zero point."""
+WEIGHT_READ_CYCLES = 2
+"""From an index to the weights."""
+CONV_CYCLES = 12
+"""Through the array: CONV, PACKED too."""
+DEPTHWISE_CYCLES = 5
+"""Through the array: DEPTHWISE and MUL."""
+TABLE_CYCLES = 3
+"""Through the array: ADD, TABLE and MAX."""
+PARAMETER_CYCLES = 1
+"""From the array to the requantizer: parameters are read."""
+REQUANTIZER_CYCLES = 9
+WIDE_REQUANTIZER_CYCLES = 10
+"""Through the requantizer with `JobFlag.WIDE`."""
+RESULT_WRITE_CYCLES = 1
+"""Into the scratchpad."""
+DRAIN_CYCLES = (
+    INPUT_CYCLES + CONV_CYCLES + PARAMETER_CYCLES + WIDE_REQUANTIZER_CYCLES + RESULT_WRITE_CYCLES
+)
+"""From an operation until its result is written, at most."""
+NEXT_BEAT_CYCLES = 2
+"""From a beat of a result to the next one, at most."""
+
+# Weights.
+RELEASE_CYCLES = 24
+"""From the last read of a group's weights until its bank is free: more than an operation takes
+through the array (12), to its fourth beat (6) and to the parameters (1), rounded up."""
+REFILL_CYCLES = INPUT_CYCLES - WEIGHT_READ_CYCLES + RELEASE_CYCLES
+"""From the last operation of a group until its weights can be overwritten."""
+WEIGHTS_READY_CYCLES = 3
+"""From the last beat of a group's weights until they can be used."""
+DECODER_GROUP_CYCLES = 5
+"""What the decompressor needs for a group besides its beats and steps, at most."""
+DECODER_STREAM_CYCLES = 56
+"""What it needs more for the first group of a coded stream: the table and the first chunks."""
+
+# DRAM and the scratchpad's lines.
+LINE_READ_CYCLES = 2
+"""From an access to the line that it reads."""
+READER_WORDS = 32
+"""Words that a DMA reader or writer holds."""
+PORT_TURN_WORDS = 64
+"""Words, 1 KiB, after which the DRAM port may turn to another client."""
+
+
+def drain_cycles(macs: int, lanes: int) -> int:
+    """Return the cycles that the last operation of a job takes at most to become bytes.
+
+    Parameters
+    ----------
+    macs : int
+        Products per cycle of the array.
+    lanes : int
+        Results per beat of the requantizer.
+    """
+    beats = outputs_of(macs) // lanes * (2 if macs == PACKED_MACS else 1)
+    return DRAIN_CYCLES + NEXT_BEAT_CYCLES * (beats - 1)
