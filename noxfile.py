@@ -52,6 +52,6 @@ def sweep(session: nox.Session) -> None:
 
 @nox.session
 def costs(session: nox.Session) -> None:
-    """Measure what steps of the CPU cost; prints the table of `kiwicha.compiler.cpu.costs`."""
+    """Measure what steps of the CPU cost; prints a `Cost` for each kernel."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("python", "-m", "tests.support.programs.cpu_costs")

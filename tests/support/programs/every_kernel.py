@@ -6,7 +6,7 @@ import numpy as np
 
 from kiwicha.compiler.tflite.graph import Options
 from kiwicha.compiler.tflite.interpolation import interpolation
-from kiwicha.contract.layout import Ref
+from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import (
     ArgMax,
     Conv,
@@ -23,6 +23,7 @@ from kiwicha.contract.program import (
 )
 from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.numerics import requantization as numerics
+from tests.support.programs.cases import add_step
 from tests.support.programs.steps import ConvCase, ProgramBuilder, int8s, padded_shape, whole_copy
 
 __all__ = ["FIRMWARE_KERNELS", "every_kernel"]
@@ -64,8 +65,12 @@ def conv_case(rng: np.random.Generator, *, is_depthwise: bool = False, **sizes: 
     )
 
 
+def _kernels_with(params: type[Struct]) -> list[Kernel]:
+    return [kernel for kernel in Kernel if KERNEL_PARAMS[kernel] is params]
+
+
 def every_kernel() -> ProgramBuilder:
-    """Build a Program with one step of every kernel."""
+    """Build a Program with one step of every kernel; of those that are not named here, random."""
     rng = np.random.default_rng(0)
     builder = ProgramBuilder("simd")
     plain = conv_case(rng)
@@ -85,19 +90,18 @@ def every_kernel() -> ProgramBuilder:
         for kernel in kernels:
             case.add_to(builder, kernel, source)
     pool = Pool(source, Ref(), 1, 3, 3, 4, 2, 2, 2, 2, 2, 2, 1, 1, 0, -128, 127)
-    for kernel in (Kernel.AVERAGE_POOL, Kernel.MAX_POOL, Kernel.SIMD_MAX_POOL):
+    for kernel in _kernels_with(Pool):
         builder.step(kernel, dataclasses.replace(pool, output=builder.output((1, 2, 2, 4))))
     shape = padded_shape((3, 3, 4))
     row_major = (36, 36, 36, 12, 4, 1)
     scales = [2**30, 0] * 3
-    pairs = [kernel for kernel in Kernel if KERNEL_PARAMS[kernel] is Elementwise]
-    for kernel in pairs:
+    for kernel in _kernels_with(Elementwise):
         refs = source, source, builder.output((3, 3, 4))
         left_shift = 20 if kernel in {Kernel.ADD, Kernel.SUB, Kernel.SIMD_ADD} else 0
         numbers = (1, 2, 3, left_shift, *scales, -128, 127)
         builder.step(kernel, Elementwise(*refs, shape, row_major, row_major, *numbers))
     flags = (0, 0, 0, 1, 1, 0, 0, 0)
-    for kernel in (Kernel.MEAN, Kernel.REDUCE_MAX):
+    for kernel in _kernels_with(Mean):
         builder.step(kernel, Mean(source, builder.output((4,)), shape, flags, 3, 4, 2**30, -3))
     table = builder.constant(numerics.softmax_exponentials(0.1, 1.0))
     builder.step(Kernel.SOFTMAX, Softmax(source, builder.output((9, 4)), table, 9, 4, -128))
@@ -119,4 +123,8 @@ def every_kernel() -> ProgramBuilder:
     target = builder.output((5, 5, 4))
     sizes = (1, 3, 3, 4, 5, 5)
     builder.step(Kernel.RESIZE_BILINEAR, ResizeBilinear(source, target, *tables, *sizes, 0, 0))
+    present = {step.kernel for step in builder.steps}
+    for kernel in FIRMWARE_KERNELS:
+        if kernel not in present:
+            add_step(builder, kernel, rng, 0)
     return builder

@@ -1,4 +1,4 @@
-"""Look-ups of the reference executor."""
+"""Look-ups of the reference against single values."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""The strided copy of the reference executor against loops over single runs."""
+"""The strided copy of the reference against loops over single runs."""
 
 import dataclasses
 from typing import Any

@@ -1,0 +1,71 @@
+"""SOFTMAX of the reference against loops over single values."""
+
+import dataclasses
+import random
+
+import numpy as np
+import pytest
+
+from kiwicha.contract.program import Kernel, Softmax
+from kiwicha.numerics import requantization as numerics
+from tests.support.oracle import scalar
+from tests.support.programs.one_step import OneStep, int8s
+
+
+def test_softmax_of_512_equal_logits_is_the_minimum() -> None:
+    for depth, expected in ((511, -127), (512, -128), (4095, -128)):
+        build = OneStep()
+        p = Softmax(
+            build.input(np.zeros((1, depth), np.int8)),
+            build.arena(depth),
+            build.constant(numerics.softmax_exponentials(0.1, 1.0)),
+            rows=1,
+            depth=depth,
+            output_offset=-128,
+        )
+        assert set(build.run(Kernel.SOFTMAX, p, (depth,)).tolist()) == {expected}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_softmax(seed: int) -> None:
+    """Tables of arbitrary numbers, so that every bit of a sum comes to light."""
+    rng = random.Random(seed)
+    rows, depth = 4, rng.choice([1, 2, 10, 100, 300])
+    falling = sorted((rng.getrandbits(rng.randint(1, 31)) for _ in range(255)), reverse=True)
+    table = [2**31 - 1, *falling]
+    x = int8s(rng, rows, depth)
+    build = OneStep()
+    p = Softmax(
+        build.input(x),
+        build.arena(x.size),
+        build.constant(table),
+        rows=rows,
+        depth=depth,
+        output_offset=-128,
+    )
+    expected = [scalar.softmax(row, table) for row in x.tolist()]
+    assert build.run(Kernel.SOFTMAX, p, x.shape).tolist() == expected
+    unsigned = build.run(Kernel.SOFTMAX, dataclasses.replace(p, output_offset=0), x.shape)
+    assert (unsigned.view(np.uint8) - 128.0).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_softmax_is_near_the_real_function(seed: int) -> None:
+    rng = random.Random(seed)
+    rows, depth = rng.randint(1, 4), rng.randint(1, 40)
+    scale = rng.choice([0.01, 0.1, 1.0])
+    x = int8s(rng, rows, depth)
+    build = OneStep()
+    p = Softmax(
+        build.input(x),
+        build.arena(x.size),
+        build.constant(numerics.softmax_exponentials(scale, 1.0)),
+        rows=rows,
+        depth=depth,
+        output_offset=-128,
+    )
+    powers = np.exp(scale * (x - x.max(axis=1, keepdims=True).astype(np.float64)))
+    expected = np.minimum(256 * powers / powers.sum(axis=1, keepdims=True), 255) - 128
+    error = np.abs(build.run(Kernel.SOFTMAX, p, x.shape) - expected)
+    # Rounded to nearest, from terms of 19 fraction bits.
+    assert error.max() < 0.51

@@ -1,0 +1,22 @@
+"""Positions along channels or columns."""
+
+import numpy as np
+
+from kiwicha.contract.program import ArgMax, Kernel
+from tests.support.programs.images import image_shape
+from tests.support.programs.steps import ProgramBuilder, int8s
+
+__all__ = ["PARAMS", "add"]
+
+PARAMS = ArgMax
+
+
+def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, number: int) -> None:
+    """Add a step, along columns if the number is even."""
+    shape = image_shape(kernel, rng)
+    _, height, width, channels = shape
+    source = builder.input(int8s(rng, shape))
+    outer, inner = (height * width, 1) if number % 2 else (height, channels)
+    target = builder.output((4 * outer * inner,))
+    depth = channels if number % 2 else width
+    builder.step(kernel, ArgMax(source, target, outer, depth, inner))

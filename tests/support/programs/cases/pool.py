@@ -1,0 +1,22 @@
+"""Windows of 2 to 4 without padding."""
+
+import numpy as np
+
+from kiwicha.contract.program import Kernel, Pool
+from tests.support.programs.images import image_shape
+from tests.support.programs.steps import ProgramBuilder, int8s
+
+__all__ = ["PARAMS", "add"]
+
+PARAMS = Pool
+
+
+def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, number: int) -> None:
+    """Add a step."""
+    shape = image_shape(kernel, rng)
+    source = builder.input(int8s(rng, shape))
+    kernel_size, stride = int(rng.integers(2, 5)), int(rng.integers(1, 3))
+    out = [(size - kernel_size) // stride + 1 for size in shape[1:3]]
+    target = builder.output((1, *out, shape[3]))
+    window = (kernel_size, kernel_size, stride, stride, 0, 0, 0, -128, 127)
+    builder.step(kernel, Pool(source, target, *shape, *out, *window))
