@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from kiwicha.boards.serial_link import Link
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import Status
-from kiwicha.contract.serial import NO_JOB, SerialHello
+from kiwicha.contract.serial import NO_STATUS, SerialHello
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image
 from kiwicha.program.image import Program
@@ -99,11 +99,11 @@ def run_on_board(
     link.noise.clear()
     link.run(firmware_at, len(firmware.raw))
     ended = link.wait(seconds)
-    if ended.runs != board.runs + 1 or ended.job == NO_JOB:
+    if ended.runs != board.runs + 1 or ended.last_status == NO_STATUS:
         raise BoardError("the board must run the firmware once, and was reset; try again")
     announce("reading results")
     dumps = [link.read(address, count) for address, count in memory.dumps]
-    if ended.job != Status.OK:
+    if ended.last_status != Status.OK:
         uart = bytes(link.noise).decode("ascii", "replace")
-        raise BoardError(failure(ended.job, dumps[0], uart))
+        raise BoardError(failure(ended.last_status, dumps[0], uart))
     return run_result(program, dumps, inferences=inferences), board

@@ -41,5 +41,5 @@ int main(void)
 {
     prepare_memory();
     memcpy((void *)(uintptr_t)KIWICHA_LOADER_ADDRESS, kiwicha_loader, sizeof kiwicha_loader);
-    kiwicha_platform_jump(KIWICHA_LOADER_ADDRESS, KIWICHA_NO_JOB);
+    kiwicha_platform_jump(KIWICHA_LOADER_ADDRESS, KIWICHA_NO_STATUS);
 }

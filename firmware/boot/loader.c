@@ -52,7 +52,7 @@ static bool is_usable(uint32_t address, uint32_t bytes)
            address - KIWICHA_DRAM_BASE <= KIWICHA_SOC_DRAM_BYTES - bytes;
 }
 
-static uint32_t hello(uint32_t job)
+static uint32_t hello(uint32_t last_status)
 {
     struct kiwicha_serial_hello said = {
         .magic = KIWICHA_SERIAL_MAGIC,
@@ -60,7 +60,7 @@ static uint32_t hello(uint32_t job)
         .config_hash = KIWICHA_CONFIG_HASH,
         .sys_clk_hz = KIWICHA_SYS_CLK_HZ,
         .dram_bytes = KIWICHA_SOC_DRAM_BYTES,
-        .job = job,
+        .last_status = last_status,
         .runs = runs,
     };
     memcpy(answer + AT_DATA_OUT, &said, sizeof said);
@@ -82,11 +82,11 @@ static _Noreturn void run(uint32_t address, uint32_t bytes)
     kiwicha_platform_jump(KIWICHA_ONCHIP_BASE, 0);
 }
 
-static void obey(uint32_t bytes, uint32_t job)
+static void obey(uint32_t bytes, uint32_t last_status)
 {
     enum kiwicha_serial_op op = request[AT_OP];
     if (op == KIWICHA_SERIAL_OP_HELLO && bytes == BYTES_WITHOUT_FIELDS) {
-        send_answer(KIWICHA_SERIAL_STATUS_OK, hello(job));
+        send_answer(KIWICHA_SERIAL_STATUS_OK, hello(last_status));
         return;
     }
     bool has_range = op == KIWICHA_SERIAL_OP_READ || op == KIWICHA_SERIAL_OP_CHECK ||
@@ -127,16 +127,16 @@ static void obey(uint32_t bytes, uint32_t job)
     }
 }
 
-int main(uint32_t job);
+int main(uint32_t last_status);
 
-int main(uint32_t job)
+int main(uint32_t last_status)
 {
     /* The engine may have written what the CPU has cached. */
     kiwicha_platform_forget_cached();
     for (;;) {
         uint32_t bytes = kiwicha_frame_receive(request);
         if (bytes >= BYTES_WITHOUT_FIELDS) {
-            obey(bytes, job);
+            obey(bytes, last_status);
         }
     }
 }

@@ -1,6 +1,6 @@
 /**
  * @file
- * The bare machine under the runtime: UART, cycle counter, CFU, end of a job.
+ * The bare machine under the runtime: UART, cycle counter, CFU, end of the firmware.
  */
 #ifndef KIWICHA_MACHINE_H
 #define KIWICHA_MACHINE_H
@@ -27,13 +27,13 @@ void kiwicha_platform_print(const char *text);
 void kiwicha_platform_print_hex(uint32_t value);
 
 /**
- * Ends the job: in a simulation with this exit code, on a board by going back to the loader.
+ * Ends the firmware: in a simulation with this exit code, on a board by going back to the loader.
  *
  * @param status  enum kiwicha_status
  */
 _Noreturn void kiwicha_platform_exit(uint32_t status);
 
-/** Reports a trap and ends the job with KIWICHA_STATUS_TRAP. */
+/** Reports a trap and ends the firmware with KIWICHA_STATUS_TRAP. */
 _Noreturn void kiwicha_platform_trap(uint32_t cause, uint32_t address, uint32_t value);
 
 /**

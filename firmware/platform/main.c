@@ -1,4 +1,4 @@
-/* Runs the job that a host describes in the boot block. */
+/* Executes the run that a host describes in the boot block. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 static struct kiwicha_model model;
 
-/* Volatile: the host watches `progress` while the job runs. */
+/* Volatile: the host watches `progress` during the run. */
 KIWICHA_SMALL static volatile struct kiwicha_boot_block *boot_block(void)
 {
     return (volatile struct kiwicha_boot_block *)(uintptr_t)KIWICHA_BOOT_BLOCK_ADDRESS;

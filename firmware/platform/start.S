@@ -16,7 +16,7 @@ kiwicha_start:
 2:  call    main
     tail    kiwicha_platform_exit
 
-    /* Traps end the job, so nothing is saved; the stack starts anew because it may be the cause. */
+    /* Traps end the run, so nothing is saved; the stack starts anew because it may be the cause. */
     .balign 4
 kiwicha_trap_entry:
     la      sp, kiwicha_stack_top

@@ -50,9 +50,9 @@ uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);
 /**
  * Executes all steps once, on the inputs that lie in the arena.
  *
- * @param model from `kiwicha_open`
  * Steps that an ENGINE step overlaps are executed while the engine works.
  *
+ * @param model from `kiwicha_open`
  * @param cycles null, or kiwicha_cycle_entries() words: cycles of each step; behind those of an
  *     ENGINE step what `kiwicha_read_engine_cycles` gives. An ENGINE step's own cycles are those of
  *     starting and of waiting, without the steps that it overlaps

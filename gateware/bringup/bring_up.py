@@ -6,7 +6,13 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.cfu import Config
-from kiwicha.contract.serial import NO_JOB, SERIAL_BAUD, SERIAL_MAGIC, SERIAL_VERSION, SerialHello
+from kiwicha.contract.serial import (
+    NO_STATUS,
+    SERIAL_BAUD,
+    SERIAL_MAGIC,
+    SERIAL_VERSION,
+    SerialHello,
+)
 from kiwicha.gateware.bringup.bit_time import bit_cycles
 from kiwicha.gateware.bringup.bridge import LAMPS, Bridge
 from kiwicha.gateware.bringup.uart_receiver import UartReceiver
@@ -34,7 +40,7 @@ def bring_up_hello(config: Config, clock_hz: int) -> SerialHello:
         config_hash=config.hash,
         sys_clk_hz=clock_hz,
         dram_bytes=0,
-        job=NO_JOB,
+        last_status=NO_STATUS,
         runs=0,
     )
 

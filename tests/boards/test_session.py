@@ -13,7 +13,7 @@ from kiwicha.boards.serial_link import Link, open_port
 from kiwicha.boards.session import run_on_board
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import CONFIGS
-from kiwicha.contract.serial import NO_JOB, SERIAL_BAUD, SerialOp
+from kiwicha.contract.serial import NO_STATUS, SERIAL_BAUD, SerialOp
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.program.image import Program
@@ -48,7 +48,7 @@ def test_programs_run_one_after_the_other(
     with simulated_board(simulator, tmp_path) as name:
         link = link_to(name)
         said = link.hello()
-        assert (said.config_hash, said.job, said.runs) == (SIMD.hash, NO_JOB, 0)
+        assert (said.config_hash, said.last_status, said.runs) == (SIMD.hash, NO_STATUS, 0)
         assert said.dram_bytes == USABLE_BYTES
         for run in range(2):
             data = random.Random(run).randbytes(64)

@@ -399,7 +399,7 @@ BOOT_MAGIC = int.from_bytes(b"BOOT", "little")
 
 @dataclass(frozen=True)
 class BootBlock(Struct):
-    """A job for the firmware, at BOOT_BLOCK_ADDRESS; it fills in the fields from `status` on.
+    """A run for the firmware, at BOOT_BLOCK_ADDRESS; it fills in the fields from `status` on.
 
     Inputs lie one after the other, each at the next multiple of 16, and are copied into the arena
     before every inference, outside the counted cycles. Outputs stay in the arena.

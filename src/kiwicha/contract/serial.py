@@ -18,7 +18,7 @@ from kiwicha.contract.layout import Struct, u32
 
 __all__ = [
     "LOADER_BYTES",
-    "NO_JOB",
+    "NO_STATUS",
     "SERIAL_BAUD",
     "SERIAL_DATA_BYTES",
     "SERIAL_FRAME_BYTES",
@@ -43,7 +43,7 @@ SERIAL_INSTRUCTIONS = 64
 """Most instructions of one `SerialOp.EXECUTE`."""
 LOADER_BYTES = 16 * 1024
 """Last part of DRAM: the loader that answers requests, which no request may write."""
-NO_JOB = 0xFFFF_FFFF
+NO_STATUS = 0xFFFF_FFFF
 """In place of a `kiwicha.contract.cfu.Status`: no firmware has run since reset."""
 
 
@@ -92,7 +92,7 @@ class SerialHello(Struct):
     config_hash: int = u32("configuration that the CFU was built for")
     sys_clk_hz: int = u32("cycles per second")
     dram_bytes: int = u32("bytes from DRAM_BASE on for requests and Programs; 0 without a CPU")
-    job: int = u32("Status of the firmware that ran last, or NO_JOB")
+    last_status: int = u32("Status of the firmware that ran last, or NO_STATUS")
     runs: int = u32("how many times firmware was started since reset")
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from kiwicha.boards.serial_link import Link, decode_frame, encode_frame, open_port
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.serial import (
-    NO_JOB,
+    NO_STATUS,
     SERIAL_BAUD,
     SERIAL_MAGIC,
     SERIAL_VERSION,
@@ -96,7 +96,7 @@ class ScriptedBoard:
             config_hash=self._config_hash,
             sys_clk_hz=isa.CLOCK_HZ,
             dram_bytes=len(self._memory),
-            job=isa.Status.OK if self.runs else NO_JOB,
+            last_status=isa.Status.OK if self.runs else NO_STATUS,
             runs=self.runs,
         ).pack()
 
