@@ -1,5 +1,7 @@
 """The custom function unit: what the CPU's custom instructions do."""
 
+import functools
+import operator
 from typing import Any
 
 from amaranth import ClockDomain, Module, Mux, Signal, signed
@@ -7,7 +9,7 @@ from amaranth.back import verilog as backend
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.cfu import ISA_VERSION, RESULT_FIFO_DEPTH, UNKNOWN_RESPONSE, Config
+from kiwicha.contract.cfu import ISA_VERSION, RESULT_FIFO_DEPTH, UNKNOWN_RESPONSE, Config, DataOp
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.engine import Engine
 from kiwicha.gateware.engine.memory.memory_port import MEMORY_PORT
@@ -319,11 +321,12 @@ class Cfu(wiring.Component):
             data_unit.inputs_0.eq(self.cmd.payload.inputs_0),
             data_unit.inputs_1.eq(self.cmd.payload.inputs_1),
             data_unit.index.eq(decoded.index),
-            data_unit.is_extract.eq(decoded.extract),
-            data_unit.is_pack.eq(decoded.pack),
-            data_unit.is_max.eq(decoded.max),
         ]
-        with m.If(decoded.align | decoded.extract | decoded.pack | decoded.max):
+        names = [op.name.lower() for op in DataOp]
+        for name in names:
+            if name != "align":
+                m.d.comb += getattr(data_unit, f"is_{name}").eq(decoded[name])
+        with m.If(functools.reduce(operator.or_, (decoded[name] for name in names))):
             m.d.comb += answer.eq(data_unit.o)
 
 

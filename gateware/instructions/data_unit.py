@@ -4,11 +4,13 @@ from amaranth import Cat, Module, Mux, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.cfu import DataOp
+
 __all__ = ["DataUnit"]
 
 
 class DataUnit(wiring.Component):
-    """Compute the four instructions of `kiwicha.contract.cfu.DataOp`.
+    """Compute the instructions of `kiwicha.contract.cfu.DataOp`.
 
     Combinational.
 
@@ -18,8 +20,8 @@ class DataUnit(wiring.Component):
         Operands.
     index : ``In(2)``
         Byte number of ALIGN and EXTRACT; 0 for the others.
-    is_extract, is_pack, is_max : ``In(1)``
-        At most one is set; none means ALIGN.
+    is_extract, is_pack, ... : ``In(1)``
+        One for each of `DataOp` but ALIGN. At most one is set; none means ALIGN.
     o : ``Out(32)``
         The result.
     """
@@ -29,9 +31,7 @@ class DataUnit(wiring.Component):
             "inputs_0": In(32),
             "inputs_1": In(32),
             "index": In(2),
-            "is_extract": In(1),
-            "is_pack": In(1),
-            "is_max": In(1),
+            **{f"is_{op.name.lower()}": In(1) for op in DataOp if op is not DataOp.ALIGN},
             "o": Out(32),
         })
 

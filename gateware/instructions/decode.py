@@ -4,44 +4,10 @@ from amaranth import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.cfu import (
-    LANES,
-    PIXELS,
-    AccumulatorOp,
-    ConfigOp,
-    DataOp,
-    Group,
-    RequantizeOp,
-)
+from kiwicha.contract.cfu import INSTRUCTIONS, Group
 from kiwicha.contract.engine import EngineCounter, EngineOp
 
-__all__ = ["DECODED", "ENGINE_INDEXES", "INSTRUCTIONS", "Decoder"]
-
-_BYTES = 4
-
-INSTRUCTIONS: dict[str, tuple[Group, int, int]] = {
-    "isa_version": (Group.CONFIG, ConfigOp.ISA_VERSION, 1),
-    "config_hash": (Group.CONFIG, ConfigOp.CONFIG_HASH, 1),
-    "cycles": (Group.CONFIG, ConfigOp.CYCLES, 1),
-    "input_offset": (Group.CONFIG, ConfigOp.INPUT_OFFSET, 1),
-    "output": (Group.CONFIG, ConfigOp.OUTPUT, 1),
-    "mac": (Group.MAC, 0, PIXELS * LANES),
-    "mac_lanes": (Group.MAC_LANES, 0, PIXELS),
-    "bias": (Group.ACCUMULATOR, AccumulatorOp.BIAS, LANES),
-    "start": (Group.ACCUMULATOR, AccumulatorOp.START, 1),
-    "read": (Group.ACCUMULATOR, AccumulatorOp.READ, PIXELS * LANES),
-    "write": (Group.ACCUMULATOR, AccumulatorOp.WRITE, PIXELS * LANES),
-    "scale": (Group.REQUANTIZE, RequantizeOp.SCALE, LANES),
-    "push": (Group.REQUANTIZE, RequantizeOp.PUSH, PIXELS),
-    "pop": (Group.REQUANTIZE, RequantizeOp.POP, 1),
-    "value": (Group.REQUANTIZE, RequantizeOp.VALUE, LANES),
-    "rescale": (Group.REQUANTIZE, RequantizeOp.RESCALE, LANES),
-    "align": (Group.DATA, DataOp.ALIGN, _BYTES),
-    "extract": (Group.DATA, DataOp.EXTRACT, _BYTES),
-    "pack": (Group.DATA, DataOp.PACK, 1),
-    "max": (Group.DATA, DataOp.MAX, 1),
-}
-"""Name of each instruction: its group, its op, and how many indexes it has, from 0."""
+__all__ = ["DECODED", "ENGINE_INDEXES", "Decoder"]
 
 ENGINE_INDEXES = {
     EngineOp.RANGE: 2,
@@ -98,8 +64,8 @@ class Decoder(wiring.Component):
         names = list(INSTRUCTIONS) if self.has_simd else ["isa_version", "config_hash", "cycles"]
         is_listed = {}
         for name in names:
-            its_group, its_op, count = INSTRUCTIONS[name]
-            is_listed[name] = (group == its_group) & (op == its_op) & (index < count)
+            item = INSTRUCTIONS[name]
+            is_listed[name] = (group == item.group) & (op == item.op) & (index < item.indexes)
             m.d.comb += self.o[name].eq(is_listed[name])
         if self.has_engine:
             is_listed["engine"] = Signal(name="is_engine")

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable
 
 from kiwicha.contract.cfu import (
+    INSTRUCTIONS,
     ISA_VERSION,
     LANES,
     PIXELS,
@@ -21,6 +22,8 @@ from kiwicha.numerics import requantization as numerics
 __all__ = ["CfuModel"]
 
 _WORD = 0xFFFF_FFFF
+
+_INDEXES = {(item.group, item.op): item.indexes for item in INSTRUCTIONS.values()}
 
 Execute = Callable[[int, int, int], int]
 """From index, inputs_0 and inputs_1 to the answer."""
@@ -65,32 +68,31 @@ class CfuModel:
         self.input_offset = 0
         self.output = (0, 0, 0)
         self.results: deque[int] = deque()
-        self._instructions: dict[tuple[int, int], tuple[int, Execute]] = {
-            (Group.CONFIG, ConfigOp.ISA_VERSION): (1, lambda i, a, b: ISA_VERSION),
-            (Group.CONFIG, ConfigOp.CONFIG_HASH): (1, lambda i, a, b: config.hash),
-            (Group.CONFIG, ConfigOp.CYCLES): (1, lambda i, a, b: self.cycles & _WORD),
+        self._instructions: dict[tuple[int, int], Execute] = {
+            (Group.CONFIG, ConfigOp.ISA_VERSION): lambda i, a, b: ISA_VERSION,
+            (Group.CONFIG, ConfigOp.CONFIG_HASH): lambda i, a, b: config.hash,
+            (Group.CONFIG, ConfigOp.CYCLES): lambda i, a, b: self.cycles & _WORD,
         }
         if config.has_simd:
             self._instructions |= {
-                (Group.CONFIG, ConfigOp.INPUT_OFFSET): (1, self._input_offset),
-                (Group.CONFIG, ConfigOp.OUTPUT): (1, self._output),
-                (Group.MAC, 0): (PIXELS * LANES, self._mac),
-                (Group.MAC_LANES, 0): (PIXELS, self._mac_lanes),
-                (Group.ACCUMULATOR, AccumulatorOp.BIAS): (LANES, self._bias),
-                (Group.ACCUMULATOR, AccumulatorOp.START): (1, self._start),
-                (Group.ACCUMULATOR, AccumulatorOp.READ): (PIXELS * LANES, self._read),
-                (Group.ACCUMULATOR, AccumulatorOp.WRITE): (PIXELS * LANES, self._write),
-                (Group.REQUANTIZE, RequantizeOp.SCALE): (LANES, self._scale),
-                (Group.REQUANTIZE, RequantizeOp.PUSH): (PIXELS, self._push),
-                (Group.REQUANTIZE, RequantizeOp.POP): (1, self._pop),
-                (Group.REQUANTIZE, RequantizeOp.VALUE): (LANES, self._value),
-                (Group.REQUANTIZE, RequantizeOp.RESCALE): (LANES, self._rescale),
-                (Group.DATA, DataOp.ALIGN): (4, lambda i, a, b: ((b << 32 | a) >> 8 * i) & _WORD),
-                (Group.DATA, DataOp.EXTRACT): (4, lambda i, a, b: _bytes(a)[i] & _WORD),
-                (Group.DATA, DataOp.PACK): (1, lambda i, a, b: (b & 0xFF) << 24 | a >> 8),
-                (Group.DATA, DataOp.MAX): (
-                    1,
-                    lambda i, a, b: _word(list(map(max, _bytes(a), _bytes(b)))),
+                (Group.CONFIG, ConfigOp.INPUT_OFFSET): self._input_offset,
+                (Group.CONFIG, ConfigOp.OUTPUT): self._output,
+                (Group.MAC, 0): self._mac,
+                (Group.MAC_LANES, 0): self._mac_lanes,
+                (Group.ACCUMULATOR, AccumulatorOp.BIAS): self._bias,
+                (Group.ACCUMULATOR, AccumulatorOp.START): self._start,
+                (Group.ACCUMULATOR, AccumulatorOp.READ): self._read,
+                (Group.ACCUMULATOR, AccumulatorOp.WRITE): self._write,
+                (Group.REQUANTIZE, RequantizeOp.SCALE): self._scale,
+                (Group.REQUANTIZE, RequantizeOp.PUSH): self._push,
+                (Group.REQUANTIZE, RequantizeOp.POP): self._pop,
+                (Group.REQUANTIZE, RequantizeOp.VALUE): self._value,
+                (Group.REQUANTIZE, RequantizeOp.RESCALE): self._rescale,
+                (Group.DATA, DataOp.ALIGN): lambda i, a, b: ((b << 32 | a) >> 8 * i) & _WORD,
+                (Group.DATA, DataOp.EXTRACT): lambda i, a, b: _bytes(a)[i] & _WORD,
+                (Group.DATA, DataOp.PACK): lambda i, a, b: (b & 0xFF) << 24 | a >> 8,
+                (Group.DATA, DataOp.MAX): lambda i, a, b: _word(
+                    list(map(max, _bytes(a), _bytes(b)))
                 ),
             }
 
@@ -105,8 +107,8 @@ class CfuModel:
             Operands, 0 to 2**32 - 1.
         """
         group, index, op = function_id & 7, function_id >> 3 & 15, function_id >> 7
-        count, execute = self._instructions.get((group, op), (0, self._pop))
-        if index >= count:
+        execute = self._instructions.get((group, op))
+        if execute is None or index >= _INDEXES[group, op]:
             return UNKNOWN_RESPONSE + function_id
         is_push = (group, op) == (Group.REQUANTIZE, RequantizeOp.PUSH)
         if is_push and len(self.results) == RESULT_FIFO_DEPTH:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kiwicha.contract.cfu import (
+    INSTRUCTIONS,
     AccumulatorOp,
     Config,
     ConfigOp,
@@ -42,10 +43,7 @@ _MIX = (
     (Group.REQUANTIZE, RequantizeOp.POP, 1, 7),
     (Group.REQUANTIZE, RequantizeOp.VALUE, 4, 3),
     (Group.REQUANTIZE, RequantizeOp.RESCALE, 4, 3),
-    (Group.DATA, DataOp.ALIGN, 4, 1),
-    (Group.DATA, DataOp.EXTRACT, 4, 1),
-    (Group.DATA, DataOp.PACK, 1, 1),
-    (Group.DATA, DataOp.MAX, 1, 1),
+    *((Group.DATA, op, INSTRUCTIONS[op.name.lower()].indexes, 1) for op in DataOp),
 )
 
 

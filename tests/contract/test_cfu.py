@@ -10,38 +10,25 @@ from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import STRUCTS, BootBlock, Kernel, Where
 from kiwicha.kernels.registry import KERNEL_PARAMS
 
-INDEXED = {
-    (isa.Group.ACCUMULATOR, isa.AccumulatorOp.BIAS): isa.LANES,
-    (isa.Group.ACCUMULATOR, isa.AccumulatorOp.READ): isa.PIXELS * isa.LANES,
-    (isa.Group.ACCUMULATOR, isa.AccumulatorOp.WRITE): isa.PIXELS * isa.LANES,
-    (isa.Group.REQUANTIZE, isa.RequantizeOp.SCALE): isa.LANES,
-    (isa.Group.REQUANTIZE, isa.RequantizeOp.PUSH): isa.PIXELS,
-    (isa.Group.REQUANTIZE, isa.RequantizeOp.VALUE): isa.LANES,
-    (isa.Group.REQUANTIZE, isa.RequantizeOp.RESCALE): isa.LANES,
-    (isa.Group.DATA, isa.DataOp.ALIGN): 4,
-    (isa.Group.DATA, isa.DataOp.EXTRACT): 4,
-}
-OPS = {
-    isa.Group.CONFIG: isa.ConfigOp,
-    isa.Group.ACCUMULATOR: isa.AccumulatorOp,
-    isa.Group.REQUANTIZE: isa.RequantizeOp,
-    isa.Group.DATA: isa.DataOp,
-}
-
 
 def all_instructions() -> list[tuple[isa.Group, int, int]]:
-    found = [(isa.Group.MAC, 0, k) for k in range(isa.PIXELS * isa.LANES)]
-    found += [(isa.Group.MAC_LANES, 0, k) for k in range(isa.PIXELS)]
-    for group, ops in OPS.items():
-        for op in ops:
-            found += [(group, op, k) for k in range(INDEXED.get((group, op), 1))]
-    return found
+    return [
+        (item.group, item.op, index)
+        for item in isa.INSTRUCTIONS.values()
+        for index in range(item.indexes)
+    ]
 
 
 def test_function_ids_are_ten_bits_and_unique() -> None:
     ids = [isa.function_id(*instruction) for instruction in all_instructions()]
     assert len(set(ids)) == len(ids)
     assert all(0 <= number < 1024 for number in ids)
+
+
+def test_every_instruction_is_listed() -> None:
+    groups = (isa.ConfigOp, isa.AccumulatorOp, isa.RequantizeOp, isa.DataOp)
+    names = {op.name.lower() for ops in groups for op in ops}
+    assert set(isa.INSTRUCTIONS) == names | {"mac", "mac_lanes"}
 
 
 def test_a_function_id_holds_group_op_and_index() -> None:

@@ -17,11 +17,13 @@ __all__ = [
     "CONFIGS",
     "ENGINE_CONFIGS",
     "ENGINE_FAMILY",
+    "INSTRUCTIONS",
     "AccumulatorOp",
     "Config",
     "ConfigOp",
     "DataOp",
     "Group",
+    "Instruction",
     "RequantizeOp",
     "Status",
     "engine_config",
@@ -124,6 +126,51 @@ class DataOp(enum.IntEnum):
     """Answers ``inputs_0 >> 8`` with byte 0 of inputs_1 on top: four of them pack a word."""
     MAX = 3
     """Answers the four int8 maxima of inputs_0 and inputs_1, lane by lane."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """A custom instruction: its group, its op, and how many indexes it has, from 0."""
+
+    group: Group
+    op: int
+    indexes: int
+
+
+_INDEXES = {
+    "MAC": PIXELS * LANES,
+    "MAC_LANES": PIXELS,
+    "BIAS": LANES,
+    "READ": PIXELS * LANES,
+    "WRITE": PIXELS * LANES,
+    "SCALE": LANES,
+    "PUSH": PIXELS,
+    "VALUE": LANES,
+    "RESCALE": LANES,
+    "ALIGN": 4,
+    "EXTRACT": 4,
+}
+"""Of the instructions that have more than one."""
+_OPS: dict[Group, type[enum.IntEnum]] = {
+    Group.CONFIG: ConfigOp,
+    Group.ACCUMULATOR: AccumulatorOp,
+    Group.REQUANTIZE: RequantizeOp,
+    Group.DATA: DataOp,
+}
+
+
+def _ops_of(group: Group) -> list[tuple[str, int]]:
+    """Return names and numbers; a group of one instruction is named like it."""
+    return [(op.name, op.value) for op in _OPS[group]] if group in _OPS else [(group.name, 0)]
+
+
+INSTRUCTIONS: dict[str, Instruction] = {
+    name.lower(): Instruction(group, op, _INDEXES.get(name, 1))
+    for group in Group
+    if group is not Group.ENGINE
+    for name, op in _ops_of(group)
+}
+"""Every instruction of the tier, by its name in lower case."""
 
 
 def function_id(group: Group, op: int = 0, index: int = 0) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from amaranth.sim import Simulator
 
-from kiwicha.contract.cfu import CONFIGS, DataOp, Group, function_id
+from kiwicha.contract.cfu import CONFIGS, INSTRUCTIONS, DataOp, Group, function_id
 from kiwicha.gateware.instructions.data_unit import DataUnit
 from kiwicha.sim.reference.cfu_model import CfuModel
 
@@ -26,10 +26,9 @@ def test_equals_the_model(seed: int) -> None:
             ctx.set(dut.inputs_0, a)
             ctx.set(dut.inputs_1, b)
             for op in DataOp:
-                ctx.set(dut.is_extract, op == DataOp.EXTRACT)
-                ctx.set(dut.is_pack, op == DataOp.PACK)
-                ctx.set(dut.is_max, op == DataOp.MAX)
-                for index in range(4 if op in {DataOp.ALIGN, DataOp.EXTRACT} else 1):
+                for flag in set(DataOp) - {DataOp.ALIGN}:
+                    ctx.set(getattr(dut, f"is_{flag.name.lower()}"), op == flag)
+                for index in range(INSTRUCTIONS[op.name.lower()].indexes):
                     ctx.set(dut.index, index)
                     await ctx.delay(1e-9)
                     expected = model.execute(function_id(Group.DATA, op, index), a, b)

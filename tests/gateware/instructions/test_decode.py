@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from amaranth.sim import Simulator
 
-from kiwicha.contract.cfu import CONFIGS, UNKNOWN_RESPONSE, function_id
-from kiwicha.gateware.instructions.decode import INSTRUCTIONS, Decoder
+from kiwicha.contract.cfu import CONFIGS, INSTRUCTIONS, UNKNOWN_RESPONSE, function_id
+from kiwicha.gateware.instructions.decode import Decoder
 from kiwicha.sim.reference.cfu_model import CfuModel
 
 
@@ -14,9 +14,9 @@ from kiwicha.sim.reference.cfu_model import CfuModel
 def test_knows_what_the_model_knows(config: str) -> None:
     dut = Decoder(has_simd=CONFIGS[config].has_simd)
     names_of: dict[int, str] = {
-        function_id(group, op, index): name
-        for name, (group, op, count) in INSTRUCTIONS.items()
-        for index in range(count)
+        function_id(item.group, item.op, index): name
+        for name, item in INSTRUCTIONS.items()
+        for index in range(item.indexes)
     }
 
     async def testbench(ctx: Any) -> None:
