@@ -6,6 +6,7 @@ from typing import Any
 from kiwicha.compiler import Compilation
 from kiwicha.compiler.engine.schedule.events import Compute, Event, Transfer
 from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.compiler.steps.calls import ListCall
 from kiwicha.sim.profile.timestamps import ListTimestamps, StepTimestamps
 from kiwicha.sim.verilator.activity import Span
 
@@ -41,9 +42,9 @@ def memory_map(compilation: Compilation, steps: Sequence[StepTimestamps]) -> dic
     found = {"arena": {"bytes": compilation.memory.arena_bytes, "tensors": arena}}
     if compilation.config.scratchpad_bytes:
         tensors = []
-        for tile, step in zip(compilation.tiles, steps, strict=True):
-            if tile.schedule is not None and step.engine is not None:
-                tensors += _scratchpad(compilation, tile.schedule, step.engine, origin)
+        for call, step in zip(compilation.calls, steps, strict=True):
+            if isinstance(call, ListCall) and step.engine is not None:
+                tensors += _scratchpad(compilation, call.schedule, step.engine, origin)
         size = compilation.config.scratchpad_bytes
         found["scratchpad"] = {"bytes": size, "tensors": tensors}
     return found

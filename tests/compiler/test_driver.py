@@ -1,19 +1,34 @@
 """The passes together: reproducible, quick, printable, and free of hardware libraries."""
 
+import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kiwicha.compiler import STAGES, compile_model, compile_stages, dump, listing, require_supported
+from kiwicha.compiler import (
+    STAGES,
+    Compilation,
+    compile_model,
+    compile_stages,
+    dump,
+    listing,
+    require_supported,
+)
+from kiwicha.compiler.driver import EnginePlan
+from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.compiler.lower.network import Network
+from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.contract import cfu as isa
 from kiwicha.errors import KiwichaError, ModelError, UnsupportedModelError, UsageError
 from kiwicha.program.image import Program
 from tests.support.models import random_models
 from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.requirements import REPOSITORY
 
 MODEL = random_models.network(5).model
 SECONDS = 3.0
@@ -117,21 +132,75 @@ def test_constants_are_stored_once() -> None:
     assert program.constants == bytes(range(64))
 
 
+STAGE_MODEL = random_models.engine_network(8).model
+"""With operations of the engine and kernels of the CPU."""
+
+
+@pytest.fixture(scope="module")
+def compilation() -> Compilation:
+    return compile_stages(STAGE_MODEL, "64")
+
+
+def operators(graph: Graph) -> list[str]:
+    return [f"operator {o.index:3} {o.name} " for o in graph.operators]
+
+
+def layers(network: Network) -> list[str]:
+    return [f"operator {layer.operator:3} {layer.name} " for layer in network.layers]
+
+
+def lists(schedules: Sequence[Schedule]) -> list[str]:
+    return [f"list {n:3} {len(item.jobs)} jobs, " for n, item in enumerate(schedules)]
+
+
+EXPECTED: dict[str, Callable[[Compilation], Iterable[str]]] = {
+    "read": lambda c: operators(c.file),
+    "fold": lambda c: operators(c.folded),
+    "check": lambda c: operators(c.graph),
+    "lower": lambda c: layers(c.lowered),
+    "eliminate": lambda c: layers(c.fewer_channels),
+    "pad": lambda c: layers(c.network),
+    "operations": lambda c: [f"layer {o.position:3} " for o in c.engine.operations],
+    "regions": lambda c: [f"stores tensors {sorted(r.stores)}" for r in c.engine.regions],
+    "schedule": lambda c: lists(c.engine.schedules),
+    "code": lambda c: lists(c.schedules),
+    "kernels": lambda c: [f"layer {call.layer:3} {call.kernel.name}" for call in c.kernel_calls],
+    "overlap": lambda c: [f"step {n:3} {call.kernel.name} " for n, call in enumerate(c.calls)],
+    "allocate": lambda c: [str(item.buffer.bytes) for item in c.memory.placements],
+    "emit": lambda c: [f": {step.kernel.name} for layer" for step in c.program.steps],
+}
+
+
+def test_the_model_has_all_that_stages_show(compilation: Compilation) -> None:
+    assert list(EXPECTED) == list(STAGES)
+    assert all(list(expected(compilation)) for expected in EXPECTED.values())
+
+
 @pytest.mark.parametrize("stage", STAGES)
-def test_every_stage_is_printed(stage: str) -> None:
-    compilation = compile_stages(MODEL, "simd")
+def test_every_stage_is_printed(stage: str, compilation: Compilation) -> None:
     text = dump(compilation, stage)
-    assert text == dump(compile_stages(MODEL, "simd"), stage)
+    assert text == dump(compile_stages(STAGE_MODEL, "64"), stage)
     assert text.endswith("\n")
-    expected = {
-        "graph": [f"operator {o.index:3} {o.name} " for o in compilation.graph.operators],
-        "layers": [f"layer {x.operator:3} {x.name} " for x in compilation.network.layers],
-        "tiles": [f"{t.layer:3} {t.kernel.name}" for t in compilation.tiles],
-        "memory": [str(p.buffer.bytes) for p in compilation.memory.placements],
-        "program": [f": {s.kernel.name} for layer" for s in compilation.program.steps],
-    }
-    for part in expected[stage]:
+    for part in EXPECTED[stage](compilation):
         assert part in text
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_is_printed_without_an_engine(stage: str) -> None:
+    assert dump(compile_stages(MODEL, "simd"), stage).strip()
+
+
+def test_stages_of_the_engine_are_empty_without_one() -> None:
+    found = compile_stages(MODEL, "simd")
+    assert vars(found.engine) == vars(EnginePlan())
+    assert found.lowered is found.fewer_channels is found.network
+    assert len(found.kernel_calls) == len(found.calls)
+
+
+def test_the_page_on_commands_lists_the_stages() -> None:
+    page = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
+    _, _, table = page.partition("| stage |")
+    assert re.findall(r"^\| `(\w+)` \|", table.partition("\n\n")[0], re.MULTILINE) == list(STAGES)
 
 
 def test_listing_shows_every_reference() -> None:
@@ -156,7 +225,7 @@ def test_listing_names_unknown_configurations() -> None:
 def test_refuses_unknown_stages() -> None:
     with pytest.raises(
         UsageError,
-        match=r"^stage must be one of graph, layers, tiles, memory, program, not asm$",
+        match=rf"^stage must be one of {', '.join(STAGES)}, not asm$",
     ):
         dump(compile_stages(MODEL, "simd"), "asm")
 

@@ -1,6 +1,6 @@
-"""Passes that turn a TFLite model into a Program.
+"""The compiler: from a TFLite model to a Program.
 
-`compile_model` runs them all: read, check, lower, tile, allocate, emit.
+`compile_model` runs all stages; `kiwicha.compiler.driver` names them in order.
 """
 
 from kiwicha.compiler.check.check import support_rules, supported_operators, violations

@@ -1,4 +1,7 @@
-"""The passes in their order."""
+"""The compiler from end to end: every stage, in order.
+
+Each stage is a function from one frozen record to the next, which it has verified.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,18 +9,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwicha.compiler.check.check import check
-from kiwicha.compiler.cpu.kernels import Tile, tile
-from kiwicha.compiler.emit import emit
+from kiwicha.compiler.cpu.calls import KernelCall
+from kiwicha.compiler.cpu.layers import choose_kernels, layer_cycles
+from kiwicha.compiler.engine.codegen.weight_coding import with_coded_streams
+from kiwicha.compiler.engine.ir.layers import EngineLayer
+from kiwicha.compiler.engine.ir.run import Run
+from kiwicha.compiler.engine.schedule.regions import Scheduler
+from kiwicha.compiler.engine.schedule.schedule import Schedule
 from kiwicha.compiler.engine.select.channel_padding import with_whole_channels
+from kiwicha.compiler.engine.select.partition import partition
+from kiwicha.compiler.engine.select.selection import select, without
+from kiwicha.compiler.engine.select.table_composition import compose_tables
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.lower.network import Network
-from kiwicha.compiler.memory.allocate import MemoryPlan, allocate
-from kiwicha.compiler.optimize.dead_channels import eliminate as eliminate_channels
-from kiwicha.compiler.overlap import overlap
-from kiwicha.compiler.tflite.detectors import detached
+from kiwicha.compiler.memory.plan import MemoryPlan
+from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
+from kiwicha.compiler.steps.allocate import allocate
+from kiwicha.compiler.steps.calls import PlannedStep, in_order
+from kiwicha.compiler.steps.emit import emit
+from kiwicha.compiler.steps.overlap import overlap
+from kiwicha.compiler.tflite.detectors import detach_detector
 from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.reader import read
-from kiwicha.compiler.tflite.shape_folding import with_known_shapes
+from kiwicha.compiler.tflite.shape_folding import fold_shapes
 from kiwicha.contract.cfu import Config
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.goal import Goal
@@ -25,21 +39,85 @@ from kiwicha.detection.boxes import Detection
 from kiwicha.errors import KiwichaError, UsageError, reason
 from kiwicha.program.image import Program
 
-__all__ = ["Compilation", "compile_model", "compile_stages", "require_supported"]
+__all__ = [
+    "Compilation",
+    "EnginePlan",
+    "compile_model",
+    "compile_stages",
+    "plan_engine",
+    "require_supported",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class EnginePlan:
+    """What the engine computes, and how.
+
+    Parameters
+    ----------
+    operations : tuple of EngineLayer
+        What it computes, in its terms, in order.
+    regions : tuple of Run
+        Operations one after the other, without the CPU; in order.
+    schedules : tuple of Schedule
+        Jobs and transfers of each region.
+    """
+
+    operations: tuple[EngineLayer, ...] = ()
+    regions: tuple[Run, ...] = ()
+    schedules: tuple[Schedule, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Compilation:
-    """What every pass gave."""
+    """What every stage gave, in order.
+
+    Parameters
+    ----------
+    config : Config
+        What the Program runs on.
+    file : Graph
+        The model as it is in the file.
+    folded : Graph
+        With the results of its arithmetic on shapes.
+    graph : Graph
+        Without what the host does with the outputs; supported.
+    detection : Detection or None
+        What the host does with the outputs, if the model ends in boxes.
+    lowered : Network
+        Its operators as kernel calls.
+    fewer_channels : Network
+        Without channels that are constant or that nobody needs.
+    network : Network
+        With whole words of channels where the engine needs them.
+    engine : EnginePlan
+        What the engine computes; its streams are not coded. Empty without an engine.
+    schedules : tuple of Schedule
+        Lists of the engine, coded where that serves the goal.
+    kernel_calls : tuple of KernelCall
+        What the CPU computes.
+    calls : tuple of KernelCall or ListCall
+        Of CPU and engine, in the order in which they start.
+    memory : MemoryPlan
+        The arena.
+    program : Program
+        The result.
+    """
 
     config: Config
+    file: Graph
+    folded: Graph
     graph: Graph
+    detection: Detection | None
+    lowered: Network
+    fewer_channels: Network
     network: Network
-    tiles: tuple[Tile, ...]
+    engine: EnginePlan
+    schedules: tuple[Schedule, ...]
+    kernel_calls: tuple[KernelCall, ...]
+    calls: tuple[PlannedStep, ...]
     memory: MemoryPlan
     program: Program
-    detection: Detection | None = None
-    """What the host does with the Program's outputs, if the model ends in boxes."""
 
 
 def compile_model(
@@ -98,33 +176,100 @@ def compile_stages(
     has_tables: bool = True,
     optimize: Goal | str = Goal.CYCLES,
 ) -> Compilation:
-    """Compile a model and return what every pass gave; see `compile_model`."""
+    """Compile a model and return what every stage gave; see `compile_model`."""
     target, goal = find_config(config), _goal(optimize)
     raw = _content(model)
     with _naming(model):
-        graph, detection = _supported(raw)
-        network = lower(graph)
-        if eliminate and target.engine_macs:
-            network = eliminate_channels(network)
+        # The model.
+        file = read(raw)
+        folded = fold_shapes(file)
+        graph, detection = detach_detector(folded)
+        check(graph)
+        # The network.
+        network = lowered = lower(graph)
+        if target.engine_macs and eliminate:
+            network = eliminate_dead_channels(network)
+        fewer_channels = network
         if target.engine_macs:
             network = with_whole_channels(network)
-        tiles = overlap(network, tile(network, target, has_tables=has_tables, goal=goal))
-        memory = allocate(network, tiles)
-        program = emit(network, tiles, memory, target)
-    return Compilation(target, graph, network, tiles, memory, program, detection)
+        # The engine's part.
+        engine = plan_engine(network, target, has_tables=has_tables)
+        schedules = engine.schedules
+        if target.has_codec:
+            schedules = tuple(
+                with_coded_streams(item, target.engine_macs, goal, target.requantizer_cycles)
+                for item in schedules
+            )
+        # The CPU's part.
+        on_engine = {position for item in schedules for position in item.run.positions}
+        kernel_calls = choose_kernels(network, target, on_engine)
+        # The Program.
+        calls = overlap(network, in_order(kernel_calls, schedules, target))
+        memory = allocate(network, calls)
+        program = emit(network, calls, memory, target)
+    return Compilation(
+        config=target,
+        file=file,
+        folded=folded,
+        graph=graph,
+        detection=detection,
+        lowered=lowered,
+        fewer_channels=fewer_channels,
+        network=network,
+        engine=engine,
+        schedules=schedules,
+        kernel_calls=kernel_calls,
+        calls=calls,
+        memory=memory,
+        program=program,
+    )
+
+
+def plan_engine(network: Network, config: Config, *, has_tables: bool = True) -> EnginePlan:
+    """Return what the engine computes of a network, and how.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    config : Config
+        What it will run on.
+    has_tables : bool
+        The engine does element-wise jobs.
+
+    Notes
+    -----
+    Whether an operation fits is known only when its region is scheduled. So these stages are a
+    loop: an operation that cannot stay in its region takes its next form, or goes to the CPU; a
+    region whose list is too long is cut. Both happen to an operation a limited number of times.
+    """
+    if not config.engine_macs:
+        return EnginePlan()
+    forms = select(network, config, has_tables=has_tables, cpu_cycles=layer_cycles(network, config))
+    operations = compose_tables(network, {position: ways[0] for position, ways in forms.items()})
+    cuts: frozenset[int] = frozenset()
+    scheduler = Scheduler(config)
+    while True:
+        regions, refused = partition(network, operations, cuts)
+        if not refused:
+            found = scheduler.schedule(regions)
+            if found.is_complete:
+                assert len(found.schedules) == len(regions)
+                ordered = tuple(operations[position] for position in sorted(operations))
+                return EnginePlan(ordered, tuple(regions), found.schedules)
+            refused, cuts = found.refused, cuts | found.cuts
+        if refused:
+            forms = without(forms, refused)
+            best = {position: ways[0] for position, ways in forms.items()}
+            operations = compose_tables(network, best)
 
 
 def require_supported(model: str | Path | bytes) -> None:
     """Refuse a model that cannot be compiled, before the work; raises as `compile_model` does."""
     raw = _content(model)
     with _naming(model):
-        _supported(raw)
-
-
-def _supported(raw: bytes) -> tuple[Graph, Detection | None]:
-    graph, detection = detached(with_known_shapes(read(raw)))
-    check(graph)
-    return graph, detection
+        graph, _ = detach_detector(fold_shapes(read(raw)))
+        check(graph)
 
 
 @contextmanager

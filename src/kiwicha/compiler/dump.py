@@ -1,21 +1,45 @@
-"""What each pass gave, as text."""
+"""What each stage gave, as text."""
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from kiwicha.compiler.cpu.calls import KernelCall
 from kiwicha.compiler.driver import Compilation
-from kiwicha.compiler.tflite.graph import NO_TENSOR, Tensor
+from kiwicha.compiler.engine.ir.layers import EngineLayer
+from kiwicha.compiler.engine.schedule.events import Transfer
+from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.compiler.lower.network import Network
+from kiwicha.compiler.steps.calls import ListCall
+from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Tensor
 from kiwicha.contract.layout import Struct
 from kiwicha.errors import UsageError
 from kiwicha.program.listing import listing, shape_text
 
-__all__ = ["STAGES", "dump"]
+__all__ = ["STAGES", "Stage", "dump"]
+
+Lines = Iterator[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """A stage that can be printed.
+
+    Parameters
+    ----------
+    text : str
+        What it gives, for the documentation.
+    lines : callable
+        Gives its lines.
+    """
+
+    text: str
+    lines: Callable[[Compilation], Lines]
 
 
 def dump(compilation: Compilation, stage: str) -> str:
-    """Return what a pass gave.
+    """Return what a stage gave.
 
     Parameters
     ----------
@@ -31,11 +55,10 @@ def dump(compilation: Compilation, stage: str) -> str:
     """
     if stage not in STAGES:
         raise UsageError(f"stage must be one of {', '.join(STAGES)}, not {stage}")
-    return "\n".join(STAGES[stage](compilation)) + "\n"
+    return "\n".join(STAGES[stage].lines(compilation)) + "\n"
 
 
-def _graph(compilation: Compilation) -> Iterator[str]:
-    graph = compilation.graph
+def _graph(graph: Graph) -> Lines:
     yield f"inputs {list(graph.inputs)}, outputs {list(graph.outputs)}"
     yield ""
     for tensor in graph.tensors:
@@ -46,6 +69,13 @@ def _graph(compilation: Compilation) -> Iterator[str]:
         outputs = ", ".join(map(str, operator.outputs))
         settings = " ".join(_changed(operator.options))
         yield f"operator {operator.index:3} {operator.name} ({inputs}) -> {outputs}  {settings}"
+
+
+def _checked(compilation: Compilation) -> Lines:
+    yield from _graph(compilation.graph)
+    if compilation.detection is not None:
+        yield ""
+        yield f"the host finds boxes in the outputs: {compilation.detection.settings}"
 
 
 def _tensor(tensor: Tensor) -> str:
@@ -59,7 +89,7 @@ def _tensor(tensor: Tensor) -> str:
     return "  ".join([*parts, tensor.name])
 
 
-def _changed(settings: object) -> Iterator[str]:
+def _changed(settings: object) -> Lines:
     """Yield the settings of a dataclass that differ from their defaults."""
     assert dataclasses.is_dataclass(settings)
     for field in dataclasses.fields(settings):
@@ -68,42 +98,106 @@ def _changed(settings: object) -> Iterator[str]:
             yield f"{field.name}={getattr(value, 'name', value)}"
 
 
-def _layers(compilation: Compilation) -> Iterator[str]:
-    network = compilation.network
-    for layer in network.layers:
-        kernel = "no step" if layer.kernel is None else layer.kernel.name
-        yield f"layer {layer.operator:3} {layer.name} -> {kernel}, {layer.macs} MACs"
+def _network(network: Network) -> Lines:
+    yield f"inputs {list(network.graph.inputs)}, outputs {list(network.outputs)}"
+    for position, layer in enumerate(network.layers):
+        kernel = "no call" if layer.kernel is None else layer.kernel.name
+        number = f"operator {layer.operator:3}"
+        yield f"layer {position:3} {number} {layer.name} -> {kernel}, {layer.macs} MACs"
         for call in layer.calls:
             yield from _call(call.params, dict(call.tensors), dict(call.constants))
     for tensor, source in network.aliases.items():
-        yield f"tensor {tensor} shares the memory of tensor {source}"
+        yield f"tensor {tensor} has the bytes of tensor {source}"
     for tensor, (whole, first) in network.parts.items():
         yield f"tensor {tensor} lies in tensor {whole}, from byte {first} on"
 
 
-def _tiles(compilation: Compilation) -> Iterator[str]:
-    for number, item in enumerate(compilation.tiles):
-        scratch = f", {item.scratch_bytes} bytes of scratch" if item.scratch_bytes else ""
-        yield f"step {number:3} layer {item.layer:3} {item.kernel.name}{scratch}"
-        yield from _call(item.params, dict(item.tensors), dict(item.constants))
+def _operations(compilation: Compilation) -> Lines:
+    yield f"{len(compilation.engine.operations)} operations of the engine"
+    for operation in compilation.engine.operations:
+        yield from _operation(operation)
+
+
+def _operation(operation: EngineLayer) -> Lines:
+    merged = f", with layers {list(operation.merged)}" if operation.merged else ""
+    flags = f" {operation.flags.name}" if operation.flags else ""
+    tensors = f"({', '.join(map(str, operation.inputs))}) -> {operation.output}"
+    yield f"layer {operation.position:3} {operation.kind.name}{flags} {tensors}{merged}"
+    yield f"    {' '.join(_changed(operation.window))}"
+    if operation.patches:
+        yield f"    in {len(operation.patches)} parts"
+
+
+def _regions(compilation: Compilation) -> Lines:
+    yield f"{len(compilation.engine.regions)} regions of the engine"
+    for number, region in enumerate(compilation.engine.regions):
+        layers = ", ".join(str(layer.position) for layer in region.layers)
+        yield f"region {number:3} layers {layers}"
+        yield f"    loads tensors {sorted(region.loads)}, stores tensors {sorted(region.stores)}"
+
+
+def _schedules(schedules: Sequence[Schedule]) -> Lines:
+    yield f"{len(schedules)} lists of the engine"
+    for number, schedule in enumerate(schedules):
+        jobs, transfers = iter(schedule.jobs), iter(schedule.transfers)
+        yield (
+            f"list {number:3} {len(schedule.jobs)} jobs, {len(schedule.transfers)} transfers, "
+            f"{len(schedule.streams)} bytes of weight streams, "
+            f"{schedule.scratchpad_bytes} bytes of the scratchpad"
+        )
+        for tensor in schedule.streamed:
+            yield f"    tensor {tensor} is streamed"
+        for tensor in schedule.passed:
+            yield f"    tensor {tensor} is never whole"
+        for event in schedule.events:
+            if isinstance(event, Transfer):
+                planned = next(transfers)
+                yield f"    transfer of tensor {planned.tensor}: {_numbers(planned.transfer)}"
+            else:
+                yield f"    job of layer {event.layer.position}: {_numbers(next(jobs))}"
+
+
+def _kernels(compilation: Compilation) -> Lines:
+    yield f"{len(compilation.kernel_calls)} kernel calls"
+    for call in compilation.kernel_calls:
+        yield from _kernel_call("call", call)
+
+
+def _kernel_call(what: str, call: KernelCall) -> Lines:
+    scratch = f", {call.scratch_bytes} bytes of scratch" if call.scratch_bytes else ""
+    yield f"{what} of layer {call.layer:3} {call.kernel.name}{scratch}"
+    yield from _call(call.params, dict(call.tensors), dict(call.constants))
+
+
+def _steps(compilation: Compilation) -> Lines:
+    yield f"{len(compilation.calls)} steps"
+    beside = 0
+    for number, call in enumerate(compilation.calls):
+        where = ", beside the engine" if beside else ""
+        layers = ", ".join(map(str, call.layers))
+        yield f"step {number:3} {call.kernel.name} layers {layers}{where}"
+        beside = call.overlapped_steps if isinstance(call, ListCall) else max(beside - 1, 0)
 
 
 def _call(
     params: Struct,
     tensors: dict[str, int],
     constants: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]],
-) -> Iterator[str]:
+) -> Lines:
     for name, tensor in tensors.items():
         yield f"    {name:14} tensor {tensor}"
     for name, values in constants.items():
         yield f"    {name:14} {values.dtype} {shape_text(values.shape)}"
-    numbers = [
+    yield "    " + _numbers(params)
+
+
+def _numbers(params: Struct) -> str:
+    return " ".join(
         f"{name}={getattr(params, name)}" for name, kind, _ in params.layout() if kind.base != "ref"
-    ]
-    yield "    " + " ".join(numbers)
+    )
 
 
-def _memory(compilation: Compilation) -> Iterator[str]:
+def _memory(compilation: Compilation) -> Lines:
     plan = compilation.memory
     yield f"arena {plan.arena_bytes} bytes, lower bound {plan.lower_bound_bytes}"
     yield f"{'offset':>9} {'bytes':>9}  steps      what"
@@ -113,15 +207,24 @@ def _memory(compilation: Compilation) -> Iterator[str]:
         yield f"{item.offset:9} {buffer.bytes:9}  {steps:9}  {buffer.name}"
 
 
-def _program(compilation: Compilation) -> Iterator[str]:
+def _program(compilation: Compilation) -> Lines:
     yield listing(compilation.program)
 
 
-STAGES: dict[str, Callable[[Compilation], Iterator[str]]] = {
-    "graph": _graph,
-    "layers": _layers,
-    "tiles": _tiles,
-    "memory": _memory,
-    "program": _program,
+STAGES: dict[str, Stage] = {
+    "read": Stage("the graph as it is in the file", lambda c: _graph(c.file)),
+    "fold": Stage("the graph with its arithmetic on shapes done", lambda c: _graph(c.folded)),
+    "check": Stage("the graph that is supported, without what the host does", _checked),
+    "lower": Stage("the network: layers as kernel calls", lambda c: _network(c.lowered)),
+    "eliminate": Stage("the network without dead channels", lambda c: _network(c.fewer_channels)),
+    "pad": Stage("the network with whole words of channels", lambda c: _network(c.network)),
+    "operations": Stage("what the engine computes, in its terms", _operations),
+    "regions": Stage("which operations are one list", _regions),
+    "schedule": Stage("jobs and transfers of each list", lambda c: _schedules(c.engine.schedules)),
+    "code": Stage("the lists with coded weights", lambda c: _schedules(c.schedules)),
+    "kernels": Stage("kernel calls of the CPU", _kernels),
+    "overlap": Stage("steps in the order in which they start", _steps),
+    "allocate": Stage("where the tensors lie in DRAM", _memory),
+    "emit": Stage("the listing of the Program", _program),
 }
-"""Names of the stages, in order, and what prints them."""
+"""The stages by name, in order."""

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from kiwicha.compiler.cpu.kernels import Tile
 from kiwicha.compiler.driver import Compilation
+from kiwicha.compiler.engine.schedule.schedule import Schedule
 from kiwicha.compiler.engine.select.limits import broken_limit
 from kiwicha.compiler.engine.select.operators import ENGINE_OPERATORS
+from kiwicha.compiler.steps.calls import ListCall, PlannedStep
 from kiwicha.contract.engine import JobFlag
 from kiwicha.contract.program import Where
 
@@ -20,9 +21,9 @@ def reasons(compilation: Compilation) -> list[str]:
     compilation : Compilation
         What every pass gave.
     """
-    tiles = {position: item for item in compilation.tiles for position in item.layers}
+    calls = {position: item for item in compilation.calls for position in item.layers}
     count = len(compilation.network.layers)
-    return [_reason(compilation, position, tiles) for position in range(count)]
+    return [_reason(compilation, position, calls) for position in range(count)]
 
 
 def engine_refusals(compilation: Compilation) -> dict[int, str]:
@@ -43,8 +44,8 @@ def engine_refusals(compilation: Compilation) -> dict[int, str]:
     network = compilation.network
     return {
         item.layer: broken_limit(network, item.layer, compilation.config)
-        for item in compilation.tiles
-        if item.schedule is None and network.layers[item.layer].name in ENGINE_OPERATORS
+        for item in compilation.calls
+        if not isinstance(item, ListCall) and network.layers[item.layer].name in ENGINE_OPERATORS
     }
 
 
@@ -57,14 +58,14 @@ def on_cpu(compilation: Compilation) -> list[dict[str, Any]]:
     ]
 
 
-def _reason(compilation: Compilation, position: int, tiles: dict[int, Tile]) -> str:
+def _reason(compilation: Compilation, position: int, calls: dict[int, PlannedStep]) -> str:
     layer = compilation.network.layers[position]
     if layer.kernel is None:
         return "nothing to do: the same bytes under another shape"
-    item = tiles.get(position)
+    item = calls.get(position)
     assert item is not None
-    if item.schedule is not None:
-        return _engine_reason(item, position)
+    if isinstance(item, ListCall):
+        return _engine_reason(item.schedule, position)
     parts = []
     if compilation.config.engine_macs:
         parts.append(broken_limit(compilation.network, position, compilation.config))
@@ -77,9 +78,7 @@ def _reason(compilation: Compilation, position: int, tiles: dict[int, Tile]) -> 
     return "; ".join(parts)
 
 
-def _engine_reason(item: Tile, position: int) -> str:
-    schedule = item.schedule
-    assert schedule is not None
+def _engine_reason(schedule: Schedule, position: int) -> str:
     for layer in schedule.run.layers:
         if position in layer.merged:
             return f"merged into the job of layer {layer.position}"

@@ -9,7 +9,7 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.lower.network import Network
-from kiwicha.compiler.optimize.dead_channels import eliminate
+from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.sim.reference import executor as reference
 from tests.support.models import random_models
@@ -99,7 +99,7 @@ def shapes(network: Network) -> list[tuple[int, ...]]:
 def test_channels_that_are_left(chain: Chain, expected: list[int]) -> None:
     raw = chain.model()
     network = lower(read(raw))
-    fewer = eliminate(network)
+    fewer = eliminate_dead_channels(network)
     assert channels(network) == [32, 32, 16]
     assert channels(fewer) == expected
     # The layers in between agree on their channels, and so do tensors and weights.
@@ -129,9 +129,9 @@ def test_what_only_dropped_channels_read_goes_too() -> None:
         weights = builder.tensor((len(taps), 1, 1, 24), scale=0.01, data=taps)
         operands, tensor = [tensor, weights], builder.tensor((1, 3, 3, len(taps)), scale=0.5)
         builder.operator("CONV_2D", operands, [tensor], padding=SAME, strideH=1, strideW=1)
-    fewer = eliminate(lower(read(builder.build([first], [tensor]))))
+    fewer = eliminate_dead_channels(lower(read(builder.build([first], [tensor]))))
     assert channels(fewer) == [8, 8, 8, 8]
-    assert shapes(eliminate(fewer)) == shapes(fewer)
+    assert shapes(eliminate_dead_channels(fewer)) == shapes(fewer)
 
 
 @pytest.mark.parametrize("first", [0, 20])
@@ -140,8 +140,8 @@ def test_random_networks_lose_channels(first: int) -> None:
     for seed in range(first, first + 20):
         case = random_models.engine_network(seed)
         network = lower(read(case.model))
-        fewer = eliminate(network)
-        assert shapes(eliminate(fewer)) == shapes(fewer)
+        fewer = eliminate_dead_channels(network)
+        assert shapes(eliminate_dead_channels(fewer)) == shapes(fewer)
         counts = [
             sum(layer.params.output_channels for layer in item.layers if layer.name == "CONV_2D")
             for item in (network, fewer)
@@ -155,7 +155,7 @@ def test_random_networks_lose_channels(first: int) -> None:
 
 def test_vww_becomes_dense(zoo_model) -> None:
     network = lower(read(zoo_model("mlperf_vww_96_int8").read_bytes()))
-    fewer = eliminate(network)
+    fewer = eliminate_dead_channels(network)
     sizes = [
         sum(
             layer.constants["weights"].size for layer in item.layers if "weights" in layer.constants

@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.compiler.tflite.reader import read
-from kiwicha.compiler.tflite.shape_folding import with_known_shapes
+from kiwicha.compiler.tflite.shape_folding import fold_shapes
 from kiwicha.errors import UnsupportedModelError
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.tflite_builder import ModelBuilder
@@ -92,7 +92,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_gives_what_the_operators_would(name: str) -> None:
     model, shape = MODELS[name]
-    graph = with_known_shapes(read(model))
+    graph = fold_shapes(read(model))
     assert graph.input(graph.operators[-1], 1).integers() == shape
     assert all(graph.is_done(operator) for operator in graph.operators[:-1])
 

@@ -19,7 +19,7 @@ ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}
 
 def blocks(stages: Compilation) -> int:
     """Count the layers in blocks of channels."""
-    layers = [layer for item in stages.tiles if item.schedule for layer in item.schedule.run.layers]
+    layers = [layer for schedule in stages.schedules for layer in schedule.run.layers]
     return sum(layer.is_in_blocks for layer in layers)
 
 
@@ -63,8 +63,7 @@ def test_limits_behind_several_jobs_hold_for_all_of_them(config: str) -> None:
     (answer,) = oracle.ask([case])
     assert answer.outputs is not None
     stages = compile_stages(case.model, config)
-    (item,) = stages.tiles
-    assert item.schedule is not None
-    assert len(item.schedule.run.layers) == 1
+    (schedule,) = stages.schedules
+    assert len(schedule.run.layers) == 1
     (got,) = reference.run(stages.program, case.inputs)
     np.testing.assert_array_equal(got, answer.outputs[0])

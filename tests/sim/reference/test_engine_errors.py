@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiwicha.compiler import compile_model
-from kiwicha.compiler.cpu import kernels as tile
+from kiwicha.compiler import compile_model, driver
 from kiwicha.contract.engine import EngineCall, EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import Kernel
@@ -27,7 +26,7 @@ def subject(request: pytest.FixtureRequest) -> tuple[Program, Case]:
     """Give a program whose first list has all kinds of jobs but MAX, CONV first, and its inputs."""
     with pytest.MonkeyPatch.context() as patch:
         # Streams that are not coded: what is wrong with a descriptor must not look like theirs.
-        patch.setattr(tile, "with_coded_streams", lambda schedule, *rest: schedule)
+        patch.setattr(driver, "with_coded_streams", lambda schedule, *rest: schedule)
         return _subject(request.param)
 
 

@@ -77,7 +77,7 @@ def check(cases: dict[int, oracle.Case], configs: list[str]) -> None:
                 case.model, config, eliminate=bool((seed + number) % 3), has_tables=True
             )
             got = reference.run(stages.program, case.inputs)
-            schedules = [item.schedule for item in stages.tiles if item.schedule is not None]
+            schedules = stages.schedules
             jobs += sum(len(schedule.jobs) for schedule in schedules)
             streamed += sum(len(schedule.streamed) for schedule in schedules)
             passed += sum(len(schedule.passed) for schedule in schedules)

@@ -19,9 +19,8 @@ MODELS = 30
 
 def widths(model: bytes, config: str) -> set[bool]:
     """Return whether there are wide jobs, and whether there are others."""
-    (item,) = compile_stages(model, config).tiles
-    assert item.schedule is not None
-    return {bool(job.flags & JobFlag.WIDE) for job in item.schedule.jobs}
+    (schedule,) = compile_stages(model, config).schedules
+    return {bool(job.flags & JobFlag.WIDE) for job in schedule.jobs}
 
 
 @pytest.mark.parametrize("config", isa.ENGINE_CONFIGS)

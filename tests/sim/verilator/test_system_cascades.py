@@ -40,10 +40,9 @@ def inverted_residual() -> bytes:
 @EACH_ENGINE
 def test_a_cascade(config: str) -> None:
     stages = compile_stages(inverted_residual(), config)
-    (item,) = stages.tiles
-    assert item.schedule is not None
-    assert len(item.schedule.passed) >= 2
-    assert item.schedule.streamed
+    (schedule,) = stages.schedules
+    assert len(schedule.passed) >= 2
+    assert schedule.streamed
     shape = (1, SIDE, SIDE, NARROW)
     x = np.random.default_rng(1).integers(-128, 128, shape, np.int8)
     (expected,) = reference.run(stages.program, [x])

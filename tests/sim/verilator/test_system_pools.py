@@ -46,10 +46,9 @@ def test_pools(config: str) -> None:
     assert answer.outputs is not None
     stages = compile_stages(pools(), config)
     assert [step.kernel for step in stages.program.steps] == [Kernel.ENGINE]
-    (item,) = stages.tiles
-    assert item.schedule is not None
-    assert item.schedule.streamed
-    kinds = {JobKind(job.kind) for job in item.schedule.jobs}
+    (schedule,) = stages.schedules
+    assert schedule.streamed
+    kinds = {JobKind(job.kind) for job in schedule.jobs}
     assert kinds == {JobKind.MAX, JobKind.DEPTHWISE}
     result = run_program(stages.program, [x.tobytes()], inferences=2)
     assert result.outputs == tuple(output.tobytes() for output in answer.outputs)

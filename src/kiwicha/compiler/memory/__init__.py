@@ -1,1 +1,1 @@
-"""Where buffers lie in a memory."""
+"""Memory: offsets for buffers that live at different times, and the plan of the arena."""

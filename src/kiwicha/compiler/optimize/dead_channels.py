@@ -26,14 +26,14 @@ from kiwicha.compiler.tflite.shapes import broadcast_strides
 from kiwicha.contract.program import Kernel
 from kiwicha.numerics.requantization import wrap_int32
 
-__all__ = ["eliminate"]
+__all__ = ["eliminate_dead_channels"]
 
 WHOLE_CHANNELS = 8
 """Channels that are left are a multiple of this, or all: fewer would not be faster."""
 Kept = Mapping[int, NDArray[np.bool_]]
 
 
-def eliminate(network: Network) -> Network:
+def eliminate_dead_channels(network: Network) -> Network:
     """Return the network with the channels that count."""
     constants = constants_of(network)
     kept = _kept_channels(network, constants)

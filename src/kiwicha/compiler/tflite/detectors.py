@@ -18,7 +18,7 @@ from kiwicha.detection.boxes import (
 )
 from kiwicha.errors import ModelError
 
-__all__ = ["DETECTION_RULE", "NAME", "detached", "detection_problems"]
+__all__ = ["DETECTION_RULE", "NAME", "detach_detector", "detection_problems"]
 
 NAME = MODEL_PREFIX + DETECTION_NAME
 DETECTION_RULE = (
@@ -34,7 +34,7 @@ _OPERANDS = ("box encodings", "scores", "anchors")
 _SCALES = ("y_scale", "x_scale", "h_scale", "w_scale")
 
 
-def detached(graph: Graph) -> tuple[Graph, Detection | None]:
+def detach_detector(graph: Graph) -> tuple[Graph, Detection | None]:
     """Return a graph without its last operator if the host does that, and the host's step.
 
     Parameters
@@ -73,6 +73,7 @@ def detached(graph: Graph) -> tuple[Graph, Detection | None]:
     )
     outputs = encodings.index, scores.index
     rest = dataclasses.replace(graph, operators=graph.operators[:stripped], outputs=outputs)
+    rest.verify(is_folded=True)
     return rest, detection
 
 

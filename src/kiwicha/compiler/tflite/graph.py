@@ -305,8 +305,13 @@ class Graph:
         """Whether nothing is left to do: its outputs became constants."""
         return bool(operator.outputs) and all(self.tensors[i].is_constant for i in operator.outputs)
 
-    def verify(self) -> None:
+    def verify(self, *, is_folded: bool = False) -> None:
         """Check that indices are in range and that everything is written before it is read.
+
+        Parameters
+        ----------
+        is_folded : bool
+            Outputs of operators without inputs may have become constants.
 
         Raises
         ------
@@ -322,7 +327,7 @@ class Graph:
             present = [index for index in operator.inputs if index != NO_TENSOR]
             self._check_indices(f"{where}: inputs", present)
             self._check_indices(f"{where}: outputs", operator.outputs)
-        self._check_order()
+        self._check_order(is_folded)
 
     def _check_indices(self, what: str, indices: Sequence[int]) -> None:
         for index in indices:
@@ -331,7 +336,7 @@ class Graph:
                     f"{what} must be tensors 0 to {len(self.tensors) - 1}, not {index}"
                 )
 
-    def _check_order(self) -> None:
+    def _check_order(self, is_folded: bool) -> None:
         written = {t.index for t in self.tensors if t.is_constant or t.is_variable}
 
         def write(what: str, index: int) -> None:
@@ -350,7 +355,8 @@ class Graph:
                         "or the output of an earlier operator"
                     )
             for index in operator.outputs:
-                write(f"{where}: output", index)
+                if not (is_folded and not operator.inputs and self.tensors[index].is_constant):
+                    write(f"{where}: output", index)
         for index in self.outputs:
             if index not in written:
                 raise ModelError(

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Activation, Graph, Operator, Tensor, TensorType
 from kiwicha.compiler.tflite.slices import from_end, strided_ranges
 
-__all__ = ["KNOWN_SHAPES", "with_known_shapes"]
+__all__ = ["KNOWN_SHAPES", "fold_shapes"]
 
 _TYPES = {TensorType.INT32: "<i4", TensorType.INT64: "<i8"}
 _SHAPE = "SHAPE"
 _Values = NDArray[np.signedinteger]
 
 
-def with_known_shapes(graph: Graph) -> Graph:
+def fold_shapes(graph: Graph) -> Graph:
     """Return a graph in which numbers that follow from shapes and constants are constants.
 
     Operators keep their places; those that are done (`Graph.is_done`) read nothing any more.
@@ -40,6 +40,7 @@ def with_known_shapes(graph: Graph) -> Graph:
         tensors[output.index] = dataclasses.replace(output, data=data)
         operators[operator.index] = dataclasses.replace(operator, inputs=())
         graph = dataclasses.replace(graph, tensors=tuple(tensors), operators=tuple(operators))
+    graph.verify(is_folded=True)
     return graph
 
 

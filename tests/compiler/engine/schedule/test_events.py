@@ -29,8 +29,7 @@ def test_buffers_hold_the_beats_that_elements_are_read_in(
         )
         for known in (isa.ENGINE_CONFIGS, isa.ALL_CONFIGS):
             monkeypatch.setitem(known, config.name, config)
-        tiles = compile_stages(case.model, config.name, has_tables=True).tiles
-        for schedule in (item.schedule for item in tiles if item.schedule is not None):
+        for schedule in compile_stages(case.model, config.name, has_tables=True).schedules:
             computed = [event for event in schedule.events if isinstance(event, Compute)]
             for event, job in zip(computed, schedule.jobs, strict=True):
                 if job.kind not in ELEMENT_KINDS:

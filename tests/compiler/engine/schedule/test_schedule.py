@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
+from kiwicha.compiler.driver import plan_engine
 from kiwicha.compiler.engine.codegen.jobs import stream_bytes, weight_stream
 from kiwicha.compiler.engine.ir.layers import EngineLayer, Window
 from kiwicha.compiler.engine.ir.run import DoesNotFitError, Run, TooLongError
@@ -13,7 +14,6 @@ from kiwicha.compiler.engine.schedule import schedule as engine_schedule
 from kiwicha.compiler.engine.schedule.events import Compute, Place, Transfer, waits
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.compiler.engine.schedule.schedule import Schedule, schedule
-from kiwicha.compiler.engine.select.partition import partition
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.memory.placement import Buffer, place
 from kiwicha.compiler.tflite.reader import read
@@ -52,7 +52,7 @@ def random_schedules() -> Iterator[tuple[Schedule, int]]:
         network = lower(read(random_models.engine_network(seed).model))
         for macs, size in ((64, 65536), (32, 2048), (64, 4096), (128, 65536)):
             config = Config("test", True, "", macs, size)
-            for found in partition(network, config, has_tables=True):
+            for found in plan_engine(network, config).schedules:
                 yield found, size
 
 
@@ -83,8 +83,9 @@ def test_random_schedules() -> None:
         assert len(raw) == 80 * len(found.jobs) + 16 * len(found.transfers) + len(found.streams)
         for item in found.run.layers:
             pitch = found.run.input_pitch(item)
-            for macs in (32, 64):
-                assert stream_bytes(item, macs, pitch) == len(weight_stream(item, macs, pitch))
+            for part in [patch.layer for patch in item.patches] or [item]:
+                for macs in (32, 64):
+                    assert stream_bytes(part, macs, pitch) == len(weight_stream(part, macs, pitch))
         assert not moved & set(found.passed)
     assert streamed
     assert passed

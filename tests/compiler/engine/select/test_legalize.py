@@ -189,7 +189,7 @@ def test_adjacent_tables_become_one_job() -> None:
     builder.operator("LEAKY_RELU", [x], [y], alpha=0.25)
     builder.operator("RELU", [y], [z])
     stages = compile_stages(builder.build([x], [z]), "64")
-    jobs = [len(item.schedule.jobs) for item in stages.tiles if item.schedule is not None]
+    jobs = [len(schedule.jobs) for schedule in stages.schedules]
     assert jobs == [1]
     image = np.arange(-128, 128, 2, dtype=np.int8)
     (output,) = reference.run(stages.program, [image])
@@ -220,7 +220,7 @@ def test_limits_alone_go_into_the_clamp(
     builder.operator(operator, [y], [z])
     raw = builder.build([x], [y, z] if has_readers else [z])
     stages = compile_stages(raw, "64")
-    assert [len(item.schedule.jobs) for item in stages.tiles if item.schedule] == [jobs]
+    assert [len(schedule.jobs) for schedule in stages.schedules] == [jobs]
     image = np.random.default_rng(2).integers(-128, 128, (1, 4, 4, 8), np.int8)
     (case,) = oracle.ask([oracle.Case(raw, (image,))])
     assert case.outputs is not None

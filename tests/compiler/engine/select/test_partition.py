@@ -114,10 +114,9 @@ def test_padding_between_pixels_is_not_flattened(channels: int, where: Where) ->
 def test_tables_compose() -> None:
     raw = Layers(1, 4, 4, 8).scalar("MUL").scalar("SUB").scalar("ADD").conv(8).build()
     assert places(raw, has_tables=True) == [ENGINE] * 4
-    (item,) = compile_stages(raw, "64", has_tables=True).tiles
-    assert item.schedule is not None
-    assert len(item.schedule.jobs) == 2
-    assert item.layers == (0, 1, 2, 3)
+    (schedule,) = compile_stages(raw, "64", has_tables=True).schedules
+    assert len(schedule.jobs) == 2
+    assert schedule.run.positions == (0, 1, 2, 3)
 
 
 def test_tables_with_other_readers_do_not_compose() -> None:
@@ -125,9 +124,8 @@ def test_tables_with_other_readers_do_not_compose() -> None:
     middle = layers.last
     raw = layers.scalar("SUB").build(middle)
     assert places(raw, has_tables=True) == [ENGINE, ENGINE]
-    (item,) = compile_stages(raw, "64", has_tables=True).tiles
-    assert item.schedule is not None
-    assert len(item.schedule.jobs) == 2
+    (schedule,) = compile_stages(raw, "64", has_tables=True).schedules
+    assert len(schedule.jobs) == 2
 
 
 def test_layers_that_do_not_fit_stay_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,9 +186,8 @@ def test_a_cascade_too_long_for_a_list_is_cut(monkeypatch: pytest.MonkeyPatch) -
     for known in (ALL_CONFIGS, ENGINE_CONFIGS):
         monkeypatch.setitem(known, "small", Config("small", True, "", 64, 8192))
     raw = Layers(1, 64, 64, 8).conv(16).conv(16).conv(8).build()
-    (item,) = compile_stages(raw, "small").tiles
-    assert item.schedule is not None
-    assert len(item.schedule.passed) == 2
+    (schedule,) = compile_stages(raw, "small").schedules
+    assert len(schedule.passed) == 2
     (whole,) = list_cycles(raw, "small")
     monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", whole * 3 // 4)
     program = compile_model(raw, "small")

@@ -1,12 +1,12 @@
-"""From `Tile`s and a `MemoryPlan` to a `Program`."""
+"""From calls and a `MemoryPlan` to a `Program`."""
 
 import dataclasses
 
 import numpy as np
 
-from kiwicha.compiler.cpu.kernels import Tile
 from kiwicha.compiler.lower.network import Network, Values
-from kiwicha.compiler.memory.allocate import MemoryPlan
+from kiwicha.compiler.memory.plan import MemoryPlan
+from kiwicha.compiler.steps.calls import ListCall, PlannedStep
 from kiwicha.compiler.tflite.graph import Tensor, TensorType
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.layout import Ref
@@ -41,7 +41,7 @@ class _Constants:
 
 
 def emit(
-    network: Network, tiles: tuple[Tile, ...], plan: MemoryPlan, config: isa.Config
+    network: Network, calls: tuple[PlannedStep, ...], plan: MemoryPlan, config: isa.Config
 ) -> Program:
     """Return the Program."""
     constants = _Constants()
@@ -53,8 +53,8 @@ def emit(
         return Ref(plan.tensors[index], tensor.stored_bytes)
 
     steps = []
-    for number, item in enumerate(tiles):
-        if item.schedule is not None:
+    for number, item in enumerate(calls):
+        if isinstance(item, ListCall):
             image = np.frombuffer(item.schedule.image(plan.tensors), np.uint8)
             params = dataclasses.replace(item.params, image=constants.add(image))
             steps.append(Step(item.kernel, item.layer, params))
@@ -70,7 +70,7 @@ def emit(
         steps.append(Step(item.kernel, item.layer, dataclasses.replace(item.params, **refs)))
 
     graph = network.graph
-    places = {layer: item.kernel.where for item in tiles for layer in item.layers}
+    places = {layer: item.kernel.where for item in calls for layer in item.layers}
     program = Program(
         config_hash=config.hash,
         arena_bytes=plan.arena_bytes,

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from kiwicha.compiler.cpu.kernels import Tile
 from kiwicha.compiler.lower.network import Network
+from kiwicha.compiler.steps.calls import ListCall, PlannedStep
 
 __all__ = ["overlap"]
 
@@ -30,8 +30,8 @@ class _Uses:
         return _Uses(self.reads | other.reads, self.writes | other.writes)
 
 
-def overlap(network: Network, tiles: Sequence[Tile]) -> tuple[Tile, ...]:
-    """Return the kernel calls with those of the CPU moved beside independent lists of the engine.
+def overlap(network: Network, calls: Sequence[PlannedStep]) -> tuple[PlannedStep, ...]:
+    """Return the calls with those of the CPU moved beside independent lists of the engine.
 
     Of the calls directly before a list, those whose results it does not need come after its start;
     of the calls directly after it, those that need none of its results run before its end. Each
@@ -41,15 +41,15 @@ def overlap(network: Network, tiles: Sequence[Tile]) -> tuple[Tile, ...]:
     ----------
     network : Network
         The model.
-    tiles : sequence of Tile
-        Kernel calls in an order that respects what they read and write.
+    calls : sequence of PlannedStep
+        Calls in an order that respects what they read and write.
     """
-    pending = list(tiles)
-    done: list[Tile] = []
+    pending = list(calls)
+    done: list[PlannedStep] = []
     fixed = 0
     while pending:
         item = pending.pop(0)
-        if item.schedule is None:
+        if not isinstance(item, ListCall):
             done.append(item)
             continue
         uses = _uses(network, item)
@@ -60,22 +60,22 @@ def overlap(network: Network, tiles: Sequence[Tile]) -> tuple[Tile, ...]:
         late, free = _divide(network, after, uses, is_backwards=False)
         pending[: len(after)] = late
         moved = [*reversed(early), *free]
-        params = dataclasses.replace(item.params, overlapped_steps=len(moved))
-        done += [*reversed(needed), dataclasses.replace(item, params=params), *moved]
+        done += [*reversed(needed), dataclasses.replace(item, overlapped_steps=len(moved)), *moved]
         # What runs beside this list stays there, even if it could run beside the next.
         fixed = len(done)
     return tuple(done)
 
 
-def _cpu_calls(items: Iterable[Tile]) -> list[Tile]:
-    return list(takewhile(lambda item: item.schedule is None, items))
+def _cpu_calls(items: Iterable[PlannedStep]) -> list[PlannedStep]:
+    return list(takewhile(lambda item: not isinstance(item, ListCall), items))
 
 
 def _divide(
-    network: Network, items: Iterable[Tile], uses: _Uses, *, is_backwards: bool
-) -> tuple[list[Tile], list[Tile]]:
+    network: Network, items: Iterable[PlannedStep], uses: _Uses, *, is_backwards: bool
+) -> tuple[list[PlannedStep], list[PlannedStep]]:
     """Return the calls that must keep their side of a list, and those that may run beside it."""
-    bound, free = [], []
+    bound: list[PlannedStep] = []
+    free: list[PlannedStep] = []
     for item in items:
         its = _uses(network, item)
         if uses.depends_on(its) if is_backwards else its.depends_on(uses):
@@ -86,16 +86,11 @@ def _divide(
     return bound, free
 
 
-def _uses(network: Network, item: Tile) -> _Uses:
-    if item.schedule is not None:
-        run = item.schedule.run
-        return _Uses(_stored(network, run.loads), _stored(network, run.stores))
-    inputs = (index for name, index in item.tensors.items() if name != "output")
-    outputs = (index for name, index in item.tensors.items() if name == "output")
-    return _Uses(_stored(network, inputs), _stored(network, outputs))
+def _uses(network: Network, item: PlannedStep) -> _Uses:
+    return _Uses(_outermost(network, item.reads), _outermost(network, item.writes))
 
 
-def _stored(network: Network, tensors: Iterable[int]) -> frozenset[int]:
+def _outermost(network: Network, tensors: Iterable[int]) -> frozenset[int]:
     # A tensor and what lies inside it count as one.
     return frozenset(
         network.parts.get(index, (index, 0))[0]

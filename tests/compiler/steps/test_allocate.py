@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiwicha.compiler import Compilation, compile_stages
-from kiwicha.compiler.memory.allocate import lower_bound, place
-from kiwicha.compiler.memory.placement import Buffer, Slice
+from kiwicha.compiler.memory.placement import Buffer, Slice, lower_bound, place
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.errors import CapacityError
 from tests.support.choices import INT8_MODELS
@@ -125,12 +124,12 @@ def live_bytes(compilation: Compilation) -> int:
 
     for number in network.graph.inputs:
         use(number, -1)
-    for step, item in enumerate(compilation.tiles):
+    for step, item in enumerate(compilation.calls):
         for number in item.tensors.values():
             use(number, step)
-            use(number, step + getattr(item.params, "overlapped_steps", 0))
+            use(number, step + getattr(item, "overlapped_steps", 0))
     for number in network.outputs:
-        use(number, len(compilation.tiles))
+        use(number, len(compilation.calls))
     needed: set[tuple[int, int]] = set()
 
     def need(offset: int, size: int, steps: range) -> None:
@@ -152,7 +151,7 @@ def live_bytes(compilation: Compilation) -> int:
                 steps = range(min(first for first, _ in over), max(last for _, last in over) + 1)
                 need(start, ALIGNMENT_BYTES, steps)
     for step, offset in plan.scratch.items():
-        need(offset, compilation.tiles[step].scratch_bytes, range(step, step + 1))
+        need(offset, compilation.calls[step].scratch_bytes, range(step, step + 1))
     return ALIGNMENT_BYTES * max(Counter(step for step, _ in needed).values())
 
 
@@ -178,7 +177,7 @@ def test_branches_never_collide(seed: int) -> None:
 
     for tensor in network.graph.inputs:
         write(tensor)
-    for step, item in enumerate(compilation.tiles):
+    for step, item in enumerate(compilation.calls):
         stored = {n: network.tensors[t] for n, t in item.tensors.items()}
         for name, tensor in stored.items():
             if name != "output" and not tensor.is_constant:

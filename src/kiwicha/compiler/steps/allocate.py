@@ -1,4 +1,4 @@
-"""From `Tile`s to a `MemoryPlan`: every tensor and scratch buffer gets its place in the arena.
+"""From calls to a `MemoryPlan`: every tensor and scratch buffer gets its place in the arena.
 
 Two buffers share bytes only if no step needs both.
 """
@@ -6,68 +6,21 @@ Two buffers share bytes only if no step needs both.
 import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from kiwicha.compiler.cpu.kernels import Tile
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.placement import Buffer, Slice, lower_bound, place, top_of
+from kiwicha.compiler.memory.plan import MemoryPlan, Placement
+from kiwicha.compiler.steps.calls import ListCall, PlannedStep
 from kiwicha.contract.cfu import ALIGNMENT_BYTES, DRAM_BASE, DRAM_BYTES, IMAGE_ADDRESS
 from kiwicha.errors import CapacityError
 from kiwicha.kernels.registry import KERNELS
 
-__all__ = ["Buffer", "MemoryPlan", "Placement", "allocate", "lower_bound", "place"]
+__all__ = ["allocate"]
 
 MAX_ARENA_BYTES = DRAM_BYTES - (IMAGE_ADDRESS - DRAM_BASE)
 
 
-@dataclass(frozen=True)
-class Placement:
-    """A buffer and its offset in the arena."""
-
-    buffer: Buffer
-    offset: int
-
-
-@dataclass(frozen=True)
-class MemoryPlan:
-    """The arena.
-
-    Parameters
-    ----------
-    arena_bytes : int
-        Its size.
-    lower_bound_bytes : int
-        What the busiest step needs: no plan can be smaller.
-    placements : tuple of Placement
-        All buffers.
-    tensors : mapping of int to int
-        Offset of each tensor that is stored in the arena.
-    scratch : mapping of int to int
-        Offset of the scratch buffer of each tile that has one.
-    """
-
-    arena_bytes: int
-    lower_bound_bytes: int
-    placements: tuple[Placement, ...]
-    tensors: Mapping[int, int]
-    scratch: Mapping[int, int]
-
-    def verify(self) -> None:
-        """Assert that offsets are aligned, inside the arena, and that no two buffers collide."""
-        ordered = sorted(self.placements, key=lambda item: item.offset)
-        for number, item in enumerate(ordered):
-            assert item.offset >= 0
-            assert item.offset % ALIGNMENT_BYTES == 0
-            assert item.offset + item.buffer.bytes <= self.arena_bytes
-            for other in ordered[number + 1 :]:
-                if other.offset >= item.offset + item.buffer.bytes:
-                    break
-                for need in item.buffer.needs:
-                    for rival in other.buffer.needs:
-                        assert not _collide(item, need, other, rival), (item, other)
-
-
-def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
+def allocate(network: Network, calls: Sequence[PlannedStep]) -> MemoryPlan:
     """Return the memory plan of a model.
 
     Raises
@@ -75,8 +28,8 @@ def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
     CapacityError
         If the arena would be larger than the memory behind it.
     """
-    lifetimes = _lifetimes(network, tiles)
-    owners = _share_in_place(network, tiles, lifetimes)
+    lifetimes = _lifetimes(network, calls)
+    owners = _share_in_place(network, calls, lifetimes)
     places = {tensor: _place(network, owners, tensor) for tensor in lifetimes}
     groups: dict[int, list[int]] = {}
     for tensor, (owner, _) in places.items():
@@ -98,7 +51,7 @@ def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
                 _slices(spans),
             )
         )
-    for step, item in enumerate(tiles):
+    for step, item in enumerate(calls):
         if item.scratch_bytes:
             keys.append(("scratch", step))
             buffers.append(Buffer(f"scratch of step {step}", item.scratch_bytes, step, step))
@@ -125,16 +78,6 @@ def allocate(network: Network, tiles: Sequence[Tile]) -> MemoryPlan:
     return plan
 
 
-def _collide(item: Placement, need: Slice, other: Placement, rival: Slice) -> bool:
-    start, rival_start = item.offset + need.offset, other.offset + rival.offset
-    return (
-        start < rival_start + rival.bytes
-        and rival_start < start + need.bytes
-        and need.first <= rival.last
-        and rival.first <= need.last
-    )
-
-
 def _slices(spans: Sequence[Slice]) -> tuple[Slice, ...]:
     """Return which bytes of a buffer are needed when: what no tensor left needs is free for others.
 
@@ -158,7 +101,7 @@ def _slices(spans: Sequence[Slice]) -> tuple[Slice, ...]:
     return tuple(slices) if len(slices) > 1 else ()
 
 
-def _lifetimes(network: Network, tiles: Sequence[Tile]) -> dict[int, tuple[int, int]]:
+def _lifetimes(network: Network, calls: Sequence[PlannedStep]) -> dict[int, tuple[int, int]]:
     """Return first and last step of every tensor that is stored in the arena."""
     lifetimes: dict[int, tuple[int, int]] = {}
 
@@ -169,24 +112,29 @@ def _lifetimes(network: Network, tiles: Sequence[Tile]) -> dict[int, tuple[int, 
 
     for tensor in network.graph.inputs:
         use(tensor, -1)
-    for step, item in enumerate(tiles):
+    for step, item in enumerate(calls):
         for tensor in item.tensors.values():
             use(tensor, step)
             # The engine touches its tensors until the last call beside it has run.
-            use(tensor, step + getattr(item.params, "overlapped_steps", 0))
+            use(tensor, step + _overlapped(item))
     for tensor in network.outputs:
-        use(tensor, len(tiles))
+        use(tensor, len(calls))
     return lifetimes
 
 
+def _overlapped(call: PlannedStep) -> int:
+    """Return how many calls behind this one run beside it."""
+    return call.overlapped_steps if isinstance(call, ListCall) else 0
+
+
 def _share_in_place(
-    network: Network, tiles: Sequence[Tile], lifetimes: Mapping[int, tuple[int, int]]
+    network: Network, calls: Sequence[PlannedStep], lifetimes: Mapping[int, tuple[int, int]]
 ) -> dict[int, int]:
     """Return the tensors that take over the memory of an element-wise operator's input."""
     owners: dict[int, int] = {}
     busy: dict[int, set[int]] = {}
-    for step, item in enumerate(tiles):
-        for beside in range(getattr(item.params, "overlapped_steps", 0)):
+    for step, item in enumerate(calls):
+        for beside in range(_overlapped(item)):
             # The engine may still read what it shares with a call beside it.
             busy.setdefault(step + 1 + beside, set()).update(item.tensors.values())
         if not KERNELS[item.kernel].is_in_place:

@@ -1,0 +1,84 @@
+"""Layers on the CPU: their kernel calls for one configuration, and what these cost."""
+
+from collections.abc import Callable, Set
+
+from kiwicha.compiler.cpu.calls import KernelCall
+from kiwicha.compiler.cpu.choice import choose
+from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.program import ResizeBilinear, Where
+from kiwicha.errors import CapacityError
+from kiwicha.kernels.kernel import Call
+from kiwicha.kernels.registry import KERNEL_PARAMS
+from kiwicha.program.image import Step
+
+__all__ = ["choose_kernels", "layer_cycles"]
+
+
+def choose_kernels(network: Network, config: Config, on_engine: Set[int]) -> tuple[KernelCall, ...]:
+    """Return the kernel calls of the CPU, in order of execution.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    config : Config
+        What it will run on.
+    on_engine : set of int
+        Positions of the layers that the engine computes.
+
+    Raises
+    ------
+    CapacityError
+        If an operator is not in the configuration's firmware.
+    """
+    calls: list[KernelCall] = []
+    for position, layer in enumerate(network.layers):
+        if position not in on_engine:
+            _require_room(layer, config)
+            calls += _kernel_calls(position, layer, config)
+    for call in calls:
+        assert isinstance(call.params, KERNEL_PARAMS[call.kernel])
+        assert config.has_simd or call.kernel.where is not Where.SIMD
+        assert call.kernel.where is not Where.ENGINE
+    return tuple(calls)
+
+
+def layer_cycles(network: Network, config: Config) -> Callable[[int], int]:
+    """Return a function that predicts the cycles of a layer on the CPU, by its position."""
+
+    def predict(position: int) -> int:
+        calls = _kernel_calls(position, network.layers[position], config)
+        return sum(cpu_cycles(Step(call.kernel, position, call.params)) for call in calls)
+
+    return predict
+
+
+def _kernel_calls(position: int, layer: Layer, config: Config) -> list[KernelCall]:
+    calls = []
+    for call in layer.calls:
+        assert call.kernel is not None
+        chosen = choose(Call(call.kernel, call.params, call.constants), config)
+        calls.append(
+            KernelCall(
+                position,
+                chosen.kernel,
+                chosen.params,
+                call.tensors,
+                chosen.constants,
+                chosen.scratch_bytes,
+                call.ranges,
+            )
+        )
+    return calls
+
+
+def _require_room(layer: Layer, config: Config) -> None:
+    """Refuse what a configuration's firmware leaves out."""
+    is_float = isinstance(layer.params, ResizeBilinear) and layer.params.is_float
+    if is_float and not config.has_float_interpolation:
+        raise CapacityError(
+            f"operator {layer.operator} {layer.name} must be compiled for baseline or an engine, "
+            f"not for {config.name}, whose firmware has no room for weights in float32"
+        )

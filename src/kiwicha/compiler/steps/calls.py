@@ -1,0 +1,99 @@
+"""What becomes a step of the Program: calls of kernels on the CPU, and of lists of the engine."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from kiwicha.compiler.cpu.calls import KernelCall
+from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.engine import EngineCall
+from kiwicha.contract.layout import Ref
+from kiwicha.contract.program import Kernel
+
+__all__ = ["ListCall", "PlannedStep", "in_order"]
+
+
+@dataclass(frozen=True, eq=False)
+class ListCall:
+    """One start of the engine, which then works on a list.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        What the engine does.
+    config : Config
+        What it will run on.
+    overlapped_steps : int
+        How many of the calls behind it run on the CPU meanwhile.
+    """
+
+    kernel: ClassVar[Kernel] = Kernel.ENGINE
+    scratch_bytes: ClassVar[int] = 0
+
+    schedule: Schedule
+    config: Config
+    overlapped_steps: int = 0
+
+    @property
+    def layer(self) -> int:
+        """Position of the first layer that it computes."""
+        return self.schedule.run.layers[0].position
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """Positions of all layers that it computes."""
+        return self.schedule.run.positions
+
+    @cached_property
+    def tensors(self) -> Mapping[str, int]:
+        """Tensors in the arena that it reads or writes."""
+        return {f"arena {tensor}": tensor for tensor in self.schedule.arena_tensors}
+
+    @property
+    def reads(self) -> frozenset[int]:
+        """Tensors that it reads and others wrote."""
+        return self.schedule.run.loads
+
+    @property
+    def writes(self) -> frozenset[int]:
+        """Tensors that it writes and others read."""
+        return self.schedule.run.stores
+
+    @property
+    def params(self) -> EngineCall:
+        """Its parameters in the Program, the reference to its list still empty."""
+        return EngineCall(
+            image=Ref(),
+            job_count=len(self.schedule.jobs),
+            transfer_count=len(self.schedule.transfers),
+            macs=self.config.engine_macs,
+            scratchpad_bytes=self.config.scratchpad_bytes,
+            overlapped_steps=self.overlapped_steps,
+        )
+
+
+PlannedStep = KernelCall | ListCall
+"""What becomes one step of the Program."""
+
+
+def in_order(
+    kernel_calls: Iterable[KernelCall], schedules: Sequence[Schedule], config: Config
+) -> tuple[PlannedStep, ...]:
+    """Return the calls of CPU and engine in the order of the network's layers.
+
+    Parameters
+    ----------
+    kernel_calls : iterable of KernelCall
+        Calls of the CPU, in order.
+    schedules : sequence of Schedule
+        Lists of the engine.
+    config : Config
+        What they will run on.
+    """
+    calls: list[PlannedStep] = [*kernel_calls, *(ListCall(item, config) for item in schedules)]
+    layers = [layer for call in calls if isinstance(call, ListCall) for layer in call.layers]
+    assert len(set(layers)) == len(layers), "a layer is in two lists"
+    assert not {call.layer for call in calls if isinstance(call, KernelCall)} & set(layers)
+    return tuple(sorted(calls, key=lambda call: call.layer))
