@@ -23,7 +23,7 @@ from kiwicha.contract.program import (
 )
 from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.numerics import requantization as numerics
-from tests.support.programs.cases import add_step
+from tests.support.programs.cases import add_step, can_compute
 from tests.support.programs.steps import ConvCase, ProgramBuilder, int8s, padded_shape, whole_copy
 
 __all__ = ["FIRMWARE_KERNELS", "every_kernel"]
@@ -65,8 +65,10 @@ def conv_case(rng: np.random.Generator, *, is_depthwise: bool = False, **sizes: 
     )
 
 
-def _kernels_with(params: type[Struct]) -> list[Kernel]:
-    return [kernel for kernel in Kernel if KERNEL_PARAMS[kernel] is params]
+def _kernels_for(params: Struct) -> list[Kernel]:
+    """List the kernels that can compute a step."""
+    kind = type(params)
+    return [k for k in Kernel if KERNEL_PARAMS[k] is kind and can_compute(k, params)]
 
 
 def every_kernel() -> ProgramBuilder:
@@ -90,19 +92,21 @@ def every_kernel() -> ProgramBuilder:
         for kernel in kernels:
             case.add_to(builder, kernel, source)
     pool = Pool(source, Ref(), 1, 3, 3, 4, 2, 2, 2, 2, 2, 2, 1, 1, 0, -128, 127)
-    for kernel in _kernels_with(Pool):
+    for kernel in _kernels_for(pool):
         builder.step(kernel, dataclasses.replace(pool, output=builder.output((1, 2, 2, 4))))
     shape = padded_shape((3, 3, 4))
     row_major = (36, 36, 36, 12, 4, 1)
     scales = [2**30, 0] * 3
-    for kernel in _kernels_with(Elementwise):
-        refs = source, source, builder.output((3, 3, 4))
+    numbers = (1, 2, 3, 0, *scales, -128, 127)
+    pair = Elementwise(source, source, Ref(), shape, row_major, row_major, *numbers)
+    for kernel in _kernels_for(pair):
         left_shift = 20 if kernel in {Kernel.ADD, Kernel.SUB, Kernel.SIMD_ADD} else 0
-        numbers = (1, 2, 3, left_shift, *scales, -128, 127)
-        builder.step(kernel, Elementwise(*refs, shape, row_major, row_major, *numbers))
+        output = builder.output((3, 3, 4))
+        builder.step(kernel, dataclasses.replace(pair, output=output, left_shift=left_shift))
     flags = (0, 0, 0, 1, 1, 0, 0, 0)
-    for kernel in _kernels_with(Mean):
-        builder.step(kernel, Mean(source, builder.output((4,)), shape, flags, 3, 4, 2**30, -3))
+    reduction = Mean(source, Ref(), shape, flags, 3, 4, 2**30, -3)
+    for kernel in _kernels_for(reduction):
+        builder.step(kernel, dataclasses.replace(reduction, output=builder.output((4,))))
     table = builder.constant(numerics.softmax_exponentials(0.1, 1.0))
     builder.step(Kernel.SOFTMAX, Softmax(source, builder.output((9, 4)), table, 9, 4, -128))
     words = builder.constant(rng.permutation(256))
