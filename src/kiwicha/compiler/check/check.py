@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator
 
+from kiwicha.compiler.check.custom import CUSTOM_RULE, custom_problems
 from kiwicha.compiler.check.images import IMAGE_SHAPE_RULES
 from kiwicha.compiler.check.model import MODEL_RULES, is_a_known_operator
 from kiwicha.compiler.check.moves import MOVE_RULES
 from kiwicha.compiler.check.pairs import PAIR_SCALE_RULES
-from kiwicha.compiler.check.rules import OPERATORS, Problem, rule_text
+from kiwicha.compiler.check.rules import Problem, rule_text
 from kiwicha.compiler.check.scales import SCALE_RULES
 from kiwicha.compiler.check.shapes import SHAPE_RULES
 from kiwicha.compiler.check.tensors import COUNT_RULES, OPERAND_RULES, TENSOR_RULES
 from kiwicha.compiler.check.unary import UNARY_SCALE_RULES, UNARY_SHAPE_RULES
-from kiwicha.compiler.lower.custom import CUSTOM_RULE, custom_problems
 from kiwicha.compiler.tflite.detectors import DETECTION_RULE
 from kiwicha.compiler.tflite.detectors import NAME as DETECTION
 from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor
+from kiwicha.compiler.tflite.operators import OPERATORS
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import UnsupportedModelError, Violation
 
@@ -71,7 +72,7 @@ def support_rules() -> list[tuple[str, tuple[str, ...]]]:
 
 def supported_operators() -> tuple[str, ...]:
     """Return the names of all supported operators."""
-    return OPERATORS
+    return tuple(OPERATORS)
 
 
 def _findings(graph: Graph) -> list[Finding]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from kiwicha.compiler.check.rules import OPERATORS, Problem
+from kiwicha.compiler.check.rules import Problem
 from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.operators import OPERATORS
 
 __all__ = ["MODEL_RULES", "is_a_known_operator"]
 

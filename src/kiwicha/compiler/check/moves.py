@@ -6,8 +6,9 @@ They rely on the rules for operands.
 import math
 from collections.abc import Iterator, Sequence
 
-from kiwicha.compiler.check.rules import RESHAPES, Problem, Rule, quantization, rule
-from kiwicha.compiler.tflite.graph import Activation, Graph, Operator, Tensor
+from kiwicha.compiler.check.rules import Problem, Rule, rule
+from kiwicha.compiler.tflite.graph import Activation, Graph, Operator, Tensor, quantization
+from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.shapes import paddings
 from kiwicha.compiler.tflite.slices import from_end, slice_ranges, strided_ranges
 
@@ -34,7 +35,7 @@ def _length_problems(
         yield Problem(f"{what} must have {count} values, not {tensor.elements}", tensor)
 
 
-@rule(MOVE_RULES, *RESHAPES)
+@rule(MOVE_RULES, *of_family(Family.RESHAPE))
 def keeps_its_values(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """RESHAPE, SQUEEZE and EXPAND_DIMS have outputs with as many elements as their inputs."""
     source, output = graph.input(operator), graph.output(operator)

@@ -6,7 +6,7 @@ They rely on the rules for operands and shapes.
 import math
 from collections.abc import Iterator
 
-from kiwicha.compiler.check.rules import POOLS, WITH_WEIGHTS, Problem, Rule, quantization, rule
+from kiwicha.compiler.check.rules import Problem, Rule, rule
 from kiwicha.compiler.quantization.scales import (
     MAX_SHIFT,
     channel_scales,
@@ -14,7 +14,8 @@ from kiwicha.compiler.quantization.scales import (
     product_scale,
     sum_ratios,
 )
-from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.graph import Graph, Operator, quantization
+from kiwicha.compiler.tflite.operators import Family, of_family
 
 __all__ = ["SCALE_RULES"]
 
@@ -26,7 +27,7 @@ POOL_SCALE_TOLERANCE = 1e-6
 """By which TensorFlow Lite Micro lets the scales of a pool differ."""
 
 
-@rule(SCALE_RULES, *WITH_WEIGHTS)
+@rule(SCALE_RULES, *of_family(Family.WEIGHTED))
 def scales_channels_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Input scale x weight scale / output scale is less than 2**30."""
     weights = graph.input(operator, 1)
@@ -44,7 +45,7 @@ def scales_channels_moderately(graph: Graph, operator: Operator) -> Iterator[Pro
         )
 
 
-@rule(SCALE_RULES, *WITH_WEIGHTS)
+@rule(SCALE_RULES, *of_family(Family.WEIGHTED))
 def scales_its_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """In uint8, and in FULLY_CONNECTED with one weight scale: bias scale = input x weight scale."""
     weights, bias = graph.input(operator, 1), graph.operand(operator, 2)
@@ -97,7 +98,7 @@ def means_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
         )
 
 
-@rule(SCALE_RULES, *POOLS)
+@rule(SCALE_RULES, *of_family(Family.POOL))
 def pools_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Pools have one zero point for input and output, and scales that differ by 1e-6 at most."""
     source, output = graph.input(operator), graph.output(operator)

@@ -6,17 +6,9 @@ They rely on the rules for operands.
 import math
 from collections.abc import Iterator
 
-from kiwicha.compiler.check.rules import (
-    BROADCASTS,
-    PAIRS,
-    POOLS,
-    REDUCTIONS,
-    WITH_WEIGHTS,
-    Problem,
-    Rule,
-    rule,
-)
+from kiwicha.compiler.check.rules import Problem, Rule, rule
 from kiwicha.compiler.tflite.graph import Activation, Graph, Operator, Options
+from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.shapes import broadcast_shape, reduced_axes
 from kiwicha.compiler.tflite.windows import effective_size, output_size
 
@@ -46,7 +38,7 @@ def _extents(options: Options) -> dict[str, int]:
     }
 
 
-@rule(SHAPE_RULES, *WITH_WEIGHTS, *POOLS, *PAIRS)
+@rule(SHAPE_RULES, *of_family(Family.WEIGHTED), *of_family(Family.POOL), *of_family(Family.PAIR))
 def fuses_only_relu(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Fused activations are NONE, RELU, RELU_N1_TO_1 and RELU6."""
     if operator.options.activation not in _FUSABLE:
@@ -56,7 +48,7 @@ def fuses_only_relu(graph: Graph, operator: Operator) -> Iterator[Problem]:
         )
 
 
-@rule(SHAPE_RULES, *_CONVOLUTIONS, *POOLS)
+@rule(SHAPE_RULES, *_CONVOLUTIONS, *of_family(Family.POOL))
 def has_small_windows(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Images have 4 dimensions; heights, widths, (dilated) kernels and strides are 1 to 32767."""
     for what, tensor in (("input", graph.input(operator)), ("output", graph.output(operator))):
@@ -147,7 +139,7 @@ def multiplies_its_channels(graph: Graph, operator: Operator) -> Iterator[Proble
     yield from _window_problems(graph, operator, (height, width), outputs)
 
 
-@rule(SHAPE_RULES, *POOLS)
+@rule(SHAPE_RULES, *of_family(Family.POOL))
 def pools_each_channel(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Pools have windows of at most 4194304 elements of the input, and keep the channels."""
     source, options = graph.input(operator), operator.options
@@ -181,7 +173,7 @@ def connects_rows(graph: Graph, operator: Operator) -> Iterator[Problem]:
         )
 
 
-@rule(SHAPE_RULES, *BROADCASTS)
+@rule(SHAPE_RULES, *of_family(Family.BROADCAST))
 def broadcasts_its_inputs(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Operators on two tensors broadcast them to the output's shape by the rules of numpy."""
     first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
@@ -207,7 +199,7 @@ def finds_along_one_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"output must be {list(expected)}, not {list(output.shape)}", output)
 
 
-@rule(SHAPE_RULES, *REDUCTIONS)
+@rule(SHAPE_RULES, *of_family(Family.REDUCTION))
 def reduces_its_axes(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Reductions work on dimensions of their input, over at most 4194304 elements at a time."""
     source, output = graph.input(operator), graph.output(operator)

@@ -9,14 +9,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kiwicha.compiler.check.rules import (
-    CONSTANT_OPERANDS,
-    EXTRA_INPUTS,
-    MOVES,
-    OPERATORS,
-    OPTIONAL_INPUTS,
-    OTHER_TYPES,
-    SPLITS,
-    WITH_WEIGHTS,
     OperatorCheck,
     Problem,
     Rule,
@@ -26,6 +18,7 @@ from kiwicha.compiler.check.rules import (
     rule_text,
 )
 from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor, TensorType
+from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.contract.program import MAX_RANK
 
 __all__ = ["COUNT_RULES", "OPERAND_RULES", "TENSOR_RULES"]
@@ -43,12 +36,12 @@ def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
     SPLIT, SPLIT_V and UNPACK have any number of outputs.
     """
     outputs = len(operator.outputs)
-    if outputs != 1 and (operator.name not in SPLITS or not outputs):
+    if outputs != 1 and (Family.SPLIT not in OPERATORS[operator.name].family or not outputs):
         yield Problem(f"number of outputs must be 1, not {outputs}")
-    constants = CONSTANT_OPERANDS.get(operator.name, {})
-    needed = len(activation_positions(operator)) + len(constants)
-    needed += EXTRA_INPUTS.get(operator.name, 0)
-    allowed = needed + OPTIONAL_INPUTS.get(operator.name, 0)
+    kind = OPERATORS[operator.name]
+    needed = len(activation_positions(operator)) + len(kind.constants)
+    needed += kind.extra_inputs
+    allowed = needed + kind.optional_inputs
     present = [graph.operand(operator, position) is not None for position in range(needed)]
     if not all(present):
         yield Problem(f"inputs 0 to {needed - 1} must be present, not only {sum(present)} of them")
@@ -78,13 +71,13 @@ def _type_problems(what: str, tensor: Tensor, allowed: tuple[TensorType, ...]) -
 
 def _check_types(graph: Graph, operator: Operator) -> Iterator[Problem]:
     found = list(operands(graph, operator))
-    if operator.name in MOVES and found[-1][1].type in _CARRIED_TYPES:
+    if Family.MOVE in OPERATORS[operator.name].family and found[-1][1].type in _CARRIED_TYPES:
         kind = found[-1][1].type
         for what, tensor in found:
             yield from _type_problems(what, tensor, (kind,))
         return
     for what, tensor in found:
-        allowed = OTHER_TYPES.get((operator.name, what), (TensorType.INT8,))
+        allowed = OPERATORS[operator.name].types.get(what, (TensorType.INT8,))
         yield from _type_problems(what, tensor, allowed)
 
 
@@ -159,7 +152,7 @@ OPERAND_RULES.extend(
 )
 
 
-@rule(OPERAND_RULES, *WITH_WEIGHTS)
+@rule(OPERAND_RULES, *of_family(Family.WEIGHTED))
 def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Weights are constants: int8 with zero point 0, or uint8 with one zero point."""
     weights = graph.input(operator, 1)
@@ -187,14 +180,14 @@ def has_one_signedness(graph: Graph, operator: Operator) -> Iterator[Problem]:
     if operator.name == "QUANTIZE":
         return
     tensors = [tensor for _, tensor in operands(graph, operator)]
-    if operator.name in WITH_WEIGHTS:
+    if Family.WEIGHTED in OPERATORS[operator.name].family:
         tensors.append(graph.input(operator, 1))
     is_shifted = {tensor.is_shifted for tensor in tensors if tensor.type is TensorType.INT8}
     if len(is_shifted) > 1:
         yield Problem("activations and weights must be all int8 or all uint8, not both")
 
 
-@rule(OPERAND_RULES, *WITH_WEIGHTS)
+@rule(OPERAND_RULES, *of_family(Family.WEIGHTED))
 def has_weight_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Weights have one scale or one per output channel, finite and not negative."""
     weights = graph.input(operator, 1)
@@ -218,7 +211,7 @@ def has_weight_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem("weights' scales must be finite and not negative", weights)
 
 
-@rule(OPERAND_RULES, *WITH_WEIGHTS)
+@rule(OPERAND_RULES, *of_family(Family.WEIGHTED))
 def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Biases are int32 constants with one value per output channel."""
     bias = graph.operand(operator, 2)
@@ -234,10 +227,10 @@ def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"bias must have {channels} values, not {bias.elements}", bias)
 
 
-@rule(OPERAND_RULES, *CONSTANT_OPERANDS)
+@rule(OPERAND_RULES, *(name for name, kind in OPERATORS.items() if kind.constants))
 def has_constant_parameters(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Axes, sizes, paddings and similar are int32 constants; in SLICE and TILE also int64."""
-    for position, what in CONSTANT_OPERANDS[operator.name].items():
+    for position, what in OPERATORS[operator.name].constants.items():
         tensor = graph.input(operator, position)
         is_long = operator.name in {"SLICE", "TILE"} and tensor.type is TensorType.INT64
         if tensor.type is not TensorType.INT32 and not is_long:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from kiwicha.compiler.check.rules import UNARIES, Problem, Rule, quantization, rule
+from kiwicha.compiler.check.rules import Problem, Rule, rule
 from kiwicha.compiler.quantization.scales import MAX_SHIFT
 from kiwicha.compiler.quantization.unary_scales import (
     function_scale,
@@ -12,7 +12,8 @@ from kiwicha.compiler.quantization.unary_scales import (
     relu_ratio,
     rescaling_ratio,
 )
-from kiwicha.compiler.tflite.graph import Graph, Operator, TensorType
+from kiwicha.compiler.tflite.graph import Graph, Operator, TensorType, quantization
+from kiwicha.compiler.tflite.operators import Family, of_family
 
 __all__ = ["UNARY_SCALE_RULES", "UNARY_SHAPE_RULES"]
 
@@ -24,7 +25,7 @@ MIN_HARD_SWISH_EXPONENT = -15
 _OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
 
 
-@rule(UNARY_SHAPE_RULES, *UNARIES)
+@rule(UNARY_SHAPE_RULES, *of_family(Family.UNARY))
 def keeps_its_shape(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Elementwise operators with one input keep the shape."""
     source, output = graph.input(operator), graph.output(operator)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.lower.network import Layer, Values
 from kiwicha.compiler.quantization.scales import activation_range, channel_scales
-from kiwicha.compiler.tflite.graph import Graph, Operator, Quantization, Tensor
+from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor, quantization
 from kiwicha.compiler.tflite.windows import padding_before
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Conv, Kernel, Pool
@@ -72,7 +72,7 @@ def _lower_window(
     pad_left = padding_before(
         width, kernel_width, options.stride_width, options.dilation_width, output_width
     )
-    low, high = activation_range(options.activation, _quantization(output))
+    low, high = activation_range(options.activation, quantization(output))
     constants, weight_offset = _channel_constants(graph, operator, output_channels)
     taps = kernel_height * kernel_width * (window_channels if kernel is Kernel.CONV else 1)
     return Layer(
@@ -99,9 +99,9 @@ def _lower_window(
             pad_left=pad_left,
             depth_multiplier=depth_multiplier,
             tile_pixels=4,
-            input_offset=-_quantization(graph.input(operator)).zero_point,
+            input_offset=-quantization(graph.input(operator)).zero_point,
             weight_offset=weight_offset,
-            output_offset=_quantization(output).zero_point,
+            output_offset=quantization(output).zero_point,
             activation_min=low,
             activation_max=high,
         ),
@@ -138,7 +138,7 @@ def lower_fully_connected(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of a FULLY_CONNECTED: a convolution of 1x1 pixels, one per row."""
     output, weights = graph.output(operator), graph.input(operator, 1)
     output_channels, channels = weights.shape
-    low, high = activation_range(operator.options.activation, _quantization(output))
+    low, high = activation_range(operator.options.activation, quantization(output))
     constants, weight_offset = _channel_constants(graph, operator, output_channels)
     return Layer(
         operator.index,
@@ -164,9 +164,9 @@ def lower_fully_connected(graph: Graph, operator: Operator) -> Layer:
             pad_left=0,
             depth_multiplier=1,
             tile_pixels=4,
-            input_offset=-_quantization(graph.input(operator)).zero_point,
+            input_offset=-quantization(graph.input(operator)).zero_point,
             weight_offset=weight_offset,
-            output_offset=_quantization(output).zero_point,
+            output_offset=quantization(output).zero_point,
             activation_min=low,
             activation_max=high,
         ),
@@ -180,7 +180,7 @@ def lower_pool(graph: Graph, operator: Operator) -> Layer:
     options, source, output = operator.options, graph.input(operator), graph.output(operator)
     batches, height, width, channels = source.shape
     _, output_height, output_width, _ = output.shape
-    low, high = activation_range(options.activation, _quantization(output))
+    low, high = activation_range(options.activation, quantization(output))
     is_average = operator.name == "AVERAGE_POOL_2D"
     return Layer(
         operator.index,
@@ -223,9 +223,9 @@ def _channel_constants(
     """Return the constants of a layer with weights, and what is to be added to its weights."""
     weights, bias = graph.input(operator, 1), graph.operand(operator, 2)
     multipliers, shifts = channel_scales(
-        _quantization(graph.input(operator)),
-        _quantization(weights),
-        _quantization(graph.output(operator)),
+        quantization(graph.input(operator)),
+        quantization(weights),
+        quantization(graph.output(operator)),
         channels,
     )
     values, offset = _plain_weights(weights)
@@ -240,13 +240,8 @@ def _channel_constants(
 
 def _plain_weights(weights: Tensor) -> tuple[NDArray[np.int8], int]:
     """Return weights and what is to be added to them: nothing if the sums are int8."""
-    zero_point = _quantization(weights).zero_point
+    zero_point = quantization(weights).zero_point
     values = weights.int8s().astype(np.int16) - zero_point
     if values.min() >= np.iinfo(np.int8).min and values.max() <= np.iinfo(np.int8).max:
         return values.astype(np.int8), 0
     return weights.int8s(), -zero_point
-
-
-def _quantization(tensor: Tensor) -> Quantization:
-    assert tensor.quantization is not None
-    return tensor.quantization

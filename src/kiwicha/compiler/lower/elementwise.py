@@ -16,7 +16,7 @@ from kiwicha.compiler.quantization.scales import (
     ratio_scale,
     sum_scales,
 )
-from kiwicha.compiler.tflite.graph import Graph, Operator, Quantization, Tensor
+from kiwicha.compiler.tflite.graph import Graph, Operator, quantization
 from kiwicha.compiler.tflite.shapes import broadcast_strides, leading_ones, reduced_axes
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Elementwise, Kernel, Mean, Softmax
@@ -37,9 +37,9 @@ _UNUSED = Scale(0, 0)
 def lower_sum(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of an ADD or SUB."""
     scales = sum_scales(
-        _quantization(graph.input(operator, 0)),
-        _quantization(graph.input(operator, 1)),
-        _quantization(graph.output(operator)),
+        quantization(graph.input(operator, 0)),
+        quantization(graph.input(operator, 1)),
+        quantization(graph.output(operator)),
     )
     kernel = Kernel.ADD if operator.name == "ADD" else Kernel.SUB
     return _lower_pair(graph, operator, kernel, scales, SUM_LEFT_SHIFT)
@@ -48,9 +48,9 @@ def lower_sum(graph: Graph, operator: Operator) -> Layer:
 def lower_product(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of a MUL."""
     scale = product_scale(
-        _quantization(graph.input(operator, 0)),
-        _quantization(graph.input(operator, 1)),
-        _quantization(graph.output(operator)),
+        quantization(graph.input(operator, 0)),
+        quantization(graph.input(operator, 1)),
+        quantization(graph.output(operator)),
     )
     return _lower_pair(graph, operator, Kernel.MUL, SumScales(_UNUSED, _UNUSED, scale), 0)
 
@@ -63,7 +63,7 @@ def lower_prelu(graph: Graph, operator: Operator) -> Layer:
     Ref: tensorflow/lite/micro/kernels/prelu_common.cc, CalculatePreluParams.
     """
     source, alpha, output = (
-        _quantization(tensor)
+        quantization(tensor)
         for tensor in (graph.input(operator), graph.input(operator, 1), graph.output(operator))
     )
     scales = SumScales(ratio_scale(source, output), _UNUSED, product_scale(source, alpha, output))
@@ -83,7 +83,7 @@ def _lower_pair(
     graph: Graph, operator: Operator, kernel: Kernel, scales: SumScales, left_shift: int
 ) -> Layer:
     first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
-    low, high = activation_range(operator.options.activation, _quantization(output))
+    low, high = activation_range(operator.options.activation, quantization(output))
     return Layer(
         operator.index,
         operator.name,
@@ -95,9 +95,9 @@ def _lower_pair(
             shape=leading_ones(output.shape),
             strides_1=broadcast_strides(first.shape, output.shape),
             strides_2=broadcast_strides(second.shape, output.shape),
-            offset_1=-_quantization(first).zero_point,
-            offset_2=-_quantization(second).zero_point,
-            output_offset=_quantization(output).zero_point,
+            offset_1=-quantization(first).zero_point,
+            offset_2=-quantization(second).zero_point,
+            output_offset=quantization(output).zero_point,
             left_shift=left_shift,
             multiplier_1=scales.input_1.multiplier,
             shift_1=scales.input_1.shift,
@@ -117,7 +117,7 @@ def lower_reduction(graph: Graph, operator: Operator) -> Layer:
     source, output = graph.input(operator), graph.output(operator)
     axes = reduced_axes(graph, operator)
     count = math.prod(source.shape[axis] for axis in axes)
-    pair = _quantization(source), _quantization(output)
+    pair = quantization(source), quantization(output)
     scale = mean_scale(*pair, count) if operator.name == "MEAN" else ratio_scale(*pair)
     flags = leading_ones([int(axis in axes) for axis in range(len(source.shape))], fill=0)
     return Layer(
@@ -129,8 +129,8 @@ def lower_reduction(graph: Graph, operator: Operator) -> Layer:
             output=Ref(),
             shape=leading_ones(source.shape),
             is_reduced=(*flags, 0, 0),
-            input_offset=-_quantization(source).zero_point,
-            output_offset=_quantization(output).zero_point,
+            input_offset=-quantization(source).zero_point,
+            output_offset=quantization(output).zero_point,
             multiplier=scale.multiplier,
             shift=scale.shift,
         ),
@@ -141,7 +141,7 @@ def lower_reduction(graph: Graph, operator: Operator) -> Layer:
 def lower_softmax(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of a SOFTMAX."""
     source, output = graph.input(operator), graph.output(operator)
-    table = softmax_exponentials(_quantization(source).scale, operator.options.beta)
+    table = softmax_exponentials(quantization(source).scale, operator.options.beta)
     return Layer(
         operator.index,
         operator.name,
@@ -152,13 +152,8 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
             exponentials=Ref(),
             rows=math.prod(source.shape[:-1]),
             depth=source.shape[-1],
-            output_offset=_quantization(output).zero_point,
+            output_offset=quantization(output).zero_point,
         ),
         tensors={"input": source.index, "output": output.index},
         constants={"exponentials": table.astype(np.int32)},
     )
-
-
-def _quantization(tensor: Tensor) -> Quantization:
-    assert tensor.quantization is not None
-    return tensor.quantization

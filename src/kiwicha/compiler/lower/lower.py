@@ -6,7 +6,6 @@ tensor can lie inside another one, or be another name for it.
 
 from collections.abc import Callable
 
-from kiwicha.compiler.check.rules import MOVES, REDUCTIONS, UNARIES
 from kiwicha.compiler.lower.arg_max import lower_arg_max
 from kiwicha.compiler.lower.convolutions import (
     lower_conv,
@@ -31,6 +30,7 @@ from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.resize import lower_resize_bilinear
 from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.unsigned import FLIP, FLIP_TABLE, with_flipped_edges
 from kiwicha.custom import MODEL_PREFIX
 
@@ -51,11 +51,11 @@ _LOWERINGS: dict[str, Lowering] = {
     "MAXIMUM": lower_comparison,
     "MINIMUM": lower_comparison,
     "PRELU": lower_prelu,
-    **dict.fromkeys(REDUCTIONS, lower_reduction),
+    **dict.fromkeys(of_family(Family.REDUCTION), lower_reduction),
     "RESIZE_BILINEAR": lower_resize_bilinear,
     "SOFTMAX": lower_softmax,
     "TRANSPOSE_CONV": lower_transpose_conv,
-    **dict.fromkeys(UNARIES, lower_table),
+    **dict.fromkeys(of_family(Family.UNARY), lower_table),
 }
 
 
@@ -79,10 +79,10 @@ def lower(graph: Graph) -> Network:
             layer = table_layer(operator, FLIP_TABLE)
         elif operator.index in replaced or graph.is_done(operator):
             layer = Layer(operator.index, operator.name)
-        elif operator.name in MOVES:
-            layer = lower_moves(graph, operator, sharing)
         elif operator.name.startswith(MODEL_PREFIX):
             layer = lower_custom(graph, operator)
+        elif Family.MOVE in OPERATORS[operator.name].family:
+            layer = lower_moves(graph, operator, sharing)
         else:
             layer = _LOWERINGS[operator.name](graph, operator)
         if operator.index in found:

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from kiwicha.compiler.check.rules import RESHAPES
 from kiwicha.compiler.lower.blocks import moved_batches, moved_blocks, resized
 from kiwicha.compiler.lower.copies import Move, borders, ranged
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.network import Layer, Values
 from kiwicha.compiler.lower.views import Runs, View, runs
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator
+from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.shapes import paddings
 from kiwicha.compiler.tflite.slices import Range, from_end, slice_ranges, strided_ranges
 from kiwicha.contract.layout import Ref
@@ -191,7 +191,7 @@ def _tile(graph: Graph, operator: Operator) -> list[Move]:
 
 
 _MOVES: dict[str, Callable[[Graph, Operator], list[Move]]] = {
-    **dict.fromkeys(RESHAPES, _whole),
+    **dict.fromkeys(of_family(Family.RESHAPE), _whole),
     "BATCH_TO_SPACE_ND": moved_batches,
     "CONCATENATION": _concatenation,
     "DEPTH_TO_SPACE": moved_blocks,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.check.rules import quantization
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.quantization.scales import INT8_MAX, INT8_MIN, Scale, activation_range
 from kiwicha.compiler.quantization.unary_scales import (
@@ -17,7 +16,14 @@ from kiwicha.compiler.quantization.unary_scales import (
     relu_ratio,
     rescaling_ratio,
 )
-from kiwicha.compiler.tflite.graph import Activation, Graph, Operator, Quantization, TensorType
+from kiwicha.compiler.tflite.graph import (
+    Activation,
+    Graph,
+    Operator,
+    Quantization,
+    TensorType,
+    quantization,
+)
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Lookup, Quantize
 from kiwicha.numerics.activations import hard_swish, logistic, tanh

@@ -21,6 +21,7 @@ __all__ = [
     "Quantization",
     "Tensor",
     "TensorType",
+    "quantization",
 ]
 
 NO_TENSOR = -1
@@ -211,6 +212,12 @@ class Tensor:
         assert self.data is not None
         kinds = {TensorType.INT8: "<i1", TensorType.INT32: "<i4", TensorType.INT64: "<i8"}
         return [int(value) for value in self.data.view(kinds[self.type])]
+
+
+def quantization(tensor: Tensor) -> Quantization:
+    """Return the quantization of a tensor that must have one."""
+    assert tensor.quantization is not None
+    return tensor.quantization
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from kiwicha.compiler.tflite.graph import (
     Tensor,
     TensorType,
 )
+from kiwicha.compiler.tflite.operators import OPERATORS
 from kiwicha.compiler.tflite.unsigned import shifted
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import ModelError
@@ -43,76 +44,6 @@ _BUILTIN_CODE_SLOT = 10
 """Of ``OperatorCode.builtin_code`` in its vtable."""
 
 E = TypeVar("E", bound=enum.IntEnum)
-
-# Field of Options -> accessor of the generated reader.
-_CONV = {
-    "padding": "Padding",
-    "stride_height": "StrideH",
-    "stride_width": "StrideW",
-    "dilation_height": "DilationHFactor",
-    "dilation_width": "DilationWFactor",
-    "activation": "FusedActivationFunction",
-}
-_POOL = {
-    "padding": "Padding",
-    "stride_height": "StrideH",
-    "stride_width": "StrideW",
-    "kernel_height": "FilterHeight",
-    "kernel_width": "FilterWidth",
-    "activation": "FusedActivationFunction",
-}
-_ACTIVATION = {"activation": "FusedActivationFunction"}
-_AXIS = {"axis": "Axis"}
-_BLOCK = {"block_size": "BlockSize"}
-_SLICE = {
-    "begin_mask": "BeginMask",
-    "end_mask": "EndMask",
-    "ellipsis_mask": "EllipsisMask",
-    "new_axis_mask": "NewAxisMask",
-    "shrink_axis_mask": "ShrinkAxisMask",
-    "is_offset": "Offset",
-}
-_RESIZE = {"align_corners": "AlignCorners", "half_pixel_centers": "HalfPixelCenters"}
-
-# Operator -> name of its options table, whether it must be there, the fields that are used.
-_OPTIONS: dict[str, tuple[str, bool, dict[str, str]]] = {
-    "CONV_2D": ("Conv2DOptions", True, _CONV),
-    "DEPTHWISE_CONV_2D": (
-        "DepthwiseConv2DOptions",
-        True,
-        _CONV | {"depth_multiplier": "DepthMultiplier"},
-    ),
-    "FULLY_CONNECTED": (
-        "FullyConnectedOptions",
-        False,
-        _ACTIVATION | {"weights_format": "WeightsFormat"},
-    ),
-    "AVERAGE_POOL_2D": ("Pool2DOptions", True, _POOL),
-    "MAX_POOL_2D": ("Pool2DOptions", True, _POOL),
-    "ADD": ("AddOptions", False, _ACTIVATION),
-    "SUB": ("SubOptions", False, _ACTIVATION),
-    "MUL": ("MulOptions", False, _ACTIVATION),
-    "LEAKY_RELU": ("LeakyReluOptions", True, {"alpha": "Alpha"}),
-    "SOFTMAX": ("SoftmaxOptions", True, {"beta": "Beta"}),
-    "CONCATENATION": ("ConcatenationOptions", True, _ACTIVATION | _AXIS),
-    "PACK": ("PackOptions", True, _AXIS),
-    "UNPACK": ("UnpackOptions", True, _AXIS),
-    "SPACE_TO_DEPTH": ("SpaceToDepthOptions", True, _BLOCK),
-    "DEPTH_TO_SPACE": ("DepthToSpaceOptions", True, _BLOCK),
-    "STRIDED_SLICE": ("StridedSliceOptions", True, _SLICE),
-    "RESIZE_BILINEAR": ("ResizeBilinearOptions", True, _RESIZE),
-    "TRANSPOSE_CONV": (
-        "TransposeConvOptions",
-        True,
-        {
-            "padding": "Padding",
-            "stride_height": "StrideH",
-            "stride_width": "StrideW",
-            "activation": "FusedActivationFunction",
-        },
-    ),
-    "RESIZE_NEAREST_NEIGHBOR": ("ResizeNearestNeighborOptions", True, _RESIZE),
-}
 
 _OPERATOR_NAMES: dict[int, str] = {
     code: name
@@ -286,18 +217,20 @@ def _options(source: Any, where: str, name: str) -> Options:
     if name.startswith(MODEL_PREFIX):
         raw = source.CustomOptionsAsNumpy()
         return Options(custom=raw.tobytes() if isinstance(raw, np.ndarray) else b"")
-    if name not in _OPTIONS:
+    table = OPERATORS[name].options if name in OPERATORS else None
+    if table is None:
         return Options()
-    table, is_required, fields = _OPTIONS[name]
     kind, options = source.BuiltinOptionsType(), source.BuiltinOptions()
-    if options is None or kind != getattr(tflite.BuiltinOptions, table):
-        if is_required or options is not None:
-            raise ModelError(f"{where}: options must be a {table} table, not union member {kind}")
+    if options is None or kind != getattr(tflite.BuiltinOptions, table.name):
+        if table.is_required or options is not None:
+            raise ModelError(
+                f"{where}: options must be a {table.name} table, not union member {kind}"
+            )
         return Options()
-    reader = getattr(tflite, table)()
+    reader = getattr(tflite, table.name)()
     reader.Init(options.Bytes, options.Pos)
     settings: dict[str, Any] = {
-        field: getattr(reader, accessor)() for field, accessor in fields.items()
+        field: getattr(reader, accessor)() for field, accessor in table.fields.items()
     }
     kinds: dict[str, type[enum.IntEnum]] = {"activation": Activation, "padding": Padding}
     for field in settings.keys() & kinds.keys():

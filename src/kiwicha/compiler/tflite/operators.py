@@ -1,0 +1,236 @@
+"""What is known of every TFLite operator that is supported: one record each.
+
+Other front ends' operators would have records of their own; the rules that need more than a table
+are in `kiwicha.compiler.check`.
+"""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kiwicha.compiler.tflite.graph import TensorType
+
+__all__ = ["OPERATORS", "Family", "OperatorKind", "OptionsTable", "of_family"]
+
+_FUSED = {"activation": "FusedActivationFunction"}
+_STRIDES = {"padding": "Padding", "stride_height": "StrideH", "stride_width": "StrideW"}
+_CONV = {
+    **_STRIDES,
+    "dilation_height": "DilationHFactor",
+    "dilation_width": "DilationWFactor",
+    **_FUSED,
+}
+_POOL = {**_STRIDES, "kernel_height": "FilterHeight", "kernel_width": "FilterWidth", **_FUSED}
+_AXIS = {"axis": "Axis"}
+_BLOCK = {"block_size": "BlockSize"}
+_RESIZE = {"align_corners": "AlignCorners", "half_pixel_centers": "HalfPixelCenters"}
+
+
+class Family(enum.Flag):
+    """What operators have in common, for rules and for lowering."""
+
+    NONE = 0
+    WEIGHTED = enum.auto()
+    """Has weights and perhaps a bias."""
+    POOL = enum.auto()
+    PAIR = enum.auto()
+    """Arithmetic on two tensors."""
+    BROADCAST = enum.auto()
+    """On two tensors, one of which may be smaller."""
+    REDUCTION = enum.auto()
+    UNARY = enum.auto()
+    """On single values: becomes a table."""
+    MOVE = enum.auto()
+    """Only moves data."""
+    RESHAPE = enum.auto()
+    JOIN = enum.auto()
+    """Has any number of activations, all of its inputs."""
+    SPLIT = enum.auto()
+    """Has any number of outputs."""
+
+
+@dataclass(frozen=True)
+class OptionsTable:
+    """An operator's options in the file.
+
+    Parameters
+    ----------
+    name : str
+        Of the schema's table.
+    fields : mapping of str to str
+        Fields of `kiwicha.compiler.tflite.graph.Options` that are used, and the accessor of each in
+        the generated reader.
+    is_required : bool
+        The table must be there.
+    """
+
+    name: str
+    fields: Mapping[str, str]
+    is_required: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorKind:
+    """What is known of one operator.
+
+    Parameters
+    ----------
+    family : Family
+        What it has in common with others.
+    activations : tuple of str
+        What its activations are called, inputs from the first on that is no constant.
+    options : OptionsTable or None
+        Its options in the file.
+    types : mapping of str to tuple of TensorType
+        By name, types of operands that are not, or not only, int8.
+    constants : mapping of int to str
+        Inputs that are constants of type int32, by position, and what those are called.
+    extra_inputs : int
+        Inputs behind those, which other rules are about.
+    optional_inputs : int
+        Inputs behind those, which may be left out.
+    """
+
+    family: Family = Family.NONE
+    activations: tuple[str, ...] = ("input",)
+    options: OptionsTable | None = None
+    types: Mapping[str, tuple[TensorType, ...]] = field(default_factory=dict)
+    constants: Mapping[int, str] = field(default_factory=dict)
+    extra_inputs: int = 0
+    optional_inputs: int = 0
+
+
+_TWO = ("input 1", "input 2")
+_WEIGHTED = Family.WEIGHTED
+_ARITHMETIC = Family.PAIR | Family.BROADCAST
+
+OPERATORS: dict[str, OperatorKind] = {
+    "ADD": OperatorKind(
+        family=_ARITHMETIC,
+        activations=_TWO,
+        options=OptionsTable("AddOptions", _FUSED, is_required=False),
+    ),
+    "ARG_MAX": OperatorKind(types={"output": (TensorType.INT32,)}, constants={1: "axis"}),
+    "AVERAGE_POOL_2D": OperatorKind(
+        family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)
+    ),
+    "BATCH_TO_SPACE_ND": OperatorKind(family=Family.MOVE, constants={1: "block shape", 2: "crops"}),
+    "CONCATENATION": OperatorKind(
+        family=Family.MOVE | Family.JOIN,
+        options=OptionsTable("ConcatenationOptions", {**_FUSED, **_AXIS}),
+    ),
+    "CONV_2D": OperatorKind(
+        family=_WEIGHTED,
+        options=OptionsTable("Conv2DOptions", _CONV),
+        extra_inputs=1,
+        optional_inputs=1,
+    ),
+    "DEPTHWISE_CONV_2D": OperatorKind(
+        family=_WEIGHTED,
+        options=OptionsTable(
+            "DepthwiseConv2DOptions", {**_CONV, "depth_multiplier": "DepthMultiplier"}
+        ),
+        extra_inputs=1,
+        optional_inputs=1,
+    ),
+    "DEQUANTIZE": OperatorKind(family=Family.UNARY, types={"output": (TensorType.FLOAT32,)}),
+    "DEPTH_TO_SPACE": OperatorKind(
+        family=Family.MOVE, options=OptionsTable("DepthToSpaceOptions", _BLOCK)
+    ),
+    "EXPAND_DIMS": OperatorKind(family=Family.MOVE | Family.RESHAPE, constants={1: "axis"}),
+    "FULLY_CONNECTED": OperatorKind(
+        family=_WEIGHTED,
+        options=OptionsTable(
+            "FullyConnectedOptions",
+            {**_FUSED, "weights_format": "WeightsFormat"},
+            is_required=False,
+        ),
+        extra_inputs=1,
+        optional_inputs=1,
+    ),
+    "HARD_SWISH": OperatorKind(family=Family.UNARY),
+    "LEAKY_RELU": OperatorKind(
+        family=Family.UNARY, options=OptionsTable("LeakyReluOptions", {"alpha": "Alpha"})
+    ),
+    "LOGISTIC": OperatorKind(family=Family.UNARY),
+    "MAXIMUM": OperatorKind(family=Family.BROADCAST, activations=_TWO),
+    "MAX_POOL_2D": OperatorKind(family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)),
+    "MEAN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "MINIMUM": OperatorKind(family=Family.BROADCAST, activations=_TWO),
+    "MUL": OperatorKind(
+        family=_ARITHMETIC,
+        activations=_TWO,
+        options=OptionsTable("MulOptions", _FUSED, is_required=False),
+    ),
+    "PACK": OperatorKind(
+        family=Family.MOVE | Family.JOIN, options=OptionsTable("PackOptions", _AXIS)
+    ),
+    "PAD": OperatorKind(family=Family.MOVE, constants={1: "paddings"}),
+    "PRELU": OperatorKind(family=Family.BROADCAST, activations=("input", "alpha")),
+    "PADV2": OperatorKind(family=Family.MOVE, constants={1: "paddings"}, extra_inputs=1),
+    "QUANTIZE": OperatorKind(
+        family=Family.UNARY, types={"input": (TensorType.INT8, TensorType.FLOAT32)}
+    ),
+    "REDUCE_MAX": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "RELU": OperatorKind(family=Family.UNARY),
+    "RELU6": OperatorKind(family=Family.UNARY),
+    "RESHAPE": OperatorKind(family=Family.MOVE | Family.RESHAPE, optional_inputs=1),
+    "RESIZE_BILINEAR": OperatorKind(
+        options=OptionsTable("ResizeBilinearOptions", _RESIZE), constants={1: "size"}
+    ),
+    "RESIZE_NEAREST_NEIGHBOR": OperatorKind(
+        family=Family.MOVE,
+        options=OptionsTable("ResizeNearestNeighborOptions", _RESIZE),
+        constants={1: "size"},
+    ),
+    "SLICE": OperatorKind(family=Family.MOVE, constants={1: "begin", 2: "size"}),
+    "SOFTMAX": OperatorKind(options=OptionsTable("SoftmaxOptions", {"beta": "Beta"})),
+    "SPACE_TO_BATCH_ND": OperatorKind(
+        family=Family.MOVE, constants={1: "block shape", 2: "paddings"}
+    ),
+    "SPACE_TO_DEPTH": OperatorKind(
+        family=Family.MOVE, options=OptionsTable("SpaceToDepthOptions", _BLOCK)
+    ),
+    "SPLIT": OperatorKind(family=Family.MOVE | Family.SPLIT, constants={0: "axis"}),
+    "SPLIT_V": OperatorKind(family=Family.MOVE | Family.SPLIT, constants={1: "sizes", 2: "axis"}),
+    "SQUEEZE": OperatorKind(family=Family.MOVE | Family.RESHAPE),
+    "STRIDED_SLICE": OperatorKind(
+        family=Family.MOVE,
+        options=OptionsTable(
+            "StridedSliceOptions",
+            {
+                "begin_mask": "BeginMask",
+                "end_mask": "EndMask",
+                "ellipsis_mask": "EllipsisMask",
+                "new_axis_mask": "NewAxisMask",
+                "shrink_axis_mask": "ShrinkAxisMask",
+                "is_offset": "Offset",
+            },
+        ),
+        constants={1: "begin", 2: "end", 3: "strides"},
+    ),
+    "SUB": OperatorKind(
+        family=_ARITHMETIC,
+        activations=_TWO,
+        options=OptionsTable("SubOptions", _FUSED, is_required=False),
+    ),
+    "SUM": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "TANH": OperatorKind(family=Family.UNARY),
+    "TILE": OperatorKind(family=Family.MOVE, constants={1: "multiples"}),
+    "TRANSPOSE": OperatorKind(family=Family.MOVE, constants={1: "permutation"}),
+    "TRANSPOSE_CONV": OperatorKind(
+        family=_WEIGHTED,
+        options=OptionsTable("TransposeConvOptions", {**_STRIDES, **_FUSED}),
+        extra_inputs=1,
+        optional_inputs=2,
+    ),
+    "UNPACK": OperatorKind(
+        family=Family.MOVE | Family.SPLIT, options=OptionsTable("UnpackOptions", _AXIS)
+    ),
+}
+"""The supported operators, in the order of documents."""
+
+
+def of_family(family: Family) -> tuple[str, ...]:
+    """Return the names of the operators that belong to a family."""
+    return tuple(name for name, kind in OPERATORS.items() if family in kind.family)
