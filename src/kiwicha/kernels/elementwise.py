@@ -15,7 +15,7 @@ from kiwicha.contract.program import Elementwise, Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics import requantization as numerics
 
-__all__ = ["KERNELS", "add", "is_plain", "work"]
+__all__ = ["KERNELS", "is_plain"]
 
 
 def _operand(memory: Memory, p: Elementwise, number: int, left_shift: int) -> NDArray[np.int64]:
@@ -54,8 +54,7 @@ def _requantized(p: Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
     ).astype(np.int8)
 
 
-def add(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
-    """Return the sum of two tensors."""
+def _add(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
     return _sum_with(memory, p, 1)
 
 
@@ -100,8 +99,7 @@ def is_plain(p: Elementwise) -> bool:
     )
 
 
-def work(p: Elementwise) -> Work:
-    """Return the outputs, and their rows."""
+def _work(p: Elementwise) -> Work:
     return Work(math.prod(p.shape), math.prod(p.shape[:-1]))
 
 
@@ -110,10 +108,10 @@ KERNELS = (
         kernel=Kernel.ADD,
         params=Elementwise,
         check="elementwise",
-        reference=add,
+        reference=_add,
         is_in_place=True,
         cost=Cost(step=423.0, output=195.0, unit=73.8, extra=0.0),
-        work=work,
+        work=_work,
     ),
     Declaration(
         kernel=Kernel.SUB,
@@ -122,7 +120,7 @@ KERNELS = (
         reference=_sub,
         is_in_place=True,
         cost=Cost(step=300.0, output=200.0, unit=51.7, extra=0.0),
-        work=work,
+        work=_work,
     ),
     Declaration(
         kernel=Kernel.MUL,
@@ -131,7 +129,7 @@ KERNELS = (
         reference=_mul,
         is_in_place=True,
         cost=Cost(step=0.0, output=81.0, unit=78.5, extra=0.0),
-        work=work,
+        work=_work,
     ),
     Declaration(
         kernel=Kernel.MINIMUM,
@@ -140,7 +138,7 @@ KERNELS = (
         reference=_minimum,
         is_in_place=True,
         cost=Cost(step=0.0, output=34.6, unit=95.1, extra=0.0),
-        work=work,
+        work=_work,
     ),
     Declaration(
         kernel=Kernel.MAXIMUM,
@@ -149,7 +147,7 @@ KERNELS = (
         reference=_maximum,
         is_in_place=True,
         cost=Cost(step=0.0, output=36.9, unit=73.8, extra=0.0),
-        work=work,
+        work=_work,
     ),
     Declaration(
         kernel=Kernel.PRELU,
@@ -158,6 +156,6 @@ KERNELS = (
         reference=_prelu,
         is_in_place=True,
         cost=Cost(step=1800.0, output=72.6, unit=117.0, extra=0.0),
-        work=work,
+        work=_work,
     ),
 )

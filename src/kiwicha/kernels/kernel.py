@@ -107,7 +107,8 @@ class Declaration:
         of the kernel.
     reference : callable or None
         Returns the output as bytes or numbers, given memory and parameters: bit for bit what the C
-        function computes. None for kernels that executors treat in ways of their own.
+        function computes. None for kernels that executors treat in ways of their own, and where it
+        is that of the first one that the kernel replaces.
     writes_output : bool
         The reference writes the output itself, because it has gaps.
     is_in_place : bool
@@ -115,7 +116,8 @@ class Declaration:
     optional : tuple of str
         References that may have no bytes.
     cost, work : Cost and callable, or None
-        What a step takes, and what it does, given its parameters. None for the engine.
+        What a step takes, and what it does, given its parameters. None for the engine. A kernel
+        that replaces another can leave its work out, too.
     replaces : tuple of Kernel
         The kernels that compute the same; this one is faster.
     condition : callable

@@ -15,7 +15,7 @@ from kiwicha.errors import ProgramError
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.kernels.windows import elements_seen, padded, windows
 
-__all__ = ["KERNELS", "max_pool", "work"]
+__all__ = ["KERNELS"]
 
 
 def _image(memory: Memory, p: Pool) -> NDArray[np.int8]:
@@ -36,8 +36,7 @@ def _average_pool(memory: Memory, p: Pool) -> NDArray[np.int8]:
     return _clamped(means - p.offset, p)
 
 
-def max_pool(memory: Memory, p: Pool) -> NDArray[np.int8]:
-    """Return the largest byte of each window."""
+def _max_pool(memory: Memory, p: Pool) -> NDArray[np.int8]:
     taps = windows(padded(_image(memory, p), p, -128), p)
     return _clamped(taps.max(axis=(3, 4)), p)
 
@@ -47,8 +46,7 @@ def _clamped(values: NDArray[Any], p: Pool) -> NDArray[np.int8]:
     return clamped
 
 
-def work(p: Pool) -> Work:
-    """Return the outputs, and the elements that windows read."""
+def _work(p: Pool) -> Work:
     channels = p.batches * p.channels
     rows = elements_seen(
         p.output_height,
@@ -76,14 +74,14 @@ KERNELS = (
         check="pool",
         reference=_average_pool,
         cost=Cost(step=482.0, output=165.0, unit=24.8, extra=0.0),
-        work=work,
+        work=_work,
     ),
     Declaration(
         kernel=Kernel.MAX_POOL,
         params=Pool,
         check="pool",
-        reference=max_pool,
+        reference=_max_pool,
         cost=Cost(step=554.0, output=98.5, unit=24.5, extra=0.0),
-        work=work,
+        work=_work,
     ),
 )

@@ -1,6 +1,8 @@
 """All kernels, by number."""
 
+import dataclasses
 import importlib
+import itertools
 import pkgutil
 
 from kiwicha import kernels
@@ -23,12 +25,21 @@ def _find() -> dict[str, tuple[Declaration, ...]]:
 
 MODULES = _find()
 """What every file declares, by the name that it shares with its C file."""
-KERNELS: dict[Kernel, Declaration] = {
-    item.kernel: item
-    for item in sorted(
-        (item for found in MODULES.values() for item in found), key=lambda x: x.kernel
-    )
-}
+
+
+def _completed() -> dict[Kernel, Declaration]:
+    """Return all declarations, with what they take over from the kernels that they replace."""
+    declared = {item.kernel: item for item in itertools.chain.from_iterable(MODULES.values())}
+    for kernel, item in declared.items():
+        if item.replaces:
+            other = declared[item.replaces[0]]
+            declared[kernel] = dataclasses.replace(
+                item, reference=item.reference or other.reference, work=item.work or other.work
+            )
+    return dict(sorted(declared.items()))
+
+
+KERNELS = _completed()
 """The declaration of each kernel, in the order of their numbers."""
 KERNEL_PARAMS: dict[Kernel, type[Struct]] = {kernel: x.params for kernel, x in KERNELS.items()}
 """The parameter structure of each kernel."""

@@ -1,7 +1,7 @@
 """ADD with custom instructions, without broadcast."""
 
 from kiwicha.contract.program import Elementwise, Kernel
-from kiwicha.kernels.elementwise import add, is_plain, work
+from kiwicha.kernels.elementwise import is_plain
 from kiwicha.kernels.kernel import Call, Cost, Declaration
 
 __all__ = ["KERNELS"]
@@ -15,10 +15,8 @@ KERNELS = (
     Declaration(
         kernel=Kernel.SIMD_ADD,
         params=Elementwise,
-        reference=add,
         is_in_place=True,
         cost=Cost(step=411.0, output=75.6, unit=1.52, extra=0.0),
-        work=work,
         replaces=(Kernel.ADD,),
         condition=_condition,
     ),

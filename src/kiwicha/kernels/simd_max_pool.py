@@ -2,7 +2,6 @@
 
 from kiwicha.contract.program import Kernel, Pool
 from kiwicha.kernels.kernel import Call, Cost, Declaration
-from kiwicha.kernels.pool import max_pool, work
 from kiwicha.kernels.weight_order import WORD_BYTES
 
 __all__ = ["KERNELS"]
@@ -17,9 +16,7 @@ KERNELS = (
     Declaration(
         kernel=Kernel.SIMD_MAX_POOL,
         params=Pool,
-        reference=max_pool,
         cost=Cost(step=788.0, output=10.2, unit=3.16, extra=0.0),
-        work=work,
         replaces=(Kernel.MAX_POOL,),
         condition=_condition,
     ),
