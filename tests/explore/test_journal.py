@@ -59,7 +59,7 @@ def test_another_file_is_refused_and_kept(tmp_path: Path, raw: bytes) -> None:
     with pytest.raises(UsageError) as raised, held(path):
         pass
     assert str(raised.value) == (
-        f"study must be one that kiwicha explore wrote, which line 1 of {path} is not; {OTHER}"
+        f"study must be one that kiwicha explore wrote, but line 1 of {path} is not; {OTHER}"
     )
     assert path.read_bytes() == raw
 

@@ -87,7 +87,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
             [],
             "layers[2].cycles must be a number from 0 on, or null, not [] (PATH)",
         ),
-        ("layers.0", {"index": 0}, "layers[0].op must be there (PATH)"),
+        ("layers.0", {"index": 0}, "layers[0].op must be present (PATH)"),
         ("bit_exact", 1, "bit_exact must be true or false, or null, not 1 (PATH)"),
         (
             "profile.macs_per_cycle",
@@ -151,7 +151,7 @@ def test_numbers_are_finite(tmp_path: Path, number: str) -> None:
             "100",
             "configurations[0].cycles must be a number from 0 on, not '100' (PATH)",
         ),
-        ("configurations.1", {}, "configurations[1].config must be there (PATH)"),
+        ("configurations.1", {}, "configurations[1].config must be present (PATH)"),
         (
             "configurations.0.confirmed.cycles",
             3,
