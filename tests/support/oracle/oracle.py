@@ -2,15 +2,20 @@
 
 That is TensorFlow Lite Micro for int8, and LiteRT 1.2.0 with its reference kernels for uint8.
 
-The interpreter ends its process on some models (a failed check aborts): a worker then dies with one
-case, which is reported as such, and the next worker goes on behind it. Answers are kept in
-``build/oracle`` by the contents of the cases and the interpreter's version.
+One worker of each interpreter serves all tests of a process. The interpreter ends its process on
+some models (a failed check aborts): a worker then dies with one case, which is reported as such,
+and the next worker goes on behind it. Answers are kept in the cache folder by the contents of the
+cases and the interpreter's version.
 """
 
+import atexit
+import contextlib
+import functools
 import hashlib
 import importlib.metadata
-import io
+import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -22,12 +27,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from kiwicha import cache
 from tests.support import requirements
 
 __all__ = ["LITERT", "MICRO", "Answer", "Case", "Interpreter", "ask"]
 
 WORKER = Path(__file__).with_name("worker.py")
-CACHE = requirements.REPOSITORY / "build" / "oracle"
 TIMEOUT_SECONDS = 300
 CRASHES = {signal.SIGABRT, signal.SIGSEGV, signal.SIGFPE}
 """How a model can end the interpreter; any other end is trouble with the machine."""
@@ -70,9 +75,10 @@ def ask(cases: Sequence[Case], interpreter: Interpreter = MICRO) -> list[Answer]
     Skips the running test where the interpreter is not installed.
     """
     requirements.module(interpreter.module, interpreter.requirement)
-    path = CACHE / f"{_key(cases, interpreter)}.pickle"
+    folder = cache.cache_dir() / "oracle"
+    path = folder / f"{_key(cases, interpreter)}.pickle"
     if not path.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         _write(path, _ask_workers(cases, interpreter))
     return [Answer(outputs, error) for outputs, error in pickle.loads(path.read_bytes())]
 
@@ -97,31 +103,65 @@ def _write(path: Path, content: Any) -> None:
 
 
 def _ask_workers(cases: Sequence[Case], interpreter: Interpreter) -> list[tuple[Any, str]]:
-    answers: list[tuple[Any, str]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder) / "results"
-        while len(answers) < len(cases):
-            rest = [(case.model, case.inputs) for case in cases[len(answers) :]]
-            worker = subprocess.run(
-                [sys.executable, str(WORKER), interpreter.module, str(results)],
-                input=pickle.dumps(rest),
-                capture_output=True,
-                timeout=TIMEOUT_SECONDS,
-                check=False,
-            )
-            answers.extend(_records(results.read_bytes()))
-            text = worker.stderr.decode(errors="replace").strip()[-300:]
-            if -worker.returncode in CRASHES:
-                name = signal.Signals(-worker.returncode).name
-                answers.append((None, f"the interpreter ended with {name}: {text}"))
-            elif worker.returncode != 0:
-                raise RuntimeError(f"the oracle ended with {worker.returncode}: {text}")
-    return answers
+    return [_worker(interpreter).ask(case) for case in cases]
 
 
-def _records(raw: bytes) -> list[tuple[Any, str]]:
-    records = []
-    file = io.BytesIO(raw)
-    while file.tell() < len(raw):
-        records.append(pickle.load(file))
-    return records
+@functools.cache
+def _worker(interpreter: Interpreter) -> "_Worker":
+    return _Worker(interpreter)
+
+
+class _Worker:
+    """A process with an interpreter, started anew behind a case that ended it."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+        self._start()
+        atexit.register(self._stop)
+
+    def ask(self, case: Case) -> tuple[Any, str]:
+        """Return outputs, or None and why."""
+        assert self._process.stdin is not None
+        pickle.dump((case.model, case.inputs), self._process.stdin)
+        self._process.stdin.flush()
+        if not select.select([self._answers], [], [], TIMEOUT_SECONDS)[0]:
+            self._restart()
+            raise RuntimeError(f"the oracle must answer within {TIMEOUT_SECONDS} s")
+        try:
+            answer: tuple[Any, str] = pickle.load(self._answers)
+        except EOFError:
+            return self._death()
+        return answer
+
+    def _death(self) -> tuple[None, str]:
+        code = self._process.wait(TIMEOUT_SECONDS)
+        self._log.seek(0)
+        text = self._log.read().decode(errors="replace").strip()[-300:]
+        self._restart()
+        if -code in CRASHES:
+            return None, f"the interpreter ended with {signal.Signals(-code).name}: {text}"
+        raise RuntimeError(f"the oracle ended with {code}: {text}")
+
+    def _start(self) -> None:
+        answers, worker_end = os.pipe()
+        self._answers = os.fdopen(answers, "rb")
+        self._log = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [sys.executable, str(WORKER), self._interpreter.module, str(worker_end)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            pass_fds=[worker_end],
+        )
+        os.close(worker_end)
+
+    def _stop(self) -> None:
+        self._process.kill()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.communicate()
+        self._answers.close()
+        self._log.close()
+
+    def _restart(self) -> None:
+        self._stop()
+        self._start()

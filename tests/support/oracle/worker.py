@@ -1,12 +1,12 @@
-"""Runs models in an interpreter: pickled cases on stdin, pickled answers to a file.
+"""Runs models in an interpreter: pickled cases on stdin, pickled answers to a pipe.
 
-Arguments are the interpreter's module, and the file.
+Arguments are the interpreter's module, and the descriptor of the pipe.
 """
 
 import importlib
+import os
 import pickle
 import sys
-from pathlib import Path
 from typing import Any
 
 ARENA_BYTES = 8 << 20
@@ -43,10 +43,13 @@ RUNNERS = {"tflite_micro": run_micro, "ai_edge_litert": run_litert}
 
 def main() -> None:
     """Answer every case, each answer flushed: the next case may end the process."""
-    cases = pickle.load(sys.stdin.buffer)
     run = RUNNERS[sys.argv[1]]
-    with Path(sys.argv[2]).open("wb") as results:
-        for model, inputs in cases:
+    with os.fdopen(int(sys.argv[2]), "wb") as results:
+        while True:
+            try:
+                model, inputs = pickle.load(sys.stdin.buffer)
+            except EOFError:
+                return
             answer: tuple[Any, str]
             try:
                 answer = run(model, inputs), ""
