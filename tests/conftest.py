@@ -1,12 +1,12 @@
 """Fixtures that several folders of tests use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.support import requirements
+from tests.support import requirements, tiers
 from tests.support.commands.command_line import Command
 
 GoldenFinder = Callable[[str], "list[Golden]"]
@@ -19,6 +19,26 @@ class Golden:
     name: str
     input: bytes
     output: bytes
+
+
+_RUNNING: list[pytest.Item] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Note which test runs, for `guarded_builds`."""
+    _RUNNING[:] = [item]
+    return (yield)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def guarded_builds() -> Iterator[None]:
+    """Fail tests that build what their markers do not tell."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        tiers.guard_builds(
+            monkeypatch, lambda: {mark.name for item in _RUNNING for mark in item.iter_markers()}
+        )
+        yield
 
 
 @pytest.fixture

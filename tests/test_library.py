@@ -112,6 +112,7 @@ def page_commands() -> list[str]:
     return blocks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", ["baseline", "simd", "64", "128"])
 def test_it_compiles_as_the_page_says(config: str, tmp_path: Path) -> None:
     model = DEMO.read_bytes()

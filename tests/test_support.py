@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import tflite
 
-from tests.support import requirements
+from kiwicha import cache as build_cache
+from tests.support import requirements, tiers
 from tests.support.models import random_models
 from tests.support.models.tflite_builder import INT4, ModelBuilder
 from tests.support.oracle import oracle
@@ -154,3 +155,27 @@ def test_a_missing_module(
     with pytest.raises(outcome, match="needs module no_such_module: pip install no-such"):
         requirements.module("no_such_module", "no-such")
     assert requirements.module("math", "nothing").pi > 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "marks", "missing"),
+    [
+        ("simulator", set(), "verilator"),
+        ("benches", {"synth"}, "verilator"),
+        ("synthesis", {"slow"}, "synth"),
+        ("synthesis", {"synth", "nightly"}, None),
+        ("firmware", set(), None),
+    ],
+)
+def test_builds_need_their_marker(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, kind: str, marks: set[str], missing: str | None
+) -> None:
+    monkeypatch.setattr(build_cache, "build", lambda kind, key, builder: cache / kind / key)
+    tiers.guard_builds(monkeypatch, lambda: marks)
+    if missing is None:
+        assert build_cache.build(kind, "key", lambda folder: None) == cache / kind / "key"
+        return
+    with pytest.raises(
+        pytest.fail.Exception, match=f"{kind}/ of the cache must be marked {missing}"
+    ):
+        build_cache.build(kind, "key", lambda folder: None)

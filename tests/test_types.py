@@ -6,10 +6,13 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from tests.support import requirements
 from tests.support.requirements import REPOSITORY
 
 
+@pytest.mark.slow
 def test_types(tmp_path: Path) -> None:
     requirements.module("mypy", "mypy")
     # mypy follows neither an editable installation nor the mapped folders: show it one tree.

@@ -24,6 +24,7 @@ def test_the_part_is_the_systems(name: str) -> None:
     assert board.part in {part, xilinx}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_files_depend_on_the_inputs_alone(name: str) -> None:
     board = load(name)

@@ -37,6 +37,7 @@ def test_ecp5_has_no_multipliers_for_128() -> None:
         check_board(load("ecpix5_85f"), ENGINE_CONFIGS["128"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -75,6 +76,7 @@ def test_the_text_depends_on_the_inputs_alone(tmp_path: Path) -> None:
             assert (tmp_path / name).read_bytes() == raw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mhz", "text"),
     [

@@ -149,6 +149,7 @@ def made(*, compiles: bool, **changes: Any) -> BuildReport:
     return BuildReport(**(values | changes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiles", [True, False])
 def test_build_writes_what_kiwicha_load_takes(
     kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiles: bool

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.commands.command_line import Command
 from tests.support.commands.example_runs import example_run
 from tests.support.requirements import module
@@ -26,6 +28,7 @@ def test_report_writes_one_page(kiwicha: Command, tmp_path: Path) -> None:
     assert text.count("</script") == 3
 
 
+@pytest.mark.slow
 def test_the_whole_command_is_quick_once_the_library_is_bundled(tmp_path: Path) -> None:
     module("vl_convert", "vl-convert-python")
     run = tmp_path / "run.json"

@@ -61,6 +61,7 @@ def test_each_configuration_keeps_its_own_results(
     assert confirm([b"a", b""], configs, threads, Family.XC7)["64"].bit_exact is False
 
 
+@pytest.mark.slow
 def test_a_cfu_is_synthesised_for_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
     monkeypatch.setattr(confirmation, "core_resources", lambda *words: found.append(words))

@@ -94,6 +94,7 @@ def test_equal_points_of_the_front_are_in_the_order_of_their_names() -> None:
     assert names == ["128-48k-raw", "128-56k-raw", "128-raw"]
 
 
+@pytest.mark.slow
 def test_a_study_is_continued_and_measures_each_configuration_once(tmp_path: Path) -> None:
     first, second = Here(), Here()
     assert len(run(tmp_path, 12, first)) == 12
@@ -120,6 +121,7 @@ def test_the_number_of_finished_trials_begins_with_those_that_are_there(tmp_path
     assert told == [0, 1, 2, 3, 3, 4, 5, 5]
 
 
+@pytest.mark.slow
 def test_no_configuration_is_tried_twice_while_there_are_others(tmp_path: Path) -> None:
     everything = set(isa.ENGINE_FAMILY)
     board = BOARDS["arty_a7_35"]
@@ -241,6 +243,7 @@ def test_a_killed_process_loses_no_trial(tmp_path: Path) -> None:
         assert is_complete_without_a_process(tmp_path, pool)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_lost_worker_loses_no_trial(tmp_path: Path) -> None:
     distributed = module("distributed", "distributed")

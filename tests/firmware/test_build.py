@@ -24,6 +24,7 @@ def write_main(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=lambda config: config.name)
 def test_every_configuration_fits(config: Config, soc_header: str) -> None:
     image = build_firmware(config, soc_header)
@@ -33,6 +34,7 @@ def test_every_configuration_fits(config: Config, soc_header: str) -> None:
     assert image.stack_bytes >= isa.STACK_BYTES
 
 
+@pytest.mark.slow
 def test_it_is_compiled_once_per_input(soc_header: str, tmp_path: Path) -> None:
     calls: list[str] = []
 
@@ -49,6 +51,7 @@ def test_it_is_compiled_once_per_input(soc_header: str, tmp_path: Path) -> None:
     assert build("baseline", 42424243) != first
 
 
+@pytest.mark.slow
 def test_too_much_is_refused_with_all_sizes(soc_header: str, tmp_path: Path) -> None:
     words = isa.ONCHIP_BYTES // 4
     main = write_main(

@@ -40,6 +40,7 @@ def check(combinations: Sequence[sweep.Combination], executables: dict[str, Path
 SAMPLE = sweep.COMBINATIONS[::SAMPLE_STEP]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, len(SAMPLE), BLOCK))
 def test_sample(first: int, executables: dict[str, Path]) -> None:
     check(SAMPLE[first : first + BLOCK], executables)

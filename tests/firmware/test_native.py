@@ -33,6 +33,7 @@ def copy_program() -> ProgramBuilder:
     return builder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", sorted(CONFIGS))
 @pytest.mark.parametrize("model", MODELS)
 def test_golden_outputs(

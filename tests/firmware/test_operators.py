@@ -24,12 +24,14 @@ def check(
             assert result.outputs == expected, (seed, config, result.status.name, result.log)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", random_models.OPERATORS)
 def test_random_operators(operator: str, executables: dict[str, Path]) -> None:
     cases = [random_models.single_operator(operator, seed) for seed in range(6)]
     check(cases, oracle.MICRO, executables)
 
 
+@pytest.mark.slow
 def test_interpolation_of_uint8(executables: dict[str, Path]) -> None:
     """In float32: each product and each sum is rounded."""
     operator = "RESIZE_BILINEAR"

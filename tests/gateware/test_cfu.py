@@ -36,6 +36,7 @@ def simulators() -> dict[str, Path]:
     return {config.name: bench.build(verilog(config), "Cfu") for config in configs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", CONFIGS)
 def test_verilog_has_exactly_the_ports_of_litex_and_is_reproducible(config: str) -> None:
     text = verilog(CONFIGS[config])

@@ -94,6 +94,7 @@ def test_the_page_is_small_and_made_at_once(path: Path) -> None:
     assert time.monotonic() - start < SECONDS_LIMIT
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize(
     "context",
     [
@@ -116,6 +117,7 @@ def test_the_page_opens_without_errors(chromium: Any, path: Path, context: dict[
     assert page.labels() == {name: specs[name]["description"] for name in page.charts()}
 
 
+@pytest.mark.browser
 def test_a_click_on_a_title_sorts(chromium: Any, path: Path) -> None:
     page = Opened(chromium, path)
     before = [int(text.replace(",", "")) for text in page.column("cycles")]
@@ -129,6 +131,7 @@ def test_a_click_on_a_title_sorts(chromium: Any, path: Path) -> None:
     assert not page.problems
 
 
+@pytest.mark.browser
 def test_every_number_of_the_charts_is_in_a_table(chromium: Any, path: Path) -> None:
     page = Opened(chromium, path)
     (run, *_) = json.loads(page.tab.locator("#data").inner_text())["runs"]
@@ -159,6 +162,7 @@ def test_every_number_of_the_charts_is_in_a_table(chromium: Any, path: Path) -> 
         assert page.column(title, "#tensors") == texts
 
 
+@pytest.mark.browser
 def test_runs_of_the_same_layers_stand_side_by_side(chromium: Any, path: Path) -> None:
     page = Opened(chromium, path)
     titles = page.tab.locator("#layers th").all_inner_texts()
@@ -167,6 +171,7 @@ def test_runs_of_the_same_layers_stand_side_by_side(chromium: Any, path: Path) -
     assert {text for text in page.column("ratio") if text} == {"0.6"}
 
 
+@pytest.mark.browser
 def test_a_run_is_compared_with_the_first_of_its_model(chromium: Any, tmp_path: Path) -> None:
     slower = example_run(factor=2.0)
     files = {
@@ -201,6 +206,7 @@ def test_a_run_is_compared_with_the_first_of_its_model(chromium: Any, tmp_path: 
     assert not page.problems
 
 
+@pytest.mark.browser
 def test_another_run_can_be_chosen(chromium: Any, path: Path) -> None:
     page = Opened(chromium, path)
     page.tab.select_option("#run", label="toy on simd")
@@ -210,6 +216,7 @@ def test_another_run_can_be_chosen(chromium: Any, path: Path) -> None:
     assert not page.problems
 
 
+@pytest.mark.browser
 def test_a_study_has_a_page(chromium: Any, tmp_path: Path) -> None:
     (tmp_path / "study.json").write_text(json.dumps({**example_study(), "bram_kbit": 18}))
     path = tmp_path / "page.html"

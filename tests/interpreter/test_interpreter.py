@@ -59,6 +59,7 @@ def test_only_the_import_line_of_a_script_changes(zoo_model: Callable[[str], Pat
     assert printed == run_script(LITERT, model)
 
 
+@pytest.mark.verilator
 def test_the_simulated_system_gives_the_same_and_counts_cycles() -> None:
     case = random_models.network(5)
     results = []

@@ -1,8 +1,10 @@
 """What tests are run for: public models, and engines."""
 
+from typing import Any
+
 import pytest
 
-__all__ = ["EACH_ENGINE", "INT8_MODELS"]
+__all__ = ["EACH_ENGINE", "INT8_MODELS", "at_night", "by_day"]
 
 INT8_MODELS = (
     "cfu_mobilenetv2_160_035",
@@ -16,10 +18,23 @@ INT8_MODELS = (
 
 EACH_ENGINE = pytest.mark.parametrize(
     "config",
-    [
-        "64",
-        pytest.param("32", marks=pytest.mark.nightly),
-        pytest.param("128", marks=pytest.mark.nightly),
-    ],
+    ["64", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("32", "128"))],
 )
 """Of a test that simulates: the usual engine, and at night the others."""
+
+
+def by_day(*values: Any) -> list[Any]:
+    """Return values for ``parametrize``, of which tests take the first by day, all at night.
+
+    Parameters
+    ----------
+    *values : Any
+        Each of one parameter, or a tuple of as many as there are.
+    """
+    return [values[0], *(at_night(value) for value in values[1:])]
+
+
+def at_night(value: Any) -> Any:
+    """Return a value for ``parametrize`` whose tests run at night alone; as for `by_day`."""
+    parts = value if isinstance(value, tuple) else (value,)
+    return pytest.param(*parts, marks=pytest.mark.nightly)

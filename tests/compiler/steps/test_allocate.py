@@ -88,6 +88,7 @@ def test_nearly_all_plans_reach_their_bound() -> None:
     assert reached >= 85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", ["baseline", "simd", "64", "128"])
 @pytest.mark.parametrize("name", [*INT8_MODELS, *SMALL_MODELS, UNSIGNED_MODELS[0]])
 def test_public_models_reach_the_bound(name: str, config: str, zoo_model) -> None:
@@ -103,6 +104,7 @@ def test_large_public_models_reach_the_bound(name: str, config: str, zoo_model) 
     test_public_models_reach_the_bound(name, config, zoo_model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", ["baseline", "simd", "64"])
 def test_plans_of_random_models_are_near_their_bound(config: str) -> None:
     for seed in range(40):

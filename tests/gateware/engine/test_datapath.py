@@ -8,6 +8,7 @@ import pytest
 from kiwicha.contract.cfu import ENGINE_MACS, requantizer_lanes_of
 from kiwicha.contract.engine import JobKind, outputs_of
 from kiwicha.gateware.engine.datapath import Core
+from tests.support.choices import by_day
 from tests.support.gateware import bench
 
 TOP = "core"
@@ -43,7 +44,7 @@ def run_jobs(
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize(("macs", "lanes"), SIZES)
+@pytest.mark.parametrize(("macs", "lanes"), by_day(*reversed(SIZES)))
 @pytest.mark.parametrize(("seed", "stall"), [(1, 0), (2, 0.3)])
 def test_random_jobs(macs: int, lanes: int, seed: int, stall: float, tmp_path: Path) -> None:
     run_jobs(macs, lanes, seed, stall, 8, tmp_path, KINDS)

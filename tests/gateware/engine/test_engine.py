@@ -16,6 +16,7 @@ from kiwicha.contract.engine import (
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Round, build_engine, run_rounds
 from tests.gateware.engine.random_lists import check_random_lists, random_case
+from tests.support.choices import by_day
 from tests.support.gateware.dram_port import DramTiming
 
 MACS = (32, 64, 128)
@@ -38,7 +39,7 @@ def engine() -> Path:
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("macs", MACS)
+@pytest.mark.parametrize("macs", by_day(64, 32, 128))
 def test_executes_random_jobs(macs: int) -> None:
     program = build_engine(macs, SMALL)
     for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):

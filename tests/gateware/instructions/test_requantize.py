@@ -12,14 +12,13 @@ BENCHES = "tests.gateware.instructions.bench_requantize"
 
 
 @pytest.fixture(scope="module")
-def simulators() -> dict[int, Path]:
-    return {
-        multipliers: bench.build(
-            bench.component_verilog(Requantizer(multipliers=multipliers), "requantizer"),
-            "requantizer",
-        )
-        for multipliers in (1, 4)
-    }
+def simulators() -> bench.Simulators:
+    return bench.Simulators(
+        lambda multipliers: bench.component_verilog(
+            Requantizer(multipliers=multipliers), "requantizer"
+        ),
+        "requantizer",
+    )
 
 
 @pytest.mark.parametrize("multipliers", [1, 4])

@@ -13,6 +13,7 @@ from kiwicha.gateware import cfu
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.sim.profile.wave_views import shown_signals, write_views
 from kiwicha.sim.verilator.wave_names import without_dots
+from tests.support.choices import by_day
 
 TOP = "TOP.soc.Cfu"
 verilog = functools.cache(cfu.verilog)
@@ -33,6 +34,7 @@ def signals(text: str) -> Iterator[tuple[str, int]]:
             yield f"{module}.{found[2]}", int(found[1] or 0) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [CONFIGS["simd"], ENGINE_CONFIGS["64"]], ids=["simd", "64"])
 def test_every_signal_is_in_the_hardware(config: Config) -> None:
     there = set(declared(config))
@@ -41,6 +43,7 @@ def test_every_signal_is_in_the_hardware(config: Config) -> None:
     assert len({item.title for item in shown}) == len(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [CONFIGS["simd"], ENGINE_CONFIGS["64"]], ids=["simd", "64"])
 def test_only_scopes_end_at_dots(config: Config) -> None:
     text = verilog(config)
@@ -62,7 +65,10 @@ def test_a_field_is_renamed_wherever_it_stands() -> None:
     assert without_dots(text) == text.replace("x.kind", "x__kind")
 
 
-@pytest.mark.parametrize("vendor", list(Vendor), ids=lambda vendor: vendor.value)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "vendor", by_day(Vendor.GENERIC, Vendor.XILINX7, Vendor.ECP5), ids=lambda vendor: vendor.value
+)
 def test_every_signal_of_the_sources_has_a_name(vendor: Vendor) -> None:
     assert re.findall(r"\\\$signal\S*", verilog(ENGINE_CONFIGS["64"], vendor)) == []
 

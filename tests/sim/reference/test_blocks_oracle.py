@@ -12,6 +12,8 @@ from tests.support.models import random_models
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
+pytestmark = pytest.mark.slow
+
 BLOCK = 12
 """Random models that one test asks the oracle about."""
 ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}

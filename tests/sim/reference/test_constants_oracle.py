@@ -11,6 +11,8 @@ from kiwicha.sim.reference import executor as reference
 from tests.support.models import random_models
 from tests.support.oracle import oracle
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = ["baseline", *isa.ENGINE_CONFIGS]
 SEEDS = range(4)
 ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}

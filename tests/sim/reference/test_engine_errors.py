@@ -227,6 +227,7 @@ def test_refuses_lists(
         reference.run(changed(program, EngineCall, 0, **changes), case.inputs)
 
 
+@pytest.mark.slow
 def test_narrow_jobs_must_be_narrow() -> None:
     """Take the flag of the wide mode away where it is needed."""
     refused = 0

@@ -10,9 +10,11 @@ from kiwicha.contract import cfu as isa
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.choices import INT8_MODELS
+from tests.support.choices import INT8_MODELS, at_night, by_day
 from tests.support.models import random_models
 from tests.support.oracle import oracle
+
+pytestmark = pytest.mark.slow
 
 BLOCK = 20
 """Random models that one test asks the oracle about."""
@@ -33,8 +35,8 @@ def small_engines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("eliminate", [True, False], ids=["eliminated", "whole"])
-@pytest.mark.parametrize("has_tables", [True, False], ids=["tables", "no_tables"])
-@pytest.mark.parametrize("config", ["32", "64", "128"])
+@pytest.mark.parametrize("has_tables", by_day(True, False), ids=["tables", "no_tables"])
+@pytest.mark.parametrize("config", ["64", "128", at_night("32")])
 @pytest.mark.parametrize("name", INT8_MODELS)
 def test_goldens(
     name: str, config: str, has_tables: bool, eliminate: bool, zoo_model, golden_cases
@@ -49,7 +51,7 @@ def test_goldens(
         assert output.tobytes() == golden.output, golden.name
 
 
-@pytest.mark.parametrize("config", ["32", "64", "128"])
+@pytest.mark.parametrize("config", by_day("64", "32", "128"))
 @pytest.mark.parametrize("name", INT8_MODELS)
 def test_goldens_optimized_for_size(name: str, config: str, zoo_model, golden_cases) -> None:
     program = compile_model(zoo_model(name), config, optimize="size")

@@ -34,6 +34,7 @@ def test_goldens(name: str, config: str, zoo_model, golden_cases) -> None:
     assert not differing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", ["simd", "64"])
 def test_goldens_of_a_model_without_deprecated_codes(config, zoo_model, golden_cases) -> None:
     name = "cfu_hps_74ops"
@@ -82,7 +83,7 @@ def check(cases: dict[int, oracle.Case]) -> None:
 
 
 @pytest.mark.parametrize("operator", random_models.OPERATORS)
-@pytest.mark.parametrize("first", [0, BLOCK])
+@pytest.mark.parametrize("first", [0, pytest.param(BLOCK, marks=pytest.mark.slow)])
 def test_random_operators(operator: str, first: int) -> None:
     seeds = range(first, first + BLOCK)
     check({seed: random_models.single_operator(operator, seed) for seed in seeds})

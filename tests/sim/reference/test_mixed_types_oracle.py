@@ -18,6 +18,8 @@ from tests.support.models import random_models
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = [*isa.CONFIGS, *isa.ENGINE_CONFIGS]
 WAYS = [(np.uint8, np.int8), (np.int8, np.uint8)]
 ORACLES = [oracle.MICRO, oracle.LITERT]

@@ -11,6 +11,8 @@ from kiwicha.sim.reference import executor as reference
 from tests.support.models import random_moves
 from tests.support.oracle import oracle
 
+pytestmark = pytest.mark.slow
+
 BLOCK = 25
 """Random models that one test asks the oracle about."""
 

@@ -100,6 +100,7 @@ def configs_with(operator: str) -> list[str]:
     return [c for c in ALL_CONFIGS if not is_float or isa.ALL_CONFIGS[c].has_float_interpolation]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", random_models.OPERATORS)
 def test_random_operators(operator: str) -> None:
     check(operators(operator, range(BLOCK)), configs_with(operator))
@@ -125,11 +126,13 @@ def test_interpolation_in_float32_has_no_room_beside_the_instruction_tier() -> N
     assert answered == {False, True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", close_scales.OPERATORS)
 def test_rounding_of_scales(operator: str) -> None:
     check({seed: close_scales.close_model(operator, seed) for seed in range(BLOCK)})
 
 
+@pytest.mark.slow
 def test_random_networks() -> None:
     check({seed: random_models.network(seed, is_unsigned=True) for seed in range(2 * BLOCK)})
 

@@ -12,6 +12,8 @@ from kiwicha.sim.reference import executor as reference
 from tests.support.models.wide_channels import convolution, random_convolution
 from tests.support.oracle import oracle
 
+pytestmark = pytest.mark.slow
+
 PATTERNS = ([0], [63], [24, 25], [3, 40])
 """Wide channels of 64."""
 MODELS = 30

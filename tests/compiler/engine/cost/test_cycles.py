@@ -104,6 +104,7 @@ def test_lists_take_at_least_what_each_part_takes(seed: int) -> None:
         assert all(a.end == b.start for a, b in itertools.pairwise(parts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", ["64", "128"])
 @pytest.mark.parametrize("name", BARS)
 def test_models_reach_their_bars(name: str, config: str, zoo_model) -> None:

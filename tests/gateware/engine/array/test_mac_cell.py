@@ -15,6 +15,7 @@ from kiwicha.gateware.engine.array.mac_cell import (
     MultiplyAccumulate,
     Vendor,
 )
+from tests.support.choices import by_day
 from tests.support.gateware import bench, vendor_cells
 
 BENCH = "tests.gateware.engine.array.bench_mac_cell.forms_are_equal"
@@ -83,13 +84,16 @@ def comparison(vendor: Vendor, *, has_second: bool = False) -> str:
 
 @pytest.mark.verilator
 @pytest.mark.synth
-@pytest.mark.parametrize("vendor", [Vendor.XILINX7, Vendor.ECP5], ids=lambda vendor: vendor.value)
+@pytest.mark.parametrize(
+    "vendor", by_day(Vendor.XILINX7, Vendor.ECP5), ids=lambda vendor: vendor.value
+)
 def test_vendor_form_equals_the_plain_one(vendor: Vendor, tmp_path: Path) -> None:
     text = comparison(vendor) + vendor_cells.model(vendor)
     cycles = SWEEPS * 4**OPERAND_BITS + SLACK_CYCLES
     bench.run(bench.build(text, TOP), TOP, BENCH, {"cycles": cycles}, tmp_path)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.synth
 def test_two_weights_in_a_dsp48e1_equal_the_plain_form(tmp_path: Path) -> None:

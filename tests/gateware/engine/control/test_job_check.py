@@ -108,6 +108,7 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
         assert check_jobs([bad], macs=128) == [EngineError.BAD_FIELD]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "field", "value", "error"),
     [
@@ -178,6 +179,7 @@ def test_takes_transfers_apart() -> None:
     assert check_transfer(load) == (EngineError.NONE, {**expected, "is_program": 0, "is_store": 0})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "error"),
     [

@@ -31,11 +31,10 @@ TIMINGS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def simulators() -> dict[int, Path]:
-    return {
-        depth: bench.build(bench.component_verilog(DmaHarness(readers=2, depth=depth), TOP), TOP)
-        for depth in (8, 32)
-    }
+def simulators() -> bench.Simulators:
+    return bench.Simulators(
+        lambda depth: bench.component_verilog(DmaHarness(readers=2, depth=depth), TOP), TOP
+    )
 
 
 @pytest.mark.verilator

@@ -64,6 +64,7 @@ sizes = st.one_of(st.integers(0, 40), st.integers(0, PORT_WORDS - 1))
 ranges = st.tuples(sizes, sizes)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(
     program=ranges,

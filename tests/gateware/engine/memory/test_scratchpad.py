@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
+from tests.support.choices import by_day
 from tests.support.gateware import bench
 
 TOP = "scratchpad"
@@ -14,7 +15,7 @@ BENCH = "tests.gateware.engine.memory.bench_scratchpad.random_accesses"
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("size_bytes", [8192, 7168])
+@pytest.mark.parametrize("size_bytes", by_day(7168, 8192))
 def test_equals_an_array_of_bytes(tmp_path: Path, size_bytes: int) -> None:
     simulator = bench.build(bench.component_verilog(Scratchpad(size_bytes=size_bytes), TOP), TOP)
     values = {"seed": size_bytes, "size_bytes": size_bytes, "count": 15_000}
