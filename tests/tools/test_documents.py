@@ -13,6 +13,7 @@ from tests.support.requirements import REPOSITORY
 
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
 GUIDES = [page for page in PAGES if page.parent.name == "guides"]
+WORKFLOWS = sorted((REPOSITORY / ".github").rglob("*.yml"))
 SOURCE = r"[\w.-]+(?:/[\w.-]+)*\.(?:py|c|h|toml)"
 # The board that a guide adds, and the header that is generated.
 MADE = {"boards/versa_ecp5.py", "freestanding/string.h", "kiwicha_isa.h"}
@@ -80,6 +81,20 @@ def test_tests_sessions_and_modules_exist(page: Path) -> None:
         assert name in sessions
     for name in re.findall(r"python -m (kiwicha[\w.]*)", text):
         assert find_spec(name.rstrip(".")) is not None, name
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *WORKFLOWS], ids=lambda page: page.relative_to(REPOSITORY).as_posix()
+)
+def test_make_targets_exist(page: Path) -> None:
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^([a-z]+):", makefile, re.MULTILINE)
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(FENCED, text, re.DOTALL | re.MULTILINE)
+    words = [line.strip() for block in blocks for line in block.splitlines()]
+    words += spans(text) + re.findall(r"^ *- run: (.+)", text, re.MULTILINE)
+    for name in filter(None, (re.match(r"make ([a-z]+)", word) for word in words)):
+        assert name[1] in targets, name[1]
 
 
 @by_name
