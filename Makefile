@@ -20,10 +20,10 @@ bin := $(VENV)/bin
 # What `make quick` leaves out.
 heavy = nightly or verilator or synth or browser or slow
 
-.PHONY: help demo quick test nightly lint wheel clean
+.PHONY: help demo quick test nightly lint results release-check wheel clean
 
 help:
-	@echo "make demo | quick | test | nightly | lint | wheel | clean"
+	@echo "make demo | quick | test | nightly | lint | results | release-check | wheel | clean"
 
 demo: $(user_env)
 	$(bin)/kiwicha demo
@@ -36,6 +36,13 @@ test: $(test_env)
 
 nightly: $(test_env)
 	$(bin)/python -m pytest -n 2 -m "nightly or not nightly" $(ARGS)
+
+# Which measurements are of an earlier hardware: make results ARGS=--renew measures them again.
+results: $(test_env)
+	$(bin)/python -m tools.results $(ARGS)
+
+release-check: $(test_env)
+	$(bin)/python -m tools.results --check
 
 lint: $(test_env)
 	$(bin)/python -m nox -s lint types

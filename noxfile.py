@@ -47,11 +47,11 @@ def test(session: nox.Session) -> None:
 def sweep(session: nox.Session) -> None:
     """Check every combination of the parameters of convolutions in the reference executor."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("python", "-m", "tests.support.programs.reference_sweep", *session.posargs)
+    session.run("python", "-m", "tools.reference_sweep", *session.posargs)
 
 
 @nox.session
 def costs(session: nox.Session) -> None:
     """Measure what steps of the CPU cost; prints a `Cost` for each kernel."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("python", "-m", "tests.support.programs.cpu_costs")
+    session.run("python", "-m", "tools.cpu_costs")

@@ -12,7 +12,7 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.firmware import native
 from tests.support.models import convolution_sweep as sweep
-from tests.support.programs import reference_sweep
+from tools import reference_sweep
 
 BLOCK = reference_sweep.BLOCK
 """Combinations that one test asks the oracle about."""

@@ -45,7 +45,7 @@ def test_files_of_run_and_bench_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((REPOSITORY / "docs" / "results").glob("bench-*.json")), ids=lambda p: p.stem
+    "path", sorted((REPOSITORY / "docs" / "results" / "bench").glob("*.json")), ids=lambda p: p.stem
 )
 def test_results_of_the_documents_are_read(path: Path) -> None:
     runs, _ = read_files([path])

@@ -8,8 +8,8 @@ from kiwicha.contract.program import Kernel
 from kiwicha.firmware import native
 from kiwicha.sim.reference import executor
 from tests.support.programs.cases import add_step
-from tests.support.programs.cpu_costs import MEASURED
 from tests.support.programs.steps import ProgramBuilder
+from tools.cpu_costs import MEASURED
 
 STEPS = 12
 

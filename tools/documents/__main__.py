@@ -1,19 +1,18 @@
-"""Generated documents: ``python -m tools.documents`` writes them, ``--check`` finds stale ones.
+"""Generated documents: ``python -m tools.documents`` writes them, ``--check`` finds old ones.
 
-- The README's results, between two markers: one table of cycles and one of resources, from the
-  files of ``docs/results``, which are what ``kiwicha bench --json`` or ``kiwicha area --json``
-  wrote, above the commands that wrote them. The profiles of runs, which are large, are taken out
-  of these files.
-- ``docs/results.md``: everything that was measured of each run, and what weights take, from the
-  files of ``docs/results/weights``, which are what ``kiwicha compile --json`` wrote; sizes are kept
-  of them, and not the predictions.
-- The end of that page: what the sweeps compared whose outcome lies in ``docs/results/sweep``.
-- ``docs/supported.md``: the compiler's support rules.
-- ``docs/vela.md``: the runs that ``kiwicha bench --compare vela`` measured.
-- ``docs/boards.md``: a section for each file of ``docs/results/boards``, which is what ``kiwicha
-  build --json`` wrote.
-- The table of ``docs/bring-up.md``, between the same markers: a row for each file of
-  ``docs/results/bringup``, which is what ``kiwicha bringup --build --json`` wrote.
+====================  =============================================================================
+``README.md``         Between two markers: a table of cycles and one of resources
+``docs/results.md``   Every run, what weights take, and what sweeps compared
+``docs/vela.md``      The runs that ``kiwicha bench --compare vela`` measured
+``docs/boards.md``    A section for each file of ``docs/results/boards``
+``docs/bring-up.md``  Between two markers: a row for each file of ``docs/results/bringup``
+``docs/supported.md`` The compiler's support rules
+====================  =============================================================================
+
+All of it is written from committed files and the compiler's rules, in seconds and without measuring
+anything. Below each table stands whether it is of the present hardware, as ``make results`` found;
+see `tools.results`. Fields of results that no page shows, which are large, are taken out of the
+files.
 """
 
 import argparse
@@ -27,20 +26,18 @@ from kiwicha.compiler import KNOWN_SHAPES, support_rules, supported_operators
 from kiwicha.compiler.engine.select.operators import ENGINE_OPERATORS
 from kiwicha.errors import UsageError
 from tools.documents.board_pages import boards_page, bring_up_table
+from tools.documents.freshness import freshness
 from tools.documents.markdown import table
 from tools.documents.result_tables import overview, results_page, shown_weights, vela_page
 from tools.documents.sweep_section import sweep_section
+from tools.results import present
+from tools.results.catalogue import catalogue
 
 __all__ = ["BEGIN", "END", "main", "replaced", "supported", "update"]
 
 BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
-_RESULTS = "docs/results"
-_WEIGHT_RESULTS = f"{_RESULTS}/weights"
-_SWEEP_RESULTS = f"{_RESULTS}/sweep"
-_BOARD_RESULTS = f"{_RESULTS}/boards"
 _BOARDS = "docs/boards.md"
-_BRING_UP_RESULTS = f"{_RESULTS}/bringup"
 _BRING_UP = "docs/bring-up.md"
 _SUPPORTED = "docs/supported.md"
 _VELA = "docs/vela.md"
@@ -127,23 +124,23 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     list of str
         Paths of the documents that were stale.
     """
+    found = catalogue(project)
 
-    def measured(folder: str) -> dict[str, Any]:
-        return {
-            path.relative_to(project).as_posix(): json.loads(path.read_text(encoding="utf-8"))
-            for path in (project / folder).glob("*.json")
-        }
+    def measured(*folders: str) -> dict[str, Any]:
+        return {one.path: one.contents for one in found if one.kind.folder in folders}
 
-    runs, weights = measured(_RESULTS), measured(_WEIGHT_RESULTS)
+    tables, weights = measured("bench", "area"), measured("weights")
+    runs = measured("bench")
+    line = freshness(found, present.read(project))
     readme = (project / _README).read_text(encoding="utf-8")
     guide = (project / _BRING_UP).read_text(encoding="utf-8")
     wanted = {
-        _README: replaced(readme, overview(runs)),
-        _RESULTS_PAGE: results_page(runs, weights) + sweep_section(measured(_SWEEP_RESULTS)),
+        _README: replaced(readme, overview(tables, line)),
+        _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
         _SUPPORTED: supported(),
-        _VELA: vela_page(runs),
-        _BOARDS: boards_page(measured(_BOARD_RESULTS)),
-        _BRING_UP: replaced(guide, bring_up_table(measured(_BRING_UP_RESULTS))),
+        _VELA: vela_page(runs, line),
+        _BOARDS: boards_page(measured("boards"), line),
+        _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
         **{name: _without_profiles(value) for name, value in runs.items() if _has_profiles(value)},
         **{name: _text(shown_weights(value, name)) for name, value in weights.items()},
     }

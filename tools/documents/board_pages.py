@@ -3,22 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kiwicha.boards.place_and_route import SEEDS
+from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
+from tools.results.kinds import board_command, bring_up_command
 
-__all__ = ["boards_page", "bring_up_table", "build_command"]
+__all__ = ["boards_page", "bring_up_table"]
 
 _PAGE = """\
 # Boards
 
 Written by `python -m tools.documents` from `docs/results/boards/*.json`, which `kiwicha build`
-measured; a test fails if the hardware or the tools have changed since. Resources are those of the
-whole system on chip after synthesis: CPU, DRAM controller, on-chip memory with the boot image, and
-CFU. On ECP5 the bitstream was made, and the clock is that of the placed and routed design. On
-Xilinx parts Yosys counted (`synth_xilinx`), and Vivado or openXC7 goes on: there is no clock to
-tell. A block RAM has 36 Kbit on Xilinx parts and 18 Kbit on ECP5; a multiplier is a DSP48E1 or a
-MULT18X18D.
+measured. Resources are those of the whole system on chip after synthesis: CPU, DRAM controller,
+on-chip memory with the boot image, and CFU. On ECP5 the bitstream was made, and the clock is that
+of the placed and routed design. On Xilinx parts Yosys counted (`synth_xilinx`), and Vivado or
+openXC7 goes on: there is no clock to tell. A block RAM has 36 Kbit on Xilinx parts and 18 Kbit on
+ECP5; a multiplier is a DSP48E1 or a MULT18X18D.
 
 {summary}
 
@@ -33,13 +33,15 @@ _COLUMNS = {
 """Of the summary, with the names that the families have for them."""
 
 
-def boards_page(files: Mapping[str, Any]) -> str:
+def boards_page(files: Mapping[str, Any], freshness: Freshness) -> str:
     """Return the page as Markdown.
 
     Parameters
     ----------
     files : mapping
         Contents of the JSON files by their path in the project.
+    freshness : callable
+        Says whether files are of the present hardware.
 
     Raises
     ------
@@ -50,17 +52,19 @@ def boards_page(files: Mapping[str, Any]) -> str:
     for name, report in sorted(files.items()):
         with results_of("kiwicha build", name):
             rows.append(_row(report))
-            sections.append(_section(name, report))
+            sections.append(_section(name, report, freshness))
     return _PAGE.format(summary=_summary(rows), sections="\n".join(sections))
 
 
-def bring_up_table(files: Mapping[str, Any]) -> str:
+def bring_up_table(files: Mapping[str, Any], freshness: Freshness) -> str:
     """Return a table of bring-up designs, above the commands that measured them.
 
     Parameters
     ----------
     files : mapping
         Contents of the JSON files by their path in the project.
+    freshness : callable
+        Says whether files are of the present hardware.
 
     Raises
     ------
@@ -72,32 +76,8 @@ def bring_up_table(files: Mapping[str, Any]) -> str:
         with results_of("kiwicha bringup --build", name):
             build = report["build"]
             rows.append(_row(build))
-            words = f"kiwicha bringup {build['board']} --build"
-            words += "" if build["has_bitstream"] else " --no-compile"
-            commands.append(f"`{words} --json {name}`")
-    return "\n\n".join([_summary(rows), *commands])
-
-
-def build_command(name: str, report: Mapping[str, Any]) -> str:
-    """Return the command that measures a report anew.
-
-    Parameters
-    ----------
-    name : str
-        Path of the JSON file.
-    report : mapping
-        Its contents.
-    """
-    words = ["kiwicha build", report["board"], "--config", report["config"]]
-    words += ["--clock", f"{report['sys_clk_hz'] / 1e6:g}"]
-    if report["speed_grade"] is not None:
-        words += ["--speed-grade", str(report["speed_grade"])]
-    # Rows without a number are of builds whose first seeds met the clock.
-    if report.get("seeds", SEEDS) not in {None, SEEDS}:
-        words += ["--seeds", str(report["seeds"])]
-    if not report["has_bitstream"]:
-        words.append("--no-compile")
-    return " ".join([*words, "--json", name])
+            commands.append(f"`{bring_up_command(name, report)}`")
+    return "\n\n".join([_summary(rows), *commands, freshness(sorted(files))])
 
 
 def _summary(rows: list[list[str]]) -> str:
@@ -122,7 +102,7 @@ def _title(report: Mapping[str, Any]) -> str:
     return f"{report['board']}{'' if grade is None else f', speed grade {grade}'}"
 
 
-def _section(name: str, report: Mapping[str, Any]) -> str:
+def _section(name: str, report: Mapping[str, Any], freshness: Freshness) -> str:
     resources, capacity = report["resources"], report["capacity"]
     rows = [
         _counts(module, counts)
@@ -139,7 +119,9 @@ def _section(name: str, report: Mapping[str, Any]) -> str:
         "",
         *table(["module", *(f"{name}:" for name in resources)], rows),
         "",
-        f"`{build_command(name, report)}` ({versions})",
+        f"`{board_command(name, report)}` ({versions})",
+        "",
+        freshness([name]),
         "",
     ])
 

@@ -1,21 +1,22 @@
 """Tables of what was measured, as Markdown: the README's overview and the pages of results.
 
-All of them start from the files of ``docs/results``, by path: a list of runs as ``kiwicha bench
---json`` writes it, or an object as ``kiwicha area --json`` writes it. Those of
-``docs/results/weights`` are objects as ``kiwicha compile --json`` writes them.
+All of them start from the files of ``docs/results``, by path: those of ``bench`` are lists of runs
+as ``kiwicha bench --json`` writes them, those of ``area`` and ``weights`` are objects as ``kiwicha
+area --json`` and ``kiwicha compile --json`` write them.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-from kiwicha.boards.family import Family
 from kiwicha.contract.cfu import ALL_CONFIGS
 from kiwicha.contract.program import Where
 from kiwicha.errors import UsageError
+from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
+from tools.results.kinds import area_command, bench_command, compile_command
 
-__all__ = ["compile_command", "overview", "results_page", "shown_weights", "vela_page"]
+__all__ = ["overview", "results_page", "shown_weights", "vela_page"]
 
 _Run = dict[str, Any]
 _Runs = list[tuple[str, list[_Run]]]
@@ -24,13 +25,15 @@ _CONFIGS = list(ALL_CONFIGS)
 _BENCH = "kiwicha bench"
 
 
-def overview(files: dict[str, Any]) -> str:
+def overview(files: dict[str, Any], freshness: Freshness) -> str:
     """Return the cycles of all models and configurations in one table, the resources in another.
 
     Parameters
     ----------
     files : dict
         Contents of the JSON files by their path in the project.
+    freshness : callable
+        Says whether files are of the present hardware.
 
     Raises
     ------
@@ -39,13 +42,15 @@ def overview(files: dict[str, Any]) -> str:
     """
     parts = []
     if runs := _runs_of(files):
-        parts += [_cycles(runs), _commands(_bench_command(*item) for item in runs)]
+        parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
+        parts.append(freshness(name for name, _ in runs))
     if areas := _areas_of(files):
-        parts += [_resources(areas), _commands(_area_command(*item) for item in areas)]
+        parts += [_resources(areas), _commands(area_command(*item) for item in areas)]
+        parts.append(freshness(name for name, _ in areas))
     return "\n\n".join(parts) + "\n"
 
 
-def results_page(files: dict[str, Any], weights: dict[str, Any]) -> str:
+def results_page(files: dict[str, Any], weights: dict[str, Any], freshness: Freshness) -> str:
     """Return the page that shows each run, file by file, and what weights take.
 
     Parameters
@@ -53,6 +58,8 @@ def results_page(files: dict[str, Any], weights: dict[str, Any]) -> str:
     files, weights : dict
         Contents of the JSON files of runs and of those of compilations, by their path in the
         project.
+    freshness : callable
+        Says whether files are of the present hardware.
 
     Raises
     ------
@@ -72,19 +79,22 @@ def results_page(files: dict[str, Any], weights: dict[str, Any]) -> str:
     ]
     for name, runs in _runs_of(files):
         rows = [_row(run, name) for run in runs]
-        parts += ["", *table(_COLUMNS, rows), "", f"`{_bench_command(name, runs)}`"]
+        parts += ["", *table(_COLUMNS, rows), "", f"`{bench_command(name, runs)}`"]
+        parts += ["", freshness([name])]
     if weights:
-        parts += ["", *_weights(weights)]
+        parts += ["", *_weights(weights), "", freshness(sorted(weights))]
     return "\n".join(parts) + "\n"
 
 
-def vela_page(files: dict[str, Any]) -> str:
+def vela_page(files: dict[str, Any], freshness: Freshness) -> str:
     """Return the page that sets our measurements beside Vela's estimates.
 
     Parameters
     ----------
     files : dict
         Contents of the JSON files by their path in the project.
+    freshness : callable
+        Says whether files are of the present hardware.
     """
     parts = [
         "# Beside Arm's Ethos-U55",
@@ -112,8 +122,8 @@ def vela_page(files: dict[str, Any]) -> str:
             for run in runs
         ]
         versions = ", ".join(sorted({run["vela"]["version"] for run in runs}))
-        command = f"`{_bench_command(name, all_runs)}`, Vela {versions}"
-        parts += ["", *table(columns, rows), "", command]
+        command = f"`{bench_command(name, all_runs)}`, Vela {versions}"
+        parts += ["", *table(columns, rows), "", command, "", freshness([name])]
     return "\n".join(parts) + "\n"
 
 
@@ -135,7 +145,8 @@ def shown_weights(compilation: Any, name: str) -> dict[str, Any]:
     with results_of("kiwicha compile for an engine", name):
         shown = {key: compilation[key] for key in ("model", "config", "optimize")}
         sizes = {key: int(compilation["predicted"][key]) for key in _SIZES}
-    return {**shown, "predicted": sizes}
+    measured = {key: compilation[key] for key in ("inputs", "seconds") if key in compilation}
+    return {**shown, "predicted": sizes, **measured}
 
 
 _SIZES = ("weights", "weight_bytes", "raw_weight_bytes")
@@ -280,22 +291,3 @@ def _areas_of(files: dict[str, Any]) -> _Areas:
 
 def _commands(lines: Iterable[str]) -> str:
     return "measured with\n\n```\n" + "\n".join(lines) + "\n```"
-
-
-def _bench_command(name: str, runs: list[_Run]) -> str:
-    models = " ".join(dict.fromkeys(run["model"] for run in runs))
-    configs = ",".join(dict.fromkeys(run["config"] for run in runs))
-    compare = " --compare vela" if any("vela" in run for run in runs) else ""
-    option = "" if all(run.get("eliminate", True) for run in runs) else " --no-eliminate"
-    return f"kiwicha bench {models} --config {configs}{option}{compare} --json {name}"
-
-
-def compile_command(name: str, compilation: dict[str, Any]) -> str:
-    """Return the command that writes a file of ``docs/results/weights``."""
-    words = f"{compilation['model']} --config {compilation['config']}"
-    return f"kiwicha compile {words} --optimize {compilation['optimize']} --json {name}"
-
-
-def _area_command(name: str, area: dict[str, Any]) -> str:
-    family = "" if area["family"] == Family.XC7.value else f" --family {area['family']}"
-    return f"kiwicha area --config {area['config']}{family} --json {name}"

@@ -3,18 +3,22 @@
 from typing import Any
 
 from kiwicha.errors import UsageError
+from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
+from tools.results.kinds import sweep_command
 
 __all__ = ["sweep_section"]
 
 
-def sweep_section(files: dict[str, Any]) -> str:
+def sweep_section(files: dict[str, Any], freshness: Freshness) -> str:
     """Return what sweeps compared; nothing if there is no file of one.
 
     Parameters
     ----------
     files : dict
-        What ``nox -s sweep -- --json`` wrote, by path in the project.
+        What ``python -m tools.reference_sweep --json`` wrote, by path in the project.
+    freshness : callable
+        Says whether files are of the present hardware.
 
     Raises
     ------
@@ -43,7 +47,9 @@ def sweep_section(files: dict[str, Any]) -> str:
         "measured with",
         "",
         "```",
-        *(f"nox -s sweep -- --json {name}" for name in sorted(files)),
+        *(sweep_command(name, outcome) for name, outcome in sorted(files.items())),
         "```",
+        "",
+        freshness(sorted(files)),
     ]
     return "\n" + "\n".join(lines) + "\n"

@@ -5,7 +5,7 @@ import statistics
 import pytest
 
 from kiwicha.compiler.cpu.costs import cpu_cycles
-from tests.support.programs.cpu_costs import MEASURED, measured, steps_of
+from tools.cpu_costs import MEASURED, measured, steps_of
 
 NEAR = 2
 """Factor by which a prediction may be off and still tell where the time goes."""

@@ -5,7 +5,7 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.sim.verilator.program_run import run_program
 from tests.support.models import convolution_sweep as sweep
-from tests.support.programs import reference_sweep
+from tools import reference_sweep
 
 pytestmark = pytest.mark.verilator
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import json
 
 import pytest
 
@@ -14,7 +13,6 @@ from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from tests.support.models import random_models
-from tests.support.requirements import REPOSITORY
 
 BARS = {
     "person_detect": (145_000, 95_000),
@@ -124,15 +122,6 @@ def test_dead_channels_that_stay_cost_no_more_than_their_bar(
         for eliminate in (False, True)
     )
     assert fewer < whole <= bar
-
-
-def test_the_document_has_the_rate_of_weights(zoo_model) -> None:
-    raw = (REPOSITORY / "docs/results/bench-64-128.json").read_text(encoding="utf-8")
-    measured = {(run["model"], run["config"]): run["counters"]["total"] for run in json.loads(raw)}
-    found = lists(compile_model(zoo_model("mlperf_ad01_int8"), "64"))
-    size, cycles = sum(job.weights_bytes for job in found[0][0]), measured["ad", "64"]
-    text = f"{size:,} bytes in {cycles:,} cycles, {size / cycles:.1f} bytes per cycle"
-    assert text in (REPOSITORY / "docs/engine.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", BARS)

@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from tests.gateware.engine.memory.dma_harness import DmaHarness
 from tests.support.gateware import bench
-from tests.support.requirements import REPOSITORY
 
 BENCHES = "tests.gateware.engine.memory.bench_dma"
 TOP = "dma_harness"
@@ -105,10 +103,3 @@ def test_rejects_bad_number_of_readers(readers: Any) -> None:
     message = f"readers must be an integer from 1 to 7, not {readers!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         MemoryPort(readers=readers)
-
-
-def test_the_document_has_the_size_of_the_readers_fifos() -> None:
-    fifo = DmaReader().depth * LINE_BYTES
-    text = (REPOSITORY / "docs/engine.md").read_text(encoding="utf-8")
-    assert f"DMA readers hold {fifo} bytes." in text
-    assert f"begins when {fifo // 2} bytes are free" in text

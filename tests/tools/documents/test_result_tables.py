@@ -1,17 +1,13 @@
-"""The documents: generated parts are fresh, the make targets exist."""
+"""Tables of results."""
 
-import json
 import re
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from kiwicha.errors import UsageError
-from tests.support.requirements import REPOSITORY
-from tools.documents import __main__ as documents
 from tools.documents import result_tables
-from tools.documents.sweep_section import sweep_section
 
 AREA = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
 
@@ -32,15 +28,8 @@ def run(**changes: Any) -> dict[str, Any]:
     return values | changes
 
 
-def project(folder: Path, readme: str) -> Path:
-    (folder / "docs" / "results").mkdir(parents=True)
-    (folder / "README.md").write_text(readme)
-    (folder / "docs" / "bring-up.md").write_text(f"{documents.BEGIN}\n{documents.END}\n")
-    return folder
-
-
-def test_generated_documents_are_fresh() -> None:
-    assert documents.update(REPOSITORY, is_check=True) == [], "run python -m tools.documents"
+def fresh(paths: Iterable[str]) -> str:
+    return f"fresh: {', '.join(paths)}"
 
 
 def test_the_overview_has_a_row_for_each_model_above_the_commands() -> None:
@@ -49,7 +38,7 @@ def test_the_overview_has_a_row_for_each_model_above_the_commands() -> None:
         "a.json": [run(config="64", cycles=2000, vela=vela), run()],
         "b.json": [run(model="ad"), run(config="baseline", cycles=80_000)],
     }
-    assert result_tables.overview(files).splitlines() == [
+    assert result_tables.overview(files, fresh).splitlines() == [
         "| model | MACs | `baseline` | `simd` | `64` | ethos-u55-64 by Vela |",
         "|---|---:|---:|---:|---:|---:|",
         "| kws | 1,000 | 80,000 | 4,000 | 2,000 | 6,000 |",
@@ -61,6 +50,8 @@ def test_the_overview_has_a_row_for_each_model_above_the_commands() -> None:
         "kiwicha bench kws --config 64,simd --compare vela --json a.json",
         "kiwicha bench ad kws --config simd,baseline --json b.json",
         "```",
+        "",
+        "fresh: a.json, b.json",
     ]
 
 
@@ -69,21 +60,23 @@ def test_the_page_of_results_shows_each_run_above_its_command() -> None:
     layers = [{"where": where, "cycles": cycles} for where, cycles in places.items()]
     on_engine = {"config": "64", "predicted": 2010, "utilization": 1 / 128, "layers": layers}
     runs = [run(), run(**on_engine, cycles=2000, clock_hz=20_000_000)]
-    assert result_tables.results_page({"a.json": runs}, {}).splitlines()[-5:] == [
+    assert result_tables.results_page({"a.json": runs}, {}, fresh).splitlines()[-7:] == [
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         "| kws | simd | 1,000 | 4,000 | 5,000 |  |  | 0.250 | 25.0 % | 0.04 | 900,000 |",
         "| kws | 64 | 1,000 | 2,000 | 5,000 | +0.5 % | 5.0 % | 0.500 | 0.8 % | 0.10 | 900,000 |",
         "",
         "`kiwicha bench kws --config simd,64 --json a.json`",
+        "",
+        "fresh: a.json",
     ]
 
 
 def test_runs_with_dead_channels_have_rows_of_their_own() -> None:
     files = {"a.json": [run()], "b.json": [run(cycles=7000, eliminate=False)]}
-    rows = result_tables.overview(files).splitlines()
+    rows = result_tables.overview(files, fresh).splitlines()
     assert rows[2:4] == ["| kws | 1,000 | 4,000 |", "| kws, `--no-eliminate` | 1,000 | 7,000 |"]
     assert "kiwicha bench kws --config simd --no-eliminate --json b.json" in rows
-    assert "| kws, `--no-eliminate` | simd |" in result_tables.results_page(files, {})
+    assert "| kws, `--no-eliminate` | simd |" in result_tables.results_page(files, {}, fresh)
 
 
 def compilation(**changes: Any) -> dict[str, Any]:
@@ -92,27 +85,10 @@ def compilation(**changes: Any) -> dict[str, Any]:
     return values | changes
 
 
-SWEEP = {
-    "combinations": 4824,
-    "configs": ["simd", "64"],
-    "differing": [],
-    "jobs": 2,
-    "seconds": 70,
-    "processor_seconds": 1130,
-}
-
-
-def test_the_results_show_what_a_sweep_compared() -> None:
-    lines = sweep_section({"s/c.json": SWEEP}).splitlines()
-    assert "| 4,824 | `simd`, `64` | 70 | 1,130 | 2 |" in lines
-    assert "nox -s sweep -- --json s/c.json" in lines
-    assert sweep_section({}) == ""
-    with pytest.raises(UsageError, match=r"^differing must be none, not x 64 \(s/c.json\)$"):
-        sweep_section({"s/c.json": SWEEP | {"differing": ["x 64"]}})
-
-
 def test_the_page_of_results_shows_what_weights_take() -> None:
-    assert result_tables.results_page({}, {"w/k.json": compilation()}).splitlines()[-9:] == [
+    assert result_tables.results_page({}, {"w/k.json": compilation()}, fresh).splitlines()[
+        -11:
+    ] == [
         "| model | config | weights | raw bits | stored bits | stored / raw |",
         "|---|---|---:|---:|---:|---:|",
         "| kws | `64` | 1,000 | 11.20 | 5.60 | 50.0 % |",
@@ -122,6 +98,8 @@ def test_the_page_of_results_shows_what_weights_take() -> None:
         "```",
         "kiwicha compile kws --config 64 --optimize size --json w/k.json",
         "```",
+        "",
+        "fresh: w/k.json",
     ]
 
 
@@ -129,26 +107,28 @@ def test_the_page_of_results_shows_what_weights_take() -> None:
 def test_compilations_without_sizes_are_refused(value: Any, text: str) -> None:
     start = f"results must be those of kiwicha compile for an engine: {text}"
     with pytest.raises(UsageError, match=rf"^{re.escape(start)}.*\(w\.json\)$"):
-        result_tables.results_page({}, {"w.json": value})
+        result_tables.results_page({}, {"w.json": value}, fresh)
 
 
 def test_runs_beside_vela_have_a_page() -> None:
     vela = {"accelerator": "ethos-u55-64", "cycles": 6000, "version": "5"}
     runs = [run(config="64", vela=vela), run()]
-    page = result_tables.vela_page({"docs/results/kws.json": runs, "docs/results/area.json": AREA})
-    assert page.splitlines()[-5:] == [
+    page = result_tables.vela_page({"docs/results/kws.json": runs}, fresh)
+    assert page.splitlines()[-7:] == [
         "| model | config | cycles | accelerator | Vela's estimate | ratio |",
         "|---|---|---:|---|---:|---:|",
         "| kws | 64 | 4,000 | ethos-u55-64 | 6,000 | 1.50 |",
         "",
         "`kiwicha bench kws --config 64,simd --compare vela --json docs/results/kws.json`, Vela 5",
+        "",
+        "fresh: docs/results/kws.json",
     ]
 
 
 def test_resources_are_one_table_above_the_commands() -> None:
     small = {"config": "baseline", "family": "xc7", "resources": {"LUT": 10}}
     files = {"area.json": AREA, "b.json": small}
-    assert result_tables.overview(files).splitlines() == [
+    assert result_tables.overview(files, fresh).splitlines() == [
         "| CFU on xc7 | LUT | BRAM36 |",
         "|---|---:|---:|",
         "| `baseline` | 10 | 0 |",
@@ -160,12 +140,14 @@ def test_resources_are_one_table_above_the_commands() -> None:
         "kiwicha area --config simd --json area.json",
         "kiwicha area --config baseline --json b.json",
         "```",
+        "",
+        "fresh: area.json, b.json",
     ]
 
 
 def test_each_family_has_its_own_table_of_resources() -> None:
     other = {"config": "64", "family": "ecp5", "resources": {"LUT": 26_000, "BRAM": 81}}
-    lines = result_tables.overview({"area.json": AREA, "b.json": other}).splitlines()
+    lines = result_tables.overview({"area.json": AREA, "b.json": other}, fresh).splitlines()
     assert lines[:7] == [
         "| CFU on xc7 | LUT | BRAM36 |",
         "|---|---:|---:|",
@@ -189,43 +171,5 @@ def test_each_family_has_its_own_table_of_resources() -> None:
 )
 def test_other_files_are_no_results(value: Any, text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        result_tables.overview({"f.json": value})
+        result_tables.overview({"f.json": value}, fresh)
     assert str(caught.value) == text
-
-
-def test_update_replaces_what_stands_between_the_markers(tmp_path: Path) -> None:
-    stale = f"above\n{documents.BEGIN}\nold\n{documents.END}\nbelow\n"
-    folder = project(tmp_path, stale)
-    (folder / "docs" / "results" / "a.json").write_text(json.dumps([run()]))
-    names = ["README.md", "docs/results.md", "docs/supported.md", "docs/vela.md", "docs/boards.md"]
-    names.append("docs/bring-up.md")
-    assert documents.update(folder, is_check=True) == names
-    assert (folder / "README.md").read_text() == stale
-    assert documents.update(folder, is_check=False) == names
-    fresh = (folder / "README.md").read_text()
-    assert fresh.startswith(f"above\n{documents.BEGIN}\n| model |")
-    assert fresh.endswith(f"{documents.END}\nbelow\n")
-    assert "old" not in fresh
-    assert documents.update(folder, is_check=True) == []
-
-
-def test_profiles_are_taken_out_of_results(tmp_path: Path) -> None:
-    folder = project(tmp_path, f"{documents.BEGIN}\n{documents.END}\n")
-    path = folder / "docs" / "results" / "a.json"
-    path.write_text(json.dumps([run(profile={"layers": []}), run()]))
-    assert "docs/results/a.json" in documents.update(folder, is_check=False)
-    assert json.loads(path.read_text()) == [run(), run()]
-    assert documents.update(folder, is_check=True) == []
-
-
-def test_a_document_without_markers_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^document must have the markers "):
-        documents.update(project(tmp_path, "nothing"), is_check=False)
-
-
-def test_readme_names_the_make_targets() -> None:
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"^make (\w+)$", readme, re.MULTILINE):
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
-    assert "exec make test" in (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")

@@ -1,0 +1,52 @@
+"""A bar that is missed is named."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from tests.support.requirements import REPOSITORY
+from tools.results.bars import missed
+from tools.results.catalogue import catalogue
+from tools.results.result import Result
+
+EXTRA = {"LUT": 10_000, "DSP48E1": 0, "BRAM36": 0}
+
+
+def changed(name: str, path: list[Any], value: Any) -> list[Result]:
+    """Return the committed results with another value in one of them."""
+    results = []
+    for result in catalogue(REPOSITORY):
+        contents = copy.deepcopy(result.contents)
+        if result.name == name:
+            place = contents
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = value
+        results.append(Result(result.kind, result.path, contents))
+    return results
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "words"),
+    [
+        ("area/64", ["resources", "LUT"], 20_000, ["area/64", "LUT", "20,000"]),
+        ("boards/arty_a7_100-128", ["resources", "BRAM36"], 1000, ["boards/arty_a7_100-128"]),
+        ("boards/ecpix5_85f-64", ["timing", "fmax_mhz"], 10.5, ["60 MHz", "10.5"]),
+        ("boards/ecpix5_85f-64", ["has_bitstream"], False, ["60 MHz"]),
+        ("boards/ecpix5_85f-simd", ["build_seconds"], 5000, ["1800 s", "5000"]),
+        ("bench/64-128", [0, "cycles"], 10**9, ["person_detect", "77%"]),
+        ("boards/arty_a7_35-64", ["modules", "extra"], EXTRA, ["6,443 LUT"]),
+    ],
+)
+def test_a_missed_bar_is_named(name: str, path: list[Any], value: Any, words: list[str]) -> None:
+    before = missed(catalogue(REPOSITORY))
+    problems = [text for text in missed(changed(name, path, value)) if text not in before]
+    assert len(problems) == 1
+    assert all(word in problems[0] for word in words)
+
+
+def test_a_promised_result_that_is_not_there_is_named() -> None:
+    for name in ("area/64", "bringup/ulx3s_85f", "boards/ecpix5_85f-32"):
+        results = [result for result in catalogue(REPOSITORY) if result.name != name]
+        assert f"{name} must be measured" in missed(results)

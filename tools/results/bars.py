@@ -1,0 +1,99 @@
+"""Figures that committed results must reach; a release check asks for them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kiwicha.boards.capacity import SYSTEM
+from kiwicha.boards.family import Family
+from tools.results.result import Result
+
+__all__ = ["missed"]
+
+_AREA: Mapping[str, Mapping[str, float]] = {
+    "area/64": {"LUT": 12_000, "FF": 28_000, "BRAM36": 31, "DSP48E1": 82},
+    "area/128": {"LUT": 13_500, "DSP48E1": 82},
+    "boards/arty_a7_35-64": {"LUT": 18_000, "BRAM36": 48, "DSP48E1": 88},
+}
+"""Resources that are enough."""
+_FITTING = ("boards/arty_a7_100-128",)
+_CLOCKS = {"boards/ecpix5_85f-64": 60, "boards/ecpix5_85f-simd": 75}
+"""MHz that a bitstream reaches, in `_BUILD_SECONDS`."""
+_BUILD_SECONDS = 30 * 60
+_UTILIZATION = {"resnet8": 0.85, "person_detect": 0.77}
+"""Share of the products of ``64`` that models use."""
+_PROMISED = (
+    *("boards/arty_a7_35-128-56k", "boards/ecpix5_85f-32", "boards/ecpix5_85f-64-6"),
+    *("boards/ulx3s_85f-simd", "area/simd", "bringup/arty_a7_35", "bringup/ulx3s_85f"),
+)
+"""Without a bar of their own."""
+_SYSTEMS = {"boards/arty_a7_35-64": Family.XC7, "boards/ecpix5_85f-64": Family.ECP5}
+_SMALLER_SYSTEMS = {"boards/ulx3s_85f-simd": Family.ECP5, "boards/ecpix5_85f-simd": Family.ECP5}
+_NEAR = 0.03
+"""How far `SYSTEM`, which is an estimate before synthesis, may be off."""
+
+
+def missed(results: Sequence[Result]) -> list[str]:
+    """Return which bars are missed, in words; empty if none."""
+    by_name = {result.name: result.contents for result in results}
+    problems = []
+    for check in (_counts, _clocks, _utilization, _promises, _system_estimates):
+        problems += list(_checked(check, by_name))
+    return problems
+
+
+def _checked(
+    check: Callable[[Mapping[str, Any]], Iterator[str]], by_name: Mapping[str, Any]
+) -> Iterator[str]:
+    try:
+        yield from check(by_name)
+    except KeyError as error:
+        yield f"{error.args[0]} must be measured"
+
+
+def _counts(by_name: Mapping[str, Any]) -> Iterator[str]:
+    limits = {**_AREA, **{name: by_name[name]["capacity"] for name in _FITTING}}
+    for name, bars in limits.items():
+        for resource, bar in bars.items():
+            used = by_name[name]["resources"][resource]
+            if used > bar:
+                yield f"{name} must take {bar:,g} {resource} or fewer, not {used:,g}"
+
+
+def _clocks(by_name: Mapping[str, Any]) -> Iterator[str]:
+    for name, mhz in _CLOCKS.items():
+        report = by_name[name]
+        reached = report["timing"]["fmax_mhz"] if report["has_bitstream"] else 0
+        if reached < mhz:
+            yield f"{name} must reach {mhz} MHz, not {reached:g}"
+        if report["build_seconds"] > _BUILD_SECONDS:
+            seconds = report["build_seconds"]
+            yield f"{name} must be built in {_BUILD_SECONDS} s, not {seconds}"
+
+
+def _utilization(by_name: Mapping[str, Any]) -> Iterator[str]:
+    for run in by_name["bench/64-128"]:
+        share = run["macs"] / run["cycles"] / 64
+        bar = _UTILIZATION.get(run["model"], 0) if run["config"] == "64" else 0
+        if share < bar:
+            yield f"{run['model']} on 64 must use {bar:.0%} of its products, not {share:.1%}"
+
+
+def _promises(by_name: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"{name} must be measured" for name in _PROMISED if name not in by_name)
+
+
+def _system_estimates(by_name: Mapping[str, Any]) -> Iterator[str]:
+    for name, family in {**_SYSTEMS, **_SMALLER_SYSTEMS}.items():
+        for resource, estimate in SYSTEM[family].items():
+            modules = by_name[name]["modules"].items()
+            taken = sum(
+                counts[resource] for module, counts in modules if not module.startswith("Cfu")
+            )
+            least, most = 0.0, estimate
+            if name in _SYSTEMS:
+                least, most = estimate * (1 - _NEAR), estimate * (1 + _NEAR)
+            if not least <= taken <= most:
+                yield (
+                    f"{name} must take about {estimate:,g} {resource} beside the CFU "
+                    f"(kiwicha.boards.capacity.SYSTEM), not {taken:,g}"
+                )

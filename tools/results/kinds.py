@@ -1,0 +1,174 @@
+"""The kinds of results: commands, what they recorded, and what they would record now."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kiwicha import cache, compiler
+from kiwicha.boards.board import load
+from kiwicha.boards.bringup.top import bring_up_files
+from kiwicha.boards.family import Family
+from kiwicha.boards.fingerprint import bring_up_fingerprint, core_fingerprint, system_fingerprint
+from kiwicha.boards.place_and_route import SEEDS
+from kiwicha.boards.system import CONSTRAINTS, SOURCES, generated
+from kiwicha.contract.configs import find_config
+from kiwicha.contract.goal import Goal
+from kiwicha.contract.serial import SERIAL_BAUD
+from kiwicha.program.image import Program
+from kiwicha.sim.verilator.fingerprint import run_fingerprint
+from kiwicha.zoo import models as zoo
+from tools import reference_sweep
+from tools.results.result import Fingerprint, Kind
+
+__all__ = [
+    "KINDS",
+    "area_command",
+    "bench_command",
+    "board_command",
+    "bring_up_command",
+    "compile_command",
+    "sweep_command",
+]
+
+_WHOLE = "all"
+"""Part of files that have one only."""
+_CFU = "Cfu"
+_PINNED = Path(__file__).parents[2] / "constraints.txt"
+
+
+def bench_command(path: str, runs: list[dict[str, Any]]) -> str:
+    """Return the command that writes a file of ``bench``."""
+    models = " ".join(dict.fromkeys(run["model"] for run in runs))
+    configs = ",".join(dict.fromkeys(run["config"] for run in runs))
+    compare = " --compare vela" if any("vela" in run for run in runs) else ""
+    option = "" if all(run.get("eliminate", True) for run in runs) else " --no-eliminate"
+    return f"kiwicha bench {models} --config {configs}{option}{compare} --json {path}"
+
+
+def area_command(path: str, area: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``area``."""
+    family = "" if area["family"] == Family.XC7.value else f" --family {area['family']}"
+    return f"kiwicha area --config {area['config']}{family} --json {path}"
+
+
+def board_command(path: str, report: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``boards``."""
+    words = ["kiwicha build", report["board"], "--config", report["config"]]
+    words += ["--clock", f"{report['sys_clk_hz'] / 1e6:g}"]
+    if report["speed_grade"] is not None:
+        words += ["--speed-grade", str(report["speed_grade"])]
+    # Reports without a number are of builds whose first seeds met the clock.
+    if report.get("seeds", SEEDS) not in {None, SEEDS}:
+        words += ["--seeds", str(report["seeds"])]
+    if not report["has_bitstream"]:
+        words.append("--no-compile")
+    return " ".join([*words, "--json", path])
+
+
+def bring_up_command(path: str, report: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``bringup``."""
+    words = f"kiwicha bringup {report['build']['board']} --build"
+    words += "" if report["build"]["has_bitstream"] else " --no-compile"
+    return f"{words} --json {path}"
+
+
+def compile_command(path: str, compilation: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``weights``."""
+    words = f"{compilation['model']} --config {compilation['config']}"
+    return f"kiwicha compile {words} --optimize {compilation['optimize']} --json {path}"
+
+
+def sweep_command(path: str, _: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``sweep``."""
+    return f"python -m tools.reference_sweep --json {path}"
+
+
+def _run_name(run: Mapping[str, Any]) -> str:
+    return f"{run['model']} {run['config']}"
+
+
+def _runs_recorded(runs: list[dict[str, Any]]) -> Fingerprint:
+    return {
+        _run_name(run): {
+            **run.get("inputs", {}),
+            **({"ethos-u-vela": run["vela"]["version"]} if "vela" in run else {}),
+        }
+        for run in runs
+    }
+
+
+def _runs_present(runs: list[dict[str, Any]]) -> Fingerprint:
+    found = {}
+    for run in runs:
+        program = _compiled(run, eliminate=run.get("eliminate", True))
+        pinned = _pinned(["ethos-u-vela"] if "vela" in run else [])
+        found[_run_name(run)] = {**run_fingerprint(program), **pinned}
+    return found
+
+
+def _compiled(facts: Mapping[str, Any], *, eliminate: bool = True) -> Program:
+    _, path, _ = zoo.resolve(facts["model"])
+    goal = Goal(facts.get("optimize", Goal.CYCLES))
+    hardware = find_config(facts["config"])
+    return compiler.compile_stages(path, hardware, optimize=goal, eliminate=eliminate).program
+
+
+def _runs_seconds(runs: list[dict[str, Any]]) -> float | None:
+    known = [run["seconds"] for run in runs if "seconds" in run]
+    return sum(known) if len(known) == len(runs) else None
+
+
+def _recorded(contents: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: {**contents.get("inputs", {}), **contents.get("versions", {})}}
+
+
+def _area_present(area: Mapping[str, Any]) -> Fingerprint:
+    found = core_fingerprint(find_config(area["config"]), _CFU, Family(area["family"]))
+    return {_WHOLE: {**found, **_pinned(area["versions"])}}
+
+
+def _board_present(report: Mapping[str, Any]) -> Fingerprint:
+    board, config = load(report["board"]), find_config(report["config"])
+    folder = generated(board, config, sys_clk_hz=report["sys_clk_hz"])
+    files = {name: (folder / name).read_bytes() for name in (*SOURCES, CONSTRAINTS[board.family])}
+    found = system_fingerprint(board, config, files, speed_grade=report["speed_grade"])
+    return {_WHOLE: {**found, **_pinned(report["versions"])}}
+
+
+def _bring_up_present(report: Mapping[str, Any]) -> Fingerprint:
+    board, config = load(report["board"]), find_config(report["config"])
+    files = bring_up_files(board, config, SERIAL_BAUD)
+    found = bring_up_fingerprint(board, config, files, baud=SERIAL_BAUD)
+    return {_WHOLE: {**found, **_pinned(report["build"]["versions"])}}
+
+
+def _weights_present(compilation: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: {"program": cache.digest([_compiled(compilation).to_bytes()])}}
+
+
+def _sweep_present(_: Mapping[str, Any]) -> Fingerprint:
+    return {_WHOLE: reference_sweep.fingerprint()}
+
+
+def _pinned(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions that continuous integration installs."""
+    text = _PINNED.read_text(encoding="utf-8")
+    versions = dict(re.findall(r"^([\w.-]+)==(\S+)$", text, flags=re.MULTILINE))
+    return {name: versions.get(name, "") for name in packages}
+
+
+KINDS = (
+    Kind("bench", bench_command, _runs_recorded, _runs_present, _runs_seconds),
+    Kind("area", area_command, _recorded, _area_present, lambda area: area.get("seconds")),
+    Kind("boards", board_command, _recorded, _board_present, lambda one: one["build_seconds"]),
+    Kind(
+        "bringup",
+        bring_up_command,
+        lambda report: _recorded(report["build"]),
+        _bring_up_present,
+        lambda report: report["build"]["build_seconds"],
+    ),
+    Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
+    Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
+)
