@@ -44,7 +44,7 @@ def _state(result: Result, now: Fingerprint | None) -> str:
     if now is None:
         return "Not compared with this hardware"
     what = changed(result.recorded, now)
-    return f"Measured on an earlier {' and '.join(what)}" if what else _FRESH
+    return f"Measured before a change of {', '.join(what)}" if what else _FRESH
 
 
 def _remedy(state: str, names: Sequence[str]) -> str:
