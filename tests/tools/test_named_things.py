@@ -14,9 +14,15 @@ from tests.support.requirements import REPOSITORY
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
 GUIDES = [page for page in PAGES if page.parent.name == "guides"]
 WORKFLOWS = sorted((REPOSITORY / ".github").rglob("*.yml"))
-SOURCE = r"[\w.-]+(?:/[\w.-]+)*\.(?:py|c|h|toml)"
-# The board that a guide adds, and the header that is generated.
-MADE = {"boards/versa_ecp5.py", "freestanding/string.h", "kiwicha_isa.h"}
+SOURCE = r"[\w.-]+(?:/[\w.-]+)*\.(?:py|c|h|toml|md)"
+# What guides add, and headers that are generated.
+MADE = {
+    "boards/versa_ecp5.py",
+    "firmware/kernels/simd_mean.c",
+    "src/kiwicha/kernels/simd_mean.py",
+    "freestanding/string.h",
+    "kiwicha_isa.h",
+}
 # Capitals stand for names to be chosen; `build` and a library's folders are output.
 PLACEHOLDER = r"(?<![A-Za-z])(?:NAME|BOARD|CONFIG|FUNCTION)(?![A-Za-z])|^build/"
 OUTPUT_FOLDERS = {"custom/", "runtime/", "kernels/"}
