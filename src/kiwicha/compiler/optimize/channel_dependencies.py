@@ -20,17 +20,7 @@ from kiwicha.kernels.elementwise import is_plain
 from kiwicha.numerics.requantization import requantize, wrap_int32
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = [
-    "Constants",
-    "Mixing",
-    "constants_of",
-    "conv_parameters",
-    "folds",
-    "known_constants",
-    "mixed_weights",
-    "mixing",
-    "sources",
-]
+__all__ = ["ChannelFlow", "Constants", "Mixing", "channel_flows", "mixed_weights"]
 
 _WINDOWS = {Kernel.CONV, Kernel.FULLY_CONNECTED, Kernel.DEPTHWISE_CONV}
 _POOLS = {Kernel.AVERAGE_POOL, Kernel.MAX_POOL}
@@ -62,13 +52,70 @@ class Constants:
     values: NDArray[np.int64]
 
 
-def sources(network: Network, layer: Layer) -> list[int]:
+@dataclass(frozen=True, eq=False)
+class ChannelFlow:
+    """What a call does with channels.
+
+    Parameters
+    ----------
+    call : Layer
+        The call.
+    mixing : Mixing
+        How it treats channels.
+    sources : tuple of int
+        Tensors that it computes from.
+    output : int
+        Tensor that it writes.
+    constants : Constants or None
+        Constant channels of the first source; None if mixing is unknown.
+    """
+
+    call: Layer
+    mixing: Mixing
+    sources: tuple[int, ...]
+    output: int
+    constants: Constants | None = None
+
+    @property
+    def is_folded(self) -> NDArray[np.bool_]:
+        """Which channels of the first source a convolution can have in its bias."""
+        assert self.constants is not None
+        return self.constants.is_constant & _folds(self.call.params, self.constants.values)
+
+
+def channel_flows(network: Network) -> list[ChannelFlow]:
+    """Return what every call does with channels, in order of execution."""
+    known: dict[int, Constants] = {}
+    flows = []
+    for layer in network.layers:
+        for call in layer.calls:
+            sources, output = _sources(network, call), call.tensors["output"]
+            mixing = Mixing.UNKNOWN if layer.more else _mixing(network, call)
+            if mixing is Mixing.UNKNOWN:
+                flows.append(ChannelFlow(call, mixing, sources, output))
+                continue
+            inputs = [known.get(t) or _nothing_constant(network, t) for t in sources]
+            flow = ChannelFlow(call, mixing, sources, output, inputs[0])
+            flows.append(flow)
+            is_window = call.kernel in _WINDOWS
+            known[output] = (
+                _window_constants(flow) if is_window else _each_constants(network, call, inputs)
+            )
+    return flows
+
+
+def _nothing_constant(network: Network, tensor: int) -> Constants:
+    channels = network.tensors[tensor].shape[-1]
+    return Constants(np.zeros(channels, np.bool_), np.zeros(channels, np.int64))
+
+
+def _sources(network: Network, layer: Layer) -> tuple[int, ...]:
     """Return the tensors that a layer computes from."""
     inputs = [network.tensors[t] for name, t in layer.tensors.items() if name != "output"]
-    return list(dict.fromkeys(tensor.index for tensor in inputs if not tensor.is_constant))
+    return tuple(dict.fromkeys(tensor.index for tensor in inputs if not tensor.is_constant))
 
 
-def mixing(network: Network, layer: Layer) -> Mixing:
+def _mixing(network: Network, layer: Layer) -> Mixing:
     """Return how a layer treats channels."""
     tensors = [network.tensors[tensor] for tensor in layer.tensors.values()]
     if (
@@ -76,7 +123,7 @@ def mixing(network: Network, layer: Layer) -> Mixing:
         or layer.ranges
         or any(not tensor.shape or tensor.elements == 0 for tensor in tensors)
         # What is computed from constants alone has no channels that come from anywhere.
-        or not sources(network, layer)
+        or not _sources(network, layer)
     ):
         return Mixing.UNKNOWN
     channels = {n: network.tensors[t].shape[-1] for n, t in layer.tensors.items()}
@@ -89,7 +136,7 @@ def mixing(network: Network, layer: Layer) -> Mixing:
         is_apart = not p.is_reduced[MAX_RANK - 1] and p.shape[-1] == channels["input"]
         return Mixing.EACH if is_apart and channels["output"] == p.shape[-1] else Mixing.UNKNOWN
     if layer.kernel in PAIR_KERNELS:
-        variable = sources(network, layer)
+        variable = _sources(network, layer)
         is_whole = all(network.tensors[t].shape[-1] == p.shape[-1] for t in variable)
         is_same = channels["output"] == p.shape[-1] and is_whole
         has_table = byte_table(network, layer) is not None
@@ -111,7 +158,7 @@ def _window_mixing(layer: Layer, channels: Mapping[str, int], is_constant: bool)
     return Mixing.EACH if p.depth_multiplier == 1 else Mixing.UNKNOWN
 
 
-def conv_parameters(layer: Layer) -> Parameters:
+def _conv_parameters(layer: Layer) -> Parameters:
     """Return bias, multiplier and shift of a layer with weights."""
     return Parameters(
         *(layer.constants[name].astype(np.int32) for name in ("bias", "multiplier", "shift"))
@@ -126,7 +173,7 @@ def mixed_weights(layer: Layer, channels: int) -> NDArray[np.int16]:
     return weights.reshape(layer.params.output_channels, -1, channels)
 
 
-def folds(p: Conv, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _folds(p: Conv, values: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which constants mean the same for every window.
 
     Outside the image is the zero point: another constant counts only where windows stay inside.
@@ -140,37 +187,13 @@ def folds(p: Conv, values: NDArray[np.int64]) -> NDArray[np.bool_]:
     return is_zero_point
 
 
-def constants_of(network: Network) -> dict[int, Constants]:
-    """Return the constant channels of every tensor that a layer writes."""
-    known: dict[int, Constants] = {}
-    for layer in network.layers:
-        if layer.kernel is None or layer.more:
-            continue
-        kind = mixing(network, layer)
-        if kind is Mixing.UNKNOWN:
-            continue
-        inputs = [known_constants(network, known, tensor) for tensor in sources(network, layer)]
-        if layer.kernel in _WINDOWS:
-            found = _window_constants(layer, inputs[0], kind)
-        else:
-            found = _each_constants(network, layer, inputs)
-        known[layer.tensors["output"]] = found
-    return known
-
-
-def known_constants(network: Network, known: Mapping[int, Constants], tensor: int) -> Constants:
-    """Return the constant channels of a tensor; none if nothing is known."""
-    channels = network.tensors[tensor].shape[-1]
-    nothing = Constants(np.zeros(channels, np.bool_), np.zeros(channels, np.int64))
-    return known.get(tensor, nothing)
-
-
-def _window_constants(layer: Layer, inputs: Constants, kind: Mixing) -> Constants:
+def _window_constants(flow: ChannelFlow) -> Constants:
+    layer, inputs, is_folded = flow.call, flow.constants, flow.is_folded
+    assert inputs is not None
     p: Conv = layer.params
-    parameters = conv_parameters(layer)
-    is_folded = inputs.is_constant & folds(p, inputs.values)
+    parameters = _conv_parameters(layer)
     differences = np.where(is_folded, inputs.values + p.input_offset, 0)
-    if kind is Mixing.ALL:
+    if flow.mixing is Mixing.ALL:
         weights = mixed_weights(layer, len(is_folded))
         sums = (weights.astype(np.int64) * differences).sum(axis=(1, 2))
         rest = np.where(is_folded, 0, weights)

@@ -13,14 +13,11 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.channel_dependencies import (
+    ChannelFlow,
     Constants,
     Mixing,
-    constants_of,
-    folds,
-    known_constants,
+    channel_flows,
     mixed_weights,
-    mixing,
-    sources,
 )
 from kiwicha.compiler.tflite.shapes import broadcast_strides
 from kiwicha.contract.program import Kernel
@@ -35,18 +32,25 @@ Kept = Mapping[int, NDArray[np.bool_]]
 
 def eliminate_dead_channels(network: Network) -> Network:
     """Return the network with the channels that count."""
-    constants = constants_of(network)
-    kept = _kept_channels(network, constants)
-    layers = tuple(_rewritten(network, layer, constants, kept) for layer in network.layers)
-    tensors = list(network.graph.tensors)
+    flows = channel_flows(network)
+    kept = _kept_channels(network, flows)
+    rewritten = {
+        id(flow.call): _rewritten(network, flow, kept)
+        for flow in flows
+        if flow.mixing is not Mixing.UNKNOWN
+    }
+    tensors = list(network.tensors)
     for index, tensor in enumerate(tensors):
         mask = kept.get(network.aliases.get(index, index))
         if mask is not None and not mask.all():
             # A view of the tensor may have its pixels in the last dimension, too.
             last = tensor.shape[-1] // len(mask) * int(mask.sum())
             tensors[index] = dataclasses.replace(tensor, shape=(*tensor.shape[:-1], last))
-    graph = dataclasses.replace(network.graph, tensors=tuple(tensors))
-    result = dataclasses.replace(network, graph=graph, layers=layers)
+    result = dataclasses.replace(
+        network,
+        graph=dataclasses.replace(network.graph, tensors=tuple(tensors)),
+        layers=tuple(rewritten.get(id(layer), layer) for layer in network.layers),
+    )
     result.verify()
     return result
 
@@ -70,25 +74,19 @@ class _Groups:
             self._parents[a] = b
 
 
-def _kept_channels(network: Network, constants: Mapping[int, Constants]) -> Kept:
-    """Return the channels to keep of every tensor that a layer writes."""
+def _kept_channels(network: Network, flows: Sequence[ChannelFlow]) -> Kept:
+    """Return the channels to keep of every tensor that a call writes."""
     groups = _Groups()
-    calls = [
-        (call, Mixing.UNKNOWN if layer.more else mixing(network, call))
-        for layer in network.layers
-        for call in layer.calls
-    ]
-    written = {layer.tensors["output"] for layer, _ in calls}
-    whole = set(network.graph.inputs) | set(network.outputs) | network.shared
-    for layer, kind in calls:
-        output = layer.tensors["output"]
-        if kind is Mixing.EACH:
-            for tensor in sources(network, layer):
-                groups.join(tensor, output)
-        elif kind is Mixing.UNKNOWN:
-            whole |= {output, *sources(network, layer)}
-    whole |= _oddly_viewed(network)
+    whole = {*network.graph.inputs, *network.outputs, *network.shared, *_oddly_viewed(network)}
+    for flow in flows:
+        if flow.mixing is Mixing.EACH:
+            for tensor in flow.sources:
+                groups.join(tensor, flow.output)
+        elif flow.mixing is Mixing.UNKNOWN:
+            whole |= {flow.output, *flow.sources}
     whole_groups = {groups.find(tensor) for tensor in whole}
+    written = {flow.output for flow in flows}
+    mixed = [flow for flow in flows if flow.mixing is Mixing.ALL]
 
     kept: dict[int, NDArray[np.bool_]] = {}
     for tensor in written:
@@ -99,24 +97,20 @@ def _kept_channels(network: Network, constants: Mapping[int, Constants]) -> Kept
             group: mask.copy() if group in whole_groups else np.zeros_like(mask)
             for group, mask in kept.items()
         }
-        for layer, kind in calls:
-            if kind is Mixing.ALL:
-                source = sources(network, layer)[0]
-                output = layer.tensors["output"]
-                if groups.find(source) in needed:
-                    rows = kept[groups.find(output)]
-                    known = known_constants(network, constants, source)
-                    needed[groups.find(source)] |= _used(layer, rows, known)
+        for flow in mixed:
+            group = groups.find(flow.sources[0])
+            if group in needed:
+                needed[group] |= _used(flow, kept[groups.find(flow.output)])
         filled = {group: _filled(mask, kept[group]) for group, mask in needed.items()}
         if all((filled[group] == kept[group]).all() for group in kept):
             return {tensor: kept[groups.find(tensor)] for tensor in written}
         kept = filled
 
 
-def _used(layer: Layer, outputs: NDArray[np.bool_], constants: Constants) -> NDArray[np.bool_]:
+def _used(flow: ChannelFlow, outputs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the input channels without which some kept output cannot be computed."""
-    is_folded = constants.is_constant & folds(layer.params, constants.values)
-    rows = mixed_weights(layer, len(is_folded))[outputs]
+    is_folded = flow.is_folded
+    rows = mixed_weights(flow.call, len(is_folded))[outputs]
     used: NDArray[np.bool_] = (rows != 0).any(axis=(0, 1)) & ~is_folded
     return used
 
@@ -139,24 +133,19 @@ def _oddly_viewed(network: Network) -> set[int]:
     return odd
 
 
-def _rewritten(
-    network: Network, layer: Layer, constants: Mapping[int, Constants], kept: Kept
-) -> Layer:
+def _rewritten(network: Network, flow: ChannelFlow, kept: Kept) -> Layer:
     """Return a layer for the channels that are left."""
-    if layer.kernel is None or layer.more or mixing(network, layer) is Mixing.UNKNOWN:
-        return layer
-    source = sources(network, layer)[0]
-    output = layer.tensors["output"]
+    layer, source = flow.call, flow.sources[0]
     channels = network.tensors[source].shape[-1]
     inputs = kept.get(source, np.ones(channels, np.bool_))
-    outputs = kept[output]
+    outputs = kept[flow.output]
     if inputs.all() and outputs.all():
         return layer
     count = int(outputs.sum())
     p = layer.params
     if "weights" in layer.constants:
-        known = known_constants(network, constants, source)
-        return _rewritten_window(layer, inputs, outputs, known)
+        assert flow.constants is not None
+        return _rewritten_window(layer, inputs, outputs, flow.constants)
     if layer.kernel is Kernel.LOOKUP:
         return layer
     if layer.kernel in {Kernel.AVERAGE_POOL, Kernel.MAX_POOL}:
