@@ -1,4 +1,4 @@
-"""Views of tensors against numpy, and the runs of bytes that copies between them become."""
+"""Views of tensors against numpy, and the copies of bytes that moves between them become."""
 
 import random
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kiwicha.compiler.lower.views import View, runs
+from kiwicha.compiler.lower.byte_copies import byte_copy
+from kiwicha.compiler.lower.views import View
 from kiwicha.contract.program import Copy
 
 
@@ -44,7 +45,7 @@ def copied(params: Copy, source: NDArray[np.uint8], size: int) -> NDArray[np.int
 
 @pytest.mark.parametrize("element_bytes", [1, 4])
 @pytest.mark.parametrize("seed", range(20))
-def test_runs_copy_every_element(seed: int, element_bytes: int) -> None:
+def test_pieces_copy_every_element(seed: int, element_bytes: int) -> None:
     rng = random.Random(seed)
     shape = [rng.choice([1, 2, 3, 40]) for _ in range(rng.randint(1, 4))]
     axes = rng.sample(range(len(shape)), len(shape))
@@ -54,7 +55,7 @@ def test_runs_copy_every_element(seed: int, element_bytes: int) -> None:
             source = source.sliced(axis, source.shape[axis] - 1, source.shape[axis], -1)
     size = int(np.prod(shape))
     values = np.random.default_rng(seed).integers(0, 256, (size, element_bytes), np.uint8)
-    copy = runs(source, target, element_bytes)
+    copy = byte_copy(source, target, element_bytes)
     expected = values[elements(source, size)].reshape(-1)
     first, count = copy.source
     flat = values.reshape(-1)[first : first + count]
@@ -64,14 +65,14 @@ def test_runs_copy_every_element(seed: int, element_bytes: int) -> None:
 
 def loops(source: View, target: View) -> tuple[list[int], int]:
     """Return the counts of the loops, and the bytes of a run."""
-    params = runs(source, target, 1).params
+    params = byte_copy(source, target, 1).params
     return [count for count in params.shape if count > 1], params.run_bytes
 
 
 def test_runs_are_few_and_long() -> None:
     image = View.of((2, 24, 24, 16))
     assert loops(image, image) == ([], 2 * 24 * 24 * 16)
-    assert runs(image, image, 4).is_one
+    assert byte_copy(image, image, 4).is_one
     inside = image.sliced(1, 1, 20).sliced(2, 2, 20)
     assert loops(inside, View.of(inside.shape)) == ([2, 20], 20 * 16)
     assert loops(View.repeating((24, 16)), View.of((24, 16))) == ([24 * 16], 1)

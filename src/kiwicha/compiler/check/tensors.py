@@ -50,7 +50,7 @@ def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 
 _ALLOWED_TEXTS = {TensorType.INT8: "int8 or uint8"}
-"""uint8 is int8 here: see `kiwicha.compiler.tflite.unsigned`."""
+"""uint8 is int8 here: see `kiwicha.compiler.tflite.uint8_as_int8`."""
 _CARRIED_TYPES = (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32)
 
 

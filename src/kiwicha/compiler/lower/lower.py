@@ -7,6 +7,7 @@ tensor can lie inside another one, or be another name for it.
 from collections.abc import Callable
 
 from kiwicha.compiler.lower.arg_max import lower_arg_max
+from kiwicha.compiler.lower.convolution_folding import folded, folds, replaced_operators
 from kiwicha.compiler.lower.convolutions import (
     lower_conv,
     lower_depthwise,
@@ -23,15 +24,14 @@ from kiwicha.compiler.lower.elementwise import (
     lower_softmax,
     lower_sum,
 )
-from kiwicha.compiler.lower.folding import folded, folds, replaced_operators
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
-from kiwicha.compiler.lower.moves import lower_moves
+from kiwicha.compiler.lower.move_operators import lower_moves
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.resize import lower_resize_bilinear
 from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
-from kiwicha.compiler.tflite.unsigned import FLIP, FLIP_TABLE, with_flipped_edges
+from kiwicha.compiler.tflite.uint8_as_int8 import FLIP, FLIP_TABLE, with_flipped_edges
 from kiwicha.custom import MODEL_PREFIX
 
 __all__ = ["lower"]

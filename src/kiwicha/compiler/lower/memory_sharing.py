@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
+from kiwicha.compiler.lower.byte_copies import ByteCopy
 from kiwicha.compiler.lower.network import Layer, Network
-from kiwicha.compiler.lower.views import Runs
 from kiwicha.compiler.memory.placement import Buffer, lower_bound
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator, Tensor
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
@@ -37,12 +37,12 @@ class MemorySharing:
         """Working memory of operators, with indices behind those of the model's tensors."""
         self._lifetimes = _lifetimes(graph, order)
 
-    def share(self, copies: Mapping[int, tuple[int, int, Runs]]) -> set[int]:
+    def share(self, copies: Mapping[int, tuple[int, int, ByteCopy]]) -> set[int]:
         """Return which copies of an operator are not needed, by their numbers.
 
         Parameters
         ----------
-        copies : mapping of int to (int, int, Runs)
+        copies : mapping of int to (int, int, ByteCopy)
             By number: a tensor that is computed before, or a constant; a tensor that is made now;
             and which bytes of the first go where in the second.
         """

@@ -27,7 +27,7 @@ def custom_node(graph: Graph, operator: Operator) -> CustomNode:
 
 
 def _described(tensor: Tensor) -> CustomTensor:
-    """Return a tensor as it is in the model; `tflite.unsigned` keeps its bytes so."""
+    """Return a tensor as it is in the model; `tflite.uint8_as_int8` keeps its bytes so."""
     dtype = np.dtype(np.uint8) if tensor.is_shifted else DTYPES[tensor.type]
     parameters = tensor.quantization
     value = None

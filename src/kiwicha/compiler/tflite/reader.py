@@ -25,7 +25,7 @@ from kiwicha.compiler.tflite.graph import (
     TensorType,
 )
 from kiwicha.compiler.tflite.operators import OPERATORS
-from kiwicha.compiler.tflite.unsigned import shifted
+from kiwicha.compiler.tflite.uint8_as_int8 import shifted
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import ModelError
 

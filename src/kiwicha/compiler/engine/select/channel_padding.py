@@ -12,8 +12,9 @@ import numpy as np
 
 from kiwicha.compiler.engine.ir.layers import padded
 from kiwicha.compiler.engine.select.legalize import engine_layer
+from kiwicha.compiler.lower.byte_copies import byte_copy
 from kiwicha.compiler.lower.network import Layer, Network, Values
-from kiwicha.compiler.lower.views import View, runs
+from kiwicha.compiler.lower.views import View
 from kiwicha.compiler.tflite.graph import Operator, Options, Tensor
 from kiwicha.contract.program import Kernel
 
@@ -162,7 +163,7 @@ def _copy(operator: int, wide: Tensor, dense: Tensor, target: int, first: int) -
     pixels = dense.elements // channels
     source = View.of((pixels, wide.shape[-1])).sliced(1, 0, channels)
     goal = View((pixels, channels), (channels, 1), first)
-    copy = runs(source, goal, 1)
+    copy = byte_copy(source, goal, 1)
     return Layer(
         operator,
         _COPY,

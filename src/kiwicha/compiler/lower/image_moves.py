@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kiwicha.compiler.lower.copies import Move, borders, ranged
+from kiwicha.compiler.lower.moves import Move, borders, ranged
 from kiwicha.compiler.lower.views import View
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator, Tensor
 from kiwicha.compiler.tflite.shapes import paddings
