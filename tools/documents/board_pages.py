@@ -15,10 +15,10 @@ _PAGE = """\
 
 Written by `python -m tools.documents` from `docs/results/boards/*.json`, which `kiwicha build`
 measured. Resources are those of the whole system on chip after synthesis: CPU, DRAM controller,
-on-chip memory with the boot image, and CFU. On ECP5 the bitstream was made, and the clock is that
-of the placed and routed design. On Xilinx parts Yosys counted (`synth_xilinx`), and Vivado or
-openXC7 goes on: there is no clock to tell. A block RAM has 36 Kbit on Xilinx parts and 18 Kbit on
-ECP5; a multiplier is a DSP48E1 or a MULT18X18D.
+on-chip memory with the boot image, and CFU. For ECP5 boards the bitstream was made, and the clock
+is that of the placed and routed design. For Xilinx boards Yosys counted the resources
+(`synth_xilinx`); Vivado or openXC7 make the bitstream, so the clock is not known here. A block RAM
+has 36 Kbit on Xilinx parts and 18 Kbit on ECP5; a multiplier is a DSP48E1 or a MULT18X18D.
 
 {summary}
 

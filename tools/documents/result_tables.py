@@ -72,10 +72,10 @@ def results_page(files: dict[str, Any], weights: dict[str, Any], freshness: Fres
         "Written by `python -m tools.documents` from what the commands measured on the simulated",
         "system. Cycles are those of the second inference in a row, and of the first, with cold",
         "caches; `baseline` and `simd` run only once. The prediction is the compiler's. CPU is the",
-        "part of the cycles that the CPU's steps take where there is an engine.",
-        "Utilization is MACs/cycle over those of the configuration; [dropped",
-        "channels](engine.md#dead-channels) still count. The last column says how many cycles",
-        "were simulated in a second.",
+        "share of the cycles that the CPU's steps take beside an engine. Utilization is MACs/cycle",
+        "divided by what the configuration can do; removed [dead",
+        "channels](engine.md#dead-channels) still count. The last column is how many cycles were",
+        "simulated per second.",
     ]
     for name, runs in _runs_of(files):
         rows = [_row(run, name) for run in runs]
@@ -101,9 +101,9 @@ def vela_page(files: dict[str, Any], freshness: Freshness) -> str:
         "",
         "Written by `python -m tools.documents` from the results below: cycles that we measured",
         "on the simulated system, DRAM and CPU included, and what Arm's compiler Vela estimates",
-        "for the Ethos-U55 with as many multipliers and the same model file, all data in SRAM. A",
-        "ratio above 1 says that Vela's estimate is so many times our measurement. Neither number",
-        "speaks of clock frequencies: an Ethos-U55 is silicon, this is for FPGAs.",
+        "for the Ethos-U55 with as many multipliers and the same model file, all data in SRAM. The",
+        "ratio is Vela's estimate divided by our measurement. Neither number says anything about",
+        "clock frequencies: an Ethos-U55 is made in silicon, and this is for FPGAs.",
     ]
     columns = ("model", "config", "cycles:", "accelerator", "Vela's estimate:", "ratio:")
     for name, all_runs in _runs_of(files):
@@ -166,11 +166,11 @@ def _weights(files: dict[str, Any]) -> list[str]:
     return [
         "## Stored weights",
         "",
-        "Bits for each weight of the model that the engine's layers have, with `--optimize size`.",
-        "Raw are the words as the array reads them, before the [code](engine.md#coded-weights):",
-        "without [dead channels](engine.md#dead-channels), but with the zeros that fill channels",
-        "up to whole groups and runs to whole words. Parameters of channels, which are never",
-        "coded, count in neither. A stream that would get longer stays raw.",
+        "Bits stored per weight of the layers on the engine, with `--optimize size`. Raw bits are",
+        "those of the words as the array reads them, before the [code](engine.md#coded-weights):",
+        "without [dead channels](engine.md#dead-channels), but with the zeros that fill the last",
+        "group of channels and the last word of a segment. Parameters of channels are never coded",
+        "and not counted. A stream that would get longer stays raw.",
         "",
         *table(columns, rows),
         "",
