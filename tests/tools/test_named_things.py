@@ -99,12 +99,12 @@ def test_tests_sessions_and_modules_exist(page: Path) -> None:
 )
 def test_make_targets_exist(page: Path) -> None:
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
-    targets = re.findall(r"^([a-z]+):", makefile, re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(FENCED, text, re.DOTALL | re.MULTILINE)
     words = [line.strip() for block in blocks for line in block.splitlines()]
     words += spans(text) + re.findall(r"^ *- run: (.+)", text, re.MULTILINE)
-    for name in filter(None, (re.match(r"make ([a-z]+)", word) for word in words)):
+    for name in filter(None, (re.match(r"make ([a-z-]+)", word) for word in words)):
         assert name[1] in targets, name[1]
 
 
