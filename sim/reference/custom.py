@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from kiwicha import custom
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Custom
 from kiwicha.custom import calls as custom_calls
 from kiwicha.errors import ProgramError
+from kiwicha.kernels.custom import Custom
 from kiwicha.program.image import Layer
 from kiwicha.sim.reference.memory import Memory
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Conv, Kernel
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.conv import Conv
 from tests.support.programs.steps import ConvCase, ProgramBuilder, int8s, random_scales
 
 

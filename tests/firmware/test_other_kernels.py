@@ -8,16 +8,13 @@ import pytest
 from numpy.typing import NDArray
 
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import (
-    ArgMax,
-    Elementwise,
-    Kernel,
-    Lookup,
-    Mean,
-    Pool,
-    Quantize,
-    Softmax,
-)
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.arg_max import ArgMax
+from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.kernels.lookup import Lookup, Quantize
+from kiwicha.kernels.mean import Mean
+from kiwicha.kernels.pool import Pool
+from kiwicha.kernels.softmax import Softmax
 from kiwicha.numerics import float_edges as floats
 from kiwicha.numerics import requantization as numerics
 from tests.support.programs.steps import (

@@ -9,9 +9,11 @@ import pytest
 
 from kiwicha.contract.cfu import CONFIGS, Status
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Conv, Kernel, Softmax
+from kiwicha.contract.program import Kernel
 from kiwicha.firmware import native
+from kiwicha.kernels.conv import Conv
 from kiwicha.kernels.registry import KERNEL_PARAMS
+from kiwicha.kernels.softmax import Softmax
 from kiwicha.program.image import Program
 from tests.support.programs.every_kernel import FIRMWARE_KERNELS
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Conv, Kernel
+from kiwicha.contract.program import Kernel
 from kiwicha.kernels import weight_order as packing
+from kiwicha.kernels.conv import Conv
 from tests.support.oracle import scalar
 from tests.support.programs.one_step import OneStep, activation, int8s, scales, with_output_size
 

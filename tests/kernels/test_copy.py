@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Copy, Kernel
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
+from kiwicha.kernels.copy import Copy
 from kiwicha.sim.reference import executor as reference
 from tests.support.programs.copies import copy_case
 from tests.support.programs.steps import ProgramBuilder, whole_copy

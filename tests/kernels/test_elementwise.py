@@ -6,7 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from kiwicha.contract.program import MAX_RANK, Elementwise, Kernel, Mean
+from kiwicha.contract.program import MAX_RANK, Kernel
+from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.registry import KERNEL_PARAMS
 from tests.support.oracle import scalar
 from tests.support.programs.one_step import INT8, OneStep, activation, int8s

@@ -5,8 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from kiwicha.contract.program import Kernel, Lookup
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
+from kiwicha.kernels.lookup import Lookup
 from tests.support.programs.one_step import OneStep, int8s
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Kernel, Pool
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.pool import Pool
 from tests.support.oracle import scalar
 from tests.support.programs.one_step import OneStep, activation, int8s, with_output_size
 

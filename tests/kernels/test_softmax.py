@@ -6,7 +6,8 @@ import random
 import numpy as np
 import pytest
 
-from kiwicha.contract.program import Kernel, Softmax
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.softmax import Softmax
 from kiwicha.numerics import requantization as numerics
 from tests.support.oracle import scalar
 from tests.support.programs.one_step import OneStep, int8s

@@ -17,12 +17,12 @@ from kiwicha.contract.program import (
     Kernel,
     LayerRecord,
     ProgramHeader,
-    Softmax,
     StepRecord,
     Where,
 )
 from kiwicha.errors import ProgramError
 from kiwicha.kernels.registry import KERNEL_PARAMS
+from kiwicha.kernels.softmax import Softmax
 from kiwicha.program.image import IoTensor, Layer, Program, Step, checksum
 from tests.support.programs.steps import whole_copy
 

@@ -1,12 +1,26 @@
 """ARG_MAX: the position of the first largest byte along one dimension."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import ArgMax, Kernel
+from kiwicha.contract.layout import Ref, Struct, ref, u32
+from kiwicha.contract.program import Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "ArgMax"]
+
+
+@dataclass(frozen=True)
+class ArgMax(Struct):
+    """ARG_MAX: the position of the first largest byte along one dimension."""
+
+    input: Ref = ref("int8 [outer, depth, inner]")
+    output: Ref = ref("int32 [outer, inner]")
+    outer: int = u32("product of the dimensions in front")
+    depth: int = u32("size of the dimension")
+    inner: int = u32("product of the dimensions behind")
 
 
 def _reference(memory: Memory, p: ArgMax) -> NDArray[np.int32]:

@@ -6,12 +6,14 @@ Ref: tensorflow/lite/kernels/internal/reference/integer_ops/{conv,depthwise_conv
 transpose_conv}.h in tflite-micro.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import Conv, Kernel
+from kiwicha.contract.layout import Ref, Struct, i32, ref, u32
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.kernels.windows import elements_seen, padded, windows
@@ -19,6 +21,7 @@ from kiwicha.numerics import requantization as numerics
 
 __all__ = [
     "KERNELS",
+    "Conv",
     "convolved",
     "depthwise_convolved",
     "fully_connected",
@@ -27,6 +30,50 @@ __all__ = [
     "window_size",
     "with_offset",
 ]
+
+
+@dataclass(frozen=True)
+class Conv(Struct):
+    """CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: int8, one scale per output channel.
+
+    Portable kernels take weights as in TFLite: OHWI, ``[1, H, W, C]`` for depthwise. The order for
+    instruction-tier kernels is defined in `kiwicha.kernels.weight_order`; there, bias,
+    multiplier and shift are padded to a multiple of four channels. FULLY_CONNECTED has all sizes
+    but batches and channels 1.
+    """
+
+    input: Ref = ref("int8 [batches, input_height, input_width, input_channels]")
+    weights: Ref = ref("int8")
+    bias: Ref = ref("int32 [output_channels]")
+    multiplier: Ref = ref("int32 [output_channels], 0 to 2**31 - 1")
+    shift: Ref = ref("int32 [output_channels], -31 to 30")
+    output: Ref = ref("int8 [batches, output_height, output_width, output_channels]")
+    scratch: Ref = ref("working memory of the instruction-tier kernels")
+    batches: int = u32("N")
+    input_height: int = u32("rows")
+    input_width: int = u32("columns")
+    input_channels: int = u32("channels")
+    output_height: int = u32("rows")
+    output_width: int = u32("columns")
+    output_channels: int = u32("channels")
+    kernel_height: int = u32("rows of the kernel")
+    kernel_width: int = u32("columns of the kernel")
+    stride_height: int = u32("1 or more")
+    stride_width: int = u32("1 or more")
+    dilation_height: int = u32("1 or more")
+    dilation_width: int = u32("1 or more")
+    pad_top: int = u32("rows above the input")
+    pad_left: int = u32("columns left of the input")
+    depth_multiplier: int = u32("DEPTHWISE_CONV_2D: outputs per input channel; else 1")
+    tile_pixels: int = u32(
+        "instruction tier: output pixels per pass over the weights, multiple of 4"
+    )
+    input_offset: int = i32("minus the input's zero point, -127 to 128")
+    weight_offset: int = i32("minus the weights' zero point, -127 to 128")
+    output_offset: int = i32("the output's zero point")
+    activation_min: int = i32("smallest output")
+    activation_max: int = i32("largest output")
+
 
 _MATRIX_BYTES = 32 << 20
 """Largest matrix of windows that a convolution builds at a time."""
@@ -63,8 +110,12 @@ def _image(memory: Memory, p: Conv) -> NDArray[np.int32]:
     return memory.load(p.input, np.int8, shape).astype(np.int32) + p.input_offset
 
 
+def _dilation(p: Conv) -> tuple[int, int]:
+    return p.dilation_height, p.dilation_width
+
+
 def _padded_image(memory: Memory, p: Conv) -> NDArray[np.int32]:
-    return padded(_image(memory, p), p, 0, p.dilation_height, p.dilation_width)
+    return padded(_image(memory, p), p, 0, _dilation(p))
 
 
 def _requantized(memory: Memory, p: Conv, sums: NDArray[Any]) -> NDArray[np.int8]:
@@ -87,7 +138,7 @@ def _weights(memory: Memory, p: Conv) -> NDArray[np.int16]:
 
 def convolved(memory: Memory, p: Conv, weights: NDArray[np.int16]) -> NDArray[np.int8]:
     """Return the output of a convolution with weights [output_channels, window]."""
-    taps = windows(_padded_image(memory, p), p)
+    taps = windows(_padded_image(memory, p), p, _dilation(p))
     output = np.empty((p.batches, p.output_height, p.output_width, p.output_channels), np.int8)
     row_bytes = p.batches * p.output_width * window_size(p) * 4
     rows = max(_MATRIX_BYTES // row_bytes, 1)
@@ -139,7 +190,7 @@ def depthwise_convolved(memory: Memory, p: Conv, weights: NDArray[np.int16]) -> 
     """Return the output of a depthwise convolution with weights [height, width, channels]."""
     if p.output_channels != p.input_channels * p.depth_multiplier:
         raise ProgramError(f"output_channels must be input_channels * depth_multiplier, not {p}")
-    taps = windows(np.repeat(_padded_image(memory, p), p.depth_multiplier, axis=3), p)
+    taps = windows(np.repeat(_padded_image(memory, p), p.depth_multiplier, axis=3), p, _dilation(p))
     sums = np.zeros((p.batches, p.output_height, p.output_width, p.output_channels), np.int32)
     for row in range(p.kernel_height):
         for column in range(p.kernel_width):

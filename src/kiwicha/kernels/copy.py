@@ -2,15 +2,35 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import Copy, Kernel
+from kiwicha.contract.layout import Ref, Struct, array, ref, u32
+from kiwicha.contract.program import MAX_RANK, Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "Copy"]
+
+
+@dataclass(frozen=True)
+class Copy(Struct):
+    """Strided copy of runs of bytes: whatever only moves data, or repeats it.
+
+    Run [i, j, ...] goes from ``input_start + i * input_strides[0] + ...`` of the input to
+    ``i * output_strides[0] + ...`` of the output. Both references hold exactly the bytes from the
+    first to the last one that are touched.
+    """
+
+    input: Ref = ref("any type")
+    output: Ref = ref("the same type")
+    shape: tuple[int, ...] = array("u32", MAX_RANK, "number of runs; the last one varies fastest")
+    input_strides: tuple[int, ...] = array("i32", MAX_RANK, "bytes; 0 repeats, < 0 reverses")
+    output_strides: tuple[int, ...] = array("u32", MAX_RANK, "bytes")
+    input_start: int = u32("byte of the first run: what strides of less than 0 go back")
+    run_bytes: int = u32("size of a run, 1 or more")
 
 
 def _reference(memory: Memory, p: Copy) -> NDArray[np.uint8]:
@@ -19,9 +39,9 @@ def _reference(memory: Memory, p: Copy) -> NDArray[np.uint8]:
         raise ProgramError(f"number and size of runs must be 1 or more, not {p}")
     sources = p.input_start + _offsets(p.shape, p.input_strides, p.run_bytes)
     targets = _offsets(p.shape, p.output_strides, p.run_bytes)
-    for ref, offsets in ((p.input, sources), (p.output, targets)):
-        if offsets.min() != 0 or offsets.max() != ref.bytes - 1:
-            raise ProgramError(f"a reference must hold what is touched, not {ref} ({p})")
+    for touched, offsets in ((p.input, sources), (p.output, targets)):
+        if offsets.min() != 0 or offsets.max() != touched.bytes - 1:
+            raise ProgramError(f"a reference must hold what is touched, not {touched} ({p})")
     values = memory.gather(p.input, sources)
     memory.scatter(p.output, targets, values)
     return values

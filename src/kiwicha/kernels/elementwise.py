@@ -7,15 +7,47 @@ reference/{sub,prelu,maximum_minimum}.h in tflite-micro.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import Elementwise, Kernel
+from kiwicha.contract.layout import Ref, Struct, array, i32, ref, u32
+from kiwicha.contract.program import MAX_RANK, Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics import requantization as numerics
 
-__all__ = ["KERNELS", "is_plain"]
+__all__ = ["KERNELS", "Elementwise", "is_plain"]
+
+
+@dataclass(frozen=True)
+class Elementwise(Struct):
+    """ADD, SUB, MUL, MINIMUM, MAXIMUM and PRELU of two int8 tensors, with broadcast.
+
+    ADD and SUB: each input is ``(x + offset) << left_shift``, times its scale; the sum or
+    difference times the output's scale. MUL: the product of ``x + offset``, times the output's
+    scale. MINIMUM and MAXIMUM: the smaller or larger byte, all offsets being 0. PRELU: where
+    ``x + offset_1`` is 0 or more, this times the scale of input 1; else the product as in MUL.
+    """
+
+    input_1: Ref = ref("int8")
+    input_2: Ref = ref("int8")
+    output: Ref = ref("int8")
+    shape: tuple[int, ...] = array("u32", MAX_RANK, "output shape, leading dimensions 1")
+    strides_1: tuple[int, ...] = array("u32", MAX_RANK, "elements; 0 where input_1 is broadcast")
+    strides_2: tuple[int, ...] = array("u32", MAX_RANK, "elements; 0 where input_2 is broadcast")
+    offset_1: int = i32("minus the zero point of input_1")
+    offset_2: int = i32("minus the zero point of input_2")
+    output_offset: int = i32("zero point of the output")
+    left_shift: int = u32("ADD and SUB: headroom bits; MUL: 0")
+    multiplier_1: int = i32("of input_1")
+    shift_1: int = i32("of input_1")
+    multiplier_2: int = i32("of input_2")
+    shift_2: int = i32("of input_2")
+    output_multiplier: int = i32("of the result")
+    output_shift: int = i32("of the result")
+    activation_min: int = i32("smallest output")
+    activation_max: int = i32("largest output")
 
 
 def _operand(memory: Memory, p: Elementwise, number: int, left_shift: int) -> NDArray[np.int64]:

@@ -1,16 +1,39 @@
 """Operators that look values up: any of one int8 input, DEQUANTIZE, and QUANTIZE of float32."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import Kernel, Lookup, Quantize
+from kiwicha.contract.layout import Ref, Struct, ref
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics import float_edges as floats
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "Lookup", "Quantize"]
+
+
+@dataclass(frozen=True)
+class Lookup(Struct):
+    """Operators with one input, and requantization: every byte is looked up in a table.
+
+    With entries of 4 bytes it is DEQUANTIZE.
+    """
+
+    input: Ref = ref("int8")
+    output: Ref = ref("as many entries as the input has bytes; of int8, may be the input")
+    table: Ref = ref("int8 or float32 [256], constant, by the input byte taken as unsigned")
+
+
+@dataclass(frozen=True)
+class Quantize(Struct):
+    """QUANTIZE of float32: -128 plus the number of thresholds that are at most the input."""
+
+    input: Ref = ref("float32")
+    output: Ref = ref("int8, as many")
+    thresholds: Ref = ref("int32 [255], constant: `kiwicha.numerics.float_edges.thresholds`")
 
 
 def _lookup(memory: Memory, p: Lookup) -> NDArray[Any]:

@@ -5,14 +5,34 @@ Notes
 Ref: tensorflow/lite/kernels/internal/reference/reduce.h in tflite-micro.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import MAX_RANK, Kernel, Mean
+from kiwicha.contract.layout import Ref, Struct, array, i32, ref
+from kiwicha.contract.program import MAX_RANK, Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics import requantization as numerics
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "Mean"]
+
+
+@dataclass(frozen=True)
+class Mean(Struct):
+    """MEAN and SUM over any axes: the sum of ``x + input_offset``, times a scale.
+
+    The scale of a MEAN holds 1 / count. REDUCE_MAX: the largest byte; offsets and scale are unused.
+    """
+
+    input: Ref = ref("int8")
+    output: Ref = ref("int8")
+    shape: tuple[int, ...] = array("u32", MAX_RANK, "input shape, leading dimensions 1")
+    is_reduced: tuple[int, ...] = array("u8", 8, "1 for each reduced dimension; the last two are 0")
+    input_offset: int = i32("minus the input's zero point")
+    output_offset: int = i32("the output's zero point")
+    multiplier: int = i32("of the sum")
+    shift: int = i32("of the sum")
 
 
 def _mean(memory: Memory, p: Mean) -> NDArray[np.int8]:

@@ -5,17 +5,45 @@ Notes
 Ref: tensorflow/lite/kernels/internal/reference/integer_ops/pooling.h in tflite-micro.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import Kernel, Pool
+from kiwicha.contract.layout import Ref, Struct, i32, ref, u32
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.kernels.windows import elements_seen, padded, windows
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "Pool"]
+
+
+@dataclass(frozen=True)
+class Pool(Struct):
+    """AVERAGE_POOL_2D and MAX_POOL_2D: int8 NHWC, equal scales."""
+
+    input: Ref = ref("int8 [batches, input_height, input_width, channels]")
+    output: Ref = ref("int8 [batches, output_height, output_width, channels]")
+    batches: int = u32("N")
+    input_height: int = u32("rows")
+    input_width: int = u32("columns")
+    channels: int = u32("channels")
+    output_height: int = u32("rows")
+    output_width: int = u32("columns")
+    kernel_height: int = u32("rows of the window")
+    kernel_width: int = u32("columns of the window")
+    stride_height: int = u32("1 or more")
+    stride_width: int = u32("1 or more")
+    pad_top: int = u32("rows above the input")
+    pad_left: int = u32("columns left of the input")
+    offset: int = i32(
+        "AVERAGE_POOL: added before and taken away after a division that rounds halves away from "
+        "zero: 0, or 128 to round halves up; MAX_POOL: 0"
+    )
+    activation_min: int = i32("smallest output")
+    activation_max: int = i32("largest output")
 
 
 def _image(memory: Memory, p: Pool) -> NDArray[np.int8]:

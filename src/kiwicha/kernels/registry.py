@@ -43,6 +43,8 @@ KERNELS = _completed()
 """The declaration of each kernel, in the order of their numbers."""
 KERNEL_PARAMS: dict[Kernel, type[Struct]] = {kernel: x.params for kernel, x in KERNELS.items()}
 """The parameter structure of each kernel."""
+for _params in KERNEL_PARAMS.values():
+    _params.layout()
 
 
 def kernels_of(config: Config) -> list[Declaration]:

@@ -12,12 +12,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Kernel, ResizeBilinear
+from kiwicha.contract.layout import Ref, Struct, i32, ref, u32
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "ResizeBilinear"]
+
+
+@dataclass(frozen=True)
+class ResizeBilinear(Struct):
+    """RESIZE_BILINEAR: each output lies between two rows and two columns.
+
+    A row or column of the tables: first and second pixel of the input, and their weights. These are
+    in 1/1024, -1024 to 2048; half goes up above 0, down elsewhere. With ``is_float`` they are
+    float32 numbers, and so are all products and sums; half goes up
+    (`Config.has_float_interpolation` says where). Such a weight is ``m << 6 | e``
+    for ``m * 2**(-23 - e)``; ``m`` has 24 bits or is 0, and no product has bits behind the 52nd
+    binary place.
+    """
+
+    input: Ref = ref("int8 [batches, input_height, input_width, channels]")
+    output: Ref = ref("int8 [batches, output_height, output_width, channels]")
+    rows: Ref = ref("int32 [output_height, 4], constant")
+    columns: Ref = ref("int32 [output_width, 4], constant")
+    batches: int = u32("N")
+    input_height: int = u32("rows")
+    input_width: int = u32("columns")
+    channels: int = u32("channels")
+    output_height: int = u32("rows")
+    output_width: int = u32("columns")
+    offset: int = i32("0 to 128, added to all values before they are weighted")
+    is_float: int = u32("0 or 1")
+
 
 _ONE_BITS = 10
 _EXPONENT_BITS = 6

@@ -1,7 +1,7 @@
 """ADD with custom instructions, without broadcast."""
 
-from kiwicha.contract.program import Elementwise, Kernel
-from kiwicha.kernels.elementwise import is_plain
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.elementwise import Elementwise, is_plain
 from kiwicha.kernels.kernel import Call, Cost, Declaration
 
 __all__ = ["KERNELS"]

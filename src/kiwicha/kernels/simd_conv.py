@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.cfu import PIXELS
-from kiwicha.contract.program import Conv, Kernel
-from kiwicha.kernels.conv import convolved, window_size
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.conv import Conv, convolved, window_size
 from kiwicha.kernels.kernel import Call, Cost, Declaration, Memory, Work
 from kiwicha.kernels.simd_matrix import (
     CACHED_BYTES,

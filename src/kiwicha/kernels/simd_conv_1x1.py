@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import Conv, Kernel
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
-from kiwicha.kernels.conv import convolved
+from kiwicha.kernels.conv import Conv, convolved
 from kiwicha.kernels.kernel import Call, Cost, Declaration, Memory
 from kiwicha.kernels.simd_matrix import (
     is_aligned,

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.cfu import LANES
-from kiwicha.contract.program import Conv, Kernel
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.kernels.conv import (
+    Conv,
     depthwise_convolved,
     output_count,
     rows_and_columns_seen,

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import Conv, Kernel
-from kiwicha.kernels.conv import fully_connected
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.conv import Conv, fully_connected
 from kiwicha.kernels.kernel import Call, Cost, Declaration, Memory
 from kiwicha.kernels.simd_matrix import (
     is_aligned,

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.cfu import LANES, PIXELS
-from kiwicha.contract.program import Conv
-from kiwicha.kernels.conv import output_count, window_size, with_offset
+from kiwicha.kernels.conv import Conv, output_count, window_size, with_offset
 from kiwicha.kernels.kernel import Call, Memory, Work
 from kiwicha.kernels.weight_order import (
     WORD_BYTES,

@@ -1,7 +1,8 @@
 """MAX_POOL_2D with custom instructions: channels in fours."""
 
-from kiwicha.contract.program import Kernel, Pool
+from kiwicha.contract.program import Kernel
 from kiwicha.kernels.kernel import Call, Cost, Declaration
+from kiwicha.kernels.pool import Pool
 from kiwicha.kernels.weight_order import WORD_BYTES
 
 __all__ = ["KERNELS"]

@@ -5,15 +5,31 @@ Notes
 Ref: tensorflow/lite/kernels/internal/reference/softmax.h in tflite-micro.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import TABLE_ENTRIES
-from kiwicha.contract.program import Kernel, Softmax
+from kiwicha.contract.layout import Ref, Struct, i32, ref, u32
+from kiwicha.contract.program import Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics import requantization as numerics
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "Softmax"]
+
+
+@dataclass(frozen=True)
+class Softmax(Struct):
+    """SOFTMAX over the last dimension: int8 in, out bytes with scale 1/256."""
+
+    input: Ref = ref("int8 [rows, depth]")
+    output: Ref = ref("[rows, depth]: int8 with zero point -128, or uint8 with zero point 0")
+    exponentials: Ref = ref("int32 [256], Q0.31: exp(-beta * scale * d), 0 where TFLite drops it")
+    rows: int = u32("product of the other dimensions")
+    depth: int = u32("size of the last dimension")
+    output_offset: int = i32("zero point of the output, -128 or 0")
+
 
 _ACCUMULATOR_BITS = 12
 """Integer bits of a sum of exponentials."""

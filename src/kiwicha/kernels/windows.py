@@ -1,23 +1,65 @@
 """Windows of convolutions and pools: what they see of an image, and how many elements."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.program import Conv, Pool
+__all__ = ["Window", "elements_seen", "padded", "windows"]
 
-__all__ = ["elements_seen", "padded", "windows"]
+
+class Window(Protocol):
+    """The parameters of a convolution or pool."""
+
+    @property
+    def input_height(self) -> int:
+        """Rows of the input."""
+
+    @property
+    def input_width(self) -> int:
+        """Columns of the input."""
+
+    @property
+    def output_height(self) -> int:
+        """Rows of the output."""
+
+    @property
+    def output_width(self) -> int:
+        """Columns of the output."""
+
+    @property
+    def kernel_height(self) -> int:
+        """Rows of a window."""
+
+    @property
+    def kernel_width(self) -> int:
+        """Columns of a window."""
+
+    @property
+    def stride_height(self) -> int:
+        """Rows from window to window."""
+
+    @property
+    def stride_width(self) -> int:
+        """Columns from window to window."""
+
+    @property
+    def pad_top(self) -> int:
+        """Rows above the input."""
+
+    @property
+    def pad_left(self) -> int:
+        """Columns left of the input."""
 
 
 def padded(
     x: NDArray[Any],
-    p: Conv | Pool,
+    p: Window,
     value: int,
-    dilation_height: int = 1,
-    dilation_width: int = 1,
+    dilation: tuple[int, int] = (1, 1),
 ) -> NDArray[Any]:
     """Return an image with ``value`` around it for every tap that lies outside."""
+    dilation_height, dilation_width = dilation
     rows = (p.output_height - 1) * p.stride_height + (p.kernel_height - 1) * dilation_height + 1
     columns = (p.output_width - 1) * p.stride_width + (p.kernel_width - 1) * dilation_width + 1
     below = max(rows - p.pad_top - p.input_height, 0)
@@ -27,9 +69,8 @@ def padded(
     )
 
 
-def windows(x: NDArray[Any], p: Conv | Pool) -> NDArray[Any]:
+def windows(x: NDArray[Any], p: Window, dilation: tuple[int, int] = (1, 1)) -> NDArray[Any]:
     """Return a view [N, output_height, output_width, kernel_height, kernel_width, C] of ``x``."""
-    dilation = (p.dilation_height, p.dilation_width) if isinstance(p, Conv) else (1, 1)
     batch, row, column, channel = x.strides
     return np.lib.stride_tricks.as_strided(
         x,

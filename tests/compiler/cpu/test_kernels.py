@@ -8,7 +8,10 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Conv, Elementwise, Kernel, Pool, Where
+from kiwicha.contract.program import Kernel, Where
+from kiwicha.kernels.conv import Conv
+from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.kernels.pool import Pool
 from kiwicha.kernels.weight_order import padded_channels, unpack_conv
 from kiwicha.program.image import Program, Step
 from tests.support.models import random_models

@@ -9,7 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract.program import Conv, Kernel
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.conv import Conv
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.tflite_builder import PADDINGS, ModelBuilder
 from tests.support.oracle import oracle

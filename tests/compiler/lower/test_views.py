@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.lower.byte_copies import byte_copy
 from kiwicha.compiler.lower.views import View
-from kiwicha.contract.program import Copy
+from kiwicha.kernels.copy import Copy
 
 
 def elements(view: View, size: int) -> NDArray[np.int64]:

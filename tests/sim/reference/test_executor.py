@@ -8,8 +8,10 @@ import pytest
 
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Conv, DType, Elementwise, Kernel, Where
+from kiwicha.contract.program import DType, Kernel, Where
 from kiwicha.errors import ProgramError, UsageError
+from kiwicha.kernels.conv import Conv
+from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.program.image import IoTensor, Layer, Program, Step
 from kiwicha.sim.reference import executor as reference
 from tests.support.programs.steps import whole_copy

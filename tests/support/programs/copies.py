@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.cfu import Config
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import MAX_RANK, Copy, DType, Kernel, Where
+from kiwicha.contract.program import MAX_RANK, DType, Kernel, Where
+from kiwicha.kernels.copy import Copy
 from kiwicha.program.image import IoTensor, Layer, Program, Step
 from tests.support.programs.steps import whole_copy
 

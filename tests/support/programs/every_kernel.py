@@ -7,21 +7,17 @@ import numpy as np
 from kiwicha.compiler.tflite.graph import Options
 from kiwicha.compiler.tflite.interpolation import interpolation
 from kiwicha.contract.layout import Ref, Struct
-from kiwicha.contract.program import (
-    ArgMax,
-    Conv,
-    Copy,
-    Elementwise,
-    Kernel,
-    Lookup,
-    Mean,
-    Pool,
-    Quantize,
-    ResizeBilinear,
-    Softmax,
-    Where,
-)
+from kiwicha.contract.program import Kernel, Where
+from kiwicha.kernels.arg_max import ArgMax
+from kiwicha.kernels.conv import Conv
+from kiwicha.kernels.copy import Copy
+from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.kernels.lookup import Lookup, Quantize
+from kiwicha.kernels.mean import Mean
+from kiwicha.kernels.pool import Pool
 from kiwicha.kernels.registry import KERNEL_PARAMS
+from kiwicha.kernels.resize_bilinear import ResizeBilinear
+from kiwicha.kernels.softmax import Softmax
 from kiwicha.numerics import requantization as numerics
 from tests.support.programs.cases import add_step, can_compute
 from tests.support.programs.steps import ConvCase, ProgramBuilder, int8s, padded_shape, whole_copy

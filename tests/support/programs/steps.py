@@ -12,8 +12,12 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.layout import Ref, Struct
-from kiwicha.contract.program import MAX_RANK, Conv, Copy, DType, Elementwise, Kernel, Pool, Where
+from kiwicha.contract.program import MAX_RANK, DType, Kernel, Where
 from kiwicha.kernels import weight_order as packing
+from kiwicha.kernels.conv import Conv
+from kiwicha.kernels.copy import Copy
+from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.kernels.pool import Pool
 from kiwicha.numerics import requantization as numerics
 from kiwicha.program.image import IoTensor, Layer, Program, Step
 

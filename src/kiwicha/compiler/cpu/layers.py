@@ -7,10 +7,11 @@ from kiwicha.compiler.cpu.choice import choose
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.contract.cfu import Config
-from kiwicha.contract.program import ResizeBilinear, Where
+from kiwicha.contract.program import Where
 from kiwicha.errors import CapacityError
 from kiwicha.kernels.kernel import Call
 from kiwicha.kernels.registry import KERNEL_PARAMS
+from kiwicha.kernels.resize_bilinear import ResizeBilinear
 from kiwicha.program.image import Step
 
 __all__ = ["choose_kernels", "layer_cycles"]

@@ -6,7 +6,8 @@ from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.shapes import reduced_axes
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import ArgMax, Kernel
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.arg_max import ArgMax
 
 __all__ = ["lower_arg_max"]
 

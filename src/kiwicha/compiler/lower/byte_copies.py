@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from kiwicha.compiler.lower.views import View
 from kiwicha.contract.cfu import CACHE_LINE_BYTES, DATA_CACHE_BYTES
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import MAX_RANK, Copy
+from kiwicha.contract.program import MAX_RANK
+from kiwicha.kernels.copy import Copy
 
 __all__ = ["ByteCopy", "byte_copy"]
 

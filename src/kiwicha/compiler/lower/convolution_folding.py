@@ -14,7 +14,7 @@ from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.tflite.graph import Graph, Operator, Padding
 from kiwicha.compiler.tflite.shapes import pad_value, paddings
 from kiwicha.compiler.tflite.windows import effective_size, padding_before
-from kiwicha.contract.program import Conv
+from kiwicha.kernels.conv import Conv
 
 __all__ = ["Fold", "folded", "folds", "replaced_operators"]
 

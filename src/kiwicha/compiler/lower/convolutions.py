@@ -11,7 +11,9 @@ from kiwicha.compiler.quantization.scales import activation_range, channel_scale
 from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor, quantization
 from kiwicha.compiler.tflite.windows import padding_before
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Conv, Kernel, Pool
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.conv import Conv
+from kiwicha.kernels.pool import Pool
 
 __all__ = [
     "lower_conv",

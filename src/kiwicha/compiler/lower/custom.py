@@ -7,8 +7,9 @@ from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.tflite.custom_nodes import custom_node
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Custom, Kernel
+from kiwicha.contract.program import Kernel
 from kiwicha.custom import calls as custom_calls
+from kiwicha.kernels.custom import Custom
 
 __all__ = ["lower_custom"]
 

@@ -19,7 +19,10 @@ from kiwicha.compiler.quantization.scales import (
 from kiwicha.compiler.tflite.graph import Graph, Operator, quantization
 from kiwicha.compiler.tflite.shapes import broadcast_strides, leading_ones, reduced_axes
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Elementwise, Kernel, Mean, Softmax
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.kernels.mean import Mean
+from kiwicha.kernels.softmax import Softmax
 from kiwicha.numerics.requantization import softmax_exponentials
 
 __all__ = [

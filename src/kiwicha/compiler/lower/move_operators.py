@@ -14,7 +14,8 @@ from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.shapes import paddings
 from kiwicha.compiler.tflite.slices import Range, from_end, slice_ranges, strided_ranges
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import MAX_RANK, Kernel, Lookup
+from kiwicha.contract.program import MAX_RANK, Kernel
+from kiwicha.kernels.lookup import Lookup
 from kiwicha.numerics.float_edges import rescaled
 
 __all__ = ["lower_moves"]

@@ -4,7 +4,8 @@ from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.interpolation import float_interpolation, interpolation
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Kernel, ResizeBilinear
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.resize_bilinear import ResizeBilinear
 
 __all__ = ["lower_resize_bilinear"]
 

@@ -25,7 +25,8 @@ from kiwicha.compiler.tflite.graph import (
     quantization,
 )
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Kernel, Lookup, Quantize
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.lookup import Lookup, Quantize
 from kiwicha.numerics.activations import hard_swish, logistic, tanh
 from kiwicha.numerics.float_edges import dequantized, thresholds
 from kiwicha.numerics.requantization import (

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
 from kiwicha.compiler.optimize.ranges import NARROW_BITS
-from kiwicha.contract.program import Elementwise, Kernel
-from kiwicha.kernels.elementwise import is_plain
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.elementwise import Elementwise, is_plain
 from kiwicha.numerics.requantization import multiply_by_quantized_multiplier, requantize, wrap_int32
 
 __all__ = [

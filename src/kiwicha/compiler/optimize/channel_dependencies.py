@@ -15,8 +15,10 @@ from kiwicha.compiler.optimize.byte_tables import (
     pair_results,
 )
 from kiwicha.compiler.optimize.ranges import constant_outputs
-from kiwicha.contract.program import MAX_RANK, Conv, Kernel, Pool
+from kiwicha.contract.program import MAX_RANK, Kernel
+from kiwicha.kernels.conv import Conv
 from kiwicha.kernels.elementwise import is_plain
+from kiwicha.kernels.pool import Pool
 from kiwicha.numerics.requantization import requantize, wrap_int32
 from kiwicha.program.weight_streams import Parameters
 

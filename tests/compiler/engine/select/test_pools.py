@@ -8,7 +8,7 @@ import pytest
 from kiwicha.compiler.engine.select.pools import MAX_PATCHES, average_pool, max_pool
 from kiwicha.contract.engine import JobKind
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Pool
+from kiwicha.kernels.pool import Pool
 
 SEEDS = range(40)
 

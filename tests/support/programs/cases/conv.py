@@ -3,7 +3,8 @@
 import numpy as np
 
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import Conv, Kernel, Where
+from kiwicha.contract.program import Kernel, Where
+from kiwicha.kernels.conv import Conv
 from tests.support.programs.steps import ConvCase, ProgramBuilder, int8s
 
 __all__ = ["PARAMS", "add"]

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kiwicha.contract.program import Elementwise, Kernel
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.elementwise import Elementwise
 from tests.support.programs.images import image_shape
 from tests.support.programs.steps import ProgramBuilder, int8s, padded_shape
 

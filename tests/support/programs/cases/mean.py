@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kiwicha.contract.program import Kernel, Mean
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.mean import Mean
 from tests.support.programs.images import image_shape
 from tests.support.programs.steps import ProgramBuilder, int8s, padded_shape
 

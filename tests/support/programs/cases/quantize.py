@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from kiwicha.contract.program import Kernel, Quantize
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.lookup import Quantize
 from tests.support.programs.images import image_shape
 from tests.support.programs.steps import ProgramBuilder
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from kiwicha.compiler.tflite.graph import Options
 from kiwicha.compiler.tflite.interpolation import interpolation
-from kiwicha.contract.program import Kernel, ResizeBilinear
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.resize_bilinear import ResizeBilinear
 from tests.support.programs.images import image_shape
 from tests.support.programs.steps import ProgramBuilder, int8s
 

@@ -23,7 +23,8 @@ from kiwicha.compiler.engine.select.legalize import WindowCall, window_call
 from kiwicha.compiler.lower.network import Layer, Network, weights_of
 from kiwicha.contract.cfu import Config
 from kiwicha.contract.engine import GROUP_WORDS, INPUT_LANES, MAX_JOBS, JobFlag, JobKind
-from kiwicha.contract.program import Conv, Kernel
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.conv import Conv
 from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["block_cycles", "block_layers"]

@@ -18,8 +18,8 @@ from kiwicha.compiler.optimize.byte_tables import SUMS, sum_terms
 from kiwicha.compiler.optimize.ranges import NARROW_BITS
 from kiwicha.compiler.tflite.shapes import row_major_strides
 from kiwicha.contract.engine import JobFlag, JobKind
-from kiwicha.contract.program import Elementwise, Kernel
-from kiwicha.kernels.elementwise import is_plain
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.elementwise import Elementwise, is_plain
 from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["LARGEST_ROW", "pair_layer", "pixel_rows"]

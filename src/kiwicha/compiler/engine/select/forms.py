@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from kiwicha.compiler.engine.ir.layers import Window
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.contract.engine import GROUP_WORDS, INPUT_LANES, JobKind
-from kiwicha.contract.program import Conv, Kernel
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.conv import Conv
 
 __all__ = ["forms"]
 

@@ -15,7 +15,9 @@ from kiwicha.compiler.engine.select.pools import average_pool, max_pool, mean
 from kiwicha.compiler.lower.network import Layer, Network, weights_of
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS, engine_tables
 from kiwicha.contract.engine import JobFlag, JobKind
-from kiwicha.contract.program import Conv, Elementwise, Kernel
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.conv import Conv
+from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["WindowCall", "engine_layer", "window_call", "window_of"]

@@ -19,7 +19,8 @@ from kiwicha.contract.engine import (
     JobFlag,
     JobKind,
 )
-from kiwicha.contract.program import Mean, Pool
+from kiwicha.kernels.mean import Mean
+from kiwicha.kernels.pool import Pool
 from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["MAX_PATCHES", "average_pool", "max_pool", "mean"]
