@@ -12,7 +12,8 @@ from kiwicha.compiler.engine.schedule.events import Transfer
 from kiwicha.compiler.engine.schedule.schedule import Schedule
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.steps.calls import ListCall
-from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Tensor
+from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph
+from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.layout import Struct
 from kiwicha.errors import UsageError
 from kiwicha.program.listing import listing, shape_text

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.compiler.tflite.graph import Tensor, TensorType
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 
 __all__ = ["Details", "details"]
 

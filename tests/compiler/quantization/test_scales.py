@@ -20,7 +20,8 @@ from kiwicha.compiler.quantization.scales import (
     product_scale,
     sum_scales,
 )
-from kiwicha.compiler.tflite.graph import Activation, Quantization
+from kiwicha.compiler.tflite.graph import Activation
+from kiwicha.compiler.tflite.tensor import Quantization
 from kiwicha.errors import UnsupportedModelError
 from tests.support.models import random_models, random_tensors
 from tests.support.models.tflite_builder import ModelBuilder

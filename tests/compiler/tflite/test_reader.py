@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiwicha.compiler import compile_model, read
-from kiwicha.compiler.tflite.graph import Activation, Options, Padding, TensorType
+from kiwicha.compiler.tflite.graph import Activation, Options, Padding
+from kiwicha.compiler.tflite.tensor import TensorType
 from kiwicha.errors import KiwichaError, ModelError
 from tests.support.models import random_models
 from tests.support.models.tflite_builder import CODE_FIELDS, ModelBuilder

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kiwicha.compiler.check.custom import CUSTOM_RULE, custom_problems
+from kiwicha.compiler.check.image_moves import IMAGE_MOVE_RULES
 from kiwicha.compiler.check.images import IMAGE_SHAPE_RULES
 from kiwicha.compiler.check.model import MODEL_RULES, is_a_known_operator
 from kiwicha.compiler.check.moves import MOVE_RULES
@@ -14,8 +15,9 @@ from kiwicha.compiler.check.tensors import COUNT_RULES, OPERAND_RULES, TENSOR_RU
 from kiwicha.compiler.check.unary import UNARY_SCALE_RULES, UNARY_SHAPE_RULES
 from kiwicha.compiler.tflite.detectors import DETECTION_RULE
 from kiwicha.compiler.tflite.detectors import NAME as DETECTION
-from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor
+from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS
+from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import UnsupportedModelError, Violation
 
@@ -32,7 +34,7 @@ Finding = tuple[Violation, Problem]
 OPERATOR_RULE_GROUPS = (
     COUNT_RULES,
     OPERAND_RULES,
-    (*SHAPE_RULES, *UNARY_SHAPE_RULES, *IMAGE_SHAPE_RULES, *MOVE_RULES),
+    (*SHAPE_RULES, *UNARY_SHAPE_RULES, *IMAGE_SHAPE_RULES, *MOVE_RULES, *IMAGE_MOVE_RULES),
     (*SCALE_RULES, *UNARY_SCALE_RULES, *PAIR_SCALE_RULES),
 )
 """Rules of a group are checked only for operators that break no rule of the groups before."""

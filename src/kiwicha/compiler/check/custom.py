@@ -7,7 +7,8 @@ from kiwicha.compiler.check.rules import Problem
 from kiwicha.compiler.tflite.custom_nodes import DTYPES, custom_node
 from kiwicha.compiler.tflite.detectors import NAME as DETECTION
 from kiwicha.compiler.tflite.detectors import detection_problems
-from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor
+from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.program import MAX_CUSTOM_INPUTS, MAX_RANK
 from kiwicha.custom import calls as custom_calls
 

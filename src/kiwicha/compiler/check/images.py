@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from kiwicha.compiler.check.rules import Problem, Rule, rule
 from kiwicha.compiler.check.shapes import MAX_EXTENT
-from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor, TensorType
+from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.interpolation import PLACES, float_interpolation, interpolation
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.compiler.tflite.windows import output_size
 
 __all__ = ["IMAGE_SHAPE_RULES"]

@@ -3,36 +3,19 @@
 They rely on the rules for operands.
 """
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from kiwicha.compiler.check.problems import axis_problems, length_problems, shape_problems
 from kiwicha.compiler.check.rules import Problem, Rule, rule
-from kiwicha.compiler.tflite.graph import Activation, Graph, Operator, Tensor, quantization
+from kiwicha.compiler.tflite.graph import Activation, Graph, Operator
 from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.shapes import paddings
 from kiwicha.compiler.tflite.slices import from_end, slice_ranges, strided_ranges
+from kiwicha.compiler.tflite.tensor import quantization
 
 __all__ = ["MOVE_RULES"]
 
 MOVE_RULES: list[Rule] = []
-
-
-def _shape_problems(output: Tensor, expected: Sequence[int]) -> Iterator[Problem]:
-    if list(output.shape) != list(expected):
-        yield Problem(f"output must be {list(expected)}, not {list(output.shape)}", output)
-
-
-def _axis_problems(axis: int, rank: int, tensor: Tensor | None = None) -> Iterator[Problem]:
-    if not -rank <= axis < rank:
-        yield Problem(f"axis must be {-rank} to {rank - 1}, not {axis}", tensor)
-
-
-def _length_problems(
-    graph: Graph, operator: Operator, position: int, what: str, count: int
-) -> Iterator[Problem]:
-    tensor = graph.input(operator, position)
-    if tensor.elements != count:
-        yield Problem(f"{what} must have {count} values, not {tensor.elements}", tensor)
 
 
 @rule(MOVE_RULES, *of_family(Family.RESHAPE))
@@ -58,7 +41,7 @@ def pads_each_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"paddings must be 0 or more, not {pairs}", amounts)
         return
     expected = [size + sum(pair) for size, pair in zip(source.shape, pairs, strict=True)]
-    yield from _shape_problems(output, expected)
+    yield from shape_problems(output, expected)
 
 
 @rule(MOVE_RULES, "PADV2")
@@ -82,7 +65,7 @@ def joins_along_an_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
     rank, axis = len(output.shape), operator.options.axis
     if operator.options.activation is not Activation.NONE:
         yield Problem(f"fused activation must be NONE, not {operator.options.activation.name}")
-    yield from _axis_problems(axis, rank)
+    yield from axis_problems(axis, rank)
     shapes = [graph.tensors[index].shape for index in operator.inputs]
     if not -rank <= axis < rank or any(len(shape) != rank for shape in shapes):
         if any(len(shape) != rank for shape in shapes):
@@ -94,7 +77,7 @@ def joins_along_an_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"inputs must differ only in dimension {axis}, not {[*map(list, shapes)]}")
         return
     joined = sum(shape[axis] for shape in shapes)
-    yield from _shape_problems(output, (*shapes[0][:axis], joined, *shapes[0][axis + 1 :]))
+    yield from shape_problems(output, (*shapes[0][:axis], joined, *shapes[0][axis + 1 :]))
 
 
 @rule(MOVE_RULES, "PACK")
@@ -102,14 +85,14 @@ def packs_equal_shapes(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """PACK joins inputs of one shape along a new dimension."""
     output = graph.output(operator)
     rank = len(output.shape)
-    yield from _axis_problems(operator.options.axis, rank)
+    yield from axis_problems(operator.options.axis, rank)
     shapes = {graph.tensors[index].shape for index in operator.inputs}
     if len(shapes) > 1:
         yield Problem(f"inputs must have one shape, not {sorted(map(list, shapes))}")
     elif -rank <= operator.options.axis < rank:
         (shape,) = shapes
         axis = from_end(operator.options.axis, rank)
-        yield from _shape_problems(output, (*shape[:axis], len(operator.inputs), *shape[axis:]))
+        yield from shape_problems(output, (*shape[:axis], len(operator.inputs), *shape[axis:]))
 
 
 @rule(MOVE_RULES, "UNPACK")
@@ -117,7 +100,7 @@ def unpacks_a_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """UNPACK has an output for each position of a dimension."""
     source = graph.input(operator)
     rank, axis = len(source.shape), operator.options.axis
-    yield from _axis_problems(axis, rank)
+    yield from axis_problems(axis, rank)
     if not -rank <= axis < rank:
         return
     axis = from_end(axis, rank)
@@ -126,7 +109,7 @@ def unpacks_a_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
             f"number of outputs must be {source.shape[axis]}, not {len(operator.outputs)}"
         )
     for index in operator.outputs:
-        yield from _shape_problems(
+        yield from shape_problems(
             graph.tensors[index], (*source.shape[:axis], *source.shape[axis + 1 :])
         )
 
@@ -144,7 +127,7 @@ def splits_a_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"axis must have 1 value, not {at.elements}", at)
         return
     (axis,) = at.integers()
-    yield from _axis_problems(axis, rank, at)
+    yield from axis_problems(axis, rank, at)
     if not -rank <= axis < rank:
         return
     axis, outputs = from_end(axis, rank), [graph.tensors[index] for index in operator.outputs]
@@ -164,7 +147,7 @@ def splits_a_dimension(graph: Graph, operator: Operator) -> Iterator[Problem]:
         )
     for output, size in zip(outputs, sizes, strict=True):
         expected = (*source.shape[:axis], size, *source.shape[axis + 1 :])
-        yield from _shape_problems(output, expected)
+        yield from shape_problems(output, expected)
 
 
 @rule(MOVE_RULES, "SLICE")
@@ -175,7 +158,7 @@ def slices_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
     found = [
         problem
         for position, what in ((1, "begin"), (2, "size"))
-        for problem in _length_problems(graph, operator, position, what, rank)
+        for problem in length_problems(graph, operator, position, what, rank)
     ]
     yield from found
     if found:
@@ -188,7 +171,7 @@ def slices_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
                 f"{taken.first + taken.count}"
             )
             return
-    yield from _shape_problems(output, [taken.count for taken in ranges])
+    yield from shape_problems(output, [taken.count for taken in ranges])
 
 
 @rule(MOVE_RULES, "STRIDED_SLICE")
@@ -202,7 +185,7 @@ def takes_strides_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
     found = [
         problem
         for position, what in ((2, "end"), (3, "strides"))
-        for problem in _length_problems(graph, operator, position, what, count)
+        for problem in length_problems(graph, operator, position, what, count)
     ]
     yield from found
     if options.is_offset:
@@ -228,7 +211,7 @@ def takes_strides_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
             )
             return
     kept = [1 if item is None else item.count for item in ranges if not (item and item.is_dropped)]
-    yield from _shape_problems(output, kept)
+    yield from shape_problems(output, kept)
 
 
 @rule(MOVE_RULES, "TRANSPOSE")
@@ -239,81 +222,7 @@ def permutes_its_dimensions(graph: Graph, operator: Operator) -> Iterator[Proble
     if sorted(axes) != list(range(len(source.shape))):
         yield Problem(f"permutation must be of {len(source.shape)} dimensions, not {axes}", order)
         return
-    yield from _shape_problems(graph.output(operator), [source.shape[axis] for axis in axes])
-
-
-@rule(MOVE_RULES, "SPACE_TO_DEPTH", "DEPTH_TO_SPACE")
-def moves_blocks(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """SPACE_TO_DEPTH and DEPTH_TO_SPACE work on images of whole blocks, of 1x1 or more."""
-    block = operator.options.block_size
-    pair = graph.input(operator), graph.output(operator)
-    for tensor in pair:
-        if len(tensor.shape) != 4:
-            yield Problem(f"images must have 4 dimensions, not {list(tensor.shape)}", tensor)
-            return
-    if block < 1:
-        yield Problem(f"block size must be 1 or more, not {block}")
-        return
-    space, depth = pair if operator.name == "SPACE_TO_DEPTH" else reversed(pair)
-    batches, height, width, channels = depth.shape
-    expected = (batches, height * block, width * block)
-    if space.shape[:3] != expected or space.shape[3] * block * block != channels:
-        yield Problem(
-            f"output must have {block}x{block} blocks of the input {list(pair[0].shape)}, "
-            f"not {list(pair[1].shape)}",
-            pair[1],
-        )
-
-
-@rule(MOVE_RULES, "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND")
-def moves_batches(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND have 1 or 2 dimensions between batch and channels."""
-    is_spreading = operator.name == "SPACE_TO_BATCH_ND"
-    source, output = graph.input(operator), graph.output(operator)
-    rank = len(source.shape)
-    if rank not in {3, 4} or len(output.shape) != rank:
-        yield Problem(f"input must have 3 or 4 dimensions, as the output, not {rank}", source)
-        return
-    margin = "paddings" if is_spreading else "crops"
-    found = [
-        problem
-        for position, what, count in ((1, "block shape", rank - 2), (2, margin, 2 * (rank - 2)))
-        for problem in _length_problems(graph, operator, position, what, count)
-    ]
-    yield from found
-    if found:
-        return
-    blocks, margins = (graph.input(operator, position) for position in (1, 2))
-    if min(blocks.integers()) < 1 or min(margins.integers()) < 0:
-        yield Problem(f"block shape must be 1 or more and {margin} 0 or more", blocks)
-        return
-    space, batch = (source, output) if is_spreading else (output, source)
-    wide = [
-        size + sum(pair)
-        for size, pair in zip(space.shape[1:-1], paddings(graph, operator, 2), strict=True)
-    ]
-    parts = [size * block for size, block in zip(batch.shape[1:-1], blocks.integers(), strict=True)]
-    copies = space.shape[0] * math.prod(blocks.integers())
-    if wide != parts or (batch.shape[0], batch.shape[-1]) != (copies, space.shape[-1]):
-        yield Problem(
-            f"output must have {'x'.join(map(str, blocks.integers()))} blocks of the input "
-            f"{list(source.shape)}, not {list(output.shape)}",
-            output,
-        )
-
-
-@rule(MOVE_RULES, "RESIZE_NEAREST_NEIGHBOR")
-def resizes_images(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_NEAREST_NEIGHBOR resizes images of 4 dimensions."""
-    source, output, size = graph.input(operator), graph.output(operator), graph.input(operator, 1)
-    if len(source.shape) != 4:
-        yield Problem(f"input must have 4 dimensions, not {list(source.shape)}", source)
-        return
-    found = list(_length_problems(graph, operator, 1, "size", 2))
-    yield from found
-    if not found:
-        expected = (source.shape[0], *size.integers(), source.shape[3])
-        yield from _shape_problems(output, expected)
+    yield from shape_problems(graph.output(operator), [source.shape[axis] for axis in axes])
 
 
 @rule(MOVE_RULES, "TILE")
@@ -324,7 +233,7 @@ def repeats_dimensions(graph: Graph, operator: Operator) -> Iterator[Problem]:
         graph.output(operator),
         graph.input(operator, 1),
     )
-    found = list(_length_problems(graph, operator, 1, "multiples", len(source.shape)))
+    found = list(length_problems(graph, operator, 1, "multiples", len(source.shape)))
     yield from found
     if found:
         return
@@ -333,4 +242,4 @@ def repeats_dimensions(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"multiples must be 1 or more, not {list(counts)}", multiples)
         return
     expected = [size * count for size, count in zip(source.shape, counts, strict=True)]
-    yield from _shape_problems(output, expected)
+    yield from shape_problems(output, expected)

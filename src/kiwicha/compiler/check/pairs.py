@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from kiwicha.compiler.check.rules import Problem, Rule, operands, rule
 from kiwicha.compiler.quantization.scales import MAX_SHIFT, product_scale, ratio_scale
-from kiwicha.compiler.tflite.graph import Graph, Operator, quantization
+from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.tensor import quantization
 
 __all__ = ["PAIR_SCALE_RULES"]
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor
+from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS, Family
+from kiwicha.compiler.tflite.tensor import Tensor
 
 __all__ = [
     "OperatorCheck",

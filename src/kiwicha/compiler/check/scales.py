@@ -14,8 +14,9 @@ from kiwicha.compiler.quantization.scales import (
     product_scale,
     sum_ratios,
 )
-from kiwicha.compiler.tflite.graph import Graph, Operator, quantization
+from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import Family, of_family
+from kiwicha.compiler.tflite.tensor import quantization
 
 __all__ = ["SCALE_RULES"]
 

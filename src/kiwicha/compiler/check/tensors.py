@@ -17,8 +17,9 @@ from kiwicha.compiler.check.rules import (
     rule,
     rule_text,
 )
-from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor, TensorType
+from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.contract.program import MAX_RANK
 
 __all__ = ["COUNT_RULES", "OPERAND_RULES", "TENSOR_RULES"]
@@ -144,7 +145,7 @@ TENSOR_RULES: dict[str, TensorCheck] = {
 }
 OPERAND_RULES.extend(
     Rule(
-        OPERATORS,
+        tuple(OPERATORS),
         text,
         _check_types if check is has_a_type_for_its_place else _on_operands(check),
     )

@@ -12,8 +12,9 @@ from kiwicha.compiler.quantization.unary_scales import (
     relu_ratio,
     rescaling_ratio,
 )
-from kiwicha.compiler.tflite.graph import Graph, Operator, TensorType, quantization
+from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import Family, of_family
+from kiwicha.compiler.tflite.tensor import TensorType, quantization
 
 __all__ = ["UNARY_SCALE_RULES", "UNARY_SHAPE_RULES"]
 

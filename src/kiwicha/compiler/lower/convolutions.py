@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.lower.network import Layer, Values
 from kiwicha.compiler.quantization.scales import activation_range, channel_scales
-from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor, quantization
+from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.tensor import Tensor, quantization
 from kiwicha.compiler.tflite.windows import padding_before
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel

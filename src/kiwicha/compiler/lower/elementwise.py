@@ -16,8 +16,9 @@ from kiwicha.compiler.quantization.scales import (
     ratio_scale,
     sum_scales,
 )
-from kiwicha.compiler.tflite.graph import Graph, Operator, quantization
+from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.shapes import broadcast_strides, leading_ones, reduced_axes
+from kiwicha.compiler.tflite.tensor import quantization
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise

@@ -7,9 +7,10 @@ import numpy as np
 
 from kiwicha.compiler.lower.moves import Move, borders, ranged
 from kiwicha.compiler.lower.views import View
-from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator, Tensor
+from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator
 from kiwicha.compiler.tflite.shapes import paddings
 from kiwicha.compiler.tflite.slices import Range, nearest, pieces
+from kiwicha.compiler.tflite.tensor import Tensor
 
 __all__ = ["moved_batches", "moved_blocks", "resized"]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from kiwicha.compiler.lower.byte_copies import ByteCopy
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.memory.placement import Buffer, lower_bound
-from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator, Tensor
+from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator
+from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
 __all__ = ["MemorySharing"]

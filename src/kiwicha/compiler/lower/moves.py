@@ -7,9 +7,10 @@ import numpy as np
 
 from kiwicha.compiler.lower.network import Values
 from kiwicha.compiler.lower.views import View
-from kiwicha.compiler.tflite.graph import Graph, Operator, TensorType
+from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.shapes import pad_value
 from kiwicha.compiler.tflite.slices import Range
+from kiwicha.compiler.tflite.tensor import TensorType
 
 __all__ = ["Move", "borders", "ranged"]
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.tflite.graph import Graph, Tensor
+from kiwicha.compiler.tflite.graph import Graph
+from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.registry import KERNELS

@@ -16,14 +16,8 @@ from kiwicha.compiler.quantization.unary_scales import (
     relu_ratio,
     rescaling_ratio,
 )
-from kiwicha.compiler.tflite.graph import (
-    Activation,
-    Graph,
-    Operator,
-    Quantization,
-    TensorType,
-    quantization,
-)
+from kiwicha.compiler.tflite.graph import Activation, Graph, Operator
+from kiwicha.compiler.tflite.tensor import Quantization, TensorType, quantization
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.lookup import Lookup, Quantize

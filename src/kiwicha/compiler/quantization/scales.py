@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.tflite.graph import Activation, Quantization
+from kiwicha.compiler.tflite.graph import Activation
+from kiwicha.compiler.tflite.tensor import Quantization
 from kiwicha.numerics.requantization import quantize_multiplier
 
 __all__ = [

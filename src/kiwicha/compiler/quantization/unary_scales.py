@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from kiwicha.compiler.quantization.scales import Scale
-from kiwicha.compiler.tflite.graph import Quantization
+from kiwicha.compiler.tflite.tensor import Quantization
 from kiwicha.numerics.activations import HardSwishScale
 from kiwicha.numerics.requantization import quantize_multiplier
 

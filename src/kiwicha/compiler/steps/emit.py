@@ -7,7 +7,7 @@ import numpy as np
 from kiwicha.compiler.lower.network import Network, Values
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.steps.calls import ListCall, PlannedStep
-from kiwicha.compiler.tflite.graph import Tensor, TensorType
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Where

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor, TensorType
+from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.custom import CustomNode, CustomTensor
 
 __all__ = ["DTYPES", "custom_node"]

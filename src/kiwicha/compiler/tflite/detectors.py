@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 from flatbuffers import flexbuffers
 
-from kiwicha.compiler.tflite.graph import Graph, Operator, Tensor, TensorType
+from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.detection.boxes import (
     CORNERS,

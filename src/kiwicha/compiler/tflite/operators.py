@@ -8,7 +8,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kiwicha.compiler.tflite.graph import TensorType
+from kiwicha.compiler.tflite.tensor import TensorType
 
 __all__ = ["OPERATORS", "Family", "OperatorKind", "OptionsTable", "of_family"]
 

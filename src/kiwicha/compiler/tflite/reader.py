@@ -13,18 +13,9 @@ import numpy as np
 import tflite
 from numpy.typing import NDArray
 
-from kiwicha.compiler.tflite.graph import (
-    NO_TENSOR,
-    Activation,
-    Graph,
-    Operator,
-    Options,
-    Padding,
-    Quantization,
-    Tensor,
-    TensorType,
-)
+from kiwicha.compiler.tflite.graph import NO_TENSOR, Activation, Graph, Operator, Options, Padding
 from kiwicha.compiler.tflite.operators import OPERATORS
+from kiwicha.compiler.tflite.tensor import Quantization, Tensor, TensorType
 from kiwicha.compiler.tflite.uint8_as_int8 import shifted
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import ModelError
@@ -202,7 +193,8 @@ def _builtin_code(source: Any) -> int:
     table = source._tab
     place = table.Offset(_BUILTIN_CODE_SLOT)
     newer = table.Get(flatbuffers.number_types.Int32Flags, place + table.Pos) if place else 0
-    return max(source.DeprecatedBuiltinCode(), newer)
+    code: int = max(source.DeprecatedBuiltinCode(), newer)
+    return code
 
 
 def _ordered(name: str, inputs: tuple[int, ...]) -> tuple[int, ...]:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.tflite.graph import NO_TENSOR, Activation, Graph, Operator, Tensor, TensorType
+from kiwicha.compiler.tflite.graph import NO_TENSOR, Activation, Graph, Operator
 from kiwicha.compiler.tflite.slices import from_end, strided_ranges
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 
 __all__ = ["KNOWN_SHAPES", "fold_shapes"]
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from kiwicha.compiler.tflite.graph import Graph, Operator, TensorType
+from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.tensor import TensorType
 from kiwicha.contract.program import MAX_RANK
 
 __all__ = [

@@ -11,7 +11,8 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.tflite.graph import Graph, Operator, Options, Quantization, Tensor, TensorType
+from kiwicha.compiler.tflite.graph import Graph, Operator, Options
+from kiwicha.compiler.tflite.tensor import Quantization, Tensor, TensorType
 from kiwicha.custom import MODEL_PREFIX
 
 __all__ = ["FLIP", "FLIP_TABLE", "SHIFT", "shifted", "with_flipped_edges"]

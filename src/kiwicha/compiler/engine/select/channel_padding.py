@@ -15,7 +15,8 @@ from kiwicha.compiler.engine.select.legalize import engine_layer
 from kiwicha.compiler.lower.byte_copies import byte_copy
 from kiwicha.compiler.lower.network import Layer, Network, Values
 from kiwicha.compiler.lower.views import View
-from kiwicha.compiler.tflite.graph import Operator, Options, Tensor
+from kiwicha.compiler.tflite.graph import Operator, Options
+from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.program import Kernel
 
 __all__ = ["with_whole_channels"]
