@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kiwicha.compiler import Compilation
-from kiwicha.compiler.engine.schedule.events import Compute, Event, Transfer
-from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.plan import Compute, Event, Transfer
 from kiwicha.compiler.steps.calls import ListCall
 from kiwicha.sim.profile.timestamps import ListTimestamps, StepTimestamps
 from kiwicha.sim.verilator.activity import Span
@@ -44,7 +44,7 @@ def memory_map(compilation: Compilation, steps: Sequence[StepTimestamps]) -> dic
         tensors = []
         for call, step in zip(compilation.calls, steps, strict=True):
             if isinstance(call, ListCall) and step.engine is not None:
-                tensors += _scratchpad(compilation, call.schedule, step.engine, origin)
+                tensors += _scratchpad(compilation, call.engine_list, step.engine, origin)
         size = compilation.config.scratchpad_bytes
         found["scratchpad"] = {"bytes": size, "tensors": tensors}
     return found
@@ -55,40 +55,40 @@ def _entry(name: str, offset: int, size: int, span: Span) -> dict[str, Any]:
 
 
 def _scratchpad(
-    compilation: Compilation, schedule: Schedule, engine: ListTimestamps, origin: int
+    compilation: Compilation, engine_list: EngineList, engine: ListTimestamps, origin: int
 ) -> list[dict[str, Any]]:
-    spans = _event_spans(schedule, engine)
+    spans, plan = _event_spans(engine_list, engine), engine_list.plan
     tensors = compilation.network.graph.tensors
-    stored = {_place(event): _tensor(event) for event in reversed(schedule.events)}
+    stored = {_buffer(event): _tensor(event) for event in reversed(plan.events)}
     entries = []
-    for number, (buffer, offset) in enumerate(zip(schedule.buffers, schedule.offsets, strict=True)):
+    for number, (buffer, offset) in enumerate(zip(plan.buffers, plan.offsets, strict=True)):
         span = spans[buffer.first][0] - origin, spans[buffer.last][1] - origin
         name = tensors[stored[number]].name if number in stored else buffer.name
         entries.append(_entry(name, offset, buffer.bytes, span))
     return entries
 
 
-def _place(event: Event) -> int:
+def _buffer(event: Event) -> int:
     """Return the buffer that an event writes, or stores."""
-    return event.place.buffer if isinstance(event, Transfer) else event.output.buffer
+    return event.address.buffer if isinstance(event, Transfer) else event.output.buffer
 
 
 def _tensor(event: Event) -> int:
     """Return the tensor in that buffer."""
-    return event.tensor if isinstance(event, Transfer) else event.layer.output
+    return event.tensor if isinstance(event, Transfer) else event.operation.output
 
 
-def _event_spans(schedule: Schedule, engine: ListTimestamps) -> list[Span]:
+def _event_spans(engine_list: EngineList, engine: ListTimestamps) -> list[Span]:
     """Return when each event ran: jobs and transfers are two threads that wait for each other."""
     waits = {
-        Compute: [job.wait_transfers for job in schedule.jobs],
-        Transfer: [planned.transfer.wait_jobs for planned in schedule.transfers],
+        Compute: [job.wait_transfers for job in engine_list.jobs],
+        Transfer: [planned.transfer.wait_jobs for planned in engine_list.transfers],
     }
     ends = {Compute: engine.job_ends, Transfer: engine.transfer_ends}
     others = {Compute: engine.transfer_ends, Transfer: engine.job_ends}
     numbers = dict.fromkeys(waits, 0)
     spans = []
-    for event in schedule.events:
+    for event in engine_list.plan.events:
         kind = type(event)
         number = numbers[kind]
         numbers[kind] += 1

@@ -120,7 +120,7 @@ def test_compile_says_why_a_layer_is_on_the_cpu(kiwicha: Command, tmp_path: Path
     words = ["compile", model, "--config", "64", "-o", tmp_path / "out", "--json", facts]
     code, out, _ = kiwicha(*words)
     assert code == 0
-    why = "FULLY_CONNECTED has 3136 weights of one output, the engine takes 2048"
+    why = "it has 3,136 weights per output; the engine takes up to 2,048"
     line = f"layer 0 FULLY_CONNECTED is on the CPU: {why}"
     assert line in out.splitlines()
     assert line in (tmp_path / "out" / "model.txt").read_text().splitlines()

@@ -20,7 +20,7 @@ from kiwicha.compiler import (
     require_supported,
 )
 from kiwicha.compiler.driver import EnginePlan
-from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.contract import cfu as isa
@@ -149,8 +149,8 @@ def layers(network: Network) -> list[str]:
     return [f"operator {layer.operator:3} {layer.name} " for layer in network.layers]
 
 
-def lists(schedules: Sequence[Schedule]) -> list[str]:
-    return [f"list {n:3} {len(item.jobs)} jobs, " for n, item in enumerate(schedules)]
+def lists(found: Sequence[EngineList]) -> list[str]:
+    return [f"list {n:3} {len(item.jobs)} jobs, " for n, item in enumerate(found)]
 
 
 EXPECTED: dict[str, Callable[[Compilation], Iterable[str]]] = {
@@ -160,10 +160,12 @@ EXPECTED: dict[str, Callable[[Compilation], Iterable[str]]] = {
     "lower": lambda c: layers(c.lowered),
     "eliminate": lambda c: layers(c.fewer_channels),
     "pad": lambda c: layers(c.network),
+    "select": lambda c: [r.text for d in c.engine.selection.decisions for r in d.refusals],
     "operations": lambda c: [f"layer {o.position:3} " for o in c.engine.operations],
     "regions": lambda c: [f"stores tensors {sorted(r.stores)}" for r in c.engine.regions],
-    "schedule": lambda c: lists(c.engine.schedules),
-    "code": lambda c: lists(c.schedules),
+    "schedule": lambda c: [f" {item.scratchpad_bytes} bytes" for item in c.engine.plans],
+    "generate": lambda c: lists(c.engine.lists),
+    "code": lambda c: lists(c.lists),
     "kernels": lambda c: [f"layer {call.layer:3} {call.kernel.name}" for call in c.kernel_calls],
     "overlap": lambda c: [f"step {n:3} {call.kernel.name} " for n, call in enumerate(c.calls)],
     "allocate": lambda c: [str(item.buffer.bytes) for item in c.memory.placements],

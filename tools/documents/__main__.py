@@ -19,11 +19,12 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from kiwicha.compiler import KNOWN_SHAPES, support_rules, supported_operators
-from kiwicha.compiler.engine.select.operators import ENGINE_OPERATORS
+from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
 from kiwicha.errors import UsageError
 from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.freshness import freshness
@@ -69,15 +70,21 @@ def supported() -> str:
         "",
         "## Operators",
         "",
-        "The CPU runs every operator. An engine (`--config 32`, `64` or `128`) runs what the last",
-        "column says, if a stripe of its tensors fits the scratchpad. Images that convolutions and",
-        "pools of the engine leave for the CPU or as a model output have a multiple of 8 channels.",
+        "The CPU runs every operator. An engine (`--config 32`, `64` or `128`) runs those that the",
+        "table says, within the limits below, if a stripe of their tensors fits the scratchpad.",
+        "Images that pools of the engine leave for the CPU or as a model output have a multiple of",
+        "8 channels; those of convolutions get such a number, and the CPU copies the channels that",
+        "the model has. `kiwicha compile` says of each layer on the CPU which limit it breaks.",
         "RESIZE_BILINEAR of uint8 is refused for `simd` where float32 numbers would be rounded on",
         "the way (not in twice or four times the size): its firmware has no room for that.",
         "",
         KNOWN_SHAPES,
         "",
-        *table(["operator", "where", "on the engine"], map(_placement, supported_operators())),
+        *table(["operator", "where"], map(_placement, supported_operators())),
+        "",
+        "## Limits of the engine",
+        "",
+        *(f"- {_names(operators)}: {text}" for text, operators in engine_limits()),
     ]
     general, special = [], []
     for text, operators in support_rules():
@@ -91,8 +98,11 @@ def supported() -> str:
 
 
 def _placement(operator: str) -> list[str]:
-    condition = ENGINE_OPERATORS.get(operator)
-    return [operator, "CPU" if condition is None else "engine", condition or ""]
+    return [operator, "engine" if operator in ENGINE_OPERATORS else "CPU"]
+
+
+def _names(operators: Collection[str]) -> str:
+    return "All" if {*operators} == {*ENGINE_OPERATORS} else ", ".join(operators)
 
 
 def _has_profiles(value: Any) -> bool:

@@ -34,8 +34,8 @@ def compile_(
         str | None,
         typer.Option(
             metavar="STAGE",
-            help="Print what a stage gave: read, fold, check, lower, eliminate, pad, operations, "
-            "regions, schedule, code, kernels, overlap, allocate or emit. "
+            help="Print what a stage gave: read, fold, check, lower, eliminate, pad, select, "
+            "operations, regions, schedule, generate, code, kernels, overlap, allocate or emit. "
             "Files are then written only with -o.",
         ),
     ] = None,

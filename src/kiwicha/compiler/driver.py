@@ -11,14 +11,18 @@ from pathlib import Path
 from kiwicha.compiler.check.check import check
 from kiwicha.compiler.cpu.calls import KernelCall
 from kiwicha.compiler.cpu.layers import choose_kernels, layer_cycles
-from kiwicha.compiler.engine.codegen.weight_coding import with_coded_streams
-from kiwicha.compiler.engine.ir.layers import EngineLayer
-from kiwicha.compiler.engine.ir.run import Run
+from kiwicha.compiler.engine.codegen.generate import Generator
+from kiwicha.compiler.engine.codegen.weight_coding import code_weights
+from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.plan import Plan
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.selection import NOTHING_SELECTED, Selection
+from kiwicha.compiler.engine.schedule.cuts import time_troubles
 from kiwicha.compiler.engine.schedule.regions import Scheduler
-from kiwicha.compiler.engine.schedule.schedule import Schedule
 from kiwicha.compiler.engine.select.channel_padding import with_whole_channels
-from kiwicha.compiler.engine.select.partition import partition
-from kiwicha.compiler.engine.select.selection import select, without
+from kiwicha.compiler.engine.select.partition import padding_troubles, partition
+from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.table_composition import compose_tables
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.lower.network import Network
@@ -55,17 +59,23 @@ class EnginePlan:
 
     Parameters
     ----------
-    operations : tuple of EngineLayer
+    selection : Selection
+        What was decided for each layer, and why.
+    operations : tuple of Operation
         What it computes, in its terms, in order.
-    regions : tuple of Run
+    regions : tuple of Region
         Operations one after the other, without the CPU; in order.
-    schedules : tuple of Schedule
-        Jobs and transfers of each region.
+    plans : tuple of Plan
+        How each region is done.
+    lists : tuple of EngineList
+        Jobs and transfers of each region; no weight stream is coded.
     """
 
-    operations: tuple[EngineLayer, ...] = ()
-    regions: tuple[Run, ...] = ()
-    schedules: tuple[Schedule, ...] = ()
+    selection: Selection = NOTHING_SELECTED
+    operations: tuple[Operation, ...] = ()
+    regions: tuple[Region, ...] = ()
+    plans: tuple[Plan, ...] = ()
+    lists: tuple[EngineList, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +102,7 @@ class Compilation:
         With whole words of channels where the engine needs them.
     engine : EnginePlan
         What the engine computes; its streams are not coded. Empty without an engine.
-    schedules : tuple of Schedule
+    lists : tuple of EngineList
         Lists of the engine, coded where that serves the goal.
     kernel_calls : tuple of KernelCall
         What the CPU computes.
@@ -113,7 +123,7 @@ class Compilation:
     fewer_channels: Network
     network: Network
     engine: EnginePlan
-    schedules: tuple[Schedule, ...]
+    lists: tuple[EngineList, ...]
     kernel_calls: tuple[KernelCall, ...]
     calls: tuple[PlannedStep, ...]
     memory: MemoryPlan
@@ -194,17 +204,12 @@ def compile_stages(
             network = with_whole_channels(network)
         # The engine's part.
         engine = plan_engine(network, target, has_tables=has_tables)
-        schedules = engine.schedules
-        if target.has_codec:
-            schedules = tuple(
-                with_coded_streams(item, target.engine_macs, goal, target.requantizer_cycles)
-                for item in schedules
-            )
+        lists = tuple(code_weights(item, target, goal) for item in engine.lists)
         # The CPU's part.
-        on_engine = {position for item in schedules for position in item.run.positions}
+        on_engine = {position for item in lists for position in item.region.positions}
         kernel_calls = choose_kernels(network, target, on_engine)
         # The Program.
-        calls = overlap(network, in_order(kernel_calls, schedules, target))
+        calls = overlap(network, in_order(kernel_calls, lists, target))
         memory = allocate(network, calls)
         program = emit(network, calls, memory, target)
     return Compilation(
@@ -217,7 +222,7 @@ def compile_stages(
         fewer_channels=fewer_channels,
         network=network,
         engine=engine,
-        schedules=schedules,
+        lists=lists,
         kernel_calls=kernel_calls,
         calls=calls,
         memory=memory,
@@ -245,23 +250,30 @@ def plan_engine(network: Network, config: Config, *, has_tables: bool = True) ->
     """
     if not config.engine_macs:
         return EnginePlan()
-    forms = select(network, config, has_tables=has_tables, cpu_cycles=layer_cycles(network, config))
-    operations = compose_tables(network, {position: ways[0] for position, ways in forms.items()})
-    cuts: frozenset[int] = frozenset()
-    scheduler = Scheduler(config)
+    cpu_cycles = layer_cycles(network, config)
+    selection = select(network, config, has_tables=has_tables, cpu_cycles=cpu_cycles)
+    scheduler, generator = Scheduler(config), Generator(config)
+    plans: tuple[Plan, ...] = ()
+    lists: tuple[EngineList, ...] = ()
     while True:
-        regions, refused = partition(network, operations, cuts)
-        if not refused:
-            found = scheduler.schedule(regions)
-            if found.is_complete:
-                assert len(found.schedules) == len(regions)
-                ordered = tuple(operations[position] for position in sorted(operations))
-                return EnginePlan(ordered, tuple(regions), found.schedules)
-            refused, cuts = found.refused, cuts | found.cuts
-        if refused:
-            forms = without(forms, refused)
-            best = {position: ways[0] for position, ways in forms.items()}
-            operations = compose_tables(network, best)
+        operations = compose_tables(network, selection.operations)
+        regions = partition(network, operations, selection.cuts)
+        troubles = padding_troubles(regions)
+        if not troubles:
+            plans, troubles = scheduler.schedule(regions)
+        if not troubles:
+            lists = generator.generate(plans)
+            troubles = time_troubles(lists, config)
+        if not troubles:
+            break
+        selection = selection.after(troubles)
+    return EnginePlan(
+        selection=selection,
+        operations=tuple(operations[position] for position in sorted(operations)),
+        regions=tuple(regions),
+        plans=plans,
+        lists=lists,
+    )
 
 
 def require_supported(model: str | Path | bytes) -> None:

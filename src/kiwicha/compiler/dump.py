@@ -7,9 +7,9 @@ import numpy as np
 
 from kiwicha.compiler.cpu.calls import KernelCall
 from kiwicha.compiler.driver import Compilation
-from kiwicha.compiler.engine.ir.layers import EngineLayer
-from kiwicha.compiler.engine.schedule.events import Transfer
-from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.plan import Transfer
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.steps.calls import ListCall
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph
@@ -113,49 +113,73 @@ def _network(network: Network) -> Lines:
         yield f"tensor {tensor} lies in tensor {whole}, from byte {first} on"
 
 
+def _selection(compilation: Compilation) -> Lines:
+    decisions = compilation.engine.selection.decisions
+    yield f"{sum(decision.chosen is not None for decision in decisions)} layers for the engine"
+    for position, decision in enumerate(decisions):
+        yield f"layer {position:3} {compilation.network.layers[position].name}"
+        for number, candidate in enumerate(decision.candidates):
+            form = f" {candidate.form}" if candidate.form else ""
+            use = "chosen" if not number else "next"
+            yield f"    {use}: {candidate.operation.kind.name}{form}"
+        for refusal in decision.refusals:
+            yield f"    not: {refusal.text}"
+
+
 def _operations(compilation: Compilation) -> Lines:
     yield f"{len(compilation.engine.operations)} operations of the engine"
     for operation in compilation.engine.operations:
         yield from _operation(operation)
 
 
-def _operation(operation: EngineLayer) -> Lines:
+def _operation(operation: Operation) -> Lines:
     merged = f", with layers {list(operation.merged)}" if operation.merged else ""
-    flags = f" {operation.flags.name}" if operation.flags else ""
+    parts = operation.job_operations
+    flags = f" {parts[0].flags.name}" if len(parts) == 1 and parts[0].flags else ""
     tensors = f"({', '.join(map(str, operation.inputs))}) -> {operation.output}"
     yield f"layer {operation.position:3} {operation.kind.name}{flags} {tensors}{merged}"
     yield f"    {' '.join(_changed(operation.window))}"
-    if operation.patches:
-        yield f"    in {len(operation.patches)} parts"
+    if len(parts) > 1:
+        yield f"    in {len(parts)} pieces"
 
 
 def _regions(compilation: Compilation) -> Lines:
     yield f"{len(compilation.engine.regions)} regions of the engine"
     for number, region in enumerate(compilation.engine.regions):
-        layers = ", ".join(str(layer.position) for layer in region.layers)
+        layers = ", ".join(str(operation.position) for operation in region.operations)
         yield f"region {number:3} layers {layers}"
         yield f"    loads tensors {sorted(region.loads)}, stores tensors {sorted(region.stores)}"
 
 
-def _schedules(schedules: Sequence[Schedule]) -> Lines:
-    yield f"{len(schedules)} lists of the engine"
-    for number, schedule in enumerate(schedules):
-        jobs, transfers = iter(schedule.jobs), iter(schedule.transfers)
-        yield (
-            f"list {number:3} {len(schedule.jobs)} jobs, {len(schedule.transfers)} transfers, "
-            f"{len(schedule.streams)} bytes of weight streams, "
-            f"{schedule.scratchpad_bytes} bytes of the scratchpad"
-        )
-        for tensor in schedule.streamed:
+def _plans(compilation: Compilation) -> Lines:
+    yield f"{len(compilation.engine.plans)} plans of the engine"
+    for number, plan in enumerate(compilation.engine.plans):
+        yield f"region {number:3} {plan.scratchpad_bytes} bytes of the scratchpad"
+        for cascade in plan.cascades:
+            layers = ", ".join(map(str, cascade.positions))
+            yield f"    cascade of layers {layers}: {cascade.jobs} jobs"
+        for tensor in plan.streamed:
             yield f"    tensor {tensor} is streamed"
-        for tensor in schedule.passed:
+        for tensor in plan.passed:
             yield f"    tensor {tensor} is never whole"
-        for event in schedule.events:
+        for item, offset in zip(plan.buffers, plan.offsets, strict=True):
+            yield f"    byte {offset:6} {item.bytes:6} bytes {item.name}"
+
+
+def _lists(lists: Sequence[EngineList]) -> Lines:
+    yield f"{len(lists)} lists of the engine"
+    for number, found in enumerate(lists):
+        jobs, transfers = iter(found.jobs), iter(found.transfers)
+        yield (
+            f"list {number:3} {len(found.jobs)} jobs, {len(found.transfers)} transfers, "
+            f"{len(found.streams)} bytes of weight streams"
+        )
+        for event in found.plan.events:
             if isinstance(event, Transfer):
                 planned = next(transfers)
                 yield f"    transfer of tensor {planned.tensor}: {_numbers(planned.transfer)}"
             else:
-                yield f"    job of layer {event.layer.position}: {_numbers(next(jobs))}"
+                yield f"    job of layer {event.operation.position}: {_numbers(next(jobs))}"
 
 
 def _kernels(compilation: Compilation) -> Lines:
@@ -219,10 +243,14 @@ STAGES: dict[str, Stage] = {
     "lower": Stage("the network: layers as kernel calls", lambda c: _network(c.lowered)),
     "eliminate": Stage("the network without dead channels", lambda c: _network(c.fewer_channels)),
     "pad": Stage("the network with whole words of channels", lambda c: _network(c.network)),
+    "select": Stage(
+        "forms in which the engine can compute each layer, and why not in others", _selection
+    ),
     "operations": Stage("what the engine computes, in its terms", _operations),
     "regions": Stage("which operations are one list", _regions),
-    "schedule": Stage("jobs and transfers of each list", lambda c: _schedules(c.engine.schedules)),
-    "code": Stage("the lists with coded weights", lambda c: _schedules(c.schedules)),
+    "schedule": Stage("cascades, and the scratchpad, of each region", _plans),
+    "generate": Stage("jobs and transfers of each list", lambda c: _lists(c.engine.lists)),
+    "code": Stage("the lists with coded weights", lambda c: _lists(c.lists)),
     "kernels": Stage("kernel calls of the CPU", _kernels),
     "overlap": Stage("steps in the order in which they start", _steps),
     "allocate": Stage("where the tensors lie in DRAM", _memory),

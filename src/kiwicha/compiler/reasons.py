@@ -1,12 +1,11 @@
-"""Why each layer runs where it does, in words."""
+"""Why each layer runs where it does, in words: what was decided for it, as recorded there."""
 
 from typing import Any
 
 from kiwicha.compiler.driver import Compilation
-from kiwicha.compiler.engine.schedule.schedule import Schedule
-from kiwicha.compiler.engine.select.limits import broken_limit
-from kiwicha.compiler.engine.select.operators import ENGINE_OPERATORS
-from kiwicha.compiler.steps.calls import ListCall, PlannedStep
+from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
 from kiwicha.contract.engine import JobFlag
 from kiwicha.contract.program import Where
 
@@ -21,13 +20,19 @@ def reasons(compilation: Compilation) -> list[str]:
     compilation : Compilation
         What every pass gave.
     """
-    calls = {position: item for item in compilation.calls for position in item.layers}
-    count = len(compilation.network.layers)
-    return [_reason(compilation, position, calls) for position in range(count)]
+    found = ["nothing to do: the same bytes under another shape"] * len(compilation.network.layers)
+    for call in compilation.kernel_calls:
+        found[call.layer] = _cpu_reason(compilation, call.layer, call.kernel.name)
+    for engine_list in compilation.lists:
+        for operation in engine_list.region.operations:
+            for position in operation.merged:
+                found[position] = f"merged into the job of layer {operation.position}"
+            found[operation.position] = _engine_reason(compilation, engine_list, operation)
+    return found
 
 
 def engine_refusals(compilation: Compilation) -> dict[int, str]:
-    """Return why steps of the CPU are not on the engine, by the position of their layer.
+    """Return why layers of the CPU are not on the engine, by their position.
 
     Parameters
     ----------
@@ -41,11 +46,12 @@ def engine_refusals(compilation: Compilation) -> dict[int, str]:
     """
     if not compilation.config.engine_macs:
         return {}
-    network = compilation.network
+    layers = compilation.network.layers
+    positions = dict.fromkeys(call.layer for call in compilation.kernel_calls)
     return {
-        item.layer: broken_limit(network, item.layer, compilation.config)
-        for item in compilation.calls
-        if not isinstance(item, ListCall) and network.layers[item.layer].name in ENGINE_OPERATORS
+        position: _refusal(compilation, position)
+        for position in positions
+        if layers[position].name in ENGINE_OPERATORS
     }
 
 
@@ -58,44 +64,36 @@ def on_cpu(compilation: Compilation) -> list[dict[str, Any]]:
     ]
 
 
-def _reason(compilation: Compilation, position: int, calls: dict[int, PlannedStep]) -> str:
-    layer = compilation.network.layers[position]
-    if layer.kernel is None:
-        return "nothing to do: the same bytes under another shape"
-    item = calls.get(position)
-    assert item is not None
-    if isinstance(item, ListCall):
-        return _engine_reason(item.schedule, position)
-    parts = []
-    if compilation.config.engine_macs:
-        parts.append(broken_limit(compilation.network, position, compilation.config))
-    if item.kernel.where is Where.SIMD:
-        parts.append(f"kernel {item.kernel.name} on the custom instructions")
-    elif not compilation.config.has_simd:
+def _refusal(compilation: Compilation, position: int) -> str:
+    return compilation.engine.selection.decisions[position].why_not
+
+
+def _cpu_reason(compilation: Compilation, position: int, kernel: str) -> str:
+    layer, config = compilation.network.layers[position], compilation.config
+    parts = [_refusal(compilation, position)] if config.engine_macs else []
+    if compilation.program.layers[position].where is Where.SIMD:
+        parts.append(f"kernel {kernel} on the custom instructions")
+    elif not config.has_simd:
         parts.append("the configuration has no custom instructions")
     else:
         parts.append(f"no kernel with custom instructions computes this {layer.name}")
     return "; ".join(parts)
 
 
-def _engine_reason(schedule: Schedule, position: int) -> str:
-    for layer in schedule.run.layers:
-        if position in layer.merged:
-            return f"merged into the job of layer {layer.position}"
-        if position != layer.position:
-            continue
-        offset = position - schedule.run.layers[0].position
-        jobs = [job for job in schedule.jobs if job.layer == offset]
-        text = f"{layer.kind.name} on the engine"
-        if jobs and jobs[0].flags & JobFlag.PACKED:
-            text += ", two products per multiplier"
-        if len(jobs) > 1:
-            parts = "jobs for borders and stripes" if layer.patches else "stripes of rows"
-            if layer.is_in_blocks:
-                parts = "jobs for blocks of channels and stripes"
-            text += f", in {len(jobs)} {parts}"
-        streamed = [t for t in (*layer.inputs, layer.output) if t in schedule.streamed]
-        if streamed:
-            text += "; a tensor that the scratchpad cannot hold is streamed from DRAM"
-        return text
-    raise AssertionError(position)
+def _engine_reason(compilation: Compilation, engine_list: EngineList, operation: Operation) -> str:
+    offset = operation.position - engine_list.region.first_layer
+    jobs = [job for job in engine_list.jobs if job.layer == offset]
+    decision = compilation.engine.selection.decisions[operation.position]
+    text = f"{operation.kind.name} on the engine"
+    if decision.chosen is not None and decision.chosen.form:
+        text += f", {decision.chosen.form}"
+    if jobs and jobs[0].flags & JobFlag.PACKED:
+        text += ", two products per multiplier"
+    if len(jobs) > 1:
+        is_divided = isinstance(operation, DividedOperation)
+        parts = "jobs for its pieces and stripes" if is_divided else "stripes of rows"
+        text += f", in {len(jobs)} {parts}"
+    streamed = {*operation.inputs, operation.output} & {*engine_list.plan.streamed}
+    if streamed:
+        text += "; a tensor that the scratchpad cannot hold is streamed from DRAM"
+    return text

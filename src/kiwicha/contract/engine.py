@@ -48,7 +48,17 @@ GROUP_WORDS = 256
 """Weight words of a group, at most: half of the weight buffer, whose other half is being filled."""
 GROUP_PARAMETER_BYTES = 12
 """Stream bytes of one channel's bias, multiplier and shift, int32 each."""
-MAX_KERNEL_ROWS = 255
+MAX_U8 = 2**8 - 1
+"""Largest value of a field of 8 bits, such as a stride or the rows of a kernel."""
+MAX_U16 = 2**16 - 1
+"""Largest value of a field of 16 bits, such as the bytes of an input row."""
+MAX_LEFT_BYTES = 2**15
+"""Bytes of padding left of a row, at most: `EngineJob.first_offset` is int16."""
+MAX_TOP_BYTES = 2**18
+"""Bytes of padding above an image, at most."""
+SUM_BITS = 25
+"""Signed bits of sums that one pass of the requantizer takes, and of all sums of depthwise jobs."""
+MAX_KERNEL_ROWS = MAX_U8
 MAX_DEPTHWISE_COLUMNS = 8
 MAX_INPUT_ZERO_POINT = -128
 """Of a MAX job: bytes less it are 0 or more, and 0 is what counts outside the image."""

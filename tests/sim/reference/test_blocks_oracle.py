@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import Compilation, compile_stages
+from kiwicha.compiler.engine.ir.operations import DividedOperation
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.program import DType
 from kiwicha.program.image import Program
@@ -20,9 +21,9 @@ ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}
 
 
 def blocks(stages: Compilation) -> int:
-    """Count the layers in blocks of channels."""
-    layers = [layer for schedule in stages.schedules for layer in schedule.run.layers]
-    return sum(layer.is_in_blocks for layer in layers)
+    """Count the operations in blocks of channels."""
+    divided = [item for item in stages.engine.operations if isinstance(item, DividedOperation)]
+    return sum(operation.is_in_blocks for operation in divided)
 
 
 def check(dtype: DType, seeds: range) -> None:
@@ -65,7 +66,6 @@ def test_limits_behind_several_jobs_hold_for_all_of_them(config: str) -> None:
     (answer,) = oracle.ask([case])
     assert answer.outputs is not None
     stages = compile_stages(case.model, config)
-    (schedule,) = stages.schedules
-    assert len(schedule.run.layers) == 1
+    assert len(stages.engine.operations) == 1
     (got,) = reference.run(stages.program, case.inputs)
     np.testing.assert_array_equal(got, answer.outputs[0])

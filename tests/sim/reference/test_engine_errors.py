@@ -26,7 +26,7 @@ def subject(request: pytest.FixtureRequest) -> tuple[Program, Case]:
     """Give a program whose first list has all kinds of jobs but MAX, CONV first, and its inputs."""
     with pytest.MonkeyPatch.context() as patch:
         # Streams that are not coded: what is wrong with a descriptor must not look like theirs.
-        patch.setattr(driver, "with_coded_streams", lambda schedule, *rest: schedule)
+        patch.setattr(driver, "code_weights", lambda engine_list, *rest: engine_list)
         return _subject(request.param)
 
 

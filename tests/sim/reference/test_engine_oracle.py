@@ -79,10 +79,9 @@ def check(cases: dict[int, oracle.Case], configs: list[str]) -> None:
                 case.model, config, eliminate=bool((seed + number) % 3), has_tables=True
             )
             got = reference.run(stages.program, case.inputs)
-            schedules = stages.schedules
-            jobs += sum(len(schedule.jobs) for schedule in schedules)
-            streamed += sum(len(schedule.streamed) for schedule in schedules)
-            passed += sum(len(schedule.passed) for schedule in schedules)
+            jobs += sum(len(found.jobs) for found in stages.lists)
+            streamed += sum(len(found.plan.streamed) for found in stages.lists)
+            passed += sum(len(found.plan.passed) for found in stages.lists)
             for expected, actual in zip(outputs, got, strict=True):
                 if actual.shape != expected.shape or not np.array_equal(actual, expected):
                     problems.append(f"seed {seed} {config}")

@@ -5,7 +5,7 @@ import pytest
 
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.compiler.engine.select import partition as engine_partition
+from kiwicha.compiler.engine.select import select as select_module
 from kiwicha.contract import cfu as isa
 from kiwicha.contract.engine import JobFlag
 from kiwicha.sim.reference import executor as reference
@@ -21,8 +21,8 @@ MODELS = 30
 
 def widths(model: bytes, config: str) -> set[bool]:
     """Return whether there are wide jobs, and whether there are others."""
-    (schedule,) = compile_stages(model, config).schedules
-    return {bool(job.flags & JobFlag.WIDE) for job in schedule.jobs}
+    (found,) = compile_stages(model, config).lists
+    return {bool(job.flags & JobFlag.WIDE) for job in found.jobs}
 
 
 @pytest.mark.parametrize("config", isa.ENGINE_CONFIGS)
@@ -58,7 +58,7 @@ def test_narrow_groups_are_faster(
 ) -> None:
     model = convolution([0], is_depthwise=is_depthwise, kernel=3 if is_depthwise else 1).model
     mixed, _ = predict_program(compile_stages(model, config).program)
-    monkeypatch.setattr(engine_partition, "split_by_width", lambda layer, config: None)
+    monkeypatch.setattr(select_module, "split_by_width", lambda layer, config: None)
     wide, _ = predict_program(compile_stages(model, config).program)
     # The depthwise one is held up by DRAM as well, where the engine is fast.
     assert mixed < (0.95 if is_depthwise else 0.85) * wide

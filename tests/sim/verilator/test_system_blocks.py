@@ -53,9 +53,9 @@ def test_blocks_of_channels(kind: str, config: str) -> None:
     assert answer.outputs is not None
     stages = compile_stages(model, config)
     assert [step.kernel for step in stages.program.steps] == [Kernel.ENGINE]
-    (schedule,) = stages.schedules
-    assert {JobKind(job.kind) for job in schedule.jobs} == {JobKind.CONV}
-    assert len(schedule.jobs) > 1
+    (engine_list,) = stages.lists
+    assert {JobKind(job.kind) for job in engine_list.jobs} == {JobKind.CONV}
+    assert len(engine_list.jobs) > 1
     result = run_program(stages.program, [x.tobytes()], inferences=2)
     assert result.outputs == tuple(output.tobytes() for output in answer.outputs)
     predicted, _ = predict_program(stages.program)

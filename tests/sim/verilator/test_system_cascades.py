@@ -40,9 +40,9 @@ def inverted_residual() -> bytes:
 @EACH_ENGINE
 def test_a_cascade(config: str) -> None:
     stages = compile_stages(inverted_residual(), config)
-    (schedule,) = stages.schedules
-    assert len(schedule.passed) >= 2
-    assert schedule.streamed
+    (engine_list,) = stages.lists
+    assert len(engine_list.plan.passed) >= 2
+    assert engine_list.plan.streamed
     shape = (1, SIDE, SIDE, NARROW)
     x = np.random.default_rng(1).integers(-128, 128, shape, np.int8)
     (expected,) = reference.run(stages.program, [x])

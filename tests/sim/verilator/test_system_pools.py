@@ -46,9 +46,9 @@ def test_pools(config: str) -> None:
     assert answer.outputs is not None
     stages = compile_stages(pools(), config)
     assert [step.kernel for step in stages.program.steps] == [Kernel.ENGINE]
-    (schedule,) = stages.schedules
-    assert schedule.streamed
-    kinds = {JobKind(job.kind) for job in schedule.jobs}
+    (engine_list,) = stages.lists
+    assert engine_list.plan.streamed
+    kinds = {JobKind(job.kind) for job in engine_list.jobs}
     assert kinds == {JobKind.MAX, JobKind.DEPTHWISE}
     result = run_program(stages.program, [x.tobytes()], inferences=2)
     assert result.outputs == tuple(output.tobytes() for output in answer.outputs)

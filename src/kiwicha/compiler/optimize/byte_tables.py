@@ -1,31 +1,23 @@
 """Element-wise layers as tables over the 256 values of an input byte."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
-from kiwicha.compiler.optimize.ranges import NARROW_BITS
 from kiwicha.contract.program import Kernel
-from kiwicha.kernels.elementwise import Elementwise, is_plain
+from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.numerics.requantization import multiply_by_quantized_multiplier, requantize, wrap_int32
 
 __all__ = [
     "PAIR_KERNELS",
     "SUMS",
-    "ElementTables",
     "byte_table",
-    "engine_tables",
     "lookup_table",
     "pair_results",
     "sum_terms",
 ]
 
-_IDENTITY = (2**30, 1)
-"""Multiplier and shift that leave an int8 as it is."""
-INT8_CLAMP = (-128, 127)
 PAIR_KERNELS = frozenset({
     Kernel.ADD,
     Kernel.SUB,
@@ -36,78 +28,6 @@ PAIR_KERNELS = frozenset({
 })
 """Kernels on two tensors, element by element."""
 SUMS = frozenset({Kernel.ADD, Kernel.SUB})
-
-
-@dataclass(frozen=True, eq=False)
-class ElementTables:
-    """An element-wise layer.
-
-    Parameters
-    ----------
-    inputs : tuple of int
-        One or two tensors.
-    output : int
-        Tensor it writes.
-    shape : tuple of int
-        Of all of them.
-    tables : int32 [256, 2]
-        What each input byte contributes to the sum, by unsigned byte.
-    scale : tuple of int
-        Multiplier and shift of the sum.
-    output_zero_point : int
-        Added to the scaled sum.
-    clamp : tuple of int
-        Smallest and largest output.
-    """
-
-    inputs: tuple[int, ...]
-    output: int
-    shape: tuple[int, ...]
-    tables: NDArray[np.int32]
-    scale: tuple[int, int]
-    output_zero_point: int
-    clamp: tuple[int, int]
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether every sum, shifted left, has `NARROW_BITS`."""
-        wide = self.tables.astype(np.int64)
-        factor = 1 << max(self.scale[1], 0)
-        limit = 1 << (NARROW_BITS - 1)
-        low, high = int(wide.min(axis=0).sum()), int(wide.max(axis=0).sum())
-        return low * factor >= -limit and high * factor < limit
-
-
-def engine_tables(network: Network, layer: Layer) -> ElementTables | None:
-    """Return an element-wise layer as tables, None if it is not of one of these kinds.
-
-    LOOKUP; ADD and SUB of two tensors of one shape; any of `PAIR_KERNELS` with one constant number.
-    """
-    output = network.tensors[layer.tensors["output"]]
-    inputs = [network.tensors[t] for name, t in layer.tensors.items() if name != "output"]
-    variable = [tensor.index for tensor in inputs if not tensor.is_constant]
-    values = byte_table(network, layer)
-    if values is not None and len(variable) == 1:
-        tables = np.stack([values, np.zeros_like(values)], axis=1).astype(np.int32)
-        return ElementTables(
-            (variable[0],), output.index, output.shape, tables, _IDENTITY, 0, INT8_CLAMP
-        )
-    if len(inputs) < 2:
-        return None
-    first, second = inputs
-    p: Elementwise = layer.params
-    if first.is_constant or second.is_constant or layer.kernel not in SUMS or not is_plain(p):
-        return None
-    terms = sum_terms(layer.kernel, p, ALL_BYTES, ALL_BYTES)
-    return ElementTables(
-        (first.index, second.index),
-        output.index,
-        output.shape,
-        np.stack(terms, axis=1).astype(np.int32),
-        (p.output_multiplier, p.output_shift),
-        p.output_offset,
-        (p.activation_min, p.activation_max),
-    )
 
 
 def byte_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:

@@ -8,11 +8,11 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.engine import SUM_BITS
 from kiwicha.numerics.requantization import INT32_MAX, INT32_MIN, requantize
 from kiwicha.program.weight_streams import Parameters
 
 __all__ = [
-    "NARROW_BITS",
     "UNIT_SCALE",
     "SumRange",
     "constant_outputs",
@@ -24,8 +24,6 @@ __all__ = [
     "sum_range",
 ]
 
-NARROW_BITS = 25
-"""Signed bits that one pass of the requantizer takes, and that depthwise sums may have."""
 SumRange = tuple[NDArray[np.int64], NDArray[np.int64]]
 UNIT_SCALE = (2**30, 1)
 """Multiplier and shift that leave a small number as it is."""
@@ -58,14 +56,14 @@ def largest_sum(weights: NDArray[np.int16], input_zero_point: int) -> int:
 
 
 def is_narrow(sums: SumRange, shift: NDArray[np.int32]) -> bool:
-    """Whether all sums, shifted left where ``shift`` is positive, have `NARROW_BITS`."""
+    """Whether all sums, shifted left where ``shift`` is positive, have `SUM_BITS`."""
     return bool(narrow_channels(sums, shift).all())
 
 
 def narrow_channels(sums: SumRange, shift: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return for each channel whether its sums are narrow, see `is_narrow`."""
     low, high = (_shifted(ends, shift) for ends in sums)
-    limit = 1 << (NARROW_BITS - 1)
+    limit = 1 << (SUM_BITS - 1)
     found: NDArray[np.bool_] = (low >= -limit) & (high < limit)
     return found
 
@@ -183,7 +181,7 @@ def exact_division(count: int, offset: int) -> tuple[int, int] | None:
     low, high = (offset - 128) * count, (offset + 127) * count
     sums = np.arange(low, high + 1, dtype=np.int64)
     expected = np.sign(sums) * ((np.abs(sums) + count // 2) // count)
-    largest_shift = NARROW_BITS - 1 - max(-low, high).bit_length()
+    largest_shift = SUM_BITS - 1 - max(-low, high).bit_length()
     for shift in range(largest_shift, -1, -1):
         least = -(-(1 << (31 - shift)) // count)
         for multiplier in range(least, least + 3):

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from kiwicha.compiler.cpu.calls import KernelCall
-from kiwicha.compiler.engine.schedule.schedule import Schedule
+from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.contract.cfu import Config
 from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.layout import Ref
@@ -21,7 +21,7 @@ class ListCall:
 
     Parameters
     ----------
-    schedule : Schedule
+    engine_list : EngineList
         What the engine does.
     config : Config
         What it will run on.
@@ -32,42 +32,42 @@ class ListCall:
     kernel: ClassVar[Kernel] = Kernel.ENGINE
     scratch_bytes: ClassVar[int] = 0
 
-    schedule: Schedule
+    engine_list: EngineList
     config: Config
     overlapped_steps: int = 0
 
     @property
     def layer(self) -> int:
         """Position of the first layer that it computes."""
-        return self.schedule.run.layers[0].position
+        return self.engine_list.region.first_layer
 
     @property
     def layers(self) -> tuple[int, ...]:
         """Positions of all layers that it computes."""
-        return self.schedule.run.positions
+        return self.engine_list.region.positions
 
     @cached_property
     def tensors(self) -> Mapping[str, int]:
         """Tensors in the arena that it reads or writes."""
-        return {f"arena {tensor}": tensor for tensor in self.schedule.arena_tensors}
+        return {f"arena {tensor}": tensor for tensor in self.engine_list.arena_tensors}
 
     @property
     def reads(self) -> frozenset[int]:
         """Tensors that it reads and others wrote."""
-        return self.schedule.run.loads
+        return self.engine_list.region.loads
 
     @property
     def writes(self) -> frozenset[int]:
         """Tensors that it writes and others read."""
-        return self.schedule.run.stores
+        return self.engine_list.region.stores
 
     @property
     def params(self) -> EngineCall:
         """Its parameters in the Program, the reference to its list still empty."""
         return EngineCall(
             image=Ref(),
-            job_count=len(self.schedule.jobs),
-            transfer_count=len(self.schedule.transfers),
+            job_count=len(self.engine_list.jobs),
+            transfer_count=len(self.engine_list.transfers),
             macs=self.config.engine_macs,
             scratchpad_bytes=self.config.scratchpad_bytes,
             overlapped_steps=self.overlapped_steps,
@@ -79,7 +79,7 @@ PlannedStep = KernelCall | ListCall
 
 
 def in_order(
-    kernel_calls: Iterable[KernelCall], schedules: Sequence[Schedule], config: Config
+    kernel_calls: Iterable[KernelCall], lists: Sequence[EngineList], config: Config
 ) -> tuple[PlannedStep, ...]:
     """Return the calls of CPU and engine in the order of the network's layers.
 
@@ -87,12 +87,12 @@ def in_order(
     ----------
     kernel_calls : iterable of KernelCall
         Calls of the CPU, in order.
-    schedules : sequence of Schedule
+    lists : sequence of EngineList
         Lists of the engine.
     config : Config
         What they will run on.
     """
-    calls: list[PlannedStep] = [*kernel_calls, *(ListCall(item, config) for item in schedules)]
+    calls: list[PlannedStep] = [*kernel_calls, *(ListCall(item, config) for item in lists)]
     layers = [layer for call in calls if isinstance(call, ListCall) for layer in call.layers]
     assert len(set(layers)) == len(layers), "a layer is in two lists"
     assert not {call.layer for call in calls if isinstance(call, KernelCall)} & set(layers)

@@ -55,7 +55,7 @@ def emit(
     steps = []
     for number, item in enumerate(calls):
         if isinstance(item, ListCall):
-            image = np.frombuffer(item.schedule.image(plan.tensors), np.uint8)
+            image = np.frombuffer(item.engine_list.image(plan.tensors), np.uint8)
             params = dataclasses.replace(item.params, image=constants.add(image))
             steps.append(Step(item.kernel, item.layer, params))
             continue

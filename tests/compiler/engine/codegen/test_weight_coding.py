@@ -7,12 +7,12 @@ import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.compiler.cpu.costs import cpu_cycles
-from kiwicha.compiler.engine.codegen import weight_coding as engine_coding
-from kiwicha.compiler.engine.codegen.weight_coding import with_coded_streams
+from kiwicha.compiler.driver import plan_engine
+from kiwicha.compiler.engine.codegen import weight_coding
+from kiwicha.compiler.engine.codegen.weight_coding import code_weights
 from kiwicha.compiler.engine.cost.cycles import predict_list, predict_program
 from kiwicha.compiler.engine.cost.predictions import layer_predictions
-from kiwicha.compiler.engine.schedule.schedule import Schedule
-from kiwicha.compiler.engine.select.partition import partition
+from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract import cfu as isa
@@ -32,25 +32,29 @@ MODELS = {*WEIGHT_BITS, "kws", "resnet8", "mnv2"}
 MOST_OF_RAW = 1.01
 
 
-def schedules(seed: int, macs: int) -> list[Schedule]:
+def lists(seed: int, macs: int) -> tuple[EngineList, ...]:
     network = lower(read(random_models.engine_network(seed).model))
-    return partition(network, isa.ENGINE_CONFIGS[str(macs)], has_tables=True)
+    return plan_engine(network, config(macs)).lists
 
 
-def stream(schedule: Schedule, job: EngineJob) -> bytes:
-    return schedule.streams[job.weights_offset : job.weights_offset + job.weights_bytes]
+def config(macs: int) -> isa.Config:
+    return isa.ENGINE_CONFIGS[str(macs)]
 
 
-def cycles(schedule: Schedule, macs: int) -> int:
-    return predict_list(schedule.jobs, [p.transfer for p in schedule.transfers], macs)[0]
+def stream(found: EngineList, job: EngineJob) -> bytes:
+    return found.streams[job.weights_offset : job.weights_offset + job.weights_bytes]
+
+
+def cycles(found: EngineList, macs: int) -> int:
+    return predict_list(found.jobs, found.engine_transfers, macs)[0]
 
 
 @pytest.mark.parametrize("macs", [32, 64, 128])
 @pytest.mark.parametrize("goal", Goal)
 @pytest.mark.parametrize("seed", range(6))
 def test_streams_stay_what_they_are(seed: int, goal: Goal, macs: int) -> None:
-    for raw in schedules(seed, macs):
-        found = with_coded_streams(raw, macs, goal)
+    for raw in lists(seed, macs):
+        found = code_weights(raw, config(macs), goal)
         assert found.transfers == raw.transfers
         for job, before in zip(found.jobs, raw.jobs, strict=True):
             expected = stream(raw, before)
@@ -70,9 +74,9 @@ def test_streams_stay_what_they_are(seed: int, goal: Goal, macs: int) -> None:
 def test_cycles_are_not_spent_for_size(macs: int) -> None:
     smaller = slower = 0
     for seed in range(12):
-        for raw in schedules(seed, macs):
-            fast = with_coded_streams(raw, macs, Goal.CYCLES)
-            small = with_coded_streams(raw, macs, Goal.SIZE)
+        for raw in lists(seed, macs):
+            fast = code_weights(raw, config(macs), Goal.CYCLES)
+            small = code_weights(raw, config(macs), Goal.SIZE)
             assert cycles(fast, macs) <= cycles(raw, macs)
             assert len(small.streams) <= len(fast.streams) <= len(raw.streams)
             smaller += len(fast.streams) < len(raw.streams)
@@ -84,12 +88,12 @@ def test_cycles_are_not_spent_for_size(macs: int) -> None:
 
 def test_size_does_not_take_a_list_past_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     slower = 0
-    for raw in (item for seed in range(6) for item in schedules(seed, 64)):
+    for raw in (item for seed in range(6) for item in lists(seed, 64)):
         bound = cycles(raw, 64)
-        slower += cycles(with_coded_streams(raw, 64, Goal.SIZE), 64) > bound
+        slower += cycles(code_weights(raw, config(64), Goal.SIZE), 64) > bound
         with monkeypatch.context() as patch:
-            patch.setattr(engine_coding, "MAX_LIST_CYCLES", bound)
-            assert cycles(with_coded_streams(raw, 64, Goal.SIZE), 64) <= bound
+            patch.setattr(weight_coding, "MAX_LIST_CYCLES", bound)
+            assert cycles(code_weights(raw, config(64), Goal.SIZE), 64) <= bound
     assert slower
 
 

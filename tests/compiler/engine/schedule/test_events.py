@@ -1,42 +1,96 @@
-"""What the jobs of a schedule read, and where."""
+"""Ordered events: in which order a cascade's stripes are loaded, computed and stored."""
 
-import dataclasses
+import itertools
 
 import pytest
 
-from kiwicha.compiler import compile_stages
-from kiwicha.compiler.engine.schedule.events import Compute
-from kiwicha.contract import cfu as isa
-from kiwicha.contract.engine import ELEMENT_KINDS
-from kiwicha.sim.reference.engine_elements import element_reads
-from tests.support.models import random_models
+from kiwicha.compiler.engine.ir.plan import Compute, Event
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Stage
+from kiwicha.compiler.engine.schedule.estimate import Estimate, operation_costs
+from kiwicha.compiler.engine.schedule.events import OrderedEvents
+from kiwicha.compiler.engine.schedule.residency import Chooser
+from kiwicha.compiler.memory.placement import lower_bound
+from tests.compiler.engine.build import addition, chain, depthwise, pointwise, region
 
-SMALL = ((64, 1), (32, 2), (64, 8))
-"""Products per cycle and KiB of scratchpad of engines that work in stripes."""
-ODD_SEEDS = (30, 37, 104, 119)
-"""Networks in which a stripe ends within a beat, at the end of its buffer."""
+ROWS = 12
 
 
-@pytest.mark.parametrize("seed", ODD_SEEDS)
-def test_buffers_hold_the_beats_that_elements_are_read_in(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case = random_models.engine_network(seed)
-    behind_tensors = 0
-    for macs, kib in SMALL:
-        config = dataclasses.replace(
-            isa.ENGINE_CONFIGS[str(macs)], name=f"{macs}-{kib}", scratchpad_bytes=kib * 1024
-        )
-        for known in (isa.ENGINE_CONFIGS, isa.ALL_CONFIGS):
-            monkeypatch.setitem(known, config.name, config)
-        for schedule in compile_stages(case.model, config.name, has_tables=True).schedules:
-            computed = [event for event in schedule.events if isinstance(event, Compute)]
-            for event, job in zip(computed, schedule.jobs, strict=True):
-                if job.kind not in ELEMENT_KINDS:
-                    continue
-                for place, (start, end) in zip(event.inputs, element_reads(job, macs), strict=True):
-                    first, buffer = schedule.offsets[place.buffer], schedule.buffers[place.buffer]
-                    assert first <= start
-                    assert end <= first + buffer.aligned_bytes
-                    behind_tensors += end % isa.ALIGNMENT_BYTES not in {0, 8}
-    assert behind_tensors
+def wide_pair(columns: int, channels: int) -> Region:
+    """Give a depthwise convolution, tensor 0 to 1, and a pointwise one, tensor 1 to 2."""
+    pixels = ROWS, columns, channels, ROWS, columns
+    around = Window(*pixels, 3, 3, pad_top=1, pad_left=1)
+    return chain(depthwise(0, around), pointwise(1, ROWS, columns, channels, channels))
+
+
+def name(event: Event) -> str:
+    if isinstance(event, Compute):
+        return f"{event.operation.kind.name} {event.first_output_row}"
+    return f"{'store' if event.is_store else 'load'} {event.tensor}"
+
+
+def plan(run: Region, stage: Stage) -> OrderedEvents:
+    return OrderedEvents(run, Choice((stage,), frozenset({0, 2})))
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_order_of_a_cascade(is_early: bool) -> None:
+    run = wide_pair(8, 16)
+    stage = Stage(Cascade(run, 0, 2), 4, is_early)
+    early, late = (["load 0"], []) if is_early else ([], ["load 0"])
+    expected = ["load 0"]
+    for row in (0, 4, 8):
+        is_last = row == 8
+        expected += [] if is_last else early
+        expected += [f"DEPTHWISE {row}"]
+        expected += [] if is_last else late
+        expected += [f"CONV {row}", "store 2"]
+    assert stage.jobs == 6
+    assert [name(event) for event in plan(run, stage).events] == expected
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+@pytest.mark.parametrize("keeps_output", [True, False])
+@pytest.mark.parametrize("height", [1, 2, 5, 12])
+def test_the_estimate_of_memory_holds(height: int, is_early: bool, keeps_output: bool) -> None:
+    run = wide_pair(8, 16)
+    cascade = Cascade(run, 0, 2)
+    stage = Stage(cascade, height, is_early, keeps_output)
+    estimate = Estimate(cascade, operation_costs(run, 64), frozenset({0, 2}))
+    assert lower_bound(plan(run, stage).buffers) <= estimate.bytes(stage)
+
+
+@pytest.mark.parametrize("keeps_output", [True, False])
+def test_room_of_a_stripe_that_is_stored(keeps_output: bool) -> None:
+    run = wide_pair(8, 16)
+    found = plan(run, Stage(Cascade(run, 0, 2), 4, True, keeps_output))
+    outputs = [buffer for buffer in found.buffers if buffer.name.startswith("stripe")]
+    assert len(outputs) == 3
+    for first, second in itertools.pairwise(outputs):
+        # A job reads what it was given last: only the room of the first one is in question.
+        assert first.overlaps(second) == keeps_output
+
+
+def test_wide_rows_are_loaded_late() -> None:
+    """Rows of 9600 bytes: two stripes of three rows at once do not fit."""
+    run = wide_pair(75, 128)
+    choice = Chooser(run, 64).choose(64 * 1024)
+    assert lower_bound(OrderedEvents(run, choice).buffers) <= 64 * 1024
+    (stage,) = choice.stages
+    assert not stage.is_early
+    cascade, costs = Cascade(run, 0, 2), operation_costs(run, 64)
+    early = Stage(cascade, 1)
+    assert Estimate(cascade, costs, frozenset({0, 2})).bytes(early) > 64 * 1024
+
+
+def test_a_last_reader_gets_its_stripe_before_its_own_first_job() -> None:
+    run = wide_pair(8, 16)
+    adds = addition(2, (2, 0), Window.of_pixels(ROWS, 8, 16))
+    longer = region(*run.operations, adds, loads={0, 1}, stores={3})
+    late = Stage(Cascade(longer, 1, 3), 4, False)
+    # The first layer reads tensor 1: its room is free for the next stripe after that.
+    assert late.load_step(1) == 1
+    # The last layer reads tensor 0: it is loaded with its own stripe.
+    assert late.load_step(0) == 2
+    assert Stage(late.cascade, 4).load_step(0) == 0

@@ -3,69 +3,51 @@
 import itertools
 import math
 
-import numpy as np
 import pytest
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer, Window
-from kiwicha.compiler.engine.ir.run import DoesNotFitError, Run
+from kiwicha.compiler.engine.ir.refusals import RefusedError
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Stage
-from kiwicha.compiler.engine.schedule.estimate import Estimate, layer_costs, transfer_cycles
-from kiwicha.compiler.engine.schedule.plan import Plan
+from kiwicha.compiler.engine.schedule.estimate import Estimate, operation_costs, transfer_cycles
+from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.compiler.memory.placement import lower_bound
-from kiwicha.contract.engine import JobFlag, JobKind
-from kiwicha.program.weight_streams import Parameters
+from tests.compiler.engine.build import addition, depthwise, pointwise, region
 
 KIB = 1024
 
 
-def layer(
-    inputs: tuple[int, ...], output: int, window: Window, outputs: int, kind: JobKind
-) -> EngineLayer:
-    """Give a layer whose position is that of its output less 1."""
-    kernel = (window.kernel_rows, window.kernel_columns, window.channels)
-    shapes = {JobKind.CONV: (outputs, *kernel), JobKind.DEPTHWISE: kernel}
-    channels = 1 if kind is JobKind.ADD else outputs
-    tables = np.zeros((256 if kind is JobKind.ADD else 0, 2), np.int32)
-    return EngineLayer(
-        *(output - 1, kind, JobFlag(0), inputs, output, window, outputs),
-        Parameters(*np.ones((3, channels), np.int32)),
-        *(0, 0, (-128, 127), np.ones(shapes.get(kind, ()), np.int8), tables),
-    )
-
-
-def residual_block(rows: int, columns: int, channels: int, wide: int) -> Run:
+def residual_block(rows: int, columns: int, channels: int, wide: int) -> Region:
     """Give tensor 0 -> 1 -> wide 2 -> wide 3 -> 4; 4 + 1 -> 5."""
     pixels = rows, columns
     around = {"kernel_rows": 3, "kernel_columns": 3, "pad_top": 1, "pad_left": 1}
-    return Run(
-        (
-            layer((0,), 1, Window(*pixels, channels, *pixels), channels, JobKind.CONV),
-            layer((1,), 2, Window(*pixels, channels, *pixels), wide, JobKind.CONV),
-            layer((2,), 3, Window(*pixels, wide, *pixels, **around), wide, JobKind.DEPTHWISE),
-            layer((3,), 4, Window(*pixels, wide, *pixels), channels, JobKind.CONV),
-            layer((4, 1), 5, Window(*pixels, channels, *pixels), channels, JobKind.ADD),
-        ),
-        frozenset({0}),
-        frozenset({5}),
+    return region(
+        pointwise(0, *pixels, channels, channels),
+        pointwise(1, *pixels, channels, wide),
+        depthwise(2, Window(*pixels, wide, *pixels, **around)),
+        pointwise(3, *pixels, wide, channels),
+        addition(4, (4, 1), Window.of_pixels(*pixels, channels)),
+        loads={0},
+        stores={5},
     )
 
 
-def check(run: Run, choice: Choice, capacity: int) -> None:
+def check(run: Region, choice: Choice, capacity: int) -> None:
     """Check that the cascades cover the run, and what they need of the scratchpad."""
     ends = [0, *(stage.cascade.end for stage in choice.stages)]
     assert [stage.cascade.first for stage in choice.stages] == ends[:-1]
-    assert ends[-1] == len(run.layers)
+    assert ends[-1] == len(run.operations)
     passed = set().union(*(stage.cascade.passed for stage in choice.stages))
     assert not passed & choice.streamed
-    assert lower_bound(Plan(run, choice).buffers) <= capacity
+    assert lower_bound(OrderedEvents(run, choice).buffers) <= capacity
 
 
 def test_what_fits_stays_and_is_not_cut() -> None:
     run = residual_block(8, 8, 8, 32)
     choice = Chooser(run, 64).choose(64 * KIB)
     check(run, choice, 64 * KIB)
-    assert len(choice.stages) == len(run.layers)
+    assert len(choice.stages) == len(run.operations)
     assert choice.streamed <= {0, 5}
 
 
@@ -84,7 +66,7 @@ def test_the_choice_is_the_best_of_all() -> None:
     """Compare with an exhaustive search over cascades, heights and resident tensors."""
     run = residual_block(12, 12, 8, 16)
     capacity = 4 * KIB
-    costs = layer_costs(run, 64)
+    costs = operation_costs(run, 64)
     chooser = Chooser(run, 64)
 
     def price(choice: Choice) -> float:
@@ -99,8 +81,8 @@ def test_the_choice_is_the_best_of_all() -> None:
         return total
 
     best = math.inf
-    for cuts in itertools.product((False, True), repeat=len(run.layers) - 1):
-        ends = [number + 1 for number, is_cut in enumerate(cuts) if is_cut] + [len(run.layers)]
+    for cuts in itertools.product((False, True), repeat=len(run.operations) - 1):
+        ends = [number + 1 for number, is_cut in enumerate(cuts) if is_cut] + [len(run.operations)]
         cascades = [Cascade(run, a, b) for a, b in itertools.pairwise([0, *ends])]
         outside = {t for c in cascades for t in (*c.inputs, c.output)}
         if not all(cascade.is_possible for cascade in cascades):
@@ -139,7 +121,7 @@ def test_a_tensor_that_is_needed_later_is_not_passed_on() -> None:
     assert Cascade(run, 0, 5).is_possible
     assert not Cascade(run, 0, 2).is_possible
     assert not Cascade(run, 0, 4).is_possible
-    assert not Cascade(Run(run.layers, run.loads, frozenset({2, 5})), 1, 4).is_possible
+    assert not Cascade(Region(run.operations, run.loads, frozenset({2, 5})), 1, 4).is_possible
 
 
 def test_memory_is_taken_over_only_from_what_nobody_else_reads() -> None:
@@ -154,6 +136,6 @@ def test_memory_is_taken_over_only_from_what_nobody_else_reads() -> None:
 
 def test_a_layer_whose_rows_are_too_large_is_named() -> None:
     run = residual_block(8, 64, 8, 64)
-    with pytest.raises(DoesNotFitError) as caught:
+    with pytest.raises(RefusedError) as caught:
         Chooser(run, 64).choose(8 * KIB)
     assert caught.value.position == 1

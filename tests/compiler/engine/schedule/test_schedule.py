@@ -3,67 +3,62 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pytest
 
 from kiwicha.compiler.driver import plan_engine
-from kiwicha.compiler.engine.codegen.jobs import stream_bytes, weight_stream
-from kiwicha.compiler.engine.ir.layers import EngineLayer, Window
-from kiwicha.compiler.engine.ir.run import DoesNotFitError, Run, TooLongError
-from kiwicha.compiler.engine.schedule import schedule as engine_schedule
-from kiwicha.compiler.engine.schedule.events import Compute, Place, Transfer, waits
+from kiwicha.compiler.engine.codegen.generate import generate
+from kiwicha.compiler.engine.codegen.streams import stream_bytes, weight_stream
+from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Plan, Transfer
+from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.ir.window_operations import Convolution
+from kiwicha.compiler.engine.schedule import cuts
+from kiwicha.compiler.engine.schedule import schedule as schedule_module
+from kiwicha.compiler.engine.schedule.hazards import waits
 from kiwicha.compiler.engine.schedule.residency import Chooser
-from kiwicha.compiler.engine.schedule.schedule import Schedule, schedule
+from kiwicha.compiler.engine.schedule.schedule import schedule
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.memory.placement import Buffer, place
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.cfu import ENGINE_CONFIGS, Config
-from kiwicha.contract.engine import GROUP_WORDS, JobFlag, JobKind
-from kiwicha.program.weight_streams import Parameters
+from kiwicha.contract.engine import GROUP_WORDS, TRANSFER_FLAG, JobKind
+from tests.compiler.engine.build import chain, convolution, depthwise, pointwise, region
 from tests.support.models import random_models
 
-STORE = 1 << 31
+STORE = TRANSFER_FLAG
 
 
-def layer(position: int, window: Window, outputs: int, kind: JobKind = JobKind.CONV) -> EngineLayer:
-    """Give a layer that reads tensor ``position`` and writes the next one."""
-    kernel = (window.kernel_rows, window.kernel_columns, window.channels)
-    shape = (outputs, *kernel) if kind is JobKind.CONV else kernel
-    weights = np.random.default_rng(position).integers(-128, 128, shape, np.int8)
-    numbers = Parameters(*np.ones((3, outputs), np.int32))
-    inputs, tables = (position,), np.zeros((0, 2), np.int32)
-    flags, clamp = JobFlag(0), (-128, 127)
-    return EngineLayer(
-        *(position, kind, flags, inputs, position + 1, window, outputs, numbers),
-        *(-3, 4, clamp, weights, tables),
-    )
+def engine(macs: int, scratchpad_bytes: int) -> Config:
+    return Config("test", True, "", macs, scratchpad_bytes)
 
 
-def chain(*layers: EngineLayer) -> Run:
-    return Run(layers, frozenset({layers[0].inputs[0]}), frozenset({layers[-1].output}))
+def planned(region: Region, size: int) -> Plan:
+    return schedule(region, engine(64, size))
 
 
-def pointwise(position: int, rows: int, columns: int, channels: int, outputs: int) -> EngineLayer:
-    return layer(position, Window(rows, columns, channels, rows, columns), outputs)
+def listed(region: Region, size: int, macs: int = 64) -> EngineList:
+    return generate(schedule(region, engine(macs, size)), engine(macs, size))
 
 
-def random_schedules() -> Iterator[tuple[Schedule, int]]:
+def random_lists() -> Iterator[tuple[EngineList, int]]:
     for seed in range(30):
         network = lower(read(random_models.engine_network(seed).model))
         for macs, size in ((64, 65536), (32, 2048), (64, 4096), (128, 65536)):
-            config = Config("test", True, "", macs, size)
-            for found in plan_engine(network, config).schedules:
+            config = engine(macs, size)
+            for found in plan_engine(network, config).lists:
                 yield found, size
 
 
-def test_random_schedules() -> None:
+def test_random_lists() -> None:
     streamed = passed = 0
-    for found, size in random_schedules():
-        streamed += len(found.streamed)
-        passed += len(found.passed)
-        assert found.scratchpad_bytes <= size
-        placed = list(zip(found.buffers, found.offsets, strict=True))
-        assert all(offset % 16 == 0 for offset in found.offsets)
+    for found, size in random_lists():
+        streamed += len(found.plan.streamed)
+        passed += len(found.plan.passed)
+        assert found.plan.scratchpad_bytes <= size
+        placed = list(zip(found.plan.buffers, found.plan.offsets, strict=True))
+        assert all(offset % 16 == 0 for offset in found.plan.offsets)
         for (a, at), (b, other) in itertools.combinations(placed, 2):
             if a.overlaps(b):
                 assert at + a.bytes <= other or other + b.bytes <= at
@@ -78,69 +73,74 @@ def test_random_schedules() -> None:
             assert planned.transfer.scratchpad_address % 16 == 0
             assert planned.transfer.wait_jobs <= len(found.jobs)
         moved = {p.tensor for p in found.transfers}
-        assert moved == found.run.loads | found.run.stores | set(found.streamed)
+        assert moved == found.region.loads | found.region.stores | set(found.plan.streamed)
         raw = found.image(dict.fromkeys(moved, 1 << 20))
         assert len(raw) == 80 * len(found.jobs) + 16 * len(found.transfers) + len(found.streams)
-        for item in found.run.layers:
-            pitch = found.run.input_pitch(item)
-            for part in [patch.layer for patch in item.patches] or [item]:
+        for item in found.region.operations:
+            pitch = found.region.input_pitch(item)
+            for part in item.job_operations:
                 for macs in (32, 64):
                     assert stream_bytes(part, macs, pitch) == len(weight_stream(part, macs, pitch))
-        assert not moved & set(found.passed)
+        assert not moved & set(found.plan.passed)
     assert streamed
     assert passed
 
 
 def test_everything_stays_in_the_scratchpad_if_it_fits() -> None:
     run = chain(*(pointwise(k, 16, 16, 16, 16) for k in range(4)))
-    found = schedule(run, 64, 3 * 4096)
-    assert found.scratchpad_bytes <= 3 * 4096
+    found = listed(run, 3 * 4096)
+    assert found.plan.scratchpad_bytes <= 3 * 4096
     # At the edges stripes are on their way while others are computed; nothing else moves.
     assert {planned.tensor for planned in found.transfers} == {0, 4}
-    middle = [event for event in found.events if isinstance(event, Compute)]
-    assert [event.layer.position for event in middle].count(1) == 1
-    assert [event.layer.position for event in middle].count(2) == 1
+    middle = [event for event in found.plan.events if isinstance(event, Compute)]
+    assert [event.operation.position for event in middle].count(1) == 1
+    assert [event.operation.position for event in middle].count(2) == 1
 
 
 def test_large_tensors_are_streamed() -> None:
     run = chain(*(pointwise(k, 64, 64, 16, 16) for k in range(3)))
-    found = schedule(run, 64, 64 * 1024)
-    assert found.streamed == (0, 3)
-    assert found.scratchpad_bytes <= 64 * 1024
-    tensors = dict.fromkeys(found.streamed, 0)
+    found = listed(run, 64 * 1024)
+    assert found.plan.streamed == (0, 3)
+    assert found.plan.scratchpad_bytes <= 64 * 1024
+    tensors = dict.fromkeys(found.plan.streamed, 0)
     for planned in found.transfers:
         if planned.transfer.bytes & STORE and planned.tensor in tensors:
             tensors[planned.tensor] += planned.transfer.bytes & ~STORE
     assert all(size == 64 * 64 * 16 for tensor, size in tensors.items() if tensor)
     # The second stripe is on its way before the first is computed.
-    kinds = [isinstance(event, Compute) for event in found.events]
+    kinds = [isinstance(event, Compute) for event in found.plan.events]
     assert kinds[:3] == [False, False, True]
     # What is stored keeps its place while the next stripe begins.
-    stores = [k for k, e in enumerate(found.events) if isinstance(e, Transfer) and e.is_store]
+    stores = [k for k, e in enumerate(found.plan.events) if isinstance(e, Transfer) and e.is_store]
     assert len(stores) > 2
     for store in stores[:-1]:
-        event = found.events[store]
-        following = next(e for e in found.events[store:] if isinstance(e, Compute))
+        event = found.plan.events[store]
+        following = next(e for e in found.plan.events[store:] if isinstance(e, Compute))
         assert isinstance(event, Transfer)
         size = event.bytes
-        start = found.offsets[event.place.buffer]
+        start = found.plan.offsets[event.address.buffer]
         for buffer in following.writes:
-            other = found.offsets[buffer]
-            assert other + found.buffers[buffer].bytes <= start or start + size <= other
+            other = found.plan.offsets[buffer]
+            assert other + found.plan.buffers[buffer].bytes <= start or start + size <= other
 
 
 def test_a_layer_that_does_not_fit_is_named() -> None:
     run = chain(pointwise(0, 4, 4, 8, 8), pointwise(1, 4, 4, 8, 8))
-    assert schedule(run, 64, 1024).streamed == ()
-    huge = layer(5, Window(1, 1, 2048, 1, 1), 8)
-    with pytest.raises(DoesNotFitError) as caught:
-        schedule(Run((*run.layers, huge), frozenset({0, 5}), frozenset({2, 6})), 64, 1024)
+    assert planned(run, 1024).streamed == ()
+    huge = convolution(5, Window(1, 1, 2048, 1, 1), 8)
+    both = region(*run.operations, huge, loads={0, 5}, stores={2, 6})
+    with pytest.raises(RefusedError) as caught:
+        planned(both, 1024)
     assert caught.value.position == 5
+    # 2048 bytes of input, 8 of output, aligned.
+    assert caught.value.why == (
+        "needs 2,064 bytes of the scratchpad even in its smallest stripes; 1,024 are available"
+    )
 
 
 def test_gaps_cost_room_only_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     run = chain(pointwise(0, 4, 4, 8, 8), pointwise(1, 4, 4, 8, 8))
-    large = layer(5, Window(1, 1, 2048, 1, 1), 8)
+    large = convolution(5, Window(1, 1, 2048, 1, 1), 8)
     size = 2048 + 16
     calls = []
 
@@ -151,9 +151,9 @@ def test_gaps_cost_room_only_where_they_are(monkeypatch: pytest.MonkeyPatch) -> 
         calls.append(buffers)
         return offsets
 
-    monkeypatch.setattr(engine_schedule, "place", place_badly)
-    both = Run((*run.layers, large), frozenset({0, 5}), frozenset({2, 6}))
-    assert schedule(both, 64, size).scratchpad_bytes == size
+    monkeypatch.setattr(schedule_module, "place", place_badly)
+    both = region(*run.operations, large, loads={0, 5}, stores={2, 6})
+    assert planned(both, size).scratchpad_bytes == size
     assert len(calls) == 2
 
 
@@ -162,16 +162,16 @@ def test_a_long_list_is_cut_between_cascades(monkeypatch: pytest.MonkeyPatch) ->
     stages = Chooser(run, 64).choose(16 * 1024).stages
     assert sum(stage.jobs for stage in stages) > 40
     assert any(stage.cascade.passed for stage in stages)
-    monkeypatch.setattr(engine_schedule, "MAX_JOBS", 40)
+    monkeypatch.setattr(cuts, "MAX_JOBS", 40)
     with pytest.raises(TooLongError) as caught:
-        schedule(run, 64, 16 * 1024)
-    assert set(caught.value.positions) <= {s.cascade.layers[0].position for s in stages[1:]}
+        planned(run, 16 * 1024)
+    assert set(caught.value.positions) <= {s.cascade.operations[0].position for s in stages[1:]}
 
 
 @pytest.mark.parametrize("stores", [False, True])
 def test_pixels_with_padding_cannot_be_stored(stores: bool) -> None:
     first, second = pointwise(0, 4, 4, 8, 5), pointwise(1, 4, 4, 5, 8)
-    run = Run((first, second), frozenset({0}), frozenset({1, 2} if stores else {2}))
+    run = region(first, second, loads={0}, stores={1, 2} if stores else {2})
     assert run.is_padded(first)
     assert run.input_pitch(second) == 8
     single = pointwise(0, 1, 1, 8, 5)
@@ -180,7 +180,7 @@ def test_pixels_with_padding_cannot_be_stored(stores: bool) -> None:
 
 def test_fields_of_a_convolution() -> None:
     window = Window(9, 7, 16, 5, 4, 3, 3, 2, 2, 1, 1, pad_top=1, pad_left=1)
-    found = schedule(chain(layer(0, window, 24)), 64, 8192)
+    found = listed(chain(convolution(0, window, 24)), 8192)
     (job,) = found.jobs
     pitch, row = 16, 7 * 16
     base = found.transfers[0].transfer.scratchpad_address
@@ -196,7 +196,7 @@ def test_fields_of_a_convolution() -> None:
 
 def test_fields_of_dilated_columns() -> None:
     window = Window(9, 9, 12, 9, 5, 1, 3, dilation_columns=2)
-    (job,) = schedule(chain(layer(0, window, 8)), 64, 8192).jobs
+    (job,) = listed(chain(convolution(0, window, 8)), 8192).jobs
     assert (job.segments, job.segment_words, job.row_words, job.segment_step) == (3, 2, 6, 24)
 
 
@@ -215,7 +215,7 @@ def test_fields_of_a_depthwise_convolution(
     macs: int, columns: int, stride: int, pad: int, expected: tuple[int, ...]
 ) -> None:
     window = Window(8, 8, 24, 6, 3, 3, columns, 1, stride, pad_left=pad)
-    (job,) = schedule(chain(layer(0, window, 24, JobKind.DEPTHWISE)), macs, 8192).jobs
+    (job,) = listed(chain(depthwise(0, window)), 8192, macs).jobs
     found = (
         *(job.groups, job.group_words, job.segments, job.first_phase, job.skip_results),
         job.last_beats,
@@ -226,24 +226,34 @@ def test_fields_of_a_depthwise_convolution(
 
 
 def test_a_pointwise_convolution_is_one_row() -> None:
-    (job,) = schedule(chain(pointwise(0, 6, 10, 16, 8)), 64, 8192).jobs
+    (job,) = listed(chain(pointwise(0, 6, 10, 16, 8)), 8192).jobs
     assert (job.output_rows, job.output_columns, job.row_span) == (1, 60, 960)
 
 
 def test_events_wait_for_those_that_touch_the_same_bytes() -> None:
     first, second = pointwise(0, 2, 2, 8, 8), pointwise(1, 2, 2, 8, 8)
 
-    def compute(what: EngineLayer, source: int, target: int) -> Compute:
-        return Compute(what, (Place(source),), 8, 0, 2, Place(target), 8, 0, 2)
+    def compute(what: Convolution, source: int, target: int) -> Compute:
+        return Compute(
+            operation=what,
+            inputs=(BufferAddress(source),),
+            input_pitch=8,
+            first_input_row=0,
+            input_rows=2,
+            output=BufferAddress(target),
+            output_pitch=8,
+            first_output_row=0,
+            output_rows=2,
+        )
 
     events = [
-        Transfer(0, 0, 32, Place(0), False),
-        Transfer(5, 0, 32, Place(3), False),
+        Transfer(0, 0, 32, BufferAddress(0), False),
+        Transfer(5, 0, 32, BufferAddress(3), False),
         compute(first, 0, 1),
-        Transfer(1, 0, 32, Place(1), True),
+        Transfer(1, 0, 32, BufferAddress(1), True),
         compute(second, 1, 2),
         compute(second, 3, 1),
-        Transfer(2, 0, 32, Place(2), True),
+        Transfer(2, 0, 32, BufferAddress(2), True),
     ]
     apart = waits(events, [0, 32, 64, 96], [32] * 4)
     # The last job writes what is being stored, and has to wait for that.

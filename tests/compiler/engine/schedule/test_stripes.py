@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from kiwicha.compiler.engine.ir.layers import Window
+from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.schedule.stripes import Stripe, by_image, stripes
 
 WINDOWS = [

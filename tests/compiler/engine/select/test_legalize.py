@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_stages
-from kiwicha.compiler.engine.select.legalize import engine_layer
+from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.select.legalize import legalize
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.engine import JobFlag, JobKind
@@ -132,16 +133,21 @@ CASES = {
 def test_limits(name: str) -> None:
     raw, expected = CASES[name]
     network = lower(read(raw))
-    found = engine_layer(network, 0)
-    assert (found is not None) is expected
+    assert (legalize(network, 0).chosen is not None) is expected
     (layer,) = compile_stages(raw, "64").program.layers
     assert (layer.where is Where.ENGINE) is expected
 
 
 def flags(raw: bytes) -> JobFlag:
-    found = engine_layer(lower(read(raw)), 0)
-    assert found is not None
-    return found.flags
+    chosen = legalize(lower(read(raw)), 0).chosen
+    assert chosen is not None
+    assert isinstance(chosen.operation, JobOperation)
+    return chosen.operation.flags
+
+
+def kind_of(raw: bytes) -> JobKind | None:
+    chosen = legalize(lower(read(raw)), 0).chosen
+    return None if chosen is None else chosen.operation.kind
 
 
 def test_flags() -> None:
@@ -177,8 +183,7 @@ def test_operators_with_one_input_are_tables(operator: str, has_tables: bool) ->
     y = builder.tensor((1, 4, 4, 8), scale=scale, zero_point=zero_point)
     builder.operator(operator, [x], [y], **UNARIES[operator])
     raw = builder.build([x], [y])
-    found = engine_layer(lower(read(raw)), 0, has_tables=has_tables)
-    assert (None if found is None else found.kind) is (JobKind.TABLE if has_tables else None)
+    assert kind_of(raw) is JobKind.TABLE
     (layer,) = compile_stages(raw, "64", has_tables=has_tables).program.layers
     assert layer.where is (Where.ENGINE if has_tables else Where.CPU)
 
@@ -189,7 +194,7 @@ def test_adjacent_tables_become_one_job() -> None:
     builder.operator("LEAKY_RELU", [x], [y], alpha=0.25)
     builder.operator("RELU", [y], [z])
     stages = compile_stages(builder.build([x], [z]), "64")
-    jobs = [len(schedule.jobs) for schedule in stages.schedules]
+    jobs = [len(found.jobs) for found in stages.lists]
     assert jobs == [1]
     image = np.arange(-128, 128, 2, dtype=np.int8)
     (output,) = reference.run(stages.program, [image])
@@ -220,7 +225,7 @@ def test_limits_alone_go_into_the_clamp(
     builder.operator(operator, [y], [z])
     raw = builder.build([x], [y, z] if has_readers else [z])
     stages = compile_stages(raw, "64")
-    assert [len(schedule.jobs) for schedule in stages.schedules] == [jobs]
+    assert [len(found.jobs) for found in stages.lists] == [jobs]
     image = np.random.default_rng(2).integers(-128, 128, (1, 4, 4, 8), np.int8)
     (case,) = oracle.ask([oracle.Case(raw, (image,))])
     assert case.outputs is not None
@@ -249,10 +254,7 @@ def test_limits_alone_go_into_the_clamp(
         ("MUL", (4, 1), None),
     ],
 )
-@pytest.mark.parametrize("has_tables", [True, False])
-def test_elementwise(
-    operator: str, constant: Shape | None, kind: JobKind | None, has_tables: bool
-) -> None:
+def test_elementwise(operator: str, constant: Shape | None, kind: JobKind | None) -> None:
     builder = ModelBuilder()
     x, y = (builder.tensor((1, 4, 4, 8), scale=0.5) for _ in range(2))
     data = None if constant is None else np.full(constant, 7, np.int8)
@@ -260,10 +262,7 @@ def test_elementwise(
     other = builder.tensor(shape, scale=0.5, data=data)
     builder.operator(operator, [x, other], [y])
     raw = builder.build([x, other] if constant is None else [x], [y])
-    found = engine_layer(lower(read(raw)), 0, has_tables=has_tables)
-    assert (None if found is None else found.kind) is (
-        kind if has_tables or kind is JobKind.DEPTHWISE else None
-    )
+    assert kind_of(raw) is kind
 
 
 def test_more_images_than_a_list_has_jobs_are_for_the_cpu() -> None:

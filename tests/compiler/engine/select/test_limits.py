@@ -1,16 +1,22 @@
 """Layers of the CPU name the limit of the engine that they break."""
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_stages
+from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
+from kiwicha.compiler.engine.select.select import select
+from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.reasons import engine_refusals, reasons
+from kiwicha.compiler.tflite.reader import read
+from kiwicha.contract.cfu import ENGINE_CONFIGS
+from kiwicha.contract.engine import MAX_KERNEL_ROWS
 from kiwicha.contract.program import Where
 from tests.support.models.tflite_builder import ModelBuilder
 
-PLACE = "an image between the engine and the CPU, or a model output,"
 STRIDES = {"padding": 1, "strideH": 1, "strideW": 1}
 
 
@@ -43,29 +49,39 @@ ODD = pool(10)
 WIDE = window("CONV_2D", (1, 3, 2000, 8), (1, 1, 1998, 8), (8, 3, 3, 8))
 
 
+COLUMNS_WHY = "it has 9 kernel columns for each column of stride; the engine takes up to 8"
+SUMS_WHY = "it has 26 bits of its largest sum; the engine takes up to 25"
+GAPS = (
+    "channels, whose pixels take 16 bytes on the engine, for the CPU or as a model output, "
+    "which have no gaps between pixels"
+)
+STRIPES = "bytes of the scratchpad even in its smallest stripes"
+
+
+def whole(weights: int) -> str:
+    """Give why a DEPTHWISE_CONV_2D is no convolution of all channels."""
+    return f"as a convolution of all channels it has {weights:,} weights per output; {UP_TO}"
+
+
+def in_blocks(weights: int) -> str:
+    """Give why a DEPTHWISE_CONV_2D is not done in blocks."""
+    return f"in blocks of 8 channels it has {weights:,} weights per output; {UP_TO}"
+
+
+UP_TO = "the engine takes up to 2,048"
+
+
 @pytest.mark.parametrize(
     ("model", "config", "why"),
     [
-        (CONV, "64", "CONV_2D has 2304 weights of one output, the engine takes 2048"),
-        (PADDED, "64", "CONV_2D has 2304 weights of one output, the engine takes 2048"),
-        (
-            COLUMNS,
-            "64",
-            "DEPTHWISE_CONV_2D has 9 kernel columns for each column of stride, the engine takes 8",
-        ),
-        (
-            ELEMENTS,
-            "64",
-            "DEPTHWISE_CONV_2D has 2176 weights of a block of 8 channels, the engine takes 2048",
-        ),
-        (SUMS, "64", "DEPTHWISE_CONV_2D has 26 bits of its largest sum, the engine takes 25"),
-        (TALL, "64", "CONV_2D has 300 kernel rows, the engine takes 255"),
-        (
-            ODD,
-            "64",
-            f"{PLACE} has 10 channels, the engine leaves multiples of 8",
-        ),
-        (WIDE, "64-8k", "no stripe of its tensors fits the engine's scratchpad of 8 KiB"),
+        (CONV, "64", "it has 2,304 weights per output; the engine takes up to 2,048"),
+        (PADDED, "64", "it has 2,304 weights per output; the engine takes up to 2,048"),
+        (COLUMNS, "64", f"{COLUMNS_WHY}; {whole(4320)}; {in_blocks(2160)}"),
+        (ELEMENTS, "64", f"{whole(4352)}; {in_blocks(2176)}"),
+        (SUMS, "64", f"{SUMS_WHY}; {whole(128_000)}; {in_blocks(16_000)}"),
+        (TALL, "64", "it has 300 kernel rows; the engine takes up to 255"),
+        (ODD, "64", f"it writes an image of 10 {GAPS}"),
+        (WIDE, "64-8k", f"it needs 63,984 {STRIPES}; 8,192 are available"),
     ],
     ids=["weights", "padded", "columns", "elements", "sums", "rows", "channels", "scratchpad"],
 )
@@ -79,13 +95,85 @@ def test_a_layer_on_the_cpu_names_the_limit(model: bytes, config: str, why: str)
     assert engine_refusals(compile_stages(model, "simd")) == {}
 
 
-def test_another_operator_names_what_the_engine_takes() -> None:
+def pointwise(builder: ModelBuilder, side: int) -> tuple[int, int]:
+    """Add a 1x1 convolution to 12 channels, and give its input and output."""
+    x = builder.tensor((1, side, side, 8), scale=0.05)
+    y = builder.tensor((1, side, side, 12), scale=0.05)
+    values = np.random.default_rng(0).integers(-99, 99, (12, 1, 1, 8), np.int8)
+    weights = builder.tensor(values.shape, scale=0.01, data=values)
+    builder.operator("CONV_2D", [x, weights, -1], [y], **STRIDES)
+    return x, y
+
+
+def test_a_copy_of_what_the_engine_looked_up_says_so() -> None:
+    builder = ModelBuilder()
+    x, y = pointwise(builder, 8)
+    z = builder.tensor((1, 8, 8, 12), scale=1 / 256, zero_point=-128)
+    builder.operator("LOGISTIC", [y], [z])
+    compilation = compile_stages(builder.build([x], [z]), "64")
+    (position,) = engine_refusals(compilation)
+    assert compilation.program.layers[position].operator == "LOGISTIC"
+    assert engine_refusals(compilation)[position] == (
+        "it copies 12 of the 16 channels that the engine computed, which are whole words"
+    )
+
+
+@pytest.mark.parametrize("side", [8, 80])
+def test_a_convolution_to_12_channels_that_fits_names_who_reads_it(side: int) -> None:
+    """Of 80 x 80 pixels not all fit at once, but stripes do: that is not why."""
+    builder = ModelBuilder()
+    x, y = pointwise(builder, side)
+    other, z = (builder.tensor((1, side, side, 12), scale=0.05) for _ in range(2))
+    builder.operator("ADD", [y, other], [z])
+    compilation = compile_stages(builder.build([x, other], [z]), "64")
+    assert engine_refusals(compilation) == {
+        0: f"it writes an image of 12 {GAPS}",
+        1: "it would read two images of 12 channels, one from the CPU and one from the engine, "
+        "whose pixels lie 12 and 16 bytes apart",
+    }
+
+
+def test_two_operands_name_their_shapes() -> None:
     builder = ModelBuilder()
     x, y = (builder.tensor(shape, scale=0.5) for shape in ((1, 4, 4, 8), (1, 1, 4, 8)))
     z = builder.tensor((1, 4, 4, 8), scale=0.5)
     builder.operator("ADD", [x, y], [z])
     compilation = compile_stages(builder.build([x, y], [z]), "64")
-    assert engine_refusals(compilation)[0].startswith("the engine takes ADD of this kind: two tens")
+    assert engine_refusals(compilation) == {
+        0: "it combines a computed tensor of 1x4x4x8 and a computed tensor of 1x1x4x8"
+    }
+
+
+def test_float_input_is_named() -> None:
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4, 4, 8), np.float32)
+    y = builder.tensor((1, 4, 4, 8), scale=0.5)
+    builder.operator("QUANTIZE", [x], [y])
+    compilation = compile_stages(builder.build([x], [y]), "64")
+    assert engine_refusals(compilation) == {0: "it has an input or output in float32"}
+
+
+def test_blocks_that_are_slower_than_the_cpu_give_both_numbers() -> None:
+    network = lower(
+        read(window("DEPTHWISE_CONV_2D", (1, 9, 9, 512), (1, 1, 1, 512), (1, 9, 9, 512)))
+    )
+    config = ENGINE_CONFIGS["64"]
+    for cycles, is_refused in ((10.0, True), (1e9, False)):
+        (decision,) = select(network, config, cpu_cycles=lambda _, c=cycles: c).decisions
+        assert (decision.chosen is None) is is_refused
+        last = decision.why_not.split("; ")[-1]
+        pattern = r"in blocks of \d+ channels it takes about [\d,]+ cycles, and the CPU about 10"
+        assert bool(re.fullmatch(pattern, last)) is is_refused
+
+
+def test_more_jobs_than_a_list_has_are_named() -> None:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((300, 4, 4, 8), scale=0.5) for _ in range(2))
+    values = np.random.default_rng(1).integers(-99, 99, (8, 3, 3, 8), np.int8)
+    weights = builder.tensor(values.shape, scale=0.02, data=values)
+    builder.operator("CONV_2D", [x, weights, -1], [y], **(STRIDES | {"padding": 0}))
+    compilation = compile_stages(builder.build([x], [y]), "64")
+    assert engine_refusals(compilation) == {0: "it needs more jobs than the 256 of a list"}
 
 
 def test_operators_that_no_engine_has_need_no_reason() -> None:
@@ -94,4 +182,14 @@ def test_operators_that_no_engine_has_need_no_reason() -> None:
     builder.operator("SOFTMAX", [x], [y], beta=1.0)
     compilation = compile_stages(builder.build([x], [y]), "64")
     assert engine_refusals(compilation) == {}
-    assert reasons(compilation)[0].startswith("the engine does no SOFTMAX; ")
+    assert reasons(compilation)[0].startswith("it is SOFTMAX, which the engine does not compute; ")
+
+
+def test_every_limit_has_a_text_with_its_numbers_and_operators() -> None:
+    for text, operators in engine_limits():
+        assert text.endswith(".")
+        assert "{" not in text
+        assert {*operators} <= {*ENGINE_OPERATORS}
+    texts = [text for text, _ in engine_limits()]
+    assert len({*texts}) == len(texts)
+    assert f"A kernel has up to {MAX_KERNEL_ROWS} rows." in texts

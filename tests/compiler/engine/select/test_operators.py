@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model, supported_operators
-from kiwicha.compiler.engine.select.operators import ENGINE_OPERATORS
+from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
 from kiwicha.contract.cfu import ENGINE_CONFIGS
 from kiwicha.contract.program import Where
 from tests.support.models import random_models, random_moves

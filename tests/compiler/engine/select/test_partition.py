@@ -1,5 +1,6 @@
-"""Runs of the engine: where they end, and which layers stay with the CPU."""
+"""Regions of the engine: where they end, and which layers stay with the CPU."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,8 @@ import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.compiler.engine.schedule import residency as engine_choice
-from kiwicha.compiler.engine.schedule import schedule as engine_schedule
+from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES
+from kiwicha.compiler.engine.schedule import cuts, residency
 from kiwicha.compiler.reasons import engine_refusals
 from kiwicha.contract.cfu import ALL_CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import ENGINE_WATCHDOG_CYCLES
@@ -88,7 +89,7 @@ def places(raw: bytes, **options: Any) -> list[Where]:
     return [layer.where for layer in stages.program.layers]
 
 
-def test_runs_end_at_layers_of_the_cpu() -> None:
+def test_regions_end_at_layers_of_the_cpu() -> None:
     raw = Layers(1, 4, 4, 8).conv(16).conv(8).softmax().conv(8).build()
     assert places(raw) == [ENGINE, ENGINE, Where.CPU, ENGINE]
     kernels = [step.kernel for step in compile_model(raw, "64").steps]
@@ -114,9 +115,9 @@ def test_padding_between_pixels_is_not_flattened(channels: int, where: Where) ->
 def test_tables_compose() -> None:
     raw = Layers(1, 4, 4, 8).scalar("MUL").scalar("SUB").scalar("ADD").conv(8).build()
     assert places(raw, has_tables=True) == [ENGINE] * 4
-    (schedule,) = compile_stages(raw, "64", has_tables=True).schedules
-    assert len(schedule.jobs) == 2
-    assert schedule.run.positions == (0, 1, 2, 3)
+    (found,) = compile_stages(raw, "64", has_tables=True).lists
+    assert len(found.jobs) == 2
+    assert found.region.positions == (0, 1, 2, 3)
 
 
 def test_tables_with_other_readers_do_not_compose() -> None:
@@ -124,8 +125,8 @@ def test_tables_with_other_readers_do_not_compose() -> None:
     middle = layers.last
     raw = layers.scalar("SUB").build(middle)
     assert places(raw, has_tables=True) == [ENGINE, ENGINE]
-    (schedule,) = compile_stages(raw, "64", has_tables=True).schedules
-    assert len(schedule.jobs) == 2
+    (found,) = compile_stages(raw, "64", has_tables=True).lists
+    assert len(found.jobs) == 2
 
 
 def test_layers_that_do_not_fit_stay_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +140,7 @@ def test_layers_that_do_not_fit_stay_with_the_cpu(monkeypatch: pytest.MonkeyPatc
 
 
 def limit_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (engine_schedule, engine_choice):
+    for module in (cuts, residency):
         monkeypatch.setattr(module, "MAX_JOBS", 4)
 
 
@@ -171,13 +172,13 @@ def list_cycles(raw: bytes, config: str) -> list[int]:
 
 
 def test_lists_end_long_before_the_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert 2 * engine_schedule.MAX_LIST_CYCLES <= ENGINE_WATCHDOG_CYCLES
+    assert 2 * MAX_LIST_CYCLES <= ENGINE_WATCHDOG_CYCLES
     layers = Layers(1, 16, 16, 8)
     for _ in range(9):
         layers.conv(8)
     raw = layers.build()
     (whole,) = list_cycles(raw, "64")
-    monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", whole // 2)
+    monkeypatch.setattr(cuts, "MAX_LIST_CYCLES", whole // 2)
     assert places(raw) == [ENGINE] * 9
     assert max(list_cycles(raw, "64")) <= whole // 2
 
@@ -186,10 +187,10 @@ def test_a_cascade_too_long_for_a_list_is_cut(monkeypatch: pytest.MonkeyPatch) -
     for known in (ALL_CONFIGS, ENGINE_CONFIGS):
         monkeypatch.setitem(known, "small", Config("small", True, "", 64, 8192))
     raw = Layers(1, 64, 64, 8).conv(16).conv(16).conv(8).build()
-    (schedule,) = compile_stages(raw, "small").schedules
-    assert len(schedule.passed) == 2
+    (found,) = compile_stages(raw, "small").lists
+    assert len(found.plan.passed) == 2
     (whole,) = list_cycles(raw, "small")
-    monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", whole * 3 // 4)
+    monkeypatch.setattr(cuts, "MAX_LIST_CYCLES", whole * 3 // 4)
     program = compile_model(raw, "small")
     assert [layer.where for layer in program.layers] == [ENGINE] * 3
     assert max(list_cycles(raw, "small")) <= whole * 3 // 4
@@ -198,14 +199,15 @@ def test_a_cascade_too_long_for_a_list_is_cut(monkeypatch: pytest.MonkeyPatch) -
 def test_a_layer_too_long_for_a_list_stays_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = Layers(1, 16, 16, 8).conv(8).conv(64).build()
     assert places(raw) == [ENGINE, ENGINE]
-    monkeypatch.setattr(engine_schedule, "MAX_LIST_CYCLES", 2000)
+    monkeypatch.setattr(cuts, "MAX_LIST_CYCLES", 2000)
     assert places(raw) == [ENGINE, SIMD]
-    assert engine_refusals(compile_stages(raw, "64")) == {
-        1: "it takes more than 100,000,000 cycles, half of what the watchdog allows"
-    }
+    (why,) = engine_refusals(compile_stages(raw, "64")).values()
+    assert re.fullmatch(
+        r"it takes \d,\d{3} cycles; a list takes up to 2,000, half of what the watchdog allows", why
+    )
 
 
-def test_the_cpu_alone_has_no_runs() -> None:
+def test_the_cpu_alone_has_no_regions() -> None:
     case = random_models.engine_network(1)
     steps = compile_model(case.model, "simd").steps
     assert all(step.kernel is not Kernel.ENGINE for step in steps)

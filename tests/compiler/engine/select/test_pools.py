@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiwicha.compiler.engine.select.pools import MAX_PATCHES, average_pool, max_pool
+from kiwicha.compiler.engine.ir.operations import DividedOperation
+from kiwicha.compiler.engine.select.pools import MAX_PIECES, average_pool, max_pool
 from kiwicha.contract.engine import JobKind
 from kiwicha.contract.layout import Ref
 from kiwicha.kernels.pool import Pool
@@ -32,7 +33,7 @@ def pool(seed: int, **changes: int) -> Pool:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_patches_divide_by_the_elements_inside(seed: int) -> None:
+def test_pieces_divide_by_the_elements_inside(seed: int) -> None:
     p = pool(seed)
     # A window of nothing but 1 has as many as its sum.
     ones = np.ones((p.input_height, p.input_width), np.int64)
@@ -41,33 +42,31 @@ def test_patches_divide_by_the_elements_inside(seed: int) -> None:
         top, left = y * p.stride_height - p.pad_top, x * p.stride_width - p.pad_left
         rows = slice(max(top, 0), top + p.kernel_height)
         counts[y, x] = ones[rows, max(left, 0) : left + p.kernel_width].sum()
-    layer = average_pool(p, 0, (0, 1))
-    assert layer is not None
+    operation = average_pool(p, 0, 0, 1)
     found = np.zeros(counts.shape)
     # In stripes of any height.
     height = int(np.random.default_rng(seed).integers(1, p.output_height + 1))
     for first in range(0, p.output_height, height):
-        for patch in layer.within(first, min(height, p.output_height - first)):
-            columns = slice(None) if patch.column is None else patch.column
-            scale = patch.layer.parameters
+        for piece in operation.within(first, min(height, p.output_height - first)):
+            columns = slice(None) if piece.column is None else piece.column
+            scale = piece.operation.parameters
             divisor = 2.0 ** (31 - scale.shift[0]) / scale.multiplier[0]
-            found[patch.rows.start : patch.rows.stop, columns] = divisor
+            found[piece.rows.start : piece.rows.stop, columns] = divisor
     np.testing.assert_array_equal(np.rint(found), counts)
 
 
 def test_a_3x3_window_needs_nine_jobs() -> None:
     size = {"input_height": 9, "input_width": 7, "output_height": 9, "output_width": 7}
     window = {"kernel_height": 3, "kernel_width": 3, "stride_height": 1, "stride_width": 1}
-    layer = average_pool(pool(0, **size, **window, pad_top=1, pad_left=1), 0, (0, 1))
-    assert layer is not None
-    assert len(layer.patches) == 9
+    operation = average_pool(pool(0, **size, **window, pad_top=1, pad_left=1), 0, 0, 1)
+    assert isinstance(operation, DividedOperation)
+    assert len(operation.pieces) == 9
     # Top and bottom divide alike, and so do left and right: 4, 6 and 9.
-    assert len({patch.layer for patch in layer.patches}) == 3
-    assert len(layer.patches) <= MAX_PATCHES
+    assert len({piece.operation for piece in operation.pieces}) == 3
+    assert len(operation.pieces) <= MAX_PIECES
 
 
 def test_maxima_keep_bytes() -> None:
-    layer = max_pool(pool(2, activation_min=-7), 0, (0, 1))
-    assert layer is not None
-    assert layer.kind is JobKind.MAX
-    assert layer.clamp == (-7, 127)
+    operation = max_pool(pool(2, activation_min=-7), 0, 0, 1)
+    assert operation.kind is JobKind.MAX
+    assert operation.clamp == (-7, 127)

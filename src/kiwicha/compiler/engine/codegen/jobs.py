@@ -1,336 +1,220 @@
-"""From a layer, rows and addresses to a job and its weight stream."""
+"""From an operation, rows and addresses to a job: the fields of its descriptor."""
 
-from dataclasses import dataclass
+import dataclasses
+from functools import singledispatch
 
-import numpy as np
-from numpy.typing import NDArray
-
-from kiwicha.compiler.engine.ir.layers import EngineLayer, Window, padded, segment_shape
-from kiwicha.compiler.engine.select.packed_products import stream_parameters
-from kiwicha.contract.engine import (
-    ELEMENT_KINDS,
-    GROUP_PARAMETER_BYTES,
-    INPUT_LANES,
-    PAIR_KINDS,
-    TABLE_ENTRIES,
-    TABLE_ENTRY_BYTES,
-    TABLE_KINDS,
-    EngineJob,
-    JobFlag,
-    JobKind,
-    outputs_of,
+from kiwicha.compiler.engine.codegen.streams import group_channels, group_count, group_words
+from kiwicha.compiler.engine.ir.element_operations import ElementOperation
+from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.plan import JobGeometry
+from kiwicha.compiler.engine.ir.window import Window, padded, segment_shape
+from kiwicha.compiler.engine.ir.window_operations import (
+    Convolution,
+    DepthwiseConvolution,
+    MaxPooling,
 )
-from kiwicha.program.weight_streams import (
-    Parameters,
-    bytes_of_word,
-    channels_per_group,
-    pack_conv_words,
-    pack_depthwise_words,
-    pack_groups,
-    pack_tables,
-)
+from kiwicha.contract.engine import MAX_U8, MAX_U16, PAIR_KINDS, EngineJob, JobFlag, outputs_of
 
-__all__ = ["Part", "engine_job", "stream_bytes", "weight_stream"]
+__all__ = ["engine_job"]
 
-_MAX_U16 = 2**16 - 1
+Fields = dict[str, int]
 
 
-@dataclass(frozen=True)
-class Part:
-    """The rows of a layer that one job computes, and where they are.
-
-    Parameters
-    ----------
-    input_addresses : tuple of int
-        First byte of row ``first_input_row`` of each input.
-    input_pitch : int
-        Bytes from one input pixel to the next.
-    first_input_row, input_rows : int
-        Rows that lie there; those outside must be outside the image.
-    output_address : int
-        Where row ``first_output_row`` goes.
-    output_pitch : int
-        Bytes from one output pixel to the next.
-    first_output_row, output_rows : int
-        Rows to compute.
-    column : int or None
-        DEPTHWISE: the only column to compute. Addresses are those of column 0.
-    """
-
-    input_addresses: tuple[int, ...]
-    input_pitch: int
-    first_input_row: int
-    input_rows: int
-    output_address: int
-    output_pitch: int
-    first_output_row: int
-    output_rows: int
-    column: int | None = None
-
-
-def weight_stream(layer: EngineLayer, macs: int, input_pitch: int) -> bytes:
-    """Return the weight stream of a layer's jobs, raw."""
-    if layer.kind in ELEMENT_KINDS:
-        return _element_stream(layer, macs)
-    channels = channels_per_group(macs, layer.kind, layer.flags)
-    if layer.kind is JobKind.MAX:
-        groups = -(-layer.output_channels // channels)
-        words = np.zeros((groups, 1, bytes_of_word(macs, layer.flags)), np.int16)
-    elif layer.kind is JobKind.CONV:
-        is_packed = bool(layer.flags & JobFlag.PACKED)
-        words = pack_conv_words(_conv_bytes(layer, input_pitch), macs, is_packed=is_packed)
-    else:
-        stride = layer.window.stride_columns
-        words = pack_depthwise_words(layer.weights, macs, channels, stride)
-        if layer.flags & JobFlag.ONES:
-            words = words[:, :1]
-    stored = (words + np.int16(layer.weight_zero_point)).astype(np.int8)
-    return pack_groups(stream_parameters(layer), stored, channels)
-
-
-def stream_bytes(layer: EngineLayer, macs: int, input_pitch: int) -> int:
-    """Return the size of a layer's weight stream."""
-    outputs = outputs_of(macs)
-    if layer.kind in ELEMENT_KINDS:
-        words = _element_words(layer, macs) * bytes_of_word(macs, layer.flags)
-        return _element_groups(layer, macs) * (outputs * GROUP_PARAMETER_BYTES + words)
-    channels = channels_per_group(macs, layer.kind, layer.flags)
-    window = layer.window
-    if layer.kind is JobKind.CONV:
-        segments, words = segment_shape(window, input_pitch)
-        words *= segments * window.kernel_rows
-    elif layer.kind is JobKind.MAX:
-        words = 1
-    else:
-        words = 1 if layer.flags & JobFlag.ONES else window.stride_columns * window.kernel_rows
-    groups = -(-layer.output_channels // channels)
-    return groups * (channels * GROUP_PARAMETER_BYTES + words * bytes_of_word(macs, layer.flags))
-
-
-def _conv_bytes(layer: EngineLayer, pitch: int) -> NDArray[np.int16]:
-    """Return int16 [outputs, words, 8]: the weight of every byte that a pixel reads."""
-    outputs, rows, columns, channels = layer.weights.shape
-    segments, words = segment_shape(layer.window, pitch)
-    if segments == 1 and pitch <= padded(channels):
-        pixels = np.zeros((outputs, rows, columns, pitch), np.int16)
-        pixels[..., :channels] = layer.weights
-        run_bytes = pixels.reshape(outputs, rows, columns * pitch)
-    else:
-        run_bytes = layer.weights.reshape(outputs, rows * columns, channels)
-    whole = np.zeros((*run_bytes.shape[:2], words * INPUT_LANES), np.int16)
-    whole[..., : run_bytes.shape[2]] = run_bytes
-    return whole.reshape(outputs, -1, INPUT_LANES)
-
-
-def engine_job(layer: EngineLayer, macs: int, first_layer: int, part: Part) -> EngineJob:
+def engine_job(
+    operation: JobOperation, macs: int, first_layer: int, geometry: JobGeometry
+) -> EngineJob:
     """Return a job that waits for nothing and whose weights are nowhere yet.
 
     Parameters
     ----------
-    layer : EngineLayer
-        The layer.
+    operation : JobOperation
+        What it computes.
     macs : int
         Products per cycle.
     first_layer : int
         Position of the layer to which the step belongs.
-    part : Part
+    geometry : JobGeometry
         Rows and addresses.
     """
-    build = {
-        JobKind.CONV: _conv_job,
-        JobKind.DEPTHWISE: _depthwise_job,
-        JobKind.ADD: _element_job,
-        JobKind.TABLE: _element_job,
-        JobKind.MUL: _element_job,
-        JobKind.MAX: _max_job,
-    }[layer.kind]
+    input_zero_point, weight_zero_point = operation.zero_points
     fields = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)
     fields |= {
-        "kind": layer.kind,
-        "flags": layer.flags,
-        "layer": min(layer.position - first_layer, 255),
-        "input_zero_point": layer.input_zero_point,
-        "output_zero_point": layer.output_zero_point,
-        "activation_min": layer.clamp[0],
-        "activation_max": layer.clamp[1],
-        "weight_zero_point": layer.weight_zero_point,
-        "output_address": part.output_address,
+        "kind": operation.kind,
+        "flags": operation.flags,
+        "layer": min(operation.position - first_layer, MAX_U8),
+        "groups": group_count(operation, macs),
+        "input_zero_point": input_zero_point,
+        "output_zero_point": operation.output_zero_point,
+        "activation_min": operation.clamp[0],
+        "activation_max": operation.clamp[1],
+        "weight_zero_point": weight_zero_point,
+        "output_address": geometry.output_address,
     }
-    return EngineJob(**(fields | build(layer, macs, part)))
+    return EngineJob(**(fields | _fields(operation, macs, geometry)))
 
 
-def _element_words(layer: EngineLayer, macs: int) -> int:
-    """Return the weight words of a group.
-
-    Tables count as if they were weights: the size of a stream follows from the same fields.
-    """
-    word_bytes = INPUT_LANES * outputs_of(macs)
-    return TABLE_ENTRIES * TABLE_ENTRY_BYTES // word_bytes if layer.kind in TABLE_KINDS else 1
+@singledispatch
+def _fields(operation: JobOperation, macs: int, geometry: JobGeometry) -> Fields:
+    """Return the fields that an operation's kind of job uses."""
+    raise TypeError(operation)
 
 
-def _element_groups(layer: EngineLayer, macs: int) -> int:
-    return 1 if layer.is_flat else padded(layer.output_channels) // outputs_of(macs)
-
-
-def _element_stream(layer: EngineLayer, macs: int) -> bytes:
+@_fields.register
+def _(operation: ElementOperation, macs: int, geometry: JobGeometry) -> Fields:
     outputs = outputs_of(macs)
-    channels = _element_groups(layer, macs) * outputs
-    p = layer.parameters
-    fields = (p.bias, p.multiplier, p.shift)
-    # One number is for all channels; channels behind the last one are as good as any.
-    parameters = Parameters(*(np.resize(values, channels) for values in fields))
-    if layer.kind in TABLE_KINDS:
-        return pack_tables(layer.tables, parameters, macs)
-    words = np.zeros((channels // outputs, 1, bytes_of_word(macs, layer.flags)), np.int8)
-    return pack_groups(parameters, words, outputs)
-
-
-def _element_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
-    outputs = outputs_of(macs)
-    pixels = part.output_rows * layer.window.output_columns
-    rows_skipped = part.first_output_row - part.first_input_row
-    skipped = rows_skipped * layer.window.input_columns * part.input_pitch
-    first, *others = part.input_addresses
+    pitch = geometry.input_pitch
+    pixels = geometry.output_rows * operation.window.output_columns
+    rows_skipped = geometry.first_output_row - geometry.first_input_row
+    skipped = rows_skipped * operation.window.input_columns * pitch
+    first, *others = geometry.input_addresses
     second = others[0] if others else 0
-    is_flat = layer.is_flat
+    is_flat = operation.is_flat
+    is_slow = operation.kind in PAIR_KINDS or operation.is_wide
     return {
-        "interval": 2 if layer.kind in PAIR_KINDS or layer.flags & JobFlag.WIDE else 1,
-        "groups": _element_groups(layer, macs),
-        "group_words": _element_words(layer, macs),
+        "interval": 2 if is_slow else 1,
+        "group_words": group_words(operation, macs, pitch),
         "first_address": first + skipped,
         "input_2_address": second + skipped if others and is_flat else second,
-        "segment_words": -(-pixels * part.input_pitch // outputs) if is_flat else pixels,
-        "column_step": outputs if is_flat else part.input_pitch,
-        "output_pixel_bytes": outputs if is_flat else part.output_pitch,
+        "segment_words": -(-pixels * pitch // outputs) if is_flat else pixels,
+        "column_step": outputs if is_flat else pitch,
+        "output_pixel_bytes": outputs if is_flat else geometry.output_pitch,
         "group_input_step": 0 if is_flat else outputs,
         "group_output_step": 0 if is_flat else outputs,
     }
 
 
-def _rows(window: Window, part: Part) -> dict[str, int]:
-    """Return the fields of the walk down the rows, which all kinds of windows share."""
-    row_pitch = window.input_columns * part.input_pitch
-    first_row = part.first_output_row * window.stride_rows - window.pad_top - part.first_input_row
-    left_out = max(part.input_pitch - padded(window.channels), 0)
+@_fields.register
+def _(operation: Convolution, macs: int, geometry: JobGeometry) -> Fields:
+    window = operation.window
+    words_of_group = group_words(operation, macs, geometry.input_pitch)
+    if _is_pointwise(window, geometry):
+        window, geometry = _in_one_row(window, geometry)
+    segments, words = segment_shape(window, geometry.input_pitch)
+    return (
+        _rows(window, geometry)
+        | _groups(operation, macs)
+        | {
+            "first_offset": -window.pad_left * geometry.input_pitch,
+            "column_step": window.stride_columns * geometry.input_pitch,
+            "segment_step": window.dilation_columns * geometry.input_pitch,
+            "segment_words": words,
+            "row_words": segments * words,
+            "group_words": words_of_group,
+            "segments": segments,
+        }
+    )
+
+
+@_fields.register
+def _(operation: MaxPooling, macs: int, geometry: JobGeometry) -> Fields:
+    window = operation.window
+    return (
+        _rows(window, geometry)
+        | _groups(operation, macs)
+        | {
+            "first_offset": -window.pad_left * geometry.input_pitch,
+            "column_step": window.stride_columns * geometry.input_pitch,
+            "segment_step": geometry.input_pitch,
+            "segment_words": 1,
+            "row_words": window.kernel_columns,
+            "group_words": group_words(operation, macs, geometry.input_pitch),
+            "segments": window.kernel_columns,
+            "group_input_step": group_channels(operation, macs),
+        }
+    )
+
+
+@_fields.register
+def _(operation: DepthwiseConvolution, macs: int, geometry: JobGeometry) -> Fields:
+    window = operation.window
+    pad_left = window.pad_left
+    rows = _rows(window, geometry)
+    if geometry.column is not None:
+        # The input starts where the window does, unless that is left of the image.
+        start = geometry.column * window.stride_columns - window.pad_left
+        pad_left, skipped = max(-start, 0), max(start, 0) * geometry.input_pitch
+        rows["first_address"] += skipped
+        rows["row_span"] -= skipped
+        rows["output_columns"] = 1
+        rows["output_pixel_bytes"] = window.output_columns * geometry.output_pitch
+        rows["output_address"] = geometry.output_address + geometry.column * geometry.output_pitch
+    first_phase = pad_left % window.stride_columns
+    return (
+        rows
+        | _groups(operation, macs)
+        | {
+            "column_step": geometry.input_pitch,
+            "segments": window.slots,
+            "group_words": group_words(operation, macs, geometry.input_pitch),
+            "stride_columns": window.stride_columns,
+            "first_phase": first_phase,
+            "skip_results": window.slots - 1 - pad_left // window.stride_columns,
+            "group_input_step": group_channels(operation, macs),
+            "first_index": first_phase * window.kernel_rows,
+        }
+    )
+
+
+def _rows(window: Window, geometry: JobGeometry) -> Fields:
+    """Return the fields of the way down the rows, which all kinds of windows share."""
+    row_pitch = window.input_columns * geometry.input_pitch
+    first_row = geometry.first_output_row * window.stride_rows - window.pad_top
+    first_row -= geometry.first_input_row
+    left_out = max(geometry.input_pitch - padded(window.channels), 0)
     return {
-        "first_address": part.input_addresses[0] + first_row * row_pitch,
+        "first_address": geometry.input_addresses[0] + first_row * row_pitch,
         # It starts with the first channel and must not reach over the last pixel's end.
         "row_span": row_pitch - left_out,
         "first_row": first_row,
-        "input_rows": part.input_rows,
-        "output_rows": part.output_rows,
+        "input_rows": geometry.input_rows,
+        "output_rows": geometry.output_rows,
         "output_columns": window.output_columns,
         "row_step": window.stride_rows * row_pitch,
         "kernel_row_step": window.dilation_rows * row_pitch,
-        "output_pixel_bytes": part.output_pitch,
+        "output_pixel_bytes": geometry.output_pitch,
         "stride_rows": window.stride_rows,
         "dilation_rows": window.dilation_rows,
         "kernel_rows": window.kernel_rows,
     }
 
 
-def _conv_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
-    window = layer.window
-    if _is_pointwise(window, part):
-        window, part = _in_one_row(window, part)
-    segments, words = segment_shape(window, part.input_pitch)
-    return (
-        _rows(window, part)
-        | _groups(layer, macs)
-        | {
-            "first_offset": -window.pad_left * part.input_pitch,
-            "column_step": window.stride_columns * part.input_pitch,
-            "segment_step": window.dilation_columns * part.input_pitch,
-            "segment_words": words,
-            "row_words": segments * words,
-            "group_words": window.kernel_rows * segments * words,
-            "segments": segments,
-        }
-    )
-
-
-def _max_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
-    window = layer.window
-    return (
-        _rows(window, part)
-        | _groups(layer, macs)
-        | {
-            "first_offset": -window.pad_left * part.input_pitch,
-            "column_step": window.stride_columns * part.input_pitch,
-            "segment_step": part.input_pitch,
-            "segment_words": 1,
-            "row_words": window.kernel_columns,
-            "group_words": 1,
-            "segments": window.kernel_columns,
-            "group_input_step": channels_per_group(macs, layer.kind, layer.flags),
-        }
-    )
-
-
-def _groups(layer: EngineLayer, macs: int) -> dict[str, int]:
+def _groups(operation: JobOperation, macs: int) -> Fields:
     """Return the fields of the groups of output channels, and of the beats of their results."""
     outputs = outputs_of(macs)
-    group = channels_per_group(macs, layer.kind, layer.flags)
-    beats = group // outputs
-    groups = -(-layer.output_channels // group)
-    left = padded(layer.output_channels) - (groups - 1) * group
+    channels = group_channels(operation, macs)
+    beats = channels // outputs
+    left = padded(operation.output_channels) - (group_count(operation, macs) - 1) * channels
     return {
-        "interval": beats * (2 if layer.flags & JobFlag.WIDE else 1),
-        "groups": groups,
+        "interval": beats * (2 if operation.flags & JobFlag.WIDE else 1),
         "last_beats": min(-(-left // outputs), beats),
-        "group_output_step": group,
+        "group_output_step": channels,
     }
 
 
-def _is_pointwise(window: Window, part: Part) -> bool:
-    pixels = part.output_rows * window.output_columns
+def _is_pointwise(window: Window, geometry: JobGeometry) -> bool:
+    pixels = geometry.output_rows * window.output_columns
     return (
         window.kernel_rows == window.kernel_columns == 1
         and window.stride_rows == window.stride_columns == 1
         and window.pad_top == window.pad_left == 0
         and window.input_columns == window.output_columns
-        and pixels * part.input_pitch <= _MAX_U16
+        and pixels * geometry.input_pitch <= MAX_U16
     )
 
 
-def _in_one_row(window: Window, part: Part) -> tuple[Window, Part]:
-    """Return a 1x1 convolution as one long row, which the walker does without a pause."""
-    skipped = part.first_output_row - part.first_input_row
-    address = part.input_addresses[0] + skipped * window.input_columns * part.input_pitch
-    pixels = part.output_rows * window.output_columns
-    return (
-        Window(1, pixels, window.channels, 1, pixels),
-        Part((address,), part.input_pitch, 0, 1, part.output_address, part.output_pitch, 0, 1),
+def _in_one_row(window: Window, geometry: JobGeometry) -> tuple[Window, JobGeometry]:
+    """Return a 1x1 convolution as one long row, which the engine does without a pause."""
+    skipped = geometry.first_output_row - geometry.first_input_row
+    pitch = geometry.input_pitch
+    address = geometry.input_addresses[0] + skipped * window.input_columns * pitch
+    in_one_row = dataclasses.replace(
+        geometry,
+        input_addresses=(address,),
+        first_input_row=0,
+        input_rows=1,
+        first_output_row=0,
+        output_rows=1,
+        column=None,
     )
-
-
-def _depthwise_job(layer: EngineLayer, macs: int, part: Part) -> dict[str, int]:
-    window = layer.window
-    group = channels_per_group(macs, layer.kind, layer.flags)
-    pad_left = window.pad_left
-    rows = _rows(window, part)
-    if part.column is not None:
-        # The input starts where the window does, unless that is left of the image.
-        start = part.column * window.stride_columns - window.pad_left
-        pad_left, skipped = max(-start, 0), max(start, 0) * part.input_pitch
-        rows["first_address"] += skipped
-        rows["row_span"] -= skipped
-        rows["output_columns"] = 1
-        rows["output_pixel_bytes"] = window.output_columns * part.output_pitch
-        rows["output_address"] = part.output_address + part.column * part.output_pitch
-    first_phase = pad_left % window.stride_columns
-    words = 1 if layer.flags & JobFlag.ONES else window.stride_columns * window.kernel_rows
-    return (
-        rows
-        | _groups(layer, macs)
-        | {
-            "column_step": part.input_pitch,
-            "segments": window.slots,
-            "group_words": words,
-            "stride_columns": window.stride_columns,
-            "first_phase": first_phase,
-            "skip_results": window.slots - 1 - pad_left // window.stride_columns,
-            "group_input_step": group,
-            "first_index": first_phase * window.kernel_rows,
-        }
-    )
+    pixels = geometry.output_rows * window.output_columns
+    return Window.of_pixels(1, pixels, window.channels), in_one_row

@@ -24,8 +24,11 @@ from kiwicha.contract.latencies import (
 from kiwicha.program.codec.streams import Shape
 from kiwicha.program.weight_streams import channels_per_group, stream_shape
 
-__all__ = ["Work", "decoder_cycles", "job_work"]
+__all__ = ["JOB_CYCLES", "Work", "decoder_cycles", "job_work"]
 
+JOB_CYCLES = 60.0
+"""Estimate of what a job takes besides its work, and some more: few stripes are better than many.
+`timeline` says more exactly what a list takes."""
 CHUNK_MEETING = 1 / 20
 """Cycles that the lanes of the decoder lose for a chunk, because others ask at the same time."""
 

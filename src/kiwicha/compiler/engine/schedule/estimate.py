@@ -1,30 +1,38 @@
 """What a cascade needs and takes, by its arithmetic and its traffic alone.
 
-This is for choosing among many; `cycles` predicts what was chosen.
+This is for choosing among many; `engine.cost.cycles` predicts what was chosen.
 """
 
+import math
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine.codegen.jobs import Part, engine_job, stream_bytes
-from kiwicha.compiler.engine.cost.job_work import job_work
+from kiwicha.compiler.engine.codegen.jobs import engine_job
+from kiwicha.compiler.engine.codegen.streams import stream_bytes
+from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
 from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
-from kiwicha.compiler.engine.ir.layers import EngineLayer
-from kiwicha.compiler.engine.ir.run import Run
+from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.ir.plan import JobGeometry
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Stage
-from kiwicha.contract.cfu import ALIGNMENT_BYTES
-from kiwicha.contract.engine import READ_BYTES as LINE_BYTES
+from kiwicha.contract.cfu import ALIGNMENT_BYTES, Config
+from kiwicha.contract.engine import LINE_BYTES, MAX_JOBS
 
-__all__ = ["Estimate", "LayerCost", "layer_costs", "transfer_cycles"]
+__all__ = [
+    "Estimate",
+    "OperationCost",
+    "operation_costs",
+    "operation_cycles",
+    "transfer_cycles",
+]
 
 TRANSFER_CYCLES = 40
 """What a transfer takes besides its bytes."""
-JOB_CYCLES = 60.0
-"""What a job takes besides its work, and some more: few stripes are better than many."""
 
 
 @dataclass(frozen=True)
-class LayerCost:
-    """What a layer takes.
+class OperationCost:
+    """What an operation takes.
 
     Parameters
     ----------
@@ -49,14 +57,14 @@ def transfer_cycles(size: int) -> float:
     return TRANSFER_CYCLES + size / DRAM_BYTES_PER_CYCLE
 
 
-def layer_costs(run: Run, macs: int) -> list[LayerCost]:
-    """Return the cost of each layer of a run."""
-    return [_layer_cost(run, layer, macs) for layer in run.layers]
+def operation_costs(region: Region, macs: int) -> list[OperationCost]:
+    """Return the cost of each operation of a region."""
+    return [_operation_cost(region, operation, macs) for operation in region.operations]
 
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Of a stripe: bytes by tensor that is loaded, bytes and rows that each layer writes."""
+    """Of a stripe: bytes by tensor that is loaded, bytes and rows that each operation writes."""
 
     loaded: dict[int, int]
     written: list[int]
@@ -69,14 +77,16 @@ class Estimate:
     Parameters
     ----------
     cascade : Cascade
-        The layers.
-    costs : list of LayerCost
-        Of its layers.
+        The operations.
+    costs : list of OperationCost
+        Of its operations.
     streamed : frozenset of int
         What is in the arena.
     """
 
-    def __init__(self, cascade: Cascade, costs: list[LayerCost], streamed: frozenset[int]) -> None:
+    def __init__(
+        self, cascade: Cascade, costs: list[OperationCost], streamed: frozenset[int]
+    ) -> None:
         self._cascade = cascade
         self._costs = costs
         self._known_sizes: dict[tuple[int, int], _Sizes] = {}
@@ -85,7 +95,7 @@ class Estimate:
         self._inputs = [tensor for tensor in cascade.inputs if tensor in streamed]
         self._stores = cascade.output in streamed
         # Otherwise there is nothing to be gained by stripes.
-        self.is_whole = not self._inputs and not self._stores and len(cascade.layers) == 1
+        self.is_whole = not self._inputs and not self._stores and len(cascade.operations) == 1
 
     def bytes(self, stage: Stage) -> int:
         """Return the bytes of the scratchpad that its stripes need."""
@@ -94,14 +104,14 @@ class Estimate:
         return self._known_bytes[stage]
 
     def _bytes(self, stage: Stage) -> int:
-        layers = self._cascade.layers
-        rows = layers[-1].window.output_rows
-        last = len(layers) - 1
+        operations = self._cascade.operations
+        rows = operations[-1].window.output_rows
+        last = len(operations) - 1
         most = 0
         for first in range(0, rows, stage.height)[:3]:
             sizes = self._sizes(first, min(stage.height, rows - first))
             loaded, written = sizes.loaded, sizes.written
-            for step in range(len(layers)):
+            for step in range(len(operations)):
                 live = sum(
                     size
                     for tensor, size in loaded.items()
@@ -110,7 +120,7 @@ class Estimate:
                 live += sum(
                     written[number]
                     for number in range(min(step + 1, last))
-                    if self._cascade.readers(layers[number].output)[-1] >= step
+                    if self._cascade.readers(operations[number].output)[-1] >= step
                 )
                 live += written[last] if self._stores and step == last else 0
                 if stage.height < rows:
@@ -130,11 +140,11 @@ class Estimate:
         return self._known_cycles[stage]
 
     def _cycles(self, stage: Stage) -> float:
-        layers = self._cascade.layers
+        operations = self._cascade.operations
         weights = sum(cost.weight_bytes for cost in self._costs) / DRAM_BYTES_PER_CYCLE
         total = loads_before = store = 0.0
         free: list[float] = []
-        rows = layers[-1].window.output_rows
+        rows = operations[-1].window.output_rows
         for number, first in enumerate(range(0, rows, stage.height)):
             sizes = self._sizes(first, min(stage.height, rows - first))
             loads = {tensor: transfer_cycles(size) for tensor, size in sizes.loaded.items()}
@@ -151,7 +161,7 @@ class Estimate:
             for tensor, cycles in loads.items():
                 step = stage.load_step(tensor)
                 reader = self._cascade.readers(tensor)[0]
-                hidden = sum(before[step:]) if step < len(layers) else sum(free[:reader])
+                hidden = sum(before[step:]) if step < len(operations) else sum(free[:reader])
                 late += max(cycles - (hidden if number else 0.0), 0.0)
             # The last store has the port first, and must end before its room is needed.
             blocked = 0.0 if stage.keeps_output else max(store - free[0], 0.0)
@@ -163,18 +173,18 @@ class Estimate:
         return total + store
 
     def _sizes(self, first: int, rows: int) -> "_Sizes":
-        """Return the sizes of the stripe that starts with a row of the last layer."""
+        """Return the sizes of the stripe that starts with a row of the last operation."""
         key = first, rows
         if key not in self._known_sizes:
-            run = self._cascade.run
+            region = self._cascade.region
             found = self._cascade.stripe(first, rows)
             loaded = {}
             for tensor in self._inputs:
                 start, end = self._cascade.range_of(tensor, found)
                 loaded[tensor] = _aligned(end - start // ALIGNMENT_BYTES * ALIGNMENT_BYTES)
             written = [
-                _aligned(part.output_rows * run.output_row_bytes(layer))
-                for layer, part in zip(self._cascade.layers, found, strict=True)
+                _aligned(part.output_rows * region.output_row_bytes(operation))
+                for operation, part in zip(self._cascade.operations, found, strict=True)
             ]
             computed = [part.output_rows for part in found]
             self._known_sizes[key] = _Sizes(loaded, written, computed)
@@ -185,25 +195,59 @@ def _aligned(size: int) -> int:
     return -(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
-def _layer_cost(run: Run, layer: EngineLayer, macs: int) -> LayerCost:
-    pitch = run.input_pitch(layer)
-    window = layer.window
-    part = Part(
-        (0,) * len(layer.inputs),
-        *(pitch, 0, window.input_rows),
-        *(0, run.output_pitch(layer), 0, window.output_rows),
-    )
-    blocks = [patch.layer for patch in layer.patches] if layer.is_in_blocks else [layer]
+def _operation_cost(region: Region, operation: Operation, macs: int) -> OperationCost:
+    pitch = region.input_pitch(operation)
+    rows = operation.window.output_rows
+    geometry = whole_geometry(operation, pitch, region.output_pitch(operation))
+    is_in_blocks = isinstance(operation, DividedOperation) and operation.is_in_blocks
+    # Of pieces that are not blocks of channels the first one stands for all rows.
+    blocks = operation.job_operations if is_in_blocks else operation.job_operations[:1]
     cycles = lines = 0.0
     for block in blocks:
-        work = job_work(engine_job(block, macs, layer.position, part), macs)
-        share = work.groups / window.output_rows
+        work = job_work(engine_job(block, macs, operation.position, geometry), macs)
+        share = work.groups / rows
         cycles += share * work.cycles
         lines += share * max(work.cycles - work.writes, 0.0)
-    if layer.is_in_blocks:
-        size = sum(stream_bytes(block, macs, pitch) for block in blocks)
-        return LayerCost(cycles, lines, size, len(blocks))
-    # Of a layer in patches: all rows of a stripe, and each column of its own. What it takes where
-    # rows need jobs of their own comes once, and is left out.
-    jobs = 1 + len({patch.column for patch in layer.patches} - {None})
-    return LayerCost(cycles, lines, jobs * stream_bytes(layer, macs, pitch), jobs)
+    size = sum(stream_bytes(block, macs, pitch) for block in blocks)
+    jobs = len(blocks)
+    if isinstance(operation, DividedOperation) and not is_in_blocks:
+        # All rows of a stripe, and each column of its own. What it takes where rows need jobs of
+        # their own comes once, and is left out.
+        jobs = 1 + len({piece.column for piece in operation.pieces} - {None})
+        size *= jobs
+    return OperationCost(cycles, lines, size, jobs)
+
+
+def whole_geometry(operation: Operation, input_pitch: int, output_pitch: int) -> JobGeometry:
+    """Return the geometry of a job that computes all rows of an operation, at address 0."""
+    return JobGeometry(
+        input_addresses=(0,) * len(operation.inputs),
+        input_pitch=input_pitch,
+        first_input_row=0,
+        input_rows=operation.window.input_rows,
+        output_address=0,
+        output_pitch=output_pitch,
+        first_output_row=0,
+        output_rows=operation.window.output_rows,
+    )
+
+
+def operation_cycles(operation: Operation, config: Config) -> float:
+    """Return about how many cycles an operation takes; infinite if no list has so many jobs."""
+    window, macs = operation.window, config.engine_macs
+    pitch, output_pitch = padded(window.channels), padded(operation.output_channels)
+    geometry = whole_geometry(operation, pitch, output_pitch)
+    size = window.input_pixels * pitch + window.output_pixels * output_pitch
+    # Two stripes are there at a time, with rows that neighbours share.
+    share = 1 if size <= config.scratchpad_bytes else 3
+    stripes = -(-share * size // config.scratchpad_bytes)
+    blocks = operation.job_operations
+    jobs = stripes * window.images * len(blocks)
+    if jobs > MAX_JOBS:
+        return math.inf
+    cycles = JOB_CYCLES * jobs
+    for block in blocks:
+        work = job_work(engine_job(block, macs, 0, geometry), macs, config.requantizer_cycles)
+        weights = stripes * stream_bytes(block, macs, pitch) / DRAM_BYTES_PER_CYCLE
+        cycles += max(work.groups * work.cycles, weights)
+    return cycles

@@ -1,163 +1,246 @@
-"""Transfers and jobs of a run in one order, and what each of them must wait for."""
+"""From a choice for a region to jobs and transfers in order, and the buffers that they need."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer, padded
-from kiwicha.contract.engine import ELEMENT_KINDS
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Event, Transfer
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Stage
+from kiwicha.compiler.engine.schedule.stripes import Stripe, by_image
+from kiwicha.compiler.memory.placement import Buffer
+from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
-__all__ = ["Compute", "Event", "Place", "Transfer", "waits"]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A byte of a buffer."""
-
-    buffer: int
-    offset: int = 0
+__all__ = ["OrderedEvents"]
 
 
-@dataclass(frozen=True)
-class Transfer:
-    """Bytes that move between a tensor in the arena and a buffer in the scratchpad.
+class _Builder:
+    """Events and the buffers they need."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._names: list[str] = []
+        self._sizes: list[int] = []
+        self._kept_until: dict[int, int] = {}
+
+    def buffer(self, name: str, size: int) -> int:
+        """Return the number of a new buffer."""
+        self._names.append(name)
+        self._sizes.append(size)
+        return len(self._names) - 1
+
+    def add(self, event: Event) -> None:
+        """Append an event."""
+        self.events.append(event)
+        for address, end in event.read_ends if isinstance(event, Compute) else ():
+            self._sizes[address.buffer] = max(self._sizes[address.buffer], end)
+
+    def keep(self, buffer: int) -> None:
+        """Let nothing that the last event needs take a buffer's place."""
+        self._kept_until[buffer] = len(self.events) - 1
+
+    def buffers(self) -> list[Buffer]:
+        """Return all buffers with the first and last event that needs each."""
+        first: dict[int, int] = {}
+        last = dict(self._kept_until)
+        for number, event in enumerate(self.events):
+            for buffer in event.reads | event.writes:
+                first.setdefault(buffer, number)
+                last[buffer] = max(last.get(buffer, 0), number)
+        return [
+            Buffer(name, size, first[number], last[number])
+            for number, (name, size) in enumerate(zip(self._names, self._sizes, strict=True))
+        ]
+
+
+class OrderedEvents:
+    """Jobs and transfers of a choice, in the order in which they could be executed one by one.
 
     Parameters
     ----------
-    tensor : int
-        The tensor, as stored.
-    tensor_offset : int
-        Its first byte that moves.
-    bytes : int
-        How many move.
-    place : Place
-        Where they are in the scratchpad.
-    is_store : bool
-        From the scratchpad to the arena.
+    region : Region
+        The operations.
+    choice : Choice
+        How they are done.
     """
 
-    tensor: int
-    tensor_offset: int
-    bytes: int
-    place: Place
-    is_store: bool
+    def __init__(self, region: Region, choice: Choice) -> None:
+        self._region = region
+        self._choice = choice
+        self._builder = _Builder()
+        self._resident: dict[int, int] = {}
+        cascades = [stage.cascade for stage in choice.stages]
+        outside = {tensor for c in cascades for tensor in (*c.inputs, c.output)}
+        resident = outside - choice.streamed
+        hosts = {cascade.output: cascade.host(resident) for cascade in cascades}
+        self._owners = {tensor: host for tensor, host in hosts.items() if host is not None}
+        for stage in choice.stages:
+            self._load_resident(stage.cascade)
+            self._add(stage)
+            self._store_resident(stage.cascade)
 
     @property
-    def reads(self) -> set[int]:
-        """Buffers that are read."""
-        return {self.place.buffer} if self.is_store else set()
+    def events(self) -> list[Event]:
+        """Transfers and jobs in one order."""
+        return self._builder.events
 
     @property
-    def writes(self) -> set[int]:
-        """Buffers that are written."""
-        return set() if self.is_store else {self.place.buffer}
+    def buffers(self) -> list[Buffer]:
+        """The buffers they need."""
+        return self._builder.buffers()
 
+    def _resident_buffer(self, tensor: int) -> int:
+        while tensor in self._owners:
+            tensor = self._owners[tensor]
+        if tensor not in self._resident:
+            size = self._region.tensor_bytes(tensor)
+            self._resident[tensor] = self._builder.buffer(f"tensor {tensor}", size)
+        return self._resident[tensor]
 
-@dataclass(frozen=True, eq=False)
-class Compute:
-    """A job.
+    def _load_resident(self, cascade: Cascade) -> None:
+        for tensor in cascade.inputs:
+            is_new = self._region.uses(tensor)[0] >= cascade.first and tensor in self._region.loads
+            if is_new and tensor not in self._choice.streamed:
+                address = BufferAddress(self._resident_buffer(tensor))
+                size = self._region.tensor_bytes(tensor)
+                self._builder.add(Transfer(tensor, 0, size, address, False))
 
-    Parameters
-    ----------
-    layer : EngineLayer
-        What it computes.
-    inputs : tuple of Place
-        Row ``first_input_row`` of each input.
-    input_pitch, output_pitch : int
-        Bytes per pixel.
-    first_input_row, input_rows : int
-        Rows that are there.
-    output : Place
-        Row ``first_output_row`` of the output.
-    first_output_row, output_rows : int
-        Rows to compute.
-    column : int or None
-        The only column to compute.
-    """
+    def _store_resident(self, cascade: Cascade) -> None:
+        tensor, operation = cascade.output, cascade.operations[-1]
+        if tensor in self._region.stores and tensor not in self._choice.streamed:
+            size = operation.window.output_pixels * operation.output_channels
+            address = BufferAddress(self._resident_buffer(tensor))
+            self._builder.add(Transfer(tensor, 0, size, address, True))
 
-    layer: EngineLayer
-    inputs: tuple[Place, ...]
-    input_pitch: int
-    first_input_row: int
-    input_rows: int
-    output: Place
-    output_pitch: int
-    first_output_row: int
-    output_rows: int
-    column: int | None = None
-
-    @property
-    def reads(self) -> set[int]:
-        """Buffers that are read."""
-        return {place.buffer for place in self.inputs}
-
-    @property
-    def writes(self) -> set[int]:
-        """Buffers that are written."""
-        return {self.output.buffer}
-
-    @property
-    def read_ends(self) -> list[tuple[Place, int]]:
-        """Inputs of an element-wise job, and where in their buffers it stops to read.
-
-        It reads whole beats, also where its rows start or end within one.
-        """
-        if self.layer.kind not in ELEMENT_KINDS:
-            return []
-        window = self.layer.window
-        skipped = (self.first_output_row - self.first_input_row) * window.input_columns
-        ends = []
-        for tensor, place in zip(self.layer.inputs, self.inputs, strict=True):
-            is_whole = tensor in self.layer.whole_inputs
-            before = 0 if is_whole else skipped * self.input_pitch
-            pixels = 1 if is_whole else self.output_rows * window.output_columns
-            size = pixels * self.input_pitch
-            if self.layer.is_flat:
-                size = padded(size)
+    def _add(self, stage: Stage) -> None:
+        """Add the jobs of a cascade, stripe by stripe, and their transfers."""
+        cascade = stage.cascade
+        found = cascade.stripes(stage.height)
+        inputs = [self._inputs(cascade, stripe) for stripe in found]
+        is_streamed = cascade.output in self._choice.streamed
+        last, count = cascade.operations[-1], len(cascade.operations)
+        previous: int | None = None
+        for number, stripe in enumerate(found):
+            start = stripe[-1].first_output_row * self._region.output_row_bytes(last)
+            if is_streamed:
+                size = stripe[-1].output_rows * self._region.output_row_bytes(last)
+                output = BufferAddress(
+                    self._builder.buffer(f"stripe {number} of {cascade.output}", size)
+                )
             else:
-                size += padded(window.channels) - self.input_pitch
-            ends.append((place, place.offset + before + size))
-        return ends
+                output = BufferAddress(self._resident_buffer(cascade.output), start)
+            own = [
+                t for t in inputs[number][1] if number == 0 or stage.load_step(t.tensor) == count
+            ]
+            following = inputs[number + 1][1] if number + 1 < len(found) else []
+            for step, jobs in enumerate(self._jobs(cascade, stripe, inputs[number][0], output)):
+                loads = [load for load in following if stage.load_step(load.tensor) == step]
+                for load in own + loads:
+                    self._builder.add(load)
+                own = []
+                for job in jobs:
+                    self._builder.add(job)
+                if previous is not None and (step == 0 or stage.keeps_output):
+                    # It may still be on its way to the arena.
+                    self._builder.keep(previous)
+            if is_streamed:
+                pixels = stripe[-1].output_rows * last.window.output_columns
+                stored = pixels * last.output_channels
+                self._builder.add(Transfer(cascade.output, start, stored, output, True))
+                previous = output.buffer
 
+    def _jobs(
+        self,
+        cascade: Cascade,
+        stripe: tuple[Stripe, ...],
+        inputs: Mapping[int, tuple[BufferAddress, int]],
+        output: BufferAddress,
+    ) -> list[list[Compute]]:
+        """Return the jobs of a stripe, operation by operation: one or more for each image."""
+        passed: dict[int, tuple[BufferAddress, int]] = {}
+        jobs: list[list[Compute]] = []
+        for operation, part in zip(cascade.operations, stripe, strict=True):
+            row = self._region.input_row_bytes(operation)
+            target, output_row = output, self._region.output_row_bytes(operation)
+            if operation.output in cascade.passed:
+                size = part.output_rows * output_row
+                name = f"rows {part.first_output_row} on of {operation.output}"
+                target = BufferAddress(self._builder.buffer(name, size))
+                passed[operation.output] = target, part.first_output_row * output_row
+            jobs.append([])
+            for image in by_image(operation.window, part):
+                sources = []
+                for tensor in operation.inputs:
+                    source, first_byte = passed[tensor] if tensor in passed else inputs[tensor]
+                    is_broadcast = tensor in operation.broadcast_inputs
+                    start = 0 if is_broadcast else image.first_input_row * row
+                    sources.append(_behind(source, start - first_byte))
+                first_row = (part.first_output_row, output_row)
+                jobs[-1] += self._image_jobs(operation, image, sources, target, first_row)
+        return jobs
 
-Event = Transfer | Compute
+    def _image_jobs(
+        self,
+        operation: Operation,
+        image: Stripe,
+        sources: Sequence[BufferAddress],
+        target: BufferAddress,
+        first_row: tuple[int, int],
+    ) -> Iterator[Compute]:
+        """Yield the jobs of a stripe within one image.
 
+        Parameters
+        ----------
+        operation : Operation
+            What they compute.
+        image : Stripe
+            Its rows, in rows of all images.
+        sources : sequence of BufferAddress
+            The stripe's first input row of each input.
+        target : BufferAddress
+            Where the first row of the whole stripe goes.
+        first_row : tuple of int
+            Which row that is, in rows of all images; and the bytes of a row.
+        """
+        window = operation.window
+        number = image.first_output_row * window.images // window.output_rows
+        rows_above = number * window.input_rows // window.images
+        rows_done = number * window.output_rows // window.images
+        stripe_row, row_bytes = first_row
+        for piece in operation.within(image.first_output_row - rows_done, image.output_rows):
+            row = rows_done - stripe_row + piece.rows.start
+            yield Compute(
+                operation=piece.operation,
+                inputs=tuple(_behind(source, piece.first_input_channel) for source in sources),
+                input_pitch=self._region.input_pitch(operation),
+                first_input_row=image.first_input_row - rows_above,
+                input_rows=image.input_rows,
+                output=_behind(target, row * row_bytes + piece.first_output_channel),
+                output_pitch=self._region.output_pitch(operation),
+                first_output_row=piece.rows.start,
+                output_rows=len(piece.rows),
+                column=piece.column,
+            )
 
-def waits(events: Sequence[Event], offsets: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    """Return for each transfer how many jobs, for each job how many transfers must be complete.
+    def _inputs(
+        self, cascade: Cascade, stripe: tuple[Stripe, ...]
+    ) -> tuple[dict[int, tuple[BufferAddress, int]], list[Transfer]]:
+        """Return the inputs of a stripe, and the transfers that bring them.
 
-    Jobs are executed in order, and so are transfers. Two events that touch the same bytes, one of
-    them writing, must keep their order.
-
-    Parameters
-    ----------
-    events : sequence of Event
-        In an order in which they could be executed one by one.
-    offsets, sizes : sequence of int
-        Places of the buffers.
-    """
-
-    def meet(first: set[int], second: set[int]) -> bool:
-        return any(
-            offsets[a] < offsets[b] + sizes[b] and offsets[b] < offsets[a] + sizes[a]
-            for a in first
-            for b in second
-        )
-
-    counts = []
-    jobs = transfers = 0
-    for number, event in enumerate(events):
-        is_job = isinstance(event, Compute)
-        left = transfers if is_job else jobs
-        # Most wait for something near: the last one counts, as each kind keeps its order.
-        for earlier in reversed(events[:number] if left else []):
-            if isinstance(earlier, Compute) is is_job:
+        Of each input the address of a byte of it, and which one that is.
+        """
+        addresses: dict[int, tuple[BufferAddress, int]] = {}
+        loads = []
+        for tensor in cascade.inputs:
+            if tensor not in self._choice.streamed:
+                addresses[tensor] = BufferAddress(self._resident_buffer(tensor)), 0
                 continue
-            if meet(earlier.writes, event.reads | event.writes) or meet(
-                earlier.reads, event.writes
-            ):
-                break
-            left -= 1
-        counts.append(left)
-        jobs += is_job
-        transfers += not is_job
-    return counts
+            start, end = cascade.range_of(tensor, stripe)
+            start = start // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+            buffer = self._builder.buffer(f"bytes {start} on of {tensor}", end - start)
+            addresses[tensor] = BufferAddress(buffer), start
+            loads.append(Transfer(tensor, start, end - start, BufferAddress(buffer), False))
+        return addresses, loads
+
+
+def _behind(address: BufferAddress, size: int) -> BufferAddress:
+    return BufferAddress(address.buffer, address.offset + size)

@@ -1,37 +1,14 @@
-"""Schedules of all regions, and what has to change where there is none."""
+"""Plans of all regions, and what has to change where there is none."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from kiwicha.compiler.engine.ir.run import DoesNotFitError, Run, TooLongError, TooSlowError
-from kiwicha.compiler.engine.schedule.schedule import Schedule, schedule
+from kiwicha.compiler.engine.ir.plan import Plan
+from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError, Troubles
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.schedule.schedule import schedule
 from kiwicha.contract.cfu import Config
 
-__all__ = ["Scheduled", "Scheduler"]
-
-
-@dataclass(frozen=True, eq=False)
-class Scheduled:
-    """What scheduling of regions gives.
-
-    Parameters
-    ----------
-    schedules : tuple of Schedule
-        One per region, in order, but for those that have none.
-    refused : frozenset of int
-        Positions of layers that do not fit the scratchpad, or take longer alone than a list may.
-    cuts : frozenset of int
-        Positions of layers with which further regions must begin, as their lists are too long.
-    """
-
-    schedules: tuple[Schedule, ...]
-    refused: frozenset[int]
-    cuts: frozenset[int]
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every region has a schedule."""
-        return not self.refused and not self.cuts
+__all__ = ["Scheduler"]
 
 
 class Scheduler:
@@ -45,29 +22,20 @@ class Scheduler:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._known: dict[tuple[object, ...], Schedule] = {}
+        self._known: dict[Region, Plan] = {}
 
-    def schedule(self, regions: Sequence[Run]) -> Scheduled:
-        """Return the schedules of regions."""
-        schedules: list[Schedule] = []
-        refused: set[int] = set()
+    def schedule(self, regions: Iterable[Region]) -> tuple[tuple[Plan, ...], Troubles]:
+        """Return the plans of regions, complete if there are no troubles."""
+        plans: list[Plan] = []
+        refusals: dict[int, str] = {}
         cuts: set[int] = set()
         for region in regions:
             try:
-                schedules.append(self._schedule(region))
-            except (DoesNotFitError, TooSlowError) as error:
-                refused.add(error.position)
+                if region not in self._known:
+                    self._known[region] = schedule(region, self._config)
+                plans.append(self._known[region])
+            except RefusedError as error:
+                refusals[error.position] = error.why
             except TooLongError as error:
                 cuts.update(error.positions)
-        return Scheduled(tuple(schedules), frozenset(refused), frozenset(cuts))
-
-    def _schedule(self, region: Run) -> Schedule:
-        key = region.layers, region.loads, region.stores
-        if key not in self._known:
-            self._known[key] = schedule(
-                region,
-                self._config.engine_macs,
-                self._config.scratchpad_bytes,
-                self._config.requantizer_cycles,
-            )
-        return self._known[key]
+        return tuple(plans), Troubles(refusals, frozenset(cuts))

@@ -1,27 +1,28 @@
-"""Which tensors of a run stay in the scratchpad, and which layers work side by side.
+"""Which tensors of a region stay in the scratchpad, and which operations run interleaved.
 
 Every tensor is *resident* (all of it in the scratchpad while it is needed), *streamed* (in the
 arena; what writes or reads it works in stripes) or *passed on* within a cascade (only stripes of it
-exist). The choice is the one of the least estimated cycles, found layer by layer: what was best up
-to a layer depends only on which of the tensors that are still needed are resident.
+exist). The choice is the one of the least estimated cycles, found operation by operation: what was
+best up to an operation depends only on which of the tensors that are still needed are resident.
 """
 
 import bisect
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine.ir.run import DoesNotFitError, Run
+from kiwicha.compiler.engine.ir.refusals import RefusedError
+from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Stage
-from kiwicha.compiler.engine.schedule.estimate import Estimate, layer_costs, transfer_cycles
+from kiwicha.compiler.engine.schedule.estimate import Estimate, operation_costs, transfer_cycles
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.engine import MAX_JOBS
 
 __all__ = ["Chooser"]
 
-MAX_CASCADE_LAYERS = 8
+MAX_CASCADE_OPERATIONS = 8
 """Longer ones compute too many rows twice."""
 MODES = ((True, True), (True, False), (False, False))
 """What is tried of ``is_early`` and ``keeps_output`` of a `Stage`."""
@@ -40,20 +41,20 @@ class _Step:
 
 
 class Chooser:
-    """The choices for a run.
+    """The choices for a region.
 
     Parameters
     ----------
-    run : Run
-        The layers.
+    region : Region
+        The operations.
     macs : int
         Products per cycle.
     """
 
-    def __init__(self, run: Run, macs: int) -> None:
-        self._run = run
-        self._costs = layer_costs(run, macs)
-        self._cascades = [list(self._possible(first)) for first in range(len(run.layers))]
+    def __init__(self, region: Region, macs: int) -> None:
+        self._region = region
+        self._costs = operation_costs(region, macs)
+        self._cascades = [list(self._possible(first)) for first in range(len(region.operations))]
         self._estimates: dict[tuple[Cascade, frozenset[int]], Estimate] = {}
 
     def choose(self, capacity: int, spared: Mapping[int, int] | None = None) -> Choice:
@@ -64,12 +65,12 @@ class Chooser:
         capacity : int
             Bytes of the scratchpad.
         spared : mapping of int to int
-            Of these bytes, how many stay free while a layer of this number in the run works.
+            Of these bytes, how many stay free while the operation of this number works.
 
         Raises
         ------
-        DoesNotFitError
-            If a layer does not fit, even in stripes; names it.
+        RefusedError
+            If an operation does not fit, even in stripes; names it.
         """
         left = spared or {}
         step = self._best([capacity - left.get(number, 0) for number in range(len(self._costs))])
@@ -85,15 +86,16 @@ class Chooser:
         return Choice(tuple(reversed(stages)), frozenset(outside - resident))
 
     def _possible(self, first: int) -> Iterator[Cascade]:
-        for end in range(first + 1, min(first + MAX_CASCADE_LAYERS, len(self._run.layers)) + 1):
-            cascade = Cascade(self._run, first, end)
+        last = min(first + MAX_CASCADE_OPERATIONS, len(self._region.operations))
+        for end in range(first + 1, last + 1):
+            cascade = Cascade(self._region, first, end)
             if cascade.is_possible:
                 yield cascade
 
     def _best(self, capacities: Sequence[int]) -> _Step:
-        """Return the last step of the best way, given the bytes that each layer may use."""
-        run = self._run
-        count = len(run.layers)
+        """Return the last step of the best way, given the bytes that each operation may use."""
+        region = self._region
+        count = len(region.operations)
         is_crowded = [
             size > capacity for size, capacity in zip(self._live_bytes(), capacities, strict=True)
         ]
@@ -108,24 +110,24 @@ class Chooser:
                 capacity = min(capacities[first : cascade.end])
                 for resident, before in steps[first].items():
                     for step in self._steps(cascade, resident, before, capacity, is_crowded):
-                        left = frozenset(t for t in step.resident if run.uses(t)[1] >= cascade.end)
+                        left = self._needed_from(cascade.end, step.resident)
                         if left not in found or step.cycles < found[left].cycles:
                             found[left] = step
         if not steps[count]:
             stuck = max(first for first in range(count) if steps[first])
-            raise DoesNotFitError(run.layers[stuck].position)
+            raise self._refusal(stuck, steps[stuck], capacities[stuck])
         return min(steps[count].values(), key=lambda step: step.cycles)
 
     def _live_bytes(self) -> list[int]:
-        """Return for each layer the bytes of all tensors that are needed then or later."""
-        run = self._run
-        found = [0] * len(run.layers)
+        """Return for each operation the bytes of all tensors that are needed then or later."""
+        region = self._region
+        found = [0] * len(region.operations)
         for tensor in dict.fromkeys(
-            t for layer in run.layers for t in (*layer.inputs, layer.output)
+            t for operation in region.operations for t in (*operation.inputs, operation.output)
         ):
-            first, last = run.uses(tensor)
+            first, last = region.uses(tensor)
             for number in range(first, last + 1):
-                found[number] += _aligned(run.tensor_bytes(tensor))
+                found[number] += _aligned(region.tensor_bytes(tensor))
         return found
 
     def _steps(
@@ -137,59 +139,92 @@ class Chooser:
         is_crowded: Sequence[bool],
     ) -> Iterator[_Step]:
         """Try what can be resident or streamed anew."""
-        run = self._run
-        kept = {t for t in resident if run.uses(t)[1] >= cascade.first}
-        fresh = [
-            tensor
-            for tensor in cascade.inputs
-            if tensor in run.loads and run.uses(tensor)[0] >= cascade.first
-        ]
+        for resident_now, streamed in self._options(cascade, resident, is_crowded):
+            free = capacity - self._resident_bytes(cascade, resident_now)
+            found = self._stripes(cascade, streamed, free) if free >= 0 else None
+            if found is not None:
+                cycles, stage = found
+                fresh = {*self._fresh_inputs(cascade), cascade.output} & resident_now
+                cycles += sum(self._move_cycles(tensor) for tensor in fresh)
+                yield _Step(before.cycles + cycles, stage, resident_now, before)
+
+    def _options(
+        self, cascade: Cascade, resident: frozenset[int], is_crowded: Sequence[bool]
+    ) -> Iterator[tuple[frozenset[int], frozenset[int]]]:
+        """Yield what can be resident while a cascade runs, and what is then streamed."""
+        region = self._region
+        kept = self._needed_from(cascade.first, resident)
+        fresh = self._fresh_inputs(cascade)
         options: list[tuple[bool, ...]] = [(True, False)] * len(fresh)
         fresh.append(cascade.output)
-        first, last = run.uses(cascade.output)
-        may_stream = cascade.output in run.stores or any(is_crowded[first : last + 1])
+        first, last = region.uses(cascade.output)
+        may_stream = cascade.output in region.stores or any(is_crowded[first : last + 1])
         options.append((True, False) if may_stream else (True,))
         for choice in itertools.product(*options):
             chosen = {tensor for tensor, stays in zip(fresh, choice, strict=True) if stays}
-            now = frozenset(kept | chosen)
+            now = kept | chosen
             streamed = frozenset({*cascade.inputs, cascade.output} - now)
-            free = capacity - self._resident_bytes(cascade, now)
-            if free < 0 or not all(run.is_streamable(tensor) for tensor in streamed):
-                continue
-            found = self._stripes(cascade, streamed, free)
-            if found is not None:
-                cycles, stage = found
-                cycles += sum(self._move_cycles(tensor) for tensor in chosen)
-                yield _Step(before.cycles + cycles, stage, now, before)
+            if all(region.is_streamable(tensor) for tensor in streamed):
+                yield now, streamed
+
+    def _fresh_inputs(self, cascade: Cascade) -> list[int]:
+        """Return the inputs of a cascade that nobody before it has loaded."""
+        loads = self._region.loads
+        return [
+            t for t in cascade.inputs if t in loads and self._region.uses(t)[0] >= cascade.first
+        ]
+
+    def _needed_from(self, number: int, resident: frozenset[int]) -> frozenset[int]:
+        """Return the resident tensors that an operation of this number, or a later one, reads."""
+        return frozenset(t for t in resident if self._region.uses(t)[1] >= number)
+
+    def _refusal(
+        self, number: int, states: Iterable[frozenset[int]], capacity: int
+    ) -> RefusedError:
+        """Return why an operation does not fit after any of these sets of resident tensors."""
+        operation = self._region.operations[number]
+        cascade = Cascade(self._region, number, number + 1)
+        needs = []
+        for resident in states:
+            for now, streamed in self._options(cascade, resident, [True] * len(self._costs)):
+                smallest = self._smallest_bytes(cascade, streamed)
+                needs.append((self._resident_bytes(cascade, now) + smallest, len(streamed)))
+        needed, streamed_count = min(needs, key=lambda need: (need[0], -need[1]))
+        if needed > capacity:
+            how = "even in its smallest stripes" if streamed_count else "and cannot be streamed"
+            why = f"needs {needed:,} bytes of the scratchpad {how}; {capacity:,} are available"
+        else:
+            why = f"needs more jobs than the {MAX_JOBS} of a list"
+        return RefusedError(operation.position, why)
+
+    def _smallest_bytes(self, cascade: Cascade, streamed: frozenset[int]) -> int:
+        """Return the bytes of the smallest stripes."""
+        height = min(self._unit(cascade), cascade.operations[-1].window.output_rows)
+        estimate = self._estimate(cascade, streamed)
+        return min(estimate.bytes(Stage(cascade, height, *mode)) for mode in MODES)
 
     def _resident_bytes(self, cascade: Cascade, resident: frozenset[int]) -> int:
         host = cascade.host(resident)
         counted = resident - {cascade.output} if host is not None else resident
-        return sum(_aligned(self._run.tensor_bytes(tensor)) for tensor in counted)
+        return sum(_aligned(self._region.tensor_bytes(tensor)) for tensor in counted)
 
     def _move_cycles(self, tensor: int) -> float:
         """Return what it takes to load or store a resident tensor, if it must be."""
-        if tensor not in self._run.loads | self._run.stores:
+        if tensor not in self._region.loads | self._region.stores:
             return 0.0
-        return transfer_cycles(self._run.tensor_bytes(tensor))
+        return transfer_cycles(self._region.tensor_bytes(tensor))
 
     def _stripes(
         self, cascade: Cascade, streamed: frozenset[int], free: int
     ) -> tuple[float, Stage] | None:
         """Return the best stripes that fit, and their cycles."""
-        key = cascade, streamed
-        if key not in self._estimates:
-            costs = self._costs[cascade.first : cascade.end]
-            self._estimates[key] = Estimate(cascade, costs, streamed)
-        estimate = self._estimates[key]
-        layer = cascade.layers[-1]
-        rows = layer.window.output_rows
+        estimate = self._estimate(cascade, streamed)
+        rows = cascade.operations[-1].window.output_rows
         if estimate.is_whole:
             stage = Stage(cascade, rows)
             # With many images even one stripe has many jobs.
             return None if stage.jobs > MAX_JOBS else (estimate.cycles(stage), stage)
-        # Where a stripe of the output starts must be aligned.
-        unit = ALIGNMENT_BYTES // math.gcd(ALIGNMENT_BYTES, self._run.output_row_bytes(layer))
+        unit = self._unit(cascade)
         best: tuple[float, Stage] | None = None
         for is_early, keeps_output in MODES:
             highest = Stage(cascade, rows, is_early, keeps_output)
@@ -209,6 +244,18 @@ class Chooser:
                 if best is None or cycles < best[0]:
                     best = cycles, stage
         return best
+
+    def _estimate(self, cascade: Cascade, streamed: frozenset[int]) -> Estimate:
+        key = cascade, streamed
+        if key not in self._estimates:
+            costs = self._costs[cascade.first : cascade.end]
+            self._estimates[key] = Estimate(cascade, costs, streamed)
+        return self._estimates[key]
+
+    def _unit(self, cascade: Cascade) -> int:
+        """Return the rows of which stripes have multiples: each begins at an aligned byte."""
+        row_bytes = self._region.output_row_bytes(cascade.operations[-1])
+        return ALIGNMENT_BYTES // math.gcd(ALIGNMENT_BYTES, row_bytes)
 
 
 def _share(rows: int, count: int) -> int:

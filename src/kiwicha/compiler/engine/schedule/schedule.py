@@ -1,252 +1,99 @@
-"""From the layers of a run to jobs, transfers and a plan of the scratchpad.
+"""How a region is done: which tensors stay in the scratchpad, in which order, in which bytes.
 
-`engine_choice` decides which tensors stay in the scratchpad; the others lie in the arena, or only
+`residency` decides which tensors stay in the scratchpad; the others lie in the arena, or only
 stripes of them ever exist. The transfer of one stripe runs beside the arithmetic of another.
 """
 
-import dataclasses
-import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from kiwicha.compiler.engine.codegen.jobs import Part, engine_job, weight_stream
-from kiwicha.compiler.engine.cost.cycles import predict_list
-from kiwicha.compiler.engine.ir.layers import EngineLayer
-from kiwicha.compiler.engine.ir.run import MAX_LIST_CYCLES, Run, TooLongError, TooSlowError
+from kiwicha.compiler.engine.ir.plan import Compute, Event, Plan, PlannedCascade
+from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.cascade import Choice
-from kiwicha.compiler.engine.schedule.events import Compute, Event, Transfer, waits
-from kiwicha.compiler.engine.schedule.plan import Plan
+from kiwicha.compiler.engine.schedule.cuts import require_jobs
+from kiwicha.compiler.engine.schedule.events import OrderedEvents
+from kiwicha.compiler.engine.schedule.hazards import waits
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.compiler.memory.placement import Buffer, place, top_of
-from kiwicha.contract.engine import MAX_JOBS, TRANSFER_FLAG, EngineJob, EngineTransfer
+from kiwicha.contract.cfu import Config
 
-__all__ = ["PlannedTransfer", "Schedule", "schedule"]
+__all__ = ["schedule"]
 
 _SHRINK = 32
 """Where a plan fails for gaps, it is tried again with this much less: capacity / 32."""
 
 
-@dataclass(frozen=True)
-class PlannedTransfer:
-    """A transfer, its DRAM offset relative to a tensor."""
-
-    tensor: int
-    transfer: EngineTransfer
-
-
-@dataclass(frozen=True, eq=False)
-class Schedule:
-    """A run in the engine's terms.
+def schedule(region: Region, config: Config) -> Plan:
+    """Return a plan of a region.
 
     Parameters
     ----------
-    run : Run
-        The layers.
-    jobs : tuple of EngineJob
-        In order; `weights_offset` counts from the first stream.
-    transfers : tuple of PlannedTransfer
-        In order.
-    streams : bytes
-        Weight streams.
-    streamed : tuple of int
-        Tensors that move between arena and scratchpad in stripes.
-    passed : tuple of int
-        Tensors of which only stripes ever exist.
-    buffers, offsets : tuple
-        The plan of the scratchpad, by number of the event.
-    events : tuple of Event
-        Jobs and transfers in one order.
-    """
-
-    run: Run
-    jobs: tuple[EngineJob, ...]
-    transfers: tuple[PlannedTransfer, ...]
-    streams: bytes
-    streamed: tuple[int, ...]
-    passed: tuple[int, ...]
-    buffers: tuple[Buffer, ...]
-    offsets: tuple[int, ...]
-    events: tuple[Event, ...]
-
-    @property
-    def arena_tensors(self) -> list[int]:
-        """Tensors that lie in the arena while it runs."""
-        return sorted({planned.tensor for planned in self.transfers})
-
-    @property
-    def scratchpad_bytes(self) -> int:
-        """Bytes of the scratchpad in use."""
-        ends = (o + b.aligned_bytes for o, b in zip(self.offsets, self.buffers, strict=True))
-        return max(ends, default=0)
-
-    def image(self, tensors: Mapping[int, int]) -> bytes:
-        """Return jobs, transfers and weight streams, given the offsets of tensors in the arena."""
-        head = len(self.jobs) * EngineJob.size_bytes()
-        head += len(self.transfers) * EngineTransfer.size_bytes()
-        parts = [
-            dataclasses.replace(job, weights_offset=head + job.weights_offset).pack()
-            for job in self.jobs
-        ]
-        for planned in self.transfers:
-            offset = tensors[planned.tensor] + planned.transfer.dram_offset
-            parts.append(dataclasses.replace(planned.transfer, dram_offset=offset).pack())
-        return b"".join([*parts, self.streams])
-
-
-def schedule(run: Run, macs: int, scratchpad_bytes: int, requantizer_cycles: int = 1) -> Schedule:
-    """Return a schedule of a run.
-
-    Parameters
-    ----------
-    run : Run
-        The layers.
-    macs : int
-        Products per cycle.
-    scratchpad_bytes : int
-        Capacity.
-    requantizer_cycles : int
-        As `kiwicha.contract.cfu.Config.requantizer_cycles`.
+    region : Region
+        What is to be done.
+    config : Config
+        With an engine.
 
     Raises
     ------
-    DoesNotFitError
-        If a layer does not fit; names it.
+    RefusedError
+        If an operation does not fit; names it, and says why.
     TooLongError
-        If there are too many jobs or cycles; names layers at which to cut.
-    TooSlowError
-        If a layer alone takes too many cycles; names it.
+        If there are too many jobs; names layers at which to cut.
     """
-    chooser = Chooser(run, macs)
+    capacity = config.scratchpad_bytes
+    chooser = Chooser(region, config.engine_macs)
     spared: Counter[int] = Counter()
     while True:
-        choice = chooser.choose(scratchpad_bytes, spared)
-        if sum(stage.jobs for stage in choice.stages) > MAX_JOBS:
-            raise TooLongError(_cuts(choice, [stage.jobs for stage in choice.stages], MAX_JOBS))
-        plan = Plan(run, choice)
-        buffers = plan.buffers
-        offsets = place(buffers, capacity=scratchpad_bytes)
-        if top_of(buffers, offsets) <= scratchpad_bytes:
-            found = _finished(run, macs, choice, plan.events, buffers, offsets)
-            _require_in_time(found, choice, macs, requantizer_cycles)
-            return found
-        for number in _crowded(run, plan.events, buffers, offsets, scratchpad_bytes):
-            spared[number] += scratchpad_bytes // _SHRINK
+        choice = chooser.choose(capacity, spared)
+        cascades = tuple(
+            PlannedCascade(tuple(item.position for item in stage.cascade.operations), stage.jobs)
+            for stage in choice.stages
+        )
+        require_jobs(cascades)
+        ordered = OrderedEvents(region, choice)
+        buffers, events = ordered.buffers, ordered.events
+        offsets = place(buffers, capacity=capacity)
+        if top_of(buffers, offsets) <= capacity:
+            return _plan(region, choice, cascades, events, buffers, offsets, capacity)
+        for number in _crowded(region, events, buffers, offsets, capacity):
+            spared[number] += capacity // _SHRINK
 
 
 def _crowded(
-    run: Run,
+    region: Region,
     events: Sequence[Event],
     buffers: Sequence[Buffer],
     offsets: Sequence[int],
-    scratchpad_bytes: int,
+    capacity: int,
 ) -> set[int]:
-    """Return the numbers of the layers during which a buffer lies beyond the scratchpad."""
-    numbers = {
-        part: number
-        for number, layer in enumerate(run.layers)
-        for part in (layer, *(patch.layer for patch in layer.patches))
-    }
+    """Return the numbers of the operations during which a buffer lies beyond the scratchpad."""
     found = set()
     for buffer, offset in zip(buffers, offsets, strict=True):
-        if offset + buffer.aligned_bytes > scratchpad_bytes:
+        if offset + buffer.aligned_bytes > capacity:
             during = events[buffer.first : buffer.last + 1]
-            found |= {numbers[event.layer] for event in during if isinstance(event, Compute)}
+            found |= {region.numbers[e.operation] for e in during if isinstance(e, Compute)}
     return found
 
 
-def _finished(
-    run: Run,
-    macs: int,
+def _plan(
+    region: Region,
     choice: Choice,
+    cascades: tuple[PlannedCascade, ...],
     events: Sequence[Event],
     buffers: Sequence[Buffer],
     offsets: Sequence[int],
-) -> Schedule:
-    counts = waits(events, offsets, [buffer.aligned_bytes for buffer in buffers])
-    jobs: list[EngineJob] = []
-    transfers: list[PlannedTransfer] = []
-    streams = bytearray()
-    stream_places: dict[EngineLayer, tuple[int, int]] = {}
-    for event, count in zip(events, counts, strict=True):
-        if isinstance(event, Transfer):
-            transfers.append(_transfer(event, offsets, count))
-            continue
-        if event.layer not in stream_places:
-            raw = weight_stream(event.layer, macs, event.input_pitch)
-            stream_places[event.layer] = len(streams), len(raw)
-            streams += raw
-        start, size = stream_places[event.layer]
-        job = engine_job(event.layer, macs, run.layers[0].position, _part(event, offsets))
-        jobs.append(
-            dataclasses.replace(job, wait_transfers=count, weights_offset=start, weights_bytes=size)
-        )
-    return Schedule(
-        run,
-        tuple(jobs),
-        tuple(transfers),
-        bytes(streams),
-        tuple(sorted(choice.streamed)),
-        tuple(sorted(tensor for stage in choice.stages for tensor in stage.cascade.passed)),
-        tuple(buffers),
-        tuple(offsets),
-        tuple(events),
+    capacity: int,
+) -> Plan:
+    passed = (tensor for stage in choice.stages for tensor in stage.cascade.passed)
+    found = Plan(
+        region=region,
+        cascades=cascades,
+        streamed=tuple(sorted(choice.streamed)),
+        passed=tuple(sorted(passed)),
+        events=tuple(events),
+        waits=tuple(waits(events, offsets, [buffer.aligned_bytes for buffer in buffers])),
+        buffers=tuple(buffers),
+        offsets=tuple(offsets),
     )
-
-
-def _require_in_time(found: Schedule, choice: Choice, macs: int, requantizer_cycles: int) -> None:
-    """Refuse a list that the watchdog could end."""
-    transfers = [planned.transfer for planned in found.transfers]
-    total, jobs = predict_list(found.jobs, transfers, macs, requantizer_cycles)
-    if total <= MAX_LIST_CYCLES:
-        return
-    last_jobs = itertools.accumulate(stage.jobs for stage in choice.stages)
-    ends = [0, *(jobs[count - 1].end for count in last_jobs)]
-    cycles = [end - start for start, end in itertools.pairwise(ends)]
-    cuts = _cuts(choice, cycles, MAX_LIST_CYCLES)
-    for stage, taken in zip(choice.stages, cycles, strict=True):
-        if taken > MAX_LIST_CYCLES:
-            cuts += [layer.position for layer in stage.cascade.layers[1:]]
-    if not cuts:
-        raise TooSlowError(choice.stages[-1].cascade.layers[0].position)
-    raise TooLongError(cuts)
-
-
-def _cuts(choice: Choice, sizes: Sequence[int], limit: int) -> list[int]:
-    """Return where a list is to be cut, given what each cascade adds to it: between cascades."""
-    cuts = []
-    total = 0
-    for number, (stage, size) in enumerate(zip(choice.stages, sizes, strict=True)):
-        total += size
-        # Between the cuts the choice can become another one, of more.
-        if total > limit - limit // 8 and number:
-            cuts.append(stage.cascade.layers[0].position)
-            total = size
-    return cuts
-
-
-def _transfer(event: Transfer, offsets: Sequence[int], wait_jobs: int) -> PlannedTransfer:
-    return PlannedTransfer(
-        event.tensor,
-        EngineTransfer(
-            dram_offset=event.tensor_offset,
-            scratchpad_address=offsets[event.place.buffer] + event.place.offset,
-            bytes=event.bytes | (TRANSFER_FLAG if event.is_store else 0),
-            wait_jobs=wait_jobs,
-            reserved=0,
-        ),
-    )
-
-
-def _part(event: Compute, offsets: Sequence[int]) -> Part:
-    return Part(
-        tuple(offsets[place.buffer] + place.offset for place in event.inputs),
-        event.input_pitch,
-        event.first_input_row,
-        event.input_rows,
-        offsets[event.output.buffer] + event.output.offset,
-        event.output_pitch,
-        event.first_output_row,
-        event.output_rows,
-        event.column,
-    )
+    found.verify(capacity)
+    return found

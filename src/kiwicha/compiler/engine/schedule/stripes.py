@@ -1,16 +1,16 @@
-"""Stripes of rows in which layers work whose tensors do not fit the scratchpad."""
+"""Stripes of rows in which operations work whose tensors do not fit the scratchpad."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine.ir.layers import Window
+from kiwicha.compiler.engine.ir.window import Window
 
 __all__ = ["Stripe", "by_image", "stripe", "stripes"]
 
 
 @dataclass(frozen=True)
 class Stripe:
-    """Output rows of a layer, and the input rows inside the image that they need."""
+    """Output rows of an operation, and the input rows inside the image that they need."""
 
     first_output_row: int
     output_rows: int
@@ -21,7 +21,7 @@ class Stripe:
 def stripes(
     windows: Sequence[Window], readers: Sequence[Sequence[int]], height: int
 ) -> list[tuple[Stripe, ...]]:
-    """Return stripes that cover all rows of the last layer; see `stripe`."""
+    """Return stripes that cover all rows of the last operation; see `stripe`."""
     rows = windows[-1].output_rows
     return [
         stripe(windows, readers, first, min(height, rows - first))
@@ -32,24 +32,24 @@ def stripes(
 def stripe(
     windows: Sequence[Window], readers: Sequence[Sequence[int]], first_row: int, rows: int
 ) -> tuple[Stripe, ...]:
-    """Return what layers must compute for some rows of the last one.
+    """Return what operations must compute for some rows of the last one.
 
     Rows that two neighbouring stripes need are computed in both of them.
 
     Parameters
     ----------
     windows : sequence of Window
-        Geometry of the layers.
+        Geometry of the operations.
     readers : sequence of sequence of int
-        For each layer the numbers of the later ones that read its output; only those of the last
-        layer are none.
+        For each operation the numbers of the later ones that read its output; only those of the
+        last operation are none.
     first_row, rows : int
-        Output rows of the last layer.
+        Output rows of the last operation.
 
     Returns
     -------
     tuple of Stripe
-        One per layer.
+        One per operation.
     """
     found: dict[int, Stripe] = {}
     for number in reversed(range(len(windows))):

@@ -8,26 +8,27 @@ weights fit a group.
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.codegen.jobs import Part, engine_job, stream_bytes
-from kiwicha.compiler.engine.cost.job_work import job_work
-from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
-from kiwicha.compiler.engine.ir.checks import checked, fits_fields
-from kiwicha.compiler.engine.ir.layers import EngineLayer, Patch, padded
-from kiwicha.compiler.engine.schedule.estimate import JOB_CYCLES
-from kiwicha.compiler.engine.select.legalize import WindowCall, window_call
-from kiwicha.compiler.lower.network import Layer, Network, weights_of
+from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, exceeded, limit, require
+from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, Piece
+from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
+from kiwicha.compiler.engine.ir.selection import Candidate, Refusal
+from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.compiler.engine.ir.window_operations import Convolution
+from kiwicha.compiler.engine.schedule.estimate import operation_cycles
+from kiwicha.compiler.engine.select.weighted import WeightedLayer, convolution
+from kiwicha.compiler.lower.network import Layer, weights_of
 from kiwicha.contract.cfu import Config
-from kiwicha.contract.engine import GROUP_WORDS, INPUT_LANES, MAX_JOBS, JobFlag, JobKind
+from kiwicha.contract.engine import INPUT_LANES, MAX_JOBS, MAX_U8
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["block_cycles", "block_layers"]
+__all__ = ["BLOCK_LIMITS", "block_candidates"]
 
 BLOCKS = (8, 16, 32, 64, 128, 256)
 """Outputs of a block that are tried: more of them are fewer jobs, with more zeros."""
@@ -35,42 +36,84 @@ BLOCKS = (8, 16, 32, 64, 128, 256)
 Taps = Callable[[int, int], tuple[int, NDArray[np.int16]]]
 
 
-def block_layers(
-    network: Network,
-    position: int,
+def block_candidates(
+    call: Layer,
+    layer: WeightedLayer,
     config: Config,
-    whole: EngineLayer | None,
-    cpu_cycles: Callable[[int], float],
-) -> list[EngineLayer]:
-    """Return a layer in blocks of channels, the best first; none if all at once it is faster.
+    whole: Operation | None,
+    cpu_cycles: float,
+) -> tuple[list[Candidate], list[Refusal]]:
+    """Return a layer in blocks of channels, the best first, and why not in others.
+
+    They are those that are faster than all at once; or than the CPU, if the engine cannot compute
+    the layer all at once.
 
     Parameters
     ----------
-    network : Network
-        The model.
-    position : int
-        Position of the layer.
+    call : Layer
+        The layer, whose weights are a constant.
+    layer : WeightedLayer
+        The same in the engine's terms.
     config : Config
         With an engine.
-    whole : EngineLayer or None
-        The layer as the engine does it all at once; if it cannot, the CPU does.
-    cpu_cycles : callable
-        Gives what a layer takes on the CPU, by its position.
+    whole : Operation or None
+        What the engine computes all at once.
+    cpu_cycles : float
+        What the layer takes on the CPU.
     """
-    layer = network.layers[position]
-    if layer.more or layer.ranges or (whole is not None and whole.kind is not JobKind.CONV):
-        return []
-    if layer.kernel is not Kernel.DEPTHWISE_CONV and not _has_groups(layer):
-        return []
-    call = window_call(network, position)
-    if call is None or not fits_fields(call.window, layer.params.output_channels):
-        return []
-    limit = cpu_cycles(position) if whole is None else block_cycles(whole, config)
-    found = [
-        (block_cycles(blocks, config), blocks) for blocks in _candidates(position, layer, call)
-    ]
-    found.sort(key=lambda item: item[0])
-    return [blocks for cycles, blocks in found if cycles < limit]
+    if whole is not None and not isinstance(whole.job_operations[0], Convolution):
+        return [], []
+    if call.kernel is not Kernel.DEPTHWISE_CONV and not _has_groups(call):
+        return [], []
+    try:
+        require(WINDOW_LIMITS, layer)
+    except BrokenLimitError as error:
+        return [], [Refusal("in blocks of channels", error.why)]
+    most = cpu_cycles if whole is None else operation_cycles(whole, config)
+    rival = "the CPU" if whole is None else "all channels at once"
+    taps = _taps(call)
+    candidates: list[tuple[float, Candidate]] = []
+    refusals: list[Refusal] = []
+    for size in (size for size in BLOCKS if size < layer.output_channels):
+        form = f"in blocks of {size} channels"
+        try:
+            operation = _in_blocks(layer, taps, size)
+        except BrokenLimitError as error:
+            refusals.append(Refusal(form, error.why))
+        else:
+            candidates.append((operation_cycles(operation, config), Candidate(form, operation)))
+    candidates.sort(key=lambda item: item[0])
+    faster = [candidate for cycles, candidate in candidates if cycles < most]
+    if not faster and candidates:
+        cycles, best = candidates[0]
+        takes = f"takes about {cycles:,.0f} cycles, and {rival} about {most:,.0f}"
+        if cycles == math.inf:
+            takes = f"needs more jobs than the {MAX_JOBS} of a list"
+        return [], [Refusal(best.form, takes)]
+    # What breaks a limit in small blocks breaks it in larger ones, too.
+    return faster, [] if faster else refusals[:1]
+
+
+@limit("CONV_2D", "DEPTHWISE_CONV_2D")
+def block_channels(item: tuple[WeightedLayer, int]) -> str | None:
+    """What needs a job for each block of channels is computed so if that is faster.
+
+    A block of outputs reads a part of the input channels only.
+    """
+    layer, channels = item
+    if channels < layer.window.channels:
+        return None
+    return f"reads all {channels} input channels for one block of outputs"
+
+
+@limit("CONV_2D", "DEPTHWISE_CONV_2D", most=MAX_U8)
+def block_columns(item: tuple[WeightedLayer, int]) -> str | None:
+    """A job for a block of channels has up to {most} kernel columns."""
+    return exceeded(item[0].window.kernel_columns, MAX_U8, "kernel columns")
+
+
+BLOCK_LIMITS = (block_channels, block_columns)
+"""What must hold for a job of a block, besides the limits of a convolution."""
 
 
 def _has_groups(layer: Layer) -> bool:
@@ -81,57 +124,40 @@ def _has_groups(layer: Layer) -> bool:
     return bool(2 * np.count_nonzero(weights) <= weights.size)
 
 
-def _candidates(position: int, layer: Layer, call: WindowCall) -> Iterator[EngineLayer]:
-    """Yield the layer in blocks of several sizes."""
-    taps = _taps(layer)
-    for size in BLOCKS:
-        outputs = layer.params.output_channels
-        if size >= outputs:
-            return
-        patches = []
-        for first in range(0, outputs, size):
-            patch = _patch(position, call, taps, first, min(first + size, outputs))
-            if patch is None:
-                break
-            patches.append(patch)
-        else:
-            main = patches[0].layer
-            yield dataclasses.replace(
-                main,
-                flags=JobFlag(0),
-                window=call.window,
-                output_channels=outputs,
-                parameters=call.parameters,
-                weights=np.zeros(0, np.int16),
-                weight_zero_point=0,
-                patches=tuple(patches),
-            )
+def _in_blocks(layer: WeightedLayer, taps: Taps, size: int) -> DividedOperation:
+    """Return the layer in blocks of so many outputs."""
+    outputs = layer.output_channels
+    return DividedOperation(
+        position=layer.position,
+        inputs=(layer.input,),
+        output=layer.output,
+        window=layer.window,
+        output_channels=outputs,
+        clamp=layer.clamp,
+        pieces=tuple(
+            _piece(layer, taps, first, min(first + size, outputs))
+            for first in range(0, outputs, size)
+        ),
+    )
 
 
-def _patch(position: int, call: WindowCall, taps: Taps, first: int, end: int) -> Patch | None:
-    """Return the job for the outputs from ``first`` up to ``end``, None if it does not fit."""
+def _piece(layer: WeightedLayer, taps: Taps, first: int, end: int) -> Piece:
+    """Return the job for the outputs from ``first`` up to ``end``."""
     channel, weights = taps(first, end)
     channels = weights.shape[3]
-    window = dataclasses.replace(call.window, channels=channels)
-    words = window.kernel_rows * window.kernel_columns * (padded(channels) // INPUT_LANES)
-    if words > GROUP_WORDS or channels == call.window.channels:
-        return None
-    p = call.parameters
-    parameters = Parameters(*(values[first:end] for values in (p.bias, p.multiplier, p.shift)))
-    found = checked(
-        position,
-        JobKind.CONV,
-        call.stored,
-        window,
-        weights,
-        parameters,
-        call.offsets,
-        call.weight_zero_point,
+    require(BLOCK_LIMITS, (layer, channels))
+    p = layer.parameters
+    block = dataclasses.replace(
+        layer,
+        window=dataclasses.replace(layer.window, channels=channels),
+        parameters=Parameters(*(values[first:end] for values in (p.bias, p.multiplier, p.shift))),
     )
-    if found is None:
-        return None
-    rows = range(call.window.output_rows // call.window.images)
-    return Patch(rows, None, found, channel, first)
+    return Piece(
+        rows=range(layer.window.image_rows),
+        operation=convolution(block, weights),
+        first_input_channel=channel,
+        first_output_channel=first,
+    )
 
 
 def _taps(layer: Layer) -> Taps:
@@ -169,24 +195,3 @@ def _taps(layer: Layer) -> Taps:
 def _words(p: Conv, first: int, last: int) -> tuple[int, int]:
     """Return the slice of whole words that holds channels, and where it ends."""
     return first // INPUT_LANES * INPUT_LANES, min(padded(last + 1), p.input_channels)
-
-
-def block_cycles(layer: EngineLayer, config: Config) -> float:
-    """Return about how many cycles a layer takes; infinite if its jobs are too many for a list."""
-    window, macs = layer.window, config.engine_macs
-    pitch, output_pitch = padded(window.channels), padded(layer.output_channels)
-    part = Part((0,), pitch, 0, window.input_rows, 0, output_pitch, 0, window.output_rows)
-    size = window.input_pixels * pitch + window.output_pixels * output_pitch
-    # Two stripes are there at a time, with rows that neighbours share.
-    share = 1 if size <= config.scratchpad_bytes else 3
-    stripes = -(-share * size // config.scratchpad_bytes)
-    blocks = [patch.layer for patch in layer.patches] or [layer]
-    jobs = stripes * window.images * len(blocks)
-    if jobs > MAX_JOBS:
-        return math.inf
-    cycles = JOB_CYCLES * jobs
-    for block in blocks:
-        work = job_work(engine_job(block, macs, 0, part), macs, config.requantizer_cycles)
-        weights = stripes * stream_bytes(block, macs, pitch) / DRAM_BYTES_PER_CYCLE
-        cycles += max(work.groups * work.cycles, weights)
-    return cycles

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kiwicha.compiler.engine.ir.layers import padded
-from kiwicha.compiler.engine.select.legalize import engine_layer
+from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.compiler.engine.select.legalize import legalize
 from kiwicha.compiler.lower.byte_copies import byte_copy
 from kiwicha.compiler.lower.network import Layer, Network, Values
 from kiwicha.compiler.lower.views import View
@@ -132,7 +132,7 @@ def _is_meant(network: Network, position: int) -> bool:
         bool(wants_dense)
         and others <= _WINDOWS
         and pixels > 1
-        and engine_layer(network, position) is not None
+        and legalize(network, position).chosen is not None
     )
 
 
@@ -172,4 +172,8 @@ def _copy(operator: int, wide: Tensor, dense: Tensor, target: int, first: int) -
         params=copy.params,
         tensors={"input": wide.index, "output": target},
         ranges={"input": copy.source, "output": copy.target},
+        purpose=(
+            f"copies {channels} of the {wide.shape[-1]} channels that the engine computed, which "
+            "are whole words"
+        ),
     )

@@ -1,4 +1,4 @@
-"""Element-wise layers that are more than tables of single bytes: products, and operands by channel.
+"""Element-wise layers in the engine's terms: tables of single bytes, sums and products.
 
 A tensor of one pixel, such as the scales of squeeze and excitation, meets every pixel of the other
 operand.
@@ -6,132 +6,223 @@ operand.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer, Window, padded
-from kiwicha.compiler.lower.network import Network
+from kiwicha.compiler.engine.ir.element_operations import (
+    Addition,
+    Multiplication,
+    TableLookup,
+    TableOperation,
+)
+from kiwicha.compiler.engine.ir.limits import limit, require, verify
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.select.operands import (
+    OPERAND_LIMITS,
+    Operands,
+    Relation,
+    operands_of,
+)
+from kiwicha.compiler.engine.select.weighted import WeightedLayer, depthwise_convolution
+from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
-from kiwicha.compiler.optimize.byte_tables import SUMS, sum_terms
-from kiwicha.compiler.optimize.ranges import NARROW_BITS
-from kiwicha.compiler.tflite.shapes import row_major_strides
-from kiwicha.contract.engine import JobFlag, JobKind
+from kiwicha.compiler.optimize.byte_tables import byte_table, sum_terms
+from kiwicha.compiler.optimize.ranges import UNIT_SCALE
+from kiwicha.contract.engine import SUM_BITS
 from kiwicha.contract.program import Kernel
-from kiwicha.kernels.elementwise import Elementwise, is_plain
+from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["LARGEST_ROW", "pair_layer", "pixel_rows"]
+__all__ = ["ELEMENT_LIMITS", "LARGEST_ROW", "element_operation"]
 
 LARGEST_ROW = 2**15
 """Bytes of a single row of a flat job, at most: not every scratchpad holds more."""
-_MAX_U16 = 2**16 - 1
-_NO_WEIGHTS = np.zeros(0, np.int16)
-_NO_TABLES = np.zeros((0, 2), np.int32)
-_NAMES = ("input_1", "input_2")
+_INT8_CLAMP = (-128, 127)
 
 
-def pixel_rows(shape: Sequence[int]) -> tuple[int, int, int]:
-    """Return rows, columns and channels of a tensor, all dimensions but the last two as rows."""
-    *_, rows, columns, channels = (1, 1, 1, *shape)
-    return rows * math.prod(shape[:-3]), columns, channels
+@limit("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
+def byte_results(call: Layer) -> str | None:
+    """Inputs and outputs are int8 or uint8."""
+    if call.kernel is Kernel.LOOKUP and call.constants["table"].dtype == np.int8:
+        return None
+    return "has an input or output in float32"
 
 
-def pair_layer(network: Network, position: int) -> EngineLayer | None:
-    """Return a layer in the engine's terms, None if it is not one of these.
+ELEMENT_LIMITS = (byte_results,)
+"""What must hold for a layer with one input."""
 
-    MUL of two tensors of one shape; ADD, SUB and MUL of a tensor and one of a single pixel; ADD and
-    SUB of a tensor and a constant number for each channel.
+
+def element_operation(network: Network, position: int) -> Operation:
+    """Return an element-wise layer.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    position : int
+        Position of a layer with a kernel on one or two tensors, element by element.
+
+    Raises
+    ------
+    BrokenLimitError
+        If the engine cannot do it.
     """
     layer = network.layers[position]
-    p: Elementwise = layer.params
-    if layer.kernel not in {*SUMS, Kernel.MUL}:
-        return None
-    inputs = [network.tensors[layer.tensors[name]] for name in _NAMES]
-    output = layer.tensors["output"]
-    rows, columns, channels = pixel_rows(network.tensors[output].shape)
-    is_flat = is_plain(p)
+    if layer.kernel in {Kernel.LOOKUP, Kernel.QUANTIZE}:
+        require(ELEMENT_LIMITS, layer)
+        return _lookup(network, position, layer.tensors["input"])
+    operands = operands_of(network, layer)
+    require(OPERAND_LIMITS, operands)
+    if operands.relation is Relation.NUMBER:
+        return _lookup(network, position, operands.full.index)
+    if layer.kernel is not Kernel.MUL:
+        return _sum(network, position, operands)
+    if operands.relation is Relation.CHANNELS:
+        return _channel_product(position, operands)
+    return _product(network, position, operands)
+
+
+def _pixels(network: Network, layer: Layer, *, is_flat: bool) -> Window:
+    """Return the geometry, all dimensions but the last two as rows."""
+    shape = network.tensors[layer.tensors["output"]].shape
+    *_, rows, columns, channels = (1, 1, 1, *shape)
+    rows *= math.prod(shape[:-3])
     if is_flat and rows == 1 and columns * channels > LARGEST_ROW:
         rows, columns = columns, 1  # rows can be cut into stripes
-    order = _order(p)
-    if order is None or padded(channels) > _MAX_U16:
-        return None
-    full, other = (inputs[k] for k in order)
-    is_constant = other.is_constant
-    if full.is_constant or (is_constant and (is_flat or layer.kernel is Kernel.MUL)):
-        return None
-    scale = p.output_multiplier, p.output_shift
-    if layer.kernel is Kernel.MUL:
-        offsets = [(p.offset_1, p.offset_2)[k] for k in order]
-        products = np.outer(*(np.array([-128, 127]) + offset for offset in offsets))
-        terms = _Terms(JobKind.MUL, np.zeros(1, np.int64), _NO_TABLES, products, offsets)
-    else:
-        values = [ALL_BYTES, ALL_BYTES]
-        if is_constant:
-            values[order[1]] = other.int8s().reshape(-1).astype(np.int64)
-        terms = _sums([sum_terms(layer.kernel, p, *values)[k] for k in order], is_constant)
-    flags = JobFlag(0) if is_flat else JobFlag.CHANNELS
-    bits = terms.sums.astype(np.int64) << max(scale[1], 0)
-    if bits.min() < -1 << (NARROW_BITS - 1) or bits.max() >= 1 << (NARROW_BITS - 1):
-        flags |= JobFlag.WIDE
-    return EngineLayer(
-        position,
-        terms.kind,
-        flags,
-        (full.index,) if is_constant else (full.index, other.index),
-        output,
-        Window(rows, columns, channels, rows, columns),
-        channels,
-        Parameters(
-            terms.bias.astype(np.int32),
-            *(np.full(len(terms.bias), value, np.int32) for value in scale),
-        ),
-        -terms.offsets[0],
-        p.output_offset,
-        (p.activation_min, p.activation_max),
-        _NO_WEIGHTS,
-        terms.tables,
-        weight_zero_point=-terms.offsets[1],
+    return Window.of_pixels(rows, columns, channels)
+
+
+def _scale(count: int, multiplier: int, shift: int) -> Parameters:
+    """Return parameters without a bias, all alike."""
+    return Parameters(*(np.full(count, value, np.int32) for value in (0, multiplier, shift)))
+
+
+def _is_wide(sums: NDArray[np.int64], shift: int) -> bool:
+    """Whether some of the sums, shifted left, need more than one pass of the requantizer."""
+    shifted = sums.astype(np.int64) << max(shift, 0)
+    bound = 1 << (SUM_BITS - 1)
+    return bool(shifted.min() < -bound or shifted.max() >= bound)
+
+
+def _lookup(network: Network, position: int, source: int) -> Operation:
+    """Return a layer whose outputs depend on single bytes of one tensor."""
+    layer = network.layers[position]
+    values = byte_table(network, layer)
+    assert values is not None
+    window = _pixels(network, layer, is_flat=True)
+    return TableLookup(
+        position=position,
+        inputs=(source,),
+        output=layer.tensors["output"],
+        window=window,
+        output_channels=window.channels,
+        parameters=_scale(1, *UNIT_SCALE),
+        output_zero_point=0,
+        clamp=_INT8_CLAMP,
+        tables=np.stack([values, np.zeros_like(values)], axis=1).astype(np.int32),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Terms:
-    """What the operands contribute: ``sums`` holds the least and the largest of all results."""
-
-    kind: JobKind
-    bias: NDArray[np.int64]
-    tables: NDArray[np.int32]
-    sums: NDArray[np.int64]
-    offsets: Sequence[int] = (0, 0)
-
-
-def _sums(terms: Sequence[NDArray[np.int64]], is_constant: bool) -> _Terms:
-    """Return the terms of a sum; those of a constant operand, by channel, are a bias."""
-    first, second = terms
-    ends = np.array([first.min() + second.min(), first.max() + second.max()])
+def _sum(network: Network, position: int, operands: Operands) -> Operation:
+    """Return an ADD or SUB of two tensors; of a constant operand, by channel, makes a bias."""
+    layer, order = operands.layer, operands.order
+    p: Elementwise = layer.params
+    is_constant = operands.relation is Relation.CHANNELS
+    is_flat = operands.relation is Relation.SAME_SHAPE
+    values = [ALL_BYTES, ALL_BYTES]
     if is_constant:
-        tables = np.stack([first, np.zeros_like(first)], axis=1).astype(np.int32)
-        return _Terms(JobKind.TABLE, second, tables, ends)
-    tables = np.stack([first, second], axis=1).astype(np.int32)
-    return _Terms(JobKind.ADD, np.zeros(1, np.int64), tables, ends)
+        values[order[1]] = operands.other.int8s().reshape(-1).astype(np.int64)
+    terms = sum_terms(layer.kernel, p, *values)
+    first, second = (terms[k] for k in order)
+    ends = np.array([first.min() + second.min(), first.max() + second.max()])
+    window = _pixels(network, layer, is_flat=is_flat)
+    is_wide = _is_wide(ends, p.output_shift)
+    if is_constant:
+        scale = _scale(len(second), p.output_multiplier, p.output_shift)
+        found: TableOperation = TableLookup(
+            position=position,
+            inputs=(operands.full.index,),
+            output=layer.tensors["output"],
+            window=window,
+            output_channels=window.channels,
+            parameters=Parameters(second.astype(np.int32), scale.multiplier, scale.shift),
+            output_zero_point=p.output_offset,
+            clamp=(p.activation_min, p.activation_max),
+            is_by_channel=True,
+            is_wide=is_wide,
+            tables=_tables(first, np.zeros_like(first)),
+        )
+    else:
+        found = Addition(
+            position=position,
+            inputs=(operands.full.index, operands.other.index),
+            output=layer.tensors["output"],
+            window=window,
+            output_channels=window.channels,
+            parameters=_scale(1, p.output_multiplier, p.output_shift),
+            output_zero_point=p.output_offset,
+            clamp=(p.activation_min, p.activation_max),
+            is_by_channel=not is_flat,
+            is_wide=is_wide,
+            tables=_tables(first, second),
+        )
+    verify(found)
+    return found
 
 
-def _order(p: Elementwise) -> tuple[int, int] | None:
-    """Return which operand has the output's shape and which one has that or one pixel of it."""
-    strides = (p.strides_1, p.strides_2)
-    if is_plain(p):
-        return 0, 1
-    channel = (*(0 for _ in p.shape[:-1]), 1)
-    wanted = row_major_strides(p.shape)
-    for first, second in ((0, 1), (1, 0)):
-        if _reads(strides[first], wanted, p.shape) and _reads(strides[second], channel, p.shape):
-            return first, second
-    return None
+def _tables(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int32]:
+    return np.stack([first, second], axis=1).astype(np.int32)
 
 
-def _reads(strides: Sequence[int], wanted: Sequence[int], shape: Sequence[int]) -> bool:
-    """Whether strides are the wanted ones, where a dimension has more than one element."""
-    pairs = zip(shape, strides, wanted, strict=True)
-    return all(size == 1 or stride == expected for size, stride, expected in pairs)
+def _offsets(p: Elementwise, order: Sequence[int]) -> tuple[int, int]:
+    """Return the offsets of the operands in another order."""
+    first, second = ((p.offset_1, p.offset_2)[k] for k in order)
+    return first, second
+
+
+def _product(network: Network, position: int, operands: Operands) -> Operation:
+    """Return a MUL of two tensors, of which one may have a single pixel."""
+    layer = operands.layer
+    p: Elementwise = layer.params
+    is_flat = operands.relation is Relation.SAME_SHAPE
+    first, second = _offsets(p, operands.order)
+    products = np.outer(*(np.array([-128, 127]) + offset for offset in (first, second)))
+    window = _pixels(network, layer, is_flat=is_flat)
+    found = Multiplication(
+        position=position,
+        inputs=(operands.full.index, operands.other.index),
+        output=layer.tensors["output"],
+        window=window,
+        output_channels=window.channels,
+        parameters=_scale(1, p.output_multiplier, p.output_shift),
+        output_zero_point=p.output_offset,
+        clamp=(p.activation_min, p.activation_max),
+        is_by_channel=not is_flat,
+        is_wide=_is_wide(products, p.output_shift),
+        input_zero_points=(-first, -second),
+    )
+    verify(found)
+    return found
+
+
+def _channel_product(position: int, operands: Operands) -> Operation:
+    """Return a MUL by a constant for each channel, which is a depthwise one of 1x1 kernels."""
+    layer = operands.layer
+    p: Elementwise = layer.params
+    *outer, columns, channels = p.shape
+    first, second = _offsets(p, operands.order)
+    values = operands.other.int8s().reshape(-1).astype(np.int16) + np.int16(second)
+    weighted = WeightedLayer(
+        position=position,
+        input=operands.full.index,
+        output=layer.tensors["output"],
+        window=Window.of_pixels(math.prod(outer), columns, channels),
+        parameters=_scale(channels, p.output_multiplier, p.output_shift),
+        input_zero_point=-first,
+        output_zero_point=p.output_offset,
+        clamp=(p.activation_min, p.activation_max),
+        weight_zero_point=-second,
+    )
+    return depthwise_convolution(weighted, values.reshape(1, 1, channels))

@@ -1,59 +1,105 @@
-"""Jobs that compute the same convolution, the best form first."""
+"""Forms of a convolution: operations that compute the same, the best first."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.layers import Window
-from kiwicha.compiler.lower.network import Layer
-from kiwicha.contract.engine import GROUP_WORDS, INPUT_LANES, JobKind
+from kiwicha.compiler.engine.ir.limits import CONVOLUTION_LIMITS, DEPTHWISE_LIMITS, require
+from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.ir.window_operations import WeightedOperation
+from kiwicha.compiler.engine.select.weighted import (
+    WeightedLayer,
+    convolution,
+    depthwise_convolution,
+)
+from kiwicha.compiler.lower.network import Layer, weights_of
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 
-__all__ = ["forms"]
-
-Form = tuple[JobKind, Window, NDArray[np.signedinteger]]
+__all__ = ["Form", "forms"]
 
 
-def forms(layer: Layer, window: Window, weights: NDArray[np.signedinteger]) -> Iterator[Form]:
-    """Yield kind of job, geometry and weights: CONV [O, H, W, I], DEPTHWISE [H, W, C].
+@dataclass(frozen=True)
+class Form:
+    """One way to compute a convolution.
 
     Parameters
     ----------
-    layer : Layer
-        With the portable kernel CONV, DEPTHWISE_CONV or FULLY_CONNECTED.
-    window : Window
-        Its geometry.
-    weights : integers
-        In the order of the portable kernel, without zero point.
+    name : str
+        How it differs from others; empty for the usual way.
+    layer : WeightedLayer
+        The layer, with the geometry of this form.
+    weights : callable
+        Gives the weights in the order of this form, which may be many.
+    is_depthwise : bool
+        It is a `DepthwiseConvolution`, else a `Convolution`.
     """
-    p: Conv = layer.params
-    if layer.kernel is not Kernel.DEPTHWISE_CONV:
+
+    name: str
+    layer: WeightedLayer
+    weights: Callable[[], NDArray[np.int16]]
+    is_depthwise: bool = False
+
+    def operation(self) -> WeightedOperation:
+        """Return the operation.
+
+        Raises
+        ------
+        BrokenLimitError
+            If the engine cannot do it.
+        """
+        # Before there are weights: they could be very many.
+        require(DEPTHWISE_LIMITS if self.is_depthwise else CONVOLUTION_LIMITS, self.layer)
+        if self.is_depthwise:
+            return depthwise_convolution(self.layer, self.weights())
+        return convolution(self.layer, self.weights())
+
+
+def forms(call: Layer, layer: WeightedLayer) -> Iterator[Form]:
+    """Yield the forms of a layer of which one operation computes all channels.
+
+    Parameters
+    ----------
+    call : Layer
+        With the portable kernel CONV, DEPTHWISE_CONV or FULLY_CONNECTED.
+    layer : WeightedLayer
+        The same in the engine's terms.
+    """
+    p: Conv = call.params
+    if call.kernel is not Kernel.DEPTHWISE_CONV:
         shape = (p.output_channels, p.kernel_height, p.kernel_width, p.input_channels)
-        yield JobKind.CONV, window, weights.reshape(shape)
+        yield Form("", layer, lambda: weights_of(call).reshape(shape))
         return
-    taps = weights.reshape(p.kernel_height, p.kernel_width, p.output_channels)
+
+    def taps() -> NDArray[np.int16]:
+        return weights_of(call).reshape(p.kernel_height, p.kernel_width, p.output_channels)
+
     if p.input_channels > 1 and p.depth_multiplier == 1:
-        yield JobKind.DEPTHWISE, *_without_column_dilation(window, taps)
-    # More would not fit a group of weights anyhow, and could be very many.
-    if window.kernel_rows * window.kernel_columns * p.input_channels <= GROUP_WORDS * INPUT_LANES:
-        yield JobKind.CONV, window, _spread(taps, p.input_channels)
+        step = layer.window.dilation_columns
+        window = _without_column_dilation(layer.window)
+        undilated = dataclasses.replace(layer, window=window)
+        yield Form("", undilated, lambda: _with_zeros_between(taps(), step), is_depthwise=True)
+    name = "as a convolution of all channels"
+    yield Form(name, layer, lambda: _spread(taps(), p.input_channels))
 
 
-def _without_column_dilation(
-    window: Window, taps: NDArray[np.signedinteger]
-) -> tuple[Window, NDArray[np.signedinteger]]:
-    """Return a wider kernel with zeros in the columns that dilation skips."""
-    step = window.dilation_columns
+def _without_column_dilation(window: Window) -> Window:
+    """Return the window of a wider kernel, which has zeros in the columns that dilation skips."""
+    columns = (window.kernel_columns - 1) * window.dilation_columns + 1
+    return dataclasses.replace(window, kernel_columns=columns, dilation_columns=1)
+
+
+def _with_zeros_between(taps: NDArray[np.int16], step: int) -> NDArray[np.int16]:
     rows, columns, channels = taps.shape
     wide = np.zeros((rows, (columns - 1) * step + 1, channels), taps.dtype)
     wide[:, ::step] = taps
-    return dataclasses.replace(window, kernel_columns=wide.shape[1], dilation_columns=1), wide
+    return wide
 
 
-def _spread(taps: NDArray[np.signedinteger], channels: int) -> NDArray[np.signedinteger]:
+def _spread(taps: NDArray[np.int16], channels: int) -> NDArray[np.int16]:
     """Return weights for all input channels, zero for all but the one that an output reads."""
     rows, columns, outputs = taps.shape
     full = np.zeros((outputs, rows, columns, channels), taps.dtype)

@@ -1,38 +1,91 @@
-"""From a `Layer` to an `EngineLayer`, where every number fits the engine."""
+"""From a layer to an operation, where every number fits the engine."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kiwicha.compiler.engine.ir.checks import checked
-from kiwicha.compiler.engine.ir.layers import EngineLayer, Window
-from kiwicha.compiler.engine.select.elementwise import LARGEST_ROW, pair_layer, pixel_rows
+from kiwicha.compiler.engine.ir.limits import Limit, limit, require
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
+from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
+from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.select.elementwise import element_operation
 from kiwicha.compiler.engine.select.forms import forms
-from kiwicha.compiler.engine.select.pools import average_pool, max_pool, mean
-from kiwicha.compiler.lower.network import Layer, Network, weights_of
-from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS, engine_tables
-from kiwicha.contract.engine import JobFlag, JobKind
+from kiwicha.compiler.engine.select.means import mean
+from kiwicha.compiler.engine.select.pools import average_pool, max_pool
+from kiwicha.compiler.engine.select.weighted import WeightedLayer
+from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
-from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["WindowCall", "engine_layer", "window_call", "window_of"]
+__all__ = [
+    "COMMON_LIMITS",
+    "is_weighted",
+    "legalize",
+    "weighted_layer",
+    "window_of",
+]
 
-_NO_WEIGHTS = np.zeros(0, np.int16)
-
-_POOLS: dict[Kernel, Callable[[Any, int, tuple[int, ...]], EngineLayer | None]] = {
+_WEIGHTED_KERNELS = frozenset({Kernel.CONV, Kernel.DEPTHWISE_CONV, Kernel.FULLY_CONNECTED})
+"""Kernels with weights for each output channel."""
+_ELEMENT_KERNELS = frozenset({*PAIR_KERNELS, Kernel.LOOKUP, Kernel.QUANTIZE})
+_POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
     Kernel.AVERAGE_POOL: average_pool,
     Kernel.MAX_POOL: max_pool,
     Kernel.MEAN: mean,
 }
+_WINDOWS = (
+    *("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
+    *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM"),
+)
+_ELEMENTS = (
+    *("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU"),
+    *("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH"),
+)
 
 
-def engine_layer(network: Network, position: int, *, has_tables: bool = True) -> EngineLayer | None:
-    """Return a layer in the engine's terms, None if the engine cannot do it.
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A layer, and what its tensors are."""
+
+    network: Network
+    layer: Layer
+
+
+@limit(*_WINDOWS, *_ELEMENTS)
+def one_call(item: _Call) -> str | None:
+    """It is one call of a kernel."""
+    count = len(item.layer.calls)
+    return f"takes {count} kernel calls; the engine takes layers of one" if count > 1 else None
+
+
+@limit(*_WINDOWS, *_ELEMENTS)
+def whole_tensors(item: _Call) -> str | None:
+    """It reads and writes whole tensors, not a part of one that others are joined in."""
+    for name, (first, count) in sorted(item.layer.ranges.items()):
+        verb = "writes" if name == "output" else "reads"
+        return f"{verb} {count:,} bytes from byte {first:,} on of a tensor, not a whole one"
+    return None
+
+
+@limit(*_WINDOWS)
+def computed_input(item: _Call) -> str | None:
+    """Its input is computed, not a constant."""
+    is_window = item.layer.kernel in _WEIGHTED_KERNELS or item.layer.kernel in _POOLS
+    is_constant = is_window and item.network.tensors[item.layer.tensors["input"]].is_constant
+    return "has a constant input; the engine takes what is computed" if is_constant else None
+
+
+COMMON_LIMITS: tuple[Limit[_Call], ...] = (one_call, whole_tensors, computed_input)
+"""What must hold for layers of any kind."""
+
+
+def legalize(network: Network, position: int) -> Decision:
+    """Return the best form in which one operation computes a layer, and why not better ones.
 
     Parameters
     ----------
@@ -40,80 +93,65 @@ def engine_layer(network: Network, position: int, *, has_tables: bool = True) ->
         The model.
     position : int
         Position of the layer.
-    has_tables : bool
-        The engine does ADD and TABLE.
     """
     layer = network.layers[position]
-    if layer.more or layer.ranges:
-        return None
-    if layer.kernel in {Kernel.CONV, Kernel.DEPTHWISE_CONV, Kernel.FULLY_CONNECTED}:
-        return _window_layer(network, position)
-    if layer.kernel in _POOLS:
-        stored = _stored(network, layer, "input", "output")
-        return None if stored is None else _POOLS[layer.kernel](layer.params, position, stored)
-    found = None
-    if layer.kernel in {*PAIR_KERNELS, Kernel.LOOKUP} and has_tables:
-        found = _table_layer(network, position) or pair_layer(network, position)
-    if found is None and layer.kernel is Kernel.MUL:
-        found = _channel_product(network, position)
-    return found
+    if layer.kernel is None:
+        return Decision()
+    if not (layer.kernel in _WEIGHTED_KERNELS | _ELEMENT_KERNELS or layer.kernel in _POOLS):
+        return Decision(
+            (),
+            (Refusal("", layer.purpose or f"is {layer.name}, which the engine does not compute"),),
+        )
+    try:
+        require(COMMON_LIMITS, _Call(network, layer))
+        if layer.kernel not in _WEIGHTED_KERNELS:
+            return Decision((Candidate("", _operation(network, position)),))
+    except BrokenLimitError as error:
+        return Decision((), (Refusal("", error.why),))
+    refusals: list[Refusal] = []
+    for form in forms(layer, weighted_layer(network, position)):
+        try:
+            return Decision((Candidate(form.name, form.operation()),), tuple(refusals))
+        except BrokenLimitError as error:
+            refusals.append(Refusal(form.name, error.why))
+    return Decision((), tuple(refusals))
 
 
-def _stored(network: Network, layer: Layer, *names: str) -> tuple[int, ...] | None:
-    """Return the tensors behind some references, None if one is a constant."""
-    tensors = [network.tensors[layer.tensors[name]] for name in names]
-    return None if any(t.is_constant for t in tensors) else tuple(t.index for t in tensors)
+def is_weighted(network: Network, position: int) -> bool:
+    """Whether a layer has weights, and breaks no limit that is common to all layers."""
+    layer = network.layers[position]
+    if layer.kernel not in _WEIGHTED_KERNELS:
+        return False
+    return all(item.check(_Call(network, layer)) is None for item in COMMON_LIMITS)
 
 
-@dataclass(frozen=True, eq=False)
-class WindowCall:
-    """What a layer with weights is for the engine, but for its weights.
-
-    Parameters
-    ----------
-    stored : tuple of int
-        Tensors it reads and, last, the one it writes.
-    window : Window
-        Geometry.
-    parameters : Parameters
-        Of the output channels.
-    offsets : tuple of int
-        Zero point of the input and of the output, smallest and largest output.
-    weight_zero_point : int
-        What brings the weights into int8, if they are not.
-    """
-
-    stored: tuple[int, ...]
-    window: Window
-    parameters: Parameters
-    offsets: tuple[int, int, int, int]
-    weight_zero_point: int
+def _operation(network: Network, position: int) -> Operation:
+    """Return the operation of a layer without weights."""
+    layer = network.layers[position]
+    assert layer.kernel is not None
+    if layer.kernel not in _POOLS:
+        return element_operation(network, position)
+    tensors = layer.tensors["input"], layer.tensors["output"]
+    return _POOLS[layer.kernel](layer.params, position, *tensors)
 
 
-def window_call(network: Network, position: int) -> WindowCall | None:
-    """Return what a layer with weights is for the engine, None if an operand is a constant."""
+def weighted_layer(network: Network, position: int) -> WeightedLayer:
+    """Return a layer with weights in the engine's terms, but for its weights."""
     layer = network.layers[position]
     p: Conv = layer.params
-    stored = _stored(network, layer, "input", "output")
-    if stored is None:
-        return None
-    parameters = Parameters(
-        *(layer.constants[name].astype(np.int32) for name in ("bias", "multiplier", "shift"))
+    return WeightedLayer(
+        position=position,
+        input=layer.tensors["input"],
+        output=layer.tensors["output"],
+        window=window_of(layer),
+        parameters=Parameters(
+            *(layer.constants[name].astype(np.int32) for name in ("bias", "multiplier", "shift"))
+        ),
+        input_zero_point=-p.input_offset,
+        output_zero_point=p.output_offset,
+        clamp=(p.activation_min, p.activation_max),
+        weight_zero_point=-p.weight_offset,
     )
-    offsets = (-p.input_offset, p.output_offset, p.activation_min, p.activation_max)
-    return WindowCall(stored, window_of(layer), parameters, offsets, -p.weight_offset)
-
-
-def _window_layer(network: Network, position: int) -> EngineLayer | None:
-    layer, call = network.layers[position], window_call(network, position)
-    if call is None:
-        return None
-    rest = call.parameters, call.offsets, call.weight_zero_point
-    found = (
-        checked(position, kind, call.stored, form, weights, *rest)
-        for kind, form, weights in forms(layer, call.window, weights_of(layer))
-    )
-    return next((item for item in found if item is not None), None)
 
 
 def window_of(layer: Layer) -> Window:
@@ -136,61 +174,3 @@ def window_of(layer: Layer) -> Window:
         p.pad_left,
     )
     return window if is_dense else window.repeated(p.batches)
-
-
-def _channel_product(network: Network, position: int) -> EngineLayer | None:
-    """Return a MUL by a constant for each channel, which is a depthwise layer of 1x1 kernels."""
-    layer = network.layers[position]
-    p: Elementwise = layer.params
-    operands = {"input_1": (p.offset_1, p.strides_1), "input_2": (p.offset_2, p.strides_2)}
-    constants = [n for n in operands if network.tensors[layer.tensors[n]].is_constant]
-    if len(constants) != 1:
-        return None
-    (variable,) = operands.keys() - constants
-    source = network.tensors[layer.tensors[variable]]
-    values = network.tensors[layer.tensors[constants[0]]].int8s().reshape(-1)
-    offset, strides = operands[constants[0]]
-    *outer, columns, channels = p.shape
-    is_repeated = all(
-        size == 1 or not stride for size, stride in zip(p.shape[:-1], strides, strict=False)
-    )
-    if not is_repeated or len(values) != channels or source.elements != math.prod(p.shape):
-        return None
-    rows = math.prod(outer)
-    scale = p.output_multiplier, p.output_shift
-    return checked(
-        position,
-        JobKind.DEPTHWISE,
-        (source.index, layer.tensors["output"]),
-        Window(rows, columns, channels, rows, columns),
-        (values.astype(np.int16) + np.int16(offset)).reshape(1, 1, channels),
-        Parameters(*(np.full(channels, value, np.int32) for value in (0, *scale))),
-        (-operands[variable][0], p.output_offset, p.activation_min, p.activation_max),
-        -offset,
-    )
-
-
-def _table_layer(network: Network, position: int) -> EngineLayer | None:
-    found = engine_tables(network, network.layers[position])
-    if found is None:
-        return None
-    rows, columns, channels = pixel_rows(found.shape)
-    if rows == 1 and columns * channels > LARGEST_ROW:
-        rows, columns = columns, 1  # rows can be cut into stripes
-    bias = np.zeros(1, np.int32)
-    multiplier, shift = (np.full(1, value, np.int32) for value in found.scale)
-    return EngineLayer(
-        position,
-        JobKind.ADD if len(found.inputs) > 1 else JobKind.TABLE,
-        JobFlag(0) if found.is_narrow else JobFlag.WIDE,
-        found.inputs,
-        found.output,
-        Window(rows, columns, channels, rows, columns),
-        channels,
-        Parameters(bias, multiplier, shift),
-        0,
-        found.output_zero_point,
-        found.clamp,
-        _NO_WEIGHTS,
-        found.tables,
-    )

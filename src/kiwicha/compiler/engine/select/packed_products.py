@@ -1,69 +1,47 @@
-"""Convolutions with two products per multiplier: which ones, and what their streams need."""
+"""Convolutions with two products per multiplier: which ones are faster so."""
 
 import dataclasses
 
 import numpy as np
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer, padded, segment_shape
-from kiwicha.contract.engine import (
-    GROUP_PARAMETER_BYTES,
-    PACKED_MACS,
-    PACKED_WEIGHT_LIMIT,
-    JobFlag,
-    JobKind,
-    outputs_of,
+from kiwicha.compiler.engine.codegen.streams import (
+    group_channels,
+    group_count,
+    group_words,
+    stream_bytes,
 )
-from kiwicha.numerics.requantization import wrap_int32
-from kiwicha.program.weight_streams import Parameters, bytes_of_word, channels_per_group
+from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.compiler.engine.ir.window_operations import Convolution
+from kiwicha.contract.cfu import Config
+from kiwicha.contract.engine import LINE_BYTES, PACKED_MACS, PACKED_WEIGHT_LIMIT, outputs_of
 
-__all__ = ["packed_if_faster", "stream_parameters"]
-
-_BEAT_BYTES = 16
-"""Of a weight stream in a cycle, at best."""
+__all__ = ["packed_if_faster"]
 
 
-def packed_if_faster(layer: EngineLayer, macs: int, requantizer_cycles: int = 1) -> EngineLayer:
-    """Return a layer with `JobFlag.PACKED` if it can have it and takes fewer cycles with it.
+def packed_if_faster(operation: JobOperation, config: Config) -> JobOperation:
+    """Return an operation with packed products if it can have them and is faster with them.
 
     Parameters
     ----------
-    layer : EngineLayer
-        The layer.
-    macs : int
-        Products per cycle.
-    requantizer_cycles : int
-        As `kiwicha.contract.cfu.Config.requantizer_cycles`.
+    operation : JobOperation
+        The operation.
+    config : Config
+        With an engine.
     """
-    fits = macs == PACKED_MACS and layer.kind is JobKind.CONV
-    if not fits or (np.abs(layer.weights) > PACKED_WEIGHT_LIMIT).any():
-        return layer
-    packed = dataclasses.replace(layer, flags=layer.flags | JobFlag.PACKED)
-    cycles, single_cycles = (_cycles(form, macs, requantizer_cycles) for form in (packed, layer))
-    return packed if cycles < single_cycles else layer
+    if config.engine_macs != PACKED_MACS or not isinstance(operation, Convolution):
+        return operation
+    if (np.abs(operation.weights) > PACKED_WEIGHT_LIMIT).any():
+        return operation
+    packed = dataclasses.replace(operation, is_packed=True)
+    return packed if _cycles(packed, config) < _cycles(operation, config) else operation
 
 
-def _cycles(layer: EngineLayer, macs: int, requantizer_cycles: int) -> int:
-    """Return the cycles of a CONV without the gaps between groups."""
-    window = layer.window
-    channels = channels_per_group(macs, layer.kind, layer.flags)
-    segments, segment_words = segment_shape(window, padded(window.channels))
-    words = window.kernel_rows * segments * segment_words
-    interval = channels // outputs_of(macs) * (2 if layer.flags & JobFlag.WIDE else 1)
-    interval *= requantizer_cycles
-    size = channels * GROUP_PARAMETER_BYTES + words * bytes_of_word(macs, layer.flags)
-    group = max(window.output_pixels * max(words, interval), size // _BEAT_BYTES)
-    return -(-layer.output_channels // channels) * group
-
-
-def stream_parameters(layer: EngineLayer) -> Parameters:
-    """Return the parameters in the weight stream of a CONV or DEPTHWISE.
-
-    Packed products are those of whole inputs, and the zero point outside the image is an input
-    too: what the zero point adds to each sum is the same everywhere, and leaves with the bias.
-    """
-    parameters = layer.parameters
-    if not layer.flags & JobFlag.PACKED:
-        return parameters
-    sums = layer.weights.astype(np.int64).sum(axis=(1, 2, 3))
-    bias = wrap_int32(parameters.bias - layer.input_zero_point * sums).astype(np.int32)
-    return dataclasses.replace(parameters, bias=bias)
+def _cycles(operation: Convolution, config: Config) -> int:
+    """Return the cycles of a convolution without the gaps between groups."""
+    macs, pitch = config.engine_macs, padded(operation.window.channels)
+    words, groups = group_words(operation, macs, pitch), group_count(operation, macs)
+    interval = group_channels(operation, macs) // outputs_of(macs)
+    interval *= (2 if operation.is_wide else 1) * config.requantizer_cycles
+    fill = stream_bytes(operation, macs, pitch) // groups // LINE_BYTES
+    return groups * max(operation.window.output_pixels * max(words, interval), fill)

@@ -1,85 +1,96 @@
-"""Which layers the engine computes one after the other, without the CPU."""
+"""Regions: which operations the engine computes in one list, without the CPU."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer
-from kiwicha.compiler.engine.ir.run import Run
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.refusals import Troubles
+from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.lower.network import Network
 
-__all__ = ["partition"]
+__all__ = ["padding_troubles", "partition"]
 
 
 def partition(
-    network: Network, layers: Mapping[int, EngineLayer], cuts: Set[int]
-) -> tuple[list[Run], frozenset[int]]:
+    network: Network, operations: Mapping[int, Operation], cuts: Set[int]
+) -> list[Region]:
     """Return the regions of the engine, in order; all other layers are for the CPU.
 
-    A region ends at a layer of the CPU, where one tensor becomes part of another, and where its
-    list would have too many jobs or cycles.
+    A region ends at a layer of the CPU, where one tensor becomes part of another, or at a cut.
 
     Parameters
     ----------
     network : Network
         The model.
-    layers : mapping of int to EngineLayer
-        What the engine can compute, by position.
+    operations : mapping of int to Operation
+        What the engine computes, by position.
     cuts : set of int
-        Positions of layers with which a region begins in any case.
-
-    Returns
-    -------
-    regions : list of Run
-        In order.
-    refused : frozenset of int
-        Positions of layers that must not be in their region: pixels with padding between them would
-        meet somebody who wants them dense.
+        Layers at which a region must begin.
     """
-    groups: list[list[EngineLayer]] = [[]]
-    merged = {position for layer in layers.values() for position in layer.merged}
+    groups: list[list[Operation]] = [[]]
+    merged = {position for operation in operations.values() for position in operation.merged}
     for position, layer in enumerate(network.layers):
         if position in cuts:
             groups.append([])
-        if position in layers:
-            groups[-1].append(layers[position])
+        if position in operations:
+            groups[-1].append(operations[position])
         elif position not in merged and (layer.kernel is not None or layer.is_shared):
             groups.append([])
-    regions = [_run(network, members) for members in groups if members]
-    troubles = (layer.position for region in regions for layer in _padding_troubles(region))
-    return regions, frozenset(troubles)
+    regions = [_region(network, members) for members in groups if members]
+    for region in regions:
+        region.verify()
+    return regions
 
 
-def _run(network: Network, members: list[EngineLayer]) -> Run:
-    written = {layer.output for layer in members}
-    read = {tensor for layer in members for tensor in layer.inputs}
-    inside = {position for layer in members for position in layer.positions}
+def _region(network: Network, members: list[Operation]) -> Region:
+    written = {operation.output for operation in members}
+    read = {tensor for operation in members for tensor in operation.inputs}
+    inside = {position for operation in members for position in operation.positions}
     wanted = {*network.outputs, *network.shared}
     for position, layer in enumerate(network.layers):
         for call in layer.calls if position not in inside else ():
             wanted |= {tensor for name, tensor in call.tensors.items() if name != "output"}
-    return Run(tuple(members), frozenset(read - written), frozenset(written & wanted))
+    return Region(tuple(members), frozenset(read - written), frozenset(written & wanted))
 
 
-def _padding_troubles(run: Run) -> list[EngineLayer]:
-    """Return layers that cannot stay in the run because of bytes between pixels."""
-    troubles = []
-    producers = run.producers
-    for layer in run.layers:
-        inputs = [tensor for tensor in layer.inputs if tensor not in layer.whole_inputs]
-        pitches = {_pitch(run, producers, tensor, layer) for tensor in inputs}
-        if len(pitches) > 1:
-            troubles.append(layer)
-        if not run.is_padded(layer):
-            continue
-        readers = [reader for reader in run.layers if layer.output in reader.inputs]
-        if layer.output in run.stores or any(
-            reader.window.channels != layer.output_channels for reader in readers
-        ):
-            troubles.append(layer)
-    return troubles
+def padding_troubles(regions: Iterable[Region]) -> Troubles:
+    """Return operations that cannot stay in their region because of bytes between pixels, and why.
+
+    What a job of windows writes has pixels of whole words. That meets somebody who wants pixels
+    without gaps: the CPU, an operation that reads pixels in a row, or another input.
+    """
+    refusals = {}
+    for region in regions:
+        for operation in region.operations:
+            why = _mixed_pitches(region, operation) or _gaps(region, operation)
+            if why is not None:
+                refusals[operation.position] = why
+    return Troubles(refusals)
 
 
-def _pitch(run: Run, producers: Mapping[int, EngineLayer], tensor: int, reader: EngineLayer) -> int:
-    producer = producers.get(tensor)
-    if producer is not None and run.is_padded(producer):
-        return run.output_pitch(producer)
-    return reader.window.channels
+def _mixed_pitches(region: Region, operation: Operation) -> str | None:
+    """Return that two inputs would differ in the bytes of a pixel."""
+    inputs = [tensor for tensor in operation.inputs if tensor not in operation.broadcast_inputs]
+    pitches = sorted({region.pitch(tensor, operation) for tensor in inputs})
+    if len(pitches) == 1:
+        return None
+    sizes = " and ".join(map(str, pitches))
+    return (
+        f"would read two images of {operation.window.channels} channels, one from the CPU and one"
+        f" from the engine, whose pixels lie {sizes} bytes apart"
+    )
+
+
+def _gaps(region: Region, operation: Operation) -> str | None:
+    """Return that somebody reads the pixels of an operation without the gaps between them."""
+    if not region.is_padded(operation):
+        return None
+    channels = operation.output_channels
+    left = f"writes an image of {channels} channels, whose pixels take {{}} bytes on the engine,"
+    left = left.format(region.output_pitch(operation))
+    if operation.output in region.stores:
+        return f"{left} for the CPU or as a model output, which have no gaps between pixels"
+    readers = [item for item in region.operations if operation.output in item.inputs]
+    for reader in readers:
+        if reader.window.channels != channels:
+            return f"{left} for layer {reader.position}, which reads it in another shape"
+    return None

@@ -7,84 +7,93 @@ becomes the clamp of the layer before.
 
 import dataclasses
 from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
 
-from kiwicha.compiler.engine.ir.layers import EngineLayer
+from kiwicha.compiler.engine.ir.element_operations import TableLookup, TableOperation
+from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
 from kiwicha.compiler.lower.network import Network
-from kiwicha.contract.engine import TABLE_KINDS, JobKind
 
 __all__ = ["compose_tables"]
 
+Op = TypeVar("Op", bound=Operation)
 
-def compose_tables(network: Network, layers: Mapping[int, EngineLayer]) -> dict[int, EngineLayer]:
-    """Return the layers for the engine without tables that others can do.
+
+def compose_tables(network: Network, operations: Mapping[int, Operation]) -> dict[int, Operation]:
+    """Return the operations without tables that others can do.
 
     Parameters
     ----------
     network : Network
         The model.
-    layers : mapping of int to EngineLayer
-        Layers for the engine, by position.
+    operations : mapping of int to Operation
+        What the engine computes, by position.
     """
-    composed = dict(layers)
-    for position in sorted(layers):
-        layer = composed[position]
-        if layer.kind is JobKind.TABLE and layer.is_flat:
-            producer = _only_for(network, composed, layer.inputs[0])
-            if producer is not None and _limits(layer, producer):
-                composed[position] = _limited(producer, layer)
+    composed = dict(operations)
+    for position in sorted(operations):
+        operation = composed[position]
+        if isinstance(operation, TableLookup) and operation.is_flat:
+            producer = _only_for(network, composed, operation.inputs[0])
+            if producer is not None and _limits(operation, producer):
+                composed[position] = _limited(producer, operation)
                 del composed[producer.position]
                 continue
-        for number in range(len(layer.inputs) if layer.kind in TABLE_KINDS else 0):
-            source = _only_for(network, composed, composed[position].inputs[number])
-            if source is not None and source.kind is JobKind.TABLE and source.is_flat:
-                composed[position] = _composed(source, composed[position], number)
+        if not isinstance(operation, TableOperation):
+            continue
+        for number in range(len(operation.inputs)):
+            source = _only_for(network, composed, operation.inputs[number])
+            if isinstance(source, TableLookup) and source.is_flat:
+                operation = _composed(source, operation, number)
+                composed[position] = operation
                 del composed[source.position]
     return composed
 
 
 def _only_for(
-    network: Network, layers: Mapping[int, EngineLayer], tensor: int
-) -> EngineLayer | None:
-    """Return the layer that writes a tensor with a single reader."""
+    network: Network, operations: Mapping[int, Operation], tensor: int
+) -> Operation | None:
+    """Return the operation that writes a tensor with a single reader."""
     used = [*network.outputs, *network.shared]
     for layer in network.layers:
         for call in layer.calls:
             used += [t for name, t in call.tensors.items() if name != "output"]
     if used.count(tensor) != 1:
         return None
-    return next((layer for layer in layers.values() if layer.output == tensor), None)
+    return next((item for item in operations.values() if item.output == tensor), None)
 
 
-def _limits(layer: EngineLayer, producer: EngineLayer) -> bool:
-    """Whether a TABLE only limits what its producer, whose results are clamped, can give."""
-    if producer.kind is JobKind.TABLE:
+def _limits(lookup: TableLookup, producer: Operation) -> bool:
+    """Whether a table only limits what its producer, whose results are clamped, can give."""
+    if isinstance(producer, TableLookup):
         return False
     values = np.arange(producer.clamp[0], producer.clamp[1] + 1)
-    results = layer.tables[values.astype(np.int8).view(np.uint8), 0]
+    results = lookup.tables[values.astype(np.int8).view(np.uint8), 0]
     return np.array_equal(results, values.clip(results[0], results[-1]))
 
 
-def _limited(producer: EngineLayer, layer: EngineLayer) -> EngineLayer:
-    """Return the producer with the limits of a TABLE, in whose place it is."""
-    low, high = (int(layer.tables[value & 0xFF, 0]) for value in producer.clamp)
+def _limited(producer: Operation, lookup: TableLookup) -> Operation:
+    """Return the producer with the limits of a table, in whose place it is."""
+    low, high = (int(lookup.tables[value & 0xFF, 0]) for value in producer.clamp)
 
-    def limited(part: EngineLayer) -> EngineLayer:
+    def limited(operation: Op) -> Op:
         return dataclasses.replace(
-            part, position=layer.position, output=layer.output, clamp=(low, high)
+            operation, position=lookup.position, output=lookup.output, clamp=(low, high)
         )
 
-    return dataclasses.replace(
-        limited(producer),
-        merged=(*layer.merged, *producer.merged, producer.position),
-        patches=tuple(
-            dataclasses.replace(patch, layer=limited(patch.layer)) for patch in producer.patches
-        ),
+    merged = (*lookup.merged, *producer.merged, producer.position)
+    whole = dataclasses.replace(limited(producer), merged=merged)
+    if not isinstance(whole, DividedOperation):
+        return whole
+    # Pieces of one operation stay pieces of one operation.
+    changed = {part: limited(part) for part in whole.job_operations}
+    pieces = (
+        dataclasses.replace(piece, operation=changed[piece.operation]) for piece in whole.pieces
     )
+    return dataclasses.replace(whole, pieces=tuple(pieces))
 
 
-def _composed(first: EngineLayer, second: EngineLayer, number: int) -> EngineLayer:
+def _composed(first: TableLookup, second: TableOperation, number: int) -> TableOperation:
     """Return ``second`` with ``first`` in place of its input ``number``."""
     tables = second.tables.copy()
     tables[:, number] = second.tables[first.tables[:, 0].astype(np.int8).view(np.uint8), number]

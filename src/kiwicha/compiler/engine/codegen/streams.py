@@ -1,0 +1,174 @@
+"""The weight stream of an operation's jobs, raw, and its size."""
+
+import dataclasses
+from functools import singledispatch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.compiler.engine.ir.element_operations import ElementOperation, TableOperation
+from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.window import padded, segment_shape
+from kiwicha.compiler.engine.ir.window_operations import (
+    Convolution,
+    DepthwiseConvolution,
+    MaxPooling,
+)
+from kiwicha.contract.engine import (
+    GROUP_PARAMETER_BYTES,
+    INPUT_LANES,
+    TABLE_ENTRIES,
+    TABLE_ENTRY_BYTES,
+    outputs_of,
+)
+from kiwicha.numerics.requantization import wrap_int32
+from kiwicha.program.weight_streams import (
+    Parameters,
+    bytes_of_word,
+    channels_per_group,
+    pack_conv_words,
+    pack_depthwise_words,
+    pack_groups,
+    pack_tables,
+)
+
+__all__ = [
+    "group_channels",
+    "group_count",
+    "group_words",
+    "stream_bytes",
+    "stream_parameters",
+    "weight_stream",
+]
+
+
+def group_channels(operation: JobOperation, macs: int) -> int:
+    """Return the output channels of a group: those that the array computes side by side."""
+    if isinstance(operation, ElementOperation):
+        return outputs_of(macs)
+    return channels_per_group(macs, operation.kind, operation.flags)
+
+
+def group_count(operation: JobOperation, macs: int) -> int:
+    """Return the groups of an operation's jobs."""
+    if operation.is_flat:
+        return 1
+    channels = operation.output_channels
+    if isinstance(operation, ElementOperation):
+        channels = padded(channels)
+    return -(-channels // group_channels(operation, macs))
+
+
+@singledispatch
+def group_words(operation: JobOperation, macs: int, input_pitch: int) -> int:
+    """Return the weight words of a group, given the bytes of an input pixel.
+
+    Tables count as if they were weights: the size of a stream follows from the same fields.
+    """
+    raise TypeError(operation)
+
+
+@group_words.register
+def _(operation: Convolution, macs: int, input_pitch: int) -> int:
+    segments, words = segment_shape(operation.window, input_pitch)
+    return operation.window.kernel_rows * segments * words
+
+
+@group_words.register
+def _(operation: DepthwiseConvolution, macs: int, input_pitch: int) -> int:
+    window = operation.window
+    return 1 if operation.has_one_word else window.stride_columns * window.kernel_rows
+
+
+@group_words.register(MaxPooling)
+@group_words.register(ElementOperation)
+def _(operation: JobOperation, macs: int, input_pitch: int) -> int:
+    return 1
+
+
+@group_words.register
+def _(operation: TableOperation, macs: int, input_pitch: int) -> int:
+    return TABLE_ENTRIES * TABLE_ENTRY_BYTES // (INPUT_LANES * outputs_of(macs))
+
+
+def stream_bytes(operation: JobOperation, macs: int, input_pitch: int) -> int:
+    """Return the size of an operation's weight stream."""
+    words = group_words(operation, macs, input_pitch)
+    group = group_channels(operation, macs) * GROUP_PARAMETER_BYTES
+    group += words * bytes_of_word(macs, operation.flags)
+    return group_count(operation, macs) * group
+
+
+@singledispatch
+def weight_stream(operation: JobOperation, macs: int, input_pitch: int) -> bytes:
+    """Return the weight stream of an operation's jobs, raw, given the bytes of an input pixel."""
+    raise TypeError(operation)
+
+
+@weight_stream.register
+def _(operation: Convolution, macs: int, input_pitch: int) -> bytes:
+    weights = _read_weights(operation, input_pitch)
+    words = pack_conv_words(weights, macs, is_packed=operation.is_packed)
+    stored = (words + np.int16(operation.weight_zero_point)).astype(np.int8)
+    return pack_groups(stream_parameters(operation), stored, group_channels(operation, macs))
+
+
+@weight_stream.register
+def _(operation: DepthwiseConvolution, macs: int, input_pitch: int) -> bytes:
+    channels = group_channels(operation, macs)
+    stride = operation.window.stride_columns
+    words = pack_depthwise_words(operation.weights, macs, channels, stride)
+    if operation.has_one_word:
+        words = words[:, :1]
+    stored = (words + np.int16(operation.weight_zero_point)).astype(np.int8)
+    return pack_groups(operation.parameters, stored, channels)
+
+
+@weight_stream.register
+def _(operation: MaxPooling, macs: int, input_pitch: int) -> bytes:
+    shape = (group_count(operation, macs), 1, bytes_of_word(macs, operation.flags))
+    channels = group_channels(operation, macs)
+    return pack_groups(operation.parameters, np.zeros(shape, np.int8), channels)
+
+
+@weight_stream.register
+def _(operation: ElementOperation, macs: int, input_pitch: int) -> bytes:
+    outputs = outputs_of(macs)
+    groups = group_count(operation, macs)
+    p = operation.parameters
+    fields = (p.bias, p.multiplier, p.shift)
+    # One number is for all channels; channels behind the last one are as good as any.
+    parameters = Parameters(*(np.resize(values, groups * outputs) for values in fields))
+    if isinstance(operation, TableOperation):
+        return pack_tables(operation.tables, parameters, macs)
+    words = np.zeros((groups, 1, bytes_of_word(macs, operation.flags)), np.int8)
+    return pack_groups(parameters, words, outputs)
+
+
+def _read_weights(operation: Convolution, pitch: int) -> NDArray[np.int16]:
+    """Return int16 [outputs, words, 8]: the weight of every byte that a pixel reads."""
+    outputs, rows, columns, channels = operation.weights.shape
+    segments, words = segment_shape(operation.window, pitch)
+    if segments == 1 and pitch <= padded(channels):
+        pixels = np.zeros((outputs, rows, columns, pitch), np.int16)
+        pixels[..., :channels] = operation.weights
+        read = pixels.reshape(outputs, rows, columns * pitch)
+    else:
+        read = operation.weights.reshape(outputs, rows * columns, channels)
+    whole = np.zeros((*read.shape[:2], words * INPUT_LANES), np.int16)
+    whole[..., : read.shape[2]] = read
+    return whole.reshape(outputs, -1, INPUT_LANES)
+
+
+def stream_parameters(operation: Convolution) -> Parameters:
+    """Return the parameters in the weight stream of a convolution.
+
+    Packed products are those of whole inputs, and the zero point outside the image is an input
+    too: what the zero point adds to each sum is the same everywhere, and leaves with the bias.
+    """
+    parameters = operation.parameters
+    if not operation.is_packed:
+        return parameters
+    sums = operation.weights.astype(np.int64).sum(axis=(1, 2, 3))
+    bias = wrap_int32(parameters.bias - operation.input_zero_point * sums).astype(np.int32)
+    return dataclasses.replace(parameters, bias=bias)

@@ -1,0 +1,90 @@
+"""A list: the jobs and transfers of a region as the engine reads them, and the weight streams."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kiwicha.compiler.engine.ir.plan import Plan
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.contract.cfu import ALIGNMENT_BYTES
+from kiwicha.contract.engine import (
+    ENGINE_WATCHDOG_CYCLES,
+    GROUP_WORDS,
+    MAX_JOBS,
+    EngineJob,
+    EngineTransfer,
+)
+
+__all__ = ["MAX_LIST_CYCLES", "EngineList", "PlannedTransfer"]
+
+MAX_LIST_CYCLES = ENGINE_WATCHDOG_CYCLES // 2
+"""Predicted cycles of a list, at most: slower memory than predicted is no reason to end it."""
+
+
+@dataclass(frozen=True)
+class PlannedTransfer:
+    """A transfer, its DRAM offset relative to a tensor."""
+
+    tensor: int
+    transfer: EngineTransfer
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EngineList:
+    """A region as the engine computes it.
+
+    Parameters
+    ----------
+    plan : Plan
+        In which order, and where in the scratchpad.
+    jobs : tuple of EngineJob
+        In order; ``weights_offset`` counts from the first stream.
+    transfers : tuple of PlannedTransfer
+        In order.
+    streams : bytes
+        Weight streams.
+    """
+
+    plan: Plan
+    jobs: tuple[EngineJob, ...]
+    transfers: tuple[PlannedTransfer, ...]
+    streams: bytes
+
+    def verify(self) -> None:
+        """Assert that jobs and streams are within what the engine takes."""
+        assert 0 < len(self.jobs) <= MAX_JOBS
+        assert len(self.streams) % ALIGNMENT_BYTES == 0
+        for job in self.jobs:
+            assert job.weights_offset % ALIGNMENT_BYTES == 0
+            assert job.weights_offset + job.weights_bytes <= len(self.streams)
+            assert job.wait_transfers <= len(self.transfers)
+            assert job.group_words <= GROUP_WORDS
+        assert all(item.transfer.wait_jobs <= len(self.jobs) for item in self.transfers)
+
+    @property
+    def region(self) -> Region:
+        """What it computes."""
+        return self.plan.region
+
+    @property
+    def engine_transfers(self) -> list[EngineTransfer]:
+        """The transfers, their DRAM offsets relative to tensors."""
+        return [planned.transfer for planned in self.transfers]
+
+    @property
+    def arena_tensors(self) -> list[int]:
+        """Tensors that lie in the arena while it runs."""
+        return sorted({planned.tensor for planned in self.transfers})
+
+    def image(self, tensors: Mapping[int, int]) -> bytes:
+        """Return jobs, transfers and weight streams, given the offsets of tensors in the arena."""
+        head = len(self.jobs) * EngineJob.size_bytes()
+        head += len(self.transfers) * EngineTransfer.size_bytes()
+        parts = [
+            dataclasses.replace(job, weights_offset=head + job.weights_offset).pack()
+            for job in self.jobs
+        ]
+        for planned in self.transfers:
+            offset = tensors[planned.tensor] + planned.transfer.dram_offset
+            parts.append(dataclasses.replace(planned.transfer, dram_offset=offset).pack())
+        return b"".join([*parts, self.streams])

@@ -1,0 +1,222 @@
+"""A plan: jobs and transfers of a region in one order, and their places in the scratchpad."""
+
+from dataclasses import dataclass
+
+from kiwicha.compiler.engine.ir.element_operations import ElementOperation
+from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.compiler.memory.placement import Buffer
+from kiwicha.contract.cfu import ALIGNMENT_BYTES
+
+__all__ = ["BufferAddress", "Compute", "Event", "JobGeometry", "Plan", "PlannedCascade", "Transfer"]
+
+
+@dataclass(frozen=True)
+class BufferAddress:
+    """A byte of a buffer of the scratchpad; where the buffer lies is decided later."""
+
+    buffer: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobGeometry:
+    """The rows of an operation that one job computes, and where they are in the scratchpad.
+
+    Parameters
+    ----------
+    input_addresses : tuple of int
+        First byte of row ``first_input_row`` of each input.
+    input_pitch : int
+        Bytes from one input pixel to the next.
+    first_input_row, input_rows : int
+        Rows that lie there; those outside must be outside the image.
+    output_address : int
+        Where row ``first_output_row`` goes.
+    output_pitch : int
+        Bytes from one output pixel to the next.
+    first_output_row, output_rows : int
+        Rows to compute.
+    column : int or None
+        Of a depthwise convolution, the only column to compute. Addresses are those of column 0.
+    """
+
+    input_addresses: tuple[int, ...]
+    input_pitch: int
+    first_input_row: int
+    input_rows: int
+    output_address: int
+    output_pitch: int
+    first_output_row: int
+    output_rows: int
+    column: int | None = None
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Bytes that move between a tensor in the arena and a buffer in the scratchpad.
+
+    Parameters
+    ----------
+    tensor : int
+        The tensor, as stored.
+    tensor_offset : int
+        Its first byte that moves.
+    bytes : int
+        How many move.
+    address : BufferAddress
+        Where they are in the scratchpad.
+    is_store : bool
+        From the scratchpad to the arena.
+    """
+
+    tensor: int
+    tensor_offset: int
+    bytes: int
+    address: BufferAddress
+    is_store: bool
+
+    @property
+    def reads(self) -> set[int]:
+        """Buffers that are read."""
+        return {self.address.buffer} if self.is_store else set()
+
+    @property
+    def writes(self) -> set[int]:
+        """Buffers that are written."""
+        return set() if self.is_store else {self.address.buffer}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Compute:
+    """A job.
+
+    Parameters
+    ----------
+    operation : JobOperation
+        What it computes.
+    inputs : tuple of BufferAddress
+        Row ``first_input_row`` of each input.
+    output : BufferAddress
+        Row ``first_output_row`` of the output.
+    input_pitch, output_pitch, first_input_row, input_rows, first_output_row, output_rows, column
+        As in `JobGeometry`.
+    """
+
+    operation: JobOperation
+    inputs: tuple[BufferAddress, ...]
+    input_pitch: int
+    first_input_row: int
+    input_rows: int
+    output: BufferAddress
+    output_pitch: int
+    first_output_row: int
+    output_rows: int
+    column: int | None = None
+
+    def geometry(self, offsets: tuple[int, ...]) -> JobGeometry:
+        """Return its rows and addresses, given the offsets of the buffers in the scratchpad."""
+        return JobGeometry(
+            input_addresses=tuple(offsets[at.buffer] + at.offset for at in self.inputs),
+            input_pitch=self.input_pitch,
+            first_input_row=self.first_input_row,
+            input_rows=self.input_rows,
+            output_address=offsets[self.output.buffer] + self.output.offset,
+            output_pitch=self.output_pitch,
+            first_output_row=self.first_output_row,
+            output_rows=self.output_rows,
+            column=self.column,
+        )
+
+    @property
+    def reads(self) -> set[int]:
+        """Buffers that are read."""
+        return {address.buffer for address in self.inputs}
+
+    @property
+    def writes(self) -> set[int]:
+        """Buffers that are written."""
+        return {self.output.buffer}
+
+    @property
+    def read_ends(self) -> list[tuple[BufferAddress, int]]:
+        """Inputs of an element-wise job, and where in their buffers it stops to read.
+
+        It reads whole beats, also where its rows start or end within one.
+        """
+        if not isinstance(self.operation, ElementOperation):
+            return []
+        window = self.operation.window
+        skipped = (self.first_output_row - self.first_input_row) * window.input_columns
+        ends = []
+        for tensor, address in zip(self.operation.inputs, self.inputs, strict=True):
+            is_broadcast = tensor in self.operation.broadcast_inputs
+            before = 0 if is_broadcast else skipped * self.input_pitch
+            pixels = 1 if is_broadcast else self.output_rows * window.output_columns
+            size = pixels * self.input_pitch
+            if self.operation.is_flat:
+                size = padded(size)
+            else:
+                size += padded(window.channels) - self.input_pitch
+            ends.append((address, address.offset + before + size))
+        return ends
+
+
+Event = Transfer | Compute
+
+
+@dataclass(frozen=True)
+class PlannedCascade:
+    """A cascade in a plan: positions of its operations' layers, and how many jobs it has."""
+
+    positions: tuple[int, ...]
+    jobs: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plan:
+    """How a region is done: in which order, and in which bytes of the scratchpad.
+
+    Parameters
+    ----------
+    region : Region
+        What is done.
+    cascades : tuple of PlannedCascade
+        Cascades in order.
+    streamed : tuple of int
+        Tensors that move between arena and scratchpad in stripes.
+    passed : tuple of int
+        Tensors of which only stripes ever exist.
+    events : tuple of Event
+        Jobs and transfers in one order.
+    waits : tuple of int
+        For each transfer how many jobs, for each job how many transfers must be complete before.
+    buffers, offsets : tuple
+        Buffers of the scratchpad, which live from one event to another, by their numbers; and
+        where each begins.
+    """
+
+    region: Region
+    cascades: tuple[PlannedCascade, ...]
+    streamed: tuple[int, ...]
+    passed: tuple[int, ...]
+    events: tuple[Event, ...]
+    waits: tuple[int, ...]
+    buffers: tuple[Buffer, ...]
+    offsets: tuple[int, ...]
+
+    def verify(self, capacity: int) -> None:
+        """Assert that the scratchpad holds it, and that its numbers agree."""
+        assert self.scratchpad_bytes <= capacity
+        assert all(offset % ALIGNMENT_BYTES == 0 for offset in self.offsets)
+        assert len(self.waits) == len(self.events)
+        jobs = [event for event in self.events if isinstance(event, Compute)]
+        assert sum(cascade.jobs for cascade in self.cascades) == len(jobs)
+        assert not {*self.streamed} & {*self.passed}
+
+    @property
+    def scratchpad_bytes(self) -> int:
+        """Bytes of the scratchpad in use."""
+        ends = (o + b.aligned_bytes for o, b in zip(self.offsets, self.buffers, strict=True))
+        return max(ends, default=0)

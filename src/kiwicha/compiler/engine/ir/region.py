@@ -1,0 +1,135 @@
+"""A region: consecutive operations that the engine computes in one list, without the CPU."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.window import padded
+
+__all__ = ["Region"]
+
+
+@dataclass(frozen=True)
+class Region:
+    """Operations that the engine computes one after the other; equal if all of these are.
+
+    Parameters
+    ----------
+    operations : tuple of Operation
+        In order.
+    loads : frozenset of int
+        Tensors that are in the arena before.
+    stores : frozenset of int
+        Tensors that must be in the arena afterwards.
+    """
+
+    operations: tuple[Operation, ...]
+    loads: frozenset[int]
+    stores: frozenset[int]
+
+    def verify(self) -> None:
+        """Assert that operations come in order and read only what is loaded or written before."""
+        assert self.operations
+        known = set(self.loads)
+        for operation in self.operations:
+            assert known.issuperset(operation.inputs)
+            assert operation.output not in known
+            known.add(operation.output)
+        assert self.stores <= known - self.loads
+        positions = [operation.position for operation in self.operations]
+        assert positions == sorted(positions)
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Positions of all layers that it computes."""
+        return tuple(position for item in self.operations for position in item.positions)
+
+    @property
+    def first_layer(self) -> int:
+        """Position of its first operation's layer."""
+        return self.operations[0].position
+
+    @cached_property
+    def numbers(self) -> dict[Operation, int]:
+        """The number in the region of each operation, and of what its jobs compute."""
+        return {
+            part: number
+            for number, operation in enumerate(self.operations)
+            for part in (operation, *operation.job_operations)
+        }
+
+    @cached_property
+    def producers(self) -> dict[int, Operation]:
+        """The operation that writes each tensor."""
+        return {operation.output: operation for operation in self.operations}
+
+    def input_pitch(self, operation: Operation) -> int:
+        """Return the bytes of an input pixel of an operation."""
+        return self.pitch(operation.inputs[0], operation)
+
+    def pitch(self, tensor: int, reader: Operation) -> int:
+        """Return the bytes of a pixel of a tensor that an operation reads."""
+        producer = self.producers.get(tensor)
+        if producer is not None and self.is_padded(producer):
+            return self.output_pitch(producer)
+        return reader.window.channels
+
+    def output_pitch(self, operation: Operation) -> int:
+        """Return the bytes of an output pixel of an operation."""
+        if operation.is_flat:
+            return self.input_pitch(operation)
+        return padded(operation.output_channels)
+
+    def is_padded(self, operation: Operation) -> bool:
+        """Whether there are bytes between the pixels that an operation writes."""
+        dense = operation.output_channels
+        return operation.window.output_pixels > 1 and self.output_pitch(operation) != dense
+
+    def output_bytes(self, operation: Operation) -> int:
+        """Return the bytes that hold the output of an operation."""
+        return operation.window.output_pixels * self.output_pitch(operation)
+
+    def input_bytes(self, operation: Operation, tensor: int) -> int:
+        """Return the bytes that hold an input of an operation."""
+        if tensor in operation.broadcast_inputs:
+            return operation.window.channels
+        return operation.window.input_pixels * self.input_pitch(operation)
+
+    def input_row_bytes(self, operation: Operation) -> int:
+        """Return the bytes of an input row of an operation."""
+        return operation.window.input_columns * self.input_pitch(operation)
+
+    def output_row_bytes(self, operation: Operation) -> int:
+        """Return the bytes of an output row of an operation."""
+        return self._output_row_bytes[operation.output]
+
+    @cached_property
+    def _output_row_bytes(self) -> dict[int, int]:
+        return {
+            operation.output: operation.window.output_columns * self.output_pitch(operation)
+            for operation in self.operations
+        }
+
+    def tensor_bytes(self, tensor: int) -> int:
+        """Return the bytes that hold a tensor."""
+        producer = self.producers.get(tensor)
+        if producer is not None:
+            return self.output_bytes(producer)
+        return self.input_bytes(self.operations[self.uses(tensor)[0]], tensor)
+
+    def is_streamable(self, tensor: int) -> bool:
+        """Whether a tensor can lie in the arena: it has no bytes between its pixels."""
+        producer = self.producers.get(tensor)
+        return producer is None or not self.is_padded(producer)
+
+    def uses(self, tensor: int) -> tuple[int, int]:
+        """Return the numbers of the first and the last operation that write or read a tensor."""
+        return self._uses[tensor]
+
+    @cached_property
+    def _uses(self) -> dict[int, tuple[int, int]]:
+        found: dict[int, tuple[int, int]] = {}
+        for number, operation in enumerate(self.operations):
+            for tensor in (*operation.inputs, operation.output):
+                found[tensor] = found.get(tensor, (number, number))[0], number
+        return found

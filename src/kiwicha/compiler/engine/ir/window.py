@@ -1,0 +1,101 @@
+"""Geometry of an operation: images, kernels, strides, and how their bytes lie in memory."""
+
+import dataclasses
+from dataclasses import dataclass
+
+from kiwicha.contract.engine import INPUT_LANES, MAX_U8, OUTPUT_BYTES
+
+__all__ = ["MAX_STRIDE", "Window", "padded", "segment_shape"]
+
+MAX_STRIDE = MAX_U8
+"""Rows from one output to the next, at most."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Geometry of an operation: int8 [rows, columns, channels] in and out.
+
+    Several images lie below each other; padding and windows are those of each of them.
+    """
+
+    input_rows: int
+    input_columns: int
+    channels: int
+    output_rows: int
+    output_columns: int
+    kernel_rows: int = 1
+    kernel_columns: int = 1
+    stride_rows: int = 1
+    stride_columns: int = 1
+    dilation_rows: int = 1
+    dilation_columns: int = 1
+    pad_top: int = 0
+    pad_left: int = 0
+    images: int = 1
+
+    @classmethod
+    def of_pixels(cls, rows: int, columns: int, channels: int) -> "Window":
+        """Return the geometry of an operation that computes each pixel from the same pixel."""
+        return cls(rows, columns, channels, rows, columns)
+
+    def repeated(self, count: int) -> "Window":
+        """Return the geometry of ``count`` such images."""
+        # The stride means nothing where an image gives one row.
+        stride = self.input_rows if self.output_rows == 1 else self.stride_rows
+        reach = (self.kernel_rows - 1) * self.dilation_rows + 1
+        is_free = self.input_rows == self.output_rows * stride and reach <= stride
+        as_one = is_free and not self.pad_top and stride <= MAX_STRIDE
+        return dataclasses.replace(
+            self,
+            input_rows=count * self.input_rows,
+            output_rows=count * self.output_rows,
+            stride_rows=stride if as_one and count > 1 else self.stride_rows,
+            images=1 if as_one else count,
+        )
+
+    @property
+    def image_rows(self) -> int:
+        """Output rows of one image."""
+        return self.output_rows // self.images
+
+    def row_of(self, output_row: int) -> int:
+        """Return the number of an output row in its image."""
+        return output_row % self.image_rows
+
+    @property
+    def slots(self) -> int:
+        """Kernel columns for each column of stride: taps of a depthwise chain in use."""
+        return -(-self.kernel_columns // self.stride_columns)
+
+    @property
+    def input_pixels(self) -> int:
+        """Pixels of the input."""
+        return self.input_rows * self.input_columns
+
+    @property
+    def output_pixels(self) -> int:
+        """Pixels of the output."""
+        return self.output_rows * self.output_columns
+
+
+def padded(channels: int) -> int:
+    """Return the bytes from one pixel to the next of what a job writes."""
+    return -(-channels // OUTPUT_BYTES) * OUTPUT_BYTES
+
+
+def segment_shape(window: Window, pitch: int) -> tuple[int, int]:
+    """Return the segments of a convolution's kernel row, and the words of a segment.
+
+    A segment is contiguous: a whole kernel row or, where columns or channels are left out, a pixel.
+
+    Parameters
+    ----------
+    window : Window
+        Geometry.
+    pitch : int
+        Bytes from one input pixel to the next.
+    """
+    is_slice = pitch > padded(window.channels)
+    if not is_slice and (window.dilation_columns == 1 or window.kernel_columns == 1):
+        return 1, -(-window.kernel_columns * pitch // INPUT_LANES)
+    return window.kernel_columns, -(-window.channels // INPUT_LANES)

@@ -1,0 +1,128 @@
+"""What an element-wise layer's operands are to each other: which of them the engine can combine."""
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kiwicha.compiler.engine.ir.limits import limit
+from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.optimize.byte_tables import SUMS
+from kiwicha.compiler.tflite.graph import Tensor
+from kiwicha.compiler.tflite.shapes import row_major_strides
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.elementwise import Elementwise, is_plain
+
+__all__ = ["OPERAND_LIMITS", "Operands", "Relation", "operands_of"]
+
+_NAMES = ("input_1", "input_2")
+
+
+class Relation(enum.Enum):
+    """What a second operand is to the first, which has the output's shape."""
+
+    NUMBER = "one constant number"
+    SAME_SHAPE = "a computed tensor of the same shape"
+    ONE_PIXEL = "a computed tensor of a single pixel, which meets all pixels"
+    CHANNELS = "a constant number for each channel"
+
+
+@dataclass(frozen=True, eq=False)
+class Operands:
+    """The two operands of a layer.
+
+    Parameters
+    ----------
+    layer : Layer
+        The layer.
+    tensors : tuple of Tensor
+        Its inputs, in its order.
+    order : tuple of int
+        Number of the operand with the output's shape, and of the other one.
+    relation : Relation or None
+        None if the engine cannot combine them.
+    """
+
+    layer: Layer
+    tensors: tuple[Tensor, Tensor]
+    order: tuple[int, int]
+    relation: Relation | None
+
+    @property
+    def full(self) -> Tensor:
+        """The operand with the output's shape."""
+        return self.tensors[self.order[0]]
+
+    @property
+    def other(self) -> Tensor:
+        """The other one."""
+        return self.tensors[self.order[1]]
+
+
+def operands_of(network: Network, layer: Layer) -> Operands:
+    """Return the operands of a layer with a kernel on two tensors, and how they are related."""
+    first, second = (network.tensors[layer.tensors[name]] for name in _NAMES)
+    output = network.tensors[layer.tensors["output"]]
+    for order in ((0, 1), (1, 0)):
+        relation = _relation(layer, (first, second), order, output)
+        if relation is not None:
+            return Operands(layer, (first, second), order, relation)
+    return Operands(layer, (first, second), (0, 1), None)
+
+
+def _relation(
+    layer: Layer, tensors: tuple[Tensor, Tensor], order: tuple[int, int], output: Tensor
+) -> Relation | None:
+    """Return what the second of two operands, in an order, is to the first."""
+    p: Elementwise = layer.params
+    full, other = (tensors[k] for k in order)
+    if full.is_constant:
+        return None
+    if other.is_constant and other.elements == 1:
+        return Relation.NUMBER if full.elements == output.elements else None
+    if layer.kernel not in {*SUMS, Kernel.MUL}:
+        return None
+    strides = [(p.strides_1, p.strides_2)[k] for k in order]
+    channel = (*(0 for _ in p.shape[:-1]), 1)
+    is_full = _reads(strides[0], row_major_strides(p.shape), p.shape)
+    is_by_channel = is_full and _reads(strides[1], channel, p.shape)
+    if other.is_constant:
+        return Relation.CHANNELS if is_by_channel else None
+    if is_plain(p):
+        return Relation.SAME_SHAPE
+    return Relation.ONE_PIXEL if is_by_channel else None
+
+
+def _reads(strides: Sequence[int], wanted: Sequence[int], shape: Sequence[int]) -> bool:
+    """Whether strides are the wanted ones, where a dimension has more than one element."""
+    pairs = zip(shape, strides, wanted, strict=True)
+    return all(size == 1 or stride == expected for size, stride, expected in pairs)
+
+
+@limit("MAXIMUM", "MINIMUM", "PRELU")
+def number_operand(operands: Operands) -> str | None:
+    """Operands are a computed tensor and one constant number."""
+    return _unrelated(operands) if operands.layer.kernel not in {*SUMS, Kernel.MUL} else None
+
+
+@limit("ADD", "SUB", "MUL")
+def pair_operands(operands: Operands) -> str | None:
+    """Operands are computed tensors of one shape, or one of them of a single pixel.
+
+    Or a computed tensor and one constant number, or one for each channel.
+    """
+    return _unrelated(operands)
+
+
+def _unrelated(operands: Operands) -> str | None:
+    if operands.relation is not None:
+        return None
+    shown = (
+        f"{'a constant' if tensor.is_constant else 'a computed tensor'} of "
+        f"{'x'.join(map(str, tensor.shape)) or '1'}"
+        for tensor in operands.tensors
+    )
+    return f"combines {' and '.join(shown)}"
+
+
+OPERAND_LIMITS = (number_operand, pair_operands)
+"""What must hold for the operands of an element-wise layer."""

@@ -1,0 +1,88 @@
+"""Which layers the engine can compute, and in which forms: the fastest first."""
+
+from collections.abc import Callable
+
+from kiwicha.compiler.engine.ir.element_operations import ElementOperation
+from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal, Selection
+from kiwicha.compiler.engine.select.channel_blocks import block_candidates
+from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weighted_layer
+from kiwicha.compiler.engine.select.packed_products import packed_if_faster
+from kiwicha.compiler.engine.select.wide_groups import split_by_width
+from kiwicha.compiler.lower.network import Network
+from kiwicha.contract.cfu import Config
+
+__all__ = ["select"]
+
+
+def select(
+    network: Network,
+    config: Config,
+    *,
+    has_tables: bool = True,
+    cpu_cycles: Callable[[int], float] | None = None,
+) -> Selection:
+    """Return for each layer the forms in which the engine can compute it, and why not in others.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    config : Config
+        With an engine.
+    has_tables : bool
+        The engine does element-wise jobs.
+    cpu_cycles : callable, optional
+        Gives what a layer takes on the CPU, by its position: what needs a job for each block of
+        channels must be faster. Nothing is done in blocks without it.
+    """
+    found = Selection(
+        tuple(
+            _decision(network, position, config, has_tables, cpu_cycles)
+            for position in range(len(network.layers))
+        )
+    )
+    found.verify()
+    return found
+
+
+def _decision(
+    network: Network,
+    position: int,
+    config: Config,
+    has_tables: bool,
+    cpu_cycles: Callable[[int], float] | None,
+) -> Decision:
+    """Return what is decided for one layer."""
+    legal = legalize(network, position)
+    candidates, refusals = list(legal.candidates), list(legal.refusals)
+    if candidates:
+        whole = candidates.pop()
+        if isinstance(whole.operation, ElementOperation) and not has_tables:
+            refusals.append(Refusal("", "is element-wise, and element-wise jobs are switched off"))
+        else:
+            candidates = _widths(whole, config)
+    if cpu_cycles is not None and is_weighted(network, position):
+        blocks, why_not = block_candidates(
+            network.layers[position],
+            weighted_layer(network, position),
+            config,
+            candidates[0].operation if candidates else None,
+            cpu_cycles(position),
+        )
+        candidates = [*blocks, *candidates]
+        refusals += why_not
+    return Decision(tuple(candidates), tuple(refusals))
+
+
+def _widths(whole: Candidate, config: Config) -> list[Candidate]:
+    """Return a candidate with packed products, and before it in parts if some of it is wide."""
+    operation = whole.operation
+    if not isinstance(operation, JobOperation):
+        return [whole]
+    operation = packed_if_faster(operation, config)
+    candidates = [Candidate(whole.form, operation)]
+    split = split_by_width(operation, config)
+    if split is not None:
+        candidates.insert(0, Candidate("with wide sums in some jobs only", split))
+    return candidates
