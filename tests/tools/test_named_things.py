@@ -87,11 +87,6 @@ def test_tests_sessions_and_modules_exist(page: Path) -> None:
         assert name in sessions
     for name in re.findall(r"python -m ((?:kiwicha|tools)[\w.]*)", text):
         assert find_spec(name.rstrip(".")) is not None, name
-    targets = re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
-    blocks = "\n".join(re.findall(FENCED, text, re.DOTALL | re.MULTILINE))
-    named = [*spans(text), *re.split(r"\n|&&", blocks)]
-    for name in re.findall(r"^ *make ([a-z-]+)", "\n".join(named), re.MULTILINE):
-        assert name in targets
 
 
 @pytest.mark.parametrize(
