@@ -26,7 +26,8 @@ def hash_of(is_flat: bool = False, is_reversed: bool = False, **changes: Any) ->
     v = {**USUAL, **changes}
     m = Module()
     address, result = Signal(1, name="address"), Signal(8, name=v["port"])
-    value = Signal(8, name=v["name"], init=v["init"])
+    # Without a reset, which would have the value, too.
+    value = Signal(8, name=v["name"], init=v["init"], reset_less=True)
     increment = Signal(8, name=f"{v['name']}_in")
     counter = m
     if not is_flat:
@@ -37,9 +38,9 @@ def hash_of(is_flat: bool = False, is_reversed: bool = False, **changes: Any) ->
     read = memory.read_port(domain="comb")
     scaled = Signal(8, name=f"{v['name']}_scaled")
     cell = Instance(v["cell"], i_A=value, o_P=scaled)
-    parts = [(f"{v['name']}_memory", memory), (f"{v['name']}_cell", cell)]
-    for label, part in reversed(parts) if is_reversed else parts:
-        m.submodules[label] = part
+    parts = [memory, cell]
+    for number, part in enumerate(reversed(parts) if is_reversed else parts):
+        m.submodules[f"{v['name']}_{number}"] = part
     m.d.comb += [read.addr.eq(address), increment.eq(read.data), result.eq(scaled)]
     return design_hash(m, [address, result])
 
@@ -90,10 +91,11 @@ def test_registers_are_told_apart_by_what_reaches_them_late(is_crossed: bool) ->
 
 
 def test_a_gate_that_reads_a_bit_of_itself_counts() -> None:
-    def hash_with(bits: int) -> str:
+    def hash_with(is_and: bool) -> str:
         m = Module()
-        first, out = Signal(name="first"), Signal(2, name="out")
-        m.d.comb += out.eq(Cat(first, out[0]) ^ bits)
-        return design_hash(m, [first, out])
+        first, other, out = Signal(name="first"), Signal(2, name="other"), Signal(2, name="out")
+        chain = Cat(first, out[0])
+        m.d.comb += out.eq(chain & other if is_and else chain | other)
+        return design_hash(m, [first, other, out])
 
-    assert hash_with(0b10) != hash_with(0b01)
+    assert hash_with(is_and=True) != hash_with(is_and=False)

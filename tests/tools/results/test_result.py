@@ -38,7 +38,7 @@ def test_the_digest_is_of_everything_that_was_measured() -> None:
     assert result(dict(reversed(MEASURED.items()))).digest == first
     others = [
         {**MEASURED, "ad 64": {"hardware": "9"}},
-        {**MEASURED, "ad 128": {"hardware": "1"}},
+        {"kws 64": MEASURED["kws 64"], "ad 128": {"hardware": "1"}},
         {**MEASURED, "ad 64": {"firmware": "1"}},
     ]
     assert len({first, *(result(other).digest for other in others)}) == 4
