@@ -1,11 +1,17 @@
-"""What pyproject.toml says of data files and versions, against the tree."""
+"""What is installed: data files and versions of pyproject.toml, and the contents of the wheel."""
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from fnmatch import fnmatch
+from zipfile import ZipFile
 
+import pytest
 from packaging.requirements import Requirement
 
+from tests.support import requirements
 from tests.support.requirements import REPOSITORY
 
 PYPROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
@@ -43,3 +49,81 @@ def test_constraints_are_names_and_versions_that_fit_the_ranges() -> None:
     for requirement in map(Requirement, wanted):
         if requirement.name != "tflite-micro":
             assert requirement.specifier.contains(pinned[requirement.name]), requirement
+
+
+WHEEL = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Give the names in the wheel, built of a copy: what an earlier build left is not in it."""
+    backend = requirements.module("setuptools", "setuptools>=77")
+    if int(backend.__version__.split(".")[0]) < 77:
+        requirements.unavailable(f"needs setuptools 77 or later, not {backend.__version__}")
+    tree, target = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("wheel")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(REPOSITORY / name, tree)
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for folder in ("src", "gateware", "firmware", "sim", "boards", "tests", "tools"):
+        shutil.copytree(REPOSITORY / folder, tree / folder, ignore=ignored)
+    done = subprocess.run(
+        [sys.executable, "-c", WHEEL, str(target)],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (path,) = target.glob("kiwicha-*.whl")
+    with ZipFile(path) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def test_the_wheel_holds_every_file_of_the_packages(wheel: set[str]) -> None:
+    expected = set()
+    for package, folder in SETUPTOOLS["package-dir"].items():
+        root = REPOSITORY / folder
+        for path in root.rglob("*"):
+            is_hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+            if path.is_file() and path.suffix != ".pyc" and not is_hidden:
+                expected.add(f"{package.replace('.', '/')}/{path.relative_to(root).as_posix()}")
+    assert wheel == expected
+
+
+def test_the_wheel_holds_no_tests_benches_proofs_and_generators(wheel: set[str]) -> None:
+    assert {name.partition("/")[0] for name in wheel} == {"kiwicha"}
+    pattern = r"(.*/)?(tests?/.*|tools/.*|(test|bench|tb|proof)_\w*\.py|conftest\.py)"
+    assert [name for name in wheel if re.fullmatch(pattern, name)] == []
+    for name in wheel:
+        if name.endswith(".py"):
+            source = REPOSITORY / source_of(name)
+            loaded = re.findall(
+                r"^ *(?:from|import) (\w+)", source.read_text("utf-8"), re.MULTILINE
+            )
+            assert not {"tests", "tools", "cocotb", "pytest"} & set(loaded), name
+
+
+def source_of(name: str) -> str:
+    """Return the path in the repository of a file of the wheel."""
+    package, folder = max(
+        (
+            (package.replace(".", "/"), folder)
+            for package, folder in SETUPTOOLS["package-dir"].items()
+            if name.startswith(package.replace(".", "/") + "/")
+        ),
+        key=lambda item: len(item[0]),
+    )
+    return folder + name.removeprefix(package)
+
+
+def test_each_dependency_says_what_it_is_for() -> None:
+    """The line of a requirement ends with a comment."""
+    text = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    extras = PYPROJECT["project"]["optional-dependencies"].values()
+    for item in [
+        *PYPROJECT["project"]["dependencies"],
+        *(one for extra in extras for one in extra),
+    ]:
+        lines = [line for line in text.splitlines() if line.strip().startswith(f'"{item}"')]
+        assert lines
+        assert [line for line in lines if not re.search(r'", *# \w', line)] == []
