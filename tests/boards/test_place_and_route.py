@@ -55,6 +55,7 @@ def build() -> tuple[bytes, dict[str, Any], int]:
     return placed.bitstream.read_bytes(), dict(placed.report), len(ran)
 
 
+@pytest.mark.nightly
 @pytest.mark.synth
 def test_equal_inputs_give_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "first"))

@@ -9,6 +9,7 @@ import pytest
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.reference.cfu_orders import ORDERS, SEQUENTIAL_ORDERS, SET_UP
+from tests.support.choices import at_night
 from tests.support.gateware import bench
 
 BENCHES = "tests.gateware.bench_cfu"
@@ -50,8 +51,10 @@ def test_verilog_has_exactly_the_ports_of_litex_and_is_reproducible(config: str)
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("command_stall", [0, 0.6])
-@pytest.mark.parametrize("response_stall", [0, 0.3, 0.8])
+@pytest.mark.parametrize(
+    ("command_stall", "response_stall"),
+    [(0, 0), (0.6, 0.3), *map(at_night, [(0, 0.3), (0, 0.8), (0.6, 0), (0.6, 0.8)])],
+)
 @pytest.mark.parametrize(("config", "seed"), [("simd", 0), ("simd", 1), ("sequential", 2)])
 def test_random_instructions_equal_the_model(
     simulators: dict[str, Path],

@@ -134,6 +134,7 @@ def test_what_only_dropped_channels_read_goes_too() -> None:
     assert shapes(eliminate_dead_channels(fewer)) == shapes(fewer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 20])
 def test_random_networks_lose_channels(first: int) -> None:
     lost = 0

@@ -112,6 +112,7 @@ def test_models_reach_their_bars(name: str, config: str, zoo_model) -> None:
     assert total >= sum(job.busy for _, jobs in found.values() for job in jobs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("config", "bar"), [("64", 155_000), ("128", 105_000)])
 def test_dead_channels_that_stay_cost_no_more_than_their_bar(
     config: str, bar: int, zoo_model
@@ -124,6 +125,7 @@ def test_dead_channels_that_stay_cost_no_more_than_their_bar(
     assert fewer < whole <= bar
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BARS)
 def test_no_convolution_of_the_models_is_wide(name: str, zoo_model) -> None:
     found = lists(compile_model(zoo_model(name), "64"))

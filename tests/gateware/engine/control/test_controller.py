@@ -8,6 +8,7 @@ import pytest
 
 from kiwicha.contract.engine import EngineError
 from tests.gateware.engine.control.stand_in_datapath import StandInEngine
+from tests.support.choices import by_day
 from tests.support.gateware import bench
 
 BENCHES = "tests.gateware.engine.control.bench_control"
@@ -53,7 +54,7 @@ def test_executes_lists(tmp_path: Path, seed: int, timing: str, stall: float) ->
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("timing", TIMINGS)
+@pytest.mark.parametrize("timing", by_day("stubborn", "ddr3", "fast"))
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.name)
 def test_works_after_an_error(tmp_path: Path, timing: str, error: EngineError) -> None:
     run(
