@@ -32,8 +32,14 @@ def types(session: nox.Session) -> None:
     """Check types. The installation is not editable: mypy cannot follow the mapped folders."""
     session.install(*CONSTRAINTS, ".[test]")
     # Elsewhere, so that mypy finds the installed package and not the folders of this tree.
-    session.chdir(session.create_tmp())
-    session.run("mypy", "--config-file", str(Path(__file__).parent / "pyproject.toml"))
+    root, elsewhere = Path(__file__).parent, Path(session.create_tmp())
+    for folder in ("tests", "tools"):
+        (elsewhere / folder).unlink(missing_ok=True)
+        (elsewhere / folder).symlink_to(root / folder)
+    session.chdir(elsewhere)
+    session.run(
+        "mypy", "--config-file", str(root / "pyproject.toml"), env={"MYPYPATH": str(elsewhere)}
+    )
 
 
 @nox.session

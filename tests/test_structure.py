@@ -26,7 +26,20 @@ FORBIDDEN = {
     "kiwicha.gateware": {"kiwicha.compiler", *(f"kiwicha.{name}" for name in CONTRACT[2:])},
     "kiwicha.firmware": {"kiwicha.compiler", *(f"kiwicha.{name}" for name in CONTRACT[3:])},
     "kiwicha.sim": {"kiwicha.boards", "kiwicha.cli", "kiwicha.commands"},
-    "kiwicha.boards": {"kiwicha.cli", "kiwicha.commands"},
+    # {reference, soc} <- verilator <- profile; boards need no simulator.
+    "kiwicha.sim.reference": {
+        *("kiwicha.sim.soc", "kiwicha.sim.verilator", "kiwicha.sim.profile"),
+        *HARDWARE_LIBRARIES,
+    },
+    "kiwicha.sim.soc": {
+        *("kiwicha.sim.reference", "kiwicha.sim.verilator", "kiwicha.sim.profile"),
+        "kiwicha.compiler",
+    },
+    "kiwicha.sim.verilator": {"kiwicha.sim.reference", "kiwicha.sim.profile", "kiwicha.compiler"},
+    "kiwicha.boards": {
+        *("kiwicha.sim.verilator", "kiwicha.sim.profile"),
+        *("kiwicha.cli", "kiwicha.commands"),
+    },
 }
 
 
@@ -137,7 +150,9 @@ def test_tests_mirror_the_folders() -> None:
         for path in tests.rglob("*")
         if path.is_dir() and list(path.glob("test_*.py"))
     } - {"."}
-    mirrored = {
-        name.removeprefix("kiwicha.").replace(".", "/") for name in SETUPTOOLS["packages"]
-    } | {"tools"}
+    mirrored = {name.removeprefix("kiwicha.").replace(".", "/") for name in SETUPTOOLS["packages"]}
+    mirrored |= {
+        path.parent.relative_to(REPOSITORY).as_posix()
+        for path in (REPOSITORY / "tools").rglob("__init__.py")
+    }
     assert folders <= mirrored

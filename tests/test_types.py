@@ -25,6 +25,8 @@ def test_types(tmp_path: Path) -> None:
     for package, folder in folders.items():
         if package != "kiwicha":
             (root / package.partition(".")[2]).symlink_to(REPOSITORY / folder)
+    for folder in ("tests", "tools"):
+        (tmp_path / folder).symlink_to(REPOSITORY / folder)
     cache = REPOSITORY / "build" / "mypy"
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", str(pyproject), "--cache-dir", str(cache)],

@@ -23,7 +23,9 @@ __all__ = ["CfuModel"]
 
 _WORD = 0xFFFF_FFFF
 
-_INDEXES = {(item.group, item.op): item.indexes for item in INSTRUCTIONS.values()}
+_INDEXES: dict[tuple[int, int], int] = {
+    (item.group, item.op): item.indexes for item in INSTRUCTIONS.values()
+}
 
 Execute = Callable[[int, int, int], int]
 """From index, inputs_0 and inputs_1 to the answer."""

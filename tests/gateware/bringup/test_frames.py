@@ -62,7 +62,7 @@ def test_decoder_drops_what_is_damaged(tmp_path: Path, seed: int, stall: float) 
                 damaged = [*frame[:at], 0]
             case _:
                 # A byte is missing; the zero at the end is not.
-                damaged = frame[:at] + frame[at + 1 :]
+                damaged = [*frame[:at], *frame[at + 1 :]]
         line += damaged
         line += [0] * chance.randrange(3)
     text = bench.component_verilog(FrameDecoder(), "decoder")

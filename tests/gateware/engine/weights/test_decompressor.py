@@ -1,6 +1,7 @@
 """The decompressor gives what was coded; whatever else it gets ends in an error."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_finds_errors(simulator: Path, tmp_path: Path, seed: int, stall: float) 
 @pytest.mark.verilator
 def test_passes_raw_streams_without_a_codec(tmp_path: Path) -> None:
     simulator = bench.build(bench.component_verilog(RawStreams(), TOP), TOP)
-    values = {"seed": 8, "stall": 0.2, "count": 16, "coded_share": 0.0}
+    values: dict[str, Any] = {"seed": 8, "stall": 0.2, "count": 16, "coded_share": 0.0}
     bench.run(simulator, TOP, f"{BENCHES}streams", values, tmp_path / "streams")
     values = {"seed": 9, "stall": 0.2, "kinds": ["raw short", "raw long"], "count": 30}
     bench.run(simulator, TOP, f"{BENCHES}bad_streams", values, tmp_path / "bad")
