@@ -54,6 +54,7 @@ def test_ulx3s_has_its_pins_and_a_pll_for_the_systems_clock() -> None:
     assert 400e6 <= board.sys_clk_hz * int(divider["CLKOP_DIV"]) <= 800e6
 
 
+@pytest.mark.slow
 def test_arty_has_scripts_of_both_toolchains() -> None:
     board = load("arty_a7_35")
     made = bring_up_files(board, SIMD, SERIAL_BAUD)

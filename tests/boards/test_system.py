@@ -93,6 +93,7 @@ def test_a_clock_that_the_board_cannot_have_is_refused(name: str, mhz: int, text
         system_files(board, SIMD, sys_clk_hz=mhz * 1_000_000)
 
 
+@pytest.mark.slow
 def test_arty_has_scripts_of_both_toolchains() -> None:
     board = load("arty_a7_35")
     made = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz)

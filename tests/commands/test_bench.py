@@ -17,6 +17,7 @@ def test_wrong_hardware_exits_1(kiwicha: Command, hardware: Any, tiny: Path) -> 
     assert "NO" in out
 
 
+@pytest.mark.slow
 def test_bench_runs_every_model_on_every_configuration(
     kiwicha: Command, hardware: Any, tiny: Path, adder: Path, tmp_path: Path
 ) -> None:

@@ -168,6 +168,7 @@ def test_build_writes_what_kiwicha_load_takes(
     assert "simd on ulx3s_85f" in out
 
 
+@pytest.mark.slow
 def test_a_clock_that_is_missed_fails(
     kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from tests.support.requirements import module
 SECONDS_LIMIT = 2
 
 
+@pytest.mark.slow
 def test_report_writes_one_page(kiwicha: Command, tmp_path: Path) -> None:
     module("vl_convert", "vl-convert-python")
     runs, page = tmp_path / "run.json", tmp_path / "page.html"

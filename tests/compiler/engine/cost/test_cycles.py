@@ -171,6 +171,7 @@ LOOKED_UP = (41470, 12316, 3838, 1901, 804, 9342)
 """The same of its tables."""
 
 
+@pytest.mark.slow
 def test_copies_and_tables_take_what_was_measured(zoo_model) -> None:
     program = compile_model(zoo_model("ssd_mobilenet_v1_coco_quant"), "64")
     for kernel, measured in ((Kernel.COPY, JOINED), (Kernel.LOOKUP, LOOKED_UP)):
