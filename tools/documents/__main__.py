@@ -19,22 +19,19 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from kiwicha.compiler import KNOWN_SHAPES, support_rules, supported_operators
-from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
 from kiwicha.errors import UsageError
 from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.freshness import freshness
-from tools.documents.markdown import table
 from tools.documents.result_tables import overview, results_page, shown_weights, vela_page
+from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
 from tools.results import present
 from tools.results.catalogue import catalogue
 
-__all__ = ["BEGIN", "END", "main", "replaced", "supported", "update"]
+__all__ = ["BEGIN", "END", "main", "replaced", "update"]
 
 BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
@@ -58,51 +55,6 @@ def replaced(text: str, results: str) -> str:
     if not pattern.search(text):
         raise UsageError(f"document must have the markers {BEGIN} and {END}")
     return pattern.sub(lambda match: f"{BEGIN}\n{results}\n{END}", text, count=1)
-
-
-def supported() -> str:
-    """Return the page on supported models, from the compiler's rules."""
-    lines = [
-        "# Supported models",
-        "",
-        "Written by `python -m tools.documents` from the compiler's support rules. A model that",
-        "breaks one is refused, with every violation listed by operator index and name.",
-        "",
-        "## Operators",
-        "",
-        "The CPU runs every operator. An engine (`--config 32`, `64` or `128`) runs those that the",
-        "table says, within the limits below, if a stripe of their tensors fits the scratchpad.",
-        "Images that pools of the engine leave for the CPU or as a model output have a multiple of",
-        "8 channels; those of convolutions get such a number, and the CPU copies the channels that",
-        "the model has. `kiwicha compile` says of each layer on the CPU which limit it breaks.",
-        "RESIZE_BILINEAR of uint8 is refused for `simd` where float32 numbers would be rounded on",
-        "the way (not in twice or four times the size): its firmware has no room for that.",
-        "",
-        KNOWN_SHAPES,
-        "",
-        *table(["operator", "where"], map(_placement, supported_operators())),
-        "",
-        "## Limits of the engine",
-        "",
-        *(f"- {_names(operators)}: {text}" for text, operators in engine_limits()),
-    ]
-    general, special = [], []
-    for text, operators in support_rules():
-        if set(operators) in (set(), set(supported_operators())):
-            general.append(f"- {text}")
-        else:
-            special.append(f"- {', '.join(operators)}: {text}")
-    lines += ["", "## Rules for every model", "", *general]
-    lines += ["", "## Rules by operator", "", *special]
-    return "\n".join(lines) + "\n"
-
-
-def _placement(operator: str) -> list[str]:
-    return [operator, "engine" if operator in ENGINE_OPERATORS else "CPU"]
-
-
-def _names(operators: Collection[str]) -> str:
-    return "All" if {*operators} == {*ENGINE_OPERATORS} else ", ".join(operators)
 
 
 def _has_profiles(value: Any) -> bool:
@@ -147,7 +99,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
-        _SUPPORTED: supported(),
+        _SUPPORTED: supported_page(),
         _VELA: vela_page(runs, line),
         _BOARDS: boards_page(measured("boards"), line),
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),

@@ -1,0 +1,54 @@
+"""The page on supported models, from the compiler's rules and the engine's limits."""
+
+from collections.abc import Collection
+
+from kiwicha.compiler import KNOWN_SHAPES, support_rules, supported_operators
+from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
+from tools.documents.markdown import table
+
+__all__ = ["supported_page"]
+
+
+def supported_page() -> str:
+    """Return the page as Markdown."""
+    lines = [
+        "# Supported models",
+        "",
+        "Written by `python -m tools.documents` from the compiler's support rules. A model that",
+        "breaks one is refused, with every violation listed by operator index and name.",
+        "",
+        "## Operators",
+        "",
+        "The CPU runs every operator. An engine (`--config 32`, `64` or `128`) runs those that the",
+        "table says, within the limits below, if a stripe of their tensors fits the scratchpad.",
+        "Images that pools of the engine leave for the CPU or as a model output have a multiple of",
+        "8 channels; those of convolutions get such a number, and the CPU copies the channels that",
+        "the model has. `kiwicha compile` says of each layer on the CPU which limit it breaks.",
+        "RESIZE_BILINEAR of uint8 is refused for `simd` where float32 numbers would be rounded on",
+        "the way (not in twice or four times the size): its firmware has no room for that.",
+        "",
+        KNOWN_SHAPES,
+        "",
+        *table(["operator", "where"], map(_placement, supported_operators())),
+        "",
+        "## Limits of the engine",
+        "",
+        *(f"- {_names(operators)}: {text}" for text, operators in engine_limits()),
+    ]
+    general, special = [], []
+    for text, operators in support_rules():
+        if set(operators) in (set(), set(supported_operators())):
+            general.append(f"- {text}")
+        else:
+            special.append(f"- {', '.join(operators)}: {text}")
+    lines += ["", "## Rules for every model", "", *general]
+    lines += ["", "## Rules by operator", "", *special]
+    return "\n".join(lines) + "\n"
+
+
+def _placement(operator: str) -> list[str]:
+    return [operator, "engine" if operator in ENGINE_OPERATORS else "CPU"]
+
+
+def _names(operators: Collection[str]) -> str:
+    return "All" if {*operators} == {*ENGINE_OPERATORS} else ", ".join(operators)
