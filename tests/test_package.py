@@ -1,11 +1,13 @@
 """What is installed: data files and versions of pyproject.toml, and the contents of the wheel."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from fnmatch import fnmatch
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -55,8 +57,8 @@ WHEEL = "import sys; from setuptools import build_meta; build_meta.build_wheel(s
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Give the names in the wheel, built of a copy: what an earlier build left is not in it."""
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with the wheel's contents, built of a copy without what earlier builds left."""
     backend = requirements.module("setuptools", "setuptools>=77")
     if int(backend.__version__.split(".")[0]) < 77:
         requirements.unavailable(f"needs setuptools 77 or later, not {backend.__version__}")
@@ -76,7 +78,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     assert done.returncode == 0, done.stderr
     (path,) = target.glob("kiwicha-*.whl")
     with ZipFile(path) as archive:
-        return {name for name in archive.namelist() if ".dist-info/" not in name}
+        archive.extractall(target / "site")
+    return target / "site"
+
+
+@pytest.fixture(scope="module")
+def wheel(installed: Path) -> set[str]:
+    """Give the names of the wheel's files."""
+    names = {path.relative_to(installed).as_posix() for path in installed.rglob("*.*")}
+    return {name for name in names if ".dist-info" not in name and (installed / name).is_file()} - {
+        name for name in names if "__pycache__" in name
+    }
 
 
 def test_the_wheel_holds_every_file_of_the_packages(wheel: set[str]) -> None:
@@ -101,6 +113,38 @@ def test_the_wheel_holds_no_tests_benches_proofs_and_generators(wheel: set[str])
                 r"^ *(?:from|import) (\w+)", source.read_text("utf-8"), re.MULTILINE
             )
             assert not {"tests", "tools", "cocotb", "pytest"} & set(loaded), name
+
+
+def run_installed(installed: Path, folder: Path, *arguments: str) -> str:
+    """Run the command of the wheel in an empty folder with an empty cache; return its output."""
+    command = "import kiwicha, sys; from kiwicha.cli import main; print(kiwicha.__file__); main()"
+    (folder / "empty").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", command, *arguments],
+        cwd=folder / "empty",
+        env={
+            **os.environ,
+            "PYTHONPATH": str(installed),
+            "KIWICHA_CACHE": str(folder / "cache"),
+            "KIWICHA_MODELS": "",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(installed))
+    return done.stdout
+
+
+def test_the_wheel_runs_a_model(installed: Path, tmp_path: Path) -> None:
+    assert "face" in run_installed(installed, tmp_path, "run", "demo", "--target", "reference")
+
+
+@pytest.mark.nightly
+@pytest.mark.verilator
+def test_the_wheel_runs_the_demo_with_an_empty_cache(installed: Path, tmp_path: Path) -> None:
+    assert "bit-exact" in run_installed(installed, tmp_path, "demo")
 
 
 def source_of(name: str) -> str:
