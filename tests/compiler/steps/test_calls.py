@@ -14,36 +14,36 @@ from tests.support.models import random_models
 @pytest.fixture(scope="module")
 def compilation() -> Compilation:
     found = compile_stages(random_models.engine_network(8).model, "64")
-    assert found.schedules
+    assert found.lists
     assert found.kernel_calls
     return found
 
 
 def test_calls_come_in_the_order_of_layers(compilation: Compilation) -> None:
     config = compilation.config
-    calls = in_order(compilation.kernel_calls[::-1], compilation.schedules[::-1], config)
+    calls = in_order(compilation.kernel_calls[::-1], compilation.lists[::-1], config)
     assert [call.layer for call in calls] == sorted(call.layer for call in calls)
     assert {type(call) for call in calls} == {KernelCall, ListCall}
-    assert len(calls) == len(compilation.kernel_calls) + len(compilation.schedules)
+    assert len(calls) == len(compilation.kernel_calls) + len(compilation.lists)
 
 
 def test_a_layer_is_computed_once(compilation: Compilation) -> None:
-    twice = (*compilation.schedules, compilation.schedules[0])
+    twice = (*compilation.lists, compilation.lists[0])
     with pytest.raises(AssertionError, match="in two lists"):
         in_order(compilation.kernel_calls, twice, compilation.config)
     call = dataclasses.replace(
-        compilation.kernel_calls[0], layer=compilation.schedules[0].run.positions[0]
+        compilation.kernel_calls[0], layer=compilation.lists[0].region.positions[0]
     )
     with pytest.raises(AssertionError):
-        in_order([call], compilation.schedules, compilation.config)
+        in_order([call], compilation.lists, compilation.config)
 
 
 def test_lists_say_what_they_do(compilation: Compilation) -> None:
-    for schedule in compilation.schedules:
-        call = ListCall(schedule, compilation.config, overlapped_steps=3)
+    for found in compilation.lists:
+        call = ListCall(found, compilation.config, overlapped_steps=3)
         assert call.kernel is Kernel.ENGINE
         assert call.layer in call.layers
         assert call.reads | call.writes <= set(call.tensors.values())
         assert call.params.overlapped_steps == 3
-        assert call.params.job_count == len(schedule.jobs)
+        assert call.params.job_count == len(found.jobs)
         assert call.params.macs == 64

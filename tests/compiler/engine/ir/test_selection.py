@@ -1,0 +1,45 @@
+"""Decisions for layers: what is refused takes its next form, and says why."""
+
+import dataclasses
+
+import pytest
+
+from kiwicha.compiler.cpu.layers import layer_cycles
+from kiwicha.compiler.engine.ir.refusals import Troubles
+from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Selection
+from kiwicha.compiler.engine.select.select import select
+from kiwicha.compiler.lower.lower import lower
+from kiwicha.compiler.tflite.reader import read
+from kiwicha.contract.configs import find_config
+from tests.support.models import random_models
+
+
+@pytest.fixture(scope="module")
+def selection() -> Selection:
+    config = find_config("64")
+    network = lower(read(random_models.engine_network(8).model))
+    cycles = layer_cycles(network, config)
+    return select(network, config, has_tables=True, cpu_cycles=cycles)
+
+
+def test_refused_layers_take_their_next_form(selection: Selection) -> None:
+    position, *others = selection.operations
+    operation = selection.operations[position]
+    decisions = list(selection.decisions)
+    decisions[position] = Decision((Candidate("in a way", operation), Candidate("", operation)))
+    first = dataclasses.replace(selection, decisions=tuple(decisions))
+    second = first.after(Troubles({position: "is too large"}, frozenset({3})))
+    assert second.cuts == selection.cuts | {3}
+    assert second.decisions[position].chosen is decisions[position].candidates[1]
+    third = second.after(Troubles({position: "is too slow"}, frozenset()))
+    assert third.cuts == second.cuts
+    assert third.decisions[position].chosen is None
+    assert third.decisions[position].why_not == "in a way it is too large; it is too slow"
+    assert set(third.operations) == set(others)
+
+
+def test_operations_lie_at_their_layers(selection: Selection) -> None:
+    selection.verify()
+    swapped = dataclasses.replace(selection, decisions=(Decision(), *selection.decisions))
+    with pytest.raises(AssertionError):
+        swapped.verify()
