@@ -138,7 +138,7 @@ _OPERATIONS: dict[str, Callable[[Graph, Operator, list[_Values]], _Values | None
 _FIRST, _LAST = ", ".join(sorted(_OPERATIONS)[:-1]), max(_OPERATIONS)
 
 KNOWN_SHAPES = (
-    f"{_SHAPE}, and what {_FIRST} and {_LAST} make of int32 or int64 constants, is computed when "
-    "the model is compiled, for the batch in the file."
+    f"{_SHAPE}, and what {_FIRST} and {_LAST} compute from int32 or int64 constants, is computed "
+    "when the model is compiled, for the batch size in the file."
 )
 """What documents say."""

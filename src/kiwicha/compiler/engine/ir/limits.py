@@ -143,14 +143,14 @@ def strides(item: Geometry) -> str | None:
 
 @limit(*_IMAGES, *("MEAN", "SUM", "FULLY_CONNECTED"), most=MAX_U16, whole=OUTPUT_BYTES)
 def input_row_bytes(item: Geometry) -> str | None:
-    """A row of the input has up to {most} bytes, channels counted in groups of {whole}."""
+    """A row of the input has up to {most} bytes, channels rounded up to groups of {whole}."""
     size = item.window.input_columns * padded(item.window.channels)
     return exceeded(size, MAX_U16, "bytes of an input row")
 
 
 @limit(*_IMAGES, most=MAX_U16, whole=OUTPUT_BYTES)
 def column_step_bytes(item: Geometry) -> str | None:
-    """A column's stride, or dilation, is up to {most} bytes, channels in groups of {whole}."""
+    """A column's stride, or dilation, is up to {most} bytes, channels rounded up to {whole}."""
     columns = max(item.window.stride_columns, item.window.dilation_columns)
     size = columns * padded(item.window.channels)
     return exceeded(size, MAX_U16, "bytes from one column to the next")
@@ -186,9 +186,9 @@ def dilated_columns(item: Geometry) -> str | None:
 
 @limit(*_CONVOLUTIONS, most=GROUP_WORDS * INPUT_LANES, whole=INPUT_LANES)
 def weights_per_output(item: Geometry) -> str | None:
-    """An output is a sum of up to {most} products, channels counted in groups of {whole}.
+    """An output is a sum of up to {most} products, channels rounded up to groups of {whole}.
 
-    In a CONV_2D with groups, and in what DEPTHWISE_CONV_2D no depthwise job does, of those channels
+    In a grouped CONV_2D, and in a DEPTHWISE_CONV_2D that needs CONV jobs, only those channels count
     that a block of outputs reads.
     """
     segments, words = segment_shape(item.window, padded(item.window.channels))
@@ -200,7 +200,7 @@ def weights_per_output(item: Geometry) -> str | None:
 def depthwise_columns(item: Geometry) -> str | None:
     """A depthwise job has up to {most} kernel columns for each column of stride.
 
-    Those that dilation skips count.
+    Columns that dilation skips count, too.
     """
     what = "kernel columns for each column of stride"
     return exceeded(item.window.slots, MAX_DEPTHWISE_COLUMNS, what)

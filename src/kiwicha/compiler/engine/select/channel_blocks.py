@@ -96,9 +96,9 @@ def block_candidates(
 
 @limit("CONV_2D", "DEPTHWISE_CONV_2D")
 def block_channels(item: tuple[WeightedLayer, int]) -> str | None:
-    """What needs a job for each block of channels is computed so if that is faster.
+    """A layer that needs a job for each block of channels is on the engine if that is faster.
 
-    A block of outputs reads a part of the input channels only.
+    A block of output channels reads only a part of the input channels.
     """
     layer, channels = item
     if channels < layer.window.channels:

@@ -58,14 +58,14 @@ class _Call:
 
 @limit(*_WINDOWS, *_ELEMENTS)
 def one_call(item: _Call) -> str | None:
-    """It is one call of a kernel."""
+    """The layer is one kernel call."""
     count = len(item.layer.calls)
     return f"takes {count} kernel calls; the engine takes layers of one" if count > 1 else None
 
 
 @limit(*_WINDOWS, *_ELEMENTS)
 def whole_tensors(item: _Call) -> str | None:
-    """It reads and writes whole tensors, not a part of one that others are joined in."""
+    """The layer reads and writes whole tensors, not a part of a tensor that holds several."""
     for name, (first, count) in sorted(item.layer.ranges.items()):
         verb = "writes" if name == "output" else "reads"
         return f"{verb} {count:,} bytes from byte {first:,} on of a tensor, not a whole one"
@@ -74,7 +74,7 @@ def whole_tensors(item: _Call) -> str | None:
 
 @limit(*_WINDOWS)
 def computed_input(item: _Call) -> str | None:
-    """Its input is computed, not a constant."""
+    """The input is computed, not a constant."""
     is_window = item.layer.kernel in _WEIGHTED_KERNELS or item.layer.kernel in _POOLS
     is_constant = is_window and item.network.tensors[item.layer.tensors["input"]].is_constant
     return "has a constant input; the engine takes what is computed" if is_constant else None

@@ -21,7 +21,7 @@ Dimensions = list[tuple[int, bool]]
 
 @limit("MEAN", "SUM")
 def reduced_dimensions(dimensions: Dimensions) -> str | None:
-    """Reduced dimensions are next to each other, such as height and width, and others behind."""
+    """Reduced dimensions are next to each other, as height and width are, and not the last ones."""
     flags = [flag for _, flag in dimensions]
     if any(flags) and flags == sorted(flags, reverse=True):
         return None
@@ -32,9 +32,9 @@ def reduced_dimensions(dimensions: Dimensions) -> str | None:
 
 @limit("MEAN", "SUM", "AVERAGE_POOL_2D", columns=MAX_DEPTHWISE_COLUMNS, most=GROUP_WORDS)
 def reduced_elements(dimensions: Dimensions) -> str | None:
-    """Reduced elements are r * c, where r * ceil(c / {columns}) is up to {most}.
+    """The number of reduced elements is r * c, and r * ceil(c / {columns}) is up to {most}.
 
-    Of an average pool so, if its window is the whole image.
+    For an average pool this holds if its window is the whole image.
     """
     count = math.prod(size for size, flag in dimensions if flag)
     if reduction(count, 1) is not None:

@@ -106,9 +106,10 @@ def number_operand(operands: Operands) -> str | None:
 
 @limit("ADD", "SUB", "MUL")
 def pair_operands(operands: Operands) -> str | None:
-    """Operands are computed tensors of one shape, or one of them of a single pixel.
+    """Operands are two computed tensors, or a computed tensor and a constant.
 
-    Or a computed tensor and one constant number, or one for each channel.
+    Two tensors have one shape, or one of them is a single pixel. A constant is one number, or one
+    for each channel.
     """
     return _unrelated(operands)
 

@@ -138,7 +138,7 @@ def average_columns(item: _Average) -> str | None:
 
 @limit("AVERAGE_POOL_2D", most=MAX_PIECES)
 def average_pieces(item: _Average) -> str | None:
-    """What borders make of a pool takes up to {most} jobs."""
+    """The borders of a padded pool need up to {most} jobs."""
     return exceeded(len(item.divisions), MAX_PIECES, "jobs for what its borders make of it")
 
 
@@ -153,7 +153,7 @@ def average_row_bytes(item: _Average) -> str | None:
 
 @limit("AVERAGE_POOL_2D", most=MAX_U16)
 def average_counts(item: _Average) -> str | None:
-    """Each window has 1 to {most} elements of the image, by which the engine divides exactly."""
+    """A window covers 1 to {most} elements of the image, and dividing by that number is exact."""
     for division in item.divisions:
         if _scale(division.count, item.params.offset) is None:
             return _no_scale(division.count)
