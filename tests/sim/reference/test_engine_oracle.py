@@ -91,7 +91,7 @@ def check(cases: dict[int, oracle.Case], configs: list[str]) -> None:
     assert passed
 
 
-@pytest.mark.parametrize("first", [0, BLOCK, 2 * BLOCK])
+@pytest.mark.parametrize("first", by_day(0, BLOCK, 2 * BLOCK))
 def test_random_networks(first: int, small_engines: list[str]) -> None:
     seeds = range(first, first + BLOCK)
     check({seed: random_models.engine_network(seed) for seed in seeds}, small_engines)
@@ -107,7 +107,7 @@ def test_random_networks_of_several_images(small_engines: list[str]) -> None:
     check(cases, small_engines)
 
 
-@pytest.mark.parametrize("first", [0, BLOCK])
+@pytest.mark.parametrize("first", by_day(0, BLOCK))
 def test_random_pools(first: int, small_engines: list[str]) -> None:
     check({seed: random_models.pools(seed) for seed in range(first, first + BLOCK)}, small_engines)
 

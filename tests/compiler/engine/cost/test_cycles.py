@@ -125,7 +125,7 @@ def test_dead_channels_that_stay_cost_no_more_than_their_bar(
     assert fewer < whole <= bar
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", BARS)
 def test_no_convolution_of_the_models_is_wide(name: str, zoo_model) -> None:
     found = lists(compile_model(zoo_model(name), "64"))

@@ -46,7 +46,7 @@ def run(macs: int, folder: Path, name: str, **values: Any) -> None:
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("stall", [0.0, 0.3])
+@pytest.mark.parametrize("stall", by_day(0.3, 0.0))
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("seed", range(1))
 def test_executes_lists(tmp_path: Path, seed: int, timing: str, stall: float) -> None:

@@ -10,6 +10,7 @@ from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from tests.gateware.engine.memory.dma_harness import DmaHarness
+from tests.support.choices import by_day
 from tests.support.gateware import bench
 
 BENCHES = "tests.gateware.engine.memory.bench_dma"
@@ -36,7 +37,7 @@ def simulators() -> bench.Simulators:
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("depth", [8, 32])
+@pytest.mark.parametrize("depth", by_day(32, 8))
 @pytest.mark.parametrize("stall", [0.0, 0.6])
 @pytest.mark.parametrize("timing", TIMINGS)
 def test_moves_ranges(

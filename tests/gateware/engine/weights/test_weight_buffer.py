@@ -38,7 +38,7 @@ def simulators() -> bench.Simulators:
         at_night((32, 4, 0, 1, 131, 1)),
         at_night((32, 4, 0.3, 0, 127, 0)),
         at_night((PACKED_MACS, 8, 0.1, 0, 0, 1)),
-        (PACKED_MACS, 4, 0.2, 0, 0, 1),
+        at_night((PACKED_MACS, 4, 0.2, 0, 0, 1)),
     ],
 )
 def test_reads_what_was_sent(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from kiwicha.compiler.engine.ir.limits import limit
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import SUMS
-from kiwicha.compiler.tflite.graph import Tensor
 from kiwicha.compiler.tflite.shapes import row_major_strides
+from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise, is_plain
 
