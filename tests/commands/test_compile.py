@@ -106,7 +106,7 @@ def test_steps_of_the_cpu_have_their_lines(kiwicha: Command, tmp_path: Path) -> 
     cycles = sum(cpu_cycles(step) for step in steps)
     lines = out.splitlines()
     assert lines[1].split() == ["0", "TRANSPOSE_CONV", str(cycles), "0", "cpu", "cpu"]
-    assert lines[2] == f"total {cycles} cycles, {cycles} for the CPU included"
+    assert lines[2] == f"total {cycles} cycles, {cycles} of them on the CPU"
 
 
 def test_compile_says_why_a_layer_is_on_the_cpu(kiwicha: Command, tmp_path: Path) -> None:

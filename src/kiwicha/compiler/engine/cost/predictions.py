@@ -126,7 +126,7 @@ class Predictions:
             weights = f"{layer.weights:9} {layer.weight_bits:9.2f}" if layer.weights else ""
             text = f"{layer.index:5}  {layer.operator:18} {layer.cycles:8} {layer.busy:8}"
             lines.append(f"{text}  {layer.bound:12} {layer.where:6} {weights}".rstrip())
-        lines.append(f"total {self.cycles} cycles, {self.cpu_cycles} for the CPU included")
+        lines.append(f"total {self.cycles} cycles, {self.cpu_cycles} of them on the CPU")
         if self.weight_bits is not None:
             lines.append(
                 f"{self.weights} weights, {self.weight_bits:.3f} bits each; "
