@@ -165,7 +165,7 @@ class Link:
             self.request(SerialOp.WRITE, struct.pack("<I", start + offset) + piece)
         if self.checksum(start, len(block)) != zlib.crc32(block):
             raise BoardError(
-                f"the board's memory must keep what is written to {start:#x}, and does not"
+                f"the board's memory must keep what is written to {start:#x}, but does not"
             )
 
     def checksum(self, address: int, count: int) -> int:

@@ -113,7 +113,7 @@ def missing_tool(toolchain: str) -> ToolError | None:
     if not missing:
         return None
     return ToolError(
-        f"openXC7 must be installed, not without {', '.join(missing)}; get it with:"
+        f"openXC7 must be installed, but {', '.join(missing)} is missing; get it with:"
         f" {install_command('nextpnr-xilinx')}; --no-compile writes what it needs"
     )
 

@@ -98,7 +98,7 @@ class Difference:
 
     def __str__(self) -> str:
         function_id, a, b = self.instruction
-        got = "and does not" if self.got is None else f"not {self.got:#010x}"
+        got = "but does not" if self.got is None else f"not {self.got:#010x}"
         return (
             f"{self.vector}, instruction {self.index}: {self.function} (function id {function_id}) "
             f"of {a:#010x} and {b:#010x} must answer {self.expected}, {got}; {self.fault.value}"

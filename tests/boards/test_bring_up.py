@@ -167,7 +167,7 @@ def test_a_missing_response_is_found_and_named(faulty: Path) -> None:
     found = find(faulty, Vector("hang", (*good, *many(DataOp.PACK, 2).instructions)))
     assert (found.index, found.got, found.fault) == (3, None, Fault.LOGIC)
     assert "instruction 3: DATA PACK 0 " in str(found)
-    assert " must answer 0x80010203, and does not; " in str(found)
+    assert " must answer 0x80010203, but does not; " in str(found)
 
 
 def test_a_fault_between_instructions_is_told_apart(faulty: Path) -> None:
