@@ -81,13 +81,12 @@ def _cpu_reason(compilation: Compilation, position: int, kernel: str) -> str:
 
 
 def _engine_reason(compilation: Compilation, engine_list: EngineList, operation: Operation) -> str:
-    offset = operation.position - engine_list.region.first_layer
-    jobs = [job for job in engine_list.jobs if job.layer == offset]
+    jobs = engine_list.jobs_of(operation)
     decision = compilation.engine.selection.decisions[operation.position]
     text = f"{operation.kind.name} on the engine"
     if decision.chosen is not None and decision.chosen.form:
         text += f", {decision.chosen.form}"
-    if jobs and jobs[0].flags & JobFlag.PACKED:
+    if jobs[0].flags & JobFlag.PACKED:
         text += ", two products per multiplier"
     if len(jobs) > 1:
         is_divided = isinstance(operation, DividedOperation)

@@ -8,10 +8,14 @@ from kiwicha.compiler.engine.ir.element_operations import Addition
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.ir.window_operations import Convolution, DepthwiseConvolution
+from kiwicha.compiler.engine.ir.window_operations import (
+    Convolution,
+    DepthwiseConvolution,
+    MaxPooling,
+)
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["addition", "chain", "convolution", "depthwise", "pointwise", "region"]
+__all__ = ["addition", "chain", "convolution", "depthwise", "max_pooling", "pointwise", "region"]
 
 
 def _shared(position: int, window: Window, outputs: int) -> dict[str, Any]:
@@ -44,10 +48,18 @@ def depthwise(position: int, window: Window, **fields: Any) -> DepthwiseConvolut
     return DepthwiseConvolution(**(shared | fields))
 
 
-def addition(position: int, inputs: tuple[int, int], window: Window) -> Addition:
+def max_pooling(position: int, window: Window) -> MaxPooling:
+    """Give maxima that read tensor ``position`` and write the next one."""
+    return MaxPooling(**_shared(position, window, window.channels))
+
+
+def addition(
+    position: int, inputs: tuple[int, int], window: Window, *, is_by_channel: bool = False
+) -> Addition:
     """Give a sum of two tensors that writes tensor ``position`` + 1."""
     shared = _shared(position, window, window.channels)
     shared |= {"inputs": inputs, "parameters": Parameters(*np.ones((3, 1), np.int32))}
+    shared["is_by_channel"] = is_by_channel
     return Addition(**shared, tables=np.zeros((256, 2), np.int32))
 
 

@@ -7,7 +7,7 @@ import pytest
 from kiwicha.compiler.engine.ir.plan import Compute, Event
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Stage
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
 from kiwicha.compiler.engine.schedule.estimate import Estimate, operation_costs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.residency import Chooser
@@ -30,14 +30,14 @@ def name(event: Event) -> str:
     return f"{'store' if event.is_store else 'load'} {event.tensor}"
 
 
-def plan(run: Region, stage: Stage) -> OrderedEvents:
-    return OrderedEvents(run, Choice((stage,), frozenset({0, 2})))
+def plan(run: Region, striping: Striping) -> OrderedEvents:
+    return OrderedEvents(run, Choice((striping,), frozenset({0, 2})))
 
 
 @pytest.mark.parametrize("is_early", [True, False])
 def test_order_of_a_cascade(is_early: bool) -> None:
     run = wide_pair(8, 16)
-    stage = Stage(Cascade(run, 0, 2), 4, is_early)
+    striping = Striping(Cascade(run, 0, 2), 4, is_early)
     early, late = (["load 0"], []) if is_early else ([], ["load 0"])
     expected = ["load 0"]
     for row in (0, 4, 8):
@@ -46,8 +46,8 @@ def test_order_of_a_cascade(is_early: bool) -> None:
         expected += [f"DEPTHWISE {row}"]
         expected += [] if is_last else late
         expected += [f"CONV {row}", "store 2"]
-    assert stage.jobs == 6
-    assert [name(event) for event in plan(run, stage).events] == expected
+    assert striping.jobs == 6
+    assert [name(event) for event in plan(run, striping).events] == expected
 
 
 @pytest.mark.parametrize("is_early", [True, False])
@@ -56,15 +56,15 @@ def test_order_of_a_cascade(is_early: bool) -> None:
 def test_the_estimate_of_memory_holds(height: int, is_early: bool, keeps_output: bool) -> None:
     run = wide_pair(8, 16)
     cascade = Cascade(run, 0, 2)
-    stage = Stage(cascade, height, is_early, keeps_output)
+    striping = Striping(cascade, height, is_early, keeps_output)
     estimate = Estimate(cascade, operation_costs(run, 64), frozenset({0, 2}))
-    assert lower_bound(plan(run, stage).buffers) <= estimate.bytes(stage)
+    assert lower_bound(plan(run, striping).buffers) <= estimate.bytes(striping)
 
 
 @pytest.mark.parametrize("keeps_output", [True, False])
 def test_room_of_a_stripe_that_is_stored(keeps_output: bool) -> None:
     run = wide_pair(8, 16)
-    found = plan(run, Stage(Cascade(run, 0, 2), 4, True, keeps_output))
+    found = plan(run, Striping(Cascade(run, 0, 2), 4, True, keeps_output))
     outputs = [buffer for buffer in found.buffers if buffer.name.startswith("stripe")]
     assert len(outputs) == 3
     for first, second in itertools.pairwise(outputs):
@@ -77,10 +77,10 @@ def test_wide_rows_are_loaded_late() -> None:
     run = wide_pair(75, 128)
     choice = Chooser(run, 64).choose(64 * 1024)
     assert lower_bound(OrderedEvents(run, choice).buffers) <= 64 * 1024
-    (stage,) = choice.stages
-    assert not stage.is_early
+    (striping,) = choice.stripings
+    assert not striping.is_early
     cascade, costs = Cascade(run, 0, 2), operation_costs(run, 64)
-    early = Stage(cascade, 1)
+    early = Striping(cascade, 1)
     assert Estimate(cascade, costs, frozenset({0, 2})).bytes(early) > 64 * 1024
 
 
@@ -88,9 +88,9 @@ def test_a_last_reader_gets_its_stripe_before_its_own_first_job() -> None:
     run = wide_pair(8, 16)
     adds = addition(2, (2, 0), Window.of_pixels(ROWS, 8, 16))
     longer = region(*run.operations, adds, loads={0, 1}, stores={3})
-    late = Stage(Cascade(longer, 1, 3), 4, False)
+    late = Striping(Cascade(longer, 1, 3), 4, False)
     # The first layer reads tensor 1: its room is free for the next stripe after that.
-    assert late.load_step(1) == 1
+    assert late.load_turn(1) == 1
     # The last layer reads tensor 0: it is loaded with its own stripe.
-    assert late.load_step(0) == 2
-    assert Stage(late.cascade, 4).load_step(0) == 0
+    assert late.load_turn(0) == 2
+    assert Striping(late.cascade, 4).load_turn(0) == 0

@@ -8,7 +8,7 @@ import pytest
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Stage
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
 from kiwicha.compiler.engine.schedule.estimate import Estimate, operation_costs, transfer_cycles
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.residency import Chooser
@@ -35,10 +35,10 @@ def residual_block(rows: int, columns: int, channels: int, wide: int) -> Region:
 
 def check(run: Region, choice: Choice, capacity: int) -> None:
     """Check that the cascades cover the run, and what they need of the scratchpad."""
-    ends = [0, *(stage.cascade.end for stage in choice.stages)]
-    assert [stage.cascade.first for stage in choice.stages] == ends[:-1]
+    ends = [0, *(striping.cascade.end for striping in choice.stripings)]
+    assert [striping.cascade.first for striping in choice.stripings] == ends[:-1]
     assert ends[-1] == len(run.operations)
-    passed = set().union(*(stage.cascade.passed for stage in choice.stages))
+    passed = set().union(*(striping.cascade.passed for striping in choice.stripings))
     assert not passed & choice.streamed
     assert lower_bound(OrderedEvents(run, choice).buffers) <= capacity
 
@@ -47,7 +47,7 @@ def test_what_fits_stays_and_is_not_cut() -> None:
     run = residual_block(8, 8, 8, 32)
     choice = Chooser(run, 64).choose(64 * KIB)
     check(run, choice, 64 * KIB)
-    assert len(choice.stages) == len(run.operations)
+    assert len(choice.stripings) == len(run.operations)
     assert choice.streamed <= {0, 5}
 
 
@@ -57,7 +57,7 @@ def test_wide_tensors_are_passed_on(capacity: int, macs: int) -> None:
     run = residual_block(40, 40, 8, 48)
     choice = Chooser(run, macs).choose(capacity)
     check(run, choice, capacity)
-    passed = set().union(*(stage.cascade.passed for stage in choice.stages))
+    passed = set().union(*(striping.cascade.passed for striping in choice.stripings))
     # 75 KiB each, written at a result per cycle: they are not worth their transfers.
     assert passed & {2, 3}
 
@@ -72,10 +72,10 @@ def test_the_choice_is_the_best_of_all() -> None:
     def price(choice: Choice) -> float:
         resident = {0, 1, 2, 3, 4, 5} - choice.streamed
         total = 0.0
-        for stage in choice.stages:
-            cascade = stage.cascade
+        for striping in choice.stripings:
+            cascade = striping.cascade
             part = costs[cascade.first : cascade.end]
-            total += Estimate(cascade, part, choice.streamed).cycles(stage)
+            total += Estimate(cascade, part, choice.streamed).cycles(striping)
             for tensor in {0, 5} & resident & {*cascade.inputs, cascade.output}:
                 total += transfer_cycles(run.tensor_bytes(tensor))
         return total
@@ -89,7 +89,7 @@ def test_the_choice_is_the_best_of_all() -> None:
             continue
         for number in range(2 ** len(outside)):
             streamed = frozenset(t for k, t in enumerate(sorted(outside)) if number >> k & 1)
-            stages: list[Stage | None] = []
+            stripings: list[Striping | None] = []
             for cascade in cascades:
                 part = Estimate(cascade, costs[cascade.first : cascade.end], streamed)
                 resident = [
@@ -102,15 +102,15 @@ def test_the_choice_is_the_best_of_all() -> None:
                     run.tensor_bytes(t) for t in resident if host is None or t != cascade.output
                 )
                 options = [
-                    Stage(cascade, height, is_early, keeps_output)
+                    Striping(cascade, height, is_early, keeps_output)
                     for height in ([12] if part.is_whole else range(1, 13))
                     for is_early in (False, True)
                     for keeps_output in (False, True)
                 ]
-                fitting = [stage for stage in options if part.bytes(stage) <= free]
-                stages.append(min(fitting, key=part.cycles, default=None))
-            if None not in stages:
-                best = min(best, price(Choice(tuple(filter(None, stages)), streamed)))
+                fitting = [striping for striping in options if part.bytes(striping) <= free]
+                stripings.append(min(fitting, key=part.cycles, default=None))
+            if None not in stripings:
+                best = min(best, price(Choice(tuple(filter(None, stripings)), streamed)))
     # The chooser does not try every height.
     assert best <= price(chooser.choose(capacity)) <= 1.02 * best
 

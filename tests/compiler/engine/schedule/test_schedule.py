@@ -159,13 +159,13 @@ def test_gaps_cost_room_only_where_they_are(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_long_list_is_cut_between_cascades(monkeypatch: pytest.MonkeyPatch) -> None:
     run = chain(*(pointwise(k, 64, 64, 16, 16) for k in range(9)))
-    stages = Chooser(run, 64).choose(16 * 1024).stages
-    assert sum(stage.jobs for stage in stages) > 40
-    assert any(stage.cascade.passed for stage in stages)
+    stripings = Chooser(run, 64).choose(16 * 1024).stripings
+    assert sum(striping.jobs for striping in stripings) > 40
+    assert any(striping.cascade.passed for striping in stripings)
     monkeypatch.setattr(cuts, "MAX_JOBS", 40)
     with pytest.raises(TooLongError) as caught:
         planned(run, 16 * 1024)
-    assert set(caught.value.positions) <= {s.cascade.operations[0].position for s in stages[1:]}
+    assert set(caught.value.positions) <= {s.cascade.operations[0].position for s in stripings[1:]}
 
 
 @pytest.mark.parametrize("stores", [False, True])

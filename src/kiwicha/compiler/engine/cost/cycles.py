@@ -1,4 +1,4 @@
-"""Predicted cycles: of lists from their descriptors, see `engine_threads`; of the CPU's steps."""
+"""Predicted cycles: of lists from their descriptors, see `timeline`; of the CPU's steps."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a job keeps busy: cycles of the walk that its descriptor describes."""
+"""What a job keeps busy: cycles of what its descriptor describes."""
 
 import math
 from dataclasses import dataclass

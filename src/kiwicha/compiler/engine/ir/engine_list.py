@@ -4,7 +4,8 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine.ir.plan import Plan
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.plan import Compute, Plan
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.engine import (
@@ -75,6 +76,15 @@ class EngineList:
     def arena_tensors(self) -> list[int]:
         """Tensors that lie in the arena while it runs."""
         return sorted({planned.tensor for planned in self.transfers})
+
+    def jobs_of(self, operation: Operation) -> list[EngineJob]:
+        """Return the jobs that compute an operation."""
+        computes = (event for event in self.plan.events if isinstance(event, Compute))
+        return [
+            job
+            for event, job in zip(computes, self.jobs, strict=True)
+            if event.operation in operation.job_operations
+        ]
 
     def image(self, tensors: Mapping[int, int]) -> bytes:
         """Return jobs, transfers and weight streams, given the offsets of tensors in the arena."""

@@ -281,9 +281,5 @@ def verify(operation: JobOperation) -> None:
         require([depthwise_sums], operation)
     elif isinstance(operation, MaxPooling):
         require(MAX_POOLING_LIMITS, operation)
-    elif (
-        isinstance(operation, Multiplication)
-        or operation.broadcast_inputs
-        or (not operation.is_flat)
-    ):
+    elif isinstance(operation, Multiplication) or not operation.is_flat:
         require([element_channels], operation)

@@ -25,9 +25,9 @@ class Operation:
     position : int
         Position of the layer, of several merged ones of the last.
     inputs : tuple of int
-        Tensors it reads, as stored.
+        Tensors it reads.
     output : int
-        Tensor it writes, as stored.
+        Tensor it writes.
     window : Window
         Geometry.
     output_channels : int

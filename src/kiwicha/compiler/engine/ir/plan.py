@@ -60,7 +60,7 @@ class Transfer:
     Parameters
     ----------
     tensor : int
-        The tensor, as stored.
+        The tensor.
     tensor_offset : int
         Its first byte that moves.
     bytes : int

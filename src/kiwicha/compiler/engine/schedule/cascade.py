@@ -10,7 +10,7 @@ from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.schedule.stripes import Stripe, by_image, stripe, stripes
 
-__all__ = ["Cascade", "Choice", "Stage"]
+__all__ = ["Cascade", "Choice", "Striping"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,11 @@ class Cascade:
     def operations(self) -> tuple[Operation, ...]:
         """The operations in order."""
         return self.region.operations[self.first : self.end]
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Positions of its operations' layers."""
+        return tuple(operation.position for operation in self.operations)
 
     @property
     def output(self) -> int:
@@ -138,8 +143,8 @@ class Cascade:
 
 
 @dataclass(frozen=True)
-class Stage:
-    """How a cascade is done.
+class Striping:
+    """How a cascade is cut in stripes, and when their inputs and outputs move.
 
     Parameters
     ----------
@@ -169,23 +174,18 @@ class Stage:
             for item in operations
         ):
             return count * len(operations)
-        return sum(
-            len(
-                list(
-                    operation.within(
-                        operation.window.row_of(image.first_output_row), image.output_rows
-                    )
-                )
-            )
-            for found in self.cascade.stripes(self.height)
-            for operation, part in zip(operations, found, strict=True)
-            for image in by_image(operation.window, part)
-        )
+        jobs = 0
+        for found in self.cascade.stripes(self.height):
+            for operation, part in zip(operations, found, strict=True):
+                for image in by_image(operation.window, part):
+                    first = operation.window.row_of(image.first_output_row)
+                    jobs += len(list(operation.within(first, image.output_rows)))
+        return jobs
 
-    def load_step(self, tensor: int) -> int:
-        """Return the job of a stripe with which an input of the next one is loaded.
+    def load_turn(self, tensor: int) -> int:
+        """Return with which operation of a stripe an input of the next stripe is loaded.
 
-        The number of jobs stands for the first one of the stripe itself.
+        The number of operations stands for the first one of the next stripe itself.
         """
         readers, count = self.cascade.readers(tensor), len(self.cascade.operations)
         if self.is_early:
@@ -199,7 +199,7 @@ class Choice:
 
     Parameters
     ----------
-    stages : tuple of Stage
+    stripings : tuple of Striping
         Cascades in order.
     streamed : frozenset of int
         Tensors between cascades, or at the edges of the region, that move between arena and
@@ -207,5 +207,5 @@ class Choice:
         needed.
     """
 
-    stages: tuple[Stage, ...]
+    stripings: tuple[Striping, ...]
     streamed: frozenset[int]

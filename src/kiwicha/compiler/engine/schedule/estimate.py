@@ -14,7 +14,7 @@ from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
 from kiwicha.compiler.engine.ir.plan import JobGeometry
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import padded
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Stage
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Striping
 from kiwicha.contract.cfu import ALIGNMENT_BYTES, Config
 from kiwicha.contract.engine import LINE_BYTES, MAX_JOBS
 
@@ -90,63 +90,65 @@ class Estimate:
         self._cascade = cascade
         self._costs = costs
         self._known_sizes: dict[tuple[int, int], _Sizes] = {}
-        self._known_bytes: dict[Stage, int] = {}
-        self._known_cycles: dict[Stage, float] = {}
+        self._known_bytes: dict[Striping, int] = {}
+        self._known_cycles: dict[Striping, float] = {}
         self._inputs = [tensor for tensor in cascade.inputs if tensor in streamed]
         self._stores = cascade.output in streamed
         # Otherwise there is nothing to be gained by stripes.
         self.is_whole = not self._inputs and not self._stores and len(cascade.operations) == 1
 
-    def bytes(self, stage: Stage) -> int:
+    def bytes(self, striping: Striping) -> int:
         """Return the bytes of the scratchpad that its stripes need."""
-        if stage not in self._known_bytes:
-            self._known_bytes[stage] = 0 if self.is_whole else self._bytes(stage)
-        return self._known_bytes[stage]
+        if striping not in self._known_bytes:
+            self._known_bytes[striping] = 0 if self.is_whole else self._bytes(striping)
+        return self._known_bytes[striping]
 
-    def _bytes(self, stage: Stage) -> int:
+    def _bytes(self, striping: Striping) -> int:
         operations = self._cascade.operations
         rows = operations[-1].window.output_rows
         last = len(operations) - 1
         most = 0
-        for first in range(0, rows, stage.height)[:3]:
-            sizes = self._sizes(first, min(stage.height, rows - first))
+        for first in range(0, rows, striping.height)[:3]:
+            sizes = self._sizes(first, min(striping.height, rows - first))
             loaded, written = sizes.loaded, sizes.written
-            for step in range(len(operations)):
+            for turn in range(len(operations)):
                 live = sum(
                     size
                     for tensor, size in loaded.items()
-                    if self._cascade.readers(tensor)[-1] >= step
+                    if self._cascade.readers(tensor)[-1] >= turn
                 )
                 live += sum(
                     written[number]
-                    for number in range(min(step + 1, last))
-                    if self._cascade.readers(operations[number].output)[-1] >= step
+                    for number in range(min(turn + 1, last))
+                    if self._cascade.readers(operations[number].output)[-1] >= turn
                 )
-                live += written[last] if self._stores and step == last else 0
-                if stage.height < rows:
+                live += written[last] if self._stores and turn == last else 0
+                if striping.height < rows:
                     # The next stripe's inputs are on their way, and so is the last one's output.
                     live += sum(
-                        size for tensor, size in loaded.items() if stage.load_step(tensor) <= step
+                        size
+                        for tensor, size in loaded.items()
+                        if striping.load_turn(tensor) <= turn
                     )
-                    is_kept = self._stores and (step == 0 or stage.keeps_output)
+                    is_kept = self._stores and (turn == 0 or striping.keeps_output)
                     live += written[last] if is_kept else 0
                 most = max(most, live)
         return most
 
-    def cycles(self, stage: Stage) -> float:
+    def cycles(self, striping: Striping) -> float:
         """Return what it takes, from its first load to its last store."""
-        if stage not in self._known_cycles:
-            self._known_cycles[stage] = self._cycles(stage)
-        return self._known_cycles[stage]
+        if striping not in self._known_cycles:
+            self._known_cycles[striping] = self._cycles(striping)
+        return self._known_cycles[striping]
 
-    def _cycles(self, stage: Stage) -> float:
+    def _cycles(self, striping: Striping) -> float:
         operations = self._cascade.operations
         weights = sum(cost.weight_bytes for cost in self._costs) / DRAM_BYTES_PER_CYCLE
         total = loads_before = store = 0.0
         free: list[float] = []
         rows = operations[-1].window.output_rows
-        for number, first in enumerate(range(0, rows, stage.height)):
-            sizes = self._sizes(first, min(stage.height, rows - first))
+        for number, first in enumerate(range(0, rows, striping.height)):
+            sizes = self._sizes(first, min(striping.height, rows - first))
             loads = {tensor: transfer_cycles(size) for tensor, size in sizes.loaded.items()}
             before, free = free, []
             compute = JOB_CYCLES * sum(cost.jobs for cost in self._costs)
@@ -159,12 +161,12 @@ class Estimate:
             # What of the loads is not hidden by jobs before their stripe, or before their reader.
             late = 0.0
             for tensor, cycles in loads.items():
-                step = stage.load_step(tensor)
+                turn = striping.load_turn(tensor)
                 reader = self._cascade.readers(tensor)[0]
-                hidden = sum(before[step:]) if step < len(operations) else sum(free[:reader])
+                hidden = sum(before[turn:]) if turn < len(operations) else sum(free[:reader])
                 late += max(cycles - (hidden if number else 0.0), 0.0)
             # The last store has the port first, and must end before its room is needed.
-            blocked = 0.0 if stage.keeps_output else max(store - free[0], 0.0)
+            blocked = 0.0 if striping.keeps_output else max(store - free[0], 0.0)
             moved = loads_before + store
             total += late + blocked + compute
             total += max(moved - sum(free) - blocked, moved + weights - compute, 0.0)

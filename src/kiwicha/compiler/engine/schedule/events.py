@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Event, Transfer
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Stage
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
 from kiwicha.compiler.engine.schedule.stripes import Stripe, by_image
 from kiwicha.compiler.memory.placement import Buffer
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
@@ -68,15 +68,15 @@ class OrderedEvents:
         self._choice = choice
         self._builder = _Builder()
         self._resident: dict[int, int] = {}
-        cascades = [stage.cascade for stage in choice.stages]
+        cascades = [striping.cascade for striping in choice.stripings]
         outside = {tensor for c in cascades for tensor in (*c.inputs, c.output)}
         resident = outside - choice.streamed
         hosts = {cascade.output: cascade.host(resident) for cascade in cascades}
         self._owners = {tensor: host for tensor, host in hosts.items() if host is not None}
-        for stage in choice.stages:
-            self._load_resident(stage.cascade)
-            self._add(stage)
-            self._store_resident(stage.cascade)
+        for striping in choice.stripings:
+            self._load_resident(striping.cascade)
+            self._add(striping)
+            self._store_resident(striping.cascade)
 
     @property
     def events(self) -> list[Event]:
@@ -111,10 +111,10 @@ class OrderedEvents:
             address = BufferAddress(self._resident_buffer(tensor))
             self._builder.add(Transfer(tensor, 0, size, address, True))
 
-    def _add(self, stage: Stage) -> None:
+    def _add(self, striping: Striping) -> None:
         """Add the jobs of a cascade, stripe by stripe, and their transfers."""
-        cascade = stage.cascade
-        found = cascade.stripes(stage.height)
+        cascade = striping.cascade
+        found = cascade.stripes(striping.height)
         inputs = [self._inputs(cascade, stripe) for stripe in found]
         is_streamed = cascade.output in self._choice.streamed
         last, count = cascade.operations[-1], len(cascade.operations)
@@ -129,17 +129,17 @@ class OrderedEvents:
             else:
                 output = BufferAddress(self._resident_buffer(cascade.output), start)
             own = [
-                t for t in inputs[number][1] if number == 0 or stage.load_step(t.tensor) == count
+                t for t in inputs[number][1] if number == 0 or striping.load_turn(t.tensor) == count
             ]
             following = inputs[number + 1][1] if number + 1 < len(found) else []
-            for step, jobs in enumerate(self._jobs(cascade, stripe, inputs[number][0], output)):
-                loads = [load for load in following if stage.load_step(load.tensor) == step]
+            for turn, jobs in enumerate(self._jobs(cascade, stripe, inputs[number][0], output)):
+                loads = [load for load in following if striping.load_turn(load.tensor) == turn]
                 for load in own + loads:
                     self._builder.add(load)
                 own = []
                 for job in jobs:
                     self._builder.add(job)
-                if previous is not None and (step == 0 or stage.keeps_output):
+                if previous is not None and (turn == 0 or striping.keeps_output):
                     # It may still be on its way to the arena.
                     self._builder.keep(previous)
             if is_streamed:

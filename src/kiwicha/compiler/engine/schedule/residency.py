@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Stage
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
 from kiwicha.compiler.engine.schedule.estimate import Estimate, operation_costs, transfer_cycles
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.engine import MAX_JOBS
@@ -25,19 +25,19 @@ __all__ = ["Chooser"]
 MAX_CASCADE_OPERATIONS = 8
 """Longer ones compute too many rows twice."""
 MODES = ((True, True), (True, False), (False, False))
-"""What is tried of ``is_early`` and ``keeps_output`` of a `Stage`."""
+"""What is tried of ``is_early`` and ``keeps_output`` of a `Striping`."""
 MORE_STRIPES = (0, 1, 2, 3, 5, 8)
 """More stripes than memory asks for, which are tried: small ones begin and end sooner."""
 
 
 @dataclass(frozen=True)
-class _Step:
+class _Way:
     """The best way so far to the end of a cascade."""
 
     cycles: float
-    stage: Stage | None = None
+    striping: Striping | None = None
     resident: frozenset[int] = frozenset()
-    before: "_Step | None" = None
+    before: "_Way | None" = None
 
 
 class Chooser:
@@ -73,17 +73,17 @@ class Chooser:
             If an operation does not fit, even in stripes; names it.
         """
         left = spared or {}
-        step = self._best([capacity - left.get(number, 0) for number in range(len(self._costs))])
-        stages: list[Stage] = []
+        way = self._best([capacity - left.get(number, 0) for number in range(len(self._costs))])
+        stripings: list[Striping] = []
         outside: set[int] = set()
         resident: set[int] = set()
-        while step.stage is not None:
-            stages.append(step.stage)
-            outside |= {*step.stage.cascade.inputs, step.stage.cascade.output}
-            resident |= step.resident
-            assert step.before is not None
-            step = step.before
-        return Choice(tuple(reversed(stages)), frozenset(outside - resident))
+        while way.striping is not None:
+            stripings.append(way.striping)
+            outside |= {*way.striping.cascade.inputs, way.striping.cascade.output}
+            resident |= way.resident
+            assert way.before is not None
+            way = way.before
+        return Choice(tuple(reversed(stripings)), frozenset(outside - resident))
 
     def _possible(self, first: int) -> Iterator[Cascade]:
         last = min(first + MAX_CASCADE_OPERATIONS, len(self._region.operations))
@@ -92,31 +92,31 @@ class Chooser:
             if cascade.is_possible:
                 yield cascade
 
-    def _best(self, capacities: Sequence[int]) -> _Step:
-        """Return the last step of the best way, given the bytes that each operation may use."""
+    def _best(self, capacities: Sequence[int]) -> _Way:
+        """Return the best way, given the bytes that each operation may use."""
         region = self._region
         count = len(region.operations)
         is_crowded = [
             size > capacity for size, capacity in zip(self._live_bytes(), capacities, strict=True)
         ]
-        steps: list[dict[frozenset[int], _Step]] = [{} for _ in range(count + 1)]
-        steps[0][frozenset()] = _Step(0.0)
+        ways: list[dict[frozenset[int], _Way]] = [{} for _ in range(count + 1)]
+        ways[0][frozenset()] = _Way(0.0)
         for first in range(count):
             for cascade in self._cascades[first]:
                 if cascade.passed and not any(is_crowded[first : cascade.end]):
                     # There is no need to work in stripes.
                     continue
-                found = steps[cascade.end]
+                found = ways[cascade.end]
                 capacity = min(capacities[first : cascade.end])
-                for resident, before in steps[first].items():
-                    for step in self._steps(cascade, resident, before, capacity, is_crowded):
-                        left = self._needed_from(cascade.end, step.resident)
-                        if left not in found or step.cycles < found[left].cycles:
-                            found[left] = step
-        if not steps[count]:
-            stuck = max(first for first in range(count) if steps[first])
-            raise self._refusal(stuck, steps[stuck], capacities[stuck])
-        return min(steps[count].values(), key=lambda step: step.cycles)
+                for resident, before in ways[first].items():
+                    for way in self._ways(cascade, resident, before, capacity, is_crowded):
+                        left = self._needed_from(cascade.end, way.resident)
+                        if left not in found or way.cycles < found[left].cycles:
+                            found[left] = way
+        if not ways[count]:
+            stuck = max(first for first in range(count) if ways[first])
+            raise self._refusal(stuck, ways[stuck], capacities[stuck])
+        return min(ways[count].values(), key=lambda way: way.cycles)
 
     def _live_bytes(self) -> list[int]:
         """Return for each operation the bytes of all tensors that are needed then or later."""
@@ -130,23 +130,23 @@ class Chooser:
                 found[number] += _aligned(region.tensor_bytes(tensor))
         return found
 
-    def _steps(
+    def _ways(
         self,
         cascade: Cascade,
         resident: frozenset[int],
-        before: _Step,
+        before: _Way,
         capacity: int,
         is_crowded: Sequence[bool],
-    ) -> Iterator[_Step]:
+    ) -> Iterator[_Way]:
         """Try what can be resident or streamed anew."""
         for resident_now, streamed in self._options(cascade, resident, is_crowded):
             free = capacity - self._resident_bytes(cascade, resident_now)
             found = self._stripes(cascade, streamed, free) if free >= 0 else None
             if found is not None:
-                cycles, stage = found
+                cycles, striping = found
                 fresh = {*self._fresh_inputs(cascade), cascade.output} & resident_now
                 cycles += sum(self._move_cycles(tensor) for tensor in fresh)
-                yield _Step(before.cycles + cycles, stage, resident_now, before)
+                yield _Way(before.cycles + cycles, striping, resident_now, before)
 
     def _options(
         self, cascade: Cascade, resident: frozenset[int], is_crowded: Sequence[bool]
@@ -201,7 +201,7 @@ class Chooser:
         """Return the bytes of the smallest stripes."""
         height = min(self._unit(cascade), cascade.operations[-1].window.output_rows)
         estimate = self._estimate(cascade, streamed)
-        return min(estimate.bytes(Stage(cascade, height, *mode)) for mode in MODES)
+        return min(estimate.bytes(Striping(cascade, height, *mode)) for mode in MODES)
 
     def _resident_bytes(self, cascade: Cascade, resident: frozenset[int]) -> int:
         host = cascade.host(resident)
@@ -216,18 +216,18 @@ class Chooser:
 
     def _stripes(
         self, cascade: Cascade, streamed: frozenset[int], free: int
-    ) -> tuple[float, Stage] | None:
+    ) -> tuple[float, Striping] | None:
         """Return the best stripes that fit, and their cycles."""
         estimate = self._estimate(cascade, streamed)
         rows = cascade.operations[-1].window.output_rows
         if estimate.is_whole:
-            stage = Stage(cascade, rows)
+            striping = Striping(cascade, rows)
             # With many images even one stripe has many jobs.
-            return None if stage.jobs > MAX_JOBS else (estimate.cycles(stage), stage)
+            return None if striping.jobs > MAX_JOBS else (estimate.cycles(striping), striping)
         unit = self._unit(cascade)
-        best: tuple[float, Stage] | None = None
+        best: tuple[float, Striping] | None = None
         for is_early, keeps_output in MODES:
-            highest = Stage(cascade, rows, is_early, keeps_output)
+            highest = Striping(cascade, rows, is_early, keeps_output)
             heights = [*range(unit, rows, unit), rows]
             found = bisect.bisect_right(
                 heights, free, key=lambda h: estimate.bytes(dataclasses.replace(highest, height=h))
@@ -237,12 +237,12 @@ class Chooser:
             fewest = -(-rows // heights[found - 1])
             wanted = {-(-_share(rows, fewest + more) // unit) * unit for more in MORE_STRIPES}
             for height in sorted({min(height, heights[found - 1]) for height in wanted}):
-                stage = dataclasses.replace(highest, height=height)
-                if stage.jobs > MAX_JOBS:
+                striping = dataclasses.replace(highest, height=height)
+                if striping.jobs > MAX_JOBS:
                     continue
-                cycles = estimate.cycles(stage)
+                cycles = estimate.cycles(striping)
                 if best is None or cycles < best[0]:
-                    best = cycles, stage
+                    best = cycles, striping
         return best
 
     def _estimate(self, cascade: Cascade, streamed: frozenset[int]) -> Estimate:

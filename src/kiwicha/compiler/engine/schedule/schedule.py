@@ -46,8 +46,8 @@ def schedule(region: Region, config: Config) -> Plan:
     while True:
         choice = chooser.choose(capacity, spared)
         cascades = tuple(
-            PlannedCascade(tuple(item.position for item in stage.cascade.operations), stage.jobs)
-            for stage in choice.stages
+            PlannedCascade(striping.cascade.positions, striping.jobs)
+            for striping in choice.stripings
         )
         require_jobs(cascades)
         ordered = OrderedEvents(region, choice)
@@ -84,7 +84,7 @@ def _plan(
     offsets: Sequence[int],
     capacity: int,
 ) -> Plan:
-    passed = (tensor for stage in choice.stages for tensor in stage.cascade.passed)
+    passed = (tensor for striping in choice.stripings for tensor in striping.cascade.passed)
     found = Plan(
         region=region,
         cascades=cascades,
