@@ -43,3 +43,25 @@ def test_operations_lie_at_their_layers(selection: Selection) -> None:
     swapped = dataclasses.replace(selection, decisions=(Decision(), *selection.decisions))
     with pytest.raises(AssertionError):
         swapped.verify()
+
+
+def test_every_layer_has_a_form_or_a_reason(selection: Selection) -> None:
+    assert selection.operations
+    for position, decision in enumerate(selection.decisions):
+        assert decision.candidates or decision.refusals
+        assert (decision.chosen is not None) == (position in selection.operations)
+
+
+def test_only_layers_with_forms_are_refused(selection: Selection) -> None:
+    position = min(selection.operations)
+    none_left = selection
+    for _ in selection.decisions[position].candidates:
+        none_left = none_left.after(Troubles({position: "is refused"}))
+    with pytest.raises(AssertionError):
+        none_left.after(Troubles({position: "is refused"}))
+
+
+def test_troubles_are_false_if_there_are_none() -> None:
+    assert not Troubles()
+    assert Troubles({1: "is refused"})
+    assert Troubles(cuts=frozenset({1}))

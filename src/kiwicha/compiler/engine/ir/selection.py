@@ -73,6 +73,7 @@ class Decision:
 
     def without(self, why: str) -> "Decision":
         """Return the decision after the chosen form was refused."""
+        assert self.candidates, "no form is left that could be refused"
         first, *others = self.candidates
         return Decision(tuple(others), (*self.refusals, Refusal(first.form, why)))
 
