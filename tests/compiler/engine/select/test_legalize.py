@@ -274,3 +274,33 @@ def test_more_images_than_a_list_has_jobs_are_for_the_cpu() -> None:
     builder.operator("HARD_SWISH", [y], [z])
     program = compile_stages(builder.build([x], [z]), "64").program
     assert [layer.where is Where.ENGINE for layer in program.layers] == [False, True]
+
+
+def test_pieces_with_one_divisor_keep_one_stream_when_a_table_limits_them() -> None:
+    """A RELU goes into the clamp of a pool whose borders divide by 4, 6 and 9."""
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor((1, 9, 7, 8), scale=0.02, zero_point=5) for _ in range(3))
+    sizes = {"filterHeight": 3, "filterWidth": 3, "strideH": 1, "strideW": 1}
+    builder.operator("AVERAGE_POOL_2D", [x], [y], padding=0, **sizes)
+    builder.operator("RELU", [y], [z])
+    (engine_list,) = compile_stages(builder.build([x], [z]), "64").lists
+    assert len(engine_list.jobs) == 9
+    assert len({job.weights_offset for job in engine_list.jobs}) == 3
+
+
+@pytest.mark.parametrize("operator", ["ADD", "SUB"])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_numbers_by_channel_meet_a_single_pixel(operator: str, is_first: bool) -> None:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 24), scale=0.5, zero_point=3) for _ in range(2))
+    numbers = np.random.default_rng(1).integers(-128, 128, (24,), np.int8)
+    other = builder.tensor((24,), scale=0.25, zero_point=-9, data=numbers)
+    builder.operator(operator, [other, x] if is_first else [x, other], [y])
+    raw = builder.build([x], [y])
+    stages = compile_stages(raw, "64")
+    assert [layer.where for layer in stages.program.layers] == [Where.ENGINE]
+    pixel = np.random.default_rng(2).integers(-128, 128, (1, 24), np.int8)
+    (case,) = oracle.ask([oracle.Case(raw, (pixel,))])
+    assert case.outputs is not None
+    (found,) = reference.run(stages.program, [pixel])
+    np.testing.assert_array_equal(found, case.outputs[0])
