@@ -27,6 +27,7 @@ from kiwicha.contract import cfu as isa
 from kiwicha.errors import KiwichaError, ModelError, UnsupportedModelError, UsageError
 from kiwicha.program.image import Program
 from tests.support.models import random_models
+from tests.support.models.detectors import detector
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.requirements import REPOSITORY
 
@@ -197,6 +198,13 @@ def test_stages_of_the_engine_are_empty_without_one() -> None:
     assert vars(found.engine) == vars(EnginePlan())
     assert found.lowered is found.fewer_channels is found.network
     assert len(found.kernel_calls) == len(found.calls)
+
+
+def test_what_the_host_does_is_printed() -> None:
+    found = compile_stages(detector(0).model, "baseline")
+    assert "the host finds boxes in the outputs" in dump(found, "check")
+    assert "CUSTOM:" in dump(found, "fold")
+    assert "CUSTOM:" not in dump(found, "check")
 
 
 def test_the_page_on_commands_lists_the_stages() -> None:

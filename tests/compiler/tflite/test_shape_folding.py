@@ -8,7 +8,7 @@ import pytest
 from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.compiler.tflite.shape_folding import fold_shapes
-from kiwicha.errors import UnsupportedModelError
+from kiwicha.errors import ModelError, UnsupportedModelError
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
@@ -95,6 +95,10 @@ def test_gives_what_the_operators_would(name: str) -> None:
     graph = fold_shapes(read(model))
     assert graph.input(graph.operators[-1], 1).integers() == shape
     assert all(graph.is_done(operator) for operator in graph.operators[:-1])
+    # A file may not have an operator that writes a constant; what is folded may.
+    graph.verify(is_folded=True)
+    with pytest.raises(ModelError, match="must be written only once"):
+        graph.verify()
 
 
 @pytest.mark.parametrize("config", ["simd", "64"])
