@@ -7,7 +7,7 @@ import kiwicha.boards
 
 __all__ = ["measure_sources"]
 
-_PACKAGES = ("compiler", "contract", "custom", "detection", "numerics", "program")
+_PACKAGES = ("compiler", "contract", "custom", "detection", "kernels", "numerics", "program")
 
 
 def measure_sources() -> list[Path]:
