@@ -13,7 +13,7 @@ __all__ = ["MODULE_LEVELS", "OTHER", "cells_by_module", "count", "module_names",
 OTHER = "SoC"
 """Module of the cells that belong to none that is named: bus, DRAM controller, UART, timer."""
 MODULE_LEVELS = 5
-"""Reports go so deep: ``Cfu.cfu.engine.core.array``."""
+"""Reports go so deep: ``Cfu.cfu.engine.datapath.array``."""
 
 # LUTs that a distributed memory occupies, and halves of a 36 Kbit block memory.
 _XC7_LUTS = {

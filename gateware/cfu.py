@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.contract.cfu import ISA_VERSION, RESULT_FIFO_DEPTH, UNKNOWN_RESPONSE, Config, DataOp
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.engine import Engine
-from kiwicha.gateware.engine.memory.memory_port import MEMORY_PORT
+from kiwicha.gateware.engine.memory.interfaces import MemoryPortSignature
 from kiwicha.gateware.instructions.data_unit import DataUnit
 from kiwicha.gateware.instructions.decode import DECODED, Decoder
 from kiwicha.gateware.instructions.engine_link import EngineLink
@@ -74,7 +74,7 @@ class Cfu(wiring.Component):
         Commands.
     rsp : ``Out(stream.Signature(CFU_RESPONSE))``
         Responses, one per command.
-    memory : ``Out(MEMORY_PORT)``
+    memory : ``Out(MemoryPortSignature())``
         The engine's port to DRAM; only with an engine.
     """
 
@@ -82,7 +82,7 @@ class Cfu(wiring.Component):
         self.config = config
         self.vendor = vendor
         self.has_engine = config.engine_macs > 0
-        memory = {"memory": Out(MEMORY_PORT)} if self.has_engine else {}
+        memory = {"memory": Out(MemoryPortSignature())} if self.has_engine else {}
         super().__init__({
             "cmd": In(stream.Signature(CFU_COMMAND)),
             "rsp": Out(stream.Signature(CFU_RESPONSE)),

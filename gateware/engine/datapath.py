@@ -1,8 +1,7 @@
-"""The engine's data path: scratchpad, walkers, array and requantizer, from job to bytes."""
+"""The engine's data path: address generator, scratchpad, weights, array and requantizer."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import data, wiring
 
 from kiwicha.contract.engine import LINE_BYTES, PACKED_MACS, JobFlag, JobKind, outputs_of
 from kiwicha.contract.latencies import (
@@ -11,26 +10,19 @@ from kiwicha.contract.latencies import (
     WEIGHT_READ_CYCLES,
     drain_cycles,
 )
-from kiwicha.gateware.engine.addressing.convolution import ConvWalker
-from kiwicha.gateware.engine.addressing.depthwise import DepthwiseWalker
-from kiwicha.gateware.engine.addressing.elementwise import TableWalker
-from kiwicha.gateware.engine.addressing.groups import GroupControl
-from kiwicha.gateware.engine.array.mac_array import ArrayMode, MacArray
-from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, Vendor
-from kiwicha.gateware.engine.control.job import ADDRESS_BITS, JOB, OPERATION
+from kiwicha.gateware.delay import delayed
+from kiwicha.gateware.engine.addressing.address_generator import AddressGenerator
+from kiwicha.gateware.engine.addressing.group_controller import GroupController
+from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS, ArrayMode
+from kiwicha.gateware.engine.array.mac_array import MacArray
+from kiwicha.gateware.engine.array.mac_cell import Vendor
+from kiwicha.gateware.engine.descriptors import ADDRESS_BITS
+from kiwicha.gateware.engine.interfaces import DatapathSignature
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
 
-__all__ = ["LINE_ACCESS", "Core"]
-
-LINE_ACCESS = data.StructLayout({
-    "line": ADDRESS_BITS - 4,
-    "is_write": 1,
-    "mask": LINE_BYTES,
-    "data": 8 * LINE_BYTES,
-})
-"""An access to a 16-byte line of the scratchpad; ``mask`` and ``data`` are those of a write."""
+__all__ = ["Datapath"]
 
 _TAG = data.StructLayout({
     "address": ADDRESS_BITS,
@@ -41,17 +33,17 @@ _TAG = data.StructLayout({
 """What travels with a result: where it goes, and whose parameters it takes."""
 
 
-class Core(wiring.Component):
+class Datapath(wiring.Component):
     """Compute jobs, one at a time, on tensors in the scratchpad.
 
     A job's groups wait for their weights, which come as fills of the weight buffer in the order of
-    jobs and groups. Nothing else stalls: what the walkers issue comes out as bytes after a fixed
-    time, so the line port takes results first and other accesses when there is none.
+    jobs and groups. Nothing else stalls: what the address generator issues comes out as bytes after
+    a fixed time, so the line port takes results first and other accesses when there is none.
 
-    Throughput: as the walkers, from group to group too, if the weights are there 4 cycles (and one
-    more for each kernel row above the input) before the last output row of a group ends. Latency:
-    1 cycle from ``start`` to that of the walker, `drain_cycles` from the last operation of a job
-    to ``done``.
+    Throughput: as the address generator, from group to group too, if the weights are there 4 cycles
+    (and one more for each kernel row above the input) before the last output row of a group ends.
+    Latency: 1 cycle from ``start`` to that of the address generator, `drain_cycles` from the last
+    operation of a job to ``done``.
 
     Parameters
     ----------
@@ -66,23 +58,7 @@ class Core(wiring.Component):
 
     Members
     -------
-    job : ``In(JOB)``
-        Stable from ``start`` to ``done``; with fields in range.
-    start : ``In(1)``
-        Begin; only while not ``is_busy``.
-    is_busy, done : ``Out(1)``
-        From the cycle after ``start`` to ``done``, when every result is in the scratchpad.
-    fills, beats, heads, weight_zero_point, weights_are_unsigned, weights_are_tables,
-    weights_are_packed
-        ``commands``, ``beats``, ``heads``, ``zero_point``, ``is_unsigned``, ``is_table`` and
-        ``is_packed`` of the `WeightBuffer`; tables for ADD and TABLE. The last has an effect only
-        with 128.
-    accesses : ``In(stream.Signature(LINE_ACCESS))``
-        Line accesses of others.
-    read_data : ``Out(128)``
-        Line of the read access taken 2 cycles ago.
-    counts : ``Out(StructLayout(busy, waits_weights, waits_requantizer))``
-        What this cycle was used for.
+    See `DatapathSignature`.
 
     Raises
     ------
@@ -100,30 +76,14 @@ class Core(wiring.Component):
     ) -> None:
         self.macs = macs
         self.outputs = outputs_of(macs)
-        self.has_seconds = macs == PACKED_MACS
+        self.has_packed = macs == PACKED_MACS
         self.scratchpad_bytes = scratchpad_bytes
         self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes)
         self.weights = WeightBuffer(macs=macs, lanes=lanes)
         self.lanes = self.weights.lanes
         self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=_TAG.size)
         self.requantizer = Requantizer(lanes=self.lanes, tag_bits=_TAG.size)
-        counts = data.StructLayout({"busy": 1, "waits_weights": 1, "waits_requantizer": 1})
-        super().__init__({
-            "job": In(JOB),
-            "start": In(1),
-            "is_busy": Out(1),
-            "done": Out(1),
-            "fills": In(stream.Signature(self.weights.commands.payload.shape())),
-            "beats": In(stream.Signature(8 * LINE_BYTES)),
-            "heads": In(8 * LINE_BYTES),
-            "weight_zero_point": In(signed(9)),
-            "weights_are_unsigned": In(1),
-            "weights_are_tables": In(1),
-            "weights_are_packed": In(1),
-            "accesses": In(stream.Signature(LINE_ACCESS)),
-            "read_data": Out(8 * LINE_BYTES),
-            "counts": Out(counts),
-        })
+        super().__init__(DatapathSignature(macs=macs).flip())
 
     def elaborate(self, platform: object) -> Module:
         """Wire the data path, in the order that data takes."""
@@ -132,11 +92,14 @@ class Core(wiring.Component):
         m.submodules.weights = self.weights
         m.submodules.array = self.array
         m.submodules.requantizer = self.requantizer
-        m.submodules.groups = groups = GroupControl(
+        m.submodules.groups = groups = GroupController(
             drain_cycles=drain_cycles(self.macs, self.lanes)
         )
-        operation, valid, ends = self._walk(m, groups)
-        tag = self._places(m, groups, operation, valid, ends)
+        m.submodules.addresses = addresses = AddressGenerator(beats=self.outputs // self.lanes)
+        self._begin_groups(m, groups, addresses)
+        operation, valid = addresses.operations.payload, addresses.operations.valid
+        ends = addresses.done
+        tag = self._tag(m, groups, operation, valid, ends)
         self._read(m, operation, valid, tag)
         self._weigh(m, operation, ends)
         self._requantize(m)
@@ -161,55 +124,32 @@ class Core(wiring.Component):
     @property
     def _is_packed(self) -> Value:
         """Whether the job is one of two products per multiplier."""
-        return (self.job.flags & JobFlag.PACKED).any() if self.has_seconds else Const(0)
+        return (self.job.flags & JobFlag.PACKED).any() if self.has_packed else Const(0)
 
-    def _walk(self, m: Module, groups: GroupControl) -> tuple[data.View, Signal, Signal]:
-        """Build the walkers; return the operation, its valid, and whether it ends a group."""
-        walkers = (ConvWalker(), DepthwiseWalker(), TableWalker())
-        conv, depthwise, table = walkers
-        chosen = (
-            (conv, (self.job.kind == JobKind.CONV) | self._is_max),
-            (depthwise, self.job.kind == JobKind.DEPTHWISE),
-            (table, self._is_table | self._is_product),
-        )
-        m.submodules.conv, m.submodules.depthwise, m.submodules.table = walkers
-        operation = Signal(OPERATION)
-        valid = Signal()
-        ends = Signal()
-        for walker, is_chosen in chosen:
-            m.d.comb += [
-                walker.job.eq(self.job),
-                # Jobs count on a requantizer as wide as the array.
-                walker.job.interval.eq(self.job.interval * (self.outputs // self.lanes)),
-                walker.start.eq(groups.begins_group & is_chosen),
-            ]
-            with m.If(is_chosen):
-                m.d.comb += [
-                    operation.eq(walker.operations.payload),
-                    groups.is_free.eq(walker.is_free),
-                ]
+    def _begin_groups(
+        self, m: Module, groups: GroupController, addresses: AddressGenerator
+    ) -> None:
+        """Connect what begins groups, and the address generator."""
         m.d.comb += [
-            conv.visits_all.eq(self._is_packed),
-            conv.group_offset.eq(groups.input_offset),
-            depthwise.group_offset.eq(groups.input_offset),
-            table.group_offset.eq(groups.input_offset),
-            valid.eq(Cat(walker.operations.valid for walker in walkers).any()),
-            ends.eq(Cat(walker.done for walker in walkers).any()),
             groups.job.eq(self.job),
             groups.start.eq(self.start),
             groups.has_weights.eq(self.weights.is_available),
+            groups.is_free.eq(addresses.is_free),
+            groups.group_ends.eq(addresses.done),
+            addresses.job.eq(self.job),
+            addresses.all_kernel_rows.eq(self._is_packed),
+            addresses.group_offset.eq(groups.input_offset),
+            addresses.start.eq(groups.begins_group),
             self.weights.take.eq(groups.begins_group),
-            groups.group_ends.eq(ends),
             self.is_busy.eq(groups.is_busy),
             self.done.eq(groups.done),
-            self.counts.busy.eq(valid),
+            self.counts.busy.eq(addresses.operations.valid),
             self.counts.waits_weights.eq(groups.waits_weights),
-            self.counts.waits_requantizer.eq(Cat(walker.is_held for walker in walkers).any()),
+            self.counts.waits_requantizer.eq(addresses.is_held),
         ]
-        return operation, valid, ends
 
-    def _places(
-        self, m: Module, groups: GroupControl, operation: data.View, valid: Signal, ends: Signal
+    def _tag(
+        self, m: Module, groups: GroupController, operation: data.View, valid: Signal, ends: Signal
     ) -> data.View:
         """Build the counter of output addresses; return the tag of the current operation."""
         tag = Signal(_TAG)
@@ -244,7 +184,7 @@ class Core(wiring.Component):
     def _read(self, m: Module, operation: data.View, valid: Signal, tag: data.View) -> None:
         """Build what turns an operation into inputs of the array."""
         array = self.array
-        late = _delayed(m, operation, SCRATCHPAD_READ_CYCLES, "operation")
+        late = delayed(m, operation, SCRATCHPAD_READ_CYCLES, "operation")
         m.d.comb += [
             self.scratchpad.read_address.eq(operation.address),
             array.mode.eq(ArrayMode.CONV),
@@ -263,7 +203,7 @@ class Core(wiring.Component):
         with m.Elif(self._is_packed):
             m.d.comb += array.mode.eq(ArrayMode.PACKED)
         # The second tensor's zero point is for operations with ``shift``.
-        early = _delayed(m, operation.shift, SCRATCHPAD_READ_CYCLES - 1, "shift")
+        early = delayed(m, operation.shift, SCRATCHPAD_READ_CYCLES - 1, "shift")
         zero_point = Signal(signed(8))
         m.d.sync += zero_point.eq(
             Mux(
@@ -278,19 +218,19 @@ class Core(wiring.Component):
             value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
             m.d.sync += value.eq(self._reduced(octet, is_inside, zero_point))
             m.d.comb += array.x[lane].eq(value)
-        fed, fed_tag = array.operations.payload, _delayed(m, tag, INPUT_CYCLES, "tag")
-        flags = _delayed(
+        fed, fed_tag = array.operations.payload, delayed(m, tag, INPUT_CYCLES, "tag")
+        flags = delayed(
             m, Cat(operation.first, operation.shift, operation.last), INPUT_CYCLES, "flags"
         )
         m.d.comb += [
-            array.operations.valid.eq(_delayed(m, valid, INPUT_CYCLES, "valid", is_reset=True)),
+            array.operations.valid.eq(delayed(m, valid, INPUT_CYCLES, "valid", is_reset=True)),
             Cat(fed.first, fed.shift, fed.last).eq(flags),
             fed.tag.eq(fed_tag),
         ]
 
     def _reduced(self, octet: Value, is_inside: Value, zero_point: Value) -> Value:
         """Return a byte less the zero point, which bytes outside are; PACKED does not reduce."""
-        if not self.has_seconds:
+        if not self.has_packed:
             return Mux(is_inside, octet - zero_point, 0)
         return Mux(is_inside, octet, zero_point) - Mux(self._is_packed, 0, zero_point)
 
@@ -298,32 +238,20 @@ class Core(wiring.Component):
         """Build the reads of weight words, in time for the inputs."""
         weights = self.weights
         lead = INPUT_CYCLES - WEIGHT_READ_CYCLES
-        index = _delayed(m, operation.index, lead, "index")
-        ends_early = _delayed(m, ends, lead, "ends", is_reset=True)
-        ends_late = _delayed(m, ends_early, WEIGHT_READ_CYCLES, "ends_early", is_reset=True)
+        index = delayed(m, operation.index, lead, "index")
+        ends_early = delayed(m, ends, lead, "ends", is_reset=True)
+        ends_late = delayed(m, ends_early, WEIGHT_READ_CYCLES, "ends_early", is_reset=True)
         m.d.comb += [
             weights.index.eq(Mux((self.job.flags & JobFlag.ONES).any(), 0, index)),
             # A lookup comes with the inputs, not ahead of them; MAX adds its word as late.
             weights.release.eq(Mux(self._is_table | self._is_max, ends_late, ends_early)),
             weights.is_skewed.eq(self.job.kind == JobKind.CONV),
             weights.is_lookup.eq(self._is_table),
-            weights.zero_point.eq(self.weight_zero_point),
-            weights.is_unsigned.eq(self.weights_are_unsigned),
-            weights.is_table.eq(self.weights_are_tables),
-            weights.commands.valid.eq(self.fills.valid),
-            weights.commands.payload.eq(self.fills.payload),
-            self.fills.ready.eq(weights.commands.ready),
-            weights.beats.valid.eq(self.beats.valid),
-            weights.beats.payload.eq(self.beats.payload),
-            weights.heads.eq(self.heads),
-            self.beats.ready.eq(weights.beats.ready),
             self.array.weights.eq(weights.weights),
         ]
-        if self.has_seconds:
-            m.d.comb += [
-                weights.is_packed.eq(self.weights_are_packed),
-                self.array.seconds.eq(weights.seconds),
-            ]
+        if self.has_packed:
+            m.d.comb += self.array.packed_weights.eq(weights.packed_weights)
+        wiring.connect(m, wiring.flipped(self.fill), weights.fill)
         m.d.comb += [weights.entries[k].eq(self.array.x[k]) for k in range(self.outputs)]
 
     def _requantize(self, m: Module) -> None:
@@ -354,10 +282,10 @@ class Core(wiring.Component):
 
     def _write(self, m: Module) -> None:
         """Build the line port: results first."""
-        result, scratchpad, access = self.requantizer.results, self.scratchpad, self.accesses
+        result, scratchpad, access = self.requantizer.results, self.scratchpad, self.lines.accesses
         tag = data.View(_TAG, result.payload.tag)
         octets = Value.cast(result.payload.values)
-        m.d.comb += self.read_data.eq(scratchpad.line_read_data)
+        m.d.comb += self.lines.read_data.eq(scratchpad.line_read_data)
         with m.If(result.valid):
             m.d.comb += [
                 scratchpad.line_address.eq(tag.address[4:]),
@@ -375,12 +303,3 @@ class Core(wiring.Component):
                 scratchpad.line_write_data.eq(access.payload.data),
                 scratchpad.line_mask.eq(access.payload.mask),
             ]
-
-
-def _delayed(m: Module, value: Value, cycles: int, name: str, *, is_reset: bool = False) -> Value:
-    """Return ``value`` as it was some cycles ago; without a reset it can be a shift register."""
-    for stage in range(1, cycles + 1):
-        following = Signal(value.shape(), name=f"{name}_s{stage}", reset_less=not is_reset)
-        m.d.sync += following.eq(value)
-        value = following
-    return value

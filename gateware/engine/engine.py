@@ -1,22 +1,18 @@
 """The engine: a data path and what keeps it busy."""
 
-from typing import Any
-
 from amaranth import Module, ResetInserter
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import wiring
 
 from kiwicha.gateware.engine.array.mac_cell import Vendor
-from kiwicha.gateware.engine.control.command_unit import ENGINE_COMMAND
-from kiwicha.gateware.engine.control.controller import Control
-from kiwicha.gateware.engine.datapath import Core
-from kiwicha.gateware.engine.memory.memory_port import MEMORY_PORT
+from kiwicha.gateware.engine.control.controller import Controller
+from kiwicha.gateware.engine.datapath import Datapath
+from kiwicha.gateware.engine.interfaces import EngineSignature
 
-__all__ = ["Engine", "connect_core"]
+__all__ = ["Engine"]
 
 
 class Engine(wiring.Component):
-    """Execute lists of jobs and transfers from DRAM, as `isa_engine` describes them.
+    """Execute lists of jobs and transfers from DRAM, as `kiwicha.contract.engine` describes them.
 
     Parameters
     ----------
@@ -33,12 +29,7 @@ class Engine(wiring.Component):
 
     Members
     -------
-    commands : ``In(stream.Signature(ENGINE_COMMAND))``
-        Instructions; the next is taken after the response to the last. See `CommandUnit`.
-    responses : ``Out(stream.Signature(32))``
-        One for each.
-    memory : ``Out(MEMORY_PORT)``
-        Port to DRAM.
+    See `EngineSignature`.
 
     Raises
     ------
@@ -55,40 +46,21 @@ class Engine(wiring.Component):
         has_codec: bool = True,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
-        self.core = Core(macs=macs, scratchpad_bytes=scratchpad_bytes, lanes=lanes, vendor=vendor)
-        self.control = Control(macs=macs, scratchpad_bytes=scratchpad_bytes, has_codec=has_codec)
-        super().__init__({
-            "commands": In(stream.Signature(ENGINE_COMMAND)),
-            "responses": Out(stream.Signature(32)),
-            "memory": Out(MEMORY_PORT),
-        })
+        self.datapath = Datapath(
+            macs=macs, scratchpad_bytes=scratchpad_bytes, lanes=lanes, vendor=vendor
+        )
+        self.controller = Controller(
+            macs=macs, scratchpad_bytes=scratchpad_bytes, has_codec=has_codec
+        )
+        super().__init__(EngineSignature().flip())
 
     def elaborate(self, platform: object) -> Module:
         """Connect the two; an error resets the data path."""
         m = Module()
-        m.submodules.control = control = self.control
-        m.submodules.core = ResetInserter(control.clear)(self.core)
-        wiring.connect(m, wiring.flipped(self.commands), control.commands)
-        wiring.connect(m, control.responses, wiring.flipped(self.responses))
-        wiring.connect(m, control.memory, wiring.flipped(self.memory))
-        connect_core(m, control, self.core)
+        m.submodules.controller = controller = self.controller
+        m.submodules.datapath = ResetInserter(controller.clear)(self.datapath)
+        wiring.connect(m, wiring.flipped(self.commands), controller.commands)
+        wiring.connect(m, controller.responses, wiring.flipped(self.responses))
+        wiring.connect(m, controller.memory, wiring.flipped(self.memory))
+        wiring.connect(m, controller.datapath, self.datapath)
         return m
-
-
-def connect_core(m: Module, control: Control, core: Any) -> None:
-    """Connect a data path with the ports of a `Core` to its control."""
-    wiring.connect(m, control.fills, core.fills)
-    wiring.connect(m, control.beats, core.beats)
-    wiring.connect(m, control.accesses, core.accesses)
-    m.d.comb += [
-        core.job.eq(control.job),
-        core.start.eq(control.start),
-        core.heads.eq(control.heads),
-        core.weight_zero_point.eq(control.weight_zero_point),
-        core.weights_are_unsigned.eq(control.weights_are_unsigned),
-        core.weights_are_tables.eq(control.weights_are_tables),
-        core.weights_are_packed.eq(control.weights_are_packed),
-        control.done.eq(core.done),
-        control.read_data.eq(core.read_data),
-        control.counts.eq(core.counts),
-    ]

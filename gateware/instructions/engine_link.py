@@ -4,7 +4,7 @@ from amaranth import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.engine.control.command_unit import ENGINE_COMMAND
+from kiwicha.gateware.engine.interfaces import ENGINE_COMMAND
 
 __all__ = ["EngineLink"]
 

@@ -96,20 +96,20 @@ def shown_signals(config: Config) -> list[Shown]:
 
 def _engine_signals() -> list[Shown]:
     engine = f"{_CFU}.cfu.engine"
-    sequencer, port = f"{engine}.control.sequencer", f"{engine}.control.port"
+    sequencer, port = f"{engine}.controller.sequencer", f"{engine}.controller.port"
     kinds = {int(kind): kind.name for kind in JobKind}
     errors = {int(error): error.name for error in EngineError}
     nothing: dict[int, str] = {}
     rows: list[tuple[str, str, int, dict[int, str]]] = [
-        ("engine", f"{sequencer}.is_running", 1, nothing),
-        ("engine", f"{sequencer}.core_start", 1, nothing),
+        ("engine", f"{sequencer}.lists__is_running", 1, nothing),
+        ("engine", f"{sequencer}.datapath_start", 1, nothing),
         ("engine", f"{sequencer}.jobs_done", 16, nothing),
         ("engine", f"{sequencer}.transfers_done", 16, nothing),
         ("engine", f"{sequencer}.jobs__payload__kind", 8, kinds),
-        ("engine", f"{sequencer}.status__error", 3, errors),
-        ("what cycles are for", f"{engine}.core.counts__busy", 1, nothing),
-        ("what cycles are for", f"{engine}.core.counts__waits_weights", 1, nothing),
-        ("what cycles are for", f"{engine}.core.counts__waits_requantizer", 1, nothing),
+        ("engine", f"{sequencer}.lists__status__error", 3, errors),
+        ("what cycles are for", f"{engine}.datapath.counts__busy", 1, nothing),
+        ("what cycles are for", f"{engine}.datapath.counts__waits_weights", 1, nothing),
+        ("what cycles are for", f"{engine}.datapath.counts__waits_requantizer", 1, nothing),
         ("what cycles are for", f"{sequencer}.waits_transfers", 1, nothing),
         ("memory port", f"{port}.port__cmd__valid", 1, nothing),
         ("memory port", f"{port}.port__cmd__ready", 1, nothing),

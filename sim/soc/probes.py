@@ -60,13 +60,13 @@ class Count(enum.IntEnum):
 
 
 _ENGINE = "Cfu.cfu.engine"
-_SEQUENCER, _PORT = f"{_ENGINE}.control.sequencer", f"{_ENGINE}.control.port"
+_SEQUENCER, _PORT = f"{_ENGINE}.controller.sequencer", f"{_ENGINE}.controller.port"
 _BITS = {
-    Bit.RUNNING: f"{_SEQUENCER}.is_running",
-    Bit.STARTS_JOB: f"{_SEQUENCER}.core_start",
-    Bit.BUSY: f"{_ENGINE}.core.counts[0]",
-    Bit.WAITS_WEIGHTS: f"{_ENGINE}.core.counts[1]",
-    Bit.WAITS_REQUANTIZER: f"{_ENGINE}.core.counts[2]",
+    Bit.RUNNING: f"{_SEQUENCER}.lists__is_running",
+    Bit.STARTS_JOB: f"{_SEQUENCER}.datapath_start",
+    Bit.BUSY: f"{_ENGINE}.datapath.counts[0]",
+    Bit.WAITS_WEIGHTS: f"{_ENGINE}.datapath.counts[1]",
+    Bit.WAITS_REQUANTIZER: f"{_ENGINE}.datapath.counts[2]",
     Bit.WAITS_TRANSFERS: f"{_SEQUENCER}.waits_transfers",
     Bit.READS_JOBS: f"{_PORT}.readers__0__beats__valid",
     Bit.READS_TRANSFERS: f"{_PORT}.readers__1__beats__valid",

@@ -12,8 +12,8 @@ from litex.soc.interconnect.csr import CSRStorage
 from migen import Signal
 
 from kiwicha.contract import cfu as isa
+from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
-from kiwicha.gateware.engine.memory.memory_port import WORD_BYTES
 from kiwicha.sim.soc.dram_bridge import DramBridge
 
 __all__ = ["HAS_LOADER", "SYS_CLK_HZ", "Soc", "soc_header"]
@@ -152,7 +152,7 @@ class Soc(SoCCore):
         self.bus.add_slave("main_ram", self.dram_bridge.bus, region)
 
     def _dram_port(self) -> Any:
-        return self.sdram.crossbar.get_port(data_width=8 * WORD_BYTES)
+        return self.sdram.crossbar.get_port(data_width=8 * LINE_BYTES)
 
     def _connect_engine(self) -> None:
         port = self._dram_port()

@@ -15,7 +15,7 @@ from kiwicha.errors import ToolError
 VERILOG = r"""
 module Cfu(clk);
 module \Cfu.cfu (clk);
-module \Cfu.cfu.engine.core.array.cell_0 (clk);
+module \Cfu.cfu.engine.datapath.array.cell_0 (clk);
 module VexRiscv (
 """
 
@@ -27,20 +27,20 @@ def netlist(*names: str) -> dict[str, object]:
 
 
 def test_modules_are_those_of_amaranth() -> None:
-    assert module_names(VERILOG) == {"Cfu", "Cfu.cfu", "Cfu.cfu.engine.core.array.cell_0"}
+    assert module_names(VERILOG) == {"Cfu", "Cfu.cfu", "Cfu.cfu.engine.datapath.array.cell_0"}
 
 
 def test_cells_count_for_the_module_whose_path_begins_their_name() -> None:
     design = netlist(
         "Cfu.cfu.x.y_LUT4_Z",
-        "Cfu.cfu.engine.core.array.cell_0.sum_TRELLIS_FF_Q",
-        "Cfu.cfu.engine.core.array.cell_9_LUT4_Z",
+        "Cfu.cfu.engine.datapath.array.cell_0.sum_TRELLIS_FF_Q",
+        "Cfu.cfu.engine.datapath.array.cell_9_LUT4_Z",
         "bus.ack_LUT4_Z",
     )
     # Modules deeper than five levels count for the fifth.
     assert cells_by_module(design, module_names(VERILOG)) == {
         "Cfu.cfu": {"LUT4": 1},
-        "Cfu.cfu.engine.core.array": {"TRELLIS_FF": 1, "LUT4": 1},
+        "Cfu.cfu.engine.datapath.array": {"TRELLIS_FF": 1, "LUT4": 1},
         OTHER: {"LUT4": 1},
     }
 

@@ -13,9 +13,9 @@ from kiwicha.gateware.states import states
 @pytest.mark.parametrize(
     ("path", "source", "first"),
     [
-        ("cfu.engine.control.sequencer", "control/sequencer.py", "STOPPED"),
-        ("cfu.engine.control.loader", "weights/weight_loader.py", "IDLE"),
-        ("cfu.engine.control.transfer_unit", "memory/transfer_unit.py", "WAIT"),
+        ("cfu.engine.controller.sequencer", "control/sequencer.py", "STOPPED"),
+        ("cfu.engine.controller.loader", "weights/weight_loader.py", "IDLE"),
+        ("cfu.engine.controller.transfer_unit", "memory/transfer_unit.py", "WAIT"),
     ],
 )
 def test_states_are_those_of_the_source(path: str, source: str, first: str) -> None:

@@ -1,23 +1,26 @@
 """Order of work in a convolution: which bytes meet which weights, cycle by cycle."""
 
 from amaranth import Module, Mux, Signal
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import wiring
 
 from kiwicha.contract.engine import INPUT_LANES
+from kiwicha.gateware.engine.addressing.interfaces import (
+    INDEX_BITS,
+    POSITION,
+    AddressGeneratorSignature,
+)
 from kiwicha.gateware.engine.addressing.kernel_rows import KernelRows
-from kiwicha.gateware.engine.addressing.output_rows import WindowRows
-from kiwicha.gateware.engine.addressing.pace import Pace
-from kiwicha.gateware.engine.control.job import INDEX_BITS, JOB, OPERATION, POSITION
+from kiwicha.gateware.engine.addressing.output_rows import OutputRows
+from kiwicha.gateware.engine.addressing.result_throttle import ResultThrottle
 
-__all__ = ["ConvWalker"]
+__all__ = ["ConvAddressGenerator"]
 
 
-class ConvWalker(wiring.Component):
+class ConvAddressGenerator(wiring.Component):
     """The operations of the groups of a CONV or MAX job.
 
     Output rows, then columns, then the kernel rows inside the input, segments and words. With
-    ``visits_all`` also the kernel rows outside.
+    ``all_kernel_rows`` also the kernel rows outside.
 
     Latency: 5 cycles from ``start`` to the first operation, and one more for each kernel row above
     the input. Throughput: one operation per cycle without a gap, so that a pixel takes (kernel rows
@@ -27,46 +30,22 @@ class ConvWalker(wiring.Component):
 
     Members
     -------
-    job : ``In(JOB)``
-        Stable from ``start`` to ``done`` of the last group.
-    visits_all : ``In(1)``
-        No kernel row is skipped; stable like ``job``.
-    group_offset : ``In(16)``
-        First channel of the group, 0 for CONV; with ``start``.
-    start : ``In(1)``
-        Begin with a group; only with ``is_free``.
-    is_free : ``Out(1)``
-        The last output row of a group is under way, or none.
-    operations : ``Out(stream.Signature(OPERATION, always_ready=True))``
-        Operations in order.
-    is_held : ``Out(1)``
-        An operation is held back so that results are ``interval`` cycles apart.
-    done : ``Out(1)``
-        High in the cycle of a group's last operation.
+    See `AddressGeneratorSignature`.
     """
 
     def __init__(self) -> None:
-        super().__init__({
-            "job": In(JOB),
-            "visits_all": In(1),
-            "group_offset": In(16),
-            "start": In(1),
-            "is_free": Out(1),
-            "operations": Out(stream.Signature(OPERATION, always_ready=True)),
-            "is_held": Out(1),
-            "done": Out(1),
-        })
+        super().__init__(AddressGeneratorSignature().flip())
 
     def elaborate(self, platform: object) -> Module:
         """Build the loops."""
         m = Module()
         job = self.job
-        m.submodules.windows = windows = WindowRows()
+        m.submodules.output_rows = output_rows = OutputRows()
         m.submodules.kernel_rows = kernel_rows = KernelRows()
-        m.submodules.pace = pace = Pace()
+        m.submodules.throttle = throttle = ResultThrottle()
 
-        is_walking = Signal()
-        is_last_window = Signal()
+        is_active = Signal()
+        is_last_row = Signal()
         columns_left = Signal(16)
         segments_left = Signal(8)
         words_left = Signal(16)
@@ -78,31 +57,31 @@ class ConvWalker(wiring.Component):
         ends_segment = Signal()
         ends_row = Signal()
         ends_pixel = Signal()
-        ends_window = Signal()
+        ends_output_row = Signal()
         issues = Signal()
-        takes_window = Signal()
+        takes_row = Signal()
         m.d.comb += [
             ends_segment.eq(words_left == 1),
             ends_row.eq(ends_segment & (segments_left == 1)),
             ends_pixel.eq(ends_row & kernel_rows.is_last),
-            ends_window.eq(ends_pixel & (columns_left == 1)),
-            pace.interval.eq(job.interval),
-            pace.wants.eq(is_walking),
-            pace.ends.eq(ends_pixel),
-            issues.eq(pace.issues),
-            self.is_held.eq(pace.is_held),
-            takes_window.eq(~is_walking | (issues & ends_window)),
-            windows.job.eq(job),
-            windows.row_words.eq(job.row_words),
-            windows.visits_all.eq(self.visits_all),
-            kernel_rows.visits_all.eq(self.visits_all),
-            windows.group_offset.eq(self.group_offset),
-            windows.start.eq(self.start),
-            self.is_free.eq(windows.is_free),
-            windows.rows.ready.eq(takes_window),
+            ends_output_row.eq(ends_pixel & (columns_left == 1)),
+            throttle.interval.eq(job.interval),
+            throttle.wants.eq(is_active),
+            throttle.ends.eq(ends_pixel),
+            issues.eq(throttle.issues),
+            self.is_held.eq(throttle.is_held),
+            takes_row.eq(~is_active | (issues & ends_output_row)),
+            output_rows.job.eq(job),
+            output_rows.row_words.eq(job.row_words),
+            output_rows.all_kernel_rows.eq(self.all_kernel_rows),
+            kernel_rows.all_kernel_rows.eq(self.all_kernel_rows),
+            output_rows.group_offset.eq(self.group_offset),
+            output_rows.start.eq(self.start),
+            self.is_free.eq(output_rows.is_free),
+            output_rows.rows.ready.eq(takes_row),
             kernel_rows.job.eq(job),
-            kernel_rows.window.eq(windows.rows.payload),
-            kernel_rows.load.eq(takes_window & windows.rows.valid),
+            kernel_rows.output_row.eq(output_rows.rows.payload),
+            kernel_rows.load.eq(takes_row & output_rows.rows.valid),
             kernel_rows.restart.eq(issues & ends_pixel),
             kernel_rows.next.eq(issues & ends_row),
         ]
@@ -132,13 +111,13 @@ class ConvWalker(wiring.Component):
                     words_left.eq(job.segment_words),
                     segments_left.eq(Mux(ends_row, job.segments, segments_left - 1)),
                 ]
-        with m.If(takes_window):
-            m.d.sync += is_walking.eq(windows.rows.valid)
-            with m.If(windows.rows.valid):
+        with m.If(takes_row):
+            m.d.sync += is_active.eq(output_rows.rows.valid)
+            with m.If(output_rows.rows.valid):
                 m.d.sync += [
-                    is_last_window.eq(windows.rows.payload.is_last),
-                    first_index.eq(windows.rows.payload.index),
-                    index.eq(windows.rows.payload.index),
+                    is_last_row.eq(output_rows.rows.payload.is_last),
+                    first_index.eq(output_rows.rows.payload.index),
+                    index.eq(output_rows.rows.payload.index),
                     columns_left.eq(job.output_columns),
                     pixel_offset.eq(job.first_offset),
                     segment_offset.eq(job.first_offset),
@@ -153,7 +132,7 @@ class ConvWalker(wiring.Component):
         m.d.comb += beyond.eq(job.row_span - offset)
         m.d.sync += [
             self.operations.valid.eq(issues),
-            self.done.eq(issues & ends_window & is_last_window),
+            self.done.eq(issues & ends_output_row & is_last_row),
             operation.address.eq(kernel_rows.address + offset),
             operation.index.eq(index),
             operation.last.eq(ends_pixel),

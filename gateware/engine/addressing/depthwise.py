@@ -1,19 +1,22 @@
 """Order of work in a depthwise convolution: down each input column, then on to the next."""
 
 from amaranth import Module, Mux, Signal
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import wiring
 
 from kiwicha.contract.engine import READ_BYTES
+from kiwicha.gateware.engine.addressing.interfaces import (
+    INDEX_BITS,
+    POSITION,
+    AddressGeneratorSignature,
+)
 from kiwicha.gateware.engine.addressing.kernel_rows import KernelRows
-from kiwicha.gateware.engine.addressing.output_rows import WindowRows
-from kiwicha.gateware.engine.addressing.pace import Pace
-from kiwicha.gateware.engine.control.job import INDEX_BITS, JOB, OPERATION, POSITION
+from kiwicha.gateware.engine.addressing.output_rows import OutputRows
+from kiwicha.gateware.engine.addressing.result_throttle import ResultThrottle
 
-__all__ = ["DepthwiseWalker"]
+__all__ = ["DepthwiseAddressGenerator"]
 
 
-class DepthwiseWalker(wiring.Component):
+class DepthwiseAddressGenerator(wiring.Component):
     """The operations of the groups of a DEPTHWISE job.
 
     Output rows, then input columns from 0 on, then the kernel rows inside the input. A column right
@@ -23,44 +26,33 @@ class DepthwiseWalker(wiring.Component):
 
     Latency: 5 cycles from ``start`` to the first operation, and one more for each kernel row above
     the input. Throughput: one operation per cycle without a gap, save that results are at least
-    ``interval`` cycles apart, and as in `ConvWalker` for very short rows.
+    ``interval`` cycles apart, and as in `ConvAddressGenerator` for very short rows.
 
     Members
     -------
-    job, start, is_free, operations, is_held, done
-        As those of `ConvWalker`.
-    group_offset : ``In(16)``
-        First channel of the group; with ``start``.
+    See `AddressGeneratorSignature`.
     """
 
     def __init__(self) -> None:
-        super().__init__({
-            "job": In(JOB),
-            "group_offset": In(16),
-            "start": In(1),
-            "is_free": Out(1),
-            "operations": Out(stream.Signature(OPERATION, always_ready=True)),
-            "is_held": Out(1),
-            "done": Out(1),
-        })
+        super().__init__(AddressGeneratorSignature().flip())
 
     def elaborate(self, platform: object) -> Module:
         """Build the loops."""
         m = Module()
         job = self.job
-        m.submodules.windows = windows = WindowRows()
+        m.submodules.output_rows = output_rows = OutputRows()
         m.submodules.kernel_rows = kernel_rows = KernelRows()
-        m.submodules.pace = pace = Pace()
+        m.submodules.throttle = throttle = ResultThrottle()
 
-        is_walking = Signal()
-        is_last_window = Signal()
+        is_active = Signal()
+        is_last_row = Signal()
         results_left = Signal(16)
         skips_left = Signal(8)
         phases_left = Signal(8)
         offset = Signal(POSITION)
         # Index of the first kernel row inside, in phase 0 and in the current phase.
-        window_index, phase_index, index = (
-            Signal(INDEX_BITS, name=name) for name in ("window_index", "phase_index", "index")
+        row_index, phase_index, index = (
+            Signal(INDEX_BITS, name=name) for name in ("row_index", "phase_index", "index")
         )
         is_first = Signal()
         is_column_start = Signal()
@@ -68,29 +60,29 @@ class DepthwiseWalker(wiring.Component):
         is_beyond = Signal()
         ends_column = Signal()
         ends_phases = Signal()
-        ends_window = Signal()
+        ends_output_row = Signal()
         issues = Signal()
-        takes_window = Signal()
+        takes_row = Signal()
         m.d.comb += [
             is_beyond.eq(offset >= job.row_span),
             ends_column.eq(kernel_rows.is_last | is_beyond),
             ends_phases.eq(ends_column & (phases_left == 1)),
-            ends_window.eq(ends_phases & ~skips_left.any() & (results_left == 1)),
-            pace.interval.eq(job.interval),
-            pace.wants.eq(is_walking),
-            pace.ends.eq(ends_phases),
-            issues.eq(pace.issues),
-            self.is_held.eq(pace.is_held),
-            takes_window.eq(~is_walking | (issues & ends_window)),
-            windows.job.eq(job),
-            windows.row_words.eq(1),
-            windows.group_offset.eq(self.group_offset),
-            windows.start.eq(self.start),
-            self.is_free.eq(windows.is_free),
-            windows.rows.ready.eq(takes_window),
+            ends_output_row.eq(ends_phases & ~skips_left.any() & (results_left == 1)),
+            throttle.interval.eq(job.interval),
+            throttle.wants.eq(is_active),
+            throttle.ends.eq(ends_phases),
+            issues.eq(throttle.issues),
+            self.is_held.eq(throttle.is_held),
+            takes_row.eq(~is_active | (issues & ends_output_row)),
+            output_rows.job.eq(job),
+            output_rows.row_words.eq(1),
+            output_rows.group_offset.eq(self.group_offset),
+            output_rows.start.eq(self.start),
+            self.is_free.eq(output_rows.is_free),
+            output_rows.rows.ready.eq(takes_row),
             kernel_rows.job.eq(job),
-            kernel_rows.window.eq(windows.rows.payload),
-            kernel_rows.load.eq(takes_window & windows.rows.valid),
+            kernel_rows.output_row.eq(output_rows.rows.payload),
+            kernel_rows.load.eq(takes_row & output_rows.rows.valid),
             kernel_rows.restart.eq(issues & ends_column),
             kernel_rows.next.eq(issues),
         ]
@@ -101,7 +93,7 @@ class DepthwiseWalker(wiring.Component):
                 following = Signal(INDEX_BITS)
                 m.d.comb += following.eq(phase_index + job.kernel_rows)
                 with m.If(ends_phases):
-                    m.d.comb += following.eq(window_index)
+                    m.d.comb += following.eq(row_index)
                     m.d.sync += [is_column_start.eq(1), phases_left.eq(job.stride_columns)]
                     with m.If(skips_left.any()):
                         m.d.sync += skips_left.eq(skips_left - 1)
@@ -114,14 +106,14 @@ class DepthwiseWalker(wiring.Component):
                     index.eq(following),
                     offset.eq(offset + job.column_step),
                 ]
-        with m.If(takes_window):
-            m.d.sync += is_walking.eq(windows.rows.valid)
-            with m.If(windows.rows.valid):
+        with m.If(takes_row):
+            m.d.sync += is_active.eq(output_rows.rows.valid)
+            with m.If(output_rows.rows.valid):
                 first = Signal(INDEX_BITS)
-                m.d.comb += first.eq(windows.rows.payload.index + job.first_index)
+                m.d.comb += first.eq(output_rows.rows.payload.index + job.first_index)
                 m.d.sync += [
-                    is_last_window.eq(windows.rows.payload.is_last),
-                    window_index.eq(windows.rows.payload.index),
+                    is_last_row.eq(output_rows.rows.payload.is_last),
+                    row_index.eq(output_rows.rows.payload.index),
                     phase_index.eq(first),
                     index.eq(first),
                     offset.eq(0),
@@ -137,7 +129,7 @@ class DepthwiseWalker(wiring.Component):
         m.d.comb += is_first.eq(is_row_start)
         m.d.sync += [
             self.operations.valid.eq(issues),
-            self.done.eq(issues & ends_window & is_last_window),
+            self.done.eq(issues & ends_output_row & is_last_row),
             operation.address.eq(kernel_rows.address + offset),
             operation.index.eq(index),
             operation.first.eq(is_first),

@@ -1,17 +1,16 @@
 """Order of work in element-wise jobs: the bytes of one tensor, or of two by turns."""
 
 from amaranth import Module, Mux, Signal
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import wiring
 
 from kiwicha.contract.engine import READ_BYTES, JobFlag, JobKind
-from kiwicha.gateware.engine.addressing.pace import Pace
-from kiwicha.gateware.engine.control.job import JOB, OPERATION, POSITION
+from kiwicha.gateware.engine.addressing.interfaces import POSITION, AddressGeneratorSignature
+from kiwicha.gateware.engine.addressing.result_throttle import ResultThrottle
 
-__all__ = ["TableWalker"]
+__all__ = ["ElementwiseAddressGenerator"]
 
 
-class TableWalker(wiring.Component):
+class ElementwiseAddressGenerator(wiring.Component):
     """The operations of the groups of an ADD, TABLE or MUL job.
 
     For each result the bytes of the first tensor, and but for TABLE those of the second, with
@@ -23,29 +22,18 @@ class TableWalker(wiring.Component):
 
     Members
     -------
-    job, start, is_free, operations, is_held, done
-        As those of `ConvWalker`.
-    group_offset : ``In(16)``
-        First channel of the group; with ``start``.
+    See `AddressGeneratorSignature`.
     """
 
     def __init__(self) -> None:
-        super().__init__({
-            "job": In(JOB),
-            "group_offset": In(16),
-            "start": In(1),
-            "is_free": Out(1),
-            "operations": Out(stream.Signature(OPERATION, always_ready=True)),
-            "is_held": Out(1),
-            "done": Out(1),
-        })
+        super().__init__(AddressGeneratorSignature().flip())
 
     def elaborate(self, platform: object) -> Module:
         """Build the loop."""
         m = Module()
         job, operation = self.job, self.operations.payload
-        m.submodules.pace = pace = Pace()
-        is_walking = Signal()
+        m.submodules.throttle = throttle = ResultThrottle()
+        is_active = Signal()
         is_second = Signal()
         ends = Signal()
         results_left = Signal(16)
@@ -56,32 +44,32 @@ class TableWalker(wiring.Component):
         has_one_pixel = (job.flags & JobFlag.CHANNELS).any()
         m.d.comb += [
             offset_2.eq(Mux(has_one_pixel, first_offset, offset)),
-            self.is_free.eq(~is_walking),
+            self.is_free.eq(~is_active),
             ends.eq(is_second | (job.kind == JobKind.TABLE)),
-            pace.interval.eq(job.interval),
-            pace.wants.eq(is_walking),
-            pace.ends.eq(ends),
-            self.is_held.eq(pace.is_held),
+            throttle.interval.eq(job.interval),
+            throttle.wants.eq(is_active),
+            throttle.ends.eq(ends),
+            self.is_held.eq(throttle.is_held),
         ]
         with m.If(self.start):
             m.d.sync += [
-                is_walking.eq(1),
+                is_active.eq(1),
                 is_second.eq(0),
                 results_left.eq(job.segment_words),
                 first_offset.eq(self.group_offset),
                 offset.eq(self.group_offset),
             ]
-        with m.Elif(pace.issues):
+        with m.Elif(throttle.issues):
             m.d.sync += is_second.eq(~ends)
             with m.If(ends):
                 m.d.sync += [
                     offset.eq(offset + job.column_step),
                     results_left.eq(results_left - 1),
-                    is_walking.eq(results_left != 1),
+                    is_active.eq(results_left != 1),
                 ]
         m.d.sync += [
-            self.operations.valid.eq(pace.issues),
-            self.done.eq(pace.issues & ends & (results_left == 1)),
+            self.operations.valid.eq(throttle.issues),
+            self.done.eq(throttle.issues & ends & (results_left == 1)),
             operation.address.eq(
                 Mux(is_second, job.input_2_address, job.first_address)
                 + Mux(is_second, offset_2, offset)

@@ -1,30 +1,30 @@
-"""The walk down the kernel rows inside the input, again and again along an output row."""
+"""Kernel rows inside the input, one after the other, again and again along an output row."""
 
 from amaranth import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.engine.addressing.output_rows import ROW_BITS, WINDOW_ROW
-from kiwicha.gateware.engine.control.job import JOB, POSITION
+from kiwicha.gateware.engine.addressing.interfaces import OUTPUT_ROW, POSITION, ROW_BITS
+from kiwicha.gateware.engine.descriptors import JOB
 
 __all__ = ["KernelRows"]
 
 
 class KernelRows(wiring.Component):
-    """Current kernel row of a window.
+    """Current kernel row of an output row.
 
     Members
     -------
     job : ``In(JOB)``
-        Stable while it walks.
-    visits_all : ``In(1)``
-        All kernel rows are walked, those outside the input too; stable like ``job``.
+        Stable while it is used.
+    all_kernel_rows : ``In(1)``
+        All kernel rows count, those outside the input too; stable like ``job``.
     load : ``In(1)``
-        Go to the first kernel row of ``window``: a new output row.
-    window : ``In(WINDOW_ROW)``
+        Go to the first kernel row of ``output_row``, a new one.
+    output_row : ``In(OUTPUT_ROW)``
         Taken with ``load``.
     restart : ``In(1)``
-        Go to the first kernel row of the window loaded last.
+        Go to the first kernel row of the output row loaded last.
     next : ``In(1)``
         Go to the next kernel row. ``load`` wins over ``restart``, ``restart`` over ``next``.
     address : ``Out(POSITION)``
@@ -32,15 +32,15 @@ class KernelRows(wiring.Component):
     is_inside : ``Out(1)``
         The row is inside the input.
     is_last : ``Out(1)``
-        No further kernel row is inside the input, or is to be walked.
+        No further kernel row is inside the input, or counts.
     """
 
     def __init__(self) -> None:
         super().__init__({
             "job": In(JOB),
-            "visits_all": In(1),
+            "all_kernel_rows": In(1),
             "load": In(1),
-            "window": In(WINDOW_ROW),
+            "output_row": In(OUTPUT_ROW),
             "restart": In(1),
             "next": In(1),
             "address": Out(POSITION),
@@ -52,16 +52,16 @@ class KernelRows(wiring.Component):
         """Build the registers, each with its value for the next kernel row."""
         m = Module()
         job = self.job
-        first = Signal(WINDOW_ROW)
-        start = Signal(WINDOW_ROW)
-        m.d.comb += start.eq(Mux(self.load, self.window, first))
+        first = Signal(OUTPUT_ROW)
+        start = Signal(OUTPUT_ROW)
+        m.d.comb += start.eq(Mux(self.load, self.output_row, first))
         row = Signal(signed(ROW_BITS))
         kernel_row = Signal(8)
         next_row = Signal(signed(ROW_BITS))
         next_kernel_row = Signal(8)
 
         with m.If(self.load):
-            m.d.sync += first.eq(self.window)
+            m.d.sync += first.eq(self.output_row)
         with m.If(self.load | self.restart):
             m.d.comb += [next_row.eq(start.row), next_kernel_row.eq(start.kernel_row)]
             m.d.sync += self.address.eq(start.address)
@@ -78,7 +78,7 @@ class KernelRows(wiring.Component):
                 self.is_inside.eq((next_row >= 0) & (next_row < job.input_rows)),
                 self.is_last.eq(
                     (next_kernel_row + 1 == job.kernel_rows)
-                    | (~self.visits_all & (next_row + job.dilation_rows >= job.input_rows))
+                    | (~self.all_kernel_rows & (next_row + job.dilation_rows >= job.input_rows))
                 ),
             ]
         return m

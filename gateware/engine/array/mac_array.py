@@ -1,6 +1,5 @@
 """The multiplier array: convolution and depthwise convolution on the same chains of cells."""
 
-import enum
 from typing import ClassVar
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
@@ -9,42 +8,24 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import PACKED_MACS, outputs_of
 from kiwicha.contract.latencies import CONV_CYCLES, DEPTHWISE_CYCLES, TABLE_CYCLES
-from kiwicha.gateware.engine.array.mac_cell import (
+from kiwicha.gateware.engine.array.cell_controls import CellControls
+from kiwicha.gateware.engine.array.interfaces import (
+    ARRAY_SIZES,
+    LANES,
     OPERAND_BITS,
-    SECOND_BITS,
-    AddTo,
-    MultiplyAccumulate,
-    Vendor,
+    PACKED_WEIGHT_BITS,
+    ArrayMode,
+    operation_layout,
+    sums_layout,
 )
+from kiwicha.gateware.engine.array.mac_cell import MacCell, Vendor
 from kiwicha.gateware.engine.array.maxima import Maxima
-from kiwicha.gateware.engine.array.output_registers import ResultShadows
+from kiwicha.gateware.engine.array.output_registers import OutputRegisters
 from kiwicha.gateware.engine.array.packed_sum import PackedSum
 
-__all__ = ["ARRAY_SIZES", "LANES", "ArrayMode", "MacArray"]
+__all__ = ["MacArray"]
 
-LANES = 8
-"""Cells of a chain pair; the first half of them is its lower chain."""
-ARRAY_SIZES = (32, 64, PACKED_MACS)
 _HALF = LANES // 2
-
-
-class ArrayMode(enum.Enum):
-    """What the chains compute."""
-
-    CONV = 0
-    """Every chain pair sums the products of the same 8 inputs with 8 weights: one output each."""
-    DEPTHWISE_4 = 1
-    """Lower chain of pair o: channel o, upper chain: channel o + outputs; up to 4 taps wide."""
-    DEPTHWISE_8 = 2
-    """Chain pair o: channel o; up to 8 taps wide."""
-    TABLE = 3
-    """No products: sums of what the weight memories hold."""
-    PACKED = 4
-    """As CONV, with two outputs for each chain pair."""
-    MAX = 5
-    """No products: the largest inputs."""
-    PRODUCT = 6
-    """Chain pair o: channel o; inputs by inputs."""
 
 
 class MacArray(wiring.Component):
@@ -66,7 +47,8 @@ class MacArray(wiring.Component):
     PRODUCT: as DEPTHWISE_8 with one tap, whose weight is ``x[channel]`` of the last operation
     without ``shift``. The operation with it has ``first`` and ``last``.
 
-    PACKED, only with 128: as CONV, for 8-bit inputs, and weights and ``seconds`` from -127 to 127.
+    PACKED, only with 128: as CONV, for 8-bit inputs, and weights and ``packed_weights`` from -127
+    to 127.
 
     MAX: one operation is one input per channel, ``x[channel]``, 0 to 255. The largest of all
     operations up to one with ``last`` come out. Weights must be 0 when TABLE would want them.
@@ -80,7 +62,7 @@ class MacArray(wiring.Component):
     Parameters
     ----------
     macs : int
-        Cells: 32 or 64. 128: 64 cells with a second weight each.
+        Cells: 32 or 64. 128: 64 cells with a packed weight each.
     vendor : Vendor
         What they are built from.
     lanes : int or None
@@ -105,11 +87,11 @@ class MacArray(wiring.Component):
         TABLE: bytes of the int32 for pair o, the least significant first, wanted 2 cycles after the
         operation. First int32: ``weights[o][0..3]``. Second: ``weights[o][4..7]``, or
         ``weights[o + 4][0..3]`` if there are 4 outputs.
-    seconds : ``In(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
-        Only with 128: ``seconds[l][o]`` goes with ``weights[l][o]``, for output o + outputs.
+    packed_weights : ``In(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
+        Only with 128: ``packed_weights[l][o]`` goes with ``weights[l][o]``, for output o + outputs.
     results : ``Out(stream.Signature(StructLayout(sums, beat, tag), always_ready=True))``
         ``sums[o]`` of chain pair ``o + beat * lanes``; from pair ``outputs`` on of the upper chains
-        of DEPTHWISE_4 and the second outputs of PACKED.
+        of DEPTHWISE_4 and the packed weights of PACKED.
 
     Raises
     ------
@@ -150,19 +132,15 @@ class MacArray(wiring.Component):
         self.lanes = self.outputs if lanes is None else lanes
         if self.lanes not in range(1, self.outputs + 1) or self.outputs % self.lanes:
             raise ValueError(f"lanes must be a divisor of {self.outputs}, not {lanes!r}")
-        self.has_seconds = macs == PACKED_MACS
+        self.has_packed = macs == PACKED_MACS
         self.vendor = vendor
         self.tag_bits = tag_bits
         operand = signed(OPERAND_BITS)
-        operation = data.StructLayout({"first": 1, "shift": 1, "last": 1, "tag": tag_bits})
-        result = data.StructLayout({
-            "sums": data.ArrayLayout(signed(32), self.lanes),
-            "beat": range(2 * self.outputs // self.lanes),
-            "tag": tag_bits,
-        })
-        seconds = data.ArrayLayout(data.ArrayLayout(signed(SECOND_BITS), self.outputs), LANES)
+        operation = operation_layout(tag_bits)
+        result = sums_layout(outputs=self.outputs, lanes=self.lanes, tag_bits=tag_bits)
+        packed = data.ArrayLayout(data.ArrayLayout(signed(PACKED_WEIGHT_BITS), self.outputs), LANES)
         super().__init__({
-            **({"seconds": In(seconds)} if self.has_seconds else {}),
+            **({"packed_weights": In(packed)} if self.has_packed else {}),
             "mode": In(ArrayMode),
             "is_wide": In(1),
             "operations": In(stream.Signature(operation, always_ready=True)),
@@ -181,7 +159,7 @@ class MacArray(wiring.Component):
         is_packed = Signal()
         is_product = Signal()
         is_max = Signal()
-        if self.has_seconds:
+        if self.has_packed:
             m.d.sync += is_packed.eq(self.mode == ArrayMode.PACKED)
         m.d.sync += [
             is_conv.eq((self.mode == ArrayMode.CONV) | self._is_packed_mode),
@@ -194,51 +172,53 @@ class MacArray(wiring.Component):
         cells = self._cells(m, shared, is_conv, is_joined, is_packed)
         self._weigh_by_inputs(m, cells, is_product)
         arrived, operation = self._arrived(m, is_conv, is_table)
-        m.submodules.shadows = shadows = ResultShadows(
+        m.submodules.output_registers = registers = OutputRegisters(
             outputs=self.outputs,
             lanes=self.lanes,
-            has_seconds=self.has_seconds,
+            has_packed=self.has_packed,
             tag_bits=self.tag_bits,
         )
-        wiring.connect(m, shadows.results, wiring.flipped(self.results))
+        wiring.connect(m, registers.results, wiring.flipped(self.results))
         m.submodules.maxima = maxima = Maxima(lanes=self.outputs)
         m.d.comb += [
             maxima.is_active.eq(is_max),
             maxima.valid.eq(self.operations.valid),
             maxima.last.eq(self.operations.payload.last),
             maxima.x.eq(Cat(self.x[lane][:8] for lane in range(self.outputs))),
-            shadows.maxima.eq(maxima.maxima),
-            shadows.arrived.eq(arrived),
-            shadows.last.eq(operation.last),
-            shadows.tag.eq(operation.tag),
-            shadows.is_summing.eq(is_conv | is_table),
-            shadows.is_joined.eq(is_joined),
-            shadows.has_second_half.eq(~is_joined | is_packed),
-            shadows.is_wide.eq(self.is_wide),
+            registers.maxima.eq(maxima.maxima),
+            registers.arrived.eq(arrived),
+            registers.last.eq(operation.last),
+            registers.tag.eq(operation.tag),
+            registers.is_summing.eq(is_conv | is_table),
+            registers.is_joined.eq(is_joined),
+            registers.has_second_half.eq(~is_joined | is_packed),
+            registers.is_wide.eq(self.is_wide),
         ]
         for pair, pair_cells in enumerate(cells):
             total: Value = pair_cells[-1].sum
-            if self.has_seconds:
+            if self.has_packed:
                 m.submodules[f"sum_{pair}"] = packed_sum = PackedSum(lanes=LANES)
                 m.d.comb += [
                     packed_sum.x.eq(Cat(x[0] for x in shared)),
-                    packed_sum.seconds.eq(Cat(lane[pair][0] for lane in self.seconds)),
+                    packed_sum.packed_weights.eq(
+                        Cat(lane[pair][0] for lane in self.packed_weights)
+                    ),
                     packed_sum.total.eq(total),
                     packed_sum.is_packed.eq(is_packed),
-                    shadows.seconds[pair].eq(packed_sum.second),
+                    registers.packed_addends[pair].eq(packed_sum.second_sum),
                 ]
-                total = packed_sum.first
+                total = packed_sum.first_sum
             tabulated = self._tabulated(pair, operation.shift)
             m.d.comb += [
-                shadows.addends[pair].eq(Mux(is_table, tabulated, total)),
-                shadows.lowers[pair].eq(pair_cells[_HALF - 1].sum),
-                shadows.uppers[pair].eq(pair_cells[-1].sum),
+                registers.addends[pair].eq(Mux(is_table, tabulated, total)),
+                registers.lowers[pair].eq(pair_cells[_HALF - 1].sum),
+                registers.uppers[pair].eq(pair_cells[-1].sum),
             ]
         return m
 
     @property
     def _is_packed_mode(self) -> Value:
-        return self.mode == ArrayMode.PACKED if self.has_seconds else Const(0)
+        return self.mode == ArrayMode.PACKED if self.has_packed else Const(0)
 
     def _cells(
         self,
@@ -247,17 +227,23 @@ class MacArray(wiring.Component):
         is_conv: Signal,
         is_joined: Signal,
         is_packed: Signal,
-    ) -> list[list[MultiplyAccumulate]]:
+    ) -> list[list[MacCell]]:
         """Build chain pairs; return their cells by pair and lane."""
-        head, middle, rest, enable = self._controls(m, is_conv, is_joined)
+        m.submodules.controls = controls = CellControls()
+        m.d.comb += [
+            controls.is_conv.eq(is_conv),
+            controls.is_joined.eq(is_joined),
+            controls.valid.eq(self.operations.valid),
+            controls.first.eq(self.operations.payload.first),
+            controls.shift.eq(self.operations.payload.shift),
+        ]
+        add_to = {0: controls.first_lane, _HALF: controls.middle_lane}
         pairs = []
         for pair in range(self.outputs):
             upper = Signal(signed(OPERAND_BITS), name=f"upper_{pair}")
             m.d.comb += upper.eq(Mux(is_joined, self.x[pair], self.x[pair + self.outputs]))
             cells = [
-                MultiplyAccumulate(
-                    vendor=self.vendor, is_chained=lane > 0, has_second=self.has_seconds
-                )
+                MacCell(vendor=self.vendor, is_chained=lane > 0, has_packed=self.has_packed)
                 for lane in range(LANES)
             ]
             for lane, cell in enumerate(cells):
@@ -266,12 +252,12 @@ class MacArray(wiring.Component):
                     cell.shared.eq(shared[lane]),
                     cell.own.eq(self.x[pair] if lane < _HALF else upper),
                     cell.is_own.eq(~is_conv),
-                    cell.add_to.eq({0: head, _HALF: middle}.get(lane, rest)),
-                    cell.enable.eq(enable),
+                    cell.add_to.eq(add_to.get(lane, controls.others)),
+                    cell.enable.eq(controls.enable),
                 ]
-                if self.has_seconds:
+                if self.has_packed:
                     m.d.comb += [
-                        cell.second.eq(self.seconds[lane][pair]),
+                        cell.packed_weight.eq(self.packed_weights[lane][pair]),
                         cell.is_packed.eq(is_packed),
                     ]
                 if lane > 0:
@@ -279,9 +265,7 @@ class MacArray(wiring.Component):
             pairs.append(cells)
         return pairs
 
-    def _weigh_by_inputs(
-        self, m: Module, cells: list[list[MultiplyAccumulate]], is_product: Signal
-    ) -> None:
+    def _weigh_by_inputs(self, m: Module, cells: list[list[MacCell]], is_product: Signal) -> None:
         """Connect the weights; the last lane can take inputs kept from an earlier operation."""
         operations = self.operations
         for pair, pair_cells in enumerate(cells):
@@ -291,45 +275,6 @@ class MacArray(wiring.Component):
             with m.If(operations.valid & ~operations.payload.shift):
                 m.d.sync += kept.eq(self.x[pair])
             m.d.comb += pair_cells[-1].weight.eq(Mux(is_product, kept, self.weights[-1][pair]))
-
-    def _controls(
-        self, m: Module, is_conv: Signal, is_joined: Signal
-    ) -> tuple[Signal, Signal, Signal, Signal]:
-        """Return ``add_to`` of lanes 0, 4 and all others, and ``enable``, at the cells' delays."""
-        operation = self.operations.payload
-        valid_s1 = Signal()
-        valid_s2 = Signal()
-        enable_s3 = Signal()
-        first_s1 = Signal()
-        shift_s1 = Signal()
-        head_s2 = Signal(AddTo)
-        middle_s2 = Signal(AddTo)
-        rest_s2 = Signal(AddTo)
-        m.d.sync += [
-            valid_s1.eq(self.operations.valid),
-            valid_s2.eq(valid_s1),
-            enable_s3.eq(valid_s2 | is_conv),
-            first_s1.eq(operation.first),
-            shift_s1.eq(operation.shift),
-        ]
-        with m.If(is_conv):
-            m.d.sync += [head_s2.eq(AddTo.ZERO), rest_s2.eq(AddTo.CHAIN)]
-        with m.Elif(first_s1):
-            m.d.sync += [head_s2.eq(AddTo.ZERO), rest_s2.eq(AddTo.ZERO)]
-        with m.Elif(shift_s1):
-            m.d.sync += [head_s2.eq(AddTo.ZERO), rest_s2.eq(AddTo.CHAIN)]
-        with m.Else():
-            m.d.sync += [head_s2.eq(AddTo.SELF), rest_s2.eq(AddTo.SELF)]
-        # Lane 4 starts the upper chain, or continues the lower one.
-        is_start = ~is_joined & (first_s1 | shift_s1)
-        is_in_chain = is_joined & (is_conv | (shift_s1 & ~first_s1))
-        with m.If(is_in_chain):
-            m.d.sync += middle_s2.eq(AddTo.CHAIN)
-        with m.Elif(is_start | first_s1):
-            m.d.sync += middle_s2.eq(AddTo.ZERO)
-        with m.Else():
-            m.d.sync += middle_s2.eq(AddTo.SELF)
-        return head_s2, middle_s2, rest_s2, enable_s3
 
     def _tabulated(self, pair: int, is_second: Value) -> Value:
         """Return the int32 of a pair that the weights hold."""

@@ -6,23 +6,21 @@ from amaranth import Cat, ClockSignal, Const, Instance, Module, Mux, Signal, Val
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS, PACKED_WEIGHT_BITS
+
 __all__ = [
-    "OPERAND_BITS",
     "PACKED_SHIFT",
     "PACKED_SUM_BITS",
-    "SECOND_BITS",
     "SUM_BITS",
     "AddTo",
-    "MultiplyAccumulate",
+    "MacCell",
     "Vendor",
 ]
 
-OPERAND_BITS = 9
 # 128 taps of 9 x 9 bits: 2**7 * 2**16 and a sign.
 SUM_BITS = 25
-SECOND_BITS = 8
 PACKED_SHIFT = 17
-"""Place of the second weight beside the first: a multiplier takes 25 bits."""
+"""Place of the packed weight beside the other: a multiplier takes 25 bits."""
 PACKED_SUM_BITS = 36
 """Eight products of 25 by 8 bits."""
 
@@ -48,11 +46,11 @@ class AddTo(enum.Enum):
     """This cell's sum."""
 
 
-class MultiplyAccumulate(wiring.Component):
+class MacCell(wiring.Component):
     """One product per cycle, added to nothing, to the neighbour's sum or to its own.
 
-    ``sum`` wraps at 25 bits: 128 products of any 9-bit numbers fit. With two weights the product is
-    ``(second * 2**17 + weight) * x``, and ``sum`` wraps at 36 bits.
+    ``sum`` wraps at 25 bits: 128 products of any 9-bit numbers fit. With packed weights the product
+    is ``(packed_weight * 2**17 + weight) * x``, and ``sum`` wraps at 36 bits.
 
     Latency: operands of cycle T, with ``add_to`` of cycle T + 2 and ``enable`` of cycle T + 3, show
     in ``sum`` in cycle T + 4.
@@ -64,8 +62,8 @@ class MultiplyAccumulate(wiring.Component):
     is_chained : bool
         ``chain`` is connected to a neighbour's ``sum``; else it counts as 0. On Xilinx it must be
         that of the DSP48E1 below, through `cascade_in`.
-    has_second : bool
-        There is a second weight. Not on ECP5: its multiplier takes 18 bits.
+    has_packed : bool
+        There is a packed weight. Not on ECP5: its multiplier takes 18 bits.
 
     Members
     -------
@@ -77,10 +75,10 @@ class MultiplyAccumulate(wiring.Component):
         Which of the two; with the operands.
     weight : ``In(signed(9))``
         Multiplier.
-    second : ``In(signed(8))``
-        Only with ``has_second``: the other weight; not -128, which does not fit the pre-adder.
+    packed_weight : ``In(signed(8))``
+        Only with ``has_packed``: the second weight; not -128, which does not fit the pre-adder.
     is_packed : ``In(1)``
-        Only with ``has_second``: it counts; with the operands.
+        Only with ``has_packed``: it counts; with the operands.
     add_to : ``In(AddTo)``
         Two cycles after the operands.
     enable : ``In(1)``
@@ -90,12 +88,12 @@ class MultiplyAccumulate(wiring.Component):
     cascade : ``Out(48)``
         ``sum`` for a neighbour's ``chain``; upper bits are meaningless.
     sum : ``Out(signed(25))``
-        The sum; signed(36) with ``has_second``.
+        The sum; signed(36) with ``has_packed``.
 
     Raises
     ------
     ValueError
-        If ``vendor`` is not a `Vendor`, or cannot have a second weight.
+        If ``vendor`` is not a `Vendor`, or cannot have a packed weight.
 
     Notes
     -----
@@ -107,19 +105,23 @@ class MultiplyAccumulate(wiring.Component):
     ADD_TO_DELAY = 2
     ENABLE_DELAY = 3
 
-    def __init__(self, *, vendor: Vendor, is_chained: bool, has_second: bool = False) -> None:
+    def __init__(self, *, vendor: Vendor, is_chained: bool, has_packed: bool = False) -> None:
         if not isinstance(vendor, Vendor):
             names = ", ".join(str(member) for member in Vendor)
             raise ValueError(f"vendor must be one of {names}, not {vendor!r}")
-        if has_second and vendor is Vendor.ECP5:
-            raise ValueError("has_second must be False for Vendor.ECP5, not True")
+        if has_packed and vendor is Vendor.ECP5:
+            raise ValueError("has_packed must be False for Vendor.ECP5, not True")
         self.vendor = vendor
         self.is_chained = is_chained
-        self.has_second = has_second
-        self.sum_bits = PACKED_SUM_BITS if has_second else SUM_BITS
-        second = {"second": In(signed(SECOND_BITS)), "is_packed": In(1)} if has_second else {}
+        self.has_packed = has_packed
+        self.sum_bits = PACKED_SUM_BITS if has_packed else SUM_BITS
+        packed = (
+            {"packed_weight": In(signed(PACKED_WEIGHT_BITS)), "is_packed": In(1)}
+            if has_packed
+            else {}
+        )
         super().__init__({
-            **second,
+            **packed,
             "shared": In(signed(OPERAND_BITS)),
             "own": In(signed(OPERAND_BITS)),
             "is_own": In(1),
@@ -171,9 +173,9 @@ class MultiplyAccumulate(wiring.Component):
     @property
     def _weight(self) -> Value:
         """Both weights as one number."""
-        if not self.has_second:
+        if not self.has_packed:
             return self.weight
-        shifted = Cat(Const(0, PACKED_SHIFT), self.second).as_signed()
+        shifted = Cat(Const(0, PACKED_SHIFT), self.packed_weight).as_signed()
         return self.weight + Mux(self.is_packed, shifted, 0)
 
     def _instantiate_dsp48e1(self, m: Module) -> None:
@@ -184,12 +186,12 @@ class MultiplyAccumulate(wiring.Component):
         add_to = Value.cast(self.add_to)
         m.d.comb += self.sum.eq(total)
         # Bit 1 of INMODE silences A, bit 2 lets D into the pre-adder.
-        if self.has_second:
+        if self.has_packed:
             # The pre-adder joins the weights: the choice of multiplicand is left to the fabric.
             inmode = Cat(Const(0, 2), self.is_packed, Const(0, 2))
             m.d.comb += [
                 port_a.eq(self.weight),
-                port_d.eq(Cat(Const(0, PACKED_SHIFT), self.second)),
+                port_d.eq(Cat(Const(0, PACKED_SHIFT), self.packed_weight)),
                 port_b.eq(Mux(self.is_own, self.own, self.shared)),
             ]
         else:

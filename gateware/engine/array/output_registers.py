@@ -4,19 +4,20 @@ from amaranth import Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.gateware.engine.array.interfaces import sums_layout
 from kiwicha.gateware.engine.array.mac_cell import PACKED_SHIFT, PACKED_SUM_BITS, SUM_BITS
 
-__all__ = ["ResultShadows"]
+__all__ = ["OutputRegisters"]
 
-_SECOND_BITS = PACKED_SUM_BITS - PACKED_SHIFT + 1
+_PACKED_SUM_BITS = PACKED_SUM_BITS - PACKED_SHIFT + 1
 
 
-class ResultShadows(wiring.Component):
-    """Accumulators of 32 bits, and a shadow register for each, from which results go out.
+class OutputRegisters(wiring.Component):
+    """Accumulators of 32 bits, and an output register for each, from which results go out.
 
     The last of the operations that make up a result clears the accumulators and copies the sums,
-    itself included, to the shadows. One cycle later they begin to go out, ``lanes`` sums in a beat
-    and a beat per cycle, or in two with ``is_wide``.
+    itself included, to the output registers. One cycle later they begin to go out, ``lanes`` sums
+    in a beat and a beat per cycle, or in two with ``is_wide``.
 
     Parameters
     ----------
@@ -24,8 +25,8 @@ class ResultShadows(wiring.Component):
         Sums of a result, or of each half of one that has two.
     lanes : int
         Sums of a beat: ``outputs``, or a divisor of it.
-    has_seconds : bool
-        Second sums are accumulated as well.
+    has_packed : bool
+        Sums of packed weights are accumulated as well.
     tag_bits : int
         Width of ``tag``.
 
@@ -38,7 +39,7 @@ class ResultShadows(wiring.Component):
     is_joined : ``In(1)``
         The result is ``addends``; else ``lowers``, and ``uppers`` as second half.
     has_second_half : ``In(1)``
-        There is one: ``uppers``, or the sums of ``seconds`` if ``is_joined``.
+        There is one: ``uppers``, or the sums of ``packed_addends`` if ``is_joined``.
     is_wide : ``In(1)``
         Beats are two cycles apart.
     addends : ``In(ArrayLayout(signed(32), outputs))``
@@ -47,25 +48,21 @@ class ResultShadows(wiring.Component):
         Sums of the depthwise chains.
     maxima : ``In(ArrayLayout(unsigned(8), outputs))``
         Joined with the first beat by OR: either these or the sums are 0.
-    seconds : ``In(ArrayLayout(signed(20), outputs))``
-        Only with ``has_seconds``: what an operation adds to second sums.
+    packed_addends : ``In(ArrayLayout(signed(20), outputs))``
+        Only with ``has_packed``: what an operation adds to those sums.
     results : ``Out(stream.Signature(StructLayout(sums, beat, tag), always_ready=True))``
         As of the `MacArray`.
     """
 
-    def __init__(self, *, outputs: int, lanes: int, has_seconds: bool, tag_bits: int) -> None:
+    def __init__(self, *, outputs: int, lanes: int, has_packed: bool, tag_bits: int) -> None:
         self.outputs = outputs
         self.lanes = lanes
-        self.has_seconds = has_seconds
+        self.has_packed = has_packed
         chains = data.ArrayLayout(signed(SUM_BITS), outputs)
-        seconds = {"seconds": In(data.ArrayLayout(signed(_SECOND_BITS), outputs))}
-        result = data.StructLayout({
-            "sums": data.ArrayLayout(signed(32), lanes),
-            "beat": range(2 * outputs // lanes),
-            "tag": tag_bits,
-        })
+        packed = {"packed_addends": In(data.ArrayLayout(signed(_PACKED_SUM_BITS), outputs))}
+        result = sums_layout(outputs=outputs, lanes=lanes, tag_bits=tag_bits)
         super().__init__({
-            **(seconds if has_seconds else {}),
+            **(packed if has_packed else {}),
             "arrived": In(1),
             "last": In(1),
             "tag": In(tag_bits),
@@ -81,7 +78,7 @@ class ResultShadows(wiring.Component):
         })
 
     def elaborate(self, platform: object) -> Module:
-        """Build the controls of the beats, then accumulators and shadows."""
+        """Build the controls of the beats, then accumulators and output registers."""
         m = Module()
         result = self.results.payload
         loads = Signal()
@@ -98,32 +95,37 @@ class ResultShadows(wiring.Component):
             m.d.sync += [result.tag.eq(self.tag), result.beat.eq(0)]
         with m.Elif(advances & (result.beat != last_beat)):
             m.d.sync += [self.results.valid.eq(1), result.beat.eq(result.beat + 1)]
-        shadows, kept = [], []
+        registers, upper_registers = [], []
         for number in range(self.outputs):
             total = self._accumulated(m, f"_{number}", self.addends[number], loads)
-            shadow = Signal(signed(32), name=f"shadow_{number}", reset_less=True)
+            register = Signal(signed(32), name=f"register_{number}", reset_less=True)
             upper: Value = self.uppers[number]
-            if self.has_seconds:
-                second = self._accumulated(m, f"_second_{number}", self.seconds[number], loads)
-                upper = Mux(self.is_joined, second, upper)
-            upper_shadow = Signal(upper.shape(), name=f"upper_shadow_{number}", reset_less=True)
+            if self.has_packed:
+                packed = self._accumulated(
+                    m, f"_packed_{number}", self.packed_addends[number], loads
+                )
+                upper = Mux(self.is_joined, packed, upper)
+            upper_register = Signal(upper.shape(), name=f"upper_register_{number}", reset_less=True)
             with m.If(loads):
                 # The accumulator is 0 in DEPTHWISE, and the total then the sum of the last cell.
                 m.d.sync += [
-                    shadow.eq(
+                    register.eq(
                         Mux(self.is_joined, total, self.lowers[number]) | self.maxima[number]
                     ),
-                    upper_shadow.eq(upper),
+                    upper_register.eq(upper),
                 ]
-            shadows.append(shadow)
-            kept.append(upper_shadow)
+            registers.append(register)
+            upper_registers.append(upper_register)
         # Behind a beat, everything moves down by one.
-        following = [*shadows, *kept][self.lanes :]
+        following = [*registers, *upper_registers][self.lanes :]
         with m.If(advances & ~loads):
             m.d.sync += [
-                place.eq(value) for place, value in zip([*shadows, *kept], following, strict=False)
+                place.eq(value)
+                for place, value in zip([*registers, *upper_registers], following, strict=False)
             ]
-        m.d.comb += [total.eq(shadow) for total, shadow in zip(result.sums, shadows, strict=False)]
+        m.d.comb += [
+            total.eq(register) for total, register in zip(result.sums, registers, strict=False)
+        ]
         return m
 
     def _accumulated(self, m: Module, name: str, addend: Value, clears: Signal) -> Signal:

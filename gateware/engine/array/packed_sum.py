@@ -8,17 +8,17 @@ from kiwicha.gateware.engine.array.mac_cell import (
     PACKED_SHIFT,
     PACKED_SUM_BITS,
     SUM_BITS,
-    MultiplyAccumulate,
+    MacCell,
 )
 
 __all__ = ["PackedSum"]
 
 
 class PackedSum(wiring.Component):
-    """Split the sum at the end of a chain of `MultiplyAccumulate` with second weights.
+    """Split the sum at the end of a chain of `MacCell` with packed weights.
 
-    Combinational from ``total`` to the sums; ``x`` and ``seconds`` come with the operands of their
-    lane, lane l one cycle after lane l - 1.
+    Combinational from ``total`` to the sums; ``x`` and ``packed_weights`` come with the operands of
+    their lane, lane l one cycle after lane l - 1.
 
     Parameters
     ----------
@@ -27,15 +27,15 @@ class PackedSum(wiring.Component):
 
     Members
     -------
-    x, seconds : ``In(lanes)``
-        For each lane the lowest bit of the input and of the second weight.
+    x, packed_weights : ``In(lanes)``
+        For each lane the lowest bit of the input and of the packed weight.
     total : ``In(signed(36))``
         Sum of the chain's last cell.
     is_packed : ``In(1)``
         There are two sums in it.
-    first : ``Out(signed(25))``
+    first_sum : ``Out(signed(25))``
         The first sum, or the only one.
-    second : ``Out(signed(20))``
+    second_sum : ``Out(signed(20))``
         The second sum; else meaningless.
 
     Notes
@@ -49,11 +49,11 @@ class PackedSum(wiring.Component):
         self.lanes = lanes
         super().__init__({
             "x": In(lanes),
-            "seconds": In(lanes),
+            "packed_weights": In(lanes),
             "total": In(signed(PACKED_SUM_BITS)),
             "is_packed": In(1),
-            "first": Out(signed(SUM_BITS)),
-            "second": Out(signed(PACKED_SUM_BITS - PACKED_SHIFT + 1)),
+            "first_sum": Out(signed(SUM_BITS)),
+            "second_sum": Out(signed(PACKED_SUM_BITS - PACKED_SHIFT + 1)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -62,9 +62,9 @@ class PackedSum(wiring.Component):
         parity: Value = Const(0)
         for lane in range(self.lanes):
             following = Signal(name=f"parity_{lane}", reset_less=True)
-            m.d.sync += following.eq(parity ^ (self.x[lane] & self.seconds[lane]))
+            m.d.sync += following.eq(parity ^ (self.x[lane] & self.packed_weights[lane]))
             parity = following
-        for stage in range(1, MultiplyAccumulate.LATENCY):
+        for stage in range(1, MacCell.LATENCY):
             following = Signal(name=f"parity_s{stage}", reset_less=True)
             m.d.sync += following.eq(parity)
             parity = following
@@ -79,7 +79,7 @@ class PackedSum(wiring.Component):
                     self.total[PACKED_SHIFT:SUM_BITS],
                 )
             ),
-            self.first.eq(Cat(self.total[:PACKED_SHIFT], upper)),
-            self.second.eq(self.total[PACKED_SHIFT:].as_signed() + is_negative),
+            self.first_sum.eq(Cat(self.total[:PACKED_SHIFT], upper)),
+            self.second_sum.eq(self.total[PACKED_SHIFT:].as_signed() + is_negative),
         ]
         return m

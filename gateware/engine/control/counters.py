@@ -6,6 +6,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import MAX_JOBS, EngineCounter
+from kiwicha.gateware.engine.control.interfaces import CountersSignature
 
 __all__ = ["Counters"]
 
@@ -15,7 +16,8 @@ _BITS = 32
 class Counters(wiring.Component):
     """Counters of cycles, cleared with each list.
 
-    Latency: 1 cycle from ``events`` to a count; 2 from ``index`` or ``job`` to ``count``.
+    Latency: 1 cycle from ``events`` to a count; 2 from ``read.index`` or ``read.job`` to
+    ``read.count``.
 
     Members
     -------
@@ -29,14 +31,8 @@ class Counters(wiring.Component):
         Jobs that ended before. Ends of those from `MAX_JOBS` on are not kept.
     total : ``Out(32)``
         Cycles of the list so far.
-    index : ``In(4)``
-        Counter to read; 0 answers if there is none.
-    job : ``In(range(MAX_JOBS))``
-        Job whose end is read.
-    reads_job : ``In(1)``
-        The end of a job, not a counter.
-    count : ``Out(32)``
-        What was read.
+    read : ``In(CountersSignature())``
+        Reads.
     """
 
     LATENCY = 2
@@ -48,17 +44,14 @@ class Counters(wiring.Component):
             "job_ends": In(1),
             "job_number": In(16),
             "total": Out(_BITS),
-            "index": In(4),
-            "job": In(range(MAX_JOBS)),
-            "reads_job": In(1),
-            "count": Out(_BITS),
+            "read": In(CountersSignature()),
         })
 
     def elaborate(self, platform: object) -> Module:
         """Build the counters, the memory of ends and what is read."""
         m = Module()
         m.submodules.ends = ends = Memory(shape=_BITS, depth=MAX_JOBS, init=[])
-        write, read = ends.write_port(), ends.read_port()
+        write, stored = ends.write_port(), ends.read_port()
         counts = [Signal(_BITS, name=counter.name.lower()) for counter in EngineCounter]
         counter_s1 = Signal(_BITS)
         reads_job_s1 = Signal()
@@ -67,18 +60,18 @@ class Counters(wiring.Component):
             write.addr.eq(self.job_number),
             write.data.eq(self.total),
             write.en.eq(self.job_ends & (self.job_number < MAX_JOBS)),
-            read.addr.eq(self.job),
-            read.en.eq(1),
+            stored.addr.eq(self.read.job),
+            stored.en.eq(1),
         ]
-        m.d.sync += [counter_s1.eq(0), reads_job_s1.eq(self.reads_job)]
-        with m.Switch(self.index):
+        m.d.sync += [counter_s1.eq(0), reads_job_s1.eq(self.read.reads_job)]
+        with m.Switch(self.read.index):
             for counter in EngineCounter:
                 with m.Case(counter):
                     m.d.sync += counter_s1.eq(counts[counter])
         with m.If(reads_job_s1):
-            m.d.sync += self.count.eq(read.data)
+            m.d.sync += self.read.count.eq(stored.data)
         with m.Else():
-            m.d.sync += self.count.eq(counter_s1)
+            m.d.sync += self.read.count.eq(counter_s1)
         for counter, count in zip(EngineCounter, counts, strict=True):
             with m.If(self.clear):
                 m.d.sync += count.eq(0)

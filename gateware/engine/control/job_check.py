@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.contract.engine import (
     ELEMENT_KINDS,
     GROUP_WORDS,
+    LINE_BYTES,
     MAX_DEPTHWISE_COLUMNS,
     OUTPUT_BYTES,
     PACKED_MACS,
@@ -16,34 +17,33 @@ from kiwicha.contract.engine import (
     JobFlag,
     JobKind,
 )
-from kiwicha.gateware.engine.control.job import JOB
-from kiwicha.gateware.engine.memory.memory_port import WORD_BYTES
+from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
+from kiwicha.gateware.engine.descriptors import JOB
 
-__all__ = ["ERROR_BITS", "JOB_WORDS", "JobCheck", "field_of", "place_of"]
+__all__ = ["JOB_WORDS", "JobCheck", "field_of", "word_index_of"]
 
-ERROR_BITS = max(EngineError).bit_length()
-JOB_WORDS = JOB.size // (8 * WORD_BYTES)
+JOB_WORDS = JOB.size // (8 * LINE_BYTES)
 """Words of DRAM that a descriptor occupies."""
 
 _MAX_INTERVAL = 8
 _ZERO_POINT_BITS = 9
 
 
-def place_of(name: str) -> int:
+def word_index_of(name: str) -> int:
     """Return the number of the word that holds a field of the descriptor."""
-    return int(JOB[name].offset) // (8 * WORD_BYTES)
+    return int(JOB[name].offset) // (8 * LINE_BYTES)
 
 
 def field_of(word: Value, name: str) -> Any:
     """Return a field of the descriptor from the word that holds it."""
     field = JOB[name]
-    first = field.offset % (8 * WORD_BYTES)
+    first = field.offset % (8 * LINE_BYTES)
     value = word[first : first + field.width]
     return value.as_signed() if field.shape.signed else value
 
 
 class JobCheck(wiring.Component):
-    """Refuse jobs that would hang the walkers, or that the weight buffer cannot hold.
+    """Refuse jobs that would hang the address generators, or that the weight buffer cannot hold.
 
     Addresses in the scratchpad wrap at its size: of them, only the first output is checked.
 
@@ -62,7 +62,7 @@ class JobCheck(wiring.Component):
     -------
     takes : ``In(1)``
         A word of a descriptor is here.
-    place : ``In(range(JOB_WORDS))``
+    index : ``In(range(JOB_WORDS))``
         Which one.
     word : ``In(128)``
     transfers : ``In(16)``
@@ -77,8 +77,8 @@ class JobCheck(wiring.Component):
         self.has_codec = has_codec
         super().__init__({
             "takes": In(1),
-            "place": In(range(JOB_WORDS)),
-            "word": In(8 * WORD_BYTES),
+            "index": In(range(JOB_WORDS)),
+            "word": In(8 * LINE_BYTES),
             "transfers": In(16),
             "error": Out(ERROR_BITS),
         })
@@ -92,7 +92,7 @@ class JobCheck(wiring.Component):
         has_8_taps = Signal()
         has_beats = Signal()
         is_packed = (flags & self._packed_flag).any()
-        with m.If(self.takes & (self.place == place_of("kind"))):
+        with m.If(self.takes & (self.index == word_index_of("kind"))):
             m.d.sync += [
                 is_depthwise.eq(kind == JobKind.DEPTHWISE),
                 has_windows.eq(~Cat(kind == known for known in ELEMENT_KINDS).any()),
@@ -112,9 +112,9 @@ class JobCheck(wiring.Component):
         with m.If(self.takes & (self.error == EngineError.NONE)):
             # Later rules win.
             for error, fields in rules.items():
-                for place in range(JOB_WORDS):
-                    broken = [rule for name, rule in fields.items() if place_of(name) == place]
-                    with m.If((self.place == place) & Cat(*broken).any()):
+                for index in range(JOB_WORDS):
+                    broken = [rule for name, rule in fields.items() if word_index_of(name) == index]
+                    with m.If((self.index == index) & Cat(*broken).any()):
                         m.d.sync += self.error.eq(error)
         return m
 
@@ -153,7 +153,7 @@ class JobCheck(wiring.Component):
         misaligned = (field("output_pixel_bytes") % OUTPUT_BYTES).any()
         rules["output_pixel_bytes"] = has_windows & misaligned
         for name in ("weights_offset", "weights_bytes"):
-            rules[name] = (field(name) % WORD_BYTES).any()
+            rules[name] = (field(name) % LINE_BYTES).any()
         rules["segment_words"] = ~is_depthwise & (field("segment_words") == 0)
         rules["row_words"] = ~is_depthwise & has_windows & (field("row_words") == 0)
         for taps, limit in ((0, MAX_DEPTHWISE_COLUMNS // 2), (1, MAX_DEPTHWISE_COLUMNS)):

@@ -1,40 +1,23 @@
 """Descriptors of compute jobs: checked once, handed to those who fetch weights and who compute."""
 
-from amaranth import Cat, Const, Module, Signal, Value, signed
-from amaranth.lib import data, stream, wiring
+from amaranth import Cat, Const, Module, Signal, Value
+from amaranth.lib import stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import GROUP_WORDS, PACKED_MACS, EngineError, JobFlag, JobKind
-from kiwicha.gateware.engine.control.job import JOB
+from kiwicha.contract.engine import LINE_BYTES, PACKED_MACS, EngineError, JobFlag, JobKind
+from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
 from kiwicha.gateware.engine.control.job_check import (
-    ERROR_BITS,
     JOB_WORDS,
     JobCheck,
     field_of,
-    place_of,
+    word_index_of,
 )
-from kiwicha.gateware.engine.memory.memory_port import READ_BEAT, WORD_BYTES
-from kiwicha.gateware.engine.memory.protection import OFFSET_BITS
+from kiwicha.gateware.engine.descriptors import JOB
+from kiwicha.gateware.engine.memory.interfaces import READ_BEAT
+from kiwicha.gateware.engine.weights.interfaces import WEIGHTS_JOB
 
-__all__ = ["WEIGHTS_JOB", "JobFetcher"]
-
-WEIGHTS_JOB = data.StructLayout({
-    "offset": OFFSET_BITS,
-    "words": OFFSET_BITS,
-    "groups": 16,
-    "group_words": range(GROUP_WORDS + 1),
-    "has_double_groups": 1,
-    "is_unsigned": 1,
-    "is_table": 1,
-    "is_packed": 1,
-    "is_coded": 1,
-    "zero_point": signed(9),
-})
-"""What the weights of a job need: a stream in the Program, in DRAM words; for each of ``groups``
-groups ``group_words`` weight words, and parameters of twice as many channels if
-``has_double_groups``; with ``is_table`` the words are tables, with ``is_packed`` words are of
-twice the size; with ``is_coded`` the words of the stream are coded."""
+__all__ = ["JobFetcher"]
 
 _QUEUE_WORDS = 32
 
@@ -72,7 +55,7 @@ class JobFetcher(wiring.Component):
 
     def __init__(self, *, scratchpad_bytes: int, macs: int, has_codec: bool) -> None:
         self.check = JobCheck(scratchpad_bytes=scratchpad_bytes, macs=macs, has_codec=has_codec)
-        self.has_seconds = macs == PACKED_MACS
+        self.has_packed = macs == PACKED_MACS
         super().__init__({
             "beats": In(stream.Signature(READ_BEAT)),
             "transfers": In(16),
@@ -86,47 +69,47 @@ class JobFetcher(wiring.Component):
         """Build the way of the words through the check into the queue."""
         m = Module()
         m.submodules.check = check = self.check
-        m.submodules.queue = queue = SyncFIFO(width=8 * WORD_BYTES, depth=_QUEUE_WORDS)
+        m.submodules.queue = queue = SyncFIFO(width=8 * LINE_BYTES, depth=_QUEUE_WORDS)
         word = self.beats.payload.data
-        place = Signal(range(JOB_WORDS))
+        index = Signal(range(JOB_WORDS))
         takes, ends, ends_s1, has_weights, is_good = (
             Signal(name=name) for name in ("takes", "ends", "ends_s1", "has_weights", "is_good")
         )
         m.d.comb += [
             check.takes.eq(takes),
-            check.place.eq(place),
+            check.index.eq(index),
             check.word.eq(word),
             check.transfers.eq(self.transfers),
             self.error.eq(check.error),
             is_good.eq(check.error == EngineError.NONE),
             self.beats.ready.eq(queue.w_rdy & ~has_weights & is_good),
             takes.eq(self.beats.valid & self.beats.ready),
-            ends.eq(takes & (place == JOB_WORDS - 1)),
+            ends.eq(takes & (index == JOB_WORDS - 1)),
             queue.w_en.eq(takes),
             queue.w_data.eq(word),
             self.weights.valid.eq(has_weights & is_good),
         ]
         m.d.sync += ends_s1.eq(ends)
         with m.If(takes):
-            m.d.sync += place.eq(place + 1)
+            m.d.sync += index.eq(index + 1)
         with m.If(ends):
-            m.d.sync += [place.eq(0), has_weights.eq(1)]
+            m.d.sync += [index.eq(0), has_weights.eq(1)]
         with m.If(self.weights.valid & self.weights.ready):
             m.d.sync += has_weights.eq(0)
         with m.If(ends_s1 & is_good):
             m.d.sync += self.number.eq(self.number + 1)
-        self._note_weights(m, takes, place, word)
+        self._note_weights(m, takes, index, word)
         self._offer_jobs(m, queue, is_good)
         return m
 
-    def _note_weights(self, m: Module, takes: Signal, place: Signal, word: Value) -> None:
+    def _note_weights(self, m: Module, takes: Signal, index: Signal, word: Value) -> None:
         """Keep what the weights need while the words pass."""
         record = Signal(WEIGHTS_JOB, reset_less=True)
         m.d.comb += self.weights.payload.eq(record)
         flags = field_of(word, "flags")
         kind = field_of(word, "kind")
         is_depthwise = kind == JobKind.DEPTHWISE
-        is_packed = (flags & JobFlag.PACKED).any() if self.has_seconds else Const(0)
+        is_packed = (flags & JobFlag.PACKED).any() if self.has_packed else Const(0)
         fields = {
             "flags": [
                 record.is_unsigned.eq((flags & JobFlag.UNSIGNED).any()),
@@ -139,12 +122,12 @@ class JobFetcher(wiring.Component):
             ],
             "groups": [record.groups.eq(field_of(word, "groups"))],
             "group_words": [record.group_words.eq(field_of(word, "group_words"))],
-            "weights_offset": [record.offset.eq(field_of(word, "weights_offset") // WORD_BYTES)],
-            "weights_bytes": [record.words.eq(field_of(word, "weights_bytes") // WORD_BYTES)],
+            "weights_offset": [record.offset.eq(field_of(word, "weights_offset") // LINE_BYTES)],
+            "weights_bytes": [record.words.eq(field_of(word, "weights_bytes") // LINE_BYTES)],
             "weight_zero_point": [record.zero_point.eq(field_of(word, "weight_zero_point"))],
         }
         for name, assignments in fields.items():
-            with m.If(takes & (place == place_of(name))):
+            with m.If(takes & (index == word_index_of(name))):
                 m.d.sync += assignments
 
     def _offer_jobs(self, m: Module, queue: SyncFIFO, is_good: Signal) -> None:
@@ -160,6 +143,6 @@ class JobFetcher(wiring.Component):
         ]
         with m.If(queue.r_en & queue.r_rdy):
             m.d.sync += words.eq(words + 1)
-            m.d.sync += job.eq(Cat(Value.cast(job)[8 * WORD_BYTES :], queue.r_data))
+            m.d.sync += job.eq(Cat(Value.cast(job)[8 * LINE_BYTES :], queue.r_data))
         with m.If(self.jobs.valid & self.jobs.ready):
             m.d.sync += words.eq(0)

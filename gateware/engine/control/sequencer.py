@@ -3,29 +3,16 @@
 from typing import Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import TRANSFER_ERROR, EngineError
-from kiwicha.gateware.engine.control.job import JOB
-from kiwicha.gateware.engine.control.job_check import ERROR_BITS, JOB_WORDS
-from kiwicha.gateware.engine.memory.protection import OFFSET_BITS, RANGE_REQUEST
+from kiwicha.gateware.engine.control.interfaces import ERRORS, SequencerSignature
+from kiwicha.gateware.engine.control.job_check import JOB_WORDS
+from kiwicha.gateware.engine.descriptors import JOB
+from kiwicha.gateware.engine.memory.interfaces import OFFSET_BITS, RANGE_REQUEST
 
-__all__ = ["ERRORS", "LIST", "STATUS", "Sequencer"]
-
-LIST = data.StructLayout({"offset": OFFSET_BITS, "jobs": 16, "transfers": 16})
-"""A list in the Program; its offset in words."""
-STATUS = data.StructLayout({"number": 16, "error": ERROR_BITS})
-"""Why a list ended, and in which job."""
-ERRORS = data.StructLayout({
-    "outside_list": 1,
-    "outside_weights": 1,
-    "outside_transfer": 1,
-    "bad_stream": 1,
-    "job": ERROR_BITS,
-    "transfer": ERROR_BITS,
-})
-"""What the others found wrong; they keep saying so."""
+__all__ = ["Sequencer"]
 
 
 class Sequencer(wiring.Component):
@@ -40,23 +27,15 @@ class Sequencer(wiring.Component):
 
     Members
     -------
-    start : ``In(1)``
-        Begin with ``list``; only while not ``is_running``.
-    list : ``In(LIST)``
-        Stable while ``is_running``.
-    watchdog_cycles : ``In(32)``
-        Cycles that a list may take.
-    is_running : ``Out(1)``
-        From the cycle after ``start`` on.
-    status : ``Out(STATUS)``
-        How the last list ended.
+    lists : ``In(SequencerSignature())``
+        Starts a list.
     requests : ``Out(stream.Signature(RANGE_REQUEST))`` times 2
         The list's jobs; its transfers.
     jobs : ``In(stream.Signature(JOB))``
         Jobs in order; taken when complete.
-    core_start : ``Out(1)``
+    datapath_start : ``Out(1)``
         The job in ``jobs`` begins.
-    core_done : ``In(1)``
+    datapath_done : ``In(1)``
         It is complete.
     transfer_done : ``In(1)``
         A transfer is complete.
@@ -84,15 +63,11 @@ class Sequencer(wiring.Component):
 
     def __init__(self) -> None:
         super().__init__({
-            "start": In(1),
-            "list": In(LIST),
-            "watchdog_cycles": In(32),
-            "is_running": Out(1),
-            "status": Out(STATUS),
+            "lists": In(SequencerSignature()),
             "requests": Out(stream.Signature(RANGE_REQUEST)).array(2),
             "jobs": In(stream.Signature(JOB)),
-            "core_start": Out(1),
-            "core_done": In(1),
+            "datapath_start": Out(1),
+            "datapath_done": In(1),
             "transfer_done": In(1),
             "jobs_done": Out(16),
             "transfers_done": Out(16),
@@ -112,18 +87,22 @@ class Sequencer(wiring.Component):
         m = Module()
         clear_left = Signal(range(self.CLEAR_CYCLES))
         has_expired = Signal()
-        is_complete = (self.jobs_done == self.list.jobs) & (
-            self.transfers_done == self.list.transfers
+        is_complete = (self.jobs_done == self.lists.list.jobs) & (
+            self.transfers_done == self.lists.list.transfers
         )
         self._compute(m)
         self._ask(m)
-        m.d.sync += has_expired.eq(self.cycles >= self.watchdog_cycles)
-        m.d.comb += self.is_running.eq(1)
+        m.d.sync += has_expired.eq(self.cycles >= self.lists.watchdog_cycles)
+        m.d.comb += self.lists.is_running.eq(1)
         with m.FSM():
             with m.State("STOPPED"):
-                m.d.comb += self.is_running.eq(0)
-                with m.If(self.start):
-                    m.d.sync += [self.status.eq(0), self.jobs_done.eq(0), self.transfers_done.eq(0)]
+                m.d.comb += self.lists.is_running.eq(0)
+                with m.If(self.lists.start):
+                    m.d.sync += [
+                        self.lists.status.eq(0),
+                        self.jobs_done.eq(0),
+                        self.transfers_done.eq(0),
+                    ]
                     m.next = "CLEAR_BEFORE"
             with m.State("CLEAR_BEFORE"):
                 m.d.comb += self.clear.eq(1)
@@ -152,15 +131,15 @@ class Sequencer(wiring.Component):
         job = self.jobs.payload
         m.d.comb += [
             may_start.eq(self.transfers_done >= job.wait_transfers),
-            self.core_start.eq(self.jobs.valid & ~is_computing & may_start),
+            self.datapath_start.eq(self.jobs.valid & ~is_computing & may_start),
             self.waits_transfers.eq(self.jobs.valid & ~is_computing & ~may_start),
-            self.jobs.ready.eq(self.core_done),
+            self.jobs.ready.eq(self.datapath_done),
         ]
-        with m.If(self.core_start):
+        with m.If(self.datapath_start):
             m.d.sync += is_computing.eq(1)
-        with m.Elif(self.core_done | self.clear):
+        with m.Elif(self.datapath_done | self.clear):
             m.d.sync += is_computing.eq(0)
-        with m.If(self.core_done):
+        with m.If(self.datapath_done):
             m.d.sync += self.jobs_done.eq(self.jobs_done + 1)
         with m.If(self.transfer_done):
             m.d.sync += self.transfers_done.eq(self.transfers_done + 1)
@@ -168,7 +147,11 @@ class Sequencer(wiring.Component):
     def _ask(self, m: Module) -> None:
         """Build the requests for both parts of the list."""
         job_words = sum(
-            (self.list.jobs << k for k in range(JOB_WORDS.bit_length()) if JOB_WORDS >> k & 1),
+            (
+                self.lists.list.jobs << k
+                for k in range(JOB_WORDS.bit_length())
+                if JOB_WORDS >> k & 1
+            ),
             Const(0),
         )
         wants = Signal(2)
@@ -178,20 +161,20 @@ class Sequencer(wiring.Component):
         # request is looked at: the list is there one cycle before the first, and the second later.
         m.d.sync += [
             words.eq(job_words),
-            transfers_offset.eq(self.list.offset + words),
+            transfers_offset.eq(self.lists.list.offset + words),
         ]
         m.d.comb += [
-            self.requests[0].payload.offset.eq(self.list.offset),
+            self.requests[0].payload.offset.eq(self.lists.list.offset),
             self.requests[0].payload.words.eq(words),
             self.requests[1].payload.offset.eq(transfers_offset),
-            self.requests[1].payload.words.eq(self.list.transfers),
+            self.requests[1].payload.words.eq(self.lists.list.transfers),
         ]
         for number, request in enumerate(self.requests):
             m.d.comb += [request.valid.eq(wants[number]), request.payload.is_program.eq(1)]
             with m.If(request.ready | self.halt):
                 m.d.sync += wants[number].eq(0)
         with m.If(self.clear & ~self.halt):
-            m.d.sync += wants.eq(Cat(self.list.jobs.any(), self.list.transfers.any()))
+            m.d.sync += wants.eq(Cat(self.lists.list.jobs.any(), self.lists.list.transfers.any()))
 
     def _notes_error(self, m: Module, has_expired: Signal) -> Value:
         """Build the choice of the error that is reported; return whether there is one."""
@@ -213,5 +196,5 @@ class Sequencer(wiring.Component):
         ]
         for condition, error, number in causes:
             with m.If(condition):
-                m.d.sync += [self.status.error.eq(error), self.status.number.eq(number)]
+                m.d.sync += [self.lists.status.error.eq(error), self.lists.status.number.eq(number)]
         return Cat(condition for condition, _, _ in causes).any()

@@ -5,25 +5,11 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES, EngineError
-from kiwicha.gateware.engine.control.job import ADDRESS_BITS, TRANSFER
-from kiwicha.gateware.engine.control.job_check import ERROR_BITS
-from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
-from kiwicha.gateware.engine.memory.protection import OFFSET_BITS
+from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
+from kiwicha.gateware.engine.descriptors import TRANSFER
+from kiwicha.gateware.engine.memory.interfaces import READ_BEAT, TRANSFER_STEP
 
-__all__ = ["LINE_BITS", "TRANSFER_STEP", "TransferFetcher"]
-
-LINE_BITS = ADDRESS_BITS - 4
-TRANSFER_STEP = data.StructLayout({
-    "offset": OFFSET_BITS - 1,
-    "line": LINE_BITS,
-    "lines": LINE_BITS + 1,
-    "last_bytes": 4,
-    "is_program": 1,
-    "is_store": 1,
-    "wait_jobs": 16,
-})
-"""A transfer: ``lines`` words from ``offset`` on, in words, and as many lines of the scratchpad. Of
-the last one ``last_bytes`` bytes count, 0 meaning 16."""
+__all__ = ["TransferFetcher"]
 
 
 class TransferFetcher(wiring.Component):

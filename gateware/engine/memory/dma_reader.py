@@ -6,11 +6,11 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.latencies import READER_WORDS
-from kiwicha.gateware.engine.memory.memory_port import (
+from kiwicha.gateware.engine.memory.interfaces import (
     GRANT,
     PORT_ADDRESS_BITS,
     READ_BEAT,
-    READ_PORT,
+    ReadPortSignature,
 )
 
 __all__ = ["DmaReader", "validated_depth"]
@@ -50,7 +50,7 @@ class DmaReader(wiring.Component):
         What to fetch.
     beats : ``Out(stream.Signature(READ_BEAT))``
         The words; each range ends with ``is_last``.
-    port : ``Out(READ_PORT)``
+    port : ``Out(ReadPortSignature())``
 
     Attributes
     ----------
@@ -70,14 +70,14 @@ class DmaReader(wiring.Component):
         super().__init__({
             "requests": In(stream.Signature(GRANT)),
             "beats": Out(stream.Signature(READ_BEAT)),
-            "port": Out(READ_PORT),
+            "port": Out(ReadPortSignature()),
         })
         self.address = Signal(PORT_ADDRESS_BITS)
         self.end = Signal(PORT_ADDRESS_BITS)
         self.free = Signal(range(self.depth + 1), init=self.depth)
 
     def elaborate(self, platform: object) -> Module:
-        """Build the walk through the range and the FIFO with its places."""
+        """Build the count through the range and the FIFO with its places."""
         m = Module()
         commands, arriving = self.port.commands, self.port.beats
         m.submodules.fifo = fifo = SyncFIFO(width=READ_BEAT.size, depth=self.depth)

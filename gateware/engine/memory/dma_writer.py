@@ -7,7 +7,13 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.latencies import READER_WORDS
 from kiwicha.gateware.engine.memory.dma_reader import validated_depth
-from kiwicha.gateware.engine.memory.memory_port import GRANT, WORD_RANGE, WRITE_BEAT, WRITE_PORT
+from kiwicha.gateware.engine.memory.interfaces import (
+    GRANT,
+    WORD_RANGE,
+    WRITE_BEAT,
+    StoreSignature,
+    WritePortSignature,
+)
 
 __all__ = ["DmaWriter"]
 
@@ -29,13 +35,9 @@ class DmaWriter(wiring.Component):
     -------
     requests : ``In(stream.Signature(GRANT))``
         Where to store; taken when the last one is complete.
-    beats : ``In(stream.Signature(WRITE_BEAT, always_ready=True))``
-        What to store: as many as were requested, none before the request was taken.
-    has_room : ``Out(1)``
-        `ROOM` more beats may come, whatever happens.
-    is_idle : ``Out(1)``
-        No request is under way: the port has accepted the last one's last data.
-    port : ``Out(WRITE_PORT)``
+    store : ``In(StoreSignature())``
+        What to store.
+    port : ``Out(WritePortSignature())``
 
     Attributes
     ----------
@@ -60,17 +62,15 @@ class DmaWriter(wiring.Component):
         self.depth = validated_depth(depth)
         super().__init__({
             "requests": In(stream.Signature(GRANT)),
-            "beats": In(stream.Signature(WRITE_BEAT, always_ready=True)),
-            "has_room": Out(1),
-            "is_idle": Out(1),
-            "port": Out(WRITE_PORT),
+            "store": In(StoreSignature()),
+            "port": Out(WritePortSignature()),
         })
         self.left = Signal(WORD_RANGE)
         self.is_active = Signal()
         self.waiting = Signal(range(self.depth + 1))
 
     def elaborate(self, platform: object) -> Module:
-        """Build the walk through the range and the FIFO, whose oldest words have commands."""
+        """Build the count through the range and the FIFO, whose oldest words have commands."""
         m = Module()
         commands = self.port.commands
         m.submodules.fifo = fifo = SyncFIFO(width=WRITE_BEAT.size, depth=self.depth)
@@ -79,19 +79,19 @@ class DmaWriter(wiring.Component):
         is_bursting = Signal()
         gives = Signal()
         m.d.comb += [
-            fifo.w_en.eq(self.beats.valid),
-            fifo.w_data.eq(self.beats.payload),
+            fifo.w_en.eq(self.store.beats.valid),
+            fifo.w_data.eq(self.store.beats.payload),
             self.port.beats.valid.eq(fifo.r_rdy),
             self.port.beats.payload.eq(fifo.r_data),
             fifo.r_en.eq(self.port.beats.ready),
-            self.has_room.eq(fifo.level <= self.depth - self.ROOM),
-            self.is_idle.eq(~is_active & (fifo.level == 0)),
-            self.requests.ready.eq(self.is_idle),
+            self.store.has_room.eq(fifo.level <= self.depth - self.ROOM),
+            self.store.is_idle.eq(~is_active & (fifo.level == 0)),
+            self.requests.ready.eq(self.store.is_idle),
             commands.valid.eq(is_active & is_bursting & (waiting != 0)),
             commands.payload.eq(left.address),
             gives.eq(commands.valid & commands.ready),
         ]
-        m.d.sync += waiting.eq(waiting + self.beats.valid - gives)
+        m.d.sync += waiting.eq(waiting + self.store.beats.valid - gives)
         with m.If((waiting >= self.depth // 2) | (waiting == left.words)):
             m.d.sync += is_bursting.eq(1)
         with m.Elif(waiting == 0):

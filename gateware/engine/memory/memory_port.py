@@ -1,58 +1,20 @@
 """The engine's one port to DRAM, and who may use it when."""
 
 from amaranth import Cat, Module, Mux, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.cfu import DRAM_BYTES
+from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.latencies import PORT_TURN_WORDS
+from kiwicha.gateware.engine.memory.interfaces import (
+    PORT_ADDRESS_BITS,
+    MemoryPortSignature,
+    ReadPortSignature,
+    WritePortSignature,
+)
 
-__all__ = [
-    "GRANT",
-    "MEMORY_PORT",
-    "PORT_ADDRESS_BITS",
-    "READ_BEAT",
-    "READ_PORT",
-    "WORD_BYTES",
-    "WORD_RANGE",
-    "WRITE_BEAT",
-    "WRITE_PORT",
-    "MemoryPort",
-]
-
-WORD_BYTES = 16
-"""Bytes of a DRAM word: one transfer of the port."""
-PORT_ADDRESS_BITS = (DRAM_BYTES // WORD_BYTES - 1).bit_length()
-
-WORD_RANGE = data.StructLayout({"address": PORT_ADDRESS_BITS, "words": PORT_ADDRESS_BITS})
-"""Consecutive words of DRAM, 1 or more."""
-GRANT = data.StructLayout({**WORD_RANGE.members, "end": PORT_ADDRESS_BITS})
-"""The same, and the address behind the last one."""
-READ_BEAT = data.StructLayout({"data": 8 * WORD_BYTES, "is_last": 1})
-"""A word that was read; the last of what was asked for."""
-WRITE_BEAT = data.StructLayout({"data": 8 * WORD_BYTES, "mask": WORD_BYTES})
-"""A word to be written, and which of its bytes."""
-
-MEMORY_PORT = wiring.Signature({
-    "cmd": Out(stream.Signature(data.StructLayout({"we": 1, "addr": PORT_ADDRESS_BITS}))),
-    "wdata": Out(stream.Signature(data.StructLayout({"data": 8 * WORD_BYTES, "we": WORD_BYTES}))),
-    "rdata": In(stream.Signature(8 * WORD_BYTES, always_ready=True)),
-})
-"""A LiteDRAM native port, 128 bits wide. ``addr`` counts words. The words of reads come in order
-and must be taken when they come. A write's data may be taken at any time after its command."""
-READ_PORT = wiring.Signature({
-    "commands": Out(
-        stream.Signature(data.StructLayout({"address": PORT_ADDRESS_BITS, "is_last": 1}))
-    ),
-    "beats": In(stream.Signature(READ_BEAT, always_ready=True)),
-})
-"""What a reader sees of the port: a beat per command, in order, which it must take."""
-WRITE_PORT = wiring.Signature({
-    "commands": Out(stream.Signature(PORT_ADDRESS_BITS)),
-    "beats": Out(stream.Signature(WRITE_BEAT)),
-})
-"""What a writer sees of the port. A command's beat is offered no later than the command."""
+__all__ = ["MemoryPort"]
 
 
 class MemoryPort(wiring.Component):
@@ -72,9 +34,9 @@ class MemoryPort(wiring.Component):
 
     Members
     -------
-    readers : ``In(READ_PORT)`` times ``readers``
-    writer : ``In(WRITE_PORT)``
-    port : ``Out(MEMORY_PORT)``
+    readers : ``In(ReadPortSignature())`` times ``readers``
+    writer : ``In(WritePortSignature())``
+    port : ``Out(MemoryPortSignature())``
     halt : ``In(1)``
         Take no more commands.
     is_idle : ``Out(1)``
@@ -94,9 +56,9 @@ class MemoryPort(wiring.Component):
         if not isinstance(readers, int) or not 1 <= readers <= 7:
             raise ValueError(f"readers must be an integer from 1 to 7, not {readers!r}")
         super().__init__({
-            "readers": In(READ_PORT).array(readers),
-            "writer": In(WRITE_PORT),
-            "port": Out(MEMORY_PORT),
+            "readers": In(ReadPortSignature()).array(readers),
+            "writer": In(WritePortSignature()),
+            "port": Out(MemoryPortSignature()),
             "halt": In(1),
             "is_idle": Out(1),
         })
@@ -170,7 +132,7 @@ class MemoryPort(wiring.Component):
         """Build the data paths and the count of writes whose data were not accepted yet."""
         rdata, wdata = self.port.rdata, self.port.wdata
         valid_s1 = Signal()
-        data_s1 = Signal(8 * WORD_BYTES, reset_less=True)
+        data_s1 = Signal(8 * LINE_BYTES, reset_less=True)
         m.d.sync += [valid_s1.eq(rdata.valid), data_s1.eq(rdata.payload)]
         m.d.comb += tags.r_en.eq(valid_s1)
         for number, reader in enumerate(self.readers):

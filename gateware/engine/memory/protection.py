@@ -4,20 +4,16 @@ from amaranth import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.engine.memory.memory_port import GRANT, PORT_ADDRESS_BITS, WORD_RANGE
+from kiwicha.gateware.engine.memory.interfaces import (
+    GRANT,
+    OFFSET_BITS,
+    PORT_ADDRESS_BITS,
+    RANGE_REQUEST,
+    WORD_RANGE,
+    RangeSettingSignature,
+)
 
-__all__ = ["OFFSET_BITS", "RANGE_REQUEST", "ProtectionRanges"]
-
-OFFSET_BITS = 28
-"""Offsets and sizes in descriptors: 32 bits in bytes, counted here in words of 16."""
-
-RANGE_REQUEST = data.StructLayout({
-    "offset": OFFSET_BITS,
-    "words": OFFSET_BITS,
-    "is_program": 1,
-    "is_write": 1,
-})
-"""Words from an offset in the Program or the arena on, 1 or more; to be read or written."""
+__all__ = ["ProtectionRanges"]
 
 
 class ProtectionRanges(wiring.Component):
@@ -37,12 +33,8 @@ class ProtectionRanges(wiring.Component):
 
     Members
     -------
-    sets : ``In(1)``
-        A range becomes ``range``.
-    sets_arena : ``In(1)``
-        The arena, not the Program.
-    range : ``In(WORD_RANGE)``
-        First word, and number of words; while no request is waiting.
+    setting : ``In(RangeSettingSignature())``
+        Sets a range.
     requests : ``In(stream.Signature(RANGE_REQUEST))`` times ``clients``
         Taken together with the grant.
     grants : ``Out(stream.Signature(GRANT))`` times ``clients``
@@ -65,9 +57,7 @@ class ProtectionRanges(wiring.Component):
         if not isinstance(clients, int) or not 1 <= clients <= 8:
             raise ValueError(f"clients must be an integer from 1 to 8, not {clients!r}")
         super().__init__({
-            "sets": In(1),
-            "sets_arena": In(1),
-            "range": In(WORD_RANGE),
+            "setting": In(RangeSettingSignature()),
             "requests": In(stream.Signature(RANGE_REQUEST)).array(clients),
             "grants": Out(stream.Signature(GRANT)).array(clients),
             "is_outside": Out(clients),
@@ -80,11 +70,11 @@ class ProtectionRanges(wiring.Component):
         """Build the ranges, the choice of a request, its check and its grant."""
         m = Module()
         program, arena = self.program, self.arena
-        with m.If(self.sets):
-            with m.If(self.sets_arena):
-                m.d.sync += arena.eq(self.range)
+        with m.If(self.setting.sets):
+            with m.If(self.setting.sets_arena):
+                m.d.sync += arena.eq(self.setting.range)
             with m.Else():
-                m.d.sync += program.eq(self.range)
+                m.d.sync += program.eq(self.setting.range)
 
         client = Signal(range(len(self.requests)))
         request = Signal(RANGE_REQUEST)

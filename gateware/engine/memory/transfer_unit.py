@@ -6,10 +6,14 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.latencies import LINE_READ_CYCLES
-from kiwicha.gateware.engine.control.transfer_fetcher import LINE_BITS, TRANSFER_STEP
-from kiwicha.gateware.engine.datapath import LINE_ACCESS
-from kiwicha.gateware.engine.memory.memory_port import READ_BEAT, WRITE_BEAT
-from kiwicha.gateware.engine.memory.protection import RANGE_REQUEST
+from kiwicha.gateware.engine.descriptors import LINE_BITS
+from kiwicha.gateware.engine.memory.interfaces import (
+    RANGE_REQUEST,
+    READ_BEAT,
+    TRANSFER_STEP,
+    LinePortSignature,
+    StoreSignature,
+)
 
 __all__ = ["TransferUnit"]
 
@@ -32,14 +36,10 @@ class TransferUnit(wiring.Component):
         Range of DRAM, which goes to the reader, or for a write to the writer.
     loaded : ``In(stream.Signature(READ_BEAT))``
         From the reader.
-    stored : ``Out(stream.Signature(WRITE_BEAT, always_ready=True))``
+    store : ``Out(StoreSignature())``
         To the writer.
-    writer_has_room, writer_is_idle : ``In(1)``
-        See `DmaWriter`.
-    accesses : ``Out(stream.Signature(LINE_ACCESS))``
+    lines : ``Out(LinePortSignature())``
         To the scratchpad.
-    read_data : ``In(128)``
-        Line of the read access that was taken 2 cycles ago.
     done : ``Out(1)``
         A transfer is complete.
 
@@ -57,28 +57,25 @@ class TransferUnit(wiring.Component):
             "jobs_done": In(16),
             "requests": Out(stream.Signature(RANGE_REQUEST)),
             "loaded": In(stream.Signature(READ_BEAT)),
-            "stored": Out(stream.Signature(WRITE_BEAT, always_ready=True)),
-            "writer_has_room": In(1),
-            "writer_is_idle": In(1),
-            "accesses": Out(stream.Signature(LINE_ACCESS)),
-            "read_data": In(8 * LINE_BYTES),
+            "store": Out(StoreSignature()),
+            "lines": Out(LinePortSignature()),
             "done": Out(1),
         })
         self.line = Signal(LINE_BITS)
         self.lines_left = Signal(LINE_BITS + 1)
 
     def elaborate(self, platform: object) -> Module:
-        """Build the walk through the lines."""
+        """Build the count of lines."""
         m = Module()
         step = self.transfers.payload
-        access = self.accesses.payload
+        access = self.lines.accesses.payload
         line, lines_left = self.line, self.lines_left
         takes = Signal()
         is_last = Signal()
         mask = Signal(LINE_BYTES)
         last_mask = Cat((step.last_bytes > k) | (step.last_bytes == 0) for k in range(LINE_BYTES))
         m.d.comb += [
-            takes.eq(self.accesses.valid & self.accesses.ready),
+            takes.eq(self.lines.accesses.valid & self.lines.accesses.ready),
             is_last.eq(lines_left == 1),
             mask.eq(Mux(is_last, last_mask, (1 << LINE_BYTES) - 1)),
             access.line.eq(line),
@@ -107,17 +104,17 @@ class TransferUnit(wiring.Component):
                         m.next = "STORE"
             with m.State("LOAD"):
                 m.d.comb += [
-                    self.accesses.valid.eq(self.loaded.valid),
-                    self.loaded.ready.eq(self.accesses.ready),
+                    self.lines.accesses.valid.eq(self.loaded.valid),
+                    self.loaded.ready.eq(self.lines.accesses.ready),
                 ]
                 with m.If(takes & is_last):
                     m.next = "DONE"
             with m.State("STORE"):
-                m.d.comb += self.accesses.valid.eq(self.writer_has_room)
+                m.d.comb += self.lines.accesses.valid.eq(self.store.has_room)
                 with m.If(takes & is_last):
                     m.next = "WRITE"
             with m.State("WRITE"):
-                with m.If(self.writer_is_idle):
+                with m.If(self.store.is_idle):
                     m.next = "DONE"
             with m.State("DONE"):
                 m.d.comb += self.done.eq(1)
@@ -132,7 +129,7 @@ class TransferUnit(wiring.Component):
             m.d.sync += [reads_next.eq(reads), mask_next.eq(mask)]
             reads, mask = reads_next, mask_next
         m.d.comb += [
-            self.stored.valid.eq(reads),
-            self.stored.payload.data.eq(self.read_data),
-            self.stored.payload.mask.eq(mask),
+            self.store.beats.valid.eq(reads),
+            self.store.beats.payload.data.eq(self.lines.read_data),
+            self.store.beats.payload.mask.eq(mask),
         ]

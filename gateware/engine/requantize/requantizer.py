@@ -1,24 +1,14 @@
 """Eight requantizers side by side: int32 sums to int8, one beat per cycle or one in two."""
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.latencies import REQUANTIZER_CYCLES
+from kiwicha.gateware.delay import delayed
+from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS, RequantizerSignature
 
-__all__ = ["PARAMETERS", "Requantizer", "split_shift"]
-
-PARAMETERS = data.StructLayout({
-    "bias": signed(32),
-    "multiplier": unsigned(31),
-    "left": 5,
-    "right": 5,
-})
-"""What one channel adds, and scales by ``multiplier * 2**(left - right - 31)``.
-
-``left`` and ``right`` are the shift, -31 to 30, where it is positive and minus it where it is not;
-at least one of them is 0.
-"""
+__all__ = ["Requantizer"]
 
 # One pass takes a factor of 25 signed bits; the multiplier's parts are 17 and 14 bits wide.
 _FACTOR_BITS = 25
@@ -46,17 +36,7 @@ class Requantizer(wiring.Component):
 
     Members
     -------
-    is_wide : ``In(1)``
-        Two passes per beat.
-    zero_point : ``In(signed(8))``
-        The output's zero point.
-    minimum, maximum : ``In(signed(8))``
-        The clamp; minimum <= maximum. These four are stable from a beat to its result.
-    beats : ``In(stream.Signature(StructLayout(sums, parameters, tag), always_ready=True))``
-        ``sums`` are ``lanes`` x signed(32), ``parameters`` ``lanes`` x `PARAMETERS`; ``tag`` comes
-        out with the result.
-    results : ``Out(stream.Signature(StructLayout(values, tag), always_ready=True))``
-        ``lanes`` x signed(8).
+    See `RequantizerSignature`.
 
     Raises
     ------
@@ -78,23 +58,7 @@ class Requantizer(wiring.Component):
             raise ValueError(f"tag_bits must be a positive integer, not {tag_bits!r}")
         self.lanes = lanes
         self.tag_bits = tag_bits
-        beat = data.StructLayout({
-            "sums": data.ArrayLayout(signed(32), lanes),
-            "parameters": data.ArrayLayout(PARAMETERS, lanes),
-            "tag": tag_bits,
-        })
-        result = data.StructLayout({
-            "values": data.ArrayLayout(signed(8), lanes),
-            "tag": tag_bits,
-        })
-        super().__init__({
-            "is_wide": In(1),
-            "zero_point": In(signed(8)),
-            "minimum": In(signed(8)),
-            "maximum": In(signed(8)),
-            "beats": In(stream.Signature(beat, always_ready=True)),
-            "results": Out(stream.Signature(result, always_ready=True)),
-        })
+        super().__init__(RequantizerSignature(lanes=lanes, tag_bits=tag_bits).flip())
 
     def elaborate(self, platform: object) -> Module:
         """Build the controls and the lanes."""
@@ -104,7 +68,7 @@ class Requantizer(wiring.Component):
         # The second pass is one cycle behind the first, whose registers s1 still hold the beat.
         starts_s1 = Signal()
         is_high_s2 = Signal()
-        is_high_s5 = _delayed(m, is_high_s2, 3, "is_high_s2")
+        is_high_s5 = delayed(m, is_high_s2, 3, "is_high_s2")
         is_complete_s5 = Mux(self.is_wide, is_high_s5, valid[4])
         m.d.sync += [
             starts_s1.eq(self.beats.valid & self.is_wide),
@@ -117,7 +81,7 @@ class Requantizer(wiring.Component):
             m.d.sync += tag_s1.eq(beat.tag)
         m.d.comb += [
             self.results.valid.eq(valid[-1]),
-            self.results.payload.tag.eq(_delayed(m, tag_s1, REQUANTIZER_CYCLES - 1, "tag_s1")),
+            self.results.payload.tag.eq(delayed(m, tag_s1, REQUANTIZER_CYCLES - 1, "tag_s1")),
         ]
         for lane in range(self.lanes):
             m.submodules[f"lane_{lane}"] = part = _Lane()
@@ -166,7 +130,7 @@ class _Lane(wiring.Component):
                 exponent_s1.eq(self.parameters.right),
             ]
         high_s6 = self._multiply(m, sum_s1, multiplier_s1, left_s1, exponent_s1.any())
-        exponent_s6 = _delayed(m, exponent_s1, 5, "exponent_s1")
+        exponent_s6 = delayed(m, exponent_s1, 5, "exponent_s1")
 
         floor_s7 = Signal(signed(33), reset_less=True)
         total_s8 = Signal(signed(32), reset_less=True)
@@ -252,20 +216,6 @@ class _Lane(wiring.Component):
             m.d.sync += self.value.eq(self.minimum)
         with m.Else():
             m.d.sync += self.value.eq(low_byte)
-
-
-def _delayed(m: Module, value: Signal, cycles: int, name: str) -> Signal:
-    """Return the value some cycles later."""
-    for cycle in range(1, cycles + 1):
-        following = Signal(value.shape(), name=f"{name}_plus_{cycle}", reset_less=True)
-        m.d.sync += following.eq(value)
-        value = following
-    return value
-
-
-def split_shift(shift: Value) -> Value:
-    """Return the fields ``left`` and ``right`` of `PARAMETERS`, 10 bits, for a signed shift."""
-    return Cat(Mux(shift < 0, 0, shift)[:5], Mux(shift < 0, -shift, 0)[:5])
 
 
 def _shifted_left(value: Value, amount: Value) -> Value:

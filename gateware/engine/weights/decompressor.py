@@ -1,29 +1,18 @@
 """Weight streams as they are stored, to beats of fills."""
 
 from amaranth import Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import wiring
 
 from kiwicha.contract.codec import BEAT_BYTES, CHUNK_BITS, LANES
-from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
 from kiwicha.gateware.engine.weights.decompressor_input import DecompressorInput
 from kiwicha.gateware.engine.weights.decompressor_lanes import DecompressorLanes
+from kiwicha.gateware.engine.weights.interfaces import (
+    BEAT_COUNT_BITS,
+    STREAM_GROUP,
+    StreamDecoderSignature,
+)
 
-__all__ = ["BEAT_COUNT_BITS", "DECODED_GROUP", "Decompressor"]
-
-BEAT_COUNT_BITS = 12
-"""Beats of a group: up to 256 words of 128 bytes, and parameters."""
-DECODED_GROUP = data.StructLayout({
-    "head": BEAT_COUNT_BITS,
-    "body": BEAT_COUNT_BITS,
-    "is_coded": 1,
-    "is_empty": 1,
-    "is_first": 1,
-    "is_last": 1,
-})
-"""A group to pass on: ``head`` beats as they are, 1 or more; then, if the stream ``is_coded``,
-``body`` coded ones, 1 or more. With ``is_first`` a stream begins, which has no beats if it
-``is_empty``; with ``is_last`` it must end."""
+__all__ = ["Decompressor"]
 
 _ENTRY_BITS = 16
 _ENTRIES_PER_CHUNK = CHUNK_BITS // _ENTRY_BITS
@@ -47,18 +36,7 @@ class Decompressor(wiring.Component):
 
     Members
     -------
-    groups : ``In(stream.Signature(DECODED_GROUP))``
-        What is to come, group by group.
-    stored : ``In(stream.Signature(READ_BEAT))``
-        The streams.
-    beats : ``Out(stream.Signature(128))``
-        Beats of the groups.
-    is_between : ``Out(1)``
-        No stream is under way.
-    ends : ``Out(1)``
-        The last group of a stream was passed on, and the stream is good.
-    is_bad : ``Out(1)``
-        The stream has an error; stays until the next reset.
+    See `StreamDecoderSignature`.
 
     Attributes
     ----------
@@ -71,19 +49,12 @@ class Decompressor(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__({
-            "groups": In(stream.Signature(DECODED_GROUP)),
-            "stored": In(stream.Signature(READ_BEAT)),
-            "beats": Out(stream.Signature(8 * BEAT_BYTES)),
-            "is_between": Out(1, init=1),
-            "ends": Out(1),
-            "is_bad": Out(1),
-        })
+        super().__init__(StreamDecoderSignature().flip())
         self.source = DecompressorInput()
-        self.group = Signal(DECODED_GROUP)
+        self.group = Signal(STREAM_GROUP)
 
     def elaborate(self, platform: object) -> Module:
-        """Connect input and lanes; build the output and the walk through a group."""
+        """Connect input and lanes; build the output and the states of a group."""
         m = Module()
         m.submodules.input = source = self.source
         m.submodules.lanes = lanes = DecompressorLanes()
@@ -92,36 +63,36 @@ class Decompressor(wiring.Component):
         is_settled = Signal()
         is_empty = Signal(init=1)
         writes_table = Signal()
-        gives_head = Signal()
-        takes_head = Signal()
+        gives_plain = Signal()
+        takes_plain = Signal()
         self._table(m, source, lanes, writes_table)
-        has_room = self._output(m, source, lanes, gives_head, takes_head, is_empty)
+        has_room = self._output(m, source, lanes, gives_plain, takes_plain, is_empty)
         m.d.comb += [
             source.is_coded.eq(is_coded),
             source.is_empty.eq(self.groups.payload.is_empty),
-            source.heads.ready.eq(takes_head),
-            # Heads, and the end, come behind all that the lanes asked for until then.
+            source.plain.ready.eq(takes_plain),
+            # Plain beats, and the end, come behind all that the lanes asked for until then.
             is_settled.eq(~is_coded | (source.chunks.valid & ~lanes.is_waiting)),
         ]
         with m.If(is_coded & ~source.chunks.valid & source.is_used_up):
             m.d.sync += self.is_bad.eq(1)
         group = self.group
-        # Beats of the head, then steps of the body.
+        # Plain beats, then steps of the coded ones.
         left = Signal(BEAT_COUNT_BITS + _PART_BITS)
-        with m.If(takes_head | lanes.steps):
+        with m.If(takes_plain | lanes.steps):
             m.d.sync += left.eq(left - 1)
         with m.FSM() as self.fsm:
             self._begin(m, source, lanes, group, left, is_coded, is_settled, writes_table)
-            with m.State("HEAD"):
-                m.d.comb += gives_head.eq(source.heads.valid & is_settled)
-                with m.If(takes_head & (left == 1)):
+            with m.State("PLAIN"):
+                m.d.comb += gives_plain.eq(source.plain.valid & is_settled)
+                with m.If(takes_plain & (left == 1)):
                     m.next = "END"
                     with m.If(is_coded):
-                        m.d.sync += left.eq(group.body << _PART_BITS)
-                        m.next = "BODY"
+                        m.d.sync += left.eq(group.coded_beats << _PART_BITS)
+                        m.next = "CODED"
                 with m.If(is_settled & source.is_used_up):
                     m.d.sync += self.is_bad.eq(1)
-            with m.State("BODY"):
+            with m.State("CODED"):
                 m.d.comb += lanes.wants_step.eq(is_empty | has_room)
                 with m.If(lanes.steps & (left == 1)):
                     m.next = "END"
@@ -152,16 +123,16 @@ class Decompressor(wiring.Component):
         is_settled: Signal,
         writes_table: Signal,
     ) -> None:
-        """Build the states up to the head of a group."""
+        """Build the states up to the plain beats of a group."""
         with m.State("IDLE"):
             m.d.comb += [
                 self.groups.ready.eq(1),
                 source.start.eq(self.groups.valid & self.groups.payload.is_first),
             ]
-            m.d.sync += [group.eq(self.groups.payload), left.eq(self.groups.payload.head)]
+            m.d.sync += [group.eq(self.groups.payload), left.eq(self.groups.payload.plain_beats)]
             with m.If(self.groups.valid):
                 m.d.sync += self.is_between.eq(0)
-                m.next = "HEAD"
+                m.next = "PLAIN"
             with m.If(source.start & self.groups.payload.is_coded):
                 m.d.sync += is_coded.eq(1)
                 m.next = "TABLE"
@@ -173,7 +144,7 @@ class Decompressor(wiring.Component):
         with m.State("START"):
             with m.If(is_settled):
                 m.d.comb += [lanes.restart.eq(1), lanes.ask.eq(1)]
-                m.next = "HEAD"
+                m.next = "PLAIN"
 
     def _table(
         self, m: Module, source: DecompressorInput, lanes: DecompressorLanes, writes: Signal
@@ -197,11 +168,11 @@ class Decompressor(wiring.Component):
         m: Module,
         source: DecompressorInput,
         lanes: DecompressorLanes,
-        gives_head: Signal,
-        takes_head: Signal,
+        gives_plain: Signal,
+        takes_plain: Signal,
         is_empty: Signal,
     ) -> Value:
-        """Put together what steps give, or pass on a head.
+        """Put together what steps give, or pass on a plain beat.
 
         ``is_empty``: no step is to be taken. Returns whether the values of a step could be.
         """
@@ -212,9 +183,9 @@ class Decompressor(wiring.Component):
         has_room = ~is_whole | self.beats.ready
         m.d.comb += [
             takes_values.eq(~is_empty & has_room),
-            self.beats.valid.eq(is_whole | gives_head),
-            self.beats.payload.eq(Mux(is_whole, beat, source.heads.payload)),
-            takes_head.eq(gives_head & ~is_whole & self.beats.ready),
+            self.beats.valid.eq(is_whole | gives_plain),
+            self.beats.payload.eq(Mux(is_whole, beat, source.plain.payload)),
+            takes_plain.eq(gives_plain & ~is_whole & self.beats.ready),
         ]
         with m.If(lanes.steps | takes_values):
             m.d.sync += is_empty.eq(~lanes.steps)

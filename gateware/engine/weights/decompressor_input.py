@@ -11,7 +11,7 @@ from kiwicha.contract.codec import (
     CHUNK_BITS,
     WORD_ROTATION,
 )
-from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
+from kiwicha.gateware.engine.memory.interfaces import READ_BEAT
 
 __all__ = ["DecompressorInput"]
 
@@ -21,10 +21,10 @@ _CHUNKS_PER_BEAT = 8 * BEAT_BYTES // CHUNK_BITS
 class DecompressorInput(wiring.Component):
     """One beat that is given out in chunks; the following beats, as they are, beside it.
 
-    With ``is_coded`` a beat of chunks is taken as soon as there is none, and only then: heads may
-    be taken while ``chunks`` is valid and its ``ready`` is 0.
+    With ``is_coded`` a beat of chunks is taken as soon as there is none, and only then: plain beats
+    may be taken while ``chunks`` is valid and its ``ready`` is 0.
 
-    Throughput: a chunk or a beat per cycle. Latency: 1 cycle to a chunk, none to a head.
+    Throughput: a chunk or a beat per cycle. Latency: 1 cycle to a chunk, none to a plain beat.
 
     Members
     -------
@@ -38,7 +38,7 @@ class DecompressorInput(wiring.Component):
         Beats of streams; none is taken behind the last one of a stream before the next begins.
     chunks : ``Out(stream.Signature(CHUNK_BITS))``
         Chunks, from the least significant of a beat on.
-    heads : ``Out(stream.Signature(128))``
+    plain : ``Out(stream.Signature(128))``
         The next beat.
     is_used_up : ``Out(1)``
         All beats of the stream were taken.
@@ -53,7 +53,7 @@ class DecompressorInput(wiring.Component):
             "is_coded": In(1),
             "stored": In(stream.Signature(READ_BEAT)),
             "chunks": Out(stream.Signature(CHUNK_BITS)),
-            "heads": Out(stream.Signature(8 * BEAT_BYTES)),
+            "plain": Out(stream.Signature(8 * BEAT_BYTES)),
             "is_used_up": Out(1, init=1),
             "is_correct": Out(1),
         })
@@ -74,9 +74,9 @@ class DecompressorInput(wiring.Component):
             takes_chunk.eq(is_full & self.chunks.ready),
             has_room.eq(self.is_coded & (~is_full | (takes_chunk & number.all()))),
             self.is_correct.eq(check == 0),
-            self.heads.valid.eq(self.stored.valid & ~self.is_used_up),
-            self.heads.payload.eq(self.stored.payload.data),
-            self.stored.ready.eq((has_room | self.heads.ready) & ~self.is_used_up),
+            self.plain.valid.eq(self.stored.valid & ~self.is_used_up),
+            self.plain.payload.eq(self.stored.payload.data),
+            self.stored.ready.eq((has_room | self.plain.ready) & ~self.is_used_up),
             takes.eq(self.stored.valid & self.stored.ready),
         ]
         with m.If(takes_chunk):

@@ -5,15 +5,13 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.engine.requantize.requantizer import PARAMETERS, split_shift
+from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS, split_shift
+from kiwicha.gateware.engine.weights.interfaces import FIELDS, PARAMETER_BLOCK
 
-__all__ = ["FIELDS", "PARAMETER_BLOCK", "ParameterMemory"]
+__all__ = ["ParameterMemory"]
 
-PARAMETER_BLOCK = 4
-"""Channels whose parameters come together: a beat of biases, one of multipliers, one of shifts."""
 _BITS = (32, 31, 10)
 """Bits that are stored of a bias, a multiplier and a shift."""
-FIELDS = len(_BITS)
 _SHIFT_BITS = 6
 _BANKS = 2
 

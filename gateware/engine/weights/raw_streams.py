@@ -1,12 +1,9 @@
 """Weight streams as they are stored, for an engine without a codec."""
 
 from amaranth import Module, Signal
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import wiring
 
-from kiwicha.contract.codec import BEAT_BYTES
-from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
-from kiwicha.gateware.engine.weights.decompressor import BEAT_COUNT_BITS, DECODED_GROUP
+from kiwicha.gateware.engine.weights.interfaces import BEAT_COUNT_BITS, StreamDecoderSignature
 
 __all__ = ["RawStreams"]
 
@@ -14,27 +11,19 @@ __all__ = ["RawStreams"]
 class RawStreams(wiring.Component):
     """Pass on streams by groups, and see that each has the beats of its groups.
 
-    Takes the place of a `Decompressor`, whose members it has, where no stream is coded: groups
-    have a head only. Throughput: a beat per cycle, and two cycles for a group. Latency: none.
+    Takes the place of a `Decompressor`, where no stream is coded: groups
+    have plain beats only. Throughput: a beat per cycle, and two cycles for a group. Latency: none.
 
     Members
     -------
-    groups, stored, beats, is_between, ends, is_bad
-        As of the `Decompressor`.
+    See `StreamDecoderSignature`.
     """
 
     def __init__(self) -> None:
-        super().__init__({
-            "groups": In(stream.Signature(DECODED_GROUP)),
-            "stored": In(stream.Signature(READ_BEAT)),
-            "beats": Out(stream.Signature(8 * BEAT_BYTES)),
-            "is_between": Out(1, init=1),
-            "ends": Out(1),
-            "is_bad": Out(1),
-        })
+        super().__init__(StreamDecoderSignature().flip())
 
     def elaborate(self, platform: object) -> Module:
-        """Build the walk through a group."""
+        """Build the states of a group."""
         m = Module()
         group = self.groups.payload
         left = Signal(BEAT_COUNT_BITS)
@@ -43,13 +32,13 @@ class RawStreams(wiring.Component):
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.groups.ready.eq(1)
-                m.d.sync += [left.eq(group.head), is_last.eq(group.is_last)]
+                m.d.sync += [left.eq(group.plain_beats), is_last.eq(group.is_last)]
                 with m.If(self.groups.valid):
                     m.d.sync += self.is_between.eq(0)
-                    m.next = "HEAD"
+                    m.next = "PLAIN"
                 with m.If(self.groups.valid & group.is_first):
                     m.d.sync += is_used_up.eq(group.is_empty)
-            with m.State("HEAD"):
+            with m.State("PLAIN"):
                 m.d.comb += [
                     self.beats.valid.eq(self.stored.valid & ~is_used_up),
                     self.beats.payload.eq(self.stored.payload.data),

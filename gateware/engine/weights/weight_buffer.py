@@ -1,24 +1,25 @@
 """Weights and parameters of two groups: one is used while the next is filled."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.memory import Memory
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import PACKED_MACS, outputs_of
 from kiwicha.contract.latencies import RELEASE_CYCLES
-from kiwicha.gateware.engine.array.mac_array import ARRAY_SIZES, LANES
-from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, SECOND_BITS
-from kiwicha.gateware.engine.requantize.requantizer import PARAMETERS
-from kiwicha.gateware.engine.weights.parameter_memory import (
-    FIELDS,
-    PARAMETER_BLOCK,
-    ParameterMemory,
+from kiwicha.gateware.engine.array.interfaces import (
+    ARRAY_SIZES,
+    LANES,
+    OPERAND_BITS,
+    PACKED_WEIGHT_BITS,
 )
+from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS
+from kiwicha.gateware.engine.weights.interfaces import FIELDS, PARAMETER_BLOCK, FillSignature
+from kiwicha.gateware.engine.weights.parameter_memory import ParameterMemory
+from kiwicha.gateware.engine.weights.weight_memory import WeightMemory
 
-__all__ = ["BEAT_BYTES", "WeightBuffer"]
+__all__ = ["WeightBuffer"]
 
-BEAT_BYTES = 16
 _MAX_DEPTH = 1024
 
 
@@ -33,7 +34,7 @@ class WeightBuffer(wiring.Component):
     Order of a fill's beats, 16 bytes each, byte 0 least significant. Parameters: per 4 channels a
     beat of 4 biases, one of 4 multipliers and one of 4 shifts, int32 each. Weights: word after word
     of ``8 * outputs`` bytes; byte ``lane * outputs + o`` is the weight of cell ``lane`` of chain
-    pair ``o``. What is stored is the byte minus ``zero_point``, 9 bits.
+    pair ``o``. What is stored is the byte minus the fill's ``zero_point``, 9 bits.
 
     Latency: ``index`` to ``weights`` `WEIGHT_READ_CYCLES`, for lane l of CONV l more;
     ``parameter_beat`` to ``parameters`` 1 cycle. Throughput: one read of either and one beat of a
@@ -45,7 +46,7 @@ class WeightBuffer(wiring.Component):
     own instead of a word.
 
     With ``is_packed``, only with 128, words of a fill are twice as long: a word of ``weights``,
-    then one of ``seconds``.
+    then one of ``packed_weights``.
 
     Parameters
     ----------
@@ -58,23 +59,8 @@ class WeightBuffer(wiring.Component):
 
     Members
     -------
-    commands : ``In(stream.Signature(StructLayout(blocks, words)))``
-        Start a fill of ``3 * blocks`` beats of parameters, 0 to outputs / 2 blocks, and of
-        ``words`` weight words, 1 to depth / 2. Taken when a bank is free and no fill is under way.
-    beats : ``In(stream.Signature(128))``
-        Contents of the fill; taken while one is under way.
-    heads : ``In(128)``
-        The payload of ``beats`` while it is one of parameters. What decodes weights stands beside
-        these, not before.
-    zero_point : ``In(signed(9))``
-        Weight zero point.
-    is_unsigned : ``In(1)``
-        Weight bytes are 0 to 255, else -128 to 127.
-    is_table : ``In(1)``
-        The weights of a fill are tables.
-    is_packed : ``In(1)``
-        Only with 128: a fill has words of both kinds. These four are stable from a command until
-        its bank is full.
+    fill : ``In(FillSignature(outputs=outputs, words=depth // 2))``
+        Contents of the groups.
     is_available : ``Out(1)``
         A full bank is there that was not taken.
     take : ``In(1)``
@@ -92,8 +78,8 @@ class WeightBuffer(wiring.Component):
         Entry to read, for lane l: ``entries[l % outputs]``; same latency as ``index``.
     weights : ``Out(ArrayLayout(ArrayLayout(signed(9), outputs), 8))``
         ``weights[lane][o]``.
-    seconds : ``Out(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
-        Only with 128: ``seconds[lane][o]``, of the same index.
+    packed_weights : ``Out(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
+        Only with 128: ``packed_weights[lane][o]``, of the same index.
     parameter_bank : ``In(1)``
     parameter_beat : ``In(range(2 * outputs // lanes))``
         Which bank, and which ``lanes`` channels of it.
@@ -118,26 +104,16 @@ class WeightBuffer(wiring.Component):
         self.macs = macs
         self.depth = depth
         self.outputs = outputs_of(macs)
-        self.has_seconds = macs == PACKED_MACS
+        self.has_packed = macs == PACKED_MACS
         self.lanes = self.outputs if lanes is None else lanes
         if self.lanes % PARAMETER_BLOCK or self.outputs % self.lanes:
             raise ValueError(f"lanes must be 4 or {self.outputs}, not {lanes!r}")
         self.blocks = 2 * self.outputs // PARAMETER_BLOCK
         lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
-        command = data.StructLayout({
-            "blocks": range(self.blocks + 1),
-            "words": range(depth // 2 + 1),
-        })
-        seconds = data.ArrayLayout(signed(SECOND_BITS), self.outputs)
-        packed = {"is_packed": In(1), "seconds": Out(data.ArrayLayout(seconds, LANES))}
+        packed = data.ArrayLayout(signed(PACKED_WEIGHT_BITS), self.outputs)
         super().__init__({
-            **(packed if self.has_seconds else {}),
-            "commands": In(stream.Signature(command)),
-            "beats": In(stream.Signature(8 * BEAT_BYTES)),
-            "heads": In(8 * BEAT_BYTES),
-            "zero_point": In(signed(9)),
-            "is_unsigned": In(1),
-            "is_table": In(1),
+            **({"packed_weights": Out(data.ArrayLayout(packed, LANES))} if self.has_packed else {}),
+            "fill": In(FillSignature(outputs=self.outputs, words=depth // 2)),
             "is_available": Out(1),
             "take": In(1),
             "bank": Out(1),
@@ -155,15 +131,17 @@ class WeightBuffer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the fill, both memories and the exchange of banks."""
         m = Module()
+        fill = self.fill
         fill_bank = Signal()
         ends = Signal()
         self._exchange(m, fill_bank, ends)
-        blocks_left = Signal(self.commands.payload.blocks.shape())
-        words_left = Signal(self.commands.payload.words.shape())
+        m.submodules.weights = memory = WeightMemory(macs=self.macs, depth=self.depth)
+        blocks_left = Signal(fill.commands.payload.blocks.shape())
+        words_left = Signal(fill.commands.payload.words.shape())
         field = Signal(range(FIELDS))
         block = Signal(range(self.blocks))
         # With two kinds of words the uppermost bit is the kind.
-        part = Signal(range(2 * self._parts if self.has_seconds else self._parts))
+        part = Signal(memory.part.shape())
         word = Signal(range(self.depth // 2))
         is_open, takes_parameters, takes_weights, ends_beat = (
             Signal(name=name)
@@ -171,13 +149,13 @@ class WeightBuffer(wiring.Component):
         )
         chunk = Signal(range(BEAT_BYTES // self.outputs))
         m.d.comb += [
-            takes_parameters.eq(self.beats.valid & is_open & blocks_left.any()),
-            takes_weights.eq(self.beats.valid & is_open & ~blocks_left.any()),
-            ends_beat.eq(~self.is_table | blocks_left.any() | chunk.all()),
-            self.beats.ready.eq(is_open & ends_beat),
+            takes_parameters.eq(fill.beats.valid & is_open & blocks_left.any()),
+            takes_weights.eq(fill.beats.valid & is_open & ~blocks_left.any()),
+            ends_beat.eq(~fill.is_table | blocks_left.any() | chunk.all()),
+            fill.beats.ready.eq(is_open & ends_beat),
         ]
-        with m.If(self.commands.valid & self.commands.ready):
-            command = self.commands.payload
+        with m.If(fill.commands.valid & fill.commands.ready):
+            command = fill.commands.payload
             m.d.sync += [blocks_left.eq(command.blocks), words_left.eq(command.words)]
             m.d.sync += [is_open.eq(1), block.eq(0), word.eq(0), chunk.eq(0)]
         with m.If(takes_parameters):
@@ -188,9 +166,9 @@ class WeightBuffer(wiring.Component):
             m.d.sync += chunk.eq(chunk + 1)
         with m.If(takes_weights & ends_beat):
             m.d.sync += part.eq(part + 1)
-            last_part: Value = Const(self._parts - 1)
-            if self.has_seconds:
-                last_part = Mux(self.is_packed, 2 * self._parts - 1, self._parts - 1)
+            last_part: Value = Const(memory.parts - 1)
+            if self.has_packed:
+                last_part = Mux(fill.is_packed, 2 * memory.parts - 1, memory.parts - 1)
             with m.If(part == last_part):
                 m.d.sync += [part.eq(0), word.eq(word + 1), words_left.eq(words_left - 1)]
                 with m.If(words_left == 1):
@@ -204,18 +182,31 @@ class WeightBuffer(wiring.Component):
             parameters.write_bank.eq(fill_bank),
             parameters.block.eq(block),
             parameters.field.eq(field),
-            parameters.beat.eq(self.heads),
+            parameters.beat.eq(fill.parameters),
             parameters.read_bank.eq(self.parameter_bank),
             parameters.read_beat.eq(self.parameter_beat),
             self.parameters.eq(parameters.parameters),
         ]
-        self._weight_memory(m, takes_weights, fill_bank, word, part, chunk)
+        m.d.comb += [
+            memory.takes.eq(takes_weights),
+            memory.beat.eq(fill.beats.payload),
+            memory.word.eq(word),
+            memory.part.eq(part),
+            memory.chunk.eq(chunk),
+            memory.write_bank.eq(fill_bank),
+            memory.zero_point.eq(fill.zero_point),
+            memory.is_unsigned.eq(fill.is_unsigned),
+            memory.is_table.eq(fill.is_table),
+            memory.bank.eq(self.bank),
+            memory.index.eq(self.index),
+            memory.is_skewed.eq(self.is_skewed),
+            memory.is_lookup.eq(self.is_lookup),
+            memory.entries.eq(self.entries),
+            self.weights.eq(memory.weights),
+        ]
+        if self.has_packed:
+            m.d.comb += self.packed_weights.eq(memory.packed_weights)
         return m
-
-    @property
-    def _parts(self) -> int:
-        """Beats per word of ``weights``."""
-        return LANES * self.outputs // BEAT_BYTES
 
     def _exchange(self, m: Module, fill_bank: Signal, ends: Signal) -> None:
         """Count full and free banks; the written bank is full when its last word is readable."""
@@ -233,100 +224,16 @@ class WeightBuffer(wiring.Component):
         ]
         m.d.comb += [
             self.is_available.eq(full.any()),
-            self.commands.ready.eq(~is_filling & ~is_busy.bit_select(fill_bank, 1)),
+            self.fill.commands.ready.eq(~is_filling & ~is_busy.bit_select(fill_bank, 1)),
         ]
         m.d.sync += full.eq(full + ends_s2 - self.take)
         # Busy: from the command until the delay after the release.
         with m.If(releases[-1]):
             m.d.sync += is_busy.bit_select(released_bank, 1).eq(0)
             m.d.sync += released_bank.eq(~released_bank)
-        with m.If(self.commands.valid & self.commands.ready):
+        with m.If(self.fill.commands.valid & self.fill.commands.ready):
             m.d.sync += [is_filling.eq(1), is_busy.bit_select(fill_bank, 1).eq(1)]
         with m.If(ends_s2):
             m.d.sync += [is_filling.eq(0), fill_bank.eq(~fill_bank)]
         with m.If(self.release):
             m.d.sync += self.bank.eq(~self.bank)
-
-    def _weight_memory(
-        self,
-        m: Module,
-        takes: Signal,
-        fill_bank: Signal,
-        word: Signal,
-        part: Signal,
-        chunk: Signal,
-    ) -> None:
-        """Build a memory per lane; registers stand before and after the subtraction."""
-        raw_s1 = Signal(8 * BEAT_BYTES, reset_less=True)
-        bank_word = Signal(range(self.depth // 2))
-        chunk_bits = 8 * self.outputs
-        part_of_word = part[: (self._parts - 1).bit_length()]
-        m.d.comb += bank_word.eq(Mux(self.is_table, Cat(chunk[-1], part_of_word, word), word))
-        takes_s1 = Signal()
-        takes_s2 = Signal()
-        address_s1, address_s2 = (
-            Signal(range(self.depth), name=f"write_address_s{k}", reset_less=True) for k in (1, 2)
-        )
-        part_s1, part_s2 = (Signal.like(part, name=f"part_s{k}", reset_less=True) for k in (1, 2))
-        weights_s2 = [
-            Signal(signed(OPERAND_BITS), name=f"weight_s2_{k}", reset_less=True)
-            for k in range(BEAT_BYTES)
-        ]
-        m.d.sync += [
-            raw_s1.eq(
-                Mux(
-                    self.is_table,
-                    self.beats.payload.word_select(chunk, chunk_bits).replicate(
-                        BEAT_BYTES // self.outputs
-                    ),
-                    self.beats.payload,
-                )
-            ),
-            takes_s1.eq(takes),
-            takes_s2.eq(takes_s1),
-            address_s1.eq(Cat(bank_word, fill_bank)),
-            address_s2.eq(address_s1),
-            part_s1.eq(Mux(self.is_table, chunk, part)),
-            part_s2.eq(part_s1),
-        ]
-        for k, weight_s2 in enumerate(weights_s2):
-            octet = raw_s1.word_select(k, 8)
-            extended = Cat(octet, octet[-1] & ~self.is_unsigned).as_signed()
-            m.d.sync += weight_s2.eq(extended - self.zero_point)
-
-        lanes_per_part = BEAT_BYTES // self.outputs
-        fills_all = self.is_table & (self.outputs == LANES)
-        read_address: Value = Cat(self.index, self.bank)
-        for lane in range(LANES):
-            if lane > 0:
-                following = Signal(range(self.depth), name=f"skewed_address_{lane}")
-                m.d.sync += following.eq(read_address)
-                read_address = following
-            lane_address = Signal(range(self.depth), name=f"lane_address_{lane}")
-            entry = Signal(range(self.depth // 2), name=f"entry_{lane}")
-            m.d.comb += entry.eq(self.entries[lane % self.outputs])
-            direct = Cat(Mux(self.is_lookup, entry, self.index), self.bank)
-            m.d.sync += lane_address.eq(Mux(self.is_skewed, read_address, direct))
-            first = lane % lanes_per_part * self.outputs
-            targets: list[tuple[str, int, Value]] = [("lane", 0, self.weights[lane])]
-            if self.has_seconds:
-                second = Signal(OPERAND_BITS * self.outputs, name=f"second_{lane}")
-                targets.append(("second_lane", self._parts, second))
-                for number, weight in enumerate(self.seconds[lane]):
-                    m.d.comb += weight.eq(second.word_select(number, OPERAND_BITS))
-            for name, first_part, target in targets:
-                m.submodules[f"{name}_{lane}"] = memory = Memory(
-                    shape=OPERAND_BITS * self.outputs, depth=self.depth, init=[]
-                )
-                write, read = memory.write_port(), memory.read_port()
-                is_addressed = part_s2 == first_part + lane // lanes_per_part
-                if not first_part:
-                    is_addressed |= fills_all
-                m.d.comb += [
-                    write.addr.eq(address_s2),
-                    write.data.eq(Cat(weights_s2[first : first + self.outputs])),
-                    write.en.eq(takes_s2 & is_addressed),
-                    read.addr.eq(lane_address),
-                    read.en.eq(1),
-                    target.eq(read.data),
-                ]

@@ -1,22 +1,23 @@
 """Weights and parameters of jobs, from DRAM to the weight buffer."""
 
-from amaranth import Module, Mux, Signal, Value, signed
-from amaranth.lib import data, stream, wiring
+from amaranth import Module, Mux, Signal, Value
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import GROUP_WORDS, PACKED_MACS, outputs_of
-from kiwicha.gateware.engine.array.mac_array import LANES
-from kiwicha.gateware.engine.control.job_fetcher import WEIGHTS_JOB
-from kiwicha.gateware.engine.memory.memory_port import READ_BEAT
-from kiwicha.gateware.engine.memory.protection import RANGE_REQUEST
+from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.gateware.engine.array.interfaces import LANES
+from kiwicha.gateware.engine.memory.interfaces import RANGE_REQUEST, READ_BEAT
 from kiwicha.gateware.engine.weights.decompressor import Decompressor
-from kiwicha.gateware.engine.weights.parameter_memory import PARAMETER_BLOCK
+from kiwicha.gateware.engine.weights.interfaces import (
+    FIELDS,
+    PARAMETER_BLOCK,
+    WEIGHTS_JOB,
+    FillSignature,
+)
 from kiwicha.gateware.engine.weights.raw_streams import RawStreams
-from kiwicha.gateware.engine.weights.weight_buffer import BEAT_BYTES
 
 __all__ = ["WeightLoader"]
-
-_FIELDS_PER_BLOCK = 3
 
 
 class WeightLoader(wiring.Component):
@@ -44,8 +45,8 @@ class WeightLoader(wiring.Component):
         What is to be fetched.
     stored : ``In(stream.Signature(READ_BEAT))``
         What was fetched.
-    fills, beats, heads, zero_point, is_unsigned, is_table, is_packed
-        ``commands`` to ``is_packed`` of the `WeightBuffer`.
+    fill : ``Out(FillSignature(outputs))``
+        To the weight buffer.
     number : ``Out(16)``
         Jobs whose streams are complete and good.
     is_between : ``Out(1)``
@@ -67,24 +68,14 @@ class WeightLoader(wiring.Component):
         self.macs = macs
         self.has_codec = has_codec
         outputs = outputs_of(macs)
-        self.has_seconds = macs == PACKED_MACS
+        self.has_packed = macs == PACKED_MACS
         self.blocks = outputs // PARAMETER_BLOCK
         self.beats_per_word = LANES * outputs // BEAT_BYTES
-        fill = data.StructLayout({
-            "blocks": range(2 * self.blocks + 1),
-            "words": range(GROUP_WORDS + 1),
-        })
         super().__init__({
             "jobs": In(stream.Signature(WEIGHTS_JOB)),
             "requests": Out(stream.Signature(RANGE_REQUEST)),
             "stored": In(stream.Signature(READ_BEAT)),
-            "fills": Out(stream.Signature(fill)),
-            "beats": Out(stream.Signature(8 * BEAT_BYTES)),
-            "heads": Out(8 * BEAT_BYTES),
-            "zero_point": Out(signed(9)),
-            "is_unsigned": Out(1),
-            "is_table": Out(1),
-            "is_packed": Out(1),
+            "fill": Out(FillSignature(outputs=outputs)),
             "number": Out(16),
             "is_between": Out(1),
             "is_idle": Out(1),
@@ -95,7 +86,7 @@ class WeightLoader(wiring.Component):
         self.is_first = Signal()
 
     def elaborate(self, platform: object) -> Module:
-        """Build the walk through jobs and groups."""
+        """Build the states of jobs and groups."""
         m = Module()
         m.submodules.decompressor = decompressor = self.decompressor
         job = self.jobs.payload
@@ -107,8 +98,10 @@ class WeightLoader(wiring.Component):
             self.requests.payload.offset.eq(job.offset),
             self.requests.payload.words.eq(job.words),
             self.requests.payload.is_program.eq(1),
-            self.fills.payload.blocks.eq(Mux(job.has_double_groups, 2 * self.blocks, self.blocks)),
-            self.fills.payload.words.eq(job.group_words),
+            self.fill.commands.payload.blocks.eq(
+                Mux(job.has_double_groups, 2 * self.blocks, self.blocks)
+            ),
+            self.fill.commands.payload.words.eq(job.group_words),
             self.is_between.eq(decompressor.is_between),
             self.is_bad_stream.eq(decompressor.is_bad),
         ]
@@ -135,17 +128,17 @@ class WeightLoader(wiring.Component):
                         m.next = "PREPARE"
             with m.State("PREPARE"):
                 # Until now the last fill, of another job, may have been under way.
-                with m.If(self.fills.ready):
+                with m.If(self.fill.commands.ready):
                     m.d.sync += [
-                        self.zero_point.eq(job.zero_point),
-                        self.is_unsigned.eq(job.is_unsigned),
-                        self.is_table.eq(job.is_table),
-                        self.is_packed.eq(job.is_packed),
+                        self.fill.zero_point.eq(job.zero_point),
+                        self.fill.is_unsigned.eq(job.is_unsigned),
+                        self.fill.is_table.eq(job.is_table),
+                        self.fill.is_packed.eq(job.is_packed),
                     ]
                     m.next = "FILL"
             with m.State("FILL"):
-                m.d.comb += self.fills.valid.eq(1)
-                with m.If(self.fills.ready):
+                m.d.comb += self.fill.commands.valid.eq(1)
+                with m.If(self.fill.commands.ready):
                     m.d.sync += groups_left.eq(groups_left - 1)
                     m.next = "GROUP"
                     with m.If(groups_left == 1):
@@ -161,21 +154,21 @@ class WeightLoader(wiring.Component):
         is_first: Signal,
         is_last: Value,
     ) -> None:
-        """Connect the decompressor: all of a raw stream is heads."""
+        """Connect the decompressor: all beats of a raw stream are plain ones."""
         job, group = self.jobs.payload, decompressor.groups.payload
-        single = _FIELDS_PER_BLOCK * self.blocks
-        head = Mux(job.has_double_groups, 2 * single, single)
-        body = job.group_words << (self.beats_per_word - 1).bit_length()
-        if self.has_seconds:
-            body = Mux(job.is_packed, body << 1, body)
+        single = FIELDS * self.blocks
+        parameters = Mux(job.has_double_groups, 2 * single, single)
+        weights = job.group_words << (self.beats_per_word - 1).bit_length()
+        if self.has_packed:
+            weights = Mux(job.is_packed, weights << 1, weights)
         m.d.comb += [
-            group.head.eq(Mux(job.is_coded, head, head + body)),
-            group.body.eq(body),
+            group.plain_beats.eq(Mux(job.is_coded, parameters, parameters + weights)),
+            group.coded_beats.eq(weights),
             group.is_coded.eq(job.is_coded),
             group.is_empty.eq(~has_words),
             group.is_first.eq(is_first),
             group.is_last.eq(is_last),
-            self.heads.eq(self.stored.payload.data),
+            self.fill.parameters.eq(self.stored.payload.data),
         ]
         wiring.connect(m, wiring.flipped(self.stored), decompressor.stored)
-        wiring.connect(m, decompressor.beats, wiring.flipped(self.beats))
+        wiring.connect(m, decompressor.beats, wiring.flipped(self.fill.beats))

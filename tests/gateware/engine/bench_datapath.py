@@ -10,7 +10,7 @@ from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.engine import JobKind, outputs_of
 from kiwicha.contract.latencies import drain_cycles
-from tests.gateware.engine.addressing.walk_model import schedule
+from tests.gateware.engine.addressing.address_model import schedule
 from tests.gateware.engine.datapath_drivers import Clock, Job, Lines, Weights
 from tests.gateware.engine.random_jobs import Work, random_work
 from tests.support.gateware import bench, stream_drivers
@@ -29,11 +29,11 @@ def _check_cycles(
     assert job.started_at is not None
     assert job.done_at is not None
     begin = job.started_at + _START_CYCLES
-    walked = schedule(dataclasses.replace(work.job, interval=interval), ready, begin)
-    ends = [group[-1][0] for group in walked]
+    issued = schedule(dataclasses.replace(work.job, interval=interval), ready, begin)
+    ends = [group[-1][0] for group in issued]
     expected = ends[-1] + drain
     assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
-    operations = sum(len(group) for group in walked)
+    operations = sum(len(group) for group in issued)
     assert job.busy == operations, f"{name}: {job.busy} operations, not {operations}"
     begins = [begin, *(end + 1 for end in ends[:-1])]
     waits = sum(max(0, there - begin) for begin, there in zip(begins, ready, strict=True))
@@ -55,7 +55,8 @@ async def jobs(dut: Any) -> None:
     weights = Weights(dut, works, random.Random(seed + 1), stall)
     lines = Lines(dut, memory, random.Random(seed + 2), stall)
     job = Job(dut)
-    dut.start.value = dut.fills__valid.value = dut.beats__valid.value = 0
+    dut.start.value = dut.fill__commands__valid.value = 0
+    dut.fill__beats__valid.value = 0
     await stream_drivers.reset(dut.clk, dut.rst)
     await FallingEdge(dut.clk)
     clock = Clock(dut, [weights, lines, job])

@@ -1,6 +1,7 @@
 """The engine alone, without the Python of a bench: hundreds of thousands of cycles a second.
 
-`tb_control` and `tb_core` look closer; this is for thousands of lists on stubborn memories.
+`bench_controller` and `bench_datapath` look closer; this is for thousands of lists on stubborn
+memories.
 """
 
 import dataclasses

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.engine import LINE_BYTES, JobFlag
 from kiwicha.contract.latencies import LINE_READ_CYCLES, WEIGHTS_READY_CYCLES
-from kiwicha.gateware.engine.control.job import ADDRESS_BITS
+from kiwicha.gateware.engine.descriptors import LINE_BITS
 from tests.gateware.engine.random_jobs import Work
 from tests.support.gateware.stream_drivers import Driver
 
 __all__ = ["Access", "Clock", "Job", "Lines", "Weights"]
 
 Bytes = NDArray[np.uint8]
-_LINE_BITS = ADDRESS_BITS - 4
 _FULL_CYCLES = 4
 """After the last beat of a fill its zero point stays for as long."""
 _WORD_BITS = 9
@@ -36,7 +35,7 @@ class Weights:
         self.is_offered = False
         self.ready: list[int] = []
         """For each fill that is done the cycle in which its group can begin."""
-        self.block_bits = len(dut.fills__payload) - _WORD_BITS
+        self.block_bits = len(dut.fill__commands__payload) - _WORD_BITS
 
     def drive(self) -> None:
         """Offer a command or a beat, which stays until it is taken."""
@@ -44,33 +43,33 @@ class Weights:
         is_due = bool(self.beats or (self.works and not self.pause))
         self.pause = max(0, self.pause - 1)
         self.is_offered = is_due and (self.is_offered or rng.random() >= self.stall)
-        dut.fills__valid.value = int(self.is_offered and not self.beats)
-        dut.beats__valid.value = int(self.is_offered and bool(self.beats))
+        dut.fill__commands__valid.value = int(self.is_offered and not self.beats)
+        dut.fill__beats__valid.value = int(self.is_offered and bool(self.beats))
         beat = self.beats[0] if self.beats else rng.getrandbits(128)
-        dut.beats__payload.value = beat
-        dut.heads.value = beat
+        dut.fill__beats__payload.value = beat
+        dut.fill__parameters.value = beat
         if self.beats or not is_due:
-            dut.fills__payload.value = rng.getrandbits(len(dut.fills__payload))
+            dut.fill__commands__payload.value = rng.getrandbits(len(dut.fill__commands__payload))
             return
         work, fill = self.works[0]
-        dut.fills__payload.value = fill.blocks | fill.words << self.block_bits
-        dut.weight_zero_point.value = work.job.weight_zero_point & 0x1FF
-        dut.weights_are_unsigned.value = int(bool(work.job.flags & JobFlag.UNSIGNED))
-        dut.weights_are_tables.value = int(fill.is_table)
-        dut.weights_are_packed.value = int(bool(work.job.flags & JobFlag.PACKED))
+        dut.fill__commands__payload.value = fill.blocks | fill.words << self.block_bits
+        dut.fill__zero_point.value = work.job.weight_zero_point & 0x1FF
+        dut.fill__is_unsigned.value = int(bool(work.job.flags & JobFlag.UNSIGNED))
+        dut.fill__is_table.value = int(fill.is_table)
+        dut.fill__is_packed.value = int(bool(work.job.flags & JobFlag.PACKED))
 
     def sample(self, cycle: int) -> None:
         """Note what is taken."""
         if not self.is_offered:
             return
         if self.beats:
-            if int(self.dut.beats__ready.value):
+            if int(self.dut.fill__beats__ready.value):
                 self.beats.popleft()
                 self.is_offered = False
                 if not self.beats:
                     self.pause = _FULL_CYCLES
                     self.ready.append(cycle + WEIGHTS_READY_CYCLES)
-        elif int(self.dut.fills__ready.value):
+        elif int(self.dut.fill__commands__ready.value):
             self.beats.extend(self.works.popleft()[1].beats)
             self.is_offered = False
 
@@ -109,15 +108,15 @@ class Lines:
         if self.current is None and rng.random() >= self.stall:
             self.current = self.queue.popleft() if self.queue else self._competing()
         access = self.current
-        dut.accesses__valid.value = int(access is not None)
+        dut.lines__accesses__valid.value = int(access is not None)
         if access is None:
-            dut.accesses__payload.value = rng.getrandbits(len(dut.accesses__payload))
+            dut.lines__accesses__payload.value = rng.getrandbits(len(dut.lines__accesses__payload))
             return
-        dut.accesses__payload.value = (
+        dut.lines__accesses__payload.value = (
             access.line
-            | access.is_write << _LINE_BITS
-            | access.mask << (_LINE_BITS + 1)
-            | access.data << (_LINE_BITS + 1 + LINE_BYTES)
+            | access.is_write << LINE_BITS
+            | access.mask << (LINE_BITS + 1)
+            | access.data << (LINE_BITS + 1 + LINE_BYTES)
         )
 
     def _competing(self) -> Access | None:
@@ -132,13 +131,13 @@ class Lines:
         """Compare what a read gave; do to ``memory`` what a write does."""
         if cycle in self.due:
             line, expected = self.due.pop(cycle)
-            got = int(self.dut.read_data.value).to_bytes(LINE_BYTES, "little")
+            got = int(self.dut.lines__read_data.value).to_bytes(LINE_BYTES, "little")
             assert got == expected, (
                 f"cycle {cycle}, bytes from {line * LINE_BYTES}: {got.hex(' ')},"
                 f" not {expected.hex(' ')}"
             )
         access = self.current
-        if access is None or not int(self.dut.accesses__ready.value):
+        if access is None or not int(self.dut.lines__accesses__ready.value):
             return
         self.current = None
         view = self.memory[access.line * LINE_BYTES :][:LINE_BYTES]

@@ -7,11 +7,11 @@ import pytest
 
 from kiwicha.contract.cfu import ENGINE_MACS, requantizer_lanes_of
 from kiwicha.contract.engine import JobKind, outputs_of
-from kiwicha.gateware.engine.datapath import Core
+from kiwicha.gateware.engine.datapath import Datapath
 from tests.support.choices import by_day
 from tests.support.gateware import bench
 
-TOP = "core"
+TOP = "datapath"
 BENCH = "tests.gateware.engine.bench_datapath.jobs"
 SCRATCHPAD_BYTES = 8192
 KINDS = [int(kind) for kind in JobKind]
@@ -24,8 +24,8 @@ SIZES = [
 
 @functools.cache
 def simulator_of(macs: int, lanes: int) -> Path:
-    core = Core(macs=macs, lanes=lanes, scratchpad_bytes=SCRATCHPAD_BYTES)
-    return bench.build(bench.component_verilog(core, TOP), TOP)
+    datapath = Datapath(macs=macs, lanes=lanes, scratchpad_bytes=SCRATCHPAD_BYTES)
+    return bench.build(bench.component_verilog(datapath, TOP), TOP)
 
 
 def run_jobs(

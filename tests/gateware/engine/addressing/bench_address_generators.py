@@ -1,4 +1,4 @@
-"""Bench of the engine's walkers: every operation in its cycle, against their order of work."""
+"""Bench of the address generators: every operation in its cycle, against their order of work."""
 
 import random
 from typing import Any
@@ -8,8 +8,9 @@ import numpy as np
 from cocotb.triggers import FallingEdge, ReadOnly
 
 from kiwicha.contract.engine import ELEMENT_KINDS, EngineJob, JobFlag, JobKind
-from kiwicha.gateware.engine.control.job import ADDRESS_BITS, OPERATION
-from tests.gateware.engine.addressing.walk_model import Operation, schedule
+from kiwicha.gateware.engine.addressing.interfaces import OPERATION
+from kiwicha.gateware.engine.descriptors import ADDRESS_BITS
+from tests.gateware.engine.addressing.address_model import Operation, schedule
 from tests.gateware.engine.random_jobs import random_work
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.engine_fields import pack
@@ -51,7 +52,7 @@ def _check(
 
 @cocotb.test()
 async def groups(dut: Any) -> None:
-    """Walk a few groups of each of many random jobs, some with another interval."""
+    """Generate a few groups of each of many random jobs, some with another interval."""
     values = bench.parameters()
     rng = random.Random(values["seed"])
     numbers = np.random.default_rng(values["seed"])
@@ -66,25 +67,24 @@ async def groups(dut: Any) -> None:
             | {"interval": rng.choice((job.interval, 1, rng.randint(1, 8)))}
         )
         dut.job.value = pack(list(job.pack()), 8)
-        if kind in (JobKind.CONV, JobKind.MAX):
-            dut.visits_all.value = int(bool(job.flags & JobFlag.PACKED))
+        dut.all_kernel_rows.value = int(bool(job.flags & JobFlag.PACKED))
         # Weights come in time, or late.
         ready = [0]
         for _ in range(min(job.groups, 4) - 1):
             ready.append(ready[-1] + rng.choice((0, rng.randint(0, 300))))
-        held_jobs += await _walk(dut, job, ready, f"job {number} {job}")
+        held_jobs += await _generate(dut, job, ready, f"job {number} {job}")
         # Longer than any interval, as it is in the data path.
         for _ in range(rng.randint(8, 10)):
             await FallingEdge(dut.clk)
     assert held_jobs > 0
 
 
-async def _walk(dut: Any, job: EngineJob, ready: list[int], name: str) -> bool:
+async def _generate(dut: Any, job: EngineJob, ready: list[int], name: str) -> bool:
     """Begin groups as soon as possible, compare each cycle; return whether it was held back."""
     kind = JobKind(job.kind)
-    walked = schedule(job, ready)
-    wanted = {cycle: operation for group in walked for cycle, operation in group}
-    ends = {group[-1][0] for group in walked}
+    groups_of_job = schedule(job, ready)
+    wanted = {cycle: operation for group in groups_of_job for cycle, operation in group}
+    ends = {group[-1][0] for group in groups_of_job}
     begun = held = 0
     for cycle in range(max(ends) + 1):
         dut.start.value = 0

@@ -1,4 +1,4 @@
-"""The walkers against their order of work, operation by operation, on the cycle."""
+"""The address generators against their order of work, operation by operation, on the cycle."""
 
 from pathlib import Path
 from typing import Any
@@ -6,26 +6,26 @@ from typing import Any
 import pytest
 
 from kiwicha.contract.engine import ELEMENT_KINDS, JobKind
-from kiwicha.gateware.engine.addressing.convolution import ConvWalker
-from kiwicha.gateware.engine.addressing.depthwise import DepthwiseWalker
-from kiwicha.gateware.engine.addressing.elementwise import TableWalker
+from kiwicha.gateware.engine.addressing.convolution import ConvAddressGenerator
+from kiwicha.gateware.engine.addressing.depthwise import DepthwiseAddressGenerator
+from kiwicha.gateware.engine.addressing.elementwise import ElementwiseAddressGenerator
 from tests.support.choices import at_night, by_day
 from tests.support.gateware import bench
 
-TOP = "walker"
+TOP = "address_generator"
 BENCH = "tests.gateware.engine.addressing.bench_address_generators.groups"
-WALKERS: dict[JobKind, type[Any]] = {
-    JobKind.CONV: ConvWalker,
-    JobKind.DEPTHWISE: DepthwiseWalker,
-    JobKind.ADD: TableWalker,
-    JobKind.TABLE: TableWalker,
-    JobKind.MUL: TableWalker,
-    JobKind.MAX: ConvWalker,
+GENERATORS: dict[JobKind, type[Any]] = {
+    JobKind.CONV: ConvAddressGenerator,
+    JobKind.DEPTHWISE: DepthwiseAddressGenerator,
+    JobKind.ADD: ElementwiseAddressGenerator,
+    JobKind.TABLE: ElementwiseAddressGenerator,
+    JobKind.MUL: ElementwiseAddressGenerator,
+    JobKind.MAX: ConvAddressGenerator,
 }
 
 
-def walk(kind: JobKind, folder: Path, **values: int) -> None:
-    simulator = bench.build(bench.component_verilog(WALKERS[kind](), TOP), TOP)
+def generate(kind: JobKind, folder: Path, **values: int) -> None:
+    simulator = bench.build(bench.component_verilog(GENERATORS[kind](), TOP), TOP)
     bench.run(simulator, TOP, BENCH, {"kind": int(kind), **values}, folder)
 
 
@@ -43,15 +43,15 @@ def walk(kind: JobKind, folder: Path, **values: int) -> None:
         at_night((JobKind.MAX, 32)),
     ],
 )
-def test_windows_are_walked(kind: JobKind, seed: int, macs: int, tmp_path: Path) -> None:
-    walk(kind, tmp_path, seed=seed, macs=macs, count=60)
+def test_operations_of_windows(kind: JobKind, seed: int, macs: int, tmp_path: Path) -> None:
+    generate(kind, tmp_path, seed=seed, macs=macs, count=60)
 
 
 @pytest.mark.verilator
 @pytest.mark.parametrize("macs", by_day(64, 32))
 @pytest.mark.parametrize("kind", sorted(ELEMENT_KINDS))
-def test_tensors_are_walked(kind: JobKind, macs: int, tmp_path: Path) -> None:
-    walk(kind, tmp_path, seed=1, macs=macs, count=15)
+def test_operations_of_tensors(kind: JobKind, macs: int, tmp_path: Path) -> None:
+    generate(kind, tmp_path, seed=1, macs=macs, count=15)
 
 
 @pytest.mark.nightly
@@ -61,5 +61,5 @@ def test_tensors_are_walked(kind: JobKind, macs: int, tmp_path: Path) -> None:
     ("kind", "macs"),
     [(JobKind.CONV, 64), (JobKind.CONV, 128), (JobKind.DEPTHWISE, 64), (JobKind.MAX, 64)],
 )
-def test_many_windows_are_walked(kind: JobKind, macs: int, seed: int, tmp_path: Path) -> None:
-    walk(kind, tmp_path, seed=seed, macs=macs, count=300)
+def test_operations_of_many_windows(kind: JobKind, macs: int, seed: int, tmp_path: Path) -> None:
+    generate(kind, tmp_path, seed=seed, macs=macs, count=300)

@@ -11,8 +11,13 @@ from cocotb.triggers import FallingEdge
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import PACKED_MACS, PACKED_WEIGHT_LIMIT, outputs_of
-from kiwicha.gateware.engine.array.mac_array import LANES, ArrayMode, MacArray
-from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, SECOND_BITS
+from kiwicha.gateware.engine.array.interfaces import (
+    LANES,
+    OPERAND_BITS,
+    PACKED_WEIGHT_BITS,
+    ArrayMode,
+)
+from kiwicha.gateware.engine.array.mac_array import MacArray
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.engine_fields import pack, signed_fields
 
@@ -32,7 +37,7 @@ class Step:
     shift: bool = False
     last: bool = False
     tag: int = 0
-    seconds: Ints | None = None
+    packed: Ints | None = None
 
 
 @dataclass
@@ -97,7 +102,9 @@ async def _play(dut: Any, schedule: Schedule, mode: ArrayMode, values: dict[str,
         )
         dut.weights.value = _word(rng, [s.weights for s in lanes], outputs, OPERAND_BITS)
         if values["macs"] == PACKED_MACS:
-            dut.seconds.value = _word(rng, [s.seconds for s in lanes], outputs, SECOND_BITS)
+            dut.packed_weights.value = _word(
+                rng, [s.packed for s in lanes], outputs, PACKED_WEIGHT_BITS
+            )
         tag = rng.getrandbits(tag_bits) if not is_valid else step.tag % (1 << tag_bits)
         flags = step.first | step.shift << 1 | step.last << 2 if is_valid else rng.getrandbits(3)
         dut.operations__valid.value = int(is_valid)
@@ -210,16 +217,14 @@ async def packed_convolutions(dut: Any) -> None:
     for number in range(values["count"]):
         words = int(rng.choice((1, 2, 3, 9, 40)))
         x = _packable(rng, (words, len(dut.x) // OPERAND_BITS), -128, 127)
-        weights, seconds = (
-            _packable(rng, (words, LANES, outputs), -limit, limit) for _ in range(2)
-        )
+        weights, packed = (_packable(rng, (words, LANES, outputs), -limit, limit) for _ in range(2))
         for k in range(words):
             if rng.random() < values["stall"]:
                 schedule.idle(int(rng.integers(1, 4)))
             inputs = [int(v) for v in x[k]]
-            step = Step(inputs, weights[k], last=k == words - 1, tag=number, seconds=seconds[k])
+            step = Step(inputs, weights[k], last=k == words - 1, tag=number, packed=packed[k])
             schedule.add(step, _interval(values, 2))
-        beats = [np.einsum("kl,klo->o", x[:, :LANES], half) for half in (weights, seconds)]
+        beats = [np.einsum("kl,klo->o", x[:, :LANES], half) for half in (weights, packed)]
         schedule.results.append([[int(value) for value in sums] for sums in beats])
     await _start(dut, ArrayMode.PACKED, values)
     await _play(dut, schedule, ArrayMode.PACKED, values)

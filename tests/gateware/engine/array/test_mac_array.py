@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from kiwicha.contract.engine import PACKED_MACS, outputs_of
-from kiwicha.gateware.engine.array.mac_array import ARRAY_SIZES, MacArray
+from kiwicha.gateware.engine.array.interfaces import ARRAY_SIZES
+from kiwicha.gateware.engine.array.mac_array import MacArray
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from tests.support.gateware import bench, vendor_cells
 

@@ -1,4 +1,4 @@
-"""MultiplyAccumulate: the vendors' forms equal the plain one for every pair of operands."""
+"""MacCell: the vendors' forms equal the plain one for every pair of operands."""
 
 import re
 from pathlib import Path
@@ -8,13 +8,8 @@ import pytest
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.back import verilog
 
-from kiwicha.gateware.engine.array.mac_cell import (
-    OPERAND_BITS,
-    SECOND_BITS,
-    AddTo,
-    MultiplyAccumulate,
-    Vendor,
-)
+from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS, PACKED_WEIGHT_BITS
+from kiwicha.gateware.engine.array.mac_cell import AddTo, MacCell, Vendor
 from tests.support.choices import by_day
 from tests.support.gateware import bench, vendor_cells
 
@@ -24,12 +19,12 @@ SWEEPS = 2
 SLACK_CYCLES = 16
 
 
-def comparison(vendor: Vendor, *, has_second: bool = False) -> str:
+def comparison(vendor: Vendor, *, has_packed: bool = False) -> str:
     """Return chains of two cells in the plain and in one vendor's form, on the same stimuli.
 
     The first cell sums every pair of 9-bit operands with ``shared`` as multiplicand, then the
     second one with ``own``. Meanwhile the other cell has random weights, enables and choices of
-    multiplicand. What is added to is random throughout, and so are second weights.
+    multiplicand. What is added to is random throughout, and so are packed weights.
     """
     m = Module()
     is_done = Signal()
@@ -44,10 +39,7 @@ def comparison(vendor: Vendor, *, has_second: bool = False) -> str:
         m.d.sync += count.eq(count + 1)
     sums = {}
     for form in (Vendor.GENERIC, vendor):
-        cells = [
-            MultiplyAccumulate(vendor=form, is_chained=bool(k), has_second=has_second)
-            for k in range(2)
-        ]
+        cells = [MacCell(vendor=form, is_chained=bool(k), has_packed=has_packed) for k in range(2)]
         for k, cell in enumerate(cells):
             m.submodules[f"{form.value}_{k}"] = cell
             x, weight = count[:OPERAND_BITS], count[OPERAND_BITS : 2 * OPERAND_BITS]
@@ -64,11 +56,13 @@ def comparison(vendor: Vendor, *, has_second: bool = False) -> str:
                 cell.weight.eq(weight ^ Mux(is_free, noise[12:], 0)),
                 cell.enable.eq(~is_free | noise[6 * k + 4] | noise[6 * k + 19]),
             ]
-            if has_second:
-                second = noise[7 * k + 10 :][:SECOND_BITS]
+            if has_packed:
+                packed = noise[7 * k + 10 :][:PACKED_WEIGHT_BITS]
                 m.d.comb += [
                     # -128 does not fit.
-                    cell.second.eq(Mux(second == 1 << (SECOND_BITS - 1), 127, second)),
+                    cell.packed_weight.eq(
+                        Mux(packed == 1 << (PACKED_WEIGHT_BITS - 1), 127, packed)
+                    ),
                     cell.is_packed.eq(noise[11 * k + 2]),
                 ]
         m.d.comb += cells[1].chain.eq(cells[0].cascade)
@@ -97,22 +91,22 @@ def test_vendor_form_equals_the_plain_one(vendor: Vendor, tmp_path: Path) -> Non
 @pytest.mark.verilator
 @pytest.mark.synth
 def test_two_weights_in_a_dsp48e1_equal_the_plain_form(tmp_path: Path) -> None:
-    text = comparison(Vendor.XILINX7, has_second=True) + vendor_cells.model(Vendor.XILINX7)
+    text = comparison(Vendor.XILINX7, has_packed=True) + vendor_cells.model(Vendor.XILINX7)
     cycles = SWEEPS * 4**OPERAND_BITS + SLACK_CYCLES
     bench.run(bench.build(text, TOP), TOP, BENCH, {"cycles": cycles}, tmp_path)
 
 
-def test_rejects_a_second_weight_on_ecp5() -> None:
-    message = "has_second must be False for Vendor.ECP5, not True"
+def test_rejects_a_packed_weight_on_ecp5() -> None:
+    message = "has_packed must be False for Vendor.ECP5, not True"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        MultiplyAccumulate(vendor=Vendor.ECP5, is_chained=False, has_second=True)
+        MacCell(vendor=Vendor.ECP5, is_chained=False, has_packed=True)
 
 
 def test_rejects_unknown_vendor() -> None:
     vendor: Any = "altera"
     message = "vendor must be one of Vendor.GENERIC, Vendor.XILINX7, Vendor.ECP5, not 'altera'"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        MultiplyAccumulate(vendor=vendor, is_chained=False)
+        MacCell(vendor=vendor, is_chained=False)
 
 
 def test_values_of_add_to_are_those_of_the_z_multiplexer() -> None:

@@ -14,11 +14,10 @@ from kiwicha.contract.engine import (
     EngineError,
     JobKind,
 )
-from kiwicha.gateware.engine.control.job import JOB
 from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
-from kiwicha.gateware.engine.control.transfer_fetcher import LINE_BITS, TransferFetcher
-from kiwicha.gateware.engine.memory.memory_port import WORD_BYTES
+from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
+from kiwicha.gateware.engine.descriptors import JOB, LINE_BITS
 from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
 from tests.support.gateware.proof import Rules, assume_stream, check_stream, in_state
 
@@ -36,23 +35,23 @@ def _constant(m: Module, value: Any) -> None:
 
 
 def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
-    """Return whether walkers, weight buffer and DMA can do what a job says."""
-    # What a walker of windows counts down to 1.
+    """Return whether address generators, weight buffer and DMA can do what a job says."""
+    # What an address generator of windows counts down to 1.
     counts = Cat(
         job[name] != 0 for name in ("output_rows", "output_columns", "kernel_rows", "segments")
     )
     has_segments = (job.segment_words != 0) & (job.row_words != 0)
-    walks = counts.all() & (has_segments | (job.kind == JobKind.DEPTHWISE))
+    has_counts = counts.all() & (has_segments | (job.kind == JobKind.DEPTHWISE))
     return (
         Cat(job.kind == kind for kind in JobKind).any()
-        & (walks | Cat(job.kind == kind for kind in ELEMENT_KINDS).any())
+        & (has_counts | Cat(job.kind == kind for kind in ELEMENT_KINDS).any())
         & (job.output_address < scratchpad_bytes)
         & (job.output_address % OUTPUT_BYTES == 0)
         & (job.groups != 0)
         & (job.group_words != 0)
         & (job.group_words <= GROUP_WORDS)
-        & (job.weights_offset % WORD_BYTES == 0)
-        & (job.weights_bytes % WORD_BYTES == 0)
+        & (job.weights_offset % LINE_BYTES == 0)
+        & (job.weights_bytes % LINE_BYTES == 0)
         & (job.wait_transfers <= transfers)
         & (job.interval != 0)
         & (~Cat(job.kind == kind for kind in ELEMENT_KINDS).any() | (job.segment_words != 0))
@@ -69,11 +68,11 @@ def job_check(dut: JobCheck) -> Rules:
         m.d.sync += earlier.eq(dut.error)
         with m.If(dut.takes):
             m.d.sync += number.eq(number + 1)
-            m.d.sync += words.word_select(number, 8 * WORD_BYTES).eq(dut.word)
+            m.d.sync += words.word_select(number, 8 * LINE_BYTES).eq(dut.word)
         _constant(m, dut.transfers)
         is_sound = _is_sound(data.View(JOB, words), dut.scratchpad_bytes, dut.transfers)
         m.d.comb += [
-            Assume(~dut.takes | ((dut.place == number) & (number < JOB_WORDS))),
+            Assume(~dut.takes | ((dut.index == number) & (number < JOB_WORDS))),
             Assert((number < JOB_WORDS) | (dut.error != _NONE) | is_sound),
             Assert((earlier == _NONE) | (dut.error == earlier)),
         ]
@@ -130,7 +129,11 @@ def transfer_unit(dut: TransferUnit) -> Rules:
     """State that the lines lie in the transfer, and what is asked for is what it says."""
 
     def rules(m: Module, submodules: Any) -> None:
-        step, access, asked = dut.transfers.payload, dut.accesses.payload, dut.requests.payload
+        step, access, asked = (
+            dut.transfers.payload,
+            dut.lines.accesses.payload,
+            dut.requests.payload,
+        )
         assume_stream(m, dut.transfers, "transfers")
         assume_stream(m, dut.loaded, "loaded")
         check_stream(m, dut.requests, "requests")
@@ -139,10 +142,10 @@ def transfer_unit(dut: TransferUnit) -> Rules:
         m.d.comb += [
             # So says `TransferFetcher`.
             Assume((step.lines != 0) & (step.line + step.lines <= 1 << LINE_BITS)),
-            Assert(~dut.accesses.valid | dut.transfers.valid),
-            Assert(~dut.accesses.valid | (access.line >= step.line)),
-            Assert(~dut.accesses.valid | (access.line < step.line + step.lines)),
-            Assert(~dut.accesses.valid | (access.is_write == ~step.is_store)),
+            Assert(~dut.lines.accesses.valid | dut.transfers.valid),
+            Assert(~dut.lines.accesses.valid | (access.line >= step.line)),
+            Assert(~dut.lines.accesses.valid | (access.line < step.line + step.lines)),
+            Assert(~dut.lines.accesses.valid | (access.is_write == ~step.is_store)),
             Assert(~dut.requests.valid | (asked.offset == step.offset)),
             Assert(~dut.requests.valid | (asked.words == step.lines)),
             Assert(~dut.requests.valid | (asked.is_write == step.is_store)),
@@ -165,7 +168,7 @@ def transfer_unit(dut: TransferUnit) -> Rules:
 
 def _waiting_access(m: Module, dut: TransferUnit) -> None:
     """State that an access that waits stays; that of a store may end when there is no room."""
-    access = dut.accesses
+    access = dut.lines.accesses
     payload = Value.cast(access.payload)
     line = Value.cast(access.payload.line)
     waits = Signal(name="access_waits")
@@ -180,6 +183,6 @@ def _waiting_access(m: Module, dut: TransferUnit) -> None:
     ]
     m.d.comb += [
         Assert(~(waits & is_write) | (access.valid & (payload == earlier))),
-        Assert(~(waits & ~is_write) | access.valid | ~dut.writer_has_room),
+        Assert(~(waits & ~is_write) | access.valid | ~dut.store.has_room),
         Assert(~waits | (line == earlier_line)),
     ]

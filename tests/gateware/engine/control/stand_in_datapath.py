@@ -1,20 +1,20 @@
 """A data path that is easy to predict, to test what feeds the real one."""
 
-from amaranth import Cat, Module, Mux, ResetInserter, Signal, signed
-from amaranth.lib import data, stream, wiring
+from amaranth import Cat, Module, Mux, ResetInserter, Signal
+from amaranth.lib import wiring
 from amaranth.lib.fifo import SyncFIFO
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
-from kiwicha.contract.engine import LINE_BYTES
-from kiwicha.gateware.engine.control.command_unit import ENGINE_COMMAND
-from kiwicha.gateware.engine.control.controller import CORE_COUNTS, Control
-from kiwicha.gateware.engine.control.job import JOB
-from kiwicha.gateware.engine.datapath import LINE_ACCESS
-from kiwicha.gateware.engine.engine import connect_core
-from kiwicha.gateware.engine.memory.memory_port import MEMORY_PORT
+from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.engine import LINE_BYTES, outputs_of
+from kiwicha.gateware.engine.array.interfaces import LANES
+from kiwicha.gateware.engine.control.controller import Controller
+from kiwicha.gateware.engine.interfaces import DatapathSignature, EngineSignature
+from kiwicha.gateware.engine.memory.interfaces import LINE_ACCESS
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
+from kiwicha.gateware.engine.weights.interfaces import FIELDS
 
-__all__ = ["StandInCore", "StandInEngine", "digest"]
+__all__ = ["StandInDatapath", "StandInEngine", "digest"]
 
 _LINE_BITS = 8 * LINE_BYTES
 
@@ -22,7 +22,7 @@ _LINE_BITS = 8 * LINE_BYTES
 def digest(
     beats: list[int], line: int, zero_point: int, *, is_unsigned: bool, is_table: bool
 ) -> int:
-    """Return the line that a group of `StandInCore` writes.
+    """Return the line that a group of `StandInDatapath` writes.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def digest(
     return value ^ line
 
 
-class StandInCore(wiring.Component):
-    """The `Core`'s interface, and instead of arithmetic `digest`.
+class StandInDatapath(wiring.Component):
+    """The `Datapath`'s interface, and instead of arithmetic `digest`.
 
     A job reads the line at ``first_address``. Group by group it takes the digest of a fill, at most
     two of which are ahead, and after ``output_columns`` cycles writes it to the line at
@@ -50,45 +50,23 @@ class StandInCore(wiring.Component):
 
     Parameters
     ----------
-    parameter_beats_per_block, beats_per_word : int
-        Size of a fill; words that are packed have twice as many beats.
-    fill : StructLayout
-        Of a fill's command.
+    macs : int
+        Products per cycle of the data path that it stands for.
     scratchpad_bytes : int
-        Its size.
+        Size of the scratchpad.
 
     Members
     -------
-    See `Core`.
+    stall : ``In(1)``
+        Accesses wait.
+    The others
+        See `DatapathSignature`.
     """
 
-    def __init__(
-        self,
-        *,
-        parameter_beats_per_block: int,
-        beats_per_word: int,
-        fill: data.StructLayout,
-        scratchpad_bytes: int,
-    ) -> None:
-        self.parameter_beats_per_block = parameter_beats_per_block
-        self.beats_per_word = beats_per_word
+    def __init__(self, *, macs: int, scratchpad_bytes: int) -> None:
+        self.beats_per_word = LANES * outputs_of(macs) // BEAT_BYTES
         self.scratchpad_bytes = scratchpad_bytes
-        super().__init__({
-            "job": In(JOB),
-            "start": In(1),
-            "done": Out(1),
-            "fills": In(stream.Signature(fill)),
-            "beats": In(stream.Signature(_LINE_BITS)),
-            "heads": In(_LINE_BITS),
-            "weight_zero_point": In(signed(9)),
-            "weights_are_unsigned": In(1),
-            "weights_are_tables": In(1),
-            "weights_are_packed": In(1),
-            "accesses": In(stream.Signature(LINE_ACCESS)),
-            "read_data": Out(_LINE_BITS),
-            "counts": Out(CORE_COUNTS),
-            "stall": In(1),
-        })
+        super().__init__({**DatapathSignature(macs=macs).flip().members, "stall": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         """Build the digest of fills, the scratchpad and the life of a job."""
@@ -99,22 +77,23 @@ class StandInCore(wiring.Component):
         value = Signal(_LINE_BITS)
         following = Signal(_LINE_BITS)
         is_filling = Signal()
-        salt = Cat(self.weights_are_tables, self.weights_are_unsigned, self.weight_zero_point)
+        fill, lines = self.fill, self.lines
+        salt = Cat(fill.is_table, fill.is_unsigned, fill.zero_point)
         m.d.comb += [
-            self.fills.ready.eq(~is_filling & digests.w_rdy),
-            self.beats.ready.eq(is_filling & (beats_left != 0)),
-            following.eq(value.rotate_left(1) ^ self.beats.payload ^ salt),
+            fill.commands.ready.eq(~is_filling & digests.w_rdy),
+            fill.beats.ready.eq(is_filling & (beats_left != 0)),
+            following.eq(value.rotate_left(1) ^ fill.beats.payload ^ salt),
         ]
-        with m.If(self.fills.valid & self.fills.ready):
+        with m.If(fill.commands.valid & fill.commands.ready):
             m.d.sync += [
                 is_filling.eq(1),
                 value.eq(0),
                 beats_left.eq(
-                    self.fills.payload.blocks * self.parameter_beats_per_block
-                    + (self.fills.payload.words * self.beats_per_word << self.weights_are_packed)
+                    fill.commands.payload.blocks * FIELDS
+                    + (fill.commands.payload.words * self.beats_per_word << fill.is_packed)
                 ),
             ]
-        with m.If(self.beats.valid & self.beats.ready):
+        with m.If(fill.beats.valid & fill.beats.ready):
             m.d.sync += [value.eq(following), beats_left.eq(beats_left - 1)]
         with m.If(is_filling & (beats_left == 0)):
             m.d.comb += [digests.w_en.eq(1), digests.w_data.eq(value)]
@@ -123,16 +102,16 @@ class StandInCore(wiring.Component):
         writes = Signal()
         line = Signal(LINE_ACCESS.members["line"])
         result = Signal(_LINE_BITS)
-        access = self.accesses.payload
+        access = lines.accesses.payload
         m.d.comb += [
-            self.accesses.ready.eq(~writes & ~self.stall),
+            lines.accesses.ready.eq(~writes & ~self.stall),
             scratchpad.line_address.eq(Mux(writes, line, access.line)),
             scratchpad.line_write.eq(
-                Mux(writes, 1, access.is_write & self.accesses.valid & self.accesses.ready)
+                Mux(writes, 1, access.is_write & lines.accesses.valid & lines.accesses.ready)
             ),
             scratchpad.line_mask.eq(Mux(writes, (1 << LINE_BYTES) - 1, access.mask)),
             scratchpad.line_write_data.eq(Mux(writes, result, access.data)),
-            self.read_data.eq(scratchpad.line_read_data),
+            lines.read_data.eq(scratchpad.line_read_data),
             scratchpad.read_address.eq(self.job.first_address),
         ]
         groups_left = Signal(16)
@@ -172,7 +151,7 @@ class StandInCore(wiring.Component):
 
 
 class StandInEngine(wiring.Component):
-    """`Control` with a `StandInCore`.
+    """`Controller` with a `StandInDatapath`.
 
     Parameters
     ----------
@@ -188,28 +167,18 @@ class StandInEngine(wiring.Component):
     """
 
     def __init__(self, *, macs: int, scratchpad_bytes: int) -> None:
-        self.control = Control(macs=macs, scratchpad_bytes=scratchpad_bytes)
-        self.core = StandInCore(
-            parameter_beats_per_block=3,
-            beats_per_word=self.control.loader.beats_per_word,
-            fill=self.control.fills.payload.shape(),
-            scratchpad_bytes=scratchpad_bytes,
-        )
-        super().__init__({
-            "commands": In(stream.Signature(ENGINE_COMMAND)),
-            "responses": Out(stream.Signature(32)),
-            "memory": Out(MEMORY_PORT),
-            "stall": In(1),
-        })
+        self.controller = Controller(macs=macs, scratchpad_bytes=scratchpad_bytes)
+        self.datapath = StandInDatapath(macs=macs, scratchpad_bytes=scratchpad_bytes)
+        super().__init__({**EngineSignature().flip().members, "stall": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         """Connect the two."""
         m = Module()
-        m.submodules.control = control = self.control
-        m.submodules.core = ResetInserter(control.clear)(self.core)
-        wiring.connect(m, wiring.flipped(self.commands), control.commands)
-        wiring.connect(m, control.responses, wiring.flipped(self.responses))
-        wiring.connect(m, control.memory, wiring.flipped(self.memory))
-        connect_core(m, control, self.core)
-        m.d.comb += self.core.stall.eq(self.stall)
+        m.submodules.controller = controller = self.controller
+        m.submodules.datapath = ResetInserter(controller.clear)(self.datapath)
+        wiring.connect(m, wiring.flipped(self.commands), controller.commands)
+        wiring.connect(m, controller.responses, wiring.flipped(self.responses))
+        wiring.connect(m, controller.memory, wiring.flipped(self.memory))
+        wiring.connect(m, controller.datapath, self.datapath)
+        m.d.comb += self.datapath.stall.eq(self.stall)
         return m

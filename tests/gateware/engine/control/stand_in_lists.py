@@ -1,4 +1,4 @@
-"""Random lists of jobs and transfers for a `StandInCore`, and what they leave behind."""
+"""Random lists of jobs and transfers for a `StandInDatapath`, and what they leave behind."""
 
 import dataclasses
 import random

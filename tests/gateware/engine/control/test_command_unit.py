@@ -22,11 +22,11 @@ def execute(
     answers: list[tuple[int, int]] = []
 
     async def bench(ctx: SimulatorContext) -> None:
-        ctx.set(dut.is_running, is_running)
-        ctx.set(dut.status, {"number": number, "error": error})
-        ctx.set(dut.count, 77)
-        ctx.set(dut.accesses.ready, 1)
-        ctx.set(dut.read_data, 0x44444444_33333333_22222222_11111111)
+        ctx.set(dut.sequencer.is_running, is_running)
+        ctx.set(dut.sequencer.status, {"number": number, "error": error})
+        ctx.set(dut.counters.count, 77)
+        ctx.set(dut.lines.accesses.ready, 1)
+        ctx.set(dut.lines.read_data, 0x44444444_33333333_22222222_11111111)
         for op, index, inputs_0, inputs_1 in commands:
             fields = {"op": op, "index": index, "inputs_0": inputs_0, "inputs_1": inputs_1}
             ctx.set(dut.commands.payload, fields)

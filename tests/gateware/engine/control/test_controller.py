@@ -11,7 +11,7 @@ from tests.gateware.engine.control.stand_in_datapath import StandInEngine
 from tests.support.choices import by_day
 from tests.support.gateware import bench
 
-BENCHES = "tests.gateware.engine.control.bench_control"
+BENCHES = "tests.gateware.engine.control.bench_controller"
 TOP = "stand_in_engine"
 SCRATCHPAD_BYTES = 16384
 TIMINGS: dict[str, dict[str, Any]] = {

@@ -36,9 +36,9 @@ def check_jobs(
         ctx.set(dut.takes, 1)
         for job in jobs:
             raw = job.pack()
-            for place in range(JOB_WORDS):
-                ctx.set(dut.place, place)
-                ctx.set(dut.word, int.from_bytes(raw[16 * place : 16 * place + 16], "little"))
+            for index in range(JOB_WORDS):
+                ctx.set(dut.index, index)
+                ctx.set(dut.word, int.from_bytes(raw[16 * index : 16 * index + 16], "little"))
                 await ctx.tick()
             found.append(EngineError(ctx.get(dut.error)))
 

@@ -94,24 +94,24 @@ class _Writer:
     def is_done(self) -> bool:
         """Every range was given and accepted."""
         gave_all = self.given[0] == len(self.ranges) and not any(self.under_way)
-        return gave_all and bool(int(self.dut.writer__is_idle.value))
+        return gave_all and bool(int(self.dut.writer__store__is_idle.value))
 
     def drive(self) -> None:
         """Offer requests and beats."""
         self.requests.drive()
         beat = self.under_way.pop(0)
-        self.dut.writer__beats__valid.value = int(beat is not None)
+        self.dut.writer__store__beats__valid.value = int(beat is not None)
         if beat is None:
-            self.dut.writer__beats__payload.value = self.rng.getrandbits(144)
+            self.dut.writer__store__beats__payload.value = self.rng.getrandbits(144)
         else:
-            self.dut.writer__beats__payload.value = beat[0] | beat[1] << 128
+            self.dut.writer__store__beats__payload.value = beat[0] | beat[1] << 128
 
     def sample(self, memory: bytearray) -> None:
         """Decide about the beat that comes three cycles later."""
         self.under_way.append(None)
         number, done = self.given
         wants = self.requests.taken > number and self.rng.random() >= self.stall
-        if not (wants and int(self.dut.writer__has_room.value)):
+        if not (wants and int(self.dut.writer__store__has_room.value)):
             return
         word = self.rng.getrandbits(128)
         mask = self.rng.choice((0xFFFF, self.rng.getrandbits(16)))
@@ -196,7 +196,7 @@ class _Bench:
         """Reset."""
         self.dut.halt.value = 0
         self.dut.port__rdata__valid.value = 0
-        self.dut.writer__beats__valid.value = 0
+        self.dut.writer__store__beats__valid.value = 0
         for number in range(2):
             getattr(self.dut, f"readers__{number}__requests__valid").value = 0
         await stream_drivers.reset(self.dut.clk, self.dut.rst)

@@ -6,13 +6,13 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
-from kiwicha.gateware.engine.memory.memory_port import (
+from kiwicha.gateware.engine.memory.interfaces import (
     GRANT,
-    MEMORY_PORT,
     READ_BEAT,
-    WRITE_BEAT,
-    MemoryPort,
+    MemoryPortSignature,
+    StoreSignature,
 )
+from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 
 __all__ = ["DmaHarness"]
 
@@ -22,9 +22,7 @@ _READER = wiring.Signature({
 })
 _WRITER = wiring.Signature({
     "requests": In(stream.Signature(GRANT)),
-    "beats": In(stream.Signature(WRITE_BEAT, always_ready=True)),
-    "has_room": Out(1),
-    "is_idle": Out(1),
+    "store": In(StoreSignature()),
 })
 
 
@@ -51,7 +49,7 @@ class DmaHarness(wiring.Component):
         super().__init__({
             "readers": Out(_READER).array(readers),
             "writer": Out(_WRITER),
-            "port": Out(MEMORY_PORT),
+            "port": Out(MemoryPortSignature()),
             "halt": In(1),
             "is_idle": Out(1),
         })
@@ -64,12 +62,10 @@ class DmaHarness(wiring.Component):
         wiring.connect(m, memory.port, wiring.flipped(self.port))
         wiring.connect(m, writer.port, memory.writer)
         wiring.connect(m, wiring.flipped(self.writer.requests), writer.requests)
-        wiring.connect(m, wiring.flipped(self.writer.beats), writer.beats)
+        wiring.connect(m, wiring.flipped(self.writer.store), writer.store)
         m.d.comb += [
             memory.halt.eq(self.halt),
             self.is_idle.eq(memory.is_idle),
-            self.writer.has_room.eq(writer.has_room),
-            self.writer.is_idle.eq(writer.is_idle),
         ]
         for number, outer in enumerate(self.readers):
             m.submodules[f"dma_reader_{number}"] = reader = DmaReader(depth=self.depth)

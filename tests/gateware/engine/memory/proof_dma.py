@@ -7,14 +7,15 @@ from amaranth.hdl import Assert, Assume
 
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
-from kiwicha.gateware.engine.memory.memory_port import PORT_ADDRESS_BITS, MemoryPort
+from kiwicha.gateware.engine.memory.interfaces import PORT_ADDRESS_BITS
+from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from kiwicha.gateware.engine.memory.protection import ProtectionRanges
 from tests.support.gateware.proof import Rules, assume_stream, check_stream
 
 __all__ = ["memory_port", "ranges", "reader", "reader_payloads", "writer", "writer_payloads"]
 
 
-def _walk(m: Module, requests: Any, commands: Any) -> tuple[Signal, Signal, Signal]:
+def _count_commands(m: Module, requests: Any, commands: Any) -> tuple[Signal, Signal, Signal]:
     """Count a range's commands; return its first word, its words and those asked for."""
     first, words, asked = (
         Signal(PORT_ADDRESS_BITS, name=name) for name in ("first", "words", "asked")
@@ -46,7 +47,7 @@ def reader(dut: DmaReader) -> Rules:
 
     def rules(m: Module, submodules: Any) -> None:
         commands, beats = dut.port.commands, dut.port.beats
-        first, words, asked = _walk(m, dut.requests, commands)
+        first, words, asked = _count_commands(m, dut.requests, commands)
         under_way = _reads_under_way(m, commands, beats)
         is_active = ~dut.requests.ready
         m.d.comb += [
@@ -86,21 +87,21 @@ def _feed(m: Module, dut: DmaWriter, words: Signal, asked: Signal) -> tuple[Sign
     takes_data = dut.port.beats.valid & dut.port.beats.ready
     earlier = Signal.like(since_room)
     m.d.comb += earlier.eq(0)
-    with m.If(~dut.has_room):
+    with m.If(~dut.store.has_room):
         m.d.comb += earlier.eq(since_room)
     m.d.sync += [
-        came.eq(came + dut.beats.valid),
+        came.eq(came + dut.store.beats.valid),
         left.eq(left + takes_data),
-        since_room.eq(earlier + dut.beats.valid),
+        since_room.eq(earlier + dut.store.beats.valid),
     ]
     with m.If(dut.requests.valid & dut.requests.ready):
         m.d.sync += [came.eq(0), left.eq(0)]
     m.d.comb += [
-        Assume(~dut.beats.valid | (came < words)),
-        Assume(~dut.beats.valid | ~dut.requests.ready),
-        Assume(~dut.beats.valid | (earlier < DmaWriter.ROOM)),
+        Assume(~dut.store.beats.valid | (came < words)),
+        Assume(~dut.store.beats.valid | ~dut.requests.ready),
+        Assume(~dut.store.beats.valid | (earlier < DmaWriter.ROOM)),
         Assume(~dut.port.beats.ready | (left < asked)),
-        Assert(dut.has_room | (since_room <= DmaWriter.ROOM)),
+        Assert(dut.store.has_room | (since_room <= DmaWriter.ROOM)),
     ]
     return came, left, since_room
 
@@ -110,7 +111,7 @@ def writer(dut: DmaWriter) -> Rules:
 
     def rules(m: Module, submodules: Any) -> None:
         commands = dut.port.commands
-        first, words, asked = _walk(m, dut.requests, commands)
+        first, words, asked = _count_commands(m, dut.requests, commands)
         came, left, since_room = _feed(m, dut, words, asked)
         level = submodules.fifo.level
         m.d.comb += [
@@ -125,7 +126,7 @@ def writer(dut: DmaWriter) -> Rules:
             Assert(level == came - left),
             Assert(level <= dut.depth - DmaWriter.ROOM + since_room),
             Assert(dut.waiting == came - asked),
-            Assert(~dut.beats.valid | submodules.fifo.w_rdy),
+            Assert(~dut.store.beats.valid | submodules.fifo.w_rdy),
         ]
         check_stream(m, commands, "commands")
         check_stream(m, dut.port.beats, "data", has_payload=False)
@@ -137,7 +138,7 @@ def writer_payloads(dut: DmaWriter) -> Rules:
     """State that a word that waits to be taken does not change."""
 
     def rules(m: Module, submodules: Any) -> None:
-        _, words, asked = _walk(m, dut.requests, dut.port.commands)
+        _, words, asked = _count_commands(m, dut.requests, dut.port.commands)
         _feed(m, dut, words, asked)
         check_stream(m, dut.port.beats, "data")
 
@@ -178,7 +179,7 @@ def ranges(dut: ProtectionRanges) -> Rules:
 
     def rules(m: Module, submodules: Any) -> None:
         waits = Cat(requests.valid for requests in dut.requests).any()
-        m.d.comb += Assume(~(dut.sets & waits))
+        m.d.comb += Assume(~(dut.setting.sets & waits))
         for number, (requests, grant) in enumerate(zip(dut.requests, dut.grants, strict=True)):
             assume_stream(m, requests, f"requests_{number}")
             check_stream(m, grant, f"grant_{number}")

@@ -24,11 +24,11 @@ def outcome(
 
     async def bench(ctx: SimulatorContext) -> None:
         for is_program, (first, words) in ranges.items():
-            ctx.set(dut.sets, 1)
-            ctx.set(dut.sets_arena, not is_program)
-            ctx.set(dut.range, {"address": first, "words": words})
+            ctx.set(dut.setting.sets, 1)
+            ctx.set(dut.setting.sets_arena, not is_program)
+            ctx.set(dut.setting.range, {"address": first, "words": words})
             await ctx.tick()
-        ctx.set(dut.sets, 0)
+        ctx.set(dut.setting.sets, 0)
         offset, words, is_program, is_write = request
         fields = {"offset": offset, "words": words, "is_program": is_program, "is_write": is_write}
         ctx.set(dut.requests[client].payload, fields)

@@ -11,7 +11,7 @@ from cocotb.triggers import FallingEdge
 from kiwicha.compiler.engine.cost.job_work import decoder_cycles
 from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.latencies import DECODER_GROUP_CYCLES, DECODER_STREAM_CYCLES
-from kiwicha.gateware.engine.weights.decompressor import BEAT_COUNT_BITS
+from kiwicha.gateware.engine.weights.interfaces import BEAT_COUNT_BITS
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.codec.streams import Shape
 from tests.support.gateware import bench, stream_drivers

@@ -7,12 +7,11 @@ from typing import Any
 import cocotb
 from cocotb.triggers import FallingEdge
 
+from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import PACKED_MACS, outputs_of
 from kiwicha.contract.latencies import RELEASE_CYCLES, WEIGHT_READ_CYCLES, WEIGHTS_READY_CYCLES
-from kiwicha.gateware.engine.array.mac_array import LANES
-from kiwicha.gateware.engine.array.mac_cell import OPERAND_BITS, SECOND_BITS
-from kiwicha.gateware.engine.weights.parameter_memory import PARAMETER_BLOCK
-from kiwicha.gateware.engine.weights.weight_buffer import BEAT_BYTES
+from kiwicha.gateware.engine.array.interfaces import LANES, OPERAND_BITS, PACKED_WEIGHT_BITS
+from kiwicha.gateware.engine.weights.interfaces import PARAMETER_BLOCK
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.engine_fields import pack, signed_fields
 
@@ -23,7 +22,7 @@ __all__ = ["groups"]
 class Group:
     """One group: channels as (bias, multiplier, shift), weights as [word][lane][output].
 
-    If packed, seconds follow weights: [word][lane][half and output].
+    If packed, packed weights follow the others: [word][lane][half and output].
     """
 
     channels: list[tuple[int, int, int]]
@@ -77,7 +76,7 @@ class _Filler:
     def __init__(self, dut: Any, groups: list[Group], rng: random.Random, stall: float) -> None:
         self.dut, self.groups, self.rng, self.stall = dut, groups, rng, stall
         self.started, self.sent = 0, 0
-        self.block_bits = len(dut.commands__payload) - len(dut.index) - 1
+        self.block_bits = len(dut.fill__commands__payload) - len(dut.index) - 1
         self.full_at: list[int] = []
         self.command_at: list[int] = []
 
@@ -85,24 +84,24 @@ class _Filler:
         """Offer a command or a beat; garbage where nothing is offered."""
         dut, rng = self.dut, self.rng
         self.offers_command = self.started < len(self.groups) and rng.random() >= self.stall
-        dut.commands__valid.value = int(self.offers_command)
-        payload = rng.getrandbits(len(dut.commands__payload))
+        dut.fill__commands__valid.value = int(self.offers_command)
+        payload = rng.getrandbits(len(dut.fill__commands__payload))
         if self.offers_command:
             group = self.groups[self.started]
             payload = len(group.channels) // PARAMETER_BLOCK | len(group.words) << self.block_bits
-        dut.commands__payload.value = payload
+        dut.fill__commands__payload.value = payload
         self.offers_beat = self.started > len(self.full_at) and rng.random() >= self.stall
-        dut.beats__valid.value = int(self.offers_beat)
+        dut.fill__beats__valid.value = int(self.offers_beat)
         beat = rng.getrandbits(8 * BEAT_BYTES)
         if self.offers_beat:
             beat = self.groups[self.started - 1].beats[self.sent]
-        dut.beats__payload.value = beat
-        dut.heads.value = beat
+        dut.fill__beats__payload.value = beat
+        dut.fill__parameters.value = beat
 
     def sample(self, cycle: int) -> None:
         """Note what is taken in this cycle."""
-        takes_beat = self.offers_beat and int(self.dut.beats__ready.value)
-        if self.offers_command and int(self.dut.commands__ready.value):
+        takes_beat = self.offers_beat and int(self.dut.fill__beats__ready.value)
+        if self.offers_command and int(self.dut.fill__commands__ready.value):
             assert self.started == len(self.full_at), "a command was taken during a fill"
             self.started += 1
             self.sent = 0
@@ -169,9 +168,11 @@ class _Reader:
                 raw = word >> lane_bits * lane & ((1 << lane_bits) - 1)
                 got = signed_fields(raw, OPERAND_BITS, outputs)
                 if self.values["is_packed"]:
-                    second_bits = SECOND_BITS * outputs
-                    raw = int(dut.seconds.value) >> second_bits * lane & ((1 << second_bits) - 1)
-                    got += signed_fields(raw, SECOND_BITS, outputs)
+                    packed_bits = PACKED_WEIGHT_BITS * outputs
+                    raw = int(dut.packed_weights.value) >> packed_bits * lane & (
+                        (1 << packed_bits) - 1
+                    )
+                    got += signed_fields(raw, PACKED_WEIGHT_BITS, outputs)
                 assert got == expected, f"cycle {cycle}, lane {lane}: {got}, not {expected}"
         channels = self.parameters.pop(cycle, [])
         raw = int(dut.parameters.value)
@@ -213,15 +214,15 @@ async def groups(dut: Any) -> None:
         values["stall"],
     )
     reader = _Reader(dut, values, filler)
-    dut.zero_point.value = values["zero_point"] & 0x1FF
-    dut.is_unsigned.value = int(values["is_unsigned"])
+    dut.fill__zero_point.value = values["zero_point"] & 0x1FF
+    dut.fill__is_unsigned.value = int(values["is_unsigned"])
     dut.is_skewed.value = int(values["is_skewed"])
     if values["macs"] == PACKED_MACS:
-        dut.is_packed.value = int(values["is_packed"])
+        dut.fill__is_packed.value = int(values["is_packed"])
     dut.release.value = 0
     dut.take.value = 0
-    dut.commands__valid.value = 0
-    dut.beats__valid.value = 0
+    dut.fill__commands__valid.value = 0
+    dut.fill__beats__valid.value = 0
     await stream_drivers.reset(dut.clk, dut.rst)
     await FallingEdge(dut.clk)
 

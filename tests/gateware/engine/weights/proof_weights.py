@@ -8,10 +8,10 @@ from typing import Any
 from amaranth import Module, Mux, Signal
 from amaranth.hdl import Assert, Assume
 
+from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import GROUP_WORDS, outputs_of
-from kiwicha.gateware.engine.array.mac_array import LANES
-from kiwicha.gateware.engine.weights.parameter_memory import FIELDS
-from kiwicha.gateware.engine.weights.weight_buffer import BEAT_BYTES
+from kiwicha.gateware.engine.array.interfaces import LANES
+from kiwicha.gateware.engine.weights.interfaces import FIELDS
 from kiwicha.gateware.engine.weights.weight_loader import WeightLoader
 from tests.support.gateware.proof import Rules, assume_stream, check_stream, in_state, signals_of
 
@@ -57,11 +57,11 @@ class _Ghost:
     def _count(self, m: Module, dut: WeightLoader) -> None:
         job, groups = dut.jobs.payload, dut.decompressor.groups
         single = LANES * outputs_of(dut.macs) // BEAT_BYTES
-        fill = dut.fills.payload
-        words = Mux(dut.is_packed, 2 * single * fill.words, single * fill.words)
+        fill = dut.fill.commands.payload
+        words = Mux(dut.fill.is_packed, 2 * single * fill.words, single * fill.words)
         job_words = Mux(job.is_packed, 2 * single * job.group_words, single * job.group_words)
         job_blocks = Mux(job.has_double_groups, 2 * dut.blocks, dut.blocks)
-        passes = dut.beats.valid & dut.beats.ready
+        passes = dut.fill.beats.valid & dut.fill.beats.ready
         m.d.comb += self.job_beats.eq(FIELDS * job_blocks + job_words)
         m.d.sync += [self.due.eq(self.due - passes), self.open_left.eq(self.open_left - passes)]
         with m.If(dut.stored.valid & dut.stored.ready):
@@ -69,9 +69,9 @@ class _Ghost:
         with m.If(dut.requests.valid & dut.requests.ready):
             m.d.sync += self.is_asked.eq(1)
         with m.If(groups.valid & groups.ready):
-            body = Mux(groups.payload.is_coded, groups.payload.body, 0)
+            coded = Mux(groups.payload.is_coded, groups.payload.coded_beats, 0)
             m.d.sync += [
-                self.due.eq(self.due - passes + groups.payload.head + body),
+                self.due.eq(self.due - passes + groups.payload.plain_beats + coded),
                 self.is_last.eq(groups.payload.is_last),
             ]
             with m.If(groups.payload.is_first):
@@ -79,7 +79,7 @@ class _Ghost:
                     self.begun.eq(self.begun + 1),
                     self.is_used_up.eq(job.words == 0),
                 ]
-        with m.If(dut.fills.valid & dut.fills.ready):
+        with m.If(dut.fill.commands.valid & dut.fill.commands.ready):
             m.d.sync += [
                 self.filled.eq(self.filled + 1),
                 self.open_left.eq(FIELDS * fill.blocks + words),
@@ -99,10 +99,10 @@ def _surroundings(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     m.d.comb += [
         Assume(job.groups != 0),
         Assume((job.group_words != 0) & (job.group_words <= GROUP_WORDS)),
-        Assume(~job.is_packed | (job.has_double_groups & int(dut.has_seconds))),
+        Assume(~job.is_packed | (job.has_double_groups & int(dut.has_packed))),
         Assume(~job.is_coded | int(dut.has_codec)),
-        Assume(~dut.beats.ready | (ghost.open_left != 0)),
-        Assume(~dut.fills.ready | (ghost.open_left == 0)),
+        Assume(~dut.fill.beats.ready | (ghost.open_left != 0)),
+        Assume(~dut.fill.commands.ready | (ghost.open_left == 0)),
     ]
 
 
@@ -124,26 +124,28 @@ def _states_requests(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
 
 def _states_fills(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     """State that a job has one fill for each group, and is taken with the last one."""
-    job, fill = dut.jobs.payload, dut.fills.payload
+    job, fill = dut.jobs.payload, dut.fill.commands.payload
     groups = dut.decompressor.groups
     check_stream(m, dut.fills, "fills")
     check_stream(m, groups, "groups")
-    size = groups.payload.head + Mux(groups.payload.is_coded, groups.payload.body, 0)
-    takes_fill = dut.fills.valid & dut.fills.ready
+    size = groups.payload.plain_beats + Mux(groups.payload.is_coded, groups.payload.coded_beats, 0)
+    takes_fill = dut.fill.commands.valid & dut.fill.commands.ready
     had_room = Signal()
-    m.d.sync += had_room.eq(dut.fills.ready & ~takes_fill)
+    m.d.sync += had_room.eq(dut.fill.commands.ready & ~takes_fill)
     for name in _MODES:
-        mode = getattr(dut, name)
+        mode = getattr(dut.fill, name)
         earlier = Signal(len(mode), name=f"earlier_{name}")
         m.d.sync += earlier.eq(mode)
         m.d.comb += [
-            Assert(~dut.fills.valid | (mode == getattr(job, name))),
+            Assert(~dut.fill.commands.valid | (mode == getattr(job, name))),
             Assert((earlier == mode.as_unsigned()) | had_room),
         ]
     double = Mux(job.has_double_groups, 2 * dut.blocks, dut.blocks)
     m.d.comb += [
-        Assert(~dut.fills.valid | (dut.jobs.valid & (ghost.filled < job.groups))),
-        Assert(~dut.fills.valid | ((fill.blocks == double) & (fill.words == job.group_words))),
+        Assert(~dut.fill.commands.valid | (dut.jobs.valid & (ghost.filled < job.groups))),
+        Assert(
+            ~dut.fill.commands.valid | ((fill.blocks == double) & (fill.words == job.group_words))
+        ),
         Assert(dut.jobs.ready == (takes_fill & (ghost.filled + 1 == job.groups))),
         Assert(~groups.valid | (groups.payload.is_first == (ghost.filled == 0))),
         Assert(~groups.valid | (groups.payload.is_last == (ghost.filled + 1 == job.groups))),
@@ -157,34 +159,37 @@ def _states_beats(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     The decompressor is at most one group ahead of the fills. Of a stream that is good its last beat
     may still be offered, but the weight buffer waits for that only.
     """
-    check_stream(m, dut.beats, "beats")
+    check_stream(m, dut.fill.beats, "beats")
     is_ahead = in_state(dut.fsm, "PREPARE", "FILL")
     was_bad = Signal()
     of_bad = Signal(16)
     fields_left = Signal(8)
-    with m.If(dut.beats.valid & dut.beats.ready & fields_left.any()):
+    with m.If(dut.fill.beats.valid & dut.fill.beats.ready & fields_left.any()):
         m.d.sync += fields_left.eq(fields_left - 1)
-    with m.If(dut.fills.valid & dut.fills.ready):
-        m.d.sync += fields_left.eq(FIELDS * dut.fills.payload.blocks)
+    with m.If(dut.fill.commands.valid & dut.fill.commands.ready):
+        m.d.sync += fields_left.eq(FIELDS * dut.fill.commands.payload.blocks)
     m.d.sync += [was_bad.eq(dut.is_bad_stream), of_bad.eq(dut.number)]
     ahead = Mux(is_ahead, ghost.job_beats, 0)
     m.d.comb += [
         Assert(ghost.due == ghost.open_left + ahead),
-        Assert(~is_ahead | (ghost.open_left <= dut.beats.valid)),
-        Assert(~dut.beats.valid | (ghost.due != 0)),
+        Assert(~is_ahead | (ghost.open_left <= dut.fill.beats.valid)),
+        Assert(~dut.fill.beats.valid | (ghost.due != 0)),
         Assert(fields_left <= ghost.open_left),
-        Assert(~(dut.beats.valid & fields_left.any()) | (dut.heads == dut.beats.payload)),
+        Assert(
+            ~(dut.fill.beats.valid & fields_left.any())
+            | (dut.fill.parameters == dut.fill.beats.payload)
+        ),
         Assert(~dut.stored.ready | ~ghost.is_used_up),
-        Assert(~dut.decompressor.ends | ((ghost.due == dut.beats.valid) & ghost.is_last)),
+        Assert(~dut.decompressor.ends | ((ghost.due == dut.fill.beats.valid) & ghost.is_last)),
         Assert(~dut.decompressor.ends | ghost.is_used_up),
         Assert(~was_bad | (dut.is_bad_stream & (dut.number == of_bad))),
         Assert(~dut.is_idle | (~dut.jobs.valid & (dut.number == ghost.taken))),
-        Assert(~dut.is_idle | (ghost.is_used_up & (ghost.due == dut.beats.valid))),
+        Assert(~dut.is_idle | (ghost.is_used_up & (ghost.due == dut.fill.beats.valid))),
     ]
 
 
-def _states_walk(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
-    """State what the others follow from, about the walk through jobs and groups."""
+def _states_order(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
+    """State what the others follow from, about the order of jobs and groups."""
     is_first = in_state(dut.fsm, "IDLE", "REQUEST") | (
         in_state(dut.fsm, "GROUP") & (ghost.filled == 0)
     )
@@ -211,20 +216,20 @@ def _states_walk(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     ]
     for name in _MODES:
         is_behind = in_state(dut.fsm, "FILL") | (is_group & ~is_first)
-        m.d.comb += Assert(~is_behind | (getattr(dut, name) == getattr(job, name)))
+        m.d.comb += Assert(~is_behind | (getattr(dut.fill, name) == getattr(job, name)))
 
 
 def _states_raw(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     """State what the others follow from, about the state of `RawStreams`."""
     own = signals_of(dut.decompressor)
-    # IDLE, HEAD, END and BAD: states have codes in the order in which they are written.
-    idle, head, end, bad = (own["fsm_state"] == number for number in range(4))
+    # IDLE, PLAIN, END and BAD: states have codes in the order in which they are written.
+    idle, plain, end, bad = (own["fsm_state"] == number for number in range(4))
     left, is_used_up = own["left"], own["is_used_up"]
     m.d.comb += [
-        Assert(~head | ((ghost.due == left) & (left != 0))),
+        Assert(~plain | ((ghost.due == left) & (left != 0))),
         Assert(~(idle | end) | (ghost.due == 0)),
-        Assert(~(head | end) | (own["is_last"] == ghost.is_last)),
-        Assert(~(head | end | bad) | ~dut.is_between),
+        Assert(~(plain | end) | (own["is_last"] == ghost.is_last)),
+        Assert(~(plain | end | bad) | ~dut.is_between),
         Assert(~idle | (dut.is_between == ghost.is_last)),
         Assert(dut.is_between | (is_used_up == ghost.is_used_up)),
         Assert(dut.is_bad_stream == bad),
@@ -240,7 +245,7 @@ def raw_loader(dut: WeightLoader) -> Rules:
         _states_requests(m, dut, ghost)
         _states_fills(m, dut, ghost)
         _states_beats(m, dut, ghost)
-        _states_walk(m, dut, ghost)
+        _states_order(m, dut, ghost)
         _states_raw(m, dut, ghost)
 
     return rules

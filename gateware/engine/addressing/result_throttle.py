@@ -1,13 +1,13 @@
-"""Distance between results."""
+"""Results are not closer than the requantizer takes them."""
 
 from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Pace"]
+__all__ = ["ResultThrottle"]
 
 
-class Pace(wiring.Component):
+class ResultThrottle(wiring.Component):
     """Hold back operations with a result until the last one is ``interval`` cycles ago.
 
     Members

@@ -1,19 +1,17 @@
-"""Hardware layouts of the engine's descriptors, and of what the walkers issue."""
+"""Hardware layouts of the engine's descriptors."""
 
 from amaranth import Shape, signed, unsigned
 from amaranth.lib import data
 
-from kiwicha.contract.engine import EngineJob, EngineTransfer
+from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer
 from kiwicha.contract.layout import Struct
 
-__all__ = ["ADDRESS_BITS", "INDEX_BITS", "JOB", "OPERATION", "POSITION", "TRANSFER", "layout_of"]
+__all__ = ["ADDRESS_BITS", "JOB", "LINE_BITS", "TRANSFER", "layout_of"]
 
 ADDRESS_BITS = 18
 """Byte address in the largest scratchpad, 256 KiB."""
-POSITION = signed(ADDRESS_BITS + 2)
-"""Byte address or offset that may lie before the scratchpad or behind it."""
-INDEX_BITS = 10
-"""Number of a weight word."""
+LINE_BITS = ADDRESS_BITS - (LINE_BYTES - 1).bit_length()
+"""Number of a line of the scratchpad."""
 
 _SHAPES: dict[str, Shape] = {
     "u8": unsigned(8),
@@ -43,17 +41,3 @@ def layout_of(kind: type[Struct]) -> data.StructLayout:
 
 JOB = layout_of(EngineJob)
 TRANSFER = layout_of(EngineTransfer)
-
-OPERATION = data.StructLayout({
-    "address": ADDRESS_BITS,
-    "low": range(17),
-    "high": range(17),
-    "index": INDEX_BITS,
-    "first": 1,
-    "shift": 1,
-    "last": 1,
-    "is_dropped": 1,
-})
-"""One cycle of work: bytes ``low`` to ``high - 1`` of the 16 at ``address`` are data, the others
-count as the zero point; ``index`` is the weight word; ``first``, ``shift`` and ``last`` as in
-`MacArray`; a result with ``is_dropped`` is not written."""

@@ -4,12 +4,12 @@ from amaranth import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.engine.control.job import JOB
+from kiwicha.gateware.engine.descriptors import JOB
 
-__all__ = ["GroupControl"]
+__all__ = ["GroupController"]
 
 
-class GroupControl(wiring.Component):
+class GroupController(wiring.Component):
     """Begin each group of a job, ahead of the end of the last, then wait for the last results.
 
     The first group begins in the cycle after ``start``, if its weights are there.
@@ -17,20 +17,20 @@ class GroupControl(wiring.Component):
     Parameters
     ----------
     drain_cycles : int
-        From the last operation to ``done``: see `kiwicha.contract.latencies.drain_cycles`.
+        From the last operation to ``done``: see `drain_cycles`.
 
     Members
     -------
     job : ``In(JOB)``
         Stable from ``start`` to ``done``.
     start, is_busy, done
-        As in `Core`.
+        As in `DatapathSignature`.
     has_weights : ``In(1)``
         The weights of the next group are there.
     waits_weights : ``Out(1)``
         They are not, and nothing else is left to do.
     is_free : ``In(1)``
-        The walker can begin a group.
+        The address generator can begin a group.
     begins_group : ``Out(1)``
         It does, in this cycle. Combinational.
     input_offset : ``Out(16)``

@@ -1,4 +1,4 @@
-"""The order of work of the engine's walkers and its cycles, defined in Python."""
+"""The order of work of the address generators and its cycles, defined in Python."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _ISSUE_CYCLES = 2
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of a walker; ``lanes`` are the bytes of the read that count."""
+    """One operation of an address generator; ``lanes`` are the bytes of the read that count."""
 
     address: int
     lanes: range
@@ -57,7 +57,7 @@ def schedule(
     """
     if job.kind in ELEMENT_KINDS:
         return _element_schedule(job, ready, first_cycle)
-    walked: list[list[tuple[int, Operation]]] = []
+    groups: list[list[tuple[int, Operation]]] = []
     free, searched, last = 0, first_cycle, -job.interval
     for group, weights_ready in enumerate(ready):
         searched = max(searched, weights_ready)
@@ -72,22 +72,22 @@ def schedule(
             issued += _paced(operations, begun + _ISSUE_CYCLES, job.interval, last + job.interval)
             last = issued[-1][0]
             free, searched = last + 1 - _ISSUE_CYCLES, begun
-        walked.append(issued)
+        groups.append(issued)
         searched += _NEXT_GROUP_CYCLES
-    return walked
+    return groups
 
 
 def _element_schedule(
     job: EngineJob, ready: Sequence[int], first_cycle: int
 ) -> list[list[tuple[int, Operation]]]:
-    walked: list[list[tuple[int, Operation]]] = []
+    groups: list[list[tuple[int, Operation]]] = []
     earliest = 0
     for group, weights_ready in enumerate(ready):
         cycle = max(first_cycle, weights_ready) + _ISSUE_CYCLES
-        walked.append(_paced(_element_operations(job, group), cycle, job.interval, earliest))
-        last, _ = walked[-1][-1]
+        groups.append(_paced(_element_operations(job, group), cycle, job.interval, earliest))
+        last, _ = groups[-1][-1]
         first_cycle, earliest = last, last + job.interval
-    return walked
+    return groups
 
 
 def _paced(
@@ -115,7 +115,7 @@ def _rows_above(job: EngineJob, number: int) -> int:
 
 
 def _kernel_rows(job: EngineJob, number: int) -> list[tuple[int, int, bool]]:
-    """Return kernel row, address and whether it is inside, for each row that is walked.
+    """Return kernel row, address and whether it is inside, for each row that counts.
 
     Those inside the input; if there is none, one outside. All of them if the job is packed.
     """
@@ -178,17 +178,17 @@ def _depthwise_operations(job: EngineJob, number: int, channel: int) -> Iterator
 
 def _element_operations(job: EngineJob, group: int) -> Iterator[Operation]:
     # Of each tensor the first byte and the step to the next result.
-    walks = [(job.first_address, job.column_step)]
+    operands = [(job.first_address, job.column_step)]
     if job.kind in PAIR_KINDS:
         has_one_pixel = job.flags & JobFlag.CHANNELS
-        walks.append((job.input_2_address, 0 if has_one_pixel else job.column_step))
+        operands.append((job.input_2_address, 0 if has_one_pixel else job.column_step))
     for number in range(job.segment_words):
-        for operand, (base, step) in enumerate(walks):
+        for operand, (base, step) in enumerate(operands):
             yield Operation(
                 address=base + group * job.group_input_step + number * step,
                 lanes=range(READ_BYTES),
                 index=0,
-                last=operand == len(walks) - 1,
+                last=operand == len(operands) - 1,
                 first=True,
                 shift=operand == 1,
             )

@@ -1,0 +1,73 @@
+"""What passes between the CPU, the engine's controller and its data path."""
+
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import outputs_of
+from kiwicha.gateware.engine.descriptors import JOB
+from kiwicha.gateware.engine.memory.interfaces import LinePortSignature, MemoryPortSignature
+from kiwicha.gateware.engine.weights.interfaces import FillSignature
+
+__all__ = ["DATAPATH_COUNTS", "ENGINE_COMMAND", "DatapathSignature", "EngineSignature"]
+
+ENGINE_COMMAND = data.StructLayout({"op": 3, "index": 4, "inputs_0": 32, "inputs_1": 32})
+"""An `EngineOp` with its index and operands."""
+DATAPATH_COUNTS = data.StructLayout({"busy": 1, "waits_weights": 1, "waits_requantizer": 1})
+"""What a cycle of the data path was used for."""
+
+
+class EngineSignature(wiring.Signature):
+    """Interface of the engine, as the CPU's side sees it.
+
+    Members
+    -------
+    commands : ``Out(stream.Signature(ENGINE_COMMAND))``
+        Instructions; the next is taken after the response to the last. See `CommandUnit`.
+    responses : ``In(stream.Signature(32))``
+        One for each, in order.
+    memory : ``In(MemoryPortSignature())``
+        Port to DRAM.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "commands": Out(stream.Signature(ENGINE_COMMAND)),
+            "responses": In(stream.Signature(32)),
+            "memory": In(MemoryPortSignature()),
+        })
+
+
+class DatapathSignature(wiring.Signature):
+    """Interface of the data path, as its controller sees it.
+
+    Parameters
+    ----------
+    macs : int
+        Products per cycle.
+
+    Members
+    -------
+    job : ``Out(JOB)``
+        Stable from ``start`` to ``done``; with fields in range.
+    start : ``Out(1)``
+        Begin; only while not ``is_busy``.
+    is_busy, done : ``In(1)``
+        From the cycle after ``start`` to ``done``, when every result is in the scratchpad.
+    fill : ``Out(FillSignature(outputs))``
+        Weights of groups, in the order of jobs and groups; tables for ADD and TABLE.
+    lines : ``Out(LinePortSignature())``
+        Accesses of the scratchpad beside those of jobs.
+    counts : ``In(DATAPATH_COUNTS)``
+        What this cycle was used for.
+    """
+
+    def __init__(self, *, macs: int) -> None:
+        super().__init__({
+            "job": Out(JOB),
+            "start": Out(1),
+            "is_busy": In(1),
+            "done": In(1),
+            "fill": Out(FillSignature(outputs=outputs_of(macs))),
+            "lines": Out(LinePortSignature()),
+            "counts": In(DATAPATH_COUNTS),
+        })

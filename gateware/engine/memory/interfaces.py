@@ -1,0 +1,181 @@
+"""What passes between DRAM, the scratchpad and those who use them."""
+
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.cfu import DRAM_BYTES
+from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.gateware.engine.descriptors import LINE_BITS
+
+__all__ = [
+    "GRANT",
+    "LINE_ACCESS",
+    "OFFSET_BITS",
+    "PORT_ADDRESS_BITS",
+    "RANGE_REQUEST",
+    "READ_BEAT",
+    "TRANSFER_STEP",
+    "WORD_RANGE",
+    "WRITE_BEAT",
+    "LinePortSignature",
+    "MemoryPortSignature",
+    "RangeSettingSignature",
+    "ReadPortSignature",
+    "StoreSignature",
+    "WritePortSignature",
+]
+
+PORT_ADDRESS_BITS = (DRAM_BYTES // LINE_BYTES - 1).bit_length()
+"""Number of a word of DRAM. A word is `LINE_BYTES` bytes: one transfer of the port."""
+OFFSET_BITS = 28
+"""Offsets and sizes in descriptors: 32 bits in bytes, counted here in words."""
+
+WORD_RANGE = data.StructLayout({"address": PORT_ADDRESS_BITS, "words": PORT_ADDRESS_BITS})
+"""Consecutive words of DRAM, 1 or more."""
+GRANT = data.StructLayout({**WORD_RANGE.members, "end": PORT_ADDRESS_BITS})
+"""The same, and the address behind the last one."""
+RANGE_REQUEST = data.StructLayout({
+    "offset": OFFSET_BITS,
+    "words": OFFSET_BITS,
+    "is_program": 1,
+    "is_write": 1,
+})
+"""Words from an offset in the Program or the arena on, 1 or more; to be read or written."""
+READ_BEAT = data.StructLayout({"data": 8 * LINE_BYTES, "is_last": 1})
+"""A word that was read; the last of what was asked for."""
+WRITE_BEAT = data.StructLayout({"data": 8 * LINE_BYTES, "mask": LINE_BYTES})
+"""A word to be written, and which of its bytes."""
+TRANSFER_STEP = data.StructLayout({
+    "offset": OFFSET_BITS - 1,
+    "line": LINE_BITS,
+    "lines": LINE_BITS + 1,
+    "last_bytes": 4,
+    "is_program": 1,
+    "is_store": 1,
+    "wait_jobs": 16,
+})
+"""A transfer: ``lines`` words from ``offset`` on, in words, and as many lines of the scratchpad. Of
+the last one ``last_bytes`` bytes count, 0 meaning 16."""
+LINE_ACCESS = data.StructLayout({
+    "line": LINE_BITS,
+    "is_write": 1,
+    "mask": LINE_BYTES,
+    "data": 8 * LINE_BYTES,
+})
+"""An access to a 16-byte line of the scratchpad; ``mask`` and ``data`` are those of a write."""
+
+
+class MemoryPortSignature(wiring.Signature):
+    """A LiteDRAM native port, 128 bits wide, as the engine sees it.
+
+    Members
+    -------
+    cmd : ``Out(stream.Signature(StructLayout(we, addr)))``
+        Reads and writes of a word; ``addr`` counts words.
+    wdata : ``Out(stream.Signature(StructLayout(data, we)))``
+        Data of writes; may be taken at any time after their command.
+    rdata : ``In(stream.Signature(128, always_ready=True))``
+        Words of reads, in order; must be taken when they come.
+    """
+
+    def __init__(self) -> None:
+        command = data.StructLayout({"we": 1, "addr": PORT_ADDRESS_BITS})
+        written = data.StructLayout({"data": 8 * LINE_BYTES, "we": LINE_BYTES})
+        super().__init__({
+            "cmd": Out(stream.Signature(command)),
+            "wdata": Out(stream.Signature(written)),
+            "rdata": In(stream.Signature(8 * LINE_BYTES, always_ready=True)),
+        })
+
+
+class ReadPortSignature(wiring.Signature):
+    """What a reader sees of the DRAM port.
+
+    Members
+    -------
+    commands : ``Out(stream.Signature(StructLayout(address, is_last)))``
+        Words to be read.
+    beats : ``In(stream.Signature(READ_BEAT, always_ready=True))``
+        A beat per command, in order, which the reader must take.
+    """
+
+    def __init__(self) -> None:
+        command = data.StructLayout({"address": PORT_ADDRESS_BITS, "is_last": 1})
+        super().__init__({
+            "commands": Out(stream.Signature(command)),
+            "beats": In(stream.Signature(READ_BEAT, always_ready=True)),
+        })
+
+
+class WritePortSignature(wiring.Signature):
+    """What a writer sees of the DRAM port.
+
+    Members
+    -------
+    commands : ``Out(stream.Signature(PORT_ADDRESS_BITS))``
+        Addresses of words to be written.
+    beats : ``Out(stream.Signature(WRITE_BEAT))``
+        The words. A command's beat is offered no later than the command.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "commands": Out(stream.Signature(PORT_ADDRESS_BITS)),
+            "beats": Out(stream.Signature(WRITE_BEAT)),
+        })
+
+
+class LinePortSignature(wiring.Signature):
+    """Accesses to lines of the scratchpad, as those who make them see it.
+
+    Members
+    -------
+    accesses : ``Out(stream.Signature(LINE_ACCESS))``
+        Reads and writes.
+    read_data : ``In(128)``
+        Line of the read that was taken `LINE_READ_CYCLES` ago.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "accesses": Out(stream.Signature(LINE_ACCESS)),
+            "read_data": In(8 * LINE_BYTES),
+        })
+
+
+class StoreSignature(wiring.Signature):
+    """What goes to a `DmaWriter`, as the one who gives it sees it.
+
+    Members
+    -------
+    beats : ``Out(stream.Signature(WRITE_BEAT, always_ready=True))``
+        What to store: as many as were requested, none before the request was taken.
+    has_room : ``In(1)``
+        `DmaWriter.ROOM` more beats may come, whatever happens.
+    is_idle : ``In(1)``
+        No request is under way: the port has accepted the last one's last data.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "beats": Out(stream.Signature(WRITE_BEAT, always_ready=True)),
+            "has_room": In(1),
+            "is_idle": In(1),
+        })
+
+
+class RangeSettingSignature(wiring.Signature):
+    """Sets one of the `ProtectionRanges`.
+
+    Members
+    -------
+    sets : ``Out(1)``
+        A range becomes ``range``.
+    sets_arena : ``Out(1)``
+        The arena's, not the Program's.
+    range : ``Out(WORD_RANGE)``
+        First word, and number of words; while no request is waiting.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({"sets": Out(1), "sets_arena": Out(1), "range": Out(WORD_RANGE)})

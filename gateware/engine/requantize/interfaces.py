@@ -1,0 +1,69 @@
+"""What passes between the array, the parameters and the requantizer."""
+
+from amaranth import Cat, Mux, Value, signed, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["PARAMETERS", "RequantizerSignature", "split_shift"]
+
+PARAMETERS = data.StructLayout({
+    "bias": signed(32),
+    "multiplier": unsigned(31),
+    "left": 5,
+    "right": 5,
+})
+"""What one channel adds, and scales by ``multiplier * 2**(left - right - 31)``.
+
+``left`` and ``right`` are the shift, -31 to 30, where it is positive and minus it where it is not;
+at least one of them is 0.
+"""
+
+
+def split_shift(shift: Value) -> Value:
+    """Return the fields ``left`` and ``right`` of `PARAMETERS`, 10 bits, for a signed shift."""
+    return Cat(Mux(shift < 0, 0, shift)[:5], Mux(shift < 0, -shift, 0)[:5])
+
+
+class RequantizerSignature(wiring.Signature):
+    """Interface of a `Requantizer`, as the data path sees it.
+
+    Parameters
+    ----------
+    lanes : int
+        Values per beat.
+    tag_bits : int
+        Width of ``tag``.
+
+    Members
+    -------
+    is_wide : ``Out(1)``
+        Two passes per beat.
+    zero_point : ``Out(signed(8))``
+        The output's zero point.
+    minimum, maximum : ``Out(signed(8))``
+        The clamp; minimum <= maximum. These four are stable from a beat to its result.
+    beats : ``Out(stream.Signature(StructLayout(sums, parameters, tag), always_ready=True))``
+        ``sums`` are ``lanes`` x signed(32), ``parameters`` ``lanes`` x `PARAMETERS`; ``tag`` comes
+        out with the result.
+    results : ``In(stream.Signature(StructLayout(values, tag), always_ready=True))``
+        ``lanes`` x signed(8).
+    """
+
+    def __init__(self, *, lanes: int, tag_bits: int) -> None:
+        beat = data.StructLayout({
+            "sums": data.ArrayLayout(signed(32), lanes),
+            "parameters": data.ArrayLayout(PARAMETERS, lanes),
+            "tag": tag_bits,
+        })
+        result = data.StructLayout({
+            "values": data.ArrayLayout(signed(8), lanes),
+            "tag": tag_bits,
+        })
+        super().__init__({
+            "is_wide": Out(1),
+            "zero_point": Out(signed(8)),
+            "minimum": Out(signed(8)),
+            "maximum": Out(signed(8)),
+            "beats": Out(stream.Signature(beat, always_ready=True)),
+            "results": In(stream.Signature(result, always_ready=True)),
+        })

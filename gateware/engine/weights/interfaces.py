@@ -1,0 +1,132 @@
+"""What passes between a job's descriptor, its weight stream and the weight buffer."""
+
+from amaranth import signed
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.engine import GROUP_WORDS
+from kiwicha.gateware.engine.memory.interfaces import OFFSET_BITS, READ_BEAT
+
+__all__ = [
+    "BEAT_COUNT_BITS",
+    "FIELDS",
+    "PARAMETER_BLOCK",
+    "STREAM_GROUP",
+    "WEIGHTS_JOB",
+    "FillSignature",
+    "StreamDecoderSignature",
+]
+
+PARAMETER_BLOCK = 4
+"""Channels whose parameters come together: a beat of biases, one of multipliers, one of shifts."""
+FIELDS = 3
+"""Beats of a block."""
+
+WEIGHTS_JOB = data.StructLayout({
+    "offset": OFFSET_BITS,
+    "words": OFFSET_BITS,
+    "groups": 16,
+    "group_words": range(GROUP_WORDS + 1),
+    "has_double_groups": 1,
+    "is_unsigned": 1,
+    "is_table": 1,
+    "is_packed": 1,
+    "is_coded": 1,
+    "zero_point": signed(9),
+})
+"""What the weights of a job need: a stream in the Program, in DRAM words; for each of ``groups``
+groups ``group_words`` weight words, and parameters of twice as many channels if
+``has_double_groups``; with ``is_table`` the words are tables, with ``is_packed`` words are of
+twice the size; with ``is_coded`` the words of the stream are coded."""
+
+BEAT_COUNT_BITS = 12
+"""Beats of a group: up to 256 words of 128 bytes, and parameters."""
+STREAM_GROUP = data.StructLayout({
+    "plain_beats": BEAT_COUNT_BITS,
+    "coded_beats": BEAT_COUNT_BITS,
+    "is_coded": 1,
+    "is_empty": 1,
+    "is_first": 1,
+    "is_last": 1,
+})
+"""A group of a stream: ``plain_beats`` as they are, 1 or more; then, if the stream ``is_coded``,
+``coded_beats``, 1 or more. With ``is_first`` a stream begins, which has no beats if it
+``is_empty``; with ``is_last`` it must end."""
+
+
+class FillSignature(wiring.Signature):
+    """Fills of the weight buffer, group by group, as the one who fills it sees it.
+
+    Parameters
+    ----------
+    outputs : int
+        Results of one beat of the array.
+    words : int
+        Weight words of a group, at most.
+
+    Members
+    -------
+    commands : ``Out(stream.Signature(StructLayout(blocks, words)))``
+        Start a fill of ``3 * blocks`` beats of parameters, 0 to outputs / 2 blocks, and of
+        ``words`` weight words, 1 or more. Taken when a bank is free and no fill is under way.
+    beats : ``Out(stream.Signature(128))``
+        Contents of the fill; taken while one is under way.
+    parameters : ``Out(128)``
+        The payload of ``beats`` while it is one of parameters: it has not to wait for what decodes
+        weights.
+    zero_point : ``Out(signed(9))``
+        Weight zero point.
+    is_unsigned : ``Out(1)``
+        Weight bytes are 0 to 255, else -128 to 127.
+    is_table : ``Out(1)``
+        The weights of a fill are tables.
+    is_packed : ``Out(1)``
+        Words have packed weights as well; no effect but in an array of `PACKED_MACS`. These four
+        are stable from a command until its bank is full.
+    """
+
+    def __init__(self, *, outputs: int, words: int = GROUP_WORDS) -> None:
+        command = data.StructLayout({
+            "blocks": range(2 * outputs // PARAMETER_BLOCK + 1),
+            "words": range(words + 1),
+        })
+        super().__init__({
+            "commands": Out(stream.Signature(command)),
+            "beats": Out(stream.Signature(8 * BEAT_BYTES)),
+            "parameters": Out(8 * BEAT_BYTES),
+            "zero_point": Out(signed(9)),
+            "is_unsigned": Out(1),
+            "is_table": Out(1),
+            "is_packed": Out(1),
+        })
+
+
+class StreamDecoderSignature(wiring.Signature):
+    """Interface of a `Decompressor` or `RawStreams`, as the loader of weights sees it.
+
+    Members
+    -------
+    groups : ``Out(stream.Signature(STREAM_GROUP))``
+        What is to come, group by group.
+    stored : ``Out(stream.Signature(READ_BEAT))``
+        The streams.
+    beats : ``In(stream.Signature(128))``
+        Beats of the groups.
+    is_between : ``In(1)``
+        No stream is under way; 1 after a reset.
+    ends : ``In(1)``
+        The last group of a stream was passed on, and the stream is good.
+    is_bad : ``In(1)``
+        The stream has an error; stays until the next reset.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "groups": Out(stream.Signature(STREAM_GROUP)),
+            "stored": Out(stream.Signature(READ_BEAT)),
+            "beats": In(stream.Signature(8 * BEAT_BYTES)),
+            "is_between": In(1, init=1),
+            "ends": In(1),
+            "is_bad": In(1),
+        })

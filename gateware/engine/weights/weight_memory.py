@@ -1,0 +1,158 @@
+"""Memories of the weights of two groups, one for each lane of the array."""
+
+from amaranth import Cat, Module, Mux, Signal, Value, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.gateware.engine.array.interfaces import LANES, OPERAND_BITS, PACKED_WEIGHT_BITS
+
+__all__ = ["WeightMemory"]
+
+
+class WeightMemory(wiring.Component):
+    """Weight words: written in beats, less the zero point, and read by each lane at its time.
+
+    Latency: ``index`` to ``weights`` `WEIGHT_READ_CYCLES`, for lane l of CONV l more; a beat can be
+    read 3 cycles after it is taken. Throughput: a beat and a read per cycle.
+
+    Parameters
+    ----------
+    macs : int
+        Products per cycle of the array: 32, 64 or 128.
+    depth : int
+        Words of both banks together.
+
+    Members
+    -------
+    takes : ``In(1)``
+        Write (a chunk of) ``beat``.
+    beat : ``In(128)``
+        Weights.
+    word, part, chunk
+        Which word of the bank is written, which beat of the word, and of a table which chunk of the
+        beat. With 128 the uppermost bit of ``part`` says that the weights are packed ones.
+    write_bank : ``In(1)``
+        Bank that is written.
+    zero_point, is_unsigned, is_table
+        As of the `FillSignature`.
+    bank, index, is_skewed, is_lookup, entries, weights, packed_weights
+        As of the `WeightBuffer`.
+    """
+
+    def __init__(self, *, macs: int, depth: int) -> None:
+        self.depth = depth
+        self.outputs = outputs_of(macs)
+        self.has_packed = macs == PACKED_MACS
+        self.parts = LANES * self.outputs // BEAT_BYTES
+        lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
+        packed = data.ArrayLayout(signed(PACKED_WEIGHT_BITS), self.outputs)
+        super().__init__({
+            **({"packed_weights": Out(data.ArrayLayout(packed, LANES))} if self.has_packed else {}),
+            "takes": In(1),
+            "beat": In(8 * BEAT_BYTES),
+            "word": In(range(depth // 2)),
+            "part": In(range(2 * self.parts if self.has_packed else self.parts)),
+            "chunk": In(range(BEAT_BYTES // self.outputs)),
+            "write_bank": In(1),
+            "zero_point": In(signed(9)),
+            "is_unsigned": In(1),
+            "is_table": In(1),
+            "bank": In(1),
+            "index": In(range(depth // 2)),
+            "is_skewed": In(1),
+            "is_lookup": In(1),
+            "entries": In(data.ArrayLayout(8, self.outputs)),
+            "weights": Out(data.ArrayLayout(lane_weights, LANES)),
+        })
+
+    def elaborate(self, platform: object) -> Module:
+        """Build a memory per lane; registers stand before and after the subtraction."""
+        m = Module()
+        raw_s1 = Signal(8 * BEAT_BYTES, reset_less=True)
+        bank_word = Signal(range(self.depth // 2))
+        chunk_bits = 8 * self.outputs
+        part_of_word = self.part[: (self.parts - 1).bit_length()]
+        m.d.comb += bank_word.eq(
+            Mux(self.is_table, Cat(self.chunk[-1], part_of_word, self.word), self.word)
+        )
+        takes_s1 = Signal()
+        takes_s2 = Signal()
+        address_s1, address_s2 = (
+            Signal(range(self.depth), name=f"write_address_s{k}", reset_less=True) for k in (1, 2)
+        )
+        part_s1, part_s2 = (
+            Signal(self.part.shape(), name=f"part_s{k}", reset_less=True) for k in (1, 2)
+        )
+        weights_s2 = [
+            Signal(signed(OPERAND_BITS), name=f"weight_s2_{k}", reset_less=True)
+            for k in range(BEAT_BYTES)
+        ]
+        m.d.sync += [
+            raw_s1.eq(
+                Mux(
+                    self.is_table,
+                    self.beat.word_select(self.chunk, chunk_bits).replicate(
+                        BEAT_BYTES // self.outputs
+                    ),
+                    self.beat,
+                )
+            ),
+            takes_s1.eq(self.takes),
+            takes_s2.eq(takes_s1),
+            address_s1.eq(Cat(bank_word, self.write_bank)),
+            address_s2.eq(address_s1),
+            part_s1.eq(Mux(self.is_table, self.chunk, self.part)),
+            part_s2.eq(part_s1),
+        ]
+        for k, weight_s2 in enumerate(weights_s2):
+            octet = raw_s1.word_select(k, 8)
+            extended = Cat(octet, octet[-1] & ~self.is_unsigned).as_signed()
+            m.d.sync += weight_s2.eq(extended - self.zero_point)
+
+        lanes_per_part = BEAT_BYTES // self.outputs
+        fills_all = self.is_table & (self.outputs == LANES)
+        for lane, address in enumerate(self._read_addresses(m)):
+            first = lane % lanes_per_part * self.outputs
+            targets: list[tuple[str, int, Value]] = [("lane", 0, self.weights[lane])]
+            if self.has_packed:
+                packed = Signal(OPERAND_BITS * self.outputs, name=f"packed_{lane}")
+                targets.append(("packed_lane", self.parts, packed))
+                for number, weight in enumerate(self.packed_weights[lane]):
+                    m.d.comb += weight.eq(packed.word_select(number, OPERAND_BITS))
+            for name, first_part, target in targets:
+                m.submodules[f"{name}_{lane}"] = memory = Memory(
+                    shape=OPERAND_BITS * self.outputs, depth=self.depth, init=[]
+                )
+                write, read = memory.write_port(), memory.read_port()
+                is_addressed = part_s2 == first_part + lane // lanes_per_part
+                if not first_part:
+                    is_addressed |= fills_all
+                m.d.comb += [
+                    write.addr.eq(address_s2),
+                    write.data.eq(Cat(weights_s2[first : first + self.outputs])),
+                    write.en.eq(takes_s2 & is_addressed),
+                    read.addr.eq(address),
+                    read.en.eq(1),
+                    target.eq(read.data),
+                ]
+        return m
+
+    def _read_addresses(self, m: Module) -> list[Signal]:
+        """Return the address that each lane reads, one cycle after ``index`` or later."""
+        addresses = []
+        skewed: Value = Cat(self.index, self.bank)
+        for lane in range(LANES):
+            if lane > 0:
+                following = Signal(range(self.depth), name=f"skewed_address_{lane}")
+                m.d.sync += following.eq(skewed)
+                skewed = following
+            address = Signal(range(self.depth), name=f"lane_address_{lane}")
+            entry = Signal(range(self.depth // 2), name=f"entry_{lane}")
+            m.d.comb += entry.eq(self.entries[lane % self.outputs])
+            direct = Cat(Mux(self.is_lookup, entry, self.index), self.bank)
+            m.d.sync += address.eq(Mux(self.is_skewed, skewed, direct))
+            addresses.append(address)
+        return addresses
