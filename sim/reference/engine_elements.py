@@ -73,18 +73,18 @@ def elements(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -
 
 def _inputs(job: EngineJob, macs: int) -> list[Ints]:
     """Return the addresses of the bytes of each tensor, [results, groups, outputs]."""
-    addresses = [_walk(job.first_address, job.column_step, job.group_input_step, job, macs)]
+    addresses = [_addresses(job.first_address, job.column_step, job.group_input_step, job, macs)]
     if job.kind in PAIR_KINDS:
         step = 0 if job.flags & JobFlag.CHANNELS else job.column_step
-        addresses.append(_walk(job.input_2_address, step, job.group_input_step, job, macs))
+        addresses.append(_addresses(job.input_2_address, step, job.group_input_step, job, macs))
     return addresses
 
 
 def _outputs(job: EngineJob, macs: int) -> Ints:
-    return _walk(job.output_address, job.output_pixel_bytes, job.group_output_step, job, macs)
+    return _addresses(job.output_address, job.output_pixel_bytes, job.group_output_step, job, macs)
 
 
-def _walk(first: int, step: int, group_step: int, job: EngineJob, macs: int) -> Ints:
+def _addresses(first: int, step: int, group_step: int, job: EngineJob, macs: int) -> Ints:
     results = np.arange(job.segment_words)[:, None, None] * step
     groups = np.arange(job.groups)[:, None] * group_step
     addresses: Ints = first + results + groups + np.arange(outputs_of(macs))

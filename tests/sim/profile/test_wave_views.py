@@ -86,12 +86,12 @@ def test_files_stand_beside_the_waveforms(tmp_path: Path) -> None:
         assert re.search(pattern + re.escape(item.path + suffix) + "$", text, re.MULTILINE)
         assert f"variable_add {item.path}\n" in surfer.read_text()
     kinds = (
-        tmp_path / "w.names" / "cfu_engine_control_sequencer_jobs__payload__kind.txt"
+        tmp_path / "w.names" / "cfu_engine_controller_sequencer_jobs__payload__kind.txt"
     ).read_text()
     assert f"{JobKind.DEPTHWISE:02x} DEPTHWISE\n" in kinds
-    mapping = tmp_path / ".surfer" / "mappings" / "cfu_engine_control_sequencer_fsm_state.txt"
+    mapping = tmp_path / ".surfer" / "mappings" / "cfu_engine_controller_sequencer_fsm_state.txt"
     assert mapping.read_text().splitlines()[:3] == [
-        "Name = cfu_engine_control_sequencer_fsm_state",
+        "Name = cfu_engine_controller_sequencer_fsm_state",
         "Bits = 3",
         "0 STOPPED",
     ]

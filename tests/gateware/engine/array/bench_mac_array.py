@@ -1,4 +1,4 @@
-"""Bench of the multiplier array, driven as the engine's walkers do, against plain sums."""
+"""Bench of the multiplier array, driven as the address generators do, against plain sums."""
 
 import random
 from collections.abc import Sequence
@@ -308,7 +308,7 @@ def _weight_words(window: Window, weights: Ints, outputs: int, taps: int) -> Int
     return words
 
 
-def _walk(
+def _drive_row(
     schedule: Schedule,
     window: Window,
     rows: Sequence[int],
@@ -345,7 +345,7 @@ def _walk(
 
 @cocotb.test()
 async def depthwise_rows(dut: Any) -> None:
-    """Walk rows of many windows: any size, stride and padding."""
+    """Compute rows of many windows: any size, stride and padding."""
     values = bench.parameters()
     rng = np.random.default_rng(values["seed"])
     outputs = outputs_of(values["macs"])
@@ -364,7 +364,7 @@ async def depthwise_rows(dut: Any) -> None:
         rows = [row for row in range(window.kernel_height) if rng.random() < 0.9]
         inside = x.copy()
         inside[[row for row in range(window.kernel_height) if row not in rows]] = 0
-        _walk(schedule, window, rows, x, words, interval, rng, values["stall"])
+        _drive_row(schedule, window, rows, x, words, interval, rng, values["stall"])
         for column in _direct(window, inside, weights):
             halves = column[: beats * outputs].reshape(beats, outputs)
             schedule.results.append([[int(value) for value in half] for half in halves])

@@ -17,11 +17,10 @@ from kiwicha.contract.engine import (
 from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
 from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
-from kiwicha.gateware.engine.descriptors import JOB, LINE_BITS
-from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
-from tests.support.gateware.proof import Rules, assume_stream, check_stream, in_state
+from kiwicha.gateware.engine.descriptors import JOB
+from tests.support.gateware.proof import Rules, assume_stream, check_stream
 
-__all__ = ["job_check", "job_fetcher", "transfer_fetcher", "transfer_unit"]
+__all__ = ["job_check", "job_fetcher", "transfer_fetcher"]
 
 _NONE = EngineError.NONE
 
@@ -123,66 +122,3 @@ def transfer_fetcher(dut: TransferFetcher) -> Rules:
         check_stream(m, dut.transfers, "transfers")
 
     return rules
-
-
-def transfer_unit(dut: TransferUnit) -> Rules:
-    """State that the lines lie in the transfer, and what is asked for is what it says."""
-
-    def rules(m: Module, submodules: Any) -> None:
-        step, access, asked = (
-            dut.transfers.payload,
-            dut.lines.accesses.payload,
-            dut.requests.payload,
-        )
-        assume_stream(m, dut.transfers, "transfers")
-        assume_stream(m, dut.loaded, "loaded")
-        check_stream(m, dut.requests, "requests")
-        _waiting_access(m, dut)
-        works = in_state(dut.fsm, "LOAD", "STORE")
-        m.d.comb += [
-            # So says `TransferFetcher`.
-            Assume((step.lines != 0) & (step.line + step.lines <= 1 << LINE_BITS)),
-            Assert(~dut.lines.accesses.valid | dut.transfers.valid),
-            Assert(~dut.lines.accesses.valid | (access.line >= step.line)),
-            Assert(~dut.lines.accesses.valid | (access.line < step.line + step.lines)),
-            Assert(~dut.lines.accesses.valid | (access.is_write == ~step.is_store)),
-            Assert(~dut.requests.valid | (asked.offset == step.offset)),
-            Assert(~dut.requests.valid | (asked.words == step.lines)),
-            Assert(~dut.requests.valid | (asked.is_write == step.is_store)),
-            Assert(~dut.requests.valid | (asked.is_program == step.is_program)),
-            # What the others follow from.
-            Assert(in_state(dut.fsm, *dut.fsm.encoding)),
-            Assert(in_state(dut.fsm, "WAIT") | dut.transfers.valid),
-            Assert(~in_state(dut.fsm, "LOAD") | ~step.is_store),
-            Assert(~in_state(dut.fsm, "STORE") | step.is_store),
-            Assert(~in_state(dut.fsm, "REQUEST") | (dut.lines_left == step.lines)),
-            Assert(~works | ((dut.lines_left != 0) & (dut.lines_left <= step.lines))),
-            Assert(
-                ~(works | in_state(dut.fsm, "REQUEST"))
-                | (dut.line + dut.lines_left == step.line + step.lines)
-            ),
-        ]
-
-    return rules
-
-
-def _waiting_access(m: Module, dut: TransferUnit) -> None:
-    """State that an access that waits stays; that of a store may end when there is no room."""
-    access = dut.lines.accesses
-    payload = Value.cast(access.payload)
-    line = Value.cast(access.payload.line)
-    waits = Signal(name="access_waits")
-    is_write = Signal(name="access_was_write")
-    earlier = Signal(len(payload), name="earlier_access")
-    earlier_line = Signal(len(line), name="earlier_line")
-    m.d.sync += [
-        waits.eq(access.valid & ~access.ready),
-        is_write.eq(access.payload.is_write),
-        earlier.eq(payload),
-        earlier_line.eq(line),
-    ]
-    m.d.comb += [
-        Assert(~(waits & is_write) | (access.valid & (payload == earlier))),
-        Assert(~(waits & ~is_write) | access.valid | ~dut.store.has_room),
-        Assert(~waits | (line == earlier_line)),
-    ]

@@ -43,11 +43,11 @@ class _Job:
         return len(self.stored) // BEAT_BYTES + self.words_more
 
     @property
-    def head(self) -> int:
+    def plain_beats(self) -> int:
         return self.shape.head + (0 if self.is_coded else self.shape.body)
 
     @property
-    def body(self) -> int:
+    def coded_beats(self) -> int:
         return self.shape.body if self.is_coded else 0
 
     def groups(self) -> list[dict[str, int]]:
@@ -56,7 +56,7 @@ class _Job:
         for number in range(self.shape.groups):
             is_first, is_last = number == 0, number == self.shape.groups - 1
             flags = self.is_coded | (not self.words) << 1 | is_first << 2 | is_last << 3
-            counts = self.shape.body << BEAT_COUNT_BITS | self.head
+            counts = self.shape.body << BEAT_COUNT_BITS | self.plain_beats
             payloads.append({"payload": flags << 2 * BEAT_COUNT_BITS | counts})
         return payloads
 
@@ -76,7 +76,7 @@ def _beats(octets: bytes) -> list[int]:
 
 
 def _raw_stream(rng: np.random.Generator, shape: Shape, spread: float) -> bytes:
-    """Return random heads, and bodies of about the given spread."""
+    """Return random parameter beats, and weights of about the given spread."""
     groups = rng.integers(0, 256, (shape.groups, shape.head + shape.body, BEAT_BYTES))
     if spread != _UNIFORM:
         body = np.round(rng.laplace(0, spread, (shape.groups, shape.body, BEAT_BYTES)))
@@ -128,7 +128,9 @@ class _Bench:
         cycles = 200
         for job in jobs:
             cycles += DECODER_STREAM_CYCLES
-            cycles += job.shape.groups * (job.head + job.body * _BEAT_CYCLES + DECODER_GROUP_CYCLES)
+            cycles += job.shape.groups * (
+                job.plain_beats + job.coded_beats * _BEAT_CYCLES + DECODER_GROUP_CYCLES
+            )
         self.limit = int(cycles / (1 - stall) ** 3)
         fields = {"payload": dut.groups__payload}
         self.groups = stream_drivers.Source(
@@ -226,6 +228,6 @@ async def bad_streams(dut: Any) -> None:
             await stream_drivers.run_until(dut.clk, made.drivers, is_bad, limit_cycles=made.limit)
         except AssertionError as error:
             raise AssertionError(f"stream {number}, {kind}: {error}") from error
-        assert len(made.sink.taken) <= job.shape.groups * (job.head + job.body)
+        assert len(made.sink.taken) <= job.shape.groups * (job.plain_beats + job.coded_beats)
         assert len(made.stored.taken_cycles) <= job.words
         await FallingEdge(dut.clk)

@@ -126,7 +126,7 @@ def _states_fills(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     """State that a job has one fill for each group, and is taken with the last one."""
     job, fill = dut.jobs.payload, dut.fill.commands.payload
     groups = dut.decompressor.groups
-    check_stream(m, dut.fills, "fills")
+    check_stream(m, dut.fill.commands, "fills")
     check_stream(m, groups, "groups")
     size = groups.payload.plain_beats + Mux(groups.payload.is_coded, groups.payload.coded_beats, 0)
     takes_fill = dut.fill.commands.valid & dut.fill.commands.ready

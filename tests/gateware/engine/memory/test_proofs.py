@@ -1,0 +1,59 @@
+"""Proofs about FIFOs, addresses and lines: for all inputs, not only those of a bench.
+
+Bounded ones say in how many cycles after a reset they hold; the others hold for ever.
+"""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiwicha.gateware.engine.memory.dma_reader import DmaReader
+from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
+from kiwicha.gateware.engine.memory.memory_port import MemoryPort
+from kiwicha.gateware.engine.memory.protection import ProtectionRanges
+from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
+from tests.gateware.engine.memory import proof_dma, proof_transfer_unit
+from tests.support.gateware.proof import prove
+
+pytestmark = pytest.mark.synth
+BOUNDED_CYCLES = 12
+
+
+@pytest.mark.parametrize(
+    ("make", "rules", "steps"),
+    [
+        pytest.param(DmaReader, proof_dma.reader, 3, id="reader"),
+        pytest.param(DmaWriter, proof_dma.writer, 3, id="writer"),
+        pytest.param(
+            functools.partial(MemoryPort, readers=2), proof_dma.memory_port, 3, id="memory-port"
+        ),
+        pytest.param(
+            functools.partial(ProtectionRanges, clients=2), proof_dma.ranges, 4, id="ranges"
+        ),
+        pytest.param(TransferUnit, proof_transfer_unit.transfer_unit, 2, id="transfer-unit"),
+    ],
+)
+def test_holds_for_ever(tmp_path: Path, make: Any, rules: Any, steps: int) -> None:
+    component = make()
+    prove(component, rules(component), tmp_path, steps=steps, is_inductive=True)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("make", "rules"),
+    [
+        pytest.param(functools.partial(DmaReader, depth=8), proof_dma.reader_payloads, id="reader"),
+        pytest.param(functools.partial(DmaWriter, depth=8), proof_dma.writer_payloads, id="writer"),
+    ],
+)
+def test_holds_in_the_first_cycles(tmp_path: Path, make: Any, rules: Any) -> None:
+    component = make()
+    prove(component, rules(component), tmp_path, steps=BOUNDED_CYCLES)
+
+
+@pytest.mark.nightly
+def test_every_client_of_the_engine_stays_in_the_ranges(tmp_path: Path) -> None:
+    component = ProtectionRanges(clients=4)
+    prove(component, proof_dma.ranges(component), tmp_path, steps=5, is_inductive=True)
