@@ -16,7 +16,7 @@ from kiwicha.gateware.engine.addressing.group_controller import GroupController
 from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS, ArrayMode
 from kiwicha.gateware.engine.array.mac_array import MacArray
 from kiwicha.gateware.engine.array.mac_cell import Vendor
-from kiwicha.gateware.engine.descriptors import ADDRESS_BITS
+from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, BYTE_BITS
 from kiwicha.gateware.engine.interfaces import DatapathSignature
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
@@ -288,11 +288,11 @@ class Datapath(wiring.Component):
         m.d.comb += self.lines.read_data.eq(scratchpad.line_read_data)
         with m.If(result.valid):
             m.d.comb += [
-                scratchpad.line_address.eq(tag.address[4:]),
+                scratchpad.line_address.eq(tag.address[BYTE_BITS:]),
                 scratchpad.line_write.eq(1),
                 scratchpad.line_write_data.eq(octets.replicate(LINE_BYTES // self.lanes)),
                 scratchpad.line_mask.eq(
-                    ((1 << self.lanes) - 1) << (tag.address[:4] & (LINE_BYTES - self.lanes))
+                    ((1 << self.lanes) - 1) << (tag.address[:BYTE_BITS] & (LINE_BYTES - self.lanes))
                 ),
             ]
         with m.Else():

@@ -6,11 +6,13 @@ from amaranth.lib import data
 from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer
 from kiwicha.contract.layout import Struct
 
-__all__ = ["ADDRESS_BITS", "JOB", "LINE_BITS", "TRANSFER", "layout_of"]
+__all__ = ["ADDRESS_BITS", "BYTE_BITS", "JOB", "LINE_BITS", "TRANSFER", "layout_of"]
 
 ADDRESS_BITS = 18
 """Byte address in the largest scratchpad, 256 KiB."""
-LINE_BITS = ADDRESS_BITS - (LINE_BYTES - 1).bit_length()
+BYTE_BITS = (LINE_BYTES - 1).bit_length()
+"""Number of a byte within its line of the scratchpad, or its word of DRAM."""
+LINE_BITS = ADDRESS_BITS - BYTE_BITS
 """Number of a line of the scratchpad."""
 
 _SHAPES: dict[str, Shape] = {

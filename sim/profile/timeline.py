@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.contract.engine import EngineCall
+from kiwicha.contract.engine import LINE_BYTES, EngineCall
 from kiwicha.program.image import Program, Step
 from kiwicha.sim.profile.profile import list_of
 from kiwicha.sim.profile.timestamps import ListTimestamps, StepTimestamps, timestamps
@@ -26,7 +26,6 @@ __all__ = ["Slice", "Track", "first_cycle", "timeline", "trace_events"]
 
 _JOIN_CYCLES = 24
 """Words of one request come with pauses, refresh included; shorter ones are not shown."""
-_WORD_BYTES = 16
 _PROCESS = 1
 
 
@@ -171,7 +170,7 @@ def _list(
     for cause, bit in stalls.items():
         for span in _within(activity.spans(activity.is_set(bit)), engine.span):
             yield Track.STALLS, cause, span, ""
-    sizes = [job.weights_bytes // _WORD_BYTES for job in jobs]
+    sizes = [job.weights_bytes // LINE_BYTES for job in jobs]
     for span, number in _weights(activity, engine.span, sizes):
         yield Track.WEIGHTS, names[number], span, f"weights of job {number}"
     moves = (
@@ -183,7 +182,7 @@ def _list(
         active = np.logical_or.reduce([activity.is_set(bit) for bit in bits])
         for span in _within(activity.spans(active, gap=_JOIN_CYCLES), engine.span):
             words = np.diff(activity.active_cycles(active, np.array(span)))[0]
-            yield track, name, span, f"{words * _WORD_BYTES:,} bytes"
+            yield track, name, span, f"{words * LINE_BYTES:,} bytes"
 
 
 def _within(spans: Sequence[Span], whole: Span) -> list[Span]:

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.sim.soc.probes import Bit, Count
 
 __all__ = ["Activity", "Span"]
@@ -20,8 +21,6 @@ _RECORD = np.dtype([
 ])
 """``ActivityRecord`` of the harness."""
 
-WORD_BYTES = 16
-"""Of the DRAM's port."""
 Span = tuple[int, int]
 """First cycle, and the first that does not belong to it."""
 Cycles = NDArray[np.int64]
@@ -147,4 +146,4 @@ class Activity:
             np.interp(at, cycles, self.records[name].astype(np.int64)).round().astype(np.int64)
             for name in ("reads", "writes")
         )
-        return reads * WORD_BYTES, writes * WORD_BYTES
+        return reads * LINE_BYTES, writes * LINE_BYTES

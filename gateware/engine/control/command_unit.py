@@ -8,12 +8,11 @@ from kiwicha.contract.engine import LINE_BYTES, EngineOp
 from kiwicha.contract.latencies import LINE_READ_CYCLES
 from kiwicha.gateware.engine.control.counters import Counters
 from kiwicha.gateware.engine.control.interfaces import CountersSignature, SequencerSignature
+from kiwicha.gateware.engine.descriptors import BYTE_BITS
 from kiwicha.gateware.engine.interfaces import ENGINE_COMMAND
 from kiwicha.gateware.engine.memory.interfaces import LinePortSignature, RangeSettingSignature
 
 __all__ = ["CommandUnit"]
-
-_BYTE_SHIFT = LINE_BYTES.bit_length() - 1
 
 
 class CommandUnit(wiring.Component):
@@ -96,12 +95,12 @@ class CommandUnit(wiring.Component):
         access = self.lines.accesses.payload
         m.d.comb += [
             self.ranges.sets_arena.eq(command.index[0]),
-            self.ranges.range.address.eq(command.inputs_0[_BYTE_SHIFT:]),
-            self.ranges.range.words.eq(command.inputs_1[_BYTE_SHIFT:]),
+            self.ranges.range.address.eq(command.inputs_0[BYTE_BITS:]),
+            self.ranges.range.words.eq(command.inputs_1[BYTE_BITS:]),
             self.counters.index.eq(command.index),
             self.counters.job.eq(command.inputs_0),
             self.counters.reads_job.eq(command.op == EngineOp.JOB_END),
-            access.line.eq(command.inputs_0[_BYTE_SHIFT:]),
+            access.line.eq(command.inputs_0[BYTE_BITS:]),
             access.is_write.eq(command.index[0]),
             access.mask.eq(0b1111 << (command.inputs_0[2:4] << 2)),
             access.data.eq(Cat(command.inputs_1 for _ in range(LINE_BYTES // 4))),
@@ -118,7 +117,7 @@ class CommandUnit(wiring.Component):
                 m.d.comb += self.sequencer.start.eq(~self.sequencer.is_running)
                 with m.If(self.sequencer.start):
                     m.d.sync += [
-                        self.sequencer.list.offset.eq(command.inputs_0[_BYTE_SHIFT:]),
+                        self.sequencer.list.offset.eq(command.inputs_0[BYTE_BITS:]),
                         Cat(self.sequencer.list.jobs, self.sequencer.list.transfers).eq(
                             command.inputs_1
                         ),

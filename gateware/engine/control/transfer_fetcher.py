@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES, EngineError
 from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
-from kiwicha.gateware.engine.descriptors import TRANSFER
+from kiwicha.gateware.engine.descriptors import BYTE_BITS, TRANSFER
 from kiwicha.gateware.engine.memory.interfaces import READ_BEAT, TRANSFER_STEP
 
 __all__ = ["TransferFetcher"]
@@ -49,17 +49,17 @@ class TransferFetcher(wiring.Component):
         transfer = data.View(TRANSFER, self.beats.payload.data)
         step = self.transfers.payload
         count = transfer.bytes[:31]
-        first = transfer.scratchpad_address[4:]
+        first = transfer.scratchpad_address[BYTE_BITS:]
         lines = Signal(28)
         is_bad = Signal()
         is_outside = Signal()
         takes = Signal()
         m.d.comb += [
-            lines.eq(count[4:] + count[:4].any()),
+            lines.eq(count[BYTE_BITS:] + count[:BYTE_BITS].any()),
             is_bad.eq(
                 (count == 0)
-                | transfer.dram_offset[:4].any()
-                | transfer.scratchpad_address[:4].any()
+                | transfer.dram_offset[:BYTE_BITS].any()
+                | transfer.scratchpad_address[:BYTE_BITS].any()
                 | (transfer.wait_jobs > self.jobs)
                 | transfer.reserved.any()
             ),
@@ -79,10 +79,10 @@ class TransferFetcher(wiring.Component):
                         Mux(is_outside, EngineError.OUTSIDE_SCRATCHPAD, EngineError.NONE),
                     )
                 ),
-                step.offset.eq(transfer.dram_offset[4:31]),
+                step.offset.eq(transfer.dram_offset[BYTE_BITS:31]),
                 step.line.eq(first),
                 step.lines.eq(lines),
-                step.last_bytes.eq(count[:4]),
+                step.last_bytes.eq(count[:BYTE_BITS]),
                 step.is_program.eq(transfer.dram_offset[31]),
                 step.is_store.eq(transfer.bytes[31]),
                 step.wait_jobs.eq(transfer.wait_jobs),

@@ -6,6 +6,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.gateware.engine.descriptors import BYTE_BITS
 
 __all__ = ["Scratchpad"]
 
@@ -78,7 +79,7 @@ class Scratchpad(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the banks, the rotation of port ``read`` and the choice of port ``line``."""
         m = Module()
-        line = self.read_address[4:]
+        line = self.read_address[BYTE_BITS:]
         index_s1 = [Signal(range(self.lines // 2), name=f"index_s1_{bank}") for bank in range(2)]
         rotation_s1 = Signal(5)
         rotation_s2 = Signal(5)
@@ -86,7 +87,7 @@ class Scratchpad(wiring.Component):
         m.d.sync += [
             index_s1[0].eq(line[1:] + line[0]),
             index_s1[1].eq(line[1:]),
-            rotation_s1.eq(self.read_address[:5]),
+            rotation_s1.eq(self.read_address[: BYTE_BITS + 1]),
             rotation_s2.eq(rotation_s1),
         ]
 

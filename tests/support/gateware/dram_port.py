@@ -5,9 +5,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["DramPort", "DramRange", "DramTiming"]
+from kiwicha.contract.engine import LINE_BYTES
 
-_WORD_BYTES = 16
+__all__ = ["DramPort", "DramRange", "DramTiming"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class DramRange:
 
     def holds(self, address: int) -> bool:
         """Return whether a whole word at the byte address lies inside."""
-        return self.first <= address and address + _WORD_BYTES <= self.first + self.bytes
+        return self.first <= address and address + LINE_BYTES <= self.first + self.bytes
 
 
 class DramPort:
@@ -118,10 +118,10 @@ class DramPort:
         is_write = self._completes is not None and self._completes[0]
         self._wdata["ready"].value = int(is_write)
         self._rdata["valid"].value = int(is_read)
-        word = rng.getrandbits(8 * _WORD_BYTES)
+        word = rng.getrandbits(8 * LINE_BYTES)
         if is_read and self._completes is not None:
             first = self._completes[1]
-            word = int.from_bytes(self.memory[first : first + _WORD_BYTES], "little")
+            word = int.from_bytes(self.memory[first : first + LINE_BYTES], "little")
         self._rdata["payload"].value = word
 
     def sample(self, cycle: int) -> None:
@@ -136,7 +136,7 @@ class DramPort:
             self._offered = payload
             if self._takes:
                 self._offered = None
-                self._accept(bool(payload & 1), (payload >> 1) * _WORD_BYTES)
+                self._accept(bool(payload & 1), (payload >> 1) * LINE_BYTES)
         else:
             assert self._offered is None, "a command that waited went away"
         self._cycle += 1
@@ -157,7 +157,7 @@ class DramPort:
     def _write(self, address: int) -> None:
         assert int(self._wdata["valid"].value), "data must be there when the port takes it"
         payload = int(self._wdata["payload"].value)
-        mask = payload >> 8 * _WORD_BYTES
-        for k in range(_WORD_BYTES):
+        mask = payload >> 8 * LINE_BYTES
+        for k in range(LINE_BYTES):
             if mask >> k & 1:
                 self.memory[address + k] = payload >> 8 * k & 0xFF

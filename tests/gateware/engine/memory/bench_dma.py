@@ -6,12 +6,12 @@ from typing import Any
 import cocotb
 from cocotb.triggers import FallingEdge
 
+from kiwicha.contract.engine import LINE_BYTES
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.dram_port import DramPort, DramRange, DramTiming
 
 __all__ = ["ranges", "stops"]
 
-_WORD_BYTES = 16
 _WORDS = 4096
 _ADDRESS_BITS = 24
 
@@ -72,7 +72,7 @@ class _Reader:
         if not (self.is_ready and int(self.valid.value)):
             return
         address, is_last = self.expected[self.taken]
-        raw = memory[address * _WORD_BYTES : (address + 1) * _WORD_BYTES]
+        raw = memory[address * LINE_BYTES : (address + 1) * LINE_BYTES]
         beat = int(self.payload.value)
         assert beat == int.from_bytes(raw, "little") | is_last << 128, f"word {address}"
         self.taken += 1
@@ -116,8 +116,8 @@ class _Writer:
         word = self.rng.getrandbits(128)
         mask = self.rng.choice((0xFFFF, self.rng.getrandbits(16)))
         self.under_way[-1] = (word, mask)
-        first = self.ranges[number][done] * _WORD_BYTES
-        for k in range(_WORD_BYTES):
+        first = self.ranges[number][done] * LINE_BYTES
+        for k in range(LINE_BYTES):
             if mask >> k & 1:
                 self.expected[first + k] = word >> 8 * k & 0xFF
         self.given = [number, done + 1]
@@ -142,7 +142,7 @@ class _Bench:
         self.dut = dut
         self.rng = rng = random.Random(values["seed"])
         stall, count = values["stall"], values["count"]
-        self.memory = bytearray(rng.randbytes(_WORDS * _WORD_BYTES))
+        self.memory = bytearray(rng.randbytes(_WORDS * LINE_BYTES))
         self.before = bytes(self.memory)
         half = _WORDS // 2
         sizes = values.get("words")
@@ -163,8 +163,8 @@ class _Bench:
             "port",
             memory=self.memory,
             ranges=[
-                DramRange(9 * _WORD_BYTES, (half - 9) * _WORD_BYTES, is_writable=False),
-                DramRange(half * _WORD_BYTES, (half - 9) * _WORD_BYTES, is_writable=True),
+                DramRange(9 * LINE_BYTES, (half - 9) * LINE_BYTES, is_writable=False),
+                DramRange(half * LINE_BYTES, (half - 9) * LINE_BYTES, is_writable=True),
             ],
             timing=DramTiming(**values["timing"]),
             rng=rng,
