@@ -57,16 +57,19 @@ class StandInDatapath(wiring.Component):
 
     Members
     -------
-    stall : ``In(1)``
-        Accesses wait.
-    The others
-        See `DatapathSignature`.
+    See `DatapathSignature`.
+
+    Attributes
+    ----------
+    stall : Signal
+        Accesses wait; driven from outside.
     """
 
     def __init__(self, *, macs: int, scratchpad_bytes: int) -> None:
         self.beats_per_word = LANES * outputs_of(macs) // BEAT_BYTES
         self.scratchpad_bytes = scratchpad_bytes
-        super().__init__({**DatapathSignature(macs=macs).flip().members, "stall": In(1)})
+        super().__init__(DatapathSignature(macs=macs).flip())
+        self.stall = Signal()
 
     def elaborate(self, platform: object) -> Module:
         """Build the digest of fills, the scratchpad and the life of a job."""
