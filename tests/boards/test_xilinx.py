@@ -83,7 +83,6 @@ def test_vivado_tells_whether_the_clock_is_met(tools: Path, slack: str, is_met: 
 
 
 @pytest.mark.synth
-@pytest.mark.synth
 def test_openxc7_is_made_anew_with_other_tools_or_databases(
     tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
