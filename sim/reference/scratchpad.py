@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import EngineJob, JobFlag
+from kiwicha.contract.engine import SUM_BITS, EngineJob, JobFlag
 from kiwicha.errors import ProgramError
 from kiwicha.numerics import requantization as numerics
 from kiwicha.program.weight_streams import Parameters
@@ -13,8 +13,8 @@ __all__ = ["SUM_LIMIT", "Ints", "Range", "Scratchpad", "requantized"]
 Ints = NDArray[np.int64]
 Range = tuple[int, int]
 _POISON = 0x5A
-SUM_LIMIT = 1 << 24
-"""One more than the largest sum of the narrow mode and of the depthwise chains: 25 signed bits."""
+SUM_LIMIT = 1 << (SUM_BITS - 1)
+"""One more than the largest sum of the narrow mode and of the depthwise chains."""
 
 
 class Scratchpad:

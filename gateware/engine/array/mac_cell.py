@@ -6,6 +6,7 @@ from amaranth import Cat, ClockSignal, Const, Instance, Module, Mux, Signal, Val
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.engine import SUM_BITS
 from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS, PACKED_WEIGHT_BITS
 
 __all__ = [
@@ -17,8 +18,6 @@ __all__ = [
     "Vendor",
 ]
 
-# 128 taps of 9 x 9 bits: 2**7 * 2**16 and a sign.
-SUM_BITS = 25
 PACKED_SHIFT = 17
 """Place of the packed weight beside the other: a multiplier takes 25 bits."""
 PACKED_SUM_BITS = 36

@@ -4,17 +4,17 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.engine import SUM_BITS
 from kiwicha.contract.latencies import REQUANTIZER_CYCLES
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS, RequantizerSignature
 
 __all__ = ["Requantizer"]
 
-# One pass takes a factor of 25 signed bits; the multiplier's parts are 17 and 14 bits wide.
-_FACTOR_BITS = 25
+# One pass takes a factor of SUM_BITS; the multiplier's parts are 17 and 14 bits wide.
 _LOW_BITS = 17
 # The wide mode's passes: 24 bits without sign, and the 8 above them.
-_SPLIT = 24
+_SPLIT = SUM_BITS - 1
 
 
 class Requantizer(wiring.Component):
@@ -148,8 +148,8 @@ class _Lane(wiring.Component):
     ) -> Signal:
         """Build stages 2 to 6; return the rounded high product, less 1 where it is rounded down."""
         shifted = Signal(signed(32))
-        factor_s2 = Signal(signed(_FACTOR_BITS), reset_less=True)
-        factor_s3 = Signal(signed(_FACTOR_BITS), reset_less=True)
+        factor_s2 = Signal(signed(SUM_BITS), reset_less=True)
+        factor_s3 = Signal(signed(SUM_BITS), reset_less=True)
         low_s2 = Signal(_LOW_BITS, reset_less=True)
         high_s2 = Signal(31 - _LOW_BITS, reset_less=True)
         high_s3 = Signal(31 - _LOW_BITS, reset_less=True)
@@ -177,8 +177,8 @@ class _Lane(wiring.Component):
         ]
 
         constant_s3 = Cat(Const(0, 30), rounds_s3, is_down_s3).as_signed()
-        low_product_s3 = Signal(signed(_FACTOR_BITS + _LOW_BITS), reset_less=True)
-        high_product_s4 = Signal(signed(_FACTOR_BITS + 31 - _LOW_BITS), reset_less=True)
+        low_product_s3 = Signal(signed(SUM_BITS + _LOW_BITS), reset_less=True)
+        high_product_s4 = Signal(signed(SUM_BITS + 31 - _LOW_BITS), reset_less=True)
         low_s4 = Signal(signed(len(low_product_s3) + 1), reset_less=True)
         high_s5 = Signal(signed(len(high_product_s4) + 1), reset_less=True)
         low_bits_s5 = Signal(_LOW_BITS, reset_less=True)

@@ -57,7 +57,8 @@ MAX_LEFT_BYTES = 2**15
 MAX_TOP_BYTES = 2**18
 """Bytes of padding above an image, at most."""
 SUM_BITS = 25
-"""Signed bits of sums that one pass of the requantizer takes, and of all sums of depthwise jobs."""
+"""Signed bits of sums in the array: 128 products of any 9-bit numbers fit. One pass of the
+requantizer takes so many, and all sums of depthwise jobs must have them."""
 MAX_KERNEL_ROWS = MAX_U8
 MAX_DEPTHWISE_COLUMNS = 8
 MAX_INPUT_ZERO_POINT = -128

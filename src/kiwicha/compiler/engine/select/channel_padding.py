@@ -17,6 +17,7 @@ from kiwicha.compiler.lower.network import Layer, Network, Values
 from kiwicha.compiler.lower.views import View
 from kiwicha.compiler.tflite.graph import Operator, Options
 from kiwicha.compiler.tflite.tensor import Tensor
+from kiwicha.contract.engine import TABLE_ENTRIES
 from kiwicha.contract.program import Kernel
 
 __all__ = ["with_whole_channels"]
@@ -99,7 +100,9 @@ def _only_lookup(network: Network, dense: Tensor) -> Layer | None:
         return None
     (call,) = found
     is_whole = call.ranges.get("input", (0, dense.elements)) == (0, dense.elements)
-    is_bytes = call.kernel is Kernel.LOOKUP and len(call.constants["table"].tobytes()) == 256
+    is_bytes = (
+        call.kernel is Kernel.LOOKUP and len(call.constants["table"].tobytes()) == TABLE_ENTRIES
+    )
     return call if is_bytes and is_whole else None
 
 
