@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from kiwicha.boards.serial_link import Link
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.serial import NO_STATUS, SerialHello
 from kiwicha.errors import BoardError
@@ -80,16 +80,16 @@ def run_on_board(
             " load one"
         )
     if board.config_hash != program.config.hash:
-        known = isa.find_config(board.config_hash)
+        known = cfu.find_config(board.config_hash)
         raise BoardError(
             f"the board's bitstream must be of {program.config.name}, not of "
             f"{known.name if known else 'another version'}: kiwicha build and load that one"
         )
     memory = run_memory(program, inputs, inferences=inferences, dram_bytes=board.dram_bytes)
-    firmware_at = isa.DRAM_BASE + board.dram_bytes - isa.ONCHIP_BYTES
+    firmware_at = cfu.DRAM_BASE + board.dram_bytes - cfu.ONCHIP_BYTES
     if memory.free_address > firmware_at:
         raise BoardError(
-            f"Program, arena and tensors must leave {isa.ONCHIP_BYTES} bytes of the board's "
+            f"Program, arena and tensors must leave {cfu.ONCHIP_BYTES} bytes of the board's "
             f"{board.dram_bytes} bytes of DRAM for the firmware"
         )
     for what, (address, raw) in zip(("boot block", "Program", "inputs"), memory.loads, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Config
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.build import SOC_HEADER_NAME
@@ -73,8 +73,8 @@ def build_boot_image(
         generated,
         [_BOOT / "first.c", *_SHARED],
         _INCLUDES,
-        base=isa.ONCHIP_BASE,
-        space_bytes=isa.ONCHIP_BYTES,
+        base=cfu.ONCHIP_BASE,
+        space_bytes=cfu.ONCHIP_BYTES,
         library=_calibration() if litex_headers is not None else None,
         on_build=on_build,
     )

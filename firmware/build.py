@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Config
 from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, compile_image
 from kiwicha.firmware.header import HEADER_NAME, header
@@ -49,8 +49,8 @@ def build_firmware(
         {HEADER_NAME: header(config), SOC_HEADER_NAME: soc_header},
         _sources(config, (main or _MAIN).resolve()),
         _INCLUDE_FOLDERS,
-        base=isa.ONCHIP_BASE,
-        space_bytes=isa.ONCHIP_BYTES,
+        base=cfu.ONCHIP_BASE,
+        space_bytes=cfu.ONCHIP_BYTES,
         on_build=on_build,
     )
 

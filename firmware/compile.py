@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwicha import cache, tools
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.errors import CapacityError
 from kiwicha.firmware.elf import Elf, read_elf
 
@@ -42,7 +42,7 @@ class Image:
     text_bytes, data_bytes, bss_bytes : int
         Sizes; bss follows data and is cleared by the program itself.
     stack_bytes : int
-        What is left for the stack, at least `isa.STACK_BYTES`.
+        What is left for the stack, at least `cfu.STACK_BYTES`.
     """
 
     raw: bytes
@@ -162,9 +162,9 @@ def _image(path: Path, base: int, space_bytes: int) -> Image:
     names = ("text_start", "text_end", "data_end", "bss_end")
     start, text_end, data_end, bss_end = (elf.symbols[f"kiwicha_{name}"] for name in names)
     stack_bytes = base + space_bytes - bss_end
-    if stack_bytes < isa.STACK_BYTES:
+    if stack_bytes < cfu.STACK_BYTES:
         raise CapacityError(
-            f"firmware must leave {isa.STACK_BYTES} bytes of {space_bytes} bytes "
+            f"firmware must leave {cfu.STACK_BYTES} bytes of {space_bytes} bytes "
             f"for the stack, not {stack_bytes} (text {text_end - start}, data "
             f"{data_end - text_end}, bss {bss_end - data_end})"
         )

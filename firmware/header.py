@@ -7,10 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from kiwicha import custom
-from kiwicha.contract import cfu as isa
-from kiwicha.contract import engine as isa_engine
-from kiwicha.contract import program as isa_program
-from kiwicha.contract import serial as isa_serial
+from kiwicha.contract import cfu, engine, program, serial
 from kiwicha.contract.cfu import ALL_CONFIGS, Config
 from kiwicha.contract.layout import FieldType, Ref, Struct
 from kiwicha.kernels.registry import KERNEL_PARAMS, kernels_of
@@ -19,7 +16,7 @@ __all__ = ["HEADER_NAME", "header", "snake_case"]
 
 HEADER_NAME = "kiwicha_isa.h"
 
-_CONTRACT = (isa_engine, isa_serial, isa, isa_program)
+_CONTRACT = (engine, serial, cfu, program)
 _NAMES = {name: value for module in _CONTRACT for name, value in vars(module).items()}
 
 _C_TYPES = {
@@ -156,7 +153,7 @@ def header(config: Config) -> str:
         "",
     ]
     parameters = dict.fromkeys(KERNEL_PARAMS.values())
-    for cls in (*isa_program.STRUCTS, *parameters, isa_serial.SerialHello):
+    for cls in (*program.STRUCTS, *parameters, serial.SerialHello):
         lines.extend(_struct(cls))
     lines.append("#endif")
     return "\n".join(lines) + "\n"

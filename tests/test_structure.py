@@ -15,7 +15,7 @@ SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
 ROOTS = {name: REPOSITORY / folder for name, folder in SETUPTOOLS["package-dir"].items()}
 HARDWARE_LIBRARIES = {"amaranth", "amaranth_boards", "litedram", "litex", "migen"}
 
-# isa <- {compiler, gateware} <- sim <- boards <- cli: nobody imports what stands to the right.
+# contract <- {compiler, gateware} <- firmware <- sim <- boards <- commands: never to the right.
 CONTRACT = ["compiler", "gateware", "firmware", "sim", "boards", "cli", "commands"]
 FORBIDDEN = {
     **{

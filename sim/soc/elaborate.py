@@ -16,7 +16,7 @@ from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 from litex.build.io import CRG
 from migen import Cat, Memory, Signal
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import ALL_CONFIGS
 from kiwicha.contract.program import BootBlock
 from kiwicha.gateware.cfu import verilog
@@ -70,7 +70,7 @@ def _memories_header(module: Any, phy: Any, banks: int) -> str:
     word_bytes = phy.settings.nphases * phy.settings.dfi_databits // 8
     # LiteDRAM's default mapping, from the top: row, bank, column; a column holds databits / 8.
     row_bytes = (1 << module.geom_settings.colbits) * phy.settings.databits // 8
-    progress = isa.BOOT_BLOCK_ADDRESS + _progress_offset()
+    progress = cfu.BOOT_BLOCK_ADDRESS + _progress_offset()
     names = [f"&rootp->{TOP}__DOT__{DRAM_BANK}{index}[0]" for index in range(banks)]
     return "\n".join([
         "// Generated: where the simulated memories are inside the model.",
@@ -80,10 +80,10 @@ def _memories_header(module: Any, phy: Any, banks: int) -> str:
         '#include "Vsoc.h"',
         '#include "Vsoc___024root.h"',
         "",
-        f"constexpr uint32_t kOnchipBase = 0x{isa.ONCHIP_BASE:08x};",
-        f"constexpr uint32_t kOnchipBytes = {isa.ONCHIP_BYTES};",
-        f"constexpr uint32_t kDramBase = 0x{isa.DRAM_BASE:08x};",
-        f"constexpr uint32_t kDramBytes = {isa.DRAM_BYTES};",
+        f"constexpr uint32_t kOnchipBase = 0x{cfu.ONCHIP_BASE:08x};",
+        f"constexpr uint32_t kOnchipBytes = {cfu.ONCHIP_BYTES};",
+        f"constexpr uint32_t kDramBase = 0x{cfu.DRAM_BASE:08x};",
+        f"constexpr uint32_t kDramBytes = {cfu.DRAM_BYTES};",
         f"constexpr uint32_t kDramBanks = {banks};",
         f"constexpr uint32_t kDramRowBytes = {row_bytes};",
         f"constexpr uint32_t kDramWordBytes = {word_bytes};",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.engine import TRANSFER_ERROR, EngineCall, EngineCounter, EngineError
 from kiwicha.contract.program import BOOT_MAGIC, BootBlock
@@ -74,7 +74,7 @@ def run_memory(
     inputs: Sequence[bytes],
     *,
     inferences: int,
-    dram_bytes: int = isa.DRAM_BYTES - LOADER_BYTES,
+    dram_bytes: int = cfu.DRAM_BYTES - LOADER_BYTES,
 ) -> RunMemory:
     """Lay a run out in DRAM.
 
@@ -87,7 +87,7 @@ def run_memory(
     inferences : int
         How many in a row, 1 or more.
     dram_bytes : int
-        What may be used from `isa.DRAM_BASE` on.
+        What may be used from `cfu.DRAM_BASE` on.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def run_memory(
     _check_inputs(program, inputs, inferences)
     raw = program.to_bytes()
     cycles_bytes = inferences * sum(map(_cycle_entries, program.steps)) * 4
-    image = b"".join(_padded(item, isa.ALIGNMENT_BYTES) for item in inputs)
+    image = b"".join(_padded(item, cfu.ALIGNMENT_BYTES) for item in inputs)
     sizes = (len(raw), program.arena_bytes, len(image), cycles_bytes)
     program_at, arena_at, inputs_at, cycles_at, free = _places(sizes, dram_bytes)
     boot = BootBlock(
@@ -123,12 +123,12 @@ def run_memory(
     )
     return RunMemory(
         loads=(
-            (isa.BOOT_BLOCK_ADDRESS, boot.pack()),
+            (cfu.BOOT_BLOCK_ADDRESS, boot.pack()),
             (program_at, raw),
             (inputs_at, image),
         ),
         dumps=(
-            (isa.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
+            (cfu.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
             (cycles_at, cycles_bytes),
             *((arena_at + item.ref.offset, item.ref.bytes) for item in program.outputs),
         ),
@@ -166,7 +166,7 @@ def failure(code: int, boot_block: bytes, uart: str) -> str:
     """
     boot = BootBlock.unpack(boot_block)
     known = code in set(Status)
-    text = isa.STATUS_TEXT[Status(code)] if known else "unknown status"
+    text = cfu.STATUS_TEXT[Status(code)] if known else "unknown status"
     name = Status(code).name if known else str(code)
     where = f"status {name}"
     if boot.failed_step != _NO_STEP:
@@ -203,14 +203,14 @@ def _check_inputs(program: Program, inputs: Sequence[bytes], inferences: int) ->
 
 def _places(sizes: Sequence[int], dram_bytes: int) -> list[int]:
     """Return the address of each region, and the one behind the last."""
-    addresses = [isa.IMAGE_ADDRESS]
+    addresses = [cfu.IMAGE_ADDRESS]
     for size in sizes:
         addresses.append(addresses[-1] + -(-size // _PAGE_BYTES) * _PAGE_BYTES)
-    space = isa.DRAM_BASE + dram_bytes - isa.IMAGE_ADDRESS
-    if addresses[-1] - isa.IMAGE_ADDRESS > space:
+    space = cfu.DRAM_BASE + dram_bytes - cfu.IMAGE_ADDRESS
+    if addresses[-1] - cfu.IMAGE_ADDRESS > space:
         raise CapacityError(
             f"Program, arena and tensors must fit into {space} bytes of DRAM, not "
-            f"{addresses[-1] - isa.IMAGE_ADDRESS}"
+            f"{addresses[-1] - cfu.IMAGE_ADDRESS}"
         )
     return addresses
 

@@ -11,7 +11,7 @@ from litex.soc.interconnect import stream, wishbone
 from litex.soc.interconnect.csr import CSRStorage
 from migen import Signal
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
 from kiwicha.sim.soc.dram_bridge import DramBridge
@@ -42,8 +42,8 @@ class SimulationExit(LiteXModule):
 class Soc(SoCCore):
     """VexRiscv with a CFU, on-chip memory, DDR3, UART and timer.
 
-    The CPU starts at `isa.ONCHIP_BASE`, in on-chip memory that holds firmware text, data and stack.
-    DRAM is at `isa.DRAM_BASE`, behind a LiteDRAM controller without an L2 cache, whose ports of 128
+    The CPU starts at `cfu.ONCHIP_BASE`, in on-chip memory that holds firmware text, data and stack.
+    DRAM is at `cfu.DRAM_BASE`, behind a LiteDRAM controller without an L2 cache, whose ports of 128
     bits LiteDRAM makes of several transfers where the memory is narrower.
 
     Parameters
@@ -65,7 +65,7 @@ class Soc(SoCCore):
     sys_clk_hz : int
         Frequency of the ``sys`` domain.
     dram_bytes : int
-        How much of DRAM is used, `isa.DRAM_BYTES` at most.
+        How much of DRAM is used, `cfu.DRAM_BYTES` at most.
     uart_name : str
         LiteX's kind of UART: ``serial``, or ``sim`` for byte streams.
     firmware : bytes
@@ -89,13 +89,13 @@ class Soc(SoCCore):
         cfu_file: Path,
         has_engine: bool = False,
         sys_clk_hz: int = SYS_CLK_HZ,
-        dram_bytes: int = isa.DRAM_BYTES,
+        dram_bytes: int = cfu.DRAM_BYTES,
         uart_name: str = "serial",
         firmware: bytes = b"",
     ) -> None:
-        if len(firmware) > isa.ONCHIP_BYTES:
+        if len(firmware) > cfu.ONCHIP_BYTES:
             raise ValueError(
-                f"firmware must have at most {isa.ONCHIP_BYTES} bytes, not {len(firmware)}"
+                f"firmware must have at most {cfu.ONCHIP_BYTES} bytes, not {len(firmware)}"
             )
         self.crg = crg
         self.dram_bytes = dram_bytes
@@ -105,7 +105,7 @@ class Soc(SoCCore):
             cpu_type="vexriscv",
             cpu_variant="full+cfu",
             cpu_cfu=str(cfu_file),
-            cpu_reset_address=isa.ONCHIP_BASE,
+            cpu_reset_address=cfu.ONCHIP_BASE,
             # Instruction cache refills take one cycle per word instead of two.
             bus_bursting=True,
             integrated_rom_size=0,
@@ -127,14 +127,14 @@ class Soc(SoCCore):
             int.from_bytes(firmware[at : at + 4], "little") for at in range(0, len(firmware), 4)
         ]
         self.onchip = wishbone.SRAM(
-            isa.ONCHIP_BYTES,
+            cfu.ONCHIP_BYTES,
             init=words or None,
             bus=wishbone.Interface(
                 data_width=32, address_width=32, addressing="word", bursting=self.bus.bursting
             ),
             name="onchip",
         )
-        region = SoCRegion(origin=isa.ONCHIP_BASE, size=isa.ONCHIP_BYTES, mode="rwx")
+        region = SoCRegion(origin=cfu.ONCHIP_BASE, size=cfu.ONCHIP_BYTES, mode="rwx")
         self.bus.add_slave("onchip", self.onchip.bus, region)
 
     def _add_dram(self, phy: Any, module: Any, settings: Any) -> None:
@@ -148,7 +148,7 @@ class Soc(SoCCore):
             controller_settings=settings or ControllerSettings(),
         )
         self.dram_bridge = DramBridge(port=self._dram_port())
-        region = SoCRegion(origin=isa.DRAM_BASE, size=self.dram_bytes, mode="rwx")
+        region = SoCRegion(origin=cfu.DRAM_BASE, size=self.dram_bytes, mode="rwx")
         self.bus.add_slave("main_ram", self.dram_bridge.bus, region)
 
     def _dram_port(self) -> Any:
@@ -198,7 +198,7 @@ def soc_header(soc: Soc) -> str:
         "",
         f"#define KIWICHA_SYS_CLK_HZ {soc.sys_clk_freq}u",
         f"#define KIWICHA_SOC_DRAM_BYTES 0x{usable:08x}u",
-        f"#define KIWICHA_LOADER_ADDRESS 0x{isa.DRAM_BASE + usable:08x}u",
+        f"#define KIWICHA_LOADER_ADDRESS 0x{cfu.DRAM_BASE + usable:08x}u",
         f"#define {HAS_LOADER} {int(not hasattr(soc, 'simulation'))}",
     ]
     for block, region in soc.csr.regions.items():

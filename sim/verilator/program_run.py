@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Status
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import Image, build_firmware
@@ -100,7 +100,7 @@ def run_program(
 
     ending = run_image(
         simulator,
-        loads=[(isa.ONCHIP_BASE, firmware.raw), *memory.loads],
+        loads=[(cfu.ONCHIP_BASE, firmware.raw), *memory.loads],
         dumps=memory.dumps,
         max_cycles=max_cycles,
         trace=trace,

@@ -8,7 +8,7 @@ import pytest
 
 from kiwicha.boards.serial_link import Link
 from kiwicha.boards.session import run_on_board
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.serial import SERIAL_DATA_BYTES, SerialOp
 from kiwicha.errors import BoardError
@@ -16,7 +16,7 @@ from kiwicha.firmware.build import Image
 from tests.support.boards.scripted_board import Fault, ScriptedBoard, connected
 from tests.support.programs.copies import copy_program
 
-ADDRESS = isa.IMAGE_ADDRESS
+ADDRESS = cfu.IMAGE_ADDRESS
 DATA = random.Random(1).randbytes(5000)
 SIMD = CONFIGS["simd"]
 

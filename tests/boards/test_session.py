@@ -11,7 +11,7 @@ import pytest
 
 from kiwicha.boards.serial_link import Link, open_port
 from kiwicha.boards.session import run_on_board
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.serial import NO_STATUS, SERIAL_BAUD, SerialOp
 from kiwicha.errors import BoardError
@@ -59,11 +59,11 @@ def test_programs_run_one_after_the_other(
         assert link.hello().runs == 2
 
         # The loader refuses what would overwrite it, and operations that it does not know.
-        beyond = struct.pack("<I", isa.DRAM_BASE + USABLE_BYTES - 4) + bytes(8)
+        beyond = struct.pack("<I", cfu.DRAM_BASE + USABLE_BYTES - 4) + bytes(8)
         with pytest.raises(BoardError, match=r"^the board refused WRITE: BAD_BOUNDS$"):
             link.request(SerialOp.WRITE, beyond)
         with pytest.raises(BoardError, match=r"^the board refused READ: BAD_BOUNDS$"):
-            link.read(isa.ONCHIP_BASE, 4)
+            link.read(cfu.ONCHIP_BASE, 4)
         with pytest.raises(BoardError, match=r"^the board refused HELLO: BAD_OP$"):
             link.request(SerialOp.HELLO, b"more")
         # A firmware's error comes back in words, and the loader with it.
@@ -72,7 +72,7 @@ def test_programs_run_one_after_the_other(
         with pytest.raises(BoardError, match=r"^the firmware stopped: .*BAD_BOUNDS"):
             run_on_board(link, damaged, [bytes(64)], firmware)
         with pytest.raises(BoardError, match=r"^the board's bitstream must be of 64, not of simd"):
-            run_on_board(link, copy_program(isa.ENGINE_CONFIGS["64"]), [bytes(64)], firmware)
+            run_on_board(link, copy_program(cfu.ENGINE_CONFIGS["64"]), [bytes(64)], firmware)
         assert link.hello().runs == 3
 
 
@@ -97,8 +97,8 @@ def test_noise_and_lost_bytes_cost_time_only(simulator: Simulator, tmp_path: Pat
     data = random.Random(1).randbytes(5000)
     with simulated_board(simulator, tmp_path, spoil=spoil) as name:
         link = link_to(name)
-        link.write(isa.IMAGE_ADDRESS, data)
-        assert link.read(isa.IMAGE_ADDRESS, len(data)) == data
+        link.write(cfu.IMAGE_ADDRESS, data)
+        assert link.read(cfu.IMAGE_ADDRESS, len(data)) == data
         # The line was as bad as it was meant to be.
         assert spoiled
 

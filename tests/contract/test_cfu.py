@@ -5,35 +5,35 @@ import itertools
 
 import pytest
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import STRUCTS, BootBlock, Kernel, Where
 from kiwicha.kernels.registry import KERNEL_PARAMS
 
 
-def all_instructions() -> list[tuple[isa.Group, int, int]]:
+def all_instructions() -> list[tuple[cfu.Group, int, int]]:
     return [
         (item.group, item.op, index)
-        for item in isa.INSTRUCTIONS.values()
+        for item in cfu.INSTRUCTIONS.values()
         for index in range(item.indexes)
     ]
 
 
 def test_function_ids_are_ten_bits_and_unique() -> None:
-    ids = [isa.function_id(*instruction) for instruction in all_instructions()]
+    ids = [cfu.function_id(*instruction) for instruction in all_instructions()]
     assert len(set(ids)) == len(ids)
     assert all(0 <= number < 1024 for number in ids)
 
 
 def test_every_instruction_is_listed() -> None:
-    groups = (isa.ConfigOp, isa.AccumulatorOp, isa.RequantizeOp, isa.DataOp)
+    groups = (cfu.ConfigOp, cfu.AccumulatorOp, cfu.RequantizeOp, cfu.DataOp)
     names = {op.name.lower() for ops in groups for op in ops}
-    assert set(isa.INSTRUCTIONS) == names | {"mac", "mac_lanes"}
+    assert set(cfu.INSTRUCTIONS) == names | {"mac", "mac_lanes"}
 
 
 def test_a_function_id_holds_group_op_and_index() -> None:
-    for group, op, index in itertools.product(isa.Group, range(8), range(16)):
-        number = isa.function_id(group, op, index)
+    for group, op, index in itertools.product(cfu.Group, range(8), range(16)):
+        number = cfu.function_id(group, op, index)
         funct7, funct3 = number >> 3, number & 7
         assert (funct3, funct7 >> 4, funct7 & 15) == (group, op, index)
 
@@ -42,11 +42,11 @@ def test_a_function_id_holds_group_op_and_index() -> None:
 def test_function_id_refuses(op: int, index: int) -> None:
     message = f"op and index must be 0 to 7 and 0 to 15, not {op} and {index}"
     with pytest.raises(ValueError, match=f"^{message}$"):
-        isa.function_id(isa.Group.DATA, op, index)
+        cfu.function_id(cfu.Group.DATA, op, index)
 
 
 def test_an_unknown_id_has_an_answer_of_its_own() -> None:
-    answers = {isa.UNKNOWN_RESPONSE + number for number in range(1024)}
+    answers = {cfu.UNKNOWN_RESPONSE + number for number in range(1024)}
     assert len(answers) == 1024
     assert max(answers) < 2**32
 
@@ -70,18 +70,18 @@ def test_structures(kind: type[Struct]) -> None:
 
 
 def test_configurations_have_different_hashes() -> None:
-    known = isa.CONFIGS | isa.ENGINE_CONFIGS
+    known = cfu.CONFIGS | cfu.ENGINE_CONFIGS
     hashes = {config.hash for config in known.values()}
-    assert len(hashes) == len(known) == len(isa.CONFIGS) + len(isa.ENGINE_CONFIGS)
-    assert all(isa.find_config(config.hash) is config for config in known.values())
-    assert isa.find_config(next(n for n in range(9) if n not in hashes)) is None
+    assert len(hashes) == len(known) == len(cfu.CONFIGS) + len(cfu.ENGINE_CONFIGS)
+    assert all(cfu.find_config(config.hash) is config for config in known.values())
+    assert cfu.find_config(next(n for n in range(9) if n not in hashes)) is None
     assert all(0 <= number < 2**32 for number in hashes)
     assert all(name == config.name for name, config in known.items())
-    assert isa.DEFAULT_CONFIG in isa.CONFIGS
+    assert cfu.DEFAULT_CONFIG in cfu.CONFIGS
 
 
 def test_the_hash_is_of_what_the_hardware_has() -> None:
-    config = isa.CONFIGS["simd"]
+    config = cfu.CONFIGS["simd"]
     assert dataclasses.replace(config, summary="other words").hash == config.hash
     for changes in (
         {"has_simd": False},
@@ -94,13 +94,13 @@ def test_the_hash_is_of_what_the_hardware_has() -> None:
 
 
 def test_memory_map() -> None:
-    assert isa.ONCHIP_BASE + isa.ONCHIP_BYTES <= isa.DRAM_BASE
-    assert isa.STACK_BYTES < isa.ONCHIP_BYTES
-    assert isa.BOOT_BLOCK_ADDRESS + BootBlock.size_bytes() <= isa.IMAGE_ADDRESS
-    assert isa.IMAGE_ADDRESS % isa.ALIGNMENT_BYTES == 0
-    assert isa.IMAGE_ADDRESS < isa.DRAM_BASE + isa.DRAM_BYTES
+    assert cfu.ONCHIP_BASE + cfu.ONCHIP_BYTES <= cfu.DRAM_BASE
+    assert cfu.STACK_BYTES < cfu.ONCHIP_BYTES
+    assert cfu.BOOT_BLOCK_ADDRESS + BootBlock.size_bytes() <= cfu.IMAGE_ADDRESS
+    assert cfu.IMAGE_ADDRESS % cfu.ALIGNMENT_BYTES == 0
+    assert cfu.IMAGE_ADDRESS < cfu.DRAM_BASE + cfu.DRAM_BYTES
 
 
 def test_every_status_has_a_text() -> None:
-    assert set(isa.STATUS_TEXT) == set(isa.Status)
-    assert len(set(isa.STATUS_TEXT.values())) == len(isa.Status)
+    assert set(cfu.STATUS_TEXT) == set(cfu.Status)
+    assert len(set(cfu.STATUS_TEXT.values())) == len(cfu.Status)

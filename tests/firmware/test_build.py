@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import CONFIGS, Config
 from kiwicha.errors import CapacityError, ToolError
 from kiwicha.firmware.build import build_firmware
@@ -30,8 +30,8 @@ def test_every_configuration_fits(config: Config, soc_header: str) -> None:
     image = build_firmware(config, soc_header)
     assert len(image.raw) == image.text_bytes + image.data_bytes
     used = image.text_bytes + image.data_bytes + image.bss_bytes
-    assert used + image.stack_bytes == isa.ONCHIP_BYTES
-    assert image.stack_bytes >= isa.STACK_BYTES
+    assert used + image.stack_bytes == cfu.ONCHIP_BYTES
+    assert image.stack_bytes >= cfu.STACK_BYTES
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_it_is_compiled_once_per_input(soc_header: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_too_much_is_refused_with_all_sizes(soc_header: str, tmp_path: Path) -> None:
-    words = isa.ONCHIP_BYTES // 4
+    words = cfu.ONCHIP_BYTES // 4
     main = write_main(
         tmp_path,
         f"#include <stdint.h>\nint main(void);\nvolatile uint32_t big[{words}] = {{1}};\n"
@@ -63,10 +63,10 @@ def test_too_much_is_refused_with_all_sizes(soc_header: str, tmp_path: Path) -> 
         build_firmware(CONFIGS["baseline"], soc_header, main=main)
     text = str(caught.value)
     assert text.startswith(
-        f"firmware must leave {isa.STACK_BYTES} bytes of {isa.ONCHIP_BYTES} bytes "
+        f"firmware must leave {cfu.STACK_BYTES} bytes of {cfu.ONCHIP_BYTES} bytes "
         "for the stack, not -"
     )
-    assert f"data {isa.ONCHIP_BYTES}, bss " in text
+    assert f"data {cfu.ONCHIP_BYTES}, bss " in text
 
 
 def test_a_warning_is_an_error(soc_header: str, tmp_path: Path) -> None:

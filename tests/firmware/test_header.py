@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.contract import cfu as isa
-from kiwicha.contract import program as isa_program
+from kiwicha.contract import cfu, program
 from kiwicha.contract.cfu import CONFIGS, Config
 from kiwicha.contract.layout import Ref
 from kiwicha.firmware.header import HEADER_NAME, header, snake_case
@@ -41,27 +40,27 @@ def python_values(config: Config) -> dict[str, int]:
     """Give every number that C must see, by its C name."""
     values = {
         f"KIWICHA_{name}": value
-        for name, value in vars(isa).items()
+        for name, value in vars(cfu).items()
         if name.isupper() and type(value) is int
     }
     values["KIWICHA_REF_CONSTANT_BIT"] = Ref.CONSTANT_BIT
     values["KIWICHA_CONFIG_HASH"] = config.hash
     values["KIWICHA_CONFIG_HAS_SIMD"] = config.has_simd
     for cls in (
-        isa.Group,
-        isa.ConfigOp,
-        isa.AccumulatorOp,
-        isa.RequantizeOp,
-        isa.DataOp,
-        isa.Status,
-        isa_program.DType,
-        isa_program.Where,
-        isa_program.Kernel,
+        cfu.Group,
+        cfu.ConfigOp,
+        cfu.AccumulatorOp,
+        cfu.RequantizeOp,
+        cfu.DataOp,
+        cfu.Status,
+        program.DType,
+        program.Where,
+        program.Kernel,
     ):
         assert issubclass(cls, enum.IntEnum)
         prefix = f"KIWICHA_{snake_case(cls.__name__).upper()}"
         values |= {f"{prefix}_{member.name}": member.value for member in cls}
-    for struct in (*isa_program.STRUCTS, *KERNEL_PARAMS.values()):
+    for struct in (*program.STRUCTS, *KERNEL_PARAMS.values()):
         values[f"sizeof(struct kiwicha_{snake_case(struct.__name__)})"] = struct.size_bytes()
     return values
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.kernels import weight_order as packing
 
 SHAPES = [(1, 1), (4, 4), (5, 7), (3, 2, 2, 3), (9, 1, 1, 8), (8, 3, 3, 1), (2, 1, 5, 2)]
@@ -19,8 +19,8 @@ def weights(*shape: int) -> np.ndarray:
 @pytest.mark.parametrize("channels", range(10))
 def test_padded_channels(channels: int) -> None:
     padded = packing.padded_channels(channels)
-    assert padded % isa.LANES == 0
-    assert channels <= padded < channels + isa.LANES
+    assert padded % cfu.LANES == 0
+    assert channels <= padded < channels + cfu.LANES
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
@@ -43,7 +43,7 @@ def make(**changes: Any) -> report.Report:
         "model": "toy",
         "config": CONFIGS["simd"],
         "target": "sim",
-        "clock_hz": isa.CLOCK_HZ,
+        "clock_hz": cfu.CLOCK_HZ,
         "step_cycles": [(900, 90, 9), (500, 40, 10)],
         "inference_cycles": [1100, 600],
         "bit_exact": True,
@@ -95,7 +95,7 @@ def test_one_inference_is_first_and_last() -> None:
 def test_utilization_counts_the_multipliers_of_the_configuration() -> None:
     value = make(config=CONFIGS["baseline"])
     assert value.utilization == pytest.approx(1000 / 600)
-    assert CONFIGS["simd"].macs_per_cycle == isa.LANES
+    assert CONFIGS["simd"].macs_per_cycle == cfu.LANES
 
 
 def test_step_cycles_must_fit_the_program() -> None:

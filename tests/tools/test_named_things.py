@@ -117,8 +117,8 @@ def test_named_files_exist(page: Path, tree: list[str]) -> None:
 @by_name
 def test_python_names_can_be_imported(page: Path) -> None:
     for name in spans(page.read_text(encoding="utf-8")):
-        if re.fullmatch(r"(?:kiwicha|isa)(\.\w+)+", name) and name != custom.ENTRY_POINT_GROUP:
-            pkgutil.resolve_name(name.replace("isa.", "kiwicha.contract.cfu.", 1))
+        if re.fullmatch(r"kiwicha(\.\w+)+", name) and name != custom.ENTRY_POINT_GROUP:
+            pkgutil.resolve_name(name)
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)

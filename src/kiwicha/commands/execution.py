@@ -11,7 +11,7 @@ import numpy as np
 from kiwicha.commands.console import Display
 from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import EngineCounter
 from kiwicha.contract.goal import Goal
@@ -51,7 +51,7 @@ class Workload:
         Name in reports.
     labels : tuple of str
         Meaning of each element of the output; empty if unknown.
-    config : isa.Config
+    config : cfu.Config
         What it runs on.
     compilation : Compilation
         What every pass of the compiler gave.
@@ -61,7 +61,7 @@ class Workload:
 
     model: str
     labels: tuple[str, ...]
-    config: isa.Config
+    config: cfu.Config
     compilation: Compilation
     path: Path
 
@@ -157,7 +157,7 @@ def run_reference(workload: Workload, inputs: Sequence[bytes]) -> Outcome:
         model=workload.model,
         config=workload.config,
         target="reference",
-        clock_hz=isa.CLOCK_HZ,
+        clock_hz=cfu.CLOCK_HZ,
         step_cycles=(),
         inference_cycles=(),
         bit_exact=None,
@@ -194,7 +194,7 @@ def run_simulated(
         result,
         expected,
         target="sim",
-        clock_hz=isa.CLOCK_HZ,
+        clock_hz=cfu.CLOCK_HZ,
         page=profile(workload.compilation, result.activity, result.step_cycles),
     )
     simulation_hz = result.simulated_cycles / max(1e-9, result.wall_seconds)

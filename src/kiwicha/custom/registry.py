@@ -92,7 +92,7 @@ class CustomOperator:
     check : callable
         Shape and type rule: takes a `CustomNode`, gives what is wrong with it, a sentence each
         such as ``input must have 4 dimensions, not [1, 8]``; nothing if it is supported. Number of
-        inputs is 1 to `isa_program.MAX_CUSTOM_INPUTS` before it is asked.
+        inputs is 1 to `program.MAX_CUSTOM_INPUTS` before it is asked.
     parameters : callable
         Takes a supported `CustomNode`, gives the bytes that reference and kernel get.
     reference : callable

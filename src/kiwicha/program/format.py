@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import MAX_RANK, IoRecord, LayerRecord
 
@@ -99,7 +99,7 @@ def shape_of(record: LayerRecord | IoRecord) -> tuple[int, ...]:
 
 def aligned(size: int) -> int:
     """Return ``size`` rounded up to the alignment of constants."""
-    return -(-size // isa.ALIGNMENT_BYTES) * isa.ALIGNMENT_BYTES
+    return -(-size // cfu.ALIGNMENT_BYTES) * cfu.ALIGNMENT_BYTES
 
 
 def put(image: bytearray, offset: int, record: Struct) -> None:

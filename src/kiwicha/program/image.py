@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import (
     PROGRAM_MAGIC,
@@ -110,7 +110,7 @@ class Program:
     Parameters
     ----------
     config_hash : int
-        `isa.Config.hash` of the configuration it was compiled for.
+        `cfu.Config.hash` of the configuration it was compiled for.
     arena_bytes : int
         Size of the arena.
     inputs, outputs : tuple of IoTensor
@@ -133,7 +133,7 @@ class Program:
     constants: bytes
 
     @property
-    def config(self) -> isa.Config:
+    def config(self) -> cfu.Config:
         """The configuration it was compiled for.
 
         Raises
@@ -141,10 +141,10 @@ class Program:
         ProgramError
             If this version has no such configuration.
         """
-        config = isa.find_config(self.config_hash)
+        config = cfu.find_config(self.config_hash)
         if config is not None:
             return config
-        known = ", ".join(f"{c.name} ({c.hash:08x})" for c in isa.CONFIGS.values())
+        known = ", ".join(f"{c.name} ({c.hash:08x})" for c in cfu.CONFIGS.values())
         raise ProgramError(
             f"configuration of the Program must be one of {known}, not {self.config_hash:08x}; "
             "compile the model again"
@@ -231,21 +231,21 @@ class Program:
         try:
             header = ProgramHeader.unpack(raw)
         except ValueError as error:
-            raise _refusal(isa.Status.BAD_MAGIC, f"{len(raw)} bytes") from error
+            raise _refusal(cfu.Status.BAD_MAGIC, f"{len(raw)} bytes") from error
         if header.magic != PROGRAM_MAGIC:
-            raise _refusal(isa.Status.BAD_MAGIC, f"first word {header.magic:#010x}")
+            raise _refusal(cfu.Status.BAD_MAGIC, f"first word {header.magic:#010x}")
         if header.version != PROGRAM_VERSION:
-            raise _refusal(isa.Status.BAD_VERSION, f"version {header.version}")
-        if isa.find_config(header.config_hash) is None:
-            raise _refusal(isa.Status.BAD_CONFIG, f"configuration {header.config_hash:08x}")
+            raise _refusal(cfu.Status.BAD_VERSION, f"version {header.version}")
+        if cfu.find_config(header.config_hash) is None:
+            raise _refusal(cfu.Status.BAD_CONFIG, f"configuration {header.config_hash:08x}")
         if header.total_bytes != len(raw) or len(raw) % 4:
-            raise _refusal(isa.Status.BAD_BOUNDS, f"{len(raw)} bytes, not {header.total_bytes}")
+            raise _refusal(cfu.Status.BAD_BOUNDS, f"{len(raw)} bytes, not {header.total_bytes}")
         if header.checksum != checksum(raw[CHECKED_FROM:]):
-            raise _refusal(isa.Status.BAD_CHECKSUM, "checksum differs")
+            raise _refusal(cfu.Status.BAD_CHECKSUM, "checksum differs")
         try:
             return cls._from_records(header, raw)
         except ValueError as error:
-            raise _refusal(isa.Status.BAD_BOUNDS, str(error)) from error
+            raise _refusal(cfu.Status.BAD_BOUNDS, str(error)) from error
 
     @classmethod
     def _from_records(cls, header: ProgramHeader, raw: bytes) -> Self:
@@ -358,5 +358,5 @@ def _step(record: StepRecord, raw: bytes) -> Step:
     return Step(kernel, record.layer, kind.unpack(raw))
 
 
-def _refusal(status: isa.Status, detail: str) -> ProgramError:
-    return ProgramError(f"{isa.STATUS_TEXT[status]} ({detail})")
+def _refusal(status: cfu.Status, detail: str) -> ProgramError:
+    return ProgramError(f"{cfu.STATUS_TEXT[status]} ({detail})")

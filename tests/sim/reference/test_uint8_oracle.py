@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.program import DType, Kernel
 from kiwicha.errors import CapacityError
@@ -97,7 +97,7 @@ def operators(operator: str, seeds: range) -> dict[int, oracle.Case]:
 
 def configs_with(operator: str) -> list[str]:
     is_float = operator == "RESIZE_BILINEAR"
-    return [c for c in ALL_CONFIGS if not is_float or isa.ALL_CONFIGS[c].has_float_interpolation]
+    return [c for c in ALL_CONFIGS if not is_float or cfu.ALL_CONFIGS[c].has_float_interpolation]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.sim.soc.system_on_chip import Soc
 from tests.support.requirements import REPOSITORY
 
@@ -45,9 +45,9 @@ def test_no_text_names_a_time_or_a_place(texts: dict[str, str]) -> None:
 
 def test_memories_are_as_the_memory_map_says(texts: dict[str, str]) -> None:
     soc = texts["soc.v"]
-    assert f"reg [31:0] onchip[0:{isa.ONCHIP_BYTES // 4 - 1}];" in soc
+    assert f"reg [31:0] onchip[0:{cfu.ONCHIP_BYTES // 4 - 1}];" in soc
     # The controller's native word has 128 bits; eight banks make up the DRAM.
-    words = isa.DRAM_BYTES // 8 // 16
+    words = cfu.DRAM_BYTES // 8 // 16
     assert [f"reg [127:0] dram_bank{bank}[0:{words - 1}];" in soc for bank in range(8)] == [
         True
     ] * 8

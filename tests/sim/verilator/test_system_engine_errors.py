@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.engine import (
     PACKED_MACS,
     TRANSFER_ERROR,
@@ -31,7 +31,7 @@ from tests.support.models.two_heads import SHAPE, two_heads
 pytestmark = pytest.mark.verilator
 SIZE = 4096
 PAGE = 1 << 16
-TABLE = isa.DRAM_BASE + 0x10_0000
+TABLE = cfu.DRAM_BASE + 0x10_0000
 RESULTS, ARENA, EXPECTED = (TABLE + PAGE * page for page in (1, 2, 3))
 IMAGES = TABLE + 4 * PAGE
 PATIENCE_CYCLES = 6000
@@ -152,7 +152,7 @@ def padded(image: bytes) -> bytes:
 def test_every_error_is_reported_and_leaves_no_trace(
     name: str, coded_kind: JobKind, tmp_path: Path
 ) -> None:
-    config = isa.ENGINE_CONFIGS[name]
+    config = cfu.ENGINE_CONFIGS[name]
     macs = config.engine_macs
     rng = np.random.default_rng(6)
     works = [random_work(rng, macs, kind, SIZE) for kind in KINDS]
@@ -181,7 +181,7 @@ def test_every_error_is_reported_and_leaves_no_trace(
     ending = run_image(
         simulator,
         loads=[
-            (isa.ONCHIP_BASE, build_firmware(config, simulator.soc_header, main=main).raw),
+            (cfu.ONCHIP_BASE, build_firmware(config, simulator.soc_header, main=main).raw),
             (TABLE, table + bytes(16)),
             (ARENA, source.tobytes() + bytes(SIZE) + guard),
             (EXPECTED, expected.tobytes()),

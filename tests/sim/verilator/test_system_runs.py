@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import CONFIGS, Config, Status
 from kiwicha.errors import CapacityError, SimulationError, UsageError
 from kiwicha.firmware.build import Image, build_firmware
@@ -30,7 +30,7 @@ def simulator() -> Simulator:
 def run_main(simulator: Simulator, folder: Path, source: str, **options: Any) -> Ending:
     """Run firmware with another ``main``."""
     image = build_main(simulator, folder, source)
-    loads = [(isa.ONCHIP_BASE, image.raw), *options.pop("loads", [])]
+    loads = [(cfu.ONCHIP_BASE, image.raw), *options.pop("loads", [])]
     return run_image(simulator, loads=loads, max_cycles=2_000_000, **options)
 
 
@@ -79,7 +79,7 @@ def test_progress_is_reported(simulator: Simulator, tmp_path: Path) -> None:
     with pytest.raises(SimulationError, match=r"^the simulation must end within 1500000 cycles"):
         run_image(
             simulator,
-            loads=[(isa.ONCHIP_BASE, image.raw)],
+            loads=[(cfu.ONCHIP_BASE, image.raw)],
             max_cycles=1_500_000,
             on_progress=lambda cycles, steps: seen.append((cycles, steps)),
         )
@@ -113,7 +113,7 @@ def test_custom_instructions_trap_while_the_cfu_is_off(
 
 def test_a_missing_boot_block_is_reported(simulator: Simulator) -> None:
     firmware = build_firmware(CONFIGS["baseline"], simulator.soc_header)
-    ending = run_image(simulator, loads=[(isa.ONCHIP_BASE, firmware.raw)], max_cycles=100_000)
+    ending = run_image(simulator, loads=[(cfu.ONCHIP_BASE, firmware.raw)], max_cycles=100_000)
     assert ending.code == Status.BAD_BOOT_BLOCK
 
 
@@ -135,8 +135,8 @@ def test_memory_is_where_the_cpu_sees_it(simulator: Simulator, tmp_path: Path) -
     # The source crosses rows and banks at unaligned places, the target ends with the DRAM; the
     # exit follows the last store directly.
     words = 5000
-    source = isa.DRAM_BASE + 0x3FF4
-    target = isa.DRAM_BASE + isa.DRAM_BYTES - 4 * words
+    source = cfu.DRAM_BASE + 0x3FF4
+    target = cfu.DRAM_BASE + cfu.DRAM_BYTES - 4 * words
     image = random.Random(2).randbytes(4 * words)
     ending = run_main(
         simulator,
@@ -157,7 +157,7 @@ def test_memory_is_where_the_cpu_sees_it(simulator: Simulator, tmp_path: Path) -
 def test_narrow_stores_leave_their_neighbours(
     simulator: Simulator, tmp_path: Path, size: int
 ) -> None:
-    place = isa.DRAM_BASE + 0x2000
+    place = cfu.DRAM_BASE + 0x2000
     count = 64
     image = random.Random(size).randbytes(count)
     # Every third element is replaced, in an order that comes back to the same words.
@@ -206,7 +206,7 @@ int main(void) {
 def test_random_loads_and_stores(simulator: Simulator, tmp_path: Path, seed: int) -> None:
     # Four pages fall on the same lines of the data cache, so that most loads reach the DRAM, right
     # after stores to the same or the neighbouring word and with other stores on their way.
-    base, count, size = isa.DRAM_BASE + 0x8000, 10_000, 4 * 4096
+    base, count, size = cfu.DRAM_BASE + 0x8000, 10_000, 4 * 4096
     memory = bytearray(random.Random(seed).randbytes(size))
     constants = {"SEED": seed, "COUNT": count, "BASE": base}
     ending = run_main(
@@ -282,7 +282,7 @@ def test_inputs_must_fit(simulator: Simulator) -> None:
 
 
 def test_a_job_larger_than_dram_is_refused(simulator: Simulator) -> None:
-    program = dataclasses.replace(copy_program(CONFIGS["baseline"]), arena_bytes=isa.DRAM_BYTES)
+    program = dataclasses.replace(copy_program(CONFIGS["baseline"]), arena_bytes=cfu.DRAM_BYTES)
     with pytest.raises(CapacityError, match=r"^Program, arena and tensors must fit into "):
         run_program(program, [bytes(64)], simulator=simulator)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.engine import EngineCall, JobKind
 from kiwicha.contract.layout import Ref
@@ -16,10 +16,10 @@ from kiwicha.sim.verilator.simulator import build_simulator
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.work_list import work_list
 
-CONFIG = isa.ENGINE_CONFIGS["64"]
+CONFIG = cfu.ENGINE_CONFIGS["64"]
 SIZE = 4096
 PAGE = 1 << 16
-MEMORY = isa.DRAM_BASE + 0x10_0000
+MEMORY = cfu.DRAM_BASE + 0x10_0000
 RESULTS, ARENA, WORDS, PROGRAM = (MEMORY + PAGE * page for page in range(4))
 STATUSES = 10
 SMALL_BYTES = 16
@@ -100,7 +100,7 @@ def test_the_cpu_reads_and_writes_the_scratchpad(tmp_path: Path) -> None:
     ending = run_image(
         simulator,
         loads=[
-            (isa.ONCHIP_BASE, build_firmware(CONFIG, simulator.soc_header, main=main).raw),
+            (cfu.ONCHIP_BASE, build_firmware(CONFIG, simulator.soc_header, main=main).raw),
             (ARENA, source.tobytes() + bytes(SIZE)),
             (PROGRAM, program),
         ],

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from kiwicha.boards.serial_link import Link, decode_frame, encode_frame, open_port
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.serial import (
     NO_STATUS,
     SERIAL_BAUD,
@@ -78,7 +78,7 @@ class ScriptedBoard:
     def _obey(self, op: SerialOp, fields: bytes) -> bytes:
         if op is SerialOp.HELLO:
             return self._hello()
-        at = struct.unpack_from("<I", fields)[0] - isa.DRAM_BASE
+        at = struct.unpack_from("<I", fields)[0] - cfu.DRAM_BASE
         if op is SerialOp.WRITE:
             if self._keeps:
                 self._memory[at : at + len(fields) - 4] = fields[4:]
@@ -94,9 +94,9 @@ class ScriptedBoard:
             magic=SERIAL_MAGIC,
             version=self._version,
             config_hash=self._config_hash,
-            sys_clk_hz=isa.CLOCK_HZ,
+            sys_clk_hz=cfu.CLOCK_HZ,
             dram_bytes=len(self._memory),
-            last_status=isa.Status.OK if self.runs else NO_STATUS,
+            last_status=cfu.Status.OK if self.runs else NO_STATUS,
             runs=self.runs,
         ).pack()
 

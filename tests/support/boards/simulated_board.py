@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
@@ -18,8 +18,8 @@ from tests.support.boards.lines import relayed
 
 __all__ = ["FIRMWARE_ADDRESS", "USABLE_BYTES", "board_header", "simulated_board"]
 
-USABLE_BYTES = isa.DRAM_BYTES - LOADER_BYTES
-FIRMWARE_ADDRESS = isa.DRAM_BASE + USABLE_BYTES - isa.ONCHIP_BYTES
+USABLE_BYTES = cfu.DRAM_BYTES - LOADER_BYTES
+FIRMWARE_ADDRESS = cfu.DRAM_BASE + USABLE_BYTES - cfu.ONCHIP_BYTES
 """Where the host puts firmware."""
 
 
@@ -50,7 +50,7 @@ def simulated_board(
         Sees every piece that passes in either direction, and returns what arrives.
     """
     image = build_boot_image(
-        CONFIGS["simd"], board_header(simulator), loader_address=isa.DRAM_BASE + USABLE_BYTES
+        CONFIGS["simd"], board_header(simulator), loader_address=cfu.DRAM_BASE + USABLE_BYTES
     )
     pipes = folder / "to_host", folder / "to_board"
     for pipe in pipes:
@@ -60,7 +60,7 @@ def simulated_board(
     tty.setraw(port)
 
     command = [str(simulator.binary), "--max-cycles", "10000000000"]
-    for address, raw in {isa.ONCHIP_BASE: image.raw, **(loads or {})}.items():
+    for address, raw in {cfu.ONCHIP_BASE: image.raw, **(loads or {})}.items():
         (folder / f"{address:#x}").write_bytes(raw)
         command += ["--load", f"{address:#x}:{folder / f'{address:#x}'}"]
     command += ["--uart-output", str(pipes[0]), "--uart-input", str(pipes[1])]

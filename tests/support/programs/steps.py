@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import MAX_RANK, DType, Kernel, Where
@@ -87,12 +87,12 @@ class ProgramBuilder:
         """Store a constant."""
         raw = np.ascontiguousarray(values, dtype).tobytes()
         ref = Ref(len(self.constants), len(raw), is_constant=True)
-        self.constants += raw + bytes(-len(raw) % isa.ALIGNMENT_BYTES)
+        self.constants += raw + bytes(-len(raw) % cfu.ALIGNMENT_BYTES)
         return ref
 
     def arena(self, size: int) -> Ref:
         """Reserve bytes of the arena; the last reservation ends exactly with it."""
-        start = self.arena_bytes + -self.arena_bytes % isa.ALIGNMENT_BYTES
+        start = self.arena_bytes + -self.arena_bytes % cfu.ALIGNMENT_BYTES
         self.arena_bytes = start + size
         return Ref(start, size)
 
@@ -182,7 +182,7 @@ class ConvCase:
         """Add a step with this kernel, and its output."""
         p = self.params
         is_simd = kernel >= Kernel.SIMD_CONV_1X1
-        padding = -p.output_channels % isa.LANES if is_simd else 0
+        padding = -p.output_channels % cfu.LANES if is_simd else 0
         tables = {
             name: builder.constant(np.pad(getattr(self, name), (0, padding)))
             for name in ("bias", "multiplier", "shift")

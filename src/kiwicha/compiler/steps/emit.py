@@ -8,7 +8,7 @@ from kiwicha.compiler.lower.network import Network, Values
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.steps.calls import ListCall, PlannedStep
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Where
 from kiwicha.program.image import IoTensor, Program, Step
@@ -34,14 +34,14 @@ class _Constants:
     def add(self, values: Values) -> Ref:
         raw = np.ascontiguousarray(values).tobytes()
         if raw not in self._refs:
-            self.raw.extend(bytes(-len(self.raw) % isa.ALIGNMENT_BYTES))
+            self.raw.extend(bytes(-len(self.raw) % cfu.ALIGNMENT_BYTES))
             self._refs[raw] = Ref(len(self.raw), len(raw), is_constant=True)
             self.raw.extend(raw)
         return self._refs[raw]
 
 
 def emit(
-    network: Network, calls: tuple[PlannedStep, ...], plan: MemoryPlan, config: isa.Config
+    network: Network, calls: tuple[PlannedStep, ...], plan: MemoryPlan, config: cfu.Config
 ) -> Program:
     """Return the Program."""
     constants = _Constants()

@@ -6,7 +6,7 @@ import pytest
 
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.engine.ir.plan import Compute
-from kiwicha.contract import cfu as isa
+from kiwicha.contract import cfu
 from kiwicha.contract.engine import ELEMENT_KINDS
 from kiwicha.sim.reference.engine_elements import element_reads
 from tests.support.models import random_models
@@ -25,9 +25,9 @@ def test_buffers_hold_the_beats_that_elements_are_read_in(
     behind_tensors = 0
     for macs, kib in SMALL:
         config = dataclasses.replace(
-            isa.ENGINE_CONFIGS[str(macs)], name=f"{macs}-{kib}", scratchpad_bytes=kib * 1024
+            cfu.ENGINE_CONFIGS[str(macs)], name=f"{macs}-{kib}", scratchpad_bytes=kib * 1024
         )
-        for known in (isa.ENGINE_CONFIGS, isa.ALL_CONFIGS):
+        for known in (cfu.ENGINE_CONFIGS, cfu.ALL_CONFIGS):
             monkeypatch.setitem(known, config.name, config)
         for found in compile_stages(case.model, config.name, has_tables=True).lists:
             plan = found.plan
@@ -41,5 +41,5 @@ def test_buffers_hold_the_beats_that_elements_are_read_in(
                     first, buffer = plan.offsets[address.buffer], plan.buffers[address.buffer]
                     assert first <= start
                     assert end <= first + buffer.aligned_bytes
-                    behind_tensors += end % isa.ALIGNMENT_BYTES not in {0, 8}
+                    behind_tensors += end % cfu.ALIGNMENT_BYTES not in {0, 8}
     assert behind_tensors
