@@ -34,7 +34,7 @@ def build_firmware(
     soc_header : str
         ``kiwicha_soc.h``: the addresses of the system's registers.
     main : Path or None
-        A C file with another ``main`` than the one that runs the job of the boot block.
+        A C file with another ``main`` than the one that executes what the boot block names.
     on_build : callable or None
         Called before compiling, if that is needed.
 

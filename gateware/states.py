@@ -1,4 +1,4 @@
-"""The states of the CFU's state machines by name: for people who look at waveforms."""
+"""The states of the CFU's state machines by name: for waveform viewers."""
 
 from collections.abc import Iterator
 from itertools import chain

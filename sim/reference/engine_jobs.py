@@ -166,7 +166,7 @@ def _check(job: EngineJob, macs: int, size: int) -> None:
 
 
 def _require_written(scratchpad: Scratchpad, addresses: Ints, is_used: NDArray[np.bool_]) -> None:
-    """Check that bytes that count were written by somebody."""
+    """Check that all bytes that are used were written before."""
     if scratchpad.is_written.all():
         return
     missing = is_used & ~scratchpad.is_written[addresses % len(scratchpad.bytes)]

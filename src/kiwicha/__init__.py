@@ -10,7 +10,7 @@ __all__ = ["Interpreter"]
 
 
 def __getattr__(name: str) -> Any:
-    # Only who asks for it pays for importing the compiler and the simulation.
+    # Importing the compiler and the simulation takes time: only when it is asked for.
     if name == "Interpreter":
         return importlib.import_module("kiwicha.interpreter.interpreter").Interpreter
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from kiwicha.compiler import KNOWN_SHAPES, support_rules, supported_operators
+from kiwicha.compiler import FOLDED_SHAPES, support_rules, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
 from tools.documents.markdown import table
 
@@ -28,7 +28,7 @@ def supported_page() -> str:
         "would be rounded, because its firmware has no room for that; resizing to twice or four",
         "times the size is always possible.",
         "",
-        KNOWN_SHAPES,
+        FOLDED_SHAPES,
         "",
         *table(["operator", "where"], map(_placement, supported_operators())),
         "",

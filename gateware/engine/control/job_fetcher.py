@@ -1,4 +1,4 @@
-"""Descriptors of compute jobs: checked once, handed to those who fetch weights and who compute."""
+"""Descriptors of compute jobs: checked once, then handed to weight loader and sequencer."""
 
 from amaranth import Cat, Const, Module, Signal, Value
 from amaranth.lib import stream, wiring

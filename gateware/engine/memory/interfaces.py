@@ -1,4 +1,4 @@
-"""What passes between DRAM, the scratchpad and those who use them."""
+"""What passes between DRAM, the scratchpad and their users."""
 
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -126,7 +126,7 @@ class WritePortSignature(wiring.Signature):
 
 
 class LinePortSignature(wiring.Signature):
-    """Accesses to lines of the scratchpad, as those who make them see it.
+    """Accesses to lines of the scratchpad, as their source sees them.
 
     Members
     -------
@@ -144,7 +144,7 @@ class LinePortSignature(wiring.Signature):
 
 
 class StoreSignature(wiring.Signature):
-    """What goes to a `DmaWriter`, as the one who gives it sees it.
+    """What goes to a `DmaWriter`, as its source sees it.
 
     Members
     -------

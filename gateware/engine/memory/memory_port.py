@@ -1,4 +1,4 @@
-"""The engine's one port to DRAM, and who may use it when."""
+"""The engine's one port to DRAM, and which part may use it when."""
 
 from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import wiring

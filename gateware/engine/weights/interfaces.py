@@ -56,7 +56,7 @@ STREAM_GROUP = data.StructLayout({
 
 
 class FillSignature(wiring.Signature):
-    """Fills of the weight buffer, group by group, as the one who fills it sees it.
+    """Fills of the weight buffer, group by group, as their source sees them.
 
     Parameters
     ----------

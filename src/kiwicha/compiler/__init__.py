@@ -12,11 +12,11 @@ from kiwicha.compiler.driver import (
 )
 from kiwicha.compiler.dump import STAGES, dump
 from kiwicha.compiler.tflite.reader import read
-from kiwicha.compiler.tflite.shape_folding import KNOWN_SHAPES
+from kiwicha.compiler.tflite.shape_folding import FOLDED_SHAPES
 from kiwicha.program.listing import listing
 
 __all__ = [
-    "KNOWN_SHAPES",
+    "FOLDED_SHAPES",
     "STAGES",
     "Compilation",
     "compile_model",

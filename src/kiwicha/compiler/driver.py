@@ -20,7 +20,7 @@ from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.selection import NOTHING_SELECTED, Selection
 from kiwicha.compiler.engine.schedule.cuts import time_troubles
 from kiwicha.compiler.engine.schedule.regions import Scheduler
-from kiwicha.compiler.engine.select.channel_padding import with_whole_channels
+from kiwicha.compiler.engine.select.channel_padding import pad_channels
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.table_composition import compose_tables
@@ -97,7 +97,7 @@ class Compilation:
     lowered : Network
         Its operators as kernel calls.
     fewer_channels : Network
-        Without channels that are constant or that nobody needs.
+        Without channels that are constant or not needed.
     network : Network
         With whole words of channels where the engine needs them.
     engine : EnginePlan
@@ -201,7 +201,7 @@ def compile_stages(
             network = eliminate_dead_channels(network)
         fewer_channels = network
         if target.engine_macs:
-            network = with_whole_channels(network)
+            network = pad_channels(network)
         # The engine's part.
         engine = plan_engine(network, target, has_tables=has_tables)
         lists = tuple(code_weights(item, target, goal) for item in engine.lists)

@@ -4,7 +4,7 @@ A frame is COBS-coded and ends with a zero byte, so that a receiver finds the ne
 came before. Decoded, it is a body and the body's CRC-32 (that of zlib), least significant byte
 first; what does not decode or match is dropped without an answer. The body of a request is its
 number, a `SerialOp` and that operation's fields; that of an answer the request's number, a
-`SerialStatus` and data. Every operation can be repeated: who gets no answer asks again.
+`SerialStatus` and data. Every operation can be repeated: a host that gets no answer asks again.
 
 Two answer: the loader, which runs on the CPU of a system, and the bring-up design, which has a
 custom function unit and no CPU. Each has operations of its own and calls those of the other

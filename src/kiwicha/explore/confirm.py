@@ -54,7 +54,7 @@ def confirm(
     configs : sequence of Config
         Each with an engine.
     executor : Executor
-        Who works.
+        The processes that do the work.
     family : Family
         What the CFUs are made of; it has each of the configurations.
 

@@ -95,7 +95,7 @@ def search(
         Points that do not fit it are not measured. Its resources belong to the name of the study,
         so that those of several may be in one file.
     executor : Executor
-        Who measures: processes here, or a cluster.
+        What measures: processes here, or a cluster.
     workers : int
         How many points are measured at a time.
     on_trial : callable or None

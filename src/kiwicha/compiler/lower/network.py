@@ -90,7 +90,7 @@ class Network:
         Tensors in whose memory the outputs of the graph are, in their order.
     aliases : mapping of int to int
         Tensors without memory of their own, and the one that has the same bytes. For reports, and
-        for who changes the shape of that one.
+        for passes that change the shape of that one.
     parts : mapping of int to (int, int)
         Tensors that lie inside another one: the outermost, and the first byte there.
     """

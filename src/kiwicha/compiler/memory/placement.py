@@ -1,4 +1,4 @@
-"""Offsets for buffers of which some share no moment.
+"""Offsets for buffers; those that are not needed at the same time may share bytes.
 
 The plan is found by placing buffers one by one into the tightest gap that is free, in several
 orders, and stops at the lower bound.

@@ -1,4 +1,4 @@
-"""From a `Network` to a `Network` without channels that are constant or that nobody needs.
+"""Dead channels: take out what is constant or not needed, from `Network` to `Network`.
 
 A constant channel folds into the bias of the layer that reads it. What computes it goes, then what
 only that needed, up to a fixpoint. Outputs stay the same, bit for bit.
@@ -25,7 +25,7 @@ from kiwicha.numerics.requantization import wrap_int32
 
 __all__ = ["eliminate_dead_channels"]
 
-WHOLE_CHANNELS = 8
+CHANNEL_MULTIPLE = 8
 """Channels that are left are a multiple of this, or all: fewer would not be faster."""
 Kept = Mapping[int, NDArray[np.bool_]]
 
@@ -116,8 +116,8 @@ def _used(flow: ChannelFlow, outputs: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _filled(needed: NDArray[np.bool_], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the needed channels and as many others as make their number whole."""
-    missing = max(-int(needed.sum()) % WHOLE_CHANNELS, 0 if needed.any() else WHOLE_CHANNELS)
+    """Return the needed channels, and others up to a multiple of `CHANNEL_MULTIPLE`."""
+    missing = max(-int(needed.sum()) % CHANNEL_MULTIPLE, 0 if needed.any() else CHANNEL_MULTIPLE)
     filled = needed.copy()
     filled[np.flatnonzero(kept & ~needed)[:missing]] = True
     return filled

@@ -14,7 +14,7 @@ from kiwicha.compiler.tflite.graph import NO_TENSOR, Activation, Graph, Operator
 from kiwicha.compiler.tflite.slices import from_end, strided_ranges
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 
-__all__ = ["KNOWN_SHAPES", "fold_shapes"]
+__all__ = ["FOLDED_SHAPES", "fold_shapes"]
 
 _TYPES = {TensorType.INT32: "<i4", TensorType.INT64: "<i8"}
 _SHAPE = "SHAPE"
@@ -137,8 +137,8 @@ _OPERATIONS: dict[str, Callable[[Graph, Operator, list[_Values]], _Values | None
 }
 _FIRST, _LAST = ", ".join(sorted(_OPERATIONS)[:-1]), max(_OPERATIONS)
 
-KNOWN_SHAPES = (
+FOLDED_SHAPES = (
     f"{_SHAPE}, and what {_FIRST} and {_LAST} compute from int32 or int64 constants, is computed "
     "when the model is compiled, for the batch size in the file."
 )
-"""What documents say."""
+"""Text of `docs/supported.md`."""

@@ -32,7 +32,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class Interface:
-    """What a model has for those who call it.
+    """What a model has for its callers.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def with_flipped_edges(graph: Graph) -> tuple[Graph, tuple[Operator, ...]]:
         return added[-1]
 
     operators = list(graph.operators)
-    # Who needs a tensor as it is inside: all but the model's edges and who reads those.
+    # Readers of a tensor as it is inside: all but the model's edges and their readers.
     readers = {
         i
         for operator in operators

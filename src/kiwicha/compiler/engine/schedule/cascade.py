@@ -121,8 +121,8 @@ class Cascade:
     def host(self, resident: Set[int]) -> int | None:
         """Return the resident tensor whose memory the output can take over.
 
-        It is an input of a last operation that works byte by byte, and nobody else needs it: then a
-        stripe overwrites what only that stripe has read.
+        It is an input of a last operation that works byte by byte, and nothing else needs it: then
+        a stripe overwrites what only that stripe has read.
         """
         operation = self.operations[-1]
         keeps_pitch = self.region.input_pitch(operation) == self.region.output_pitch(operation)

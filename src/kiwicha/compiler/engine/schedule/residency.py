@@ -168,7 +168,7 @@ class Chooser:
                 yield now, streamed
 
     def _fresh_inputs(self, cascade: Cascade) -> list[int]:
-        """Return the inputs of a cascade that nobody before it has loaded."""
+        """Return the inputs of a cascade that are not loaded before it."""
         loads = self._region.loads
         return [
             t for t in cascade.inputs if t in loads and self._region.uses(t)[0] >= cascade.first

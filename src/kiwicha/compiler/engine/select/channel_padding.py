@@ -1,8 +1,8 @@
-"""Convolutions whose pixels end between two words, for the engine.
+"""Channel padding: convolutions whose pixels are not whole words, for the engine.
 
-The engine writes pixels of whole words. Where somebody else wants them without gaps, a convolution
-gets more output channels, which nobody reads, and a copy leaves them out: the CPU copies the
-results, but does not compute them.
+The engine writes pixels of whole words. Where a reader needs them without gaps, a convolution gets
+further output channels, which are not used, and a copy leaves them out: the CPU copies the results,
+but does not compute them.
 """
 
 import dataclasses
@@ -20,15 +20,15 @@ from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.engine import TABLE_ENTRIES
 from kiwicha.contract.program import Kernel
 
-__all__ = ["with_whole_channels"]
+__all__ = ["pad_channels"]
 
 _COPY = "STRIDED_SLICE"
 """Name in reports of what leaves the added channels out: TFLite would call it so."""
 _WINDOWS = {Kernel.CONV, Kernel.DEPTHWISE_CONV}
 
 
-def with_whole_channels(network: Network) -> Network:
-    """Return a network in which such convolutions have whole words of channels.
+def pad_channels(network: Network) -> Network:
+    """Return a network in which such convolutions have whole words of output channels.
 
     A table that alone reads such a tensor looks all channels up, and the copy comes behind it.
     """
@@ -107,7 +107,7 @@ def _only_lookup(network: Network, dense: Tensor) -> Layer | None:
 
 
 def _is_meant(network: Network, position: int) -> bool:
-    """Whether a layer is for the engine but for those who read it."""
+    """Whether a layer could be on the engine if its readers took pixels with gaps."""
     layer = network.layers[position]
     if layer.kernel is not Kernel.CONV or layer.params.output_channels == padded(
         layer.params.output_channels

@@ -55,8 +55,8 @@ def _region(network: Network, members: list[Operation]) -> Region:
 def padding_troubles(regions: Iterable[Region]) -> Troubles:
     """Return operations that cannot stay in their region because of bytes between pixels, and why.
 
-    What a job of windows writes has pixels of whole words. That meets somebody who wants pixels
-    without gaps: the CPU, an operation that reads pixels in a row, or another input.
+    A job of windows writes pixels of whole words. Some readers need pixels without gaps: the CPU,
+    an operation that reads pixels in a row, or one whose other input has none.
     """
     refusals = {}
     for region in regions:
@@ -81,7 +81,7 @@ def _mixed_pitches(region: Region, operation: Operation) -> str | None:
 
 
 def _gaps(region: Region, operation: Operation) -> str | None:
-    """Return that somebody reads the pixels of an operation without the gaps between them."""
+    """Return that a reader needs the pixels of an operation without gaps between them."""
     if not region.is_padded(operation):
         return None
     channels = operation.output_channels
