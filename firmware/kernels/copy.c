@@ -5,11 +5,11 @@
 
 #define LAST (KIWICHA_MAX_RANK - 1)
 
-/** Bytes from the first run to the end of the last one. */
+/** Bytes from the first piece to the end of the last one. */
 KIWICHA_SMALL static uint32_t extent(const struct kiwicha_copy *p, const uint32_t *strides)
 {
     uint32_t last = kiwicha_strided_extent(p->shape, strides) - 1;
-    return last > UINT32_MAX - p->run_bytes ? UINT32_MAX : last + p->run_bytes;
+    return last > UINT32_MAX - p->piece_bytes ? UINT32_MAX : last + p->piece_bytes;
 }
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_copy(const struct kiwicha_memory *memory,
@@ -17,8 +17,8 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_copy(const struct kiwicha_memory
 {
     const struct kiwicha_copy *p = params;
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
-    uint32_t runs = kiwicha_saturating_product(p->shape, KIWICHA_MAX_RANK);
-    kiwicha_require(&check, runs != 0 && p->run_bytes != 0);
+    uint32_t pieces = kiwicha_saturating_product(p->shape, KIWICHA_MAX_RANK);
+    kiwicha_require(&check, pieces != 0 && p->piece_bytes != 0);
     if (check.status != KIWICHA_STATUS_OK) {
         return check.status;
     }
@@ -35,7 +35,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_copy(const struct kiwicha_memory
     kiwicha_require_source(&check, &p->input, extent(p, strides), 1);
     kiwicha_require_target(&check, &p->output, extent(p, p->output_strides), 1);
     /* Runs without end would all write the same bytes. */
-    kiwicha_require(&check, kiwicha_saturating_multiply(runs, p->run_bytes) <= p->output.bytes);
+    kiwicha_require(&check, kiwicha_saturating_multiply(pieces, p->piece_bytes) <= p->output.bytes);
     return check.status;
 }
 
@@ -59,13 +59,13 @@ KIWICHA_SMALL static void gather_bytes(uint8_t *to, const uint8_t *from, int32_t
     }
 }
 
-/** Copies the runs of the last dimension. */
+/** Copies the pieces of the last dimension. */
 KIWICHA_SMALL static void copy_line(const struct kiwicha_copy *p, uint8_t *to, const uint8_t *from)
 {
     const uint32_t count = p->shape[LAST];
     const uint32_t to_stride = p->output_strides[LAST];
     const int32_t from_stride = p->input_strides[LAST];
-    if (p->run_bytes == 1 && to_stride == 1) {
+    if (p->piece_bytes == 1 && to_stride == 1) {
         if (from_stride == 0) {
             memset(to, *from, count);
         } else {
@@ -74,11 +74,11 @@ KIWICHA_SMALL static void copy_line(const struct kiwicha_copy *p, uint8_t *to, c
         return;
     }
     for (uint32_t k = 0; k < count; k++) {
-        memcpy(to + k * to_stride, from + (int32_t)k * from_stride, p->run_bytes);
+        memcpy(to + k * to_stride, from + (int32_t)k * from_stride, p->piece_bytes);
     }
 }
 
-/** Strided copy of runs of bytes; input and output must not overlap. */
+/** Strided copy of pieces of bytes; input and output must not overlap. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_run_copy(const struct kiwicha_memory *memory,
                                                    const void *params)
 {

@@ -157,7 +157,9 @@ def _check_inside(ref: Ref, memory_bytes: int) -> None:
 
 def _check_offsets(ref: Ref, offsets: NDArray[np.int64]) -> None:
     if offsets.min() < 0 or offsets.max() >= ref.bytes:
-        raise ProgramError(f"runs must lie inside their reference, not leave {ref}")
+        raise ProgramError(
+            f"what is read or written must lie inside its reference, not outside {ref}"
+        )
 
 
 def _size_bytes(kind: "np.dtype[Any]", shape: tuple[int, ...]) -> int:

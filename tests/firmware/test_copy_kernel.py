@@ -1,4 +1,4 @@
-"""The strided copy in C against loops over single runs."""
+"""The strided copy in C against loops over single pieces."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""The strided copy of the reference against loops over single runs."""
+"""The strided copy of the reference against loops over single pieces."""
 
 import dataclasses
 from typing import Any
@@ -34,8 +34,8 @@ TRIPLE = Copy(Ref(0, 6), Ref(16, 6), (*ONES[1:], 3), (*ZEROS[1:], 2), (*ZEROS[1:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"shape": (*ONES[1:], 0)}, "number and size of runs must be 1 or more"),
-        ({"run_bytes": 0}, "number and size of runs must be 1 or more"),
+        ({"shape": (*ONES[1:], 0)}, "number and size of pieces must be 1 or more"),
+        ({"piece_bytes": 0}, "number and size of pieces must be 1 or more"),
         ({"shape": (*ONES[1:], 4)}, "a reference must hold what is touched"),
         ({"shape": (*ONES[1:], 2)}, "a reference must hold what is touched"),
         ({"input_start": 1}, "a reference must hold what is touched"),
@@ -56,7 +56,7 @@ def test_refusals(changes: dict[str, Any], message: str) -> None:
 
 
 def test_what_lies_between_runs_stays_unwritten() -> None:
-    """A reader of bytes between the runs is refused, one of the runs is not."""
+    """A reader of bytes between the pieces is refused, one of the pieces is not."""
     values = np.arange(6, dtype=np.int8)
     spread = dataclasses.replace(TRIPLE, output=Ref(16, 8), output_strides=(*ZEROS[1:], 3))
     back = dataclasses.replace(

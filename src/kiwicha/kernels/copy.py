@@ -17,28 +17,28 @@ __all__ = ["KERNELS", "Copy"]
 
 @dataclass(frozen=True)
 class Copy(Struct):
-    """Strided copy of runs of bytes: whatever only moves data, or repeats it.
+    """Strided copy of pieces of bytes: whatever only moves data, or repeats it.
 
-    Run [i, j, ...] goes from ``input_start + i * input_strides[0] + ...`` of the input to
+    Piece [i, j, ...] goes from ``input_start + i * input_strides[0] + ...`` of the input to
     ``i * output_strides[0] + ...`` of the output. Both references hold exactly the bytes from the
     first to the last one that are touched.
     """
 
     input: Ref = ref("any type")
     output: Ref = ref("the same type")
-    shape: tuple[int, ...] = array("u32", MAX_RANK, "number of runs; the last one varies fastest")
+    shape: tuple[int, ...] = array("u32", MAX_RANK, "number of pieces; the last one varies fastest")
     input_strides: tuple[int, ...] = array("i32", MAX_RANK, "bytes; 0 repeats, < 0 reverses")
     output_strides: tuple[int, ...] = array("u32", MAX_RANK, "bytes")
-    input_start: int = u32("byte of the first run: what strides of less than 0 go back")
-    run_bytes: int = u32("size of a run, 1 or more")
+    input_start: int = u32("byte of the first piece: what strides of less than 0 go back")
+    piece_bytes: int = u32("size of a piece, 1 or more")
 
 
 def _reference(memory: Memory, p: Copy) -> NDArray[np.uint8]:
-    """Copy runs of bytes and return them, uint8 [*shape, run_bytes]."""
-    if min(p.shape) < 1 or p.run_bytes < 1:
-        raise ProgramError(f"number and size of runs must be 1 or more, not {p}")
-    sources = p.input_start + _offsets(p.shape, p.input_strides, p.run_bytes)
-    targets = _offsets(p.shape, p.output_strides, p.run_bytes)
+    """Copy pieces of bytes and return them, uint8 [*shape, piece_bytes]."""
+    if min(p.shape) < 1 or p.piece_bytes < 1:
+        raise ProgramError(f"number and size of pieces must be 1 or more, not {p}")
+    sources = p.input_start + _offsets(p.shape, p.input_strides, p.piece_bytes)
+    targets = _offsets(p.shape, p.output_strides, p.piece_bytes)
     for touched, offsets in ((p.input, sources), (p.output, targets)):
         if offsets.min() != 0 or offsets.max() != touched.bytes - 1:
             raise ProgramError(f"a reference must hold what is touched, not {touched} ({p})")
@@ -47,9 +47,9 @@ def _reference(memory: Memory, p: Copy) -> NDArray[np.uint8]:
     return values
 
 
-def _offsets(shape: Sequence[int], strides: Sequence[int], run_bytes: int) -> NDArray[np.int64]:
-    """Return where every byte of every run lies, int64 [*shape, run_bytes]."""
-    offsets = np.arange(run_bytes, dtype=np.int64)
+def _offsets(shape: Sequence[int], strides: Sequence[int], piece_bytes: int) -> NDArray[np.int64]:
+    """Return where every byte of every piece lies, int64 [*shape, piece_bytes]."""
+    offsets = np.arange(piece_bytes, dtype=np.int64)
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         steps = np.arange(size, dtype=np.int64) * stride
         offsets = steps.reshape(-1, *[1] * offsets.ndim) + offsets
@@ -57,8 +57,8 @@ def _offsets(shape: Sequence[int], strides: Sequence[int], run_bytes: int) -> ND
 
 
 def _work(p: Copy) -> Work:
-    runs = math.prod(p.shape)
-    return Work(runs * p.run_bytes, runs)
+    pieces = math.prod(p.shape)
+    return Work(pieces * p.piece_bytes, pieces)
 
 
 KERNELS = (
@@ -67,7 +67,7 @@ KERNELS = (
         params=Copy,
         reference=_reference,
         writes_output=True,
-        # Stores bound it. Measured in the detector of the public models, whose head joins runs of
+        # Stores bound it. Measured in the detector of the public models, whose head joins pieces of
         # 12 to 546 bytes.
         cost=Cost(step=0.0, output=4.6, unit=25.0),
         work=_work,

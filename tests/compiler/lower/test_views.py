@@ -39,7 +39,7 @@ def copied(params: Copy, source: NDArray[np.uint8], size: int) -> NDArray[np.int
     for index in np.ndindex(*params.shape):
         at = params.input_start + int(np.dot(index, params.input_strides))
         to = int(np.dot(index, params.output_strides))
-        result[to : to + params.run_bytes] = source[at : at + params.run_bytes]
+        result[to : to + params.piece_bytes] = source[at : at + params.piece_bytes]
     return result
 
 
@@ -64,9 +64,9 @@ def test_pieces_copy_every_element(seed: int, element_bytes: int) -> None:
 
 
 def loops(source: View, target: View) -> tuple[list[int], int]:
-    """Return the counts of the loops, and the bytes of a run."""
+    """Return the counts of the loops, and the bytes of a piece."""
     params = byte_copy(source, target, 1).params
-    return [count for count in params.shape if count > 1], params.run_bytes
+    return [count for count in params.shape if count > 1], params.piece_bytes
 
 
 def test_runs_are_few_and_long() -> None:

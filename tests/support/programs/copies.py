@@ -35,10 +35,10 @@ class CopyCase:
     expected: NDArray[np.int8]
 
 
-def _strides(rng: random.Random, shape: Sequence[int], run_bytes: int) -> list[int]:
-    """Give strides at which no two runs meet, in any order of the dimensions, with gaps."""
+def _strides(rng: random.Random, shape: Sequence[int], piece_bytes: int) -> list[int]:
+    """Give strides at which no two pieces meet, in any order of the dimensions, with gaps."""
     strides = [0] * len(shape)
-    reach = run_bytes
+    reach = piece_bytes
     for axis in rng.sample(range(len(shape)), len(shape)):
         strides[axis] = reach + rng.choice([0, 0, 0, 1, 3])
         reach += strides[axis] * (shape[axis] - 1)
@@ -51,17 +51,17 @@ def copy_case(seed: int) -> CopyCase:
     rank = rng.randint(1, MAX_RANK)
     shape = [1] * (MAX_RANK - rank) + [rng.randint(1, 4) for _ in range(rank)]
     shape[-1] = rng.choice([shape[-1], 1, 13])
-    run_bytes = rng.choice([1, 1, 1, 2, 4, 4, 7, 12])
-    targets = _strides(rng, shape, run_bytes)
-    sources = _strides(rng, shape, run_bytes)
+    piece_bytes = rng.choice([1, 1, 1, 2, 4, 4, 7, 12])
+    targets = _strides(rng, shape, piece_bytes)
+    sources = _strides(rng, shape, piece_bytes)
     if rng.random() < 0.2:
-        run_bytes, targets[-1], sources[-1] = 1, 1, 0
+        piece_bytes, targets[-1], sources[-1] = 1, 1, 0
         targets[:-1] = [stride * shape[-1] for stride in targets[:-1]]
     else:
         sources = [rng.choice([1, 1, 1, 1, 0, -1]) * stride for stride in sources]
     before = sum((n - 1) * -s for n, s in zip(shape, sources, strict=True) if s < 0)
-    size = sum((n - 1) * abs(s) for n, s in zip(shape, sources, strict=True)) + run_bytes
-    target_size = sum((n - 1) * s for n, s in zip(shape, targets, strict=True)) + run_bytes
+    size = sum((n - 1) * abs(s) for n, s in zip(shape, sources, strict=True)) + piece_bytes
+    target_size = sum((n - 1) * s for n, s in zip(shape, targets, strict=True)) + piece_bytes
     generator = np.random.default_rng(seed)
     source, background = (
         generator.integers(-128, 128, count, np.int8) for count in (size, target_size)
@@ -70,7 +70,7 @@ def copy_case(seed: int) -> CopyCase:
     for index in np.ndindex(*shape):
         at = before + sum(k * s for k, s in zip(index, sources, strict=True))
         to = sum(k * s for k, s in zip(index, targets, strict=True))
-        expected[to : to + run_bytes] = source[at : at + run_bytes]
+        expected[to : to + piece_bytes] = source[at : at + piece_bytes]
     params = Copy(
         Ref(0, size),
         Ref(0, target_size),
@@ -78,7 +78,7 @@ def copy_case(seed: int) -> CopyCase:
         tuple(sources),
         tuple(targets),
         before,
-        run_bytes,
+        piece_bytes,
     )
     return CopyCase(params, source, background, expected)
 

@@ -66,7 +66,7 @@ def byte_copy(source: View, target: View, element_bytes: int) -> ByteCopy:
         input_strides=tuple(a for _, a, _ in merged),
         output_strides=tuple(b for _, _, b in merged),
         input_start=before,
-        run_bytes=piece_bytes,
+        piece_bytes=piece_bytes,
     )
     return ByteCopy(
         params,
