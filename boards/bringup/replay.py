@@ -218,7 +218,14 @@ def _outcome(link: Link, config: Config, vector: Vector) -> Outcome:
         index = _unanswered(link, instructions, bursts, first[0])
         first = index, f"{_answers(config, instructions)[index]:#010x}", None
     index, expected, got = first
-    difference = Difference(vector.name, index, instructions[index], expected, got, fault)
+    difference = Difference(
+        vector=vector.name,
+        index=index,
+        instruction=instructions[index],
+        expected=expected,
+        got=got,
+        fault=fault,
+    )
     return Outcome(vector.name, len(instructions), difference)
 
 

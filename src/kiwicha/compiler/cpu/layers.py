@@ -63,13 +63,13 @@ def _kernel_calls(position: int, layer: Layer, config: Config) -> list[KernelCal
         chosen = choose(Call(call.kernel, call.params, call.constants), config)
         calls.append(
             KernelCall(
-                position,
-                chosen.kernel,
-                chosen.params,
-                call.tensors,
-                chosen.constants,
-                chosen.scratch_bytes,
-                call.ranges,
+                layer=position,
+                kernel=chosen.kernel,
+                params=chosen.params,
+                tensors=call.tensors,
+                constants=chosen.constants,
+                scratch_bytes=chosen.scratch_bytes,
+                ranges=call.ranges,
             )
         )
     return calls

@@ -177,12 +177,12 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
         if not isinstance(step.params, EngineCall):
             found.setdefault(step.layer, _Found()).cpu_cycles += cpu_cycles(step)
     return Predictions(
-        total,
-        total - sum(cycles for cycles, _ in lists.values()),
-        tuple(_layers(graph, program, found)),
-        len(streams),
-        sum(bool(job.flags & JobFlag.CODED) for job in streams.values()),
-        sum(job.weights_bytes for job in streams.values()),
+        cycles=total,
+        cpu_cycles=total - sum(cycles for cycles, _ in lists.values()),
+        layers=tuple(_layers(graph, program, found)),
+        streams=len(streams),
+        coded_streams=sum(bool(job.flags & JobFlag.CODED) for job in streams.values()),
+        stream_bytes=sum(job.weights_bytes for job in streams.values()),
     )
 
 
@@ -194,15 +194,15 @@ def _layers(graph: Graph, program: Program, found: Mapping[int, _Found]) -> list
         longest = max(item.jobs, key=lambda job: job.end - job.start, default=None)
         layers.append(
             LayerPrediction(
-                report.index,
-                report.operator,
-                cycles + item.cpu_cycles,
-                sum(job.busy for job in item.jobs),
-                "cpu" if longest is None or item.cpu_cycles > cycles else longest.bound,
-                report.where.text,
-                _weights(graph, graph.operators[report.index]) if item.jobs else 0,
-                item.weight_bytes,
-                item.raw_weight_bytes,
+                index=report.index,
+                operator=report.operator,
+                cycles=cycles + item.cpu_cycles,
+                busy=sum(job.busy for job in item.jobs),
+                bound="cpu" if longest is None or item.cpu_cycles > cycles else longest.bound,
+                where=report.where.text,
+                weights=_weights(graph, graph.operators[report.index]) if item.jobs else 0,
+                weight_bytes=item.weight_bytes,
+                raw_weight_bytes=item.raw_weight_bytes,
             )
         )
     return layers

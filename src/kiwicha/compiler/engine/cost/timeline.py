@@ -262,12 +262,12 @@ class Threads:
         self._job_ends.append(self._time)
         self._results.append(
             JobCycles(
-                job.layer,
-                round(self._begun),
-                round(self._time),
-                work.operations * work.groups,
-                work.held * work.groups,
-                round(self._waited[1]),
-                round(self._waited[0]),
+                layer=job.layer,
+                start=round(self._begun),
+                end=round(self._time),
+                busy=work.operations * work.groups,
+                requantizer=work.held * work.groups,
+                weights=round(self._waited[1]),
+                transfers=round(self._waited[0]),
             )
         )

@@ -102,14 +102,20 @@ class OrderedEvents:
             if is_new and tensor not in self._choice.streamed:
                 address = BufferAddress(self._resident_buffer(tensor))
                 size = self._region.tensor_bytes(tensor)
-                self._builder.add(Transfer(tensor, 0, size, address, False))
+                self._builder.add(
+                    Transfer(
+                        tensor=tensor, tensor_offset=0, bytes=size, address=address, is_store=False
+                    )
+                )
 
     def _store_resident(self, cascade: Cascade) -> None:
         tensor, operation = cascade.output, cascade.operations[-1]
         if tensor in self._region.stores and tensor not in self._choice.streamed:
             size = operation.window.output_pixels * operation.output_channels
             address = BufferAddress(self._resident_buffer(tensor))
-            self._builder.add(Transfer(tensor, 0, size, address, True))
+            self._builder.add(
+                Transfer(tensor=tensor, tensor_offset=0, bytes=size, address=address, is_store=True)
+            )
 
     def _add(self, striping: Striping) -> None:
         """Add the jobs of a cascade, stripe by stripe, and their transfers."""
@@ -145,7 +151,15 @@ class OrderedEvents:
             if is_streamed:
                 pixels = stripe[-1].output_rows * last.window.output_columns
                 stored = pixels * last.output_channels
-                self._builder.add(Transfer(cascade.output, start, stored, output, True))
+                self._builder.add(
+                    Transfer(
+                        tensor=cascade.output,
+                        tensor_offset=start,
+                        bytes=stored,
+                        address=output,
+                        is_store=True,
+                    )
+                )
                 previous = output.buffer
 
     def _jobs(
@@ -238,7 +252,15 @@ class OrderedEvents:
             start = start // ALIGNMENT_BYTES * ALIGNMENT_BYTES
             buffer = self._builder.buffer(f"bytes {start} on of {tensor}", end - start)
             addresses[tensor] = BufferAddress(buffer), start
-            loads.append(Transfer(tensor, start, end - start, BufferAddress(buffer), False))
+            loads.append(
+                Transfer(
+                    tensor=tensor,
+                    tensor_offset=start,
+                    bytes=end - start,
+                    address=BufferAddress(buffer),
+                    is_store=False,
+                )
+            )
         return addresses, loads
 
 

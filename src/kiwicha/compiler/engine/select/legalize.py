@@ -159,18 +159,18 @@ def window_of(layer: Layer) -> Window:
     p: Conv = layer.params
     is_dense = layer.kernel is Kernel.FULLY_CONNECTED
     window = Window(
-        p.input_height,
-        p.batches if is_dense else p.input_width,
-        p.input_channels,
-        p.output_height,
-        p.batches if is_dense else p.output_width,
-        p.kernel_height,
-        p.kernel_width,
-        p.stride_height,
-        p.stride_width,
-        p.dilation_height,
-        p.dilation_width,
-        p.pad_top,
-        p.pad_left,
+        input_rows=p.input_height,
+        input_columns=p.batches if is_dense else p.input_width,
+        channels=p.input_channels,
+        output_rows=p.output_height,
+        output_columns=p.batches if is_dense else p.output_width,
+        kernel_rows=p.kernel_height,
+        kernel_columns=p.kernel_width,
+        stride_rows=p.stride_height,
+        stride_columns=p.stride_width,
+        dilation_rows=p.dilation_height,
+        dilation_columns=p.dilation_width,
+        pad_top=p.pad_top,
+        pad_left=p.pad_left,
     )
     return window if is_dense else window.repeated(p.batches)

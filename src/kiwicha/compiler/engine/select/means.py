@@ -81,7 +81,16 @@ def reduction(count: int, channels: int) -> Window | None:
             rows = count // columns
             fits = rows <= MAX_KERNEL_ROWS and phases * rows <= GROUP_WORDS
             if count % columns == 0 and fits:
-                return Window(rows, columns, channels, 1, 1, rows, columns, stride_columns=phases)
+                return Window(
+                    input_rows=rows,
+                    input_columns=columns,
+                    channels=channels,
+                    output_rows=1,
+                    output_columns=1,
+                    kernel_rows=rows,
+                    kernel_columns=columns,
+                    stride_columns=phases,
+                )
     return None
 
 

@@ -180,15 +180,15 @@ def _is_global(p: Pool) -> bool:
 
 def _window(p: Pool) -> Window:
     return Window(
-        p.input_height,
-        p.input_width,
-        p.channels,
-        p.output_height,
-        p.output_width,
-        p.kernel_height,
-        p.kernel_width,
-        p.stride_height,
-        p.stride_width if p.output_width > 1 else 1,
+        input_rows=p.input_height,
+        input_columns=p.input_width,
+        channels=p.channels,
+        output_rows=p.output_height,
+        output_columns=p.output_width,
+        kernel_rows=p.kernel_height,
+        kernel_columns=p.kernel_width,
+        stride_rows=p.stride_height,
+        stride_columns=p.stride_width if p.output_width > 1 else 1,
         pad_top=p.pad_top,
         pad_left=p.pad_left,
     )
