@@ -80,7 +80,7 @@ def run_on_board(
             " load one"
         )
     if board.config_hash != program.config.hash:
-        known = cfu.find_config(board.config_hash)
+        known = cfu.config_of_hash(board.config_hash)
         raise BoardError(
             f"the board's bitstream must be of {program.config.name}, not of "
             f"{known.name if known else 'another version'}: kiwicha build and load that one"

@@ -148,7 +148,7 @@ def check_design(link: Link, config: Config, clock_hz: int) -> SerialHello:
             "--build and kiwicha load it"
         )
     if (said.config_hash, said.sys_clk_hz) != (config.hash, clock_hz):
-        known = cfu.find_config(said.config_hash)
+        known = cfu.config_of_hash(said.config_hash)
         raise BoardError(
             f"the board's bitstream must be of {config.name} at {clock_hz} Hz, not of "
             f"{known.name if known else 'another version'} at {said.sys_clk_hz} Hz; build and load "

@@ -73,8 +73,8 @@ def test_configurations_have_different_hashes() -> None:
     known = cfu.CONFIGS | cfu.ENGINE_CONFIGS
     hashes = {config.hash for config in known.values()}
     assert len(hashes) == len(known) == len(cfu.CONFIGS) + len(cfu.ENGINE_CONFIGS)
-    assert all(cfu.find_config(config.hash) is config for config in known.values())
-    assert cfu.find_config(next(n for n in range(9) if n not in hashes)) is None
+    assert all(cfu.config_of_hash(config.hash) is config for config in known.values())
+    assert cfu.config_of_hash(next(n for n in range(9) if n not in hashes)) is None
     assert all(0 <= number < 2**32 for number in hashes)
     assert all(name == config.name for name, config in known.items())
     assert cfu.DEFAULT_CONFIG in cfu.CONFIGS

@@ -26,8 +26,8 @@ __all__ = [
     "Instruction",
     "RequantizeOp",
     "Status",
+    "config_of_hash",
     "engine_config",
-    "find_config",
     "function_id",
     "requantizer_lanes_of",
 ]
@@ -347,7 +347,7 @@ CLOCK_HZ = 100_000_000
 """Clock of the system: turns cycles into time."""
 
 
-def find_config(config_hash: int) -> Config | None:
+def config_of_hash(config_hash: int) -> Config | None:
     """Return the configuration with this `Config.hash`, None if there is none."""
     return next((c for c in ALL_CONFIGS.values() if c.hash == config_hash), None)
 

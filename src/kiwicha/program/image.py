@@ -141,7 +141,7 @@ class Program:
         ProgramError
             If this version has no such configuration.
         """
-        config = cfu.find_config(self.config_hash)
+        config = cfu.config_of_hash(self.config_hash)
         if config is not None:
             return config
         known = ", ".join(f"{c.name} ({c.hash:08x})" for c in cfu.CONFIGS.values())
@@ -236,7 +236,7 @@ class Program:
             raise _refusal(cfu.Status.BAD_MAGIC, f"first word {header.magic:#010x}")
         if header.version != PROGRAM_VERSION:
             raise _refusal(cfu.Status.BAD_VERSION, f"version {header.version}")
-        if cfu.find_config(header.config_hash) is None:
+        if cfu.config_of_hash(header.config_hash) is None:
             raise _refusal(cfu.Status.BAD_CONFIG, f"configuration {header.config_hash:08x}")
         if header.total_bytes != len(raw) or len(raw) % 4:
             raise _refusal(cfu.Status.BAD_BOUNDS, f"{len(raw)} bytes, not {header.total_bytes}")
