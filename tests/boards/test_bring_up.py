@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from amaranth import Const, Module, Signal
-from amaranth.hdl import ValueLike
 from amaranth.lib import data
 
 from kiwicha.boards.bringup import replay as replays
@@ -15,9 +14,10 @@ from kiwicha.boards.serial_link import Link
 from kiwicha.contract.cfu import CONFIGS, AccumulatorOp, DataOp, Group, RequantizeOp, function_id
 from kiwicha.contract.serial import SerialOp
 from kiwicha.errors import BoardError
-from kiwicha.gateware import cfu as cfus
+from kiwicha.gateware import cfu
 from kiwicha.gateware.bringup import bring_up
 from kiwicha.gateware.bringup.bit_time import BAUD_TOLERANCE, MIN_CYCLES_PER_BIT
+from kiwicha.gateware.instructions import simd
 from kiwicha.sim.reference.cfu_orders import SET_UP
 from kiwicha.sim.reference.cfu_vectors import Vector, vectors
 from kiwicha.sim.verilator.bring_up_simulator import (
@@ -103,8 +103,8 @@ def test_no_instruction_is_lost_or_executed_twice_on_a_noisy_line(simulator: Pat
     assert board.spoiled > 5
 
 
-class Faulty(cfus.Cfu):
-    """A custom function unit with a fault of each kind."""
+class Faulty(simd.SimdInstructions):
+    """SIMD instructions with a fault of each kind."""
 
     def _elaborate_data(self, m: Module, decoded: data.View, answer: Signal) -> None:
         """MAX is wrong, and the 41st EXTRACT since the start, which a reset does not forget."""
@@ -115,16 +115,11 @@ class Faulty(cfus.Cfu):
         with m.If(decoded.max | (decoded.extract & (count == 40))):
             m.d.comb += answer.eq(Const(1 << 20))
 
-    def _elaborate_simd(
-        self,
-        m: Module,
-        decoded: data.View,
-        accepts: ValueLike,
-        is_stalled: Signal,
-        answer: Signal,
+    def build(
+        self, m: Module, decoded: data.View, accepts: Signal, is_stalled: Signal, answer: Signal
     ) -> None:
-        """PACK is never answered."""
-        super()._elaborate_simd(m, decoded, accepts, is_stalled, answer)
+        """Build the units; PACK is never answered."""
+        super().build(m, decoded, accepts, is_stalled, answer)
         with m.If(accepts & decoded.pack):
             m.d.sync += self.rsp.valid.eq(0)
 
@@ -132,9 +127,9 @@ class Faulty(cfus.Cfu):
 @pytest.fixture(scope="module")
 def faulty() -> Path:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bring_up, "Cfu", Faulty)
+        patch.setattr(cfu, "SimdInstructions", Faulty)
         # A PUSH no longer waits for the one before it.
-        patch.setattr(cfus, "_PUSH_TIMER_NEXT_PUSH", 6)
+        patch.setattr(simd, "_PUSH_TIMER_NEXT_PUSH", 6)
         text = bring_up.bring_up_verilog(SIMD, CLOCK_HZ, BAUD)
     return compile_bring_up(text)
 

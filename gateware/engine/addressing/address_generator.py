@@ -1,5 +1,7 @@
 """Operations of jobs of every kind."""
 
+from typing import Any
+
 from amaranth import Cat, Module
 from amaranth.lib import wiring
 
@@ -37,7 +39,7 @@ class AddressGenerator(wiring.Component):
         m.submodules.depthwise = depthwise = DepthwiseAddressGenerator()
         m.submodules.elementwise = elementwise = ElementwiseAddressGenerator()
         kind = self.job.kind
-        generators = (conv, depthwise, elementwise)
+        generators: tuple[Any, ...] = (conv, depthwise, elementwise)
         chosen = (
             (kind == JobKind.CONV) | (kind == JobKind.MAX),
             kind == JobKind.DEPTHWISE,

@@ -158,6 +158,6 @@ def test_every_layer_has_a_reason(compilation: Compilation, found: dict[str, Any
         assert ("on the engine" in entry["why"]) == (layer.where is Where.ENGINE)
         if layer.operator == "SOFTMAX":
             assert entry["why"] == (
-                "the engine does no SOFTMAX; "
+                "it is SOFTMAX, which the engine does not compute; "
                 "no kernel with custom instructions computes this SOFTMAX"
             )

@@ -29,6 +29,7 @@ MAIN = f"""
 #include <stddef.h>
 
 #include "engine.h"
+#include "kernels.h"
 #include "kiwicha_soc.h"
 #include "machine.h"
 #include "platform.h"

@@ -42,10 +42,8 @@ _WINDOWS = (
     *("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
     *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM"),
 )
-_ELEMENTS = (
-    *("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU"),
-    *("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH"),
-)
+_LOOKUPS = ("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
+_ELEMENTS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", *_LOOKUPS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +70,11 @@ def whole_tensors(item: _Call) -> str | None:
     return None
 
 
-@limit(*_WINDOWS)
+@limit(*_WINDOWS, *_LOOKUPS)
 def computed_input(item: _Call) -> str | None:
     """The input is computed, not a constant."""
-    is_window = item.layer.kernel in _WEIGHTED_KERNELS or item.layer.kernel in _POOLS
-    is_constant = is_window and item.network.tensors[item.layer.tensors["input"]].is_constant
+    source = item.layer.tensors.get("input")
+    is_constant = source is not None and item.network.tensors[source].is_constant
     return "has a constant input; the engine takes what is computed" if is_constant else None
 
 
