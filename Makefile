@@ -29,13 +29,13 @@ demo: $(user_env)
 	$(bin)/kiwicha demo
 
 quick: $(test_env)
-	$(bin)/python -m pytest -n 2 -m "not ($(heavy))" $(ARGS)
+	$(bin)/python -m pytest -n 2 --dist worksteal -m "not ($(heavy))" $(ARGS)
 
 test: $(test_env)
-	$(bin)/python -m pytest -n 2 $(ARGS)
+	$(bin)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 nightly: $(test_env)
-	$(bin)/python -m pytest -n 2 -m "nightly or not nightly" $(ARGS)
+	$(bin)/python -m pytest -n 2 --dist worksteal -m "nightly or not nightly" $(ARGS)
 
 # Which measurements are of an earlier hardware: make results ARGS=--renew measures them again.
 results: $(test_env)

@@ -60,6 +60,7 @@ def test_a_core_is_its_netlist_and_the_commands() -> None:
         assert changed != first["options"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_bring_up_design_is_its_netlist_its_pins_and_the_options() -> None:
     board = load("ulx3s_85f")

@@ -27,6 +27,7 @@ def test_area_names_what_a_family_cannot_have(kiwicha: Command) -> None:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.synth
 def test_area_counts_resources_of_ecp5(kiwicha: Command) -> None:
     code, out, err = kiwicha("area", "--family", "ecp5", "--json", "-")

@@ -16,6 +16,7 @@ from kiwicha.contract.cfu import CONFIGS
 from kiwicha.errors import BoardError
 from kiwicha.sim.reference.cfu_model import CfuModel
 from kiwicha.sim.reference.cfu_orders import Instruction
+from tests.support.choices import by_day
 from tests.support.commands.command_line import Command
 
 Execute = Callable[[object, list[Instruction]], tuple[int, ...]]
@@ -150,7 +151,7 @@ def made(*, compiles: bool, **changes: Any) -> BuildReport:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compiles", [True, False])
+@pytest.mark.parametrize("compiles", by_day(True, False))
 def test_build_writes_what_kiwicha_load_takes(
     kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiles: bool
 ) -> None:

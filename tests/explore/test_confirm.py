@@ -28,6 +28,7 @@ def threads() -> Executor:
     return ThreadPoolExecutor(2)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_confirmed_cycles_are_simulated_ones(
     monkeypatch: pytest.MonkeyPatch, threads: Executor
@@ -61,6 +62,7 @@ def test_each_configuration_keeps_its_own_results(
     assert confirm([b"a", b""], configs, threads, Family.XC7)["64"].bit_exact is False
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_cfu_is_synthesised_for_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []

@@ -11,6 +11,7 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.firmware import native
+from tests.support.choices import by_day
 from tests.support.models import convolution_sweep as sweep
 from tools import reference_sweep
 
@@ -41,7 +42,7 @@ SAMPLE = sweep.COMBINATIONS[::SAMPLE_STEP]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, len(SAMPLE), BLOCK))
+@pytest.mark.parametrize("first", by_day(*range(0, len(SAMPLE), BLOCK)))
 def test_sample(first: int, executables: dict[str, Path]) -> None:
     check(SAMPLE[first : first + BLOCK], executables)
 

@@ -49,7 +49,7 @@ def test_executes_random_jobs(macs: int) -> None:
             SMALL,
             timing,
             seed=macs,
-            rounds=40,
+            rounds=25,
             longest=4,
             kinds=list(JobKind),
         )

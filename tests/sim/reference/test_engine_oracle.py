@@ -34,7 +34,7 @@ def small_engines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return list(cfu.ENGINE_CONFIGS)
 
 
-@pytest.mark.parametrize("eliminate", [True, False], ids=["eliminated", "whole"])
+@pytest.mark.parametrize("eliminate", by_day(True, False), ids=["eliminated", "whole"])
 @pytest.mark.parametrize("has_tables", by_day(True, False), ids=["tables", "no_tables"])
 @pytest.mark.parametrize("config", ["64", "128", at_night("32")])
 @pytest.mark.parametrize("name", INT8_MODELS)
