@@ -60,7 +60,10 @@ def test_circles_are_found(drawn: Arrows, found: list[str]) -> None:
     assert circle(drawn) == found
 
 
-@pytest.mark.parametrize("package", ["kiwicha", "kiwicha.compiler", "kiwicha.compiler.engine"])
+@pytest.mark.parametrize(
+    "package",
+    ["kiwicha", "kiwicha.boards", "kiwicha.compiler", "kiwicha.compiler.engine", "kiwicha.sim"],
+)
 def test_folders_import_one_way(package: str) -> None:
     drawn = arrows(package, sources())
     assert sum(map(len, drawn.values())) > len(drawn)

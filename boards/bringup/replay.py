@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kiwicha.boards.serial_link import Link, RefusedError
+from kiwicha.boards.link.serial_link import Link, RefusedError
 from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Config
 from kiwicha.contract.serial import (

@@ -6,7 +6,7 @@ from importlib.metadata import version
 import pytest
 
 from kiwicha.boards.family import Family
-from kiwicha.boards.fingerprint import core_fingerprint
+from kiwicha.boards.flow.fingerprint import core_fingerprint
 from kiwicha.contract.cfu import CONFIGS
 from tests.support.commands.command_line import Command
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from kiwicha.boards import build as builds
-from kiwicha.boards import serial_link
 from kiwicha.boards.bringup import replay as replays
-from kiwicha.boards.place_and_route import Timing
-from kiwicha.boards.report import BuildReport
+from kiwicha.boards.flow import build as builds
+from kiwicha.boards.flow.place_and_route import Timing
+from kiwicha.boards.flow.report import BuildReport
+from kiwicha.boards.link import serial_link
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.errors import BoardError
 from kiwicha.sim.reference.cfu_model import CfuModel

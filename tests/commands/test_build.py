@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from kiwicha.boards import build, xilinx
 from kiwicha.boards.board import Board
-from kiwicha.boards.place_and_route import Step, Timing
-from kiwicha.boards.report import BuildReport
+from kiwicha.boards.flow import build, xilinx
+from kiwicha.boards.flow.place_and_route import Step, Timing
+from kiwicha.boards.flow.report import BuildReport
 from kiwicha.contract.cfu import Config
 from tests.support.commands.command_line import Command
 

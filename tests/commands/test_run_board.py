@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kiwicha.boards.serial_link import Link
+from kiwicha.boards.link.serial_link import Link
 from kiwicha.commands import board_execution
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.firmware.build import build_firmware

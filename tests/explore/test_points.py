@@ -7,7 +7,7 @@ import pytest
 from kiwicha.boards.board import NAMES, load
 from kiwicha.boards.capacity import CAPACITY, COUNTED, SYSTEM, family_of, refusal
 from kiwicha.boards.family import Family
-from kiwicha.boards.synthesis import VENDORS, core_resources
+from kiwicha.boards.flow.synthesis import VENDORS, core_resources
 from kiwicha.contract import cfu
 from kiwicha.explore.points import BOARDS, family_for, resources
 from kiwicha.gateware.cfu import verilog

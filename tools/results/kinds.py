@@ -7,11 +7,12 @@ from typing import Any
 
 from kiwicha import cache, compiler
 from kiwicha.boards.board import load
+from kiwicha.boards.bringup.fingerprint import bring_up_fingerprint
 from kiwicha.boards.bringup.top import bring_up_files
 from kiwicha.boards.family import Family
-from kiwicha.boards.fingerprint import bring_up_fingerprint, core_fingerprint, system_fingerprint
-from kiwicha.boards.place_and_route import SEEDS
-from kiwicha.boards.system import CONSTRAINTS, SOURCES, generated
+from kiwicha.boards.flow.fingerprint import core_fingerprint, system_fingerprint
+from kiwicha.boards.flow.place_and_route import SEEDS
+from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, generated
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.serial import SERIAL_BAUD

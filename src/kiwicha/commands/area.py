@@ -35,9 +35,9 @@ def area(
         text = f"config must be {what} ({' or '.join(fitting)}), not {config!r}"
         raise UsageError(f"{text}: {reason}" if reason else text)
 
-    from kiwicha.boards import yowasp
-    from kiwicha.boards.fingerprint import core_fingerprint
-    from kiwicha.boards.synthesis import VENDORS, core_utilization
+    from kiwicha.boards.flow import yowasp
+    from kiwicha.boards.flow.fingerprint import core_fingerprint
+    from kiwicha.boards.flow.synthesis import VENDORS, core_utilization
     from kiwicha.gateware.cfu import verilog
 
     versions = yowasp.require(yowasp.YOSYS)

@@ -15,7 +15,7 @@ from kiwicha.errors import UsageError
 if TYPE_CHECKING:
     from kiwicha.boards.board import Board
     from kiwicha.boards.bringup.replay import Outcome
-    from kiwicha.boards.serial_link import Link
+    from kiwicha.boards.link.serial_link import Link
     from kiwicha.commands.console import Display
     from kiwicha.contract.cfu import Config
 
@@ -111,9 +111,9 @@ def _build(
     json: str | None,
 ) -> bool:
     """Build the design, add to the report, and return whether it fits and is fast enough."""
+    from kiwicha.boards.bringup.fingerprint import bring_up_fingerprint
     from kiwicha.boards.bringup.top import SOURCE, bring_up_files
-    from kiwicha.boards.build import build_files, require_tools
-    from kiwicha.boards.fingerprint import bring_up_fingerprint
+    from kiwicha.boards.flow.build import build_files, require_tools
     from kiwicha.commands import build, console
 
     build.require_folder(folder)
@@ -144,7 +144,7 @@ def _line(
     board: "Board", config: "Config", port: str | None, baud: int, show: "Display"
 ) -> Iterator["Link"]:
     """Join the board's line, or that of the simulated design."""
-    from kiwicha.boards.serial_link import Link, open_port
+    from kiwicha.boards.link.serial_link import Link, open_port
 
     if port is not None:
         yield Link(open_port(port, baud))

@@ -9,7 +9,7 @@ from kiwicha.boards.board import NAMES
 from kiwicha.errors import UsageError, reason
 
 if TYPE_CHECKING:
-    from kiwicha.boards.report import BuildReport
+    from kiwicha.boards.flow.report import BuildReport
 
 __all__ = ["build", "is_good", "require_folder", "show_report", "write_files"]
 
@@ -43,7 +43,7 @@ def build(
 ) -> None:
     """Build a board's system, up to the bitstream if the vendor's tools are installed."""
     from kiwicha.boards.board import load
-    from kiwicha.boards.build import build_board
+    from kiwicha.boards.flow.build import build_board
     from kiwicha.commands import console
     from kiwicha.contract.configs import find_config
 

@@ -26,7 +26,7 @@ def load(
     """Load a bitstream that `kiwicha build` made, with openFPGALoader."""
     from kiwicha import tools
     from kiwicha.boards import board as boards
-    from kiwicha.boards.system import check_board
+    from kiwicha.boards.flow.system import check_board
     from kiwicha.commands import console
     from kiwicha.contract.configs import find_config
     from kiwicha.doctor import install_command

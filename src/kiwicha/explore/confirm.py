@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kiwicha.boards.family import Family
-from kiwicha.boards.synthesis import VENDORS, core_resources
+from kiwicha.boards.flow.synthesis import VENDORS, core_resources
 from kiwicha.compiler import compile_model
 from kiwicha.contract.cfu import Config
 from kiwicha.gateware.cfu import verilog

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.boards.serial_link import encode_frame
+from kiwicha.boards.link.serial_link import encode_frame
 from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
 from kiwicha.contract.serial import (
     SERIAL_BAUD,

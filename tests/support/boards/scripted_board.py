@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kiwicha.boards.serial_link import Link, decode_frame, encode_frame, open_port
+from kiwicha.boards.link.serial_link import Link, decode_frame, encode_frame, open_port
 from kiwicha.contract import cfu
 from kiwicha.contract.serial import (
     NO_STATUS,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from kiwicha import cache
-from kiwicha.boards import yowasp
-from kiwicha.boards.stopwatch import seconds_of, timed
+from kiwicha.boards.flow import yowasp
+from kiwicha.boards.flow.stopwatch import seconds_of, timed
 from kiwicha.errors import BoardError
 
 __all__ = [

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.boards.serial_link import Link, open_port
-from kiwicha.boards.session import run_on_board
+from kiwicha.boards.link.serial_link import Link, open_port
+from kiwicha.boards.link.session import run_on_board
 from kiwicha.contract import cfu
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.contract.serial import NO_STATUS, SERIAL_BAUD, SerialOp

@@ -102,7 +102,7 @@ def generated(
     sys_clk_hz: int,
     on_build: Callable[[], None] | None = None,
 ) -> Path:
-    """Return the folder of what `kiwicha.boards.elaborate` writes, generated at most once.
+    """Return the folder of what `kiwicha.boards.flow.elaborate` writes, generated at most once.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def generated(
     def elaborate(folder: Path) -> None:
         tools.run(
             [
-                *(sys.executable, "-m", "kiwicha.boards.elaborate", board.name, config.name),
+                *(sys.executable, "-m", "kiwicha.boards.flow.elaborate", board.name, config.name),
                 *(str(folder), "--sys-clk-hz", str(sys_clk_hz)),
             ],
             name="the generator of the system on chip",
@@ -140,6 +140,7 @@ def generated(
         *(board.name, config.name, str(sys_clk_hz)),
         *cache.package_versions((*GENERATORS, "litex-boards")),
         *hardware_sources(),
+        *sorted(Path(__file__).parents[1].glob("*.py")),
         *sorted(Path(__file__).parent.glob("*.py")),
     ])
     return cache.build("board", key, elaborate, on_build=on_build)

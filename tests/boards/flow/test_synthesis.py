@@ -3,7 +3,7 @@
 import pytest
 
 from kiwicha.boards.family import Family
-from kiwicha.boards.synthesis import core_resources
+from kiwicha.boards.flow.synthesis import core_resources
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.gateware.cfu import verilog
 

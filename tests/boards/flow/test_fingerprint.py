@@ -2,11 +2,12 @@
 
 import pytest
 
-from kiwicha.boards import fingerprint
 from kiwicha.boards.board import load
+from kiwicha.boards.bringup.fingerprint import bring_up_fingerprint
 from kiwicha.boards.family import Family
-from kiwicha.boards.fingerprint import bring_up_fingerprint, core_fingerprint, system_fingerprint
-from kiwicha.boards.system import CONSTRAINTS, SOURCES
+from kiwicha.boards.flow import fingerprint
+from kiwicha.boards.flow.fingerprint import core_fingerprint, system_fingerprint
+from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES
 from kiwicha.contract.cfu import CONFIGS, Config
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.gateware.engine.array.mac_cell import Vendor

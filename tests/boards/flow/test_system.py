@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kiwicha.boards.board import NAMES, load
-from kiwicha.boards.system import check_board, system_files
-from kiwicha.boards.xilinx import with_scripts
+from kiwicha.boards.flow.system import check_board, system_files
+from kiwicha.boards.flow.xilinx import with_scripts
 from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS, ONCHIP_BYTES
 from kiwicha.errors import BoardError, UsageError
 
@@ -67,7 +67,7 @@ def test_the_text_depends_on_the_inputs_alone(tmp_path: Path) -> None:
     made = system_files(board, SIMD, sys_clk_hz=50_000_000)
     words = ["ulx3s_85f", "simd", str(tmp_path)]
     subprocess.run(
-        [sys.executable, "-m", "kiwicha.boards.elaborate", *words, "--sys-clk-hz", "50000000"],
+        [sys.executable, "-m", "kiwicha.boards.flow.elaborate", *words, "--sys-clk-hz", "50000000"],
         check=True,
         capture_output=True,
     )

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.boards import build as builds
 from kiwicha.boards.board import load
-from kiwicha.boards.build import build_files
-from kiwicha.boards.xilinx import make_bitstream, read_timing
+from kiwicha.boards.flow import build as builds
+from kiwicha.boards.flow.build import build_files
+from kiwicha.boards.flow.xilinx import make_bitstream, read_timing
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.errors import ToolError
 

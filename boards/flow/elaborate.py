@@ -1,4 +1,4 @@
-"""Writes a board's system as Verilog: ``python -m kiwicha.boards.elaborate``.
+"""Writes a board's system as Verilog: ``python -m kiwicha.boards.flow.elaborate``.
 
 LiteX and Migen keep global state that names signals; one process per system makes the text
 depend on the inputs alone.
@@ -14,8 +14,8 @@ from litedram.init import get_sdram_phy_c_header
 from litex.soc.integration import export
 
 from kiwicha.boards.board import NAMES, Board, Parts, load
-from kiwicha.boards.synthesis import VENDORS
-from kiwicha.boards.system import CONSTRAINTS, LITEX_HEADERS, REFUSAL, TOP, VIVADO_SCRIPT
+from kiwicha.boards.flow.synthesis import VENDORS
+from kiwicha.boards.flow.system import CONSTRAINTS, LITEX_HEADERS, REFUSAL, TOP, VIVADO_SCRIPT
 from kiwicha.contract.cfu import ALL_CONFIGS, DRAM_BYTES, Config
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog

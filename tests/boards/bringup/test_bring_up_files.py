@@ -7,8 +7,8 @@ import pytest
 from kiwicha.boards.board import load
 from kiwicha.boards.bringup.board import NAMES, load_pins
 from kiwicha.boards.bringup.top import SOURCE, bring_up_files
-from kiwicha.boards.build import build_files
-from kiwicha.boards.xilinx import with_scripts
+from kiwicha.boards.flow.build import build_files
+from kiwicha.boards.flow.xilinx import with_scripts
 from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import BoardError, UsageError

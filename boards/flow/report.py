@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kiwicha.boards.place_and_route import Timing
+from kiwicha.boards.flow.place_and_route import Timing
 
 __all__ = ["BuildReport"]
 
@@ -40,7 +40,7 @@ class BuildReport:
     versions : mapping
         Tools by name.
     inputs : mapping
-        Hashes of what was built, see `kiwicha.boards.fingerprint`.
+        Hashes of what was built, see `kiwicha.boards.flow.fingerprint`.
     seconds : float
         Time that the tools took when they ran, which may have been earlier.
     """

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from kiwicha import cache
-from kiwicha.boards import yowasp
 from kiwicha.boards.family import Family
-from kiwicha.boards.stopwatch import seconds_of, timed
-from kiwicha.boards.utilization import OTHER, cells_by_module, module_names, utilization
+from kiwicha.boards.flow import yowasp
+from kiwicha.boards.flow.stopwatch import seconds_of, timed
+from kiwicha.boards.flow.utilization import OTHER, cells_by_module, module_names, utilization
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 
 __all__ = [

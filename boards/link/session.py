@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from kiwicha.boards.serial_link import Link
+from kiwicha.boards.link.serial_link import Link
 from kiwicha.contract import cfu
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.serial import NO_STATUS, SerialHello

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from kiwicha.boards import place_and_route as place_and_route_module
 from kiwicha.boards.board import load
-from kiwicha.boards.build import build_board
 from kiwicha.boards.family import Family
-from kiwicha.boards.place_and_route import (
+from kiwicha.boards.flow import place_and_route as place_and_route_module
+from kiwicha.boards.flow.build import build_board
+from kiwicha.boards.flow.place_and_route import (
     Placed,
     arguments,
     place_and_route,
     place_until_met,
     read_timing,
 )
-from kiwicha.boards.synthesis import NETLIST, synthesise
+from kiwicha.boards.flow.synthesis import NETLIST, synthesise
 from kiwicha.contract.cfu import CONFIGS
 from kiwicha.errors import BoardError
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kiwicha.boards.family import Family
-from kiwicha.boards.utilization import (
+from kiwicha.boards.flow.utilization import (
     OTHER,
     cells_by_module,
     count,

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kiwicha.boards import xilinx, yowasp
 from kiwicha.boards.board import Board
 from kiwicha.boards.family import Family
-from kiwicha.boards.fingerprint import system_fingerprint
-from kiwicha.boards.place_and_route import SEEDS, place_until_met
-from kiwicha.boards.report import BuildReport
-from kiwicha.boards.stopwatch import seconds_of
-from kiwicha.boards.synthesis import NETLIST, read_cells, synthesise
-from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP, system_files
-from kiwicha.boards.utilization import utilization
+from kiwicha.boards.flow import xilinx, yowasp
+from kiwicha.boards.flow.fingerprint import system_fingerprint
+from kiwicha.boards.flow.place_and_route import SEEDS, place_until_met
+from kiwicha.boards.flow.report import BuildReport
+from kiwicha.boards.flow.stopwatch import seconds_of
+from kiwicha.boards.flow.synthesis import NETLIST, read_cells, synthesise
+from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, TOP, system_files
+from kiwicha.boards.flow.utilization import utilization
 from kiwicha.contract.cfu import Config
 from kiwicha.errors import BoardError
 
@@ -145,7 +145,7 @@ def build_files(
     sources : sequence of str
         Those that are Verilog.
     inputs : mapping
-        Hashes of what is built, see `kiwicha.boards.fingerprint`.
+        Hashes of what is built, see `kiwicha.boards.flow.fingerprint`.
 
     Raises
     ------

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from kiwicha import cache, tools
 from kiwicha.boards.board import Board
-from kiwicha.boards.place_and_route import Timing
-from kiwicha.boards.stopwatch import timed
-from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP, VIVADO_SCRIPT
+from kiwicha.boards.flow.place_and_route import Timing
+from kiwicha.boards.flow.stopwatch import timed
+from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, TOP, VIVADO_SCRIPT
 from kiwicha.doctor import install_command
 from kiwicha.errors import ToolError
 

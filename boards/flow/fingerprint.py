@@ -4,16 +4,14 @@ from collections.abc import Mapping
 
 from kiwicha import cache
 from kiwicha.boards.board import Board
-from kiwicha.boards.bringup.top import SOURCE, bring_up_rtlil
 from kiwicha.boards.family import Family
-from kiwicha.boards.place_and_route import arguments
-from kiwicha.boards.synthesis import CORE_SOURCE, VENDORS, script
-from kiwicha.boards.system import CONSTRAINTS, SOURCES, TOP
+from kiwicha.boards.flow.place_and_route import arguments
+from kiwicha.boards.flow.synthesis import CORE_SOURCE, VENDORS, script
+from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, TOP
 from kiwicha.contract.cfu import Config
-from kiwicha.gateware.netlist_hash import netlist_hash
 from kiwicha.sim.soc.hardware_hash import cfu_hash, verilog_hash
 
-__all__ = ["bring_up_fingerprint", "core_fingerprint", "system_fingerprint"]
+__all__ = ["core_fingerprint", "options_hash", "system_fingerprint"]
 
 _CFU = "cfu.v"
 
@@ -67,35 +65,22 @@ def system_fingerprint(
     return {
         "hardware": cache.digest([cfu, verilog_hash(texts)]),
         "pins": cache.digest([files[CONSTRAINTS[board.family]]]),
-        "options": _options(board, SOURCES, speed_grade),
+        "options": options_hash(board, SOURCES, speed_grade),
     }
 
 
-def bring_up_fingerprint(
-    board: Board, config: Config, files: Mapping[str, bytes], *, baud: int
-) -> dict[str, str]:
-    """Return hashes of what resources and clock of a bring-up design depend on.
+def options_hash(board: Board, sources: tuple[str, ...], speed_grade: int | None = None) -> str:
+    """Return a hash of the commands of a synthesis and the arguments of place and route.
 
     Parameters
     ----------
-    board, config, baud
-        As for `kiwicha.boards.bringup.top.bring_up_files`.
-    files : mapping
-        What that function returned: constraints count.
-
-    Returns
-    -------
-    dict
-        As `system_fingerprint` does.
+    board : Board
+        Where the design runs.
+    sources : tuple of str
+        Names of its Verilog files.
+    speed_grade : int or None
+        On ECP5, another than the part's, for its timing.
     """
-    return {
-        "hardware": netlist_hash(bring_up_rtlil(board, config, baud)),
-        "pins": cache.digest([files[CONSTRAINTS[board.family]]]),
-        "options": _options(board, (SOURCE,), None),
-    }
-
-
-def _options(board: Board, sources: tuple[str, ...], speed_grade: int | None) -> str:
     words = [script(sources, top=TOP, family=board.family)]
     if board.family is Family.ECP5:
         words += arguments(board.part, speed_grade)

@@ -1,0 +1,1 @@
+"""The serial line to a board, and sessions over it."""
