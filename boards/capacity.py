@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kiwicha.boards.family import Family
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import PACKED_MACS
 
 __all__ = ["BRAM_KBIT", "CAPACITY", "COUNTED", "SYSTEM", "family_of", "refusal"]

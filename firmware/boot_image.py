@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from kiwicha.contract import cfu
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.build import SOC_HEADER_NAME
 from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, Library, compile_image

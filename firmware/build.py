@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kiwicha.contract import cfu
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, compile_image
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import c_files, custom_sources

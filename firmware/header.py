@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from kiwicha import custom
-from kiwicha.contract import cfu, engine, program, serial
-from kiwicha.contract.cfu import ALL_CONFIGS, Config
+from kiwicha.contract import cfu, configs, engine, program, serial
+from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.contract.layout import FieldType, Ref, Struct
 from kiwicha.kernels.registry import KERNEL_PARAMS, kernels_of
 
@@ -16,7 +16,7 @@ __all__ = ["HEADER_NAME", "header", "snake_case"]
 
 HEADER_NAME = "kiwicha_isa.h"
 
-_CONTRACT = (engine, serial, cfu, program)
+_CONTRACT = (engine, serial, cfu, configs, program)
 _NAMES = {name: value for module in _CONTRACT for name, value in vars(module).items()}
 
 _C_TYPES = {
@@ -162,9 +162,9 @@ def header(config: Config) -> str:
 def main() -> None:
     """Print the header of the configuration named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    configs = ALL_CONFIGS
-    parser.add_argument("config", choices=sorted(configs))
-    sys.stdout.write(header(configs[parser.parse_args().config]))
+    known = ALL_CONFIGS
+    parser.add_argument("config", choices=sorted(known))
+    sys.stdout.write(header(known[parser.parse_args().config]))
 
 
 if __name__ == "__main__":

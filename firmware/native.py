@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwicha import cache, tools
-from kiwicha.contract.cfu import Config, Status
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.configs import Config
 from kiwicha.errors import ToolError
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import (

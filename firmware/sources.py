@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kiwicha import custom
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 
 __all__ = [
     "CFU_MODEL_HEADER",

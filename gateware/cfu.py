@@ -5,7 +5,8 @@ from amaranth.back import verilog as backend
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.cfu import ISA_VERSION, UNKNOWN_RESPONSE, Config
+from kiwicha.contract.cfu import ISA_VERSION, UNKNOWN_RESPONSE
+from kiwicha.contract.configs import Config
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.engine import Engine
 from kiwicha.gateware.engine.memory.interfaces import MemoryPortSignature

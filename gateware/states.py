@@ -6,7 +6,7 @@ from typing import Any
 
 from amaranth.hdl import Fragment, Signal
 
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.gateware.cfu import Cfu
 
 __all__ = ["REGISTER", "states"]

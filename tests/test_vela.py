@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha import vela
-from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
+from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS
 from kiwicha.errors import ToolError
 from tests.support.models.two_heads import two_heads
 from tests.support.requirements import module

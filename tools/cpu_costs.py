@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.cpu.costs import work_of
-from kiwicha.contract.cfu import ENGINE_CONFIGS
+from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.program import (
     Kernel,
 )

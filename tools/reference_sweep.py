@@ -19,7 +19,7 @@ import numpy as np
 
 from kiwicha import cache
 from kiwicha.compiler import compile_model
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.sim.reference import executor as reference
 from tests.support.models import convolution_sweep as sweep
 from tests.support.oracle import oracle

@@ -7,7 +7,7 @@ from kiwicha.boards.board import Board
 from kiwicha.boards.bringup.top import SOURCE, bring_up_rtlil
 from kiwicha.boards.flow.fingerprint import options_hash
 from kiwicha.boards.flow.system import CONSTRAINTS
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.gateware.netlist_hash import netlist_hash
 
 __all__ = ["bring_up_fingerprint"]

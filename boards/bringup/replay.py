@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kiwicha.boards.link.serial_link import Link, RefusedError
-from kiwicha.contract import cfu
-from kiwicha.contract.cfu import Config
+from kiwicha.contract import configs
+from kiwicha.contract.configs import Config
 from kiwicha.contract.serial import (
     SERIAL_INSTRUCTIONS,
     SerialHello,
@@ -148,7 +148,7 @@ def check_design(link: Link, config: Config, clock_hz: int) -> SerialHello:
             "--build and kiwicha load it"
         )
     if (said.config_hash, said.sys_clk_hz) != (config.hash, clock_hz):
-        known = cfu.config_of_hash(said.config_hash)
+        known = configs.config_of_hash(said.config_hash)
         raise BoardError(
             f"the board's bitstream must be of {config.name} at {clock_hz} Hz, not of "
             f"{known.name if known else 'another version'} at {said.sys_clk_hz} Hz; build and load "

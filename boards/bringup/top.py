@@ -12,7 +12,7 @@ from kiwicha.boards.board import Board
 from kiwicha.boards.bringup.board import BringUpBoard, load_pins
 from kiwicha.boards.family import Family
 from kiwicha.boards.flow.system import CONSTRAINTS, TOP, VIVADO_SCRIPT
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.errors import BoardError
 from kiwicha.gateware.bringup.bring_up import BringUp, check_parameters
 

@@ -12,7 +12,7 @@ from kiwicha.boards.flow.stopwatch import seconds_of
 from kiwicha.boards.flow.synthesis import NETLIST, read_cells, synthesise
 from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, TOP, system_files
 from kiwicha.boards.flow.utilization import utilization
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.errors import BoardError
 
 __all__ = ["build_board", "build_files", "require_tools"]

@@ -16,7 +16,8 @@ from litex.soc.integration import export
 from kiwicha.boards.board import NAMES, Board, Parts, load
 from kiwicha.boards.flow.synthesis import VENDORS
 from kiwicha.boards.flow.system import CONSTRAINTS, LITEX_HEADERS, REFUSAL, TOP, VIVADO_SCRIPT
-from kiwicha.contract.cfu import ALL_CONFIGS, DRAM_BYTES, Config
+from kiwicha.contract.cfu import DRAM_BYTES
+from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc.elaborate import SOC_HEADER, stripped

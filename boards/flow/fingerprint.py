@@ -8,7 +8,7 @@ from kiwicha.boards.family import Family
 from kiwicha.boards.flow.place_and_route import arguments
 from kiwicha.boards.flow.synthesis import CORE_SOURCE, VENDORS, script
 from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, TOP
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.sim.soc.hardware_hash import cfu_hash, verilog_hash
 
 __all__ = ["core_fingerprint", "options_hash", "system_fingerprint"]

@@ -11,7 +11,7 @@ from kiwicha import cache, tools
 from kiwicha.boards.board import Board
 from kiwicha.boards.capacity import refusal
 from kiwicha.boards.family import Family
-from kiwicha.contract.cfu import ENGINE_MACS, Config
+from kiwicha.contract.configs import ENGINE_MACS, Config
 from kiwicha.errors import BoardError
 from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.firmware.build import SOC_HEADER_NAME

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from kiwicha.boards.link.serial_link import Link
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, configs
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.serial import NO_STATUS, SerialHello
 from kiwicha.errors import BoardError
@@ -80,7 +80,7 @@ def run_on_board(
             " load one"
         )
     if board.config_hash != program.config.hash:
-        known = cfu.config_of_hash(board.config_hash)
+        known = configs.config_of_hash(board.config_hash)
         raise BoardError(
             f"the board's bitstream must be of {program.config.name}, not of "
             f"{known.name if known else 'another version'}: kiwicha build and load that one"

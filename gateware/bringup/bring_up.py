@@ -5,7 +5,7 @@ from amaranth.back import verilog as backend
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.serial import (
     NO_STATUS,
     SERIAL_BAUD,

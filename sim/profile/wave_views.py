@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineError, JobKind
 from kiwicha.gateware.states import REGISTER, states
 from kiwicha.sim.reference.function_names import function_names

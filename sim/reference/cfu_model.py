@@ -11,12 +11,12 @@ from kiwicha.contract.cfu import (
     RESULT_FIFO_DEPTH,
     UNKNOWN_RESPONSE,
     AccumulatorOp,
-    Config,
     ConfigOp,
     DataOp,
     Group,
     RequantizeOp,
 )
+from kiwicha.contract.configs import Config
 from kiwicha.numerics import requantization as numerics
 
 __all__ = ["CfuModel"]

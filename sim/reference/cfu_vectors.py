@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from kiwicha.contract.cfu import (
     INSTRUCTIONS,
     AccumulatorOp,
-    Config,
     ConfigOp,
     DataOp,
     Group,
     RequantizeOp,
     function_id,
 )
+from kiwicha.contract.configs import Config
 from kiwicha.sim.reference.cfu_orders import ORDERS, SET_UP, Instruction
 
 __all__ = ["CYCLES", "Vector", "every_function_id", "random_instructions", "vectors"]

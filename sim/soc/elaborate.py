@@ -17,7 +17,7 @@ from litex.build.io import CRG
 from migen import Cat, Memory, Signal
 
 from kiwicha.contract import cfu
-from kiwicha.contract.cfu import ALL_CONFIGS
+from kiwicha.contract.configs import ALL_CONFIGS
 from kiwicha.contract.program import BootBlock
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc import probes

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kiwicha import cache
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.gateware.cfu import design
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.netlist_hash import design_hash

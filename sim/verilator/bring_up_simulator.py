@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from kiwicha import cache, tools
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import SimulationError
 from kiwicha.gateware.bringup.bring_up import bring_up_verilog

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwicha import cache, tools
-from kiwicha.contract.cfu import CONFIGS, DEFAULT_CONFIG, Config
+from kiwicha.contract.configs import CONFIGS, DEFAULT_CONFIG, Config
 from kiwicha.sim.soc.sources import GENERATORS, hardware_sources
 from kiwicha.sim.verilator.wave_names import without_dots
 

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from kiwicha import tools
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.errors import ToolError
 
 __all__ = ["MEMORY_MODE", "Estimate", "accelerator", "estimate"]

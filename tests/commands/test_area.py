@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha.boards.family import Family
 from kiwicha.boards.flow.fingerprint import core_fingerprint
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from tests.support.commands.command_line import Command
 
 

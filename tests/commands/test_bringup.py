@@ -12,7 +12,7 @@ from kiwicha.boards.flow import build as builds
 from kiwicha.boards.flow.place_and_route import Timing
 from kiwicha.boards.flow.report import BuildReport
 from kiwicha.boards.link import serial_link
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.errors import BoardError
 from kiwicha.sim.reference.cfu_model import CfuModel
 from kiwicha.sim.reference.cfu_orders import Instruction

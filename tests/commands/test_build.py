@@ -11,7 +11,7 @@ from kiwicha.boards.board import Board
 from kiwicha.boards.flow import build, xilinx
 from kiwicha.boards.flow.place_and_route import Step, Timing
 from kiwicha.boards.flow.report import BuildReport
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from tests.support.commands.command_line import Command
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from kiwicha.boards.capacity import COUNTED
 from kiwicha.boards.family import Family
-from kiwicha.contract.cfu import ENGINE_FAMILY, Config
+from kiwicha.contract.configs import ENGINE_FAMILY, Config
 from kiwicha.explore import confirm as confirmation
 from kiwicha.explore import pool
 from kiwicha.explore.points import Measures

@@ -11,7 +11,7 @@ import pytest
 
 from kiwicha.boards.link.serial_link import Link
 from kiwicha.commands import board_execution
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.firmware.build import build_firmware
 from kiwicha.sim.verilator.simulator import build_simulator
 from tests.support.boards.simulated_board import FIRMWARE_ADDRESS, board_header, simulated_board

@@ -23,7 +23,7 @@ from kiwicha.compiler.driver import EnginePlan
 from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.tflite.graph import Graph
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.errors import KiwichaError, ModelError, UnsupportedModelError, UsageError
 from kiwicha.program.image import Program
 from tests.support.models import random_models
@@ -47,7 +47,7 @@ def run_python(code: str, *arguments: str, hash_seed: str = "0") -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("config", cfu.CONFIGS)
+@pytest.mark.parametrize("config", configs.CONFIGS)
 def test_same_bytes_in_every_process(config: str, tmp_path: Path) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(MODEL)
@@ -64,7 +64,7 @@ def test_takes_path_bytes_and_names(tmp_path: Path) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(MODEL)
     raw = compile_model(MODEL, "simd").to_bytes()
-    assert compile_model(path, cfu.CONFIGS["simd"]).to_bytes() == raw
+    assert compile_model(path, configs.CONFIGS["simd"]).to_bytes() == raw
     assert compile_model(str(path), "simd").to_bytes() == raw
     assert Program.from_bytes(raw).to_bytes() == raw
 

@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, configs
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import STRUCTS, BootBlock, Kernel, Where
 from kiwicha.kernels.registry import KERNEL_PARAMS
@@ -70,18 +70,18 @@ def test_structures(kind: type[Struct]) -> None:
 
 
 def test_configurations_have_different_hashes() -> None:
-    known = cfu.CONFIGS | cfu.ENGINE_CONFIGS
+    known = configs.CONFIGS | configs.ENGINE_CONFIGS
     hashes = {config.hash for config in known.values()}
-    assert len(hashes) == len(known) == len(cfu.CONFIGS) + len(cfu.ENGINE_CONFIGS)
-    assert all(cfu.config_of_hash(config.hash) is config for config in known.values())
-    assert cfu.config_of_hash(next(n for n in range(9) if n not in hashes)) is None
+    assert len(hashes) == len(known) == len(configs.CONFIGS) + len(configs.ENGINE_CONFIGS)
+    assert all(configs.config_of_hash(config.hash) is config for config in known.values())
+    assert configs.config_of_hash(next(n for n in range(9) if n not in hashes)) is None
     assert all(0 <= number < 2**32 for number in hashes)
     assert all(name == config.name for name, config in known.items())
-    assert cfu.DEFAULT_CONFIG in cfu.CONFIGS
+    assert configs.DEFAULT_CONFIG in configs.CONFIGS
 
 
 def test_the_hash_is_of_what_the_hardware_has() -> None:
-    config = cfu.CONFIGS["simd"]
+    config = configs.CONFIGS["simd"]
     assert dataclasses.replace(config, summary="other words").hash == config.hash
     for changes in (
         {"has_simd": False},

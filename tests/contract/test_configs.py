@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kiwicha import Interpreter
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.configs import CONFIG_HELP, find_config
 from kiwicha.errors import UsageError
 
@@ -13,7 +13,7 @@ SIZES = "8, 16, 32, 48, 56, 64, 96, 128 or 256 KiB"
 
 
 def test_every_name_and_every_configuration_is_found() -> None:
-    for name, config in cfu.ALL_CONFIGS.items():
+    for name, config in configs.ALL_CONFIGS.items():
         assert find_config(name) is config
         assert find_config(config) is config
 

@@ -10,7 +10,7 @@ import pytest
 from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.explore import confirm as confirmation
 from kiwicha.explore.confirm import confirm
 from kiwicha.zoo import models as zoo
@@ -34,7 +34,7 @@ def test_confirmed_cycles_are_simulated_ones(
     monkeypatch: pytest.MonkeyPatch, threads: Executor
 ) -> None:
     monkeypatch.setattr(confirmation, "core_resources", lambda *_: COUNTS)
-    config = cfu.ENGINE_FAMILY["64"]
+    config = configs.ENGINE_FAMILY["64"]
     found = confirm([two_heads(), two_heads()], [config], threads, Family.XC7)["64"]
     assert found.bit_exact
     assert found.resources == COUNTS
@@ -53,13 +53,13 @@ def test_each_configuration_keeps_its_own_results(
     monkeypatch.setattr(
         confirmation, "synthesise", lambda config, family: {family.value: config.engine_macs}
     )
-    configs = [cfu.ENGINE_FAMILY[name] for name in ("64", "32")]
-    found = confirm([b"a", b"bb"], configs, threads, Family.ECP5)
+    wanted = [configs.ENGINE_FAMILY[name] for name in ("64", "32")]
+    found = confirm([b"a", b"bb"], wanted, threads, Family.ECP5)
     assert list(found) == ["64", "32"]
     assert found["32"].cycles == (32, 64)
     assert found["64"].cycles == (64, 128)
     assert found["64"].resources == {"ecp5": 64}
-    assert confirm([b"a", b""], configs, threads, Family.XC7)["64"].bit_exact is False
+    assert confirm([b"a", b""], wanted, threads, Family.XC7)["64"].bit_exact is False
 
 
 @pytest.mark.nightly
@@ -67,7 +67,7 @@ def test_each_configuration_keeps_its_own_results(
 def test_a_cfu_is_synthesised_for_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
     monkeypatch.setattr(confirmation, "core_resources", lambda *words: found.append(words))
-    config = cfu.ENGINE_FAMILY["32-8k"]
+    config = configs.ENGINE_FAMILY["32-8k"]
     for family in Family:
         confirmation.synthesise(config, family)
     texts = {family: text for text, _, family in found}
@@ -114,7 +114,7 @@ def test_the_cycle_model_holds_at_the_best_points(
     ],
 )
 def test_unusual_engines_are_exact_and_predicted(name: str, deviation: float) -> None:
-    config = cfu.ENGINE_FAMILY[name]
+    config = configs.ENGINE_FAMILY[name]
     model = zoo.resolve(zoo.DEMO)[1].read_bytes()
     cycles, is_exact = confirmation.simulate(model, config)
     assert is_exact

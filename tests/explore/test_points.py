@@ -8,7 +8,7 @@ from kiwicha.boards.board import NAMES, load
 from kiwicha.boards.capacity import CAPACITY, COUNTED, SYSTEM, family_of, refusal
 from kiwicha.boards.family import Family
 from kiwicha.boards.flow.synthesis import VENDORS, core_resources
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.explore.points import BOARDS, family_for, resources
 from kiwicha.gateware.cfu import verilog
 from tests.support.requirements import REPOSITORY
@@ -20,7 +20,7 @@ _MOST_LUT_DEVIATION = 0.05
 @pytest.mark.parametrize("family", list(Family), ids=lambda family: family.value)
 def test_more_hardware_is_estimated_as_more(family: Family) -> None:
     small, usual, uneven, wide, few, raw, whole = (
-        resources(cfu.ENGINE_FAMILY[name], family)
+        resources(configs.ENGINE_FAMILY[name], family)
         for name in ("32", "64", "64-96k", "64-128k", "64-r4", "64-raw", "64-m4")
     )
     assert all(a < b for a, b in zip(small, usual, strict=True))
@@ -38,7 +38,7 @@ def test_more_hardware_is_estimated_as_more(family: Family) -> None:
 
 
 def test_multipliers_of_128_do_two_products_each() -> None:
-    usual, large = (resources(cfu.ENGINE_FAMILY[name], Family.XC7) for name in ("64", "128"))
+    usual, large = (resources(configs.ENGINE_FAMILY[name], Family.XC7) for name in ("64", "128"))
     assert large[1] == usual[1]
     assert large[0] > usual[0]
     assert large[2] > usual[2]
@@ -56,7 +56,7 @@ def test_multipliers_of_128_do_two_products_each() -> None:
 def test_estimates_are_what_the_cfu_takes_of_a_board(name: str, family: Family) -> None:
     path = REPOSITORY / "docs" / "results" / "boards" / f"{name}.json"
     report = json.loads(path.read_text(encoding="utf-8"))
-    estimates = resources(cfu.ALL_CONFIGS[report["config"]], family)
+    estimates = resources(configs.ALL_CONFIGS[report["config"]], family)
     for kind, estimate in zip(COUNTED[family], estimates, strict=True):
         modules = report["modules"].items()
         taken = sum(counts[kind] for module, counts in modules if module.startswith("Cfu"))
@@ -76,7 +76,7 @@ def test_estimates_are_what_the_cfu_takes_of_a_board(name: str, family: Family) 
     ],
 )
 def test_estimates_are_what_unusual_engines_take(name: str, family: Family) -> None:
-    config = cfu.ENGINE_FAMILY[name]
+    config = configs.ENGINE_FAMILY[name]
     counts = core_resources(verilog(config, VENDORS[family]), "Cfu", family)
     for kind, estimate in zip(COUNTED[family], resources(config, family), strict=True):
         assert estimate == pytest.approx(counts[kind], rel=_MOST_LUT_DEVIATION * (kind == "LUT")), (
@@ -99,7 +99,7 @@ def test_the_family_of_a_board_is_that_of_its_resources() -> None:
 
 
 def test_ecp5_is_refused_what_wants_two_products_of_a_multiplier() -> None:
-    for name, config in cfu.ENGINE_FAMILY.items():
+    for name, config in configs.ENGINE_FAMILY.items():
         text = f"an ECP5 multiplier does one int8 product, but {name} needs two"
         assert refusal(Family.ECP5, config) == (text if name.startswith("128") else "")
         assert refusal(Family.XC7, config) == ""

@@ -10,7 +10,7 @@ import pytest
 from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, configs
 from kiwicha.errors import UsageError
 from kiwicha.explore.cluster import Cluster
 from kiwicha.explore.points import BOARDS, Board, Measures, measure, resources, timed_config
@@ -51,19 +51,19 @@ def run(folder: Path, trials: int, executor: Executor, **changes: Any) -> list[A
 
 
 def point(name: str, cycles: int, bram: float) -> Any:
-    return Point(0, cfu.ENGINE_FAMILY[name], Measures(cycles, (cycles,), 0, 0, bram))
+    return Point(0, configs.ENGINE_FAMILY[name], Measures(cycles, (cycles,), 0, 0, bram))
 
 
 def test_a_point_is_what_the_cycle_model_says() -> None:
-    config = cfu.engine_config(32, 16 * 1024)
+    config = configs.engine_config(32, 16 * 1024)
     expected = predict_program(compile_model(two_heads(), config))[0]
     assert measure([two_heads(), two_heads()], config) == (expected, expected)
 
 
 def test_points_differ_in_what_decides_about_cycles() -> None:
-    plain = cfu.engine_config(64, 16 * 1024)
-    assert timed_config(cfu.engine_config(64, 16 * 1024, cfu.LANES)) == plain
-    found = {name: timed_config(config) for name, config in cfu.ENGINE_FAMILY.items()}
+    plain = configs.engine_config(64, 16 * 1024)
+    assert timed_config(configs.engine_config(64, 16 * 1024, cfu.LANES)) == plain
+    found = {name: timed_config(config) for name, config in configs.ENGINE_FAMILY.items()}
     assert {name for name in found if "-m" not in name} == {c.name for c in found.values()}
     for name in ("64-8k", "64-r4", "64-raw", "32"):
         assert found[name] != found["64"]
@@ -76,15 +76,15 @@ def test_the_front_holds_what_nothing_beats() -> None:
         point("32", 100, 25),
         point("32-8k", 200, 10),
         point("64", 100, 20),
-        Point(9, cfu.ENGINE_FAMILY["64-256k"], None, "bram"),
+        Point(9, configs.ENGINE_FAMILY["64-256k"], None, "bram"),
     ]
     assert [p.config.name for p in front(points, CYCLES_AND_BRAM)] == ["128", "64", "32-8k"]
 
 
 def test_of_equal_points_the_front_holds_the_smaller() -> None:
-    small = Point(0, cfu.ENGINE_FAMILY["64"], Measures(100, (100,), 9, 8, 20))
-    large = Point(1, cfu.ENGINE_FAMILY["64-m4"], Measures(100, (100,), 9, 9, 20))
-    other = Point(2, cfu.ENGINE_FAMILY["64-r4"], Measures(100, (100,), 8, 9, 20))
+    small = Point(0, configs.ENGINE_FAMILY["64"], Measures(100, (100,), 9, 8, 20))
+    large = Point(1, configs.ENGINE_FAMILY["64-m4"], Measures(100, (100,), 9, 9, 20))
+    other = Point(2, configs.ENGINE_FAMILY["64-r4"], Measures(100, (100,), 8, 9, 20))
     assert front([large, small, other], CYCLES_AND_BRAM) == [small, other]
 
 
@@ -123,7 +123,7 @@ def test_the_number_of_finished_trials_begins_with_those_that_are_there(tmp_path
 
 @pytest.mark.slow
 def test_no_configuration_is_tried_twice_while_there_are_others(tmp_path: Path) -> None:
-    everything = set(cfu.ENGINE_FAMILY)
+    everything = set(configs.ENGINE_FAMILY)
     board = BOARDS["arty_a7_35"]
     points = run(tmp_path, len(everything), Here(), board=board)
     assert {p.config.name for p in points} == everything
@@ -183,7 +183,7 @@ def test_what_does_not_fit_is_pruned_with_its_reason(tmp_path: Path) -> None:
     pruned = {p.config.name: p.reason for p in points if p.measures is None}
     assert pruned
     for name, reason in pruned.items():
-        _, _, bram = resources(cfu.ENGINE_FAMILY[name], Family.XC7)
+        _, _, bram = resources(configs.ENGINE_FAMILY[name], Family.XC7)
         assert (f"bram {bram:g} of 37" in reason) == (bram > 37)
     assert any("bram" in reason for reason in pruned.values())
     assert not set(pruned) & set(here.measured)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kiwicha.contract.cfu import CONFIGS, Status
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.firmware import native
 from kiwicha.program.image import Program
 from tests.support.programs.every_kernel import every_kernel

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.contract import cfu
-from kiwicha.contract.cfu import CONFIGS, Config
+from kiwicha.contract.configs import CONFIGS, Config
 from kiwicha.errors import CapacityError, ToolError
 from kiwicha.firmware.build import build_firmware
 from kiwicha.sim.verilator.simulator import soc_header_text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.contract import cfu, program
-from kiwicha.contract.cfu import CONFIGS, Config
+from kiwicha.contract.configs import CONFIGS, Config
 from kiwicha.contract.layout import Ref
 from kiwicha.firmware.header import HEADER_NAME, header, snake_case
 from kiwicha.kernels.registry import KERNEL_PARAMS

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler.driver import compile_model
-from kiwicha.contract.cfu import CONFIGS, Status
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.program import Kernel
 from kiwicha.errors import ToolError
 from kiwicha.firmware import native

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from kiwicha.contract.cfu import CONFIGS, Status
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import PROGRAM_VERSION, DType, Kernel, ProgramHeader, StepRecord
 from kiwicha.errors import ToolError

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from kiwicha.contract.cfu import CONFIGS, Status
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.firmware import native

@@ -6,7 +6,7 @@ from typing import Any
 
 import cocotb
 
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.sim.reference import cfu_vectors
 from kiwicha.sim.reference.cfu_model import CfuModel
 from kiwicha.sim.reference.cfu_orders import Instruction

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.reference.cfu_orders import ORDERS, SEQUENTIAL_ORDERS, SET_UP
 from tests.support.choices import at_night

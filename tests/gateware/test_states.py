@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
+from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS
 from kiwicha.gateware import engine
 from kiwicha.gateware.states import states
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from kiwicha.contract.cfu import CONFIGS, Status
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.program import Kernel
 from kiwicha.firmware import native
 from kiwicha.sim.reference import executor

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kiwicha.contract.cfu import ALL_CONFIGS
+from kiwicha.contract.configs import ALL_CONFIGS
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.firmware.sources import FOLDER
 from kiwicha.kernels.registry import KERNELS, MODULES, kernels_of

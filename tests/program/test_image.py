@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import (
     MAX_RANK,
@@ -92,7 +92,7 @@ def programs(draw: Any) -> Program:
     some_steps = st.lists(steps(len(layers), arena_bytes, len(constants)), max_size=3)
     some_tensors = st.lists(io_tensors(arena_bytes), max_size=2).map(tuple)
     return Program(
-        config_hash=draw(st.sampled_from([config.hash for config in cfu.CONFIGS.values()])),
+        config_hash=draw(st.sampled_from([config.hash for config in configs.CONFIGS.values()])),
         arena_bytes=arena_bytes,
         inputs=draw(some_tensors),
         outputs=draw(some_tensors),
@@ -109,12 +109,12 @@ def test_round_trip_is_exact(program: Program) -> None:
     restored = Program.from_bytes(raw)
     assert restored == program
     assert restored.to_bytes() == raw
-    assert restored.config in cfu.CONFIGS.values()
+    assert restored.config in configs.CONFIGS.values()
 
 
 IN, OUT = Ref(0, 6), Ref(16, 6)
 SMALL = Program(
-    config_hash=cfu.CONFIGS["simd"].hash,
+    config_hash=configs.CONFIGS["simd"].hash,
     arena_bytes=32,
     inputs=(IoTensor("x", IN, DType.INT8, (2, 3), 0.5, -3),),
     outputs=(IoTensor("y", OUT, DType.INT8, (6,), 0.25, 4),),

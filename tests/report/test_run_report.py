@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kiwicha.contract import cfu
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.program.image import Layer, Program, Step

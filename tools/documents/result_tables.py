@@ -8,7 +8,7 @@ area --json`` and ``kiwicha compile --json`` write them.
 from collections.abc import Iterable
 from typing import Any
 
-from kiwicha.contract.cfu import ALL_CONFIGS
+from kiwicha.contract.configs import ALL_CONFIGS
 from kiwicha.contract.program import Where
 from kiwicha.errors import UsageError
 from tools.documents.freshness import Freshness

@@ -22,8 +22,7 @@ def area(
 
     from kiwicha.boards.capacity import refusal
     from kiwicha.commands import console
-    from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
-    from kiwicha.contract.configs import find_config
+    from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS, find_config
 
     console.require_writable(json)
     hardware = find_config(config)

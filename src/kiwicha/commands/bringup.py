@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kiwicha.boards.bringup.replay import Outcome
     from kiwicha.boards.link.serial_link import Link
     from kiwicha.commands.console import Display
-    from kiwicha.contract.cfu import Config
+    from kiwicha.contract.configs import Config
 
 __all__ = ["bringup"]
 

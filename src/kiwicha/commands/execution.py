@@ -11,7 +11,7 @@ import numpy as np
 from kiwicha.commands.console import Display
 from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, configs
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import EngineCounter
 from kiwicha.contract.goal import Goal
@@ -51,7 +51,7 @@ class Workload:
         Name in reports.
     labels : tuple of str
         Meaning of each element of the output; empty if unknown.
-    config : cfu.Config
+    config : configs.Config
         What it runs on.
     compilation : Compilation
         What every pass of the compiler gave.
@@ -61,7 +61,7 @@ class Workload:
 
     model: str
     labels: tuple[str, ...]
-    config: cfu.Config
+    config: configs.Config
     compilation: Compilation
     path: Path
 

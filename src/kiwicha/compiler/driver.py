@@ -36,8 +36,7 @@ from kiwicha.compiler.tflite.detectors import detach_detector
 from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.compiler.tflite.shape_folding import fold_shapes
-from kiwicha.contract.cfu import Config
-from kiwicha.contract.configs import find_config
+from kiwicha.contract.configs import Config, find_config
 from kiwicha.contract.goal import Goal
 from kiwicha.detection.boxes import Detection
 from kiwicha.errors import KiwichaError, UsageError, reason

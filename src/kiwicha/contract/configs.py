@@ -1,47 +1,215 @@
-"""Configurations by name, as users write them."""
+"""Configurations: what the hardware under a Program has, and their names."""
 
+import dataclasses
 import difflib
+import zlib
+from dataclasses import dataclass
 
-from kiwicha.contract import cfu
+from kiwicha.contract.cfu import ISA_VERSION, LANES
+from kiwicha.contract.engine import outputs_of
 from kiwicha.errors import UsageError
 
-__all__ = ["CONFIG_HELP", "find_config"]
+__all__ = [
+    "ALL_CONFIGS",
+    "CONFIGS",
+    "CONFIG_HELP",
+    "ENGINE_CONFIGS",
+    "ENGINE_FAMILY",
+    "Config",
+    "config_of_hash",
+    "engine_config",
+    "find_config",
+    "requantizer_lanes_of",
+]
 
-_KIB = [str(size // 1024) for size in cfu.SCRATCHPAD_BYTES]
+
+@dataclass(frozen=True)
+class Config:
+    """What the hardware under a Program has.
+
+    Parameters
+    ----------
+    name : str
+        Name on the command line.
+    has_simd : bool
+        Kernels may use the instruction tier.
+    summary : str
+        One line for listings.
+    engine_macs : int
+        int8 products per cycle of the engine; 0 without one.
+    scratchpad_bytes : int
+        Memory of the engine; 0 without one.
+    multipliers : int
+        Of the instruction tier, and again of its requantizer: 1, or one per lane.
+    requantizer_lanes : int
+        Results that the engine requantizes at a time; 0: as many as its array gives at once.
+    has_codec : bool
+        The engine decodes weights that are stored coded.
+    """
+
+    name: str
+    has_simd: bool
+    summary: str = dataclasses.field(compare=False)
+    engine_macs: int = 0
+    scratchpad_bytes: int = 0
+    multipliers: int = LANES
+    requantizer_lanes: int = 0
+    has_codec: bool = False
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """int8 multiply-accumulates that the hardware can do in one cycle."""
+        return self.engine_macs or (self.multipliers if self.has_simd else 1)
+
+    @property
+    def has_float_interpolation(self) -> bool:
+        """Whether the firmware has room for RESIZE_BILINEAR in float32, as some of uint8 is."""
+        return not self.has_simd or self.engine_macs != 0
+
+    @property
+    def requantizer_cycles(self) -> int:
+        """Cycles between results of the engine's array, at least, in units of a job's interval."""
+        if not self.requantizer_lanes:
+            return 1
+        return outputs_of(self.engine_macs) // self.requantizer_lanes
+
+    @property
+    def hash(self) -> int:
+        """32-bit hash that a Program, the firmware and the gateware must agree on."""
+        facts = [ISA_VERSION] + [
+            (field.name, getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if field.compare
+        ]
+        return zlib.crc32(repr(facts).encode())
+
+
+CONFIGS = {
+    config.name: config
+    for config in (
+        Config("baseline", has_simd=False, summary="portable C kernels, no custom instruction"),
+        Config("simd", has_simd=True, summary="C kernels on the CFU's instruction tier"),
+    )
+}
+ENGINE_MACS = (32, 64, 128)
+SCRATCHPAD_BYTES = tuple(kib * 1024 for kib in (8, 16, 32, 48, 56, 64, 96, 128, 256))
+DEFAULT_SCRATCHPAD_BYTES = 64 * 1024
+TIER_MULTIPLIERS = (1, LANES)
+FEW_REQUANTIZER_LANES = 4
+"""Instead of one for each output of the engine's array: half of them, except with 32."""
+
+
+def requantizer_lanes_of(macs: int) -> tuple[int, ...]:
+    """Return the `Config.requantizer_lanes` that an engine can have."""
+    return (0, FEW_REQUANTIZER_LANES) if outputs_of(macs) > FEW_REQUANTIZER_LANES else (0,)
+
+
+def engine_config(
+    macs: int,
+    scratchpad_bytes: int = DEFAULT_SCRATCHPAD_BYTES,
+    multipliers: int = 1,
+    requantizer_lanes: int = 0,
+    *,
+    has_codec: bool = True,
+) -> Config:
+    """Return a configuration with an engine.
+
+    Its name tells what differs from the usual one: ``64-128k-m4-r4-raw`` has 64 products per cycle,
+    a scratchpad of 128 KiB, 4 multipliers in the instruction tier, 4 lanes in the engine's
+    requantizer, and no codec.
+
+    Parameters
+    ----------
+    macs : int
+        One of `ENGINE_MACS`.
+    scratchpad_bytes : int
+        One of `SCRATCHPAD_BYTES`.
+    multipliers : int
+        One of `TIER_MULTIPLIERS`.
+    requantizer_lanes : int
+        One of `requantizer_lanes_of`.
+    has_codec : bool
+        Weights can be stored coded.
+    """
+    name = str(macs)
+    if scratchpad_bytes != DEFAULT_SCRATCHPAD_BYTES:
+        name += f"-{scratchpad_bytes // 1024}k"
+    if multipliers != 1:
+        name += f"-m{multipliers}"
+    if requantizer_lanes:
+        name += f"-r{requantizer_lanes}"
+    if not has_codec:
+        name += "-raw"
+    return Config(
+        name,
+        has_simd=True,
+        summary=f"engine of {macs} products per cycle, and the instruction tier",
+        engine_macs=macs,
+        scratchpad_bytes=scratchpad_bytes,
+        multipliers=multipliers,
+        requantizer_lanes=requantizer_lanes,
+        has_codec=has_codec,
+    )
+
+
+ENGINE_FAMILY = {
+    config.name: config
+    for config in (
+        engine_config(macs, scratchpad_bytes, multipliers, lanes, has_codec=has_codec)
+        for macs in ENGINE_MACS
+        for scratchpad_bytes in SCRATCHPAD_BYTES
+        for multipliers in TIER_MULTIPLIERS
+        for lanes in requantizer_lanes_of(macs)
+        for has_codec in (True, False)
+    )
+}
+"""Every combination of what an engine's configuration can choose; ``kiwicha explore`` searches."""
+ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
+"""Those usually meant; `CONFIGS` are those whose Programs run on the CPU."""
+ALL_CONFIGS = CONFIGS | ENGINE_FAMILY
+DEFAULT_CONFIG = "simd"
+
+
+def config_of_hash(config_hash: int) -> Config | None:
+    """Return the configuration with this `Config.hash`, None if there is none."""
+    return next((c for c in ALL_CONFIGS.values() if c.hash == config_hash), None)
+
+
+_KIB = [str(size // 1024) for size in SCRATCHPAD_BYTES]
 _SIZES = f"{', '.join(_KIB[:-1])} or {_KIB[-1]} KiB"
-_MACS = f"{', '.join(map(str, cfu.ENGINE_MACS[:-1]))} or {cfu.ENGINE_MACS[-1]}"
+_MACS = f"{', '.join(map(str, ENGINE_MACS[:-1]))} or {ENGINE_MACS[-1]}"
 _CHOICES = (
-    f"{', '.join(cfu.CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
-    f"{_SIZES}, {cfu.DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
-    f"-m{cfu.LANES}, -r{cfu.FEW_REQUANTIZER_LANES} and -raw may follow"
+    f"{', '.join(CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
+    f"{_SIZES}, {DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
+    f"-m{LANES}, -r{FEW_REQUANTIZER_LANES} and -raw may follow"
 )
 CONFIG_HELP = (
-    f"{', '.join(cfu.CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "
+    f"{', '.join(CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "
     f"scratchpad of 32 KiB (of {_SIZES})."
 )
 """What ``--config`` takes, for ``--help``."""
 
 
-def find_config(config: str | cfu.Config) -> cfu.Config:
+def find_config(config: str | Config) -> Config:
     """Return the configuration of a name; a `Config` is returned as it is.
 
     Parameters
     ----------
     config : str or Config
-        Such as ``simd`` or ``64-32k``: a key of `cfu.ALL_CONFIGS`.
+        Such as ``simd`` or ``64-32k``: a key of `ALL_CONFIGS`.
 
     Raises
     ------
     UsageError
         If there is none of that name.
     """
-    if isinstance(config, cfu.Config):
+    if isinstance(config, Config):
         return config
     if not isinstance(config, str):
         raise UsageError(f"config must be a string such as '64', not {config!r}")
-    if config in cfu.ALL_CONFIGS:
-        return cfu.ALL_CONFIGS[config]
-    known = cfu.ALL_CONFIGS if "-" in config else cfu.CONFIGS | cfu.ENGINE_CONFIGS
+    if config in ALL_CONFIGS:
+        return ALL_CONFIGS[config]
+    known = ALL_CONFIGS if "-" in config else CONFIGS | ENGINE_CONFIGS
     near = difflib.get_close_matches(config, known, n=1, cutoff=0.4)
     hint = f"; nearest is {near[0]!r}" if near else ""
     raise UsageError(f"config must be one of {_CHOICES}; not {config!r}{hint}")

@@ -9,7 +9,7 @@ import numpy as np
 from kiwicha.boards.family import Family
 from kiwicha.boards.flow.synthesis import VENDORS, core_resources
 from kiwicha.compiler import compile_model
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.verilator.program_run import run_program

@@ -7,7 +7,8 @@ from kiwicha.boards.capacity import CAPACITY, COUNTED, SYSTEM, family_of
 from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.contract.cfu import LANES, Config, engine_config
+from kiwicha.contract.cfu import LANES
+from kiwicha.contract.configs import Config, engine_config
 from kiwicha.contract.engine import outputs_of
 
 __all__ = [

@@ -16,8 +16,8 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from kiwicha import cache
 from kiwicha.boards.capacity import refusal
-from kiwicha.contract import cfu
-from kiwicha.contract.cfu import Config
+from kiwicha.contract import configs
+from kiwicha.contract.configs import Config
 from kiwicha.explore import journal
 from kiwicha.explore.points import (
     OBJECTIVES,
@@ -245,7 +245,7 @@ def _asked(
 
 def _in_any_order() -> Iterator[Config]:
     """Yield all configurations, always in the same random order."""
-    family = list(cfu.ENGINE_FAMILY.values())
+    family = list(configs.ENGINE_FAMILY.values())
     random.Random(_SEED).shuffle(family)
     return iter(family)
 
@@ -262,14 +262,14 @@ def _parameters(config: Config) -> dict[str, Any]:
 
 
 def _suggested(trial: Trial) -> Config:
-    macs = trial.suggest_categorical("macs", cfu.ENGINE_MACS)
-    scratchpad = trial.suggest_categorical("scratchpad_bytes", cfu.SCRATCHPAD_BYTES)
-    tier = trial.suggest_categorical("multipliers", cfu.TIER_MULTIPLIERS)
-    lanes = trial.suggest_categorical("requantizer_lanes", (0, cfu.FEW_REQUANTIZER_LANES))
+    macs = trial.suggest_categorical("macs", configs.ENGINE_MACS)
+    scratchpad = trial.suggest_categorical("scratchpad_bytes", configs.SCRATCHPAD_BYTES)
+    tier = trial.suggest_categorical("multipliers", configs.TIER_MULTIPLIERS)
+    lanes = trial.suggest_categorical("requantizer_lanes", (0, configs.FEW_REQUANTIZER_LANES))
     has_codec = trial.suggest_categorical("has_codec", (True, False))
     # Some engines have few lanes anyway.
-    lanes = lanes if lanes in cfu.requantizer_lanes_of(macs) else 0
-    return cfu.engine_config(macs, scratchpad, tier, lanes, has_codec=has_codec)
+    lanes = lanes if lanes in configs.requantizer_lanes_of(macs) else 0
+    return configs.engine_config(macs, scratchpad, tier, lanes, has_codec=has_codec)
 
 
 def _misfit(config: Config, board: Board | None) -> str:
@@ -292,7 +292,7 @@ def _points(study: optuna.Study) -> list[Point]:
 
 def _point(trial: FrozenTrial) -> Point:
     facts: dict[str, Any] = trial.user_attrs
-    config = cfu.ENGINE_FAMILY[facts[_CONFIG]]
+    config = configs.ENGINE_FAMILY[facts[_CONFIG]]
     if _REASON in facts:
         return Point(trial.number, config, None, facts[_REASON])
     stored = facts[_MEASURES]

@@ -6,7 +6,7 @@ import itertools
 import pkgutil
 
 from kiwicha import kernels
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.kernels.kernel import Declaration

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, configs
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import (
     PROGRAM_MAGIC,
@@ -110,7 +110,7 @@ class Program:
     Parameters
     ----------
     config_hash : int
-        `cfu.Config.hash` of the configuration it was compiled for.
+        `configs.Config.hash` of the configuration it was compiled for.
     arena_bytes : int
         Size of the arena.
     inputs, outputs : tuple of IoTensor
@@ -133,7 +133,7 @@ class Program:
     constants: bytes
 
     @property
-    def config(self) -> cfu.Config:
+    def config(self) -> configs.Config:
         """The configuration it was compiled for.
 
         Raises
@@ -141,10 +141,10 @@ class Program:
         ProgramError
             If this version has no such configuration.
         """
-        config = cfu.config_of_hash(self.config_hash)
+        config = configs.config_of_hash(self.config_hash)
         if config is not None:
             return config
-        known = ", ".join(f"{c.name} ({c.hash:08x})" for c in cfu.CONFIGS.values())
+        known = ", ".join(f"{c.name} ({c.hash:08x})" for c in configs.CONFIGS.values())
         raise ProgramError(
             f"configuration of the Program must be one of {known}, not {self.config_hash:08x}; "
             "compile the model again"
@@ -236,7 +236,7 @@ class Program:
             raise _refusal(cfu.Status.BAD_MAGIC, f"first word {header.magic:#010x}")
         if header.version != PROGRAM_VERSION:
             raise _refusal(cfu.Status.BAD_VERSION, f"version {header.version}")
-        if cfu.config_of_hash(header.config_hash) is None:
+        if configs.config_of_hash(header.config_hash) is None:
             raise _refusal(cfu.Status.BAD_CONFIG, f"configuration {header.config_hash:08x}")
         if header.total_bytes != len(raw) or len(raw) % 4:
             raise _refusal(cfu.Status.BAD_BOUNDS, f"{len(raw)} bytes, not {header.total_bytes}")

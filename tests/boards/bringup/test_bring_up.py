@@ -11,7 +11,8 @@ from amaranth.lib import data
 from kiwicha.boards.bringup import replay as replays
 from kiwicha.boards.bringup.replay import Difference, Fault, check_design, replay
 from kiwicha.boards.link.serial_link import Link
-from kiwicha.contract.cfu import CONFIGS, AccumulatorOp, DataOp, Group, RequantizeOp, function_id
+from kiwicha.contract.cfu import AccumulatorOp, DataOp, Group, RequantizeOp, function_id
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.serial import SerialOp
 from kiwicha.errors import BoardError
 from kiwicha.gateware import cfu

@@ -9,7 +9,7 @@ from kiwicha.boards.bringup.board import NAMES, load_pins
 from kiwicha.boards.bringup.top import SOURCE, bring_up_files
 from kiwicha.boards.flow.build import build_files
 from kiwicha.boards.flow.xilinx import with_scripts
-from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
+from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import BoardError, UsageError
 

@@ -8,7 +8,7 @@ from kiwicha.boards.family import Family
 from kiwicha.boards.flow import fingerprint
 from kiwicha.boards.flow.fingerprint import core_fingerprint, system_fingerprint
 from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES
-from kiwicha.contract.cfu import CONFIGS, Config
+from kiwicha.contract.configs import CONFIGS, Config
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 

@@ -17,7 +17,7 @@ from kiwicha.boards.flow.place_and_route import (
     read_timing,
 )
 from kiwicha.boards.flow.synthesis import NETLIST, synthesise
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.errors import BoardError
 
 # A multiplier, a carry chain and registers, on pins.

@@ -4,7 +4,7 @@ import pytest
 
 from kiwicha.boards.family import Family
 from kiwicha.boards.flow.synthesis import core_resources
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.gateware.cfu import verilog
 
 pytestmark = pytest.mark.synth

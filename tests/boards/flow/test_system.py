@@ -10,7 +10,8 @@ import pytest
 from kiwicha.boards.board import NAMES, load
 from kiwicha.boards.flow.system import check_board, system_files
 from kiwicha.boards.flow.xilinx import with_scripts
-from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS, ONCHIP_BYTES
+from kiwicha.contract.cfu import ONCHIP_BYTES
+from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS
 from kiwicha.errors import BoardError, UsageError
 
 SIMD = CONFIGS["simd"]

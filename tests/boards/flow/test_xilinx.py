@@ -8,7 +8,7 @@ from kiwicha.boards.board import load
 from kiwicha.boards.flow import build as builds
 from kiwicha.boards.flow.build import build_files
 from kiwicha.boards.flow.xilinx import make_bitstream, read_timing
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.errors import ToolError
 
 REPORT = """

@@ -9,7 +9,7 @@ import pytest
 from kiwicha.boards.link.serial_link import Link
 from kiwicha.boards.link.session import run_on_board
 from kiwicha.contract import cfu
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.serial import SERIAL_DATA_BYTES, SerialOp
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image

@@ -11,8 +11,8 @@ import pytest
 
 from kiwicha.boards.link.serial_link import Link, open_port
 from kiwicha.boards.link.session import run_on_board
-from kiwicha.contract import cfu
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract import cfu, configs
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.serial import NO_STATUS, SERIAL_BAUD, SerialOp
 from kiwicha.errors import BoardError
 from kiwicha.firmware.build import Image, build_firmware
@@ -72,7 +72,7 @@ def test_programs_run_one_after_the_other(
         with pytest.raises(BoardError, match=r"^the firmware stopped: .*BAD_BOUNDS"):
             run_on_board(link, damaged, [bytes(64)], firmware)
         with pytest.raises(BoardError, match=r"^the board's bitstream must be of 64, not of simd"):
-            run_on_board(link, copy_program(cfu.ENGINE_CONFIGS["64"]), [bytes(64)], firmware)
+            run_on_board(link, copy_program(configs.ENGINE_CONFIGS["64"]), [bytes(64)], firmware)
         assert link.hello().runs == 3
 
 

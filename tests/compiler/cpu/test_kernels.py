@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.kernels.conv import Conv

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_stages
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.sim.reference import executor as reference
 from tests.support import requirements
@@ -51,7 +51,7 @@ def kernels(model: bytes, config: str = "baseline") -> list[Kernel]:
     return [step.kernel for step in compile_stages(model, config).program.steps]
 
 
-@pytest.mark.parametrize("config", cfu.CONFIGS)
+@pytest.mark.parametrize("config", configs.CONFIGS)
 @pytest.mark.parametrize("is_depthwise", [False, True])
 def test_pad_folds_into_the_convolution(is_depthwise: bool, config: str) -> None:
     folded = compile_stages(padded_conv(SPATIAL, is_depthwise=is_depthwise), config)
@@ -139,7 +139,7 @@ def catalogue() -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize(("name", "macs"), catalogue())
-@pytest.mark.parametrize("config", cfu.CONFIGS)
+@pytest.mark.parametrize("config", configs.CONFIGS)
 def test_macs_of_public_models(name: str, macs: int, config: str, zoo_model) -> None:
     program = compile_stages(zoo_model(name), config).program
     assert sum(layer.macs for layer in program.layers) == macs

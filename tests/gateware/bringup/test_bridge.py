@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.boards.link.serial_link import encode_frame
-from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS
+from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS
 from kiwicha.contract.serial import (
     SERIAL_BAUD,
     SERIAL_INSTRUCTIONS,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.contract.cfu import ENGINE_MACS, requantizer_lanes_of
+from kiwicha.contract.configs import ENGINE_MACS, requantizer_lanes_of
 from kiwicha.contract.engine import JobKind, outputs_of
 from kiwicha.gateware.engine.datapath import Datapath
 from tests.support.choices import by_day

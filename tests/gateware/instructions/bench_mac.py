@@ -6,15 +6,8 @@ from typing import Any
 
 import cocotb
 
-from kiwicha.contract.cfu import (
-    CONFIGS,
-    LANES,
-    AccumulatorOp,
-    ConfigOp,
-    Group,
-    RequantizeOp,
-    function_id,
-)
+from kiwicha.contract.cfu import LANES, AccumulatorOp, ConfigOp, Group, RequantizeOp, function_id
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.gateware.instructions.mac import MAC_COMMAND, mac_result
 from kiwicha.sim.reference.cfu_model import CfuModel
 from tests.support.gateware import bench, stream_drivers

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from amaranth.sim import Simulator
 
-from kiwicha.contract.cfu import CONFIGS, INSTRUCTIONS, DataOp, Group, function_id
+from kiwicha.contract.cfu import INSTRUCTIONS, DataOp, Group, function_id
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.gateware.instructions.data_unit import DataUnit
 from kiwicha.sim.reference.cfu_model import CfuModel
 

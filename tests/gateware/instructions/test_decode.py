@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from amaranth.sim import Simulator
 
-from kiwicha.contract.cfu import CONFIGS, INSTRUCTIONS, UNKNOWN_RESPONSE, function_id
+from kiwicha.contract.cfu import INSTRUCTIONS, UNKNOWN_RESPONSE, function_id
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.gateware.instructions.decode import Decoder
 from kiwicha.sim.reference.cfu_model import CfuModel
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS, Config
+from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import JobKind
 from kiwicha.gateware import cfu
 from kiwicha.gateware.engine.array.mac_cell import Vendor

@@ -5,7 +5,7 @@ import pytest
 
 from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.engine.ir.operations import DividedOperation
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.program import DType
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
@@ -31,7 +31,7 @@ def check(dtype: DType, seeds: range) -> None:
     cases = [random_models.separate_channels(s, is_unsigned=dtype is DType.UINT8) for s in seeds]
     problems, found = [], 0
     for seed, case, answer in zip(seeds, cases, oracle.ask(cases, ORACLES[dtype]), strict=True):
-        for config in cfu.ENGINE_CONFIGS if answer.outputs is not None else []:
+        for config in configs.ENGINE_CONFIGS if answer.outputs is not None else []:
             stages = compile_stages(case.model, config)
             found += blocks(stages)
             (got,) = reference.run(Program.from_bytes(stages.program.to_bytes()), case.inputs)
@@ -53,7 +53,7 @@ def test_many_separate_channels(dtype: DType, first: int) -> None:
     check(dtype, range(first, first + BLOCK))
 
 
-@pytest.mark.parametrize("config", cfu.ENGINE_CONFIGS)
+@pytest.mark.parametrize("config", configs.ENGINE_CONFIGS)
 def test_limits_behind_several_jobs_hold_for_all_of_them(config: str) -> None:
     """A RELU becomes the clamp of the pool before it, also in the jobs for its borders."""
     builder = ModelBuilder()

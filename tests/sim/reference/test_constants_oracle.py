@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.program import DType
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
@@ -13,7 +13,7 @@ from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.slow
 
-CONFIGS = ["baseline", *cfu.ENGINE_CONFIGS]
+CONFIGS = ["baseline", *configs.ENGINE_CONFIGS]
 SEEDS = range(4)
 ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
@@ -27,11 +27,11 @@ def small_engines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Make engines with small scratchpads known for the time of a test."""
     for macs, kib in SMALL:
         config = dataclasses.replace(
-            cfu.ENGINE_CONFIGS[str(macs)], name=f"{macs}-{kib}", scratchpad_bytes=kib * 1024
+            configs.ENGINE_CONFIGS[str(macs)], name=f"{macs}-{kib}", scratchpad_bytes=kib * 1024
         )
-        for known in (cfu.ENGINE_CONFIGS, cfu.ALL_CONFIGS):
+        for known in (configs.ENGINE_CONFIGS, configs.ALL_CONFIGS):
             monkeypatch.setitem(known, config.name, config)
-    return list(cfu.ENGINE_CONFIGS)
+    return list(configs.ENGINE_CONFIGS)
 
 
 @pytest.mark.parametrize("eliminate", by_day(True, False), ids=["eliminated", "whole"])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Kernel, Where
 from kiwicha.errors import ProgramError, UsageError
@@ -41,7 +41,7 @@ def move(source: Ref, target: Ref) -> Step:
 
 def program(*steps: Step, constants: bytes = b"", **changes: Any) -> Program:
     whole = Program(
-        config_hash=cfu.CONFIGS["baseline"].hash,
+        config_hash=configs.CONFIGS["baseline"].hash,
         arena_bytes=64,
         inputs=(tensor("left", A), tensor("right", B)),
         outputs=(tensor("sum", C),),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
 from tests.support.choices import INT8_MODELS
@@ -22,7 +22,7 @@ def stored(program: Program) -> Program:
     return restored
 
 
-@pytest.mark.parametrize("config", cfu.CONFIGS)
+@pytest.mark.parametrize("config", configs.CONFIGS)
 @pytest.mark.parametrize("name", INT8_MODELS)
 def test_goldens(name: str, config: str, zoo_model, golden_cases) -> None:
     program = stored(compile_model(zoo_model(name), config))
@@ -44,7 +44,7 @@ def test_goldens_of_a_model_without_deprecated_codes(config, zoo_model, golden_c
         assert output.tobytes() == golden.output, golden.name
 
 
-@pytest.mark.parametrize("config", [*cfu.CONFIGS, "64"])
+@pytest.mark.parametrize("config", [*configs.CONFIGS, "64"])
 @pytest.mark.parametrize("name", ["hello_world_int8", "micro_speech_quantized"])
 def test_public_models_without_goldens(name: str, config: str, zoo_model) -> None:
     path = zoo_model(name)
@@ -72,7 +72,7 @@ def check(cases: dict[int, oracle.Case]) -> None:
         if outputs is None:
             problems.append(f"seed {seed}: no answer: {answers[seed].error}")
             continue
-        for config in cfu.CONFIGS:
+        for config in configs.CONFIGS:
             got = reference.run(stored(compile_model(case.model, config)), case.inputs)
             for expected, actual in zip(outputs, got, strict=True):
                 assert actual.shape == expected.shape

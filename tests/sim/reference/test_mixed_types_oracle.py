@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
@@ -20,7 +20,7 @@ from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.slow
 
-CONFIGS = [*cfu.CONFIGS, *cfu.ENGINE_CONFIGS]
+CONFIGS = [*configs.CONFIGS, *configs.ENGINE_CONFIGS]
 WAYS = [(np.uint8, np.int8), (np.int8, np.uint8)]
 ORACLES = [oracle.MICRO, oracle.LITERT]
 SCALES_PER_MODEL = 8

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract.cfu import CONFIGS, ENGINE_CONFIGS, Config, Status
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.firmware.native import build_native, run_native
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference

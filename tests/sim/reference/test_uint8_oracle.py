@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract import cfu
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract import configs
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.program import DType, Kernel
 from kiwicha.errors import CapacityError
 from kiwicha.program.image import Program
@@ -97,7 +97,9 @@ def operators(operator: str, seeds: range) -> dict[int, oracle.Case]:
 
 def configs_with(operator: str) -> list[str]:
     is_float = operator == "RESIZE_BILINEAR"
-    return [c for c in ALL_CONFIGS if not is_float or cfu.ALL_CONFIGS[c].has_float_interpolation]
+    return [
+        c for c in ALL_CONFIGS if not is_float or configs.ALL_CONFIGS[c].has_float_interpolation
+    ]
 
 
 @pytest.mark.slow

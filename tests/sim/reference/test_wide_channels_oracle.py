@@ -6,7 +6,7 @@ import pytest
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.compiler.engine.select import select as select_module
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.engine import JobFlag
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.wide_channels import convolution, random_convolution
@@ -25,7 +25,7 @@ def widths(model: bytes, config: str) -> set[bool]:
     return {bool(job.flags & JobFlag.WIDE) for job in found.jobs}
 
 
-@pytest.mark.parametrize("config", cfu.ENGINE_CONFIGS)
+@pytest.mark.parametrize("config", configs.ENGINE_CONFIGS)
 @pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
 def test_only_groups_with_wide_channels_are_wide(is_depthwise: bool, config: str) -> None:
     kernel = 3 if is_depthwise else 1
@@ -37,7 +37,7 @@ def test_only_groups_with_wide_channels_are_wide(is_depthwise: bool, config: str
         np.testing.assert_array_equal(got, answer.outputs[0])
 
 
-@pytest.mark.parametrize("config", cfu.ENGINE_CONFIGS)
+@pytest.mark.parametrize("config", configs.ENGINE_CONFIGS)
 @pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
 def test_random_shapes_are_exact(is_depthwise: bool, config: str) -> None:
     cases = [random_convolution(seed, is_depthwise=is_depthwise) for seed in range(MODELS)]
@@ -51,7 +51,7 @@ def test_random_shapes_are_exact(is_depthwise: bool, config: str) -> None:
     assert split >= MODELS // 10
 
 
-@pytest.mark.parametrize("config", cfu.ENGINE_CONFIGS)
+@pytest.mark.parametrize("config", configs.ENGINE_CONFIGS)
 @pytest.mark.parametrize("is_depthwise", [False, True], ids=["conv", "depthwise"])
 def test_narrow_groups_are_faster(
     is_depthwise: bool, config: str, monkeypatch: pytest.MonkeyPatch

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.sim.soc import hardware_hash
 from kiwicha.sim.soc.hardware_hash import cfu_hash, verilog_hash
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract.cfu import CONFIGS, Config
+from kiwicha.contract.configs import CONFIGS, Config
 from kiwicha.firmware.build import Image
 from kiwicha.program.image import Program
 from kiwicha.sim.soc import probes

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, configs
 from kiwicha.contract.engine import (
     PACKED_MACS,
     TRANSFER_ERROR,
@@ -152,7 +152,7 @@ def padded(image: bytes) -> bytes:
 def test_every_error_is_reported_and_leaves_no_trace(
     name: str, coded_kind: JobKind, tmp_path: Path
 ) -> None:
-    config = cfu.ENGINE_CONFIGS[name]
+    config = configs.ENGINE_CONFIGS[name]
     macs = config.engine_macs
     rng = np.random.default_rng(6)
     works = [random_work(rng, macs, kind, SIZE) for kind in KINDS]

@@ -13,7 +13,7 @@ from PIL import Image
 
 from kiwicha.compiler.driver import compile_model, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.contract.cfu import ENGINE_CONFIGS
+from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.verilator.program_run import run_program
 from tests.support import requirements

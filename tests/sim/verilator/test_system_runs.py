@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from kiwicha.contract import cfu
-from kiwicha.contract.cfu import CONFIGS, Config, Status
+from kiwicha.contract.cfu import Status
+from kiwicha.contract.configs import CONFIGS, Config
 from kiwicha.errors import CapacityError, SimulationError, UsageError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.sim.verilator.image_run import Ending, run_image

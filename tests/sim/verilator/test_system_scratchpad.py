@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, configs
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.engine import EngineCall, JobKind
 from kiwicha.contract.layout import Ref
@@ -16,7 +16,7 @@ from kiwicha.sim.verilator.simulator import build_simulator
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.work_list import work_list
 
-CONFIG = cfu.ENGINE_CONFIGS["64"]
+CONFIG = configs.ENGINE_CONFIGS["64"]
 SIZE = 4096
 PAGE = 1 << 16
 MEMORY = cfu.DRAM_BASE + 0x10_0000

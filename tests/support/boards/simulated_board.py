@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kiwicha.contract import cfu
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.sim.soc.system_on_chip import HAS_LOADER

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import MAX_RANK, DType, Kernel, Where
 from kiwicha.kernels.copy import Copy

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Kernel
 from kiwicha.program.image import IoTensor, Layer, Program, Step
@@ -50,7 +50,7 @@ class OneStep:
     def run(self, kernel: Kernel, params: Any, shape: tuple[int, ...]) -> NDArray[np.int8]:
         """Run one kernel and return what it wrote."""
         program = Program(
-            config_hash=cfu.CONFIGS["simd"].hash,
+            config_hash=configs.CONFIGS["simd"].hash,
             arena_bytes=self.arena_bytes,
             inputs=tuple(tensor for tensor, _ in self.inputs),
             outputs=(IoTensor("out", params.output, DType.INT8, shape, 0.0, 0),),

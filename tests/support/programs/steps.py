@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kiwicha.contract import cfu
-from kiwicha.contract.cfu import CONFIGS
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import MAX_RANK, DType, Kernel, Where
 from kiwicha.kernels import weight_order as packing

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.kernels.kernel import Call
 from kiwicha.kernels.registry import kernels_of
 

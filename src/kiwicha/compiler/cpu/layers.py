@@ -6,7 +6,7 @@ from kiwicha.compiler.cpu.calls import KernelCall
 from kiwicha.compiler.cpu.choice import choose
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.lower.network import Layer, Network
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.program import Where
 from kiwicha.errors import CapacityError
 from kiwicha.kernels.kernel import Call

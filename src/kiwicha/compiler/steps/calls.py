@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from kiwicha.compiler.cpu.calls import KernelCall
 from kiwicha.compiler.engine.ir.engine_list import EngineList
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel

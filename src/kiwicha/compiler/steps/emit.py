@@ -8,7 +8,7 @@ from kiwicha.compiler.lower.network import Network, Values
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.steps.calls import ListCall, PlannedStep
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, configs
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Where
 from kiwicha.program.image import IoTensor, Program, Step
@@ -41,7 +41,7 @@ class _Constants:
 
 
 def emit(
-    network: Network, calls: tuple[PlannedStep, ...], plan: MemoryPlan, config: cfu.Config
+    network: Network, calls: tuple[PlannedStep, ...], plan: MemoryPlan, config: configs.Config
 ) -> Program:
     """Return the Program."""
     constants = _Constants()

@@ -15,7 +15,7 @@ from kiwicha.compiler.engine.cost.predictions import layer_predictions
 from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.tflite.reader import read
-from kiwicha.contract import cfu
+from kiwicha.contract import configs
 from kiwicha.contract.engine import EngineJob, JobFlag
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.program import Kernel
@@ -37,8 +37,8 @@ def lists(seed: int, macs: int) -> tuple[EngineList, ...]:
     return plan_engine(network, config(macs)).lists
 
 
-def config(macs: int) -> cfu.Config:
-    return cfu.ENGINE_CONFIGS[str(macs)]
+def config(macs: int) -> configs.Config:
+    return configs.ENGINE_CONFIGS[str(macs)]
 
 
 def stream(found: EngineList, job: EngineJob) -> bytes:

@@ -6,7 +6,7 @@ import pytest
 
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.engine.ir.plan import Compute
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, configs
 from kiwicha.contract.engine import ELEMENT_KINDS
 from kiwicha.sim.reference.engine_elements import element_reads
 from tests.support.models import random_models
@@ -25,9 +25,9 @@ def test_buffers_hold_the_beats_that_elements_are_read_in(
     behind_tensors = 0
     for macs, kib in SMALL:
         config = dataclasses.replace(
-            cfu.ENGINE_CONFIGS[str(macs)], name=f"{macs}-{kib}", scratchpad_bytes=kib * 1024
+            configs.ENGINE_CONFIGS[str(macs)], name=f"{macs}-{kib}", scratchpad_bytes=kib * 1024
         )
-        for known in (cfu.ENGINE_CONFIGS, cfu.ALL_CONFIGS):
+        for known in (configs.ENGINE_CONFIGS, configs.ALL_CONFIGS):
             monkeypatch.setitem(known, config.name, config)
         for found in compile_stages(case.model, config.name, has_tables=True).lists:
             plan = found.plan

@@ -22,7 +22,7 @@ from kiwicha.compiler.engine.schedule.schedule import schedule
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.memory.placement import Buffer, place
 from kiwicha.compiler.tflite.reader import read
-from kiwicha.contract.cfu import ENGINE_CONFIGS, Config
+from kiwicha.contract.configs import ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import GROUP_WORDS, TRANSFER_FLAG, JobKind
 from tests.compiler.engine.build import chain, convolution, depthwise, pointwise, region
 from tests.support.models import random_models

@@ -12,7 +12,7 @@ from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.reasons import engine_refusals, reasons
 from kiwicha.compiler.tflite.reader import read
-from kiwicha.contract.cfu import ENGINE_CONFIGS
+from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.engine import MAX_KERNEL_ROWS
 from kiwicha.contract.program import Where
 from tests.support.models.tflite_builder import ModelBuilder

@@ -7,7 +7,7 @@ import pytest
 
 from kiwicha.compiler import compile_model, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
-from kiwicha.contract.cfu import ENGINE_CONFIGS
+from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.program import Where
 from tests.support.models import random_models, random_moves
 from tests.support.models.tflite_builder import ModelBuilder

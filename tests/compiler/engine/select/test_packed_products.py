@@ -12,7 +12,7 @@ from kiwicha.compiler.engine.ir.plan import JobGeometry
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.select.packed_products import packed_if_faster
-from kiwicha.contract.cfu import ENGINE_CONFIGS
+from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.engine import JobFlag
 from kiwicha.program.weight_streams import Parameters
 from tests.compiler.engine.build import convolution, depthwise

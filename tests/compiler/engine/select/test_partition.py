@@ -11,7 +11,7 @@ from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES
 from kiwicha.compiler.engine.schedule import cuts, residency
 from kiwicha.compiler.reasons import engine_refusals
-from kiwicha.contract.cfu import ALL_CONFIGS, ENGINE_CONFIGS, Config
+from kiwicha.contract.configs import ALL_CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import ENGINE_WATCHDOG_CYCLES
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.sim.reference import executor as reference

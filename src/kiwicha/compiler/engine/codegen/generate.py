@@ -8,7 +8,7 @@ from kiwicha.compiler.engine.codegen.streams import weight_stream
 from kiwicha.compiler.engine.ir.engine_list import EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.plan import Plan, Transfer
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import TRANSFER_FLAG, EngineJob, EngineTransfer
 
 __all__ = ["Generator", "generate"]

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES, EngineList
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineJob, JobFlag
 from kiwicha.contract.goal import Goal
 from kiwicha.program.codec.streams import Shape, encode

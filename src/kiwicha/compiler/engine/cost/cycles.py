@@ -31,7 +31,7 @@ def predict_list(
     macs : int
         Products per cycle.
     requantizer_cycles : int
-        As `kiwicha.contract.cfu.Config.requantizer_cycles`.
+        As `kiwicha.contract.configs.Config.requantizer_cycles`.
     decoder_slack : float
         See `Threads`.
     """

@@ -120,7 +120,7 @@ class Threads:
     macs : int
         Products per cycle.
     requantizer_cycles : int
-        As `kiwicha.contract.cfu.Config.requantizer_cycles`.
+        As `kiwicha.contract.configs.Config.requantizer_cycles`.
     decoder_slack : float
         By what the decoder's time for a group of a coded stream is multiplied.
     """

@@ -7,7 +7,7 @@ from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES, EngineList
 from kiwicha.compiler.engine.ir.plan import PlannedCascade
 from kiwicha.compiler.engine.ir.refusals import TooLongError, Troubles
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import MAX_JOBS
 
 __all__ = ["require_jobs", "time_troubles"]

@@ -15,7 +15,8 @@ from kiwicha.compiler.engine.ir.plan import JobGeometry
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Striping
-from kiwicha.contract.cfu import ALIGNMENT_BYTES, Config
+from kiwicha.contract.cfu import ALIGNMENT_BYTES
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import LINE_BYTES, MAX_JOBS
 
 __all__ = [

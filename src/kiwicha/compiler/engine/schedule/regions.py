@@ -6,7 +6,7 @@ from kiwicha.compiler.engine.ir.plan import Plan
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError, Troubles
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.schedule import schedule
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 
 __all__ = ["Scheduler"]
 

@@ -15,7 +15,7 @@ from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.hazards import waits
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.compiler.memory.placement import Buffer, place, top_of
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 
 __all__ = ["schedule"]
 

@@ -22,7 +22,7 @@ from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.schedule.estimate import operation_cycles
 from kiwicha.compiler.engine.select.weighted import WeightedLayer, convolution
 from kiwicha.compiler.lower.network import Layer, weights_of
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import INPUT_LANES, MAX_JOBS, MAX_U8
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv

@@ -13,7 +13,7 @@ from kiwicha.compiler.engine.codegen.streams import (
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.ir.window_operations import Convolution
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import LINE_BYTES, PACKED_MACS, PACKED_WEIGHT_LIMIT, outputs_of
 
 __all__ = ["packed_if_faster"]

@@ -10,7 +10,7 @@ from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weigh
 from kiwicha.compiler.engine.select.packed_products import packed_if_faster
 from kiwicha.compiler.engine.select.wide_groups import split_by_width
 from kiwicha.compiler.lower.network import Network
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 
 __all__ = ["select"]
 

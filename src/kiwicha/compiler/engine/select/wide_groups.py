@@ -15,7 +15,7 @@ from kiwicha.compiler.engine.ir.window_operations import (
 from kiwicha.compiler.engine.schedule.estimate import operation_cycles
 from kiwicha.compiler.engine.select.packed_products import packed_if_faster
 from kiwicha.compiler.optimize.ranges import narrow_channels, sum_range
-from kiwicha.contract.cfu import Config
+from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import OUTPUT_BYTES
 from kiwicha.program.weight_streams import Parameters
 
