@@ -63,7 +63,23 @@ def overlap(network: Network, calls: Sequence[PlannedStep]) -> tuple[PlannedStep
         done += [*reversed(needed), dataclasses.replace(item, overlapped_steps=len(moved)), *moved]
         # What runs beside this list stays there, even if it could run beside the next.
         fixed = len(done)
+    _verify(network, calls, done)
     return tuple(done)
+
+
+def _verify(network: Network, before: Sequence[PlannedStep], after: Sequence[PlannedStep]) -> None:
+    """Assert that the same calls are there, and calls whose order matters have kept it."""
+    places = {_identity(call): number for number, call in enumerate(before)}
+    order = [places[_identity(call)] for call in after]
+    assert sorted(order) == list(range(len(before)))
+    uses = [_uses(network, call) for call in after]
+    for second, place in enumerate(order):
+        for first in range(second):
+            assert order[first] < place or not uses[first].depends_on(uses[second])
+
+
+def _identity(call: PlannedStep) -> int:
+    return id(call.engine_list if isinstance(call, ListCall) else call)
 
 
 def _cpu_calls(items: Iterable[PlannedStep]) -> list[PlannedStep]:

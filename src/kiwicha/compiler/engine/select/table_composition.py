@@ -47,7 +47,16 @@ def compose_tables(network: Network, operations: Mapping[int, Operation]) -> dic
                 operation = _composed(source, operation, number)
                 composed[position] = operation
                 del composed[source.position]
+    _verify(network, composed)
     return composed
+
+
+def _verify(network: Network, operations: Mapping[int, Operation]) -> None:
+    """Assert that each layer is in one operation at most, and that operations read no constant."""
+    positions = [layer for operation in operations.values() for layer in operation.positions]
+    assert len(set(positions)) == len(positions), "a layer is in two operations"
+    sources = {tensor for operation in operations.values() for tensor in operation.inputs}
+    assert not any(network.tensors[tensor].is_constant for tensor in sources)
 
 
 def _only_for(
