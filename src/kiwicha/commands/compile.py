@@ -50,7 +50,7 @@ def compile_(
     from kiwicha.compiler.engine.cost.predictions import layer_predictions
     from kiwicha.compiler.reasons import engine_refusals, on_cpu
     from kiwicha.contract.configs import find_config
-    from kiwicha.library import library, model_files, pack
+    from kiwicha.library import library, pack
     from kiwicha.program.listing import note_lines
     from kiwicha.zoo import models as zoo
 
@@ -89,10 +89,8 @@ def compile_(
         raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
     binary = folder / f"{name}{PROGRAM_SUFFIX}"
     files = library(name, compilation, console.read_file(path, "model file"))
-    for file in (binary.name, f"{name}.txt"):
-        console.write_file(folder / file, files[file])
-    for file, content in model_files(name, program).items():
-        console.write_file(folder / file, content)
+    for file in (binary.name, f"{name}.txt", f"model/{name}.h", f"model/{name}.c"):
+        console.write_file(folder / Path(file).name, files[file])
     console.write_file(folder / f"{name}.tar.gz", pack(files, name))
     if dump is None and json != console.STDOUT:
         if found is not None:

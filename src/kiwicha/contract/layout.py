@@ -6,6 +6,7 @@ layout that would need padding is refused at import.
 """
 
 import dataclasses
+import functools
 import struct
 from typing import Any, ClassVar, Self
 
@@ -135,7 +136,8 @@ class Struct:
     """Base of all binary structures; subclasses are frozen dataclasses."""
 
     @classmethod
-    def layout(cls) -> list[tuple[str, FieldType, int]]:
+    @functools.cache
+    def layout(cls) -> tuple[tuple[str, FieldType, int], ...]:
         """Return name, type and byte offset of every field.
 
         Raises
@@ -153,15 +155,17 @@ class Struct:
             offset += kind.size_bytes
         if offset % 4:
             raise TypeError(f"size of {cls.__name__} must be a multiple of 4, not {offset}")
-        return rows
+        return tuple(rows)
 
     @classmethod
+    @functools.cache
     def size_bytes(cls) -> int:
         """Return the size in bytes."""
         _, kind, offset = cls.layout()[-1]
         return offset + kind.size_bytes
 
     @classmethod
+    @functools.cache
     def _format(cls) -> str:
         return "<" + "".join(_FORMATS[kind.base] * kind.count for _, kind, _ in cls.layout())
 
