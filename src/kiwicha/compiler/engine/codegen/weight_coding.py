@@ -1,10 +1,11 @@
 """Weight streams as they are, or coded: the choice, and what it changes in a list."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 
 from kiwicha.compiler.engine.cost.cycles import predict_list
+from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES, EngineList
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineJob, JobFlag
@@ -39,7 +40,7 @@ def code_weights(raw: EngineList, config: Config, goal: Goal) -> EngineList:
         return raw
     coded = _coded_streams(raw, config.engine_macs)
     found = _with_streams(raw, coded)
-    if goal is Goal.CYCLES or _cycles(found, found.jobs, config) > MAX_LIST_CYCLES:
+    if goal is Goal.CYCLES or _cycles(found, config) > MAX_LIST_CYCLES:
         found = _with_streams(raw, _without_loss(raw, coded, config))
     found.verify()
     return found
@@ -51,16 +52,10 @@ def _encoded(stream: bytes, shape: Shape) -> bytes:
     return encode(stream, shape)
 
 
-def _cycles(
-    found: EngineList, jobs: Sequence[EngineJob], config: Config, decoder_slack: float = 1.0
-) -> int:
-    """Return the predicted cycles of a list with other jobs."""
+def _cycles(found: EngineList, config: Config) -> int:
+    """Return the predicted cycles of a list."""
     cycles, _ = predict_list(
-        jobs,
-        found.engine_transfers,
-        config.engine_macs,
-        config.requantizer_cycles,
-        decoder_slack=decoder_slack,
+        found.jobs, found.engine_transfers, config.engine_macs, config.requantizer_cycles
     )
     return cycles
 
@@ -82,16 +77,24 @@ def _coded_streams(raw: EngineList, macs: int) -> dict[int, bytes]:
 
 def _without_loss(raw: EngineList, coded: Mapping[int, bytes], config: Config) -> dict[int, bytes]:
     """Return those of some coded streams that cost no time, each beside those before."""
-    jobs = list(raw.jobs)
-    least = _cycles(raw, jobs, config)
+    threads = Threads(
+        raw.jobs,
+        raw.engine_transfers,
+        config.engine_macs,
+        config.requantizer_cycles,
+        decoder_slack=_DECODER_SLACK,
+    )
+    least = threads.cycles()
+    assert least is not None
     chosen = {}
     for start, stream in coded.items():
-        if start == jobs[0].weights_offset:
+        readers = [n for n, job in enumerate(raw.jobs) if job.weights_offset == start]
+        if readers[0] == 0:
             continue
-        changed = [_coded(job, stream) if job.weights_offset == start else job for job in jobs]
-        cycles = _cycles(raw, changed, config, _DECODER_SLACK)
-        if cycles <= least:
-            least, jobs = cycles, changed
+        candidate = threads.exchanged({n: _coded(raw.jobs[n], stream) for n in readers})
+        cycles = candidate.cycles(least)
+        if cycles is not None:
+            least, threads = cycles, candidate
             chosen[start] = stream
     return chosen
 

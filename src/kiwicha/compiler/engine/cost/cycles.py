@@ -1,14 +1,16 @@
 """Predicted cycles: of lists from their descriptors, see `timeline`; of the CPU's steps."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from kiwicha.compiler.cpu.costs import cpu_cycles
-from kiwicha.compiler.engine.cost.timeline import JobCycles, Threads
+from kiwicha.compiler.engine.cost.progress import JobCycles
+from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.contract.engine import EngineCall, EngineJob, EngineTransfer
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program, Step
 
-__all__ = ["JobCycles", "predict_layers", "predict_list", "predict_program"]
+__all__ = ["predict_layers", "predict_list", "predict_program"]
 
 LIST_CPU_CYCLES = 364
 """What the CPU needs to start a list and to go on after it."""
@@ -19,9 +21,7 @@ def predict_list(
     transfers: Sequence[EngineTransfer],
     macs: int,
     requantizer_cycles: int = 1,
-    *,
-    decoder_slack: float = 1.0,
-) -> tuple[int, list[JobCycles]]:
+) -> tuple[int, tuple[JobCycles, ...]]:
     """Return the cycles of a list, and of its jobs.
 
     Parameters
@@ -32,13 +32,22 @@ def predict_list(
         Products per cycle.
     requantizer_cycles : int
         As `kiwicha.contract.configs.Config.requantizer_cycles`.
-    decoder_slack : float
-        See `Threads`.
     """
-    return Threads(jobs, transfers, macs, requantizer_cycles, decoder_slack=decoder_slack).run()
+    return _predicted(tuple(jobs), tuple(transfers), macs, requantizer_cycles)
 
 
-def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, list[JobCycles]]]]:
+@lru_cache(maxsize=256)
+def _predicted(
+    jobs: tuple[EngineJob, ...],
+    transfers: tuple[EngineTransfer, ...],
+    macs: int,
+    requantizer_cycles: int,
+) -> tuple[int, tuple[JobCycles, ...]]:
+    """Return what `predict_list` does; lists are asked about again, read back from a Program."""
+    return Threads(jobs, transfers, macs, requantizer_cycles).run()
+
+
+def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[JobCycles, ...]]]]:
     """Return the predicted cycles of an inference, and of each list by the number of its step.
 
     Of a list counts what the steps beside it do not hide.

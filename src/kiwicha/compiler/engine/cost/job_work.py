@@ -78,7 +78,7 @@ class Work:
         return self.operations + self.held + self.late
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 14)
 def job_work(job: EngineJob, macs: int, requantizer_cycles: int = 1) -> Work:
     """Return what a job does, from its descriptor.
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kiwicha.compiler.cpu.costs import cpu_cycles
-from kiwicha.compiler.engine.cost.cycles import JobCycles, predict_program
+from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import EngineCall, EngineJob, JobFlag

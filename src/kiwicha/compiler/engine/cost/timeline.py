@@ -5,11 +5,13 @@ The memory port serves weights and transfers one after the other. On the scratch
 results go first: a transfer moves in the cycles that they leave.
 """
 
+import copy
+import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from kiwicha.compiler.engine.cost.job_work import Work, job_work
+from kiwicha.compiler.engine.cost.job_work import job_work
+from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
 from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer, JobFlag
 from kiwicha.contract.latencies import (
     DRAIN_CYCLES,
@@ -19,7 +21,7 @@ from kiwicha.contract.latencies import (
     WEIGHTS_READY_CYCLES,
 )
 
-__all__ = ["DRAM_BYTES_PER_CYCLE", "JobCycles", "Threads"]
+__all__ = ["DRAM_BYTES_PER_CYCLE", "Threads"]
 
 DRAM_BYTES_PER_CYCLE = 14.2
 """Sequential reads of the memory port, refresh included."""
@@ -38,76 +40,7 @@ JOB_START_CYCLES = 2
 LIST_START_CYCLES = 60
 """From the start instruction until the first descriptors are there."""
 
-
-@dataclass(frozen=True)
-class JobCycles:
-    """When a job runs and what it waits for, in cycles of its list.
-
-    Parameters
-    ----------
-    layer : int
-        As in `EngineJob`.
-    start, end : int
-        From the end of the job before to its own end.
-    busy, requantizer, weights, transfers, overhead : int
-        What the time was spent on: operations, waiting for the requantizer, for weights, for
-        transfers, and starting and ending.
-    """
-
-    layer: int
-    start: int
-    end: int
-    busy: int
-    requantizer: int
-    weights: int
-    transfers: int
-
-    @property
-    def overhead(self) -> int:
-        """What is neither work nor waiting."""
-        waited = self.requantizer + self.weights + self.transfers
-        return self.end - self.start - self.busy - waited
-
-    @property
-    def bound(self) -> str:
-        """What most of the time was spent on."""
-        parts = {
-            "multipliers": self.busy,
-            "requantizer": self.requantizer,
-            "weights": self.weights,
-            "transfers": self.transfers,
-            "overhead": self.overhead,
-        }
-        return max(parts, key=lambda name: parts[name])
-
-
-class _LinePort:
-    """The scratchpad's line port: which share of each time belongs to results."""
-
-    def __init__(self) -> None:
-        self._times: list[tuple[float, float, float]] = []
-        self._first = 0
-
-    def take(self, start: float, end: float, share: float) -> None:
-        """Note the share of results from ``start`` to ``end``; times come in order."""
-        self._times.append((start, end, share))
-
-    def move(self, start: float, lines: float) -> float:
-        """Return when so many lines are moved, one in each free cycle; starts come in order."""
-        now = start
-        while self._first < len(self._times) and self._times[self._first][1] <= start:
-            self._first += 1
-        for begin, end, share in self._times[self._first :]:
-            if now + lines <= begin:
-                break
-            lines -= max(begin - now, 0.0)
-            now = max(now, begin)
-            free = (end - now) * (1.0 - share)
-            if lines <= free:
-                return now + lines / (1.0 - share)
-            lines -= free
-            now = end
-        return now + lines
+_BEGINNING = Progress(port_free=LIST_START_CYCLES, time=LIST_START_CYCLES)
 
 
 class Threads:
@@ -134,140 +67,220 @@ class Threads:
         *,
         decoder_slack: float = 1.0,
     ) -> None:
-        self._jobs = jobs
+        self._jobs = tuple(jobs)
+        self._engine = macs, requantizer_cycles
         self._decoder_slack = decoder_slack
-        self._transfers = transfers
-        self._works = [job_work(job, macs, requantizer_cycles) for job in jobs]
-        self._groups = [
-            (number, group)
-            for number, work in enumerate(self._works)
-            for group in range(work.groups)
+        self._paces = [self._pace(job) for job in jobs]
+        self._moves = [
+            (-(-item.moved_bytes // LINE_BYTES), item.is_store, item.wait_jobs)
+            for item in transfers
         ]
-        self._fill_ends: list[float] = []
-        self._releases: list[float] = []
-        self._transfer_ends: list[float] = []
+        self._progress = [_BEGINNING]
         self._job_ends: list[float] = []
-        self._results: list[JobCycles] = []
-        self._line_port = _LinePort()
-        self._port_free = float(LIST_START_CYCLES)
-        self._transfer_free = 0.0
-        self._line_end = 0.0
-        self._left_lines = 0
-        self._time = float(LIST_START_CYCLES)
-        self._waited = [0.0, 0.0]
-        self._begun = 0.0
+        self._waits: list[tuple[float, float, float]] = []
+        self._transfer_ends: list[float] = []
+        self._shares: list[tuple[float, float, float]] = []
 
-    def run(self) -> tuple[int, list[JobCycles]]:
-        """Return the cycles of the list, and of its jobs."""
-        while True:
-            self._compute()
-            times = [self._fill_time(), self._transfer_time()]
-            if min(times) == math.inf:
-                break
-            if times[0] <= times[1]:
-                self._fill(times[0])
-            else:
-                self._transfer(times[1])
-        assert len(self._job_ends) == len(self._jobs)
-        end = max([self._time, *self._transfer_ends[-1:]])
-        return math.ceil(end), self._results
-
-    def _fill_time(self) -> float:
-        number = len(self._fill_ends)
-        if number == len(self._groups):
-            return math.inf
-        # One group is decoded after the other.
-        free = max([self._port_free, *self._fill_ends[-1:]])
-        if number < 2:
-            return free
-        if len(self._releases) <= number - 2:
-            return math.inf
-        return max(free, self._releases[number - 2] + REFILL_CYCLES)
-
-    def _fill(self, start: float) -> None:
-        job, group = self._groups[len(self._fill_ends)]
-        work = self._works[job]
-        lines = work.fill_bytes / LINE_BYTES
-        if self._fill_ends:
-            # Words of this group came while the bank was not free yet.
-            idle = max(start - self._fill_ends[-1], 0.0)
-            lines -= min(idle * DRAM_BYTES_PER_CYCLE / LINE_BYTES, READER_WORDS, lines)
-        else:
-            start += DRAM_LATENCY_CYCLES
-        self._port_free = start + lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
-        needed: float = work.fill_cycles + (0 if group else work.first_fill_cycles)
-        if self._jobs[job].flags & JobFlag.CODED:
-            needed *= self._decoder_slack
-        self._fill_ends.append(max(self._port_free, start + needed))
-
-    def _transfer_time(self) -> float:
-        number = len(self._transfer_ends)
-        if number == len(self._transfers):
-            return math.inf
-        wanted = self._transfers[number].wait_jobs
-        if wanted > len(self._job_ends):
-            return math.inf
-        ready = self._job_ends[wanted - 1] if wanted else 0.0
-        return max(self._port_free, self._transfer_free, ready)
-
-    def _transfer(self, start: float) -> None:
-        """Move a chunk of the next transfer."""
-        transfer = self._transfers[len(self._transfer_ends)]
-        is_store = transfer.is_store
-        if not self._left_lines:
-            self._left_lines = -(-transfer.moved_bytes // LINE_BYTES)
-            start += STORE_START_CYCLES if is_store else LOAD_START_CYCLES
-        chunk = min(self._left_lines, PORT_TURN_WORDS)
-        self._left_lines -= chunk
-        self._port_free = start + chunk * LINE_BYTES / DRAM_BYTES_PER_CYCLE
-        moved = self._line_port.move(max(start, self._line_end), chunk)
-        self._line_end = max(moved, self._port_free)
-        self._transfer_free = self._line_end - READER_WORDS
-        if not self._left_lines:
-            end = self._line_end + (STORE_END_CYCLES if is_store else 0)
-            self._transfer_ends.append(end)
-            self._transfer_free = self._line_end = end
-
-    def _compute(self) -> None:
-        """Do all groups whose weights and transfers are there."""
-        while len(self._releases) < len(self._groups):
-            index = len(self._releases)
-            number, group = self._groups[index]
-            job, work = self._jobs[number], self._works[number]
-            if index >= len(self._fill_ends) or job.wait_transfers > len(self._transfer_ends):
-                return
-            if group == 0:
-                self._begun = self._time
-                start = self._time + JOB_START_CYCLES
-                ready = self._transfer_ends[job.wait_transfers - 1] if job.wait_transfers else 0.0
-                self._waited = [max(ready - start, 0.0), 0.0]
-                self._time = max(start, ready)
-            filled = self._fill_ends[index] + WEIGHTS_READY_CYCLES
-            if group == 0:
-                first = max(self._time, filled) + work.start
-                self._waited[1] += max(filled - self._time, 0.0)
-            else:
-                # The address generator goes ahead while the last row of the group before is done.
-                early = self._time - work.last_row + work.start - ROW_AHEAD_CYCLES
-                first = max(self._time, filled + work.start, early)
-                self._waited[1] += max(filled + work.start - max(self._time, early), 0.0)
-            self._time = first + work.cycles
-            self._line_port.take(first, self._time, min(work.writes / work.cycles, 1.0))
-            self._releases.append(self._time)
-            if group + 1 == work.groups:
-                self._end_job(job, work)
-
-    def _end_job(self, job: EngineJob, work: Work) -> None:
-        self._time += DRAIN_CYCLES
-        self._job_ends.append(self._time)
-        self._results.append(
-            JobCycles(
-                layer=job.layer,
-                start=round(self._begun),
-                end=round(self._time),
-                busy=work.operations * work.groups,
-                requantizer=work.held * work.groups,
-                weights=round(self._waited[1]),
-                transfers=round(self._waited[0]),
-            )
+    def _pace(self, job: EngineJob) -> Pace:
+        work = job_work(job, *self._engine)
+        slack = self._decoder_slack if job.flags & JobFlag.CODED else 1.0
+        return Pace(
+            fill_lines=work.fill_bytes / LINE_BYTES,
+            fill_cycles=work.fill_cycles * slack,
+            first_fill_cycles=(work.fill_cycles + work.first_fill_cycles) * slack,
+            start=work.start,
+            cycles=work.cycles,
+            last_row=work.last_row,
+            share=min(work.writes / work.cycles, 1.0),
+            groups=work.groups,
+            wait_transfers=job.wait_transfers,
         )
+
+    def exchanged(self, jobs: Mapping[int, EngineJob]) -> "Threads":
+        """Return the threads of the list with other jobs, which wait for the same transfers.
+
+        Parameters
+        ----------
+        jobs : mapping of int to EngineJob
+            By their number. What comes before the first of them is not computed again.
+        """
+        found = copy.copy(self)
+        found._jobs = tuple(jobs.get(number, job) for number, job in enumerate(self._jobs))
+        found._paces = [
+            self._pace(jobs[number]) if number in jobs else pace
+            for number, pace in enumerate(self._paces)
+        ]
+        found._progress = self._progress[: min(jobs) + 1]
+        state = found._progress[-1]
+        found._job_ends = self._job_ends[: state.job_ends]
+        found._waits = self._waits[: state.job_ends]
+        found._transfer_ends = self._transfer_ends[: state.transfer_ends]
+        found._shares = self._shares[: state.shares]
+        return found
+
+    def run(self) -> tuple[int, tuple[JobCycles, ...]]:
+        """Return the cycles of the list, and of its jobs."""
+        total = self.cycles()
+        assert total is not None
+        results = []
+        for job, end, waits in zip(self._jobs, self._job_ends, self._waits, strict=True):
+            work = job_work(job, *self._engine)
+            begun, transfers, weights = waits
+            results.append(
+                JobCycles(
+                    layer=job.layer,
+                    start=round(begun),
+                    end=round(end),
+                    busy=work.operations * work.groups,
+                    requantizer=work.held * work.groups,
+                    weights=round(weights),
+                    transfers=round(transfers),
+                )
+            )
+        return total, tuple(results)
+
+    def cycles(self, limit: float = math.inf) -> int | None:
+        """Return the cycles of the list; None if they are more than a limit."""
+        if len(self._job_ends) < len(self._jobs) and not self._advance(limit):
+            return None
+        total = math.ceil(max([self._job_ends[-1], *self._transfer_ends[-1:]]))
+        return None if total > limit else total
+
+    def _advance(self, limit: float) -> bool:
+        """Do all jobs and transfers; return False if they were given up because of the limit."""
+        # All in local names: a search spends much of its time here.
+        paces, moves, progress = self._paces, self._moves, self._progress
+        job_ends, transfer_ends, shares = self._job_ends, self._transfer_ends, self._shares
+        least = [(JOB_START_CYCLES + pace.groups * pace.cycles + DRAIN_CYCLES) for pace in paces]
+        limits = [limit + 1 - left for left in itertools.accumulate([0, *reversed(least)])]
+        # fill: the next group to be filled.
+        fill_job, fill_group = len(progress) - 1, 0
+        # It is noted again when that group is filled.
+        state = progress.pop()
+        ahead, job, group, fill_end, fill_before, release, release_before = state[:7]
+        port_free, transfer_free, line_end, left_lines = state[7:11]
+        time, begun, waited_transfers, waited_weights = state[11:15]
+        first_share = state.first_share
+        while True:
+            # Compute all groups whose weights and transfers are there.
+            while ahead:
+                _, _, _, start, cycles, last_row, share, groups, wanted = paces[job]
+                filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
+                if group == 0:
+                    if wanted > len(transfer_ends):
+                        break
+                    begun = time
+                    time += JOB_START_CYCLES
+                    ready = transfer_ends[wanted - 1] if wanted else 0.0
+                    waited_transfers = max(ready - time, 0.0)
+                    time = max(time, ready)
+                    waited_weights = max(filled - time, 0.0)
+                    first = max(time, filled) + start
+                else:
+                    # The address generator goes ahead while the last row of the group before is
+                    # done.
+                    first = max(time, time - last_row + start - ROW_AHEAD_CYCLES)
+                    late = filled + start - first
+                    if late > 0.0:
+                        waited_weights += late
+                        first = filled + start
+                time = first + cycles
+                shares.append((first, time, share))
+                release_before, release = release, time
+                ahead -= 1
+                group += 1
+                if group == groups:
+                    time += DRAIN_CYCLES
+                    job_ends.append(time)
+                    self._waits.append((begun, waited_transfers, waited_weights))
+                    job, group = job + 1, 0
+                    if time > limits[-1 - job]:
+                        return False
+            # What comes first: the weights of a group, or a chunk of a transfer?
+            fill_time = transfer_time = math.inf
+            if ahead < 2 and fill_job < len(paces):
+                bank_free = (release if ahead else release_before) + REFILL_CYCLES
+                fill_time = max(port_free, fill_end, bank_free)
+            if len(transfer_ends) < len(moves):
+                lines, is_store, wanted = moves[len(transfer_ends)]
+                if wanted <= len(job_ends):
+                    ready = job_ends[wanted - 1] if wanted else 0.0
+                    transfer_time = max(port_free, transfer_free, ready)
+            if fill_time <= transfer_time:
+                if fill_time == math.inf:
+                    break
+                fill_lines, needed, first_needed, *_ = paces[fill_job]
+                if fill_group == 0:
+                    progress.append(
+                        Progress(
+                            *(ahead, job, group, fill_end, fill_before, release, release_before),
+                            *(port_free, transfer_free, line_end, left_lines),
+                            *(time, begun, waited_transfers, waited_weights),
+                            *(len(job_ends), len(transfer_ends), len(shares), first_share),
+                        )
+                    )
+                    needed = first_needed
+                if fill_end == -math.inf:
+                    fill_time += DRAM_LATENCY_CYCLES
+                else:
+                    # Words of this group came while the bank was not free yet.
+                    idle = max(fill_time - fill_end, 0.0)
+                    early = idle * DRAM_BYTES_PER_CYCLE / LINE_BYTES
+                    fill_lines -= min(early, READER_WORDS, fill_lines)
+                port_free = fill_time + fill_lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
+                fill_before, fill_end = fill_end, max(port_free, fill_time + needed)
+                ahead += 1
+                fill_group += 1
+                if fill_group == paces[fill_job].groups:
+                    fill_job, fill_group = fill_job + 1, 0
+                continue
+            # A chunk of a transfer.
+            if not left_lines:
+                left_lines = lines
+                transfer_time += STORE_START_CYCLES if is_store else LOAD_START_CYCLES
+            chunk = min(left_lines, PORT_TURN_WORDS)
+            left_lines -= chunk
+            port_free = transfer_time + chunk * LINE_BYTES / DRAM_BYTES_PER_CYCLE
+            start = max(transfer_time, line_end)
+            while first_share < len(shares) and shares[first_share][1] <= start:
+                first_share += 1
+            moved = _moved(shares, first_share, start, chunk)
+            line_end = max(moved, port_free)
+            transfer_free = line_end - READER_WORDS
+            if not left_lines:
+                line_end += STORE_END_CYCLES if is_store else 0
+                transfer_free = line_end
+                transfer_ends.append(line_end)
+        assert len(job_ends) == len(paces)
+        return True
+
+
+def _moved(
+    shares: Sequence[tuple[float, float, float]], first: int, start: float, lines: float
+) -> float:
+    """Return when so many lines are moved through the line port, one in each free cycle.
+
+    Parameters
+    ----------
+    shares : sequence of tuple
+        From when to when which share of the cycles belongs to results, in order.
+    first : int
+        The first of them that ends after the start.
+    start : float
+        When the first line can move.
+    lines : float
+        How many do.
+    """
+    now = start
+    for number in range(first, len(shares)):
+        begin, end, share = shares[number]
+        if now + lines <= begin:
+            break
+        lines -= max(begin - now, 0.0)
+        now = max(now, begin)
+        free = (end - now) * (1.0 - share)
+        if lines <= free:
+            return now + lines / (1.0 - share)
+        lines -= free
+        now = end
+    return now + lines

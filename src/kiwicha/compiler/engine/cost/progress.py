@@ -1,0 +1,121 @@
+"""What the model of a list's execution knows of a job, how far it is, and what it finds."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["JobCycles", "Pace", "Progress"]
+
+
+@dataclass(frozen=True)
+class JobCycles:
+    """When a job runs and what it waits for, in cycles of its list.
+
+    Parameters
+    ----------
+    layer : int
+        As in `EngineJob`.
+    start, end : int
+        From the end of the job before to its own end.
+    busy, requantizer, weights, transfers, overhead : int
+        What the time was spent on: operations, waiting for the requantizer, for weights, for
+        transfers, and starting and ending.
+    """
+
+    layer: int
+    start: int
+    end: int
+    busy: int
+    requantizer: int
+    weights: int
+    transfers: int
+
+    @property
+    def overhead(self) -> int:
+        """What is neither work nor waiting."""
+        waited = self.requantizer + self.weights + self.transfers
+        return self.end - self.start - self.busy - waited
+
+    @property
+    def bound(self) -> str:
+        """What most of the time was spent on."""
+        parts = {
+            "multipliers": self.busy,
+            "requantizer": self.requantizer,
+            "weights": self.weights,
+            "transfers": self.transfers,
+            "overhead": self.overhead,
+        }
+        return max(parts, key=lambda name: parts[name])
+
+
+class Pace(NamedTuple):
+    """What the threads need to know of a job: of its groups, and of the job as a whole.
+
+    Parameters
+    ----------
+    fill_lines : float
+        Lines of a group's weight stream, as stored.
+    fill_cycles, first_fill_cycles : float
+        What a group's weights need, at least; what those of the first group need.
+    start, cycles, last_row : int
+        As in `Work`.
+    share : float
+        Of the cycles in which results, and no transfer, have the line port.
+    groups, wait_transfers : int
+        Of the job.
+    """
+
+    fill_lines: float
+    fill_cycles: float
+    first_fill_cycles: float
+    start: int
+    cycles: int
+    last_row: int
+    share: float
+    groups: int
+    wait_transfers: int
+
+
+class Progress(NamedTuple):
+    """How far the threads are when the first group of a job is to be filled.
+
+    Parameters
+    ----------
+    ahead : int
+        Groups whose weights are there and that are not computed.
+    job, group : int
+        The next group to be computed.
+    fill_end, fill_before : float
+        When weights were there: of the last group filled, and of the one before.
+    release, release_before : float
+        When a group was computed: the last one, and the one before.
+    port_free, transfer_free, line_end : float
+        When DRAM port, transfers and line port are free.
+    left_lines : int
+        Of the transfer under way.
+    time, begun, waited_transfers, waited_weights : float
+        The end of the last group; of its job, the beginning, and what it has waited for.
+    job_ends, transfer_ends, shares, first_share : int
+        Lengths of these lists; which of the shares is the first that still counts.
+    """
+
+    ahead: int = 0
+    job: int = 0
+    group: int = 0
+    fill_end: float = -math.inf
+    fill_before: float = -math.inf
+    release: float = -math.inf
+    release_before: float = -math.inf
+    port_free: float = 0.0
+    transfer_free: float = 0.0
+    line_end: float = 0.0
+    left_lines: int = 0
+    time: float = 0.0
+    begun: float = 0.0
+    waited_transfers: float = 0.0
+    waited_weights: float = 0.0
+    job_ends: int = 0
+    transfer_ends: int = 0
+    shares: int = 0
+    first_share: int = 0
