@@ -3,7 +3,14 @@
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 
-from kiwicha.contract.engine import LINE_BYTES, PACKED_MACS, JobFlag, JobKind, outputs_of
+from kiwicha.contract.engine import (
+    LINE_BYTES,
+    PACKED_MACS,
+    JobFlag,
+    JobKind,
+    SumFlag,
+    outputs_of,
+)
 from kiwicha.contract.latencies import (
     INPUT_CYCLES,
     SCRATCHPAD_READ_CYCLES,
@@ -16,6 +23,7 @@ from kiwicha.gateware.engine.addressing.group_controller import GroupController
 from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS, ArrayMode
 from kiwicha.gateware.engine.array.mac_array import MacArray
 from kiwicha.gateware.engine.array.mac_cell import Vendor
+from kiwicha.gateware.engine.array.sum_memory import SumMemory
 from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, BYTE_BITS
 from kiwicha.gateware.engine.interfaces import DatapathSignature
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
@@ -82,6 +90,7 @@ class Datapath(wiring.Component):
         self.weights = WeightBuffer(macs=macs, lanes=lanes)
         self.lanes = self.weights.lanes
         self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=_TAG.size)
+        self.sums = SumMemory(lanes=self.lanes)
         self.requantizer = Requantizer(lanes=self.lanes, tag_bits=_TAG.size)
         super().__init__(DatapathSignature(macs=macs).flip())
 
@@ -91,6 +100,7 @@ class Datapath(wiring.Component):
         m.submodules.scratchpad = self.scratchpad
         m.submodules.weights = self.weights
         m.submodules.array = self.array
+        m.submodules.sums = self.sums
         m.submodules.requantizer = self.requantizer
         m.submodules.groups = groups = GroupController(
             drain_cycles=drain_cycles(self.macs, self.lanes)
@@ -120,6 +130,11 @@ class Datapath(wiring.Component):
     def _is_max(self) -> Value:
         """Whether the job is one of largest bytes."""
         return self.job.kind == JobKind.MAX
+
+    @property
+    def _keeps(self) -> Value:
+        """Whether the job's results stay in the memory of sums."""
+        return (self.job.sums & SumFlag.KEEP).any()
 
     @property
     def _is_packed(self) -> Value:
@@ -178,7 +193,8 @@ class Datapath(wiring.Component):
                 bank.eq(~bank),
             ]
         with m.Elif(valid & operation.last & ~operation.is_dropped):
-            m.d.sync += address.eq(address + self.job.output_pixel_bytes)
+            step = Mux(operation.ends_row, self.job.output_row_step, self.job.output_pixel_bytes)
+            m.d.sync += address.eq(address + step)
         return tag
 
     def _read(self, m: Module, operation: data.View, valid: Signal, tag: data.View) -> None:
@@ -273,7 +289,19 @@ class Datapath(wiring.Component):
             self.requantizer.minimum.eq(self.job.activation_min),
             self.requantizer.maximum.eq(self.job.activation_max),
             beats.payload.parameters.eq(self.weights.parameters),
+            self.sums.restart.eq(self.start),
+            self.sums.valid.eq(result.valid & kept),
+            self.sums.keeps.eq(self._keeps),
+            self.sums.totals.eq(self.requantizer.totals),
         ]
+        with m.If((self.job.sums & SumFlag.CONTINUE).any()):
+            # Instead of the bias, in front of the same adder.
+            m.d.comb += [
+                parameters.bias.eq(earlier)
+                for parameters, earlier in zip(
+                    beats.payload.parameters, self.sums.sums, strict=True
+                )
+            ]
         m.d.sync += [
             beats.valid.eq(result.valid & kept),
             beats.payload.sums.eq(result.payload.sums),
@@ -286,7 +314,7 @@ class Datapath(wiring.Component):
         tag = data.View(_TAG, result.payload.tag)
         octets = Value.cast(result.payload.values)
         m.d.comb += self.lines.read_data.eq(scratchpad.line_read_data)
-        with m.If(result.valid):
+        with m.If(result.valid & ~self._keeps):
             m.d.comb += [
                 scratchpad.line_address.eq(tag.address[BYTE_BITS:]),
                 scratchpad.line_write.eq(1),

@@ -23,9 +23,11 @@ from kiwicha.contract.engine import (
     EngineJob,
     JobFlag,
     JobKind,
+    SumFlag,
     outputs_of,
 )
 from kiwicha.errors import ProgramError
+from kiwicha.numerics.requantization import wrap_int32
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import (
     Parameters,
@@ -63,8 +65,16 @@ def _rows(job: EngineJob) -> _Rows:
     return _Rows(addresses, (row >= 0) & (row < job.input_rows))
 
 
+def _results(job: EngineJob) -> Ints:
+    """Return where the results of a group of windows go, from the first one on."""
+    steps = np.full(job.output_rows * job.output_columns, job.output_pixel_bytes, np.int64)
+    steps[:: job.output_columns] = job.output_row_step
+    steps[0] = 0
+    return steps.cumsum()
+
+
 def check_kind(job: EngineJob) -> None:
-    """Check that the job is one of those that are executed here.
+    """Check that the job is one of those that are executed here, with nothing reserved.
 
     Raises
     ------
@@ -79,6 +89,9 @@ def check_kind(job: EngineJob) -> None:
         or (is_by_channel and job.kind not in ELEMENT_KINDS)
     ):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
+    known = SumFlag(0) if job.kind in ELEMENT_KINDS else SumFlag.KEEP | SumFlag.CONTINUE
+    if job.sums & ~known or any((job.reserved_1, job.reserved_2, job.reserved_3, job.reserved_4)):
+        raise ProgramError(f"sums must be known, and what is reserved 0 ({job})")
 
 
 def read_ranges(job: EngineJob, macs: int) -> list[Range]:
@@ -94,13 +107,14 @@ def read_ranges(job: EngineJob, macs: int) -> list[Range]:
 
 def written_range(job: EngineJob, macs: int) -> Range:
     """Return first byte and end of what a job writes."""
+    if job.sums & SumFlag.KEEP:
+        return 0, 0
     outputs = outputs_of(macs)
     if job.kind in ELEMENT_KINDS:
         return element_write(job, macs)
     has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
     beats = job.last_beats if has_beats else 1
-    results = job.output_rows * job.output_columns
-    last = (results - 1) * job.output_pixel_bytes + (job.groups - 1) * job.group_output_step
+    last = int(_results(job).max()) + (job.groups - 1) * job.group_output_step
     return job.output_address, job.output_address + last + beats * outputs
 
 
@@ -319,15 +333,26 @@ def _finish(
     macs: int,
     scratchpad: Scratchpad,
 ) -> None:
-    """Requantize sums [rows, columns, all channels] and write them."""
-    values = requantized(job, sums.reshape(-1, sums.shape[2]), parameters)
+    """Requantize sums [rows, columns, all channels] and write them, or keep them as they are."""
+    sums = sums.reshape(-1, sums.shape[2])
     outputs = outputs_of(macs)
     kept = (job.groups - 1) * channels
     has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
     kept += job.last_beats * outputs if has_beats else channels
-    result = np.arange(len(values))[:, None] * job.output_pixel_bytes
+    # In the memory of sums groups come one after the other.
+    cuts = range(channels, kept, channels)
+    if job.sums & SumFlag.CONTINUE:
+        earlier = np.split(scratchpad.kept(len(sums) * kept), [len(sums) * cut for cut in cuts])
+        sums = sums.copy()
+        sums[:, :kept] += np.hstack([part.reshape(len(sums), -1) for part in earlier])
+    if job.sums & SumFlag.KEEP:
+        biased = sums if job.sums & SumFlag.CONTINUE else sums + parameters.bias
+        groups = np.split(wrap_int32(biased[:, :kept]), cuts, axis=1)
+        scratchpad.keep(np.concatenate([group.reshape(-1) for group in groups]))
+        return
+    values = requantized(job, sums, parameters)
     group = np.arange(job.groups)[:, None] * job.group_output_step + np.arange(channels)
-    addresses = job.output_address + result + group.reshape(1, -1)[:, :kept]
+    addresses = job.output_address + _results(job)[:, None] + group.reshape(1, -1)[:, :kept]
     scratchpad.write(addresses, values[:, :kept])
 
 

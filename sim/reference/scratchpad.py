@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import SUM_BITS, EngineJob, JobFlag
+from kiwicha.contract.engine import MAX_KEPT_SUMS, SUM_BITS, EngineJob, JobFlag, SumFlag
 from kiwicha.errors import ProgramError
 from kiwicha.numerics import requantization as numerics
 from kiwicha.program.weight_streams import Parameters
@@ -18,7 +18,7 @@ SUM_LIMIT = 1 << (SUM_BITS - 1)
 
 
 class Scratchpad:
-    """Memory of the engine, with a mark on every byte that was written.
+    """Memories of the engine: bytes, with a mark on every one that was written, and sums.
 
     Parameters
     ----------
@@ -29,6 +29,7 @@ class Scratchpad:
     def __init__(self, size_bytes: int) -> None:
         self.bytes = np.full(size_bytes, _POISON, np.uint8)
         self.is_written = np.zeros(size_bytes, np.bool_)
+        self._sums: Ints = np.zeros(0, np.int64)
 
     def gather(self, addresses: Ints) -> Ints:
         """Return the int8 at addresses, which wrap."""
@@ -39,16 +40,43 @@ class Scratchpad:
         self.bytes[addresses] = values.view(np.uint8)
         self.is_written[addresses] = True
 
+    def keep(self, sums: Ints) -> None:
+        """Keep int32 for the next job.
+
+        Raises
+        ------
+        ProgramError
+            If they are too many.
+        """
+        if sums.size > MAX_KEPT_SUMS:
+            raise ProgramError(f"a job must keep up to {MAX_KEPT_SUMS:,} sums, not {sums.size:,}")
+        self._sums = sums.copy()
+
+    def kept(self, count: int) -> Ints:
+        """Return the int32 that were kept.
+
+        Raises
+        ------
+        ProgramError
+            If they are not as many.
+        """
+        if self._sums.size != count:
+            raise ProgramError(f"a job of {count:,} sums must not continue {self._sums.size:,}")
+        return self._sums
+
 
 def requantized(job: EngineJob, sums: Ints, parameters: Parameters) -> NDArray[np.int8]:
     """Return the bytes that come of sums, whose last dimension is that of the parameters.
+
+    With `SumFlag.CONTINUE` their biases are in them.
 
     Raises
     ------
     ProgramError
         If a sum does not fit the job's mode.
     """
-    accumulators = numerics.wrap_int32(sums + parameters.bias)
+    is_continued = bool(job.sums & SumFlag.CONTINUE)
+    accumulators = numerics.wrap_int32(sums if is_continued else sums + parameters.bias)
     if not job.flags & JobFlag.WIDE:
         shifted = accumulators << np.maximum(parameters.shift, 0)
         if shifted.min(initial=0) < -SUM_LIMIT or shifted.max(initial=0) >= SUM_LIMIT:

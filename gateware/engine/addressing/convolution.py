@@ -136,6 +136,7 @@ class ConvAddressGenerator(wiring.Component):
             operation.address.eq(kernel_rows.address + offset),
             operation.index.eq(index),
             operation.last.eq(ends_pixel),
+            operation.ends_row.eq(ends_output_row),
             operation.low.eq(Mux(offset >= 0, 0, Mux(offset > -INPUT_LANES, -offset, INPUT_LANES))),
             operation.high.eq(Mux(beyond > INPUT_LANES, INPUT_LANES, Mux(beyond > 0, beyond, 0))),
         ]

@@ -136,6 +136,7 @@ class DepthwiseAddressGenerator(wiring.Component):
             operation.shift.eq(is_column_start),
             operation.last.eq(ends_phases),
             operation.is_dropped.eq(skips_left.any()),
+            operation.ends_row.eq(ends_output_row),
             operation.low.eq(0),
             operation.high.eq(Mux(is_beyond | ~kernel_rows.is_inside, 0, READ_BYTES)),
         ]

@@ -31,10 +31,12 @@ OPERATION = data.StructLayout({
     "shift": 1,
     "last": 1,
     "is_dropped": 1,
+    "ends_row": 1,
 })
 """One cycle of work: bytes ``low`` to ``high - 1`` of the 16 at ``address`` are data, the others
 count as the zero point; ``index`` is the weight word; ``first``, ``shift`` and ``last`` as in
-`MacArray`; a result with ``is_dropped`` is not written."""
+`MacArray`; a result with ``is_dropped`` is not written; ``ends_row`` on the last operation of an
+output row of a window."""
 
 OUTPUT_ROW = data.StructLayout({
     "address": POSITION,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,6 +16,7 @@ from kiwicha.contract.engine import (
     EngineError,
     JobFlag,
     JobKind,
+    SumFlag,
 )
 from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
 from kiwicha.gateware.engine.descriptors import JOB
@@ -150,8 +151,12 @@ class JobCheck(wiring.Component):
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers
         rules["output_address"] = (field("output_address") % OUTPUT_BYTES).any()
-        misaligned = (field("output_pixel_bytes") % OUTPUT_BYTES).any()
-        rules["output_pixel_bytes"] = has_windows & misaligned
+        for name in ("output_pixel_bytes", "output_row_step"):
+            rules[name] = has_windows & (field(name) % OUTPUT_BYTES).any()
+        known_sums = Mux(has_windows, int(sum(SumFlag)), 0)
+        rules["sums"] = (field("sums") & ~known_sums).any()
+        for name in ("reserved_1", "reserved_2", "reserved_3", "reserved_4"):
+            rules[name] = field(name).any()
         for name in ("weights_offset", "weights_bytes"):
             rules[name] = (field(name) % LINE_BYTES).any()
         rules["segment_words"] = ~is_depthwise & (field("segment_words") == 0)

@@ -45,6 +45,8 @@ class RequantizerSignature(wiring.Signature):
     beats : ``Out(stream.Signature(StructLayout(sums, parameters, tag), always_ready=True))``
         ``sums`` are ``lanes`` x signed(32), ``parameters`` ``lanes`` x `PARAMETERS`; ``tag`` comes
         out with the result.
+    totals : ``In(ArrayLayout(signed(32), lanes))``
+        Sums and biases of the last beat, from one cycle after it on.
     results : ``In(stream.Signature(StructLayout(values, tag), always_ready=True))``
         ``lanes`` x signed(8).
     """
@@ -65,5 +67,6 @@ class RequantizerSignature(wiring.Signature):
             "minimum": Out(signed(8)),
             "maximum": Out(signed(8)),
             "beats": Out(stream.Signature(beat, always_ready=True)),
+            "totals": In(data.ArrayLayout(signed(32), lanes)),
             "results": In(stream.Signature(result, always_ready=True)),
         })

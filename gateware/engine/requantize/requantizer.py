@@ -94,6 +94,7 @@ class Requantizer(wiring.Component):
                 part.zero_point.eq(self.zero_point),
                 part.minimum.eq(self.minimum),
                 part.maximum.eq(self.maximum),
+                self.totals[lane].eq(part.total_s1),
                 self.results.payload.values[lane].eq(part.value),
             ]
         return m
@@ -112,6 +113,7 @@ class _Lane(wiring.Component):
             "zero_point": In(signed(8)),
             "minimum": In(signed(8)),
             "maximum": In(signed(8)),
+            "total_s1": Out(signed(32)),
             "value": Out(signed(8)),
         })
 
@@ -129,6 +131,7 @@ class _Lane(wiring.Component):
                 left_s1.eq(self.parameters.left),
                 exponent_s1.eq(self.parameters.right),
             ]
+        m.d.comb += self.total_s1.eq(sum_s1)
         high_s6 = self._multiply(m, sum_s1, multiplier_s1, left_s1, exponent_s1.any())
         exponent_s6 = delayed(m, exponent_s1, 5, "exponent_s1")
 

@@ -25,6 +25,7 @@ __all__ = [
     "EngineTransfer",
     "JobFlag",
     "JobKind",
+    "SumFlag",
     "outputs_of",
 ]
 
@@ -68,7 +69,9 @@ TABLE_ENTRY_BYTES = 8
 """An int32 of each of two tables."""
 ENGINE_WATCHDOG_CYCLES = 200_000_000
 """What the firmware allows a list to take: two seconds."""
-MAX_JOBS = 256
+MAX_KEPT_SUMS = 4096
+"""Sums of the memory of sums: what a job with `SumFlag` adds to, or leaves for the next one."""
+MAX_JOBS = 1024
 """Jobs of one list whose end times are kept for `EngineOp.JOB_END`."""
 
 
@@ -174,6 +177,20 @@ class JobFlag(enum.IntFlag):
     """ADD, TABLE, MUL: a group is a beat of channels of all pixels; the second tensor has one."""
 
 
+class SumFlag(enum.IntFlag):
+    """Bits of `EngineJob.sums`: what results have to do with the memory of sums.
+
+    It holds int32 in the order in which results come, beat by beat, of a job of windows with up to
+    `MAX_KEPT_SUMS` of them; beats that are dropped do not count. A job that continues comes after
+    one that has kept as many.
+    """
+
+    KEEP = 1
+    """Sums are kept there, instead of being requantized and written."""
+    CONTINUE = 2
+    """What is there is added to the sums, instead of the bias."""
+
+
 def outputs_of(macs: int) -> int:
     """Return the results of one beat: one for every 8 multipliers of an engine."""
     multipliers = macs // 2 if macs == PACKED_MACS else macs
@@ -182,7 +199,7 @@ def outputs_of(macs: int) -> int:
 
 @dataclass(frozen=True)
 class EngineJob(Struct):
-    """One compute job, 80 bytes. Products of strides and pitches are the compiler's work.
+    """One compute job, 96 bytes. Products of strides and pitches are the compiler's work.
 
     CONV: for each group, output row and column, in this order, the sum over kernel_rows rows of
     segments segments of segment_words words of 8 bytes. Row first_row starts at first_address; the
@@ -216,7 +233,9 @@ class EngineJob(Struct):
     MUL: ``bias + (x1 - input_zero_point) * (x2 - weight_zero_point)``, requantized. The weight
     words of a group have no effect.
 
-    Result n of group g goes to ``output_address + n * output_pixel_bytes + g * group_output_step``.
+    Results of group g go to ``output_address + g * group_output_step`` and behind it: each is
+    output_pixel_bytes behind the one before it, the first one of an output row output_row_step.
+    With `SumFlag.KEEP` nothing is written.
     """
 
     kind: int = u8("JobKind")
@@ -264,6 +283,14 @@ class EngineJob(Struct):
     input_2_address: int = u32("ADD, MUL: second tensor")
     weight_zero_point: int = i16("subtracted from weight bytes, see UNSIGNED; MUL: from x2, int8")
     first_index: int = u16("DEPTHWISE: first_phase * kernel_rows")
+    sums: int = u8("SumFlag")
+    reserved_1: int = u8("0")
+    reserved_2: int = u16("0")
+    output_row_step: int = u32(
+        "windows: from the last output of a row to the first one of the next, a multiple of 8"
+    )
+    reserved_3: int = u32("0")
+    reserved_4: int = u32("0")
 
 
 @dataclass(frozen=True)

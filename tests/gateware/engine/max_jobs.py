@@ -91,6 +91,7 @@ def max_job(pool: Pool, input_address: int, output_address: int) -> EngineJob:
         "segment_words": 1,
         "row_words": pool.kernel[1],
         "output_pixel_bytes": pool.output_pitch,
+        "output_row_step": pool.output_pitch,
         "group_words": 1,
         "stride_rows": pool.stride[0],
         "dilation_rows": 1,

@@ -169,6 +169,12 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
         input_2_address=0,
         weight_zero_point=layer.weight_zero_point,
         first_index=phase * kernel_rows,
+        sums=0,
+        reserved_1=0,
+        reserved_2=0,
+        output_row_step=layer.output_pitch,
+        reserved_3=0,
+        reserved_4=0,
     )
 
 

@@ -54,8 +54,8 @@ def lists(program: Program) -> tuple[list[EngineJob], list[EngineTransfer]]:
     step = next(step for step in program.steps if step.kernel is Kernel.ENGINE)
     params: Any = step.params
     image = program.constants[params.image.offset :]
-    jobs = [EngineJob.unpack(image[80 * k :]) for k in range(params.job_count)]
-    rest = image[80 * params.job_count :]
+    jobs = [EngineJob.unpack(image[EngineJob.size_bytes() * k :]) for k in range(params.job_count)]
+    rest = image[EngineJob.size_bytes() * params.job_count :]
     return jobs, [EngineTransfer.unpack(rest[16 * k :]) for k in range(params.transfer_count)]
 
 
@@ -70,7 +70,7 @@ def changed(program: Program, kind: type[Struct], number: int, /, **changes: Any
         return dataclasses.replace(program, steps=tuple(steps))
     start = params.image.offset + kind.size_bytes() * number
     if kind is EngineTransfer:
-        start += 80 * params.job_count
+        start += EngineJob.size_bytes() * params.job_count
     record = kind.unpack(program.constants[start:])
     values = {k: v(getattr(record, k)) if callable(v) else v for k, v in changes.items()}
     constants = bytearray(program.constants)

@@ -31,8 +31,8 @@ def lists(program: Program) -> list[tuple[list[EngineJob], list[EngineTransfer]]
         if step.kernel is Kernel.ENGINE:
             p = step.params
             raw = program.constants[p.image.offset :]
-            jobs = [EngineJob.unpack(raw[80 * k :]) for k in range(p.job_count)]
-            raw = raw[80 * p.job_count :]
+            jobs = [EngineJob.unpack(raw[EngineJob.size_bytes() * k :]) for k in range(p.job_count)]
+            raw = raw[EngineJob.size_bytes() * p.job_count :]
             found.append((
                 jobs,
                 [EngineTransfer.unpack(raw[16 * k :]) for k in range(p.transfer_count)],

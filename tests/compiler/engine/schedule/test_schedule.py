@@ -23,7 +23,7 @@ from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.memory.placement import Buffer, place
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.configs import ENGINE_CONFIGS, Config
-from kiwicha.contract.engine import GROUP_WORDS, TRANSFER_FLAG, JobKind
+from kiwicha.contract.engine import GROUP_WORDS, TRANSFER_FLAG, EngineJob, JobKind
 from tests.compiler.engine.build import chain, convolution, depthwise, pointwise, region
 from tests.support.models import random_models
 
@@ -75,7 +75,8 @@ def test_random_lists() -> None:
         moved = {p.tensor for p in found.transfers}
         assert moved == found.region.loads | found.region.stores | set(found.plan.streamed)
         raw = found.image(dict.fromkeys(moved, 1 << 20))
-        assert len(raw) == 80 * len(found.jobs) + 16 * len(found.transfers) + len(found.streams)
+        descriptors = EngineJob.size_bytes() * len(found.jobs) + 16 * len(found.transfers)
+        assert len(raw) == descriptors + len(found.streams)
         for item in found.region.operations:
             pitch = found.region.input_pitch(item)
             for part in item.job_operations:

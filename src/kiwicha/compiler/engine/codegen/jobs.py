@@ -137,6 +137,7 @@ def _(operation: DepthwiseConvolution, macs: int, geometry: JobGeometry) -> Fiel
         rows["row_span"] -= skipped
         rows["output_columns"] = 1
         rows["output_pixel_bytes"] = window.output_columns * geometry.output_pitch
+        rows["output_row_step"] = rows["output_pixel_bytes"]
         rows["output_address"] = geometry.output_address + geometry.column * geometry.output_pitch
     first_phase = pad_left % window.stride_columns
     return (
@@ -172,6 +173,7 @@ def _rows(window: Window, geometry: JobGeometry) -> Fields:
         "row_step": window.stride_rows * row_pitch,
         "kernel_row_step": window.dilation_rows * row_pitch,
         "output_pixel_bytes": geometry.output_pitch,
+        "output_row_step": geometry.output_pitch,
         "stride_rows": window.stride_rows,
         "dilation_rows": window.dilation_rows,
         "kernel_rows": window.kernel_rows,
