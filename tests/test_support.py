@@ -88,7 +88,7 @@ def test_a_model_says_what_was_put_in() -> None:
 
 def test_unknown_options_are_refused() -> None:
     builder = ModelBuilder()
-    with pytest.raises(ValueError, match="option of ADD must be one of"):
+    with pytest.raises(ValueError, match="option of ADD must be a field of AddOptions, not stride"):
         builder.operator("ADD", [], [], stride=1)
 
 

@@ -1,6 +1,5 @@
 """The writer of .tflite files, read back with the schema's readers and run."""
 
-import importlib
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,7 @@ from tflite_micro import runtime
 
 from kiwicha.training.quantize import Quantization, QuantizedWeights, quantize_weights
 from kiwicha.training.topology import LAYERS
-
-pytest.importorskip("ai_edge_litert", reason="ai-edge-litert has no wheel for this Python")
-write = importlib.import_module("kiwicha.training.write")
-flatfile = importlib.import_module("kiwicha.training.flatfile")
+from kiwicha.training.write import write_classifier
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +29,7 @@ def weights() -> list[QuantizedWeights]:
 @pytest.fixture(scope="module")
 def content(weights: list[QuantizedWeights]) -> bytes:
     outputs = [Quantization(6 / 255, -128)] * (len(LAYERS) - 1) + [Quantization(0.05, 3)]
-    written: bytes = write.write_classifier(LAYERS, weights, outputs)
-    return written
+    return write_classifier(LAYERS, weights, outputs)
 
 
 def read_constant(content: bytes, name: str, dtype: Any) -> NDArray[Any]:
@@ -90,20 +85,3 @@ def test_equal_operator_codes_are_listed_once(content: bytes) -> None:
     codes = [model.OperatorCodes(i).BuiltinCode() for i in range(model.OperatorCodesLength())]
     assert sorted(codes) == sorted(set(codes))
     assert len(codes) == 5
-
-
-def test_versions_of_an_operator_are_told_apart() -> None:
-    schema = importlib.import_module("ai_edge_litert.schema_py_generated")
-    builder = flatfile.FileBuilder("two versions")
-    tensors = [
-        builder.add_tensor(name, (1, 4), np.int8, scales=[0.5], zero_point=3) for name in "abc"
-    ]
-    code = schema.BuiltinOperator.SOFTMAX
-    builder.add_operator(code, 1, tensors[:1], tensors[1:2], schema.SoftmaxOptionsT())
-    builder.add_operator(code, 2, tensors[1:2], tensors[2:], schema.SoftmaxOptionsT())
-    model = tflite.Model.GetRootAsModel(builder.to_bytes(tensors[:1], tensors[2:]), 0)
-    graph = model.Subgraphs(0)
-    used = [graph.Operators(i).OpcodeIndex() for i in range(2)]
-    assert [model.OperatorCodes(i).Version() for i in used] == [1, 2]
-    assert [graph.Inputs(0), graph.Outputs(0)] == [tensors[0], tensors[2]]
-    assert graph.Tensors(0).Quantization().ZeroPoint(0) == 3

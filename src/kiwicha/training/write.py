@@ -1,11 +1,11 @@
 """Writes the quantized classifier as a TFLite file."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
-from kiwicha.training.flatfile import FileBuilder
+from kiwicha.tflite_writer import ACTIVATIONS, PADDINGS, ModelBuilder
 from kiwicha.training.quantize import INPUT, PROBABILITY, Quantization, QuantizedWeights
 from kiwicha.training.topology import POOL_SIZE, Convolution
 
@@ -15,11 +15,11 @@ DESCRIPTION = "Kiwicha face detector"
 
 # Versions from which on the operators know int8, and per-channel weights for the convolutions.
 VERSIONS = {
-    schema.BuiltinOperator.CONV_2D: 3,
-    schema.BuiltinOperator.DEPTHWISE_CONV_2D: 3,
-    schema.BuiltinOperator.AVERAGE_POOL_2D: 2,
-    schema.BuiltinOperator.RESHAPE: 1,
-    schema.BuiltinOperator.SOFTMAX: 2,
+    "CONV_2D": 3,
+    "DEPTHWISE_CONV_2D": 3,
+    "AVERAGE_POOL_2D": 2,
+    "RESHAPE": 1,
+    "SOFTMAX": 2,
 }
 
 
@@ -56,19 +56,19 @@ def write_classifier(
     layer, constants, output = logits
     current = writer.add_convolution(layer, constants, current, stored_as, output)
     last = writer.add_softmax(writer.add_reshape(current, layer.out_channels, output), layer)
-    return writer.file.to_bytes([first], [last])
+    return writer.file.build([first], [last])
 
 
 class _Writer:
     """Adds one operator at a time; every method returns the index of the operator's output."""
 
     def __init__(self) -> None:
-        self.file = FileBuilder(DESCRIPTION)
+        self.file = ModelBuilder(DESCRIPTION)
 
     def add_activation(self, name: str, shape: Sequence[int], stored_as: Quantization) -> int:
         """Add an int8 tensor that is no constant."""
-        return self.file.add_tensor(
-            name, shape, np.int8, scales=[stored_as.scale], zero_point=stored_as.zero_point
+        return self.file.tensor(
+            shape, name=name, scale=stored_as.scale, zero_point=stored_as.zero_point
         )
 
     def add_convolution(
@@ -83,61 +83,51 @@ class _Writer:
         scales = [float(scale) for scale in constants.scales]
         # From [output channel, input channel, row, column]: OHWI, or 1HWO when depthwise.
         weights = constants.weights.transpose((1, 2, 3, 0) if layer.is_depthwise else (0, 2, 3, 1))
-        kernel = self.file.add_tensor(
-            f"{layer.name}/weights", weights.shape, np.int8, content=weights, scales=scales,
-            channel_axis=3 if layer.is_depthwise else 0,
+        kernel = self.file.tensor(
+            weights.shape, name=f"{layer.name}/weights", data=weights, scale=scales,
+            axis=3 if layer.is_depthwise else 0,
         )  # fmt: skip
-        bias = self.file.add_tensor(
-            f"{layer.name}/bias", constants.bias.shape, np.int32, content=constants.bias,
-            scales=[scale * source_stored_as.scale for scale in scales],
+        bias = self.file.tensor(
+            constants.bias.shape, np.int32, name=f"{layer.name}/bias", data=constants.bias,
+            scale=[scale * source_stored_as.scale for scale in scales],
         )  # fmt: skip
         shape = (1, layer.out_size, layer.out_size, layer.out_channels)
         output = self.add_activation(f"{layer.name}/output", shape, stored_as)
-        options = (
-            schema.DepthwiseConv2DOptionsT() if layer.is_depthwise else schema.Conv2DOptionsT()
-        )
-        options.padding = schema.Padding.SAME
-        options.strideH = options.strideW = layer.stride
-        options.dilationHFactor = options.dilationWFactor = 1
-        if layer.has_activation:
-            options.fusedActivationFunction = schema.ActivationFunctionType.RELU6
+        options = {
+            "padding": PADDINGS["SAME"], "strideH": layer.stride, "strideW": layer.stride,
+            "dilationHFactor": 1, "dilationWFactor": 1,
+            "fusedActivationFunction": ACTIVATIONS["RELU6" if layer.has_activation else "NONE"],
+        }  # fmt: skip
         if layer.is_depthwise:
-            options.depthMultiplier = layer.depth_multiplier
-        operators = schema.BuiltinOperator
-        code = operators.DEPTHWISE_CONV_2D if layer.is_depthwise else operators.CONV_2D
-        self._add(code, [source, kernel, bias], output, options)
+            options["depthMultiplier"] = layer.depth_multiplier
+        code = "DEPTHWISE_CONV_2D" if layer.is_depthwise else "CONV_2D"
+        self._add(code, [source, kernel, bias], output, **options)
         return output
 
     def add_pool(self, source: int, layer: Convolution, stored_as: Quantization) -> int:
         """Add the AVERAGE_POOL_2D that reduces the output of a layer to one pixel."""
         output = self.add_activation("pool/output", (1, 1, 1, layer.out_channels), stored_as)
-        options = schema.Pool2DOptionsT()
-        options.padding = schema.Padding.VALID
-        options.filterHeight = options.filterWidth = POOL_SIZE
         # The window covers its whole input: the stride has no effect.
-        options.strideH = options.strideW = 2
-        self._add(schema.BuiltinOperator.AVERAGE_POOL_2D, [source], output, options)
+        self._add(
+            "AVERAGE_POOL_2D", [source], output, padding=PADDINGS["VALID"],
+            filterHeight=POOL_SIZE, filterWidth=POOL_SIZE, strideH=2, strideW=2,
+        )  # fmt: skip
         return output
 
     def add_reshape(self, source: int, channels: int, stored_as: Quantization) -> int:
         """Add the RESHAPE of one pixel to a row."""
-        shape = self.file.add_tensor(
-            "logits/shape", (2,), np.int32, content=np.array([-1, channels], np.int32)
-        )
+        values = np.array([-1, channels], np.int32)
+        shape = self.file.tensor((2,), np.int32, name="logits/shape", data=values)
         output = self.add_activation("logits/row", (1, channels), stored_as)
-        options = schema.ReshapeOptionsT()
-        options.newShape = [-1, channels]
-        self._add(schema.BuiltinOperator.RESHAPE, [source, shape], output, options)
+        self._add("RESHAPE", [source, shape], output, newShape=values)
         return output
 
     def add_softmax(self, source: int, layer: Convolution) -> int:
         """Add the SOFTMAX that ends the model."""
         output = self.add_activation("probabilities", (1, layer.out_channels), PROBABILITY)
-        options = schema.SoftmaxOptionsT()
-        options.beta = 1.0
-        self._add(schema.BuiltinOperator.SOFTMAX, [source], output, options)
+        self._add("SOFTMAX", [source], output, beta=1.0)
         return output
 
-    def _add(self, code: int, inputs: Sequence[int], output: int, options: object) -> None:
+    def _add(self, code: str, inputs: Sequence[int], output: int, **options: Any) -> None:
         """Add an operator with one output."""
-        self.file.add_operator(code, VERSIONS[code], inputs, [output], options)
+        self.file.operator(code, inputs, [output], version=VERSIONS[code], **options)

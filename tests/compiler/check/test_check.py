@@ -58,7 +58,7 @@ def test_reports_everything_at_once() -> None:
     model = Model()
     names = ["a", "b", "c", "d"]
     a, b, c, d = (model.activation(name, (1, 8)) for name in names)
-    model._tensors[b].type = 7  # int16
+    model.tensors[b].type = 7  # int16
     model.operator("FLOOR", [a], [b])
     model.operator("ADD", [b, b], [c])
     model.operator("SOFTMAX", [c], [d], beta=1.0)

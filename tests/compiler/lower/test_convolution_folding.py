@@ -12,7 +12,8 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 from kiwicha.sim.reference import executor as reference
-from tests.support.models.tflite_builder import PADDINGS, ModelBuilder
+from kiwicha.tflite_writer import PADDINGS
+from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
 CHANNELS, OUTPUTS = 4, 5

@@ -160,8 +160,7 @@ def test_refuses_unknown_types() -> None:
 def test_refuses_missing_options() -> None:
     builder, operands, y = conv_builder()
     builder.operator("CONV_2D", operands, [y])
-    builder._operators[0].builtinOptions = None
-    builder._operators[0].builtinOptionsType = 0
+    builder.operators[0].table = ""
     message = "operator 0 CONV_2D: options must be a Conv2DOptions table, not union member 0"
     with pytest.raises(ModelError, match=f"^{re.escape(message)}$"):
         read(builder.build(operands[:1], [y]))

@@ -118,7 +118,7 @@ def cases(make: Make, dtype: Any) -> list[oracle.Case]:
         builder = ModelBuilder()
         inputs, outputs = make(builder, dtype, np.random.default_rng(seed))
         values = (np.arange(256) + np.iinfo(dtype).min).astype(dtype)
-        shape = tuple(int(size) for size in builder._tensors[inputs[0]].shape)
+        shape = builder.tensors[inputs[0]].shape
         nothing = np.full(shape, 128 if dtype is np.uint8 else 0, dtype)
         arrays = (values.reshape(shape), *(nothing for _ in inputs[1:]))
         made.append(oracle.Case(builder.build(inputs, outputs), arrays))

@@ -37,7 +37,7 @@ def transpose_conv(
     data = {"data": bytes(18)} if is_sparse else {}
     size = model.parameters(y if shape is None else shape, **data)
     if is_sparse:
-        model._tensors[size].sparsity = model._schema.SparsityParametersT()
+        model.tensors[size].is_sparse = True
     operands = [size, model.weights(w), model.activation("x", x)]
     options = CONV | {"strideH": 2, "strideW": 2}
     return model.single("TRANSPOSE_CONV", operands, model.activation("y", y), **options)

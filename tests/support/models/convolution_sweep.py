@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.support.models.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
+from kiwicha.tflite_writer import ACTIVATIONS, PADDINGS
+from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle.oracle import Case
 
 __all__ = ["COMBINATIONS", "MORE_COMBINATIONS", "Combination", "case"]

@@ -67,7 +67,7 @@ def detector(
     outputs = [builder.tensor((), np.float32) for _ in range(4)]
     builder.operator(DETECTION, operands, outputs, **settings)
     if options is not None:
-        builder._operators[-1].customOptions = np.frombuffer(options, np.uint8)
+        builder.operators[-1].custom_options = options
     # Few different scores: the order of equal ones counts, too.
     drawn = rng.integers(0, 256, shapes[0]), rng.integers(0, 12, shapes[1]) * 23
     model = builder.build([source for source, _ in pairs], outputs)

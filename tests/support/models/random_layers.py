@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from kiwicha.tflite_writer import PADDINGS
 from tests.support.models.random_tensors import RandomTensors, Shape, int8s
-from tests.support.models.tflite_builder import PADDINGS
 
 __all__ = ["UNARIES", "RandomModel"]
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.support.models.tflite_builder import ACTIVATIONS, PADDINGS, ModelBuilder
+from kiwicha.tflite_writer import ACTIVATIONS, PADDINGS
+from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle.oracle import Case
 
 __all__ = ["RandomTensors", "Shape", "int8s"]
