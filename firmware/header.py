@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from kiwicha import custom
-from kiwicha.contract import cfu, configs, engine, program, serial
+from kiwicha.contract import cfu, configs, engine, moves, program, serial
 from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.contract.layout import FieldType, Ref, Struct
 from kiwicha.kernels.registry import KERNEL_PARAMS, kernels_of
@@ -16,7 +16,7 @@ __all__ = ["HEADER_NAME", "header", "snake_case"]
 
 HEADER_NAME = "kiwicha_isa.h"
 
-_CONTRACT = (engine, serial, cfu, configs, program)
+_CONTRACT = (engine, moves, serial, cfu, configs, program)
 _NAMES = {name: value for module in _CONTRACT for name, value in vars(module).items()}
 
 _C_TYPES = {

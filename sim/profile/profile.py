@@ -10,7 +10,7 @@ from kiwicha.compiler.engine.cost.cycles import predict_layers
 from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.reasons import reasons
 from kiwicha.contract.engine import EngineCall
-from kiwicha.program.engine_list import EngineList, read_list
+from kiwicha.program.engine_list import EngineList, read_list, stream_bytes
 from kiwicha.program.image import Program, Step
 from kiwicha.report.run_report import hidden_cycles
 from kiwicha.sim.profile.memory_map import memory_map
@@ -134,7 +134,7 @@ def _splits(
 def _traffic(found: EngineList) -> Iterator[tuple[int, str, int]]:
     """Yield layer, sort and bytes of what moves between DRAM and the engine."""
     for job in found.jobs:
-        yield job.layer, "weights", job.weights_bytes
+        yield job.layer, "weights", stream_bytes(job)
     for number, transfer in enumerate(found.transfers):
         if transfer.is_store:
             # Of the job whose results it stores.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from kiwicha.contract.engine import LINE_BYTES, EngineCall
+from kiwicha.program.engine_list import stream_bytes
 from kiwicha.program.image import Program, Step
 from kiwicha.sim.profile.profile import list_of
 from kiwicha.sim.profile.timestamps import ListTimestamps, StepTimestamps, timestamps
@@ -170,7 +171,7 @@ def _list(
     for cause, bit in stalls.items():
         for span in _within(activity.spans(activity.is_set(bit)), engine.span):
             yield Track.STALLS, cause, span, ""
-    sizes = [job.weights_bytes // LINE_BYTES for job in jobs]
+    sizes = [stream_bytes(job) // LINE_BYTES for job in jobs]
     for span, number in _weights(activity, engine.span, sizes):
         yield Track.WEIGHTS, names[number], span, f"weights of job {number}"
     moves = (
@@ -194,8 +195,12 @@ def _weights(activity: Activity, whole: Span, words: Sequence[int]) -> Iterator[
     active = activity.is_set(Bit.READS_WEIGHTS)
     before = int(activity.active_cycles(active, np.array(whole[:1]))[0])
     firsts = [before + count for count in accumulate(words, initial=0)]
-    starts = [activity.cycle_of(active, count) for count in firsts[:-1]]
+    starts = {
+        number: activity.cycle_of(active, count)
+        for number, (count, size) in enumerate(zip(firsts, words, strict=False))
+        if size
+    }
     for span in _within(activity.spans(active, gap=_JOIN_CYCLES), whole):
-        cuts = [span[0], *(at for at in starts if span[0] < at < span[1]), span[1]]
+        cuts = [span[0], *(at for at in starts.values() if span[0] < at < span[1]), span[1]]
         for start, end in pairwise(cuts):
-            yield (start, end), max(n for n, at in enumerate(starts) if at <= start)
+            yield (start, end), max(n for n, at in starts.items() if at <= start)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.engine import LINE_BYTES, EngineCall, EngineJob, EngineTransfer
 from kiwicha.contract.layout import Ref
+from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.errors import ProgramError
 from kiwicha.program.engine_list import read_list
 from kiwicha.sim.reference.engine_jobs import (
@@ -15,8 +16,9 @@ from kiwicha.sim.reference.engine_jobs import (
     read_ranges,
     written_range,
 )
+from kiwicha.sim.reference.engine_moves import check_move, execute_move, move_read, move_write
 from kiwicha.sim.reference.memory import Memory
-from kiwicha.sim.reference.scratchpad import Scratchpad
+from kiwicha.sim.reference.scratchpad import Range, Scratchpad
 
 __all__ = ["run_engine"]
 
@@ -51,7 +53,10 @@ def run_engine(memory: Memory, params: EngineCall) -> NDArray[np.int8]:
     its_list = read_list(params, image)
     jobs, transfers = its_list.jobs, its_list.transfers
     for job in jobs:
-        check_kind(job)
+        if isinstance(job, EngineMove):
+            check_move(job)
+        else:
+            check_kind(job)
     _check_order(jobs, transfers, params.macs)
     scratchpad = Scratchpad(params.scratchpad_bytes)
     written: list[NDArray[np.int8]] = []
@@ -60,7 +65,10 @@ def run_engine(memory: Memory, params: EngineCall) -> NDArray[np.int8]:
         if jobs_done < len(jobs) and jobs[jobs_done].wait_transfers <= transfers_done:
             job = jobs[jobs_done]
             try:
-                execute_job(job, _stream(image, job), params.macs, scratchpad)
+                if isinstance(job, EngineMove):
+                    execute_move(job, scratchpad)
+                else:
+                    execute_job(job, _stream(image, job), params.macs, scratchpad)
             except ProgramError as error:
                 raise ProgramError(f"job {jobs_done}: {error}") from error
             jobs_done += 1
@@ -89,7 +97,7 @@ def _transfer(
     """Execute a transfer; return what went to the arena."""
     size, start = transfer.moved_bytes, transfer.scratchpad_address
     offset = transfer.range_offset
-    is_aligned = start % LINE_BYTES == offset % LINE_BYTES == 0
+    is_aligned = start % LINE_BYTES == offset % LINE_BYTES
     if not is_aligned or not size or start + size > len(scratchpad.bytes) or transfer.reserved:
         raise ProgramError(f"a transfer must be aligned and inside the scratchpad ({transfer})")
     if transfer.is_store:
@@ -108,7 +116,7 @@ def _transfer(
     return None
 
 
-def _check_order(jobs: Sequence[EngineJob], transfers: Sequence[EngineTransfer], macs: int) -> None:
+def _check_order(jobs: Sequence[AnyJob], transfers: Sequence[EngineTransfer], macs: int) -> None:
     """Check that a job and a transfer that may run at the same time do not touch the same bytes.
 
     Transfer t is complete before job j if j or an earlier job waits for more than t transfers; job
@@ -117,16 +125,22 @@ def _check_order(jobs: Sequence[EngineJob], transfers: Sequence[EngineTransfer],
     job_waits = np.maximum.accumulate([job.wait_transfers for job in jobs])
     transfer_waits = np.maximum.accumulate([item.wait_jobs for item in transfers] or [0])
     for j, job in enumerate(jobs):
-        reads, write = read_ranges(job, macs), written_range(job, macs)
+        reads, write = _ranges(job, macs)
         for t in range(int(job_waits[j]), len(transfers)):
             if transfer_waits[t] > j:
                 break
             start = transfers[t].scratchpad_address
             size = transfers[t].moved_bytes
             is_load = not transfers[t].is_store
-            # A load may write up to the end of its last line.
-            end = start + (-(-size // LINE_BYTES) * LINE_BYTES if is_load else size)
             if any(
-                first < end and start < last for first, last in (*(reads if is_load else ()), write)
+                first < start + size and start < last
+                for first, last in (*(reads if is_load else ()), write)
             ):
                 raise ProgramError(f"job {j} and transfer {t} must not run at the same time")
+
+
+def _ranges(job: AnyJob, macs: int) -> tuple[list[Range], Range]:
+    """Return first byte and end of what a job reads as data, and of what it writes."""
+    if isinstance(job, EngineMove):
+        return [move_read(job)], move_write(job)
+    return read_ranges(job, macs), written_range(job, macs)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import (
+    COMPUTE_KINDS,
     ELEMENT_KINDS,
     GROUP_WORDS,
     INPUT_LANES,
@@ -84,7 +85,7 @@ def check_kind(job: EngineJob) -> None:
     is_packed = bool(job.flags & JobFlag.PACKED)
     is_by_channel = bool(job.flags & JobFlag.CHANNELS)
     if (
-        job.kind not in set(JobKind)
+        job.kind not in COMPUTE_KINDS
         or (is_packed and job.kind != JobKind.CONV)
         or (is_by_channel and job.kind not in ELEMENT_KINDS)
     ):

@@ -60,5 +60,6 @@ def _arena_ranges(memory: Memory, call: EngineCall) -> tuple[list[Range], list[R
             stores.append((start, start + size))
         elif not transfer.is_in_program:
             # A load reads whole lines.
-            loads.append((start, start + -(-size // LINE_BYTES) * LINE_BYTES))
+            first, end = start // LINE_BYTES, -(-(start + size) // LINE_BYTES)
+            loads.append((first * LINE_BYTES, end * LINE_BYTES))
     return loads, stores

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from kiwicha.contract.layout import Ref, Struct, i8, i16, i32, ref, u8, u16, u32
 
 __all__ = [
+    "COMPUTE_KINDS",
     "ELEMENT_KINDS",
     "PAIR_KINDS",
     "TABLE_KINDS",
@@ -145,10 +146,14 @@ class JobKind(enum.IntEnum):
     """Largest byte over windows of each channel, less the zero point, requantized."""
     MUL = 6
     """Products of two tensors, requantized."""
+    MOVE = 7
+    """Bytes from place to place, as an `EngineMove` says."""
 
 
 TABLE_KINDS = frozenset({JobKind.ADD, JobKind.TABLE})
 """Jobs of tables."""
+COMPUTE_KINDS = frozenset(JobKind) - {JobKind.MOVE}
+"""Jobs with a weight stream: those of an `EngineJob`."""
 ELEMENT_KINDS = TABLE_KINDS | {JobKind.MUL}
 """Jobs of bytes, each on its own, or with that of a second tensor."""
 PAIR_KINDS = ELEMENT_KINDS - {JobKind.TABLE}
@@ -297,11 +302,12 @@ class EngineJob(Struct):
 class EngineTransfer(Struct):
     """One transfer of contiguous bytes, 16 bytes long.
 
-    A transfer to the scratchpad may write up to the next multiple of 16; one to DRAM does not.
+    It can begin at any byte, as far behind a multiple of 16 in DRAM as in the scratchpad, and
+    writes its own bytes only.
     """
 
-    dram_offset: int = u32("multiple of 16; in the Program's range if bit 31 is set, else arena's")
-    scratchpad_address: int = u32("multiple of 16")
+    dram_offset: int = u32("first byte; in the Program's range if bit 31 is set, else arena's")
+    scratchpad_address: int = u32("first byte, equal to dram_offset modulo 16")
     bytes: int = u32("1 or more; bit 31 set: from scratchpad to DRAM")
     wait_jobs: int = u16("jobs that must be complete")
     reserved: int = u16("0")

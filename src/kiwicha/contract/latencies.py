@@ -15,6 +15,8 @@ __all__ = [
     "ELEMENT_START_CYCLES",
     "INPUT_CYCLES",
     "LINE_READ_CYCLES",
+    "MOVE_DRAIN_CYCLES",
+    "MOVE_START_CYCLES",
     "NEXT_BEAT_CYCLES",
     "PARAMETER_CYCLES",
     "PORT_TURN_WORDS",
@@ -64,6 +66,12 @@ DRAIN_CYCLES = (
 """From an operation until its result is written, at most."""
 NEXT_BEAT_CYCLES = 2
 """From a beat of a result to the next one, at most."""
+
+# Moves.
+MOVE_START_CYCLES = 3
+"""From the start of a MOVE job to its first read."""
+MOVE_DRAIN_CYCLES = 6
+"""From the last access of a MOVE job until its bytes are in the scratchpad."""
 
 # Weights.
 RELEASE_CYCLES = 24

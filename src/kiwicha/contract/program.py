@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kiwicha.contract.engine import EngineJob, EngineTransfer
 from kiwicha.contract.layout import Ref, Struct, array, f32, i32, ref, u8, u16, u32
+from kiwicha.contract.moves import EngineMove
 
 __all__ = [
     "BootBlock",
@@ -205,6 +206,7 @@ STRUCTS: tuple[type[Struct], ...] = (
     LayerRecord,
     IoRecord,
     EngineJob,
+    EngineMove,
     EngineTransfer,
     BootBlock,
 )

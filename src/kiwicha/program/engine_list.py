@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass
 
-from kiwicha.contract.engine import MAX_JOBS, EngineCall, EngineJob, EngineTransfer
+from kiwicha.contract.engine import MAX_JOBS, EngineCall, EngineJob, EngineTransfer, JobKind
+from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.errors import ProgramError
 
-__all__ = ["EngineList", "read_list"]
+__all__ = ["EngineList", "read_list", "stream_bytes"]
 
 
 @dataclass(frozen=True)
 class EngineList:
     """Jobs and transfers, each in order of execution."""
 
-    jobs: tuple[EngineJob, ...]
+    jobs: tuple[AnyJob, ...]
     transfers: tuple[EngineTransfer, ...]
 
 
@@ -38,9 +39,19 @@ def read_list(params: EngineCall, image: bytes) -> EngineList:
     if end > len(image):
         raise ProgramError(f"an image of {len(image)} bytes must hold its list of {end}")
     return EngineList(
-        tuple(EngineJob.unpack(image[at:]) for at in range(0, middle, EngineJob.size_bytes())),
+        tuple(_job(image[at:]) for at in range(0, middle, EngineJob.size_bytes())),
         tuple(
             EngineTransfer.unpack(image[at:])
             for at in range(middle, end, EngineTransfer.size_bytes())
         ),
     )
+
+
+def stream_bytes(job: AnyJob) -> int:
+    """Return the size of a job's weight stream, which a move has not."""
+    return 0 if isinstance(job, EngineMove) else job.weights_bytes
+
+
+def _job(raw: bytes) -> AnyJob:
+    job = EngineJob.unpack(raw)
+    return EngineMove.unpack(raw) if job.kind == JobKind.MOVE else job

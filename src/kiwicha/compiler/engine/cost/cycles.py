@@ -6,7 +6,8 @@ from functools import lru_cache
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.engine.cost.timeline import Threads
-from kiwicha.contract.engine import EngineCall, EngineJob, EngineTransfer
+from kiwicha.contract.engine import EngineCall, EngineTransfer
+from kiwicha.contract.moves import AnyJob
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program, Step
 
@@ -17,7 +18,7 @@ LIST_CPU_CYCLES = 364
 
 
 def predict_list(
-    jobs: Sequence[EngineJob],
+    jobs: Sequence[AnyJob],
     transfers: Sequence[EngineTransfer],
     macs: int,
     requantizer_cycles: int = 1,
@@ -38,7 +39,7 @@ def predict_list(
 
 @lru_cache(maxsize=256)
 def _predicted(
-    jobs: tuple[EngineJob, ...],
+    jobs: tuple[AnyJob, ...],
     transfers: tuple[EngineTransfer, ...],
     macs: int,
     requantizer_cycles: int,

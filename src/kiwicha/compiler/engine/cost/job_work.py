@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kiwicha.compiler.engine.cost.move_work import move_cycles, move_lines
 from kiwicha.contract.codec import BEAT_BYTES, CHUNK_BITS, LANES
 from kiwicha.contract.engine import (
     ELEMENT_KINDS,
@@ -18,9 +19,13 @@ from kiwicha.contract.latencies import (
     ADDRESS_START_CYCLES,
     DECODER_GROUP_CYCLES,
     DECODER_STREAM_CYCLES,
+    DRAIN_CYCLES,
     ELEMENT_START_CYCLES,
+    MOVE_DRAIN_CYCLES,
+    MOVE_START_CYCLES,
     ROW_START_CYCLES,
 )
+from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.program.codec.streams import Shape
 from kiwicha.program.weight_streams import channels_per_group, stream_shape
 
@@ -59,6 +64,8 @@ class Work:
         What the first group of a job needs more.
     writes : float
         Cycles in which results, and no transfer, have the scratchpad's line port; on average.
+    drain : int
+        From the last operation of the job to its end.
     """
 
     operations: int
@@ -71,6 +78,12 @@ class Work:
     fill_cycles: int
     first_fill_cycles: int
     writes: float
+    drain: int = DRAIN_CYCLES
+
+    @property
+    def has_stream(self) -> bool:
+        """Whether a group waits for weights."""
+        return self.fill_cycles > 0
 
     @property
     def cycles(self) -> int:
@@ -79,18 +92,20 @@ class Work:
 
 
 @lru_cache(maxsize=1 << 14)
-def job_work(job: EngineJob, macs: int, requantizer_cycles: int = 1) -> Work:
+def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
     """Return what a job does, from its descriptor.
 
     Parameters
     ----------
-    job : EngineJob
+    job : EngineJob or EngineMove
         The job.
     macs : int
         Products per cycle.
     requantizer_cycles : int
         As `Config.requantizer_cycles`.
     """
+    if isinstance(job, EngineMove):
+        return _move_work(job)
     kind = JobKind(job.kind)
     interval = job.interval * requantizer_cycles
     fills = _fills(job, macs)
@@ -125,6 +140,12 @@ def job_work(job: EngineJob, macs: int, requantizer_cycles: int = 1) -> Work:
     results = job.output_rows * job.output_columns * requantizer_cycles
     writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
     return Work(total, held, late, start, previous, job.groups, *fills, writes)
+
+
+def _move_work(move: EngineMove) -> Work:
+    cycles, lines = move_cycles(move), move_lines(move)
+    start, drain = MOVE_START_CYCLES, MOVE_DRAIN_CYCLES
+    return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, lines, drain)
 
 
 def _fills(job: EngineJob, macs: int) -> tuple[float, int, int]:

@@ -11,6 +11,7 @@ from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import EngineCall, EngineJob, JobFlag
+from kiwicha.contract.moves import EngineMove
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.weight_streams import stream_shape
@@ -167,7 +168,7 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
         for job, its_cycles in zip(read_list(step.params, image).jobs, cycles, strict=True):
             layer = found.setdefault(step.layer + job.layer, _Found())
             layer.jobs.append(its_cycles)
-            if (number, job.weights_offset) in streams:
+            if isinstance(job, EngineMove) or (number, job.weights_offset) in streams:
                 continue
             streams[number, job.weights_offset] = job
             shape = stream_shape(job, step.params.macs)

@@ -57,13 +57,14 @@ class Pace(NamedTuple):
     fill_lines : float
         Lines of a group's weight stream, as stored.
     fill_cycles, first_fill_cycles : float
-        What a group's weights need, at least; what those of the first group need.
+        What a group's weights need, at least; what those of the first group need. 0 if the job has
+        no weights.
     start, cycles, last_row : int
         As in `Work`.
     share : float
         Of the cycles in which results, and no transfer, have the line port.
-    groups, wait_transfers : int
-        Of the job.
+    groups, wait_transfers, drain : int
+        Of the job, as in `EngineJob` and `Work`.
     """
 
     fill_lines: float
@@ -75,6 +76,7 @@ class Pace(NamedTuple):
     share: float
     groups: int
     wait_transfers: int
+    drain: int
 
 
 class Progress(NamedTuple):

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
-from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer, JobFlag
+from kiwicha.contract.engine import LINE_BYTES, EngineTransfer, JobFlag
 from kiwicha.contract.latencies import (
-    DRAIN_CYCLES,
     PORT_TURN_WORDS,
     READER_WORDS,
     REFILL_CYCLES,
     WEIGHTS_READY_CYCLES,
 )
+from kiwicha.contract.moves import AnyJob, EngineMove
 
 __all__ = ["DRAM_BYTES_PER_CYCLE", "Threads"]
 
@@ -60,7 +60,7 @@ class Threads:
 
     def __init__(
         self,
-        jobs: Sequence[EngineJob],
+        jobs: Sequence[AnyJob],
         transfers: Sequence[EngineTransfer],
         macs: int,
         requantizer_cycles: int = 1,
@@ -71,19 +71,17 @@ class Threads:
         self._engine = macs, requantizer_cycles
         self._decoder_slack = decoder_slack
         self._paces = [self._pace(job) for job in jobs]
-        self._moves = [
-            (-(-item.moved_bytes // LINE_BYTES), item.is_store, item.wait_jobs)
-            for item in transfers
-        ]
+        self._moves = [(_lines(item), item.is_store, item.wait_jobs) for item in transfers]
         self._progress = [_BEGINNING]
         self._job_ends: list[float] = []
         self._waits: list[tuple[float, float, float]] = []
         self._transfer_ends: list[float] = []
         self._shares: list[tuple[float, float, float]] = []
 
-    def _pace(self, job: EngineJob) -> Pace:
+    def _pace(self, job: AnyJob) -> Pace:
         work = job_work(job, *self._engine)
-        slack = self._decoder_slack if job.flags & JobFlag.CODED else 1.0
+        is_coded = not isinstance(job, EngineMove) and job.flags & JobFlag.CODED
+        slack = self._decoder_slack if is_coded else 1.0
         return Pace(
             fill_lines=work.fill_bytes / LINE_BYTES,
             fill_cycles=work.fill_cycles * slack,
@@ -94,15 +92,17 @@ class Threads:
             share=min(work.writes / work.cycles, 1.0),
             groups=work.groups,
             wait_transfers=job.wait_transfers,
+            drain=work.drain,
         )
 
-    def exchanged(self, jobs: Mapping[int, EngineJob]) -> "Threads":
+    def exchanged(self, jobs: Mapping[int, AnyJob]) -> "Threads":
         """Return the threads of the list with other jobs, which wait for the same transfers.
 
         Parameters
         ----------
         jobs : mapping of int to EngineJob
-            By their number. What comes before the first of them is not computed again.
+            By their number; none is a move. What comes before the first of them is not computed
+            again.
         """
         found = copy.copy(self)
         found._jobs = tuple(jobs.get(number, job) for number, job in enumerate(self._jobs))
@@ -151,7 +151,7 @@ class Threads:
         # All in local names: a search spends much of its time here.
         paces, moves, progress = self._paces, self._moves, self._progress
         job_ends, transfer_ends, shares = self._job_ends, self._transfer_ends, self._shares
-        least = [(JOB_START_CYCLES + pace.groups * pace.cycles + DRAIN_CYCLES) for pace in paces]
+        least = [(JOB_START_CYCLES + pace.groups * pace.cycles + pace.drain) for pace in paces]
         limits = [limit + 1 - left for left in itertools.accumulate([0, *reversed(least)])]
         # fill: the next group to be filled.
         fill_job, fill_group = len(progress) - 1, 0
@@ -163,9 +163,11 @@ class Threads:
         first_share = state.first_share
         while True:
             # Compute all groups whose weights and transfers are there.
-            while ahead:
-                _, _, _, start, cycles, last_row, share, groups, wanted = paces[job]
+            while ahead or (job < len(paces) and not paces[job].fill_cycles):
+                _, needed, _, start, cycles, last_row, share, groups, wanted, drain = paces[job]
                 filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
+                if not needed:
+                    filled = -math.inf
                 if group == 0:
                     if wanted > len(transfer_ends):
                         break
@@ -186,16 +188,21 @@ class Threads:
                         first = filled + start
                 time = first + cycles
                 shares.append((first, time, share))
-                release_before, release = release, time
-                ahead -= 1
+                if needed:
+                    release_before, release = release, time
+                    ahead -= 1
                 group += 1
                 if group == groups:
-                    time += DRAIN_CYCLES
+                    time += drain
                     job_ends.append(time)
                     self._waits.append((begun, waited_transfers, waited_weights))
                     job, group = job + 1, 0
                     if time > limits[-1 - job]:
                         return False
+            while fill_job < len(paces) and not paces[fill_job].fill_cycles:
+                # A move has no weights.
+                progress.append(state)
+                fill_job += 1
             # What comes first: the weights of a group, or a chunk of a transfer?
             fill_time = transfer_time = math.inf
             if ahead < 2 and fill_job < len(paces):
@@ -241,10 +248,10 @@ class Threads:
             chunk = min(left_lines, PORT_TURN_WORDS)
             left_lines -= chunk
             port_free = transfer_time + chunk * LINE_BYTES / DRAM_BYTES_PER_CYCLE
-            start = max(transfer_time, line_end)
-            while first_share < len(shares) and shares[first_share][1] <= start:
+            earliest = max(transfer_time, line_end)
+            while first_share < len(shares) and shares[first_share][1] <= earliest:
                 first_share += 1
-            moved = _moved(shares, first_share, start, chunk)
+            moved = _moved(shares, first_share, earliest, chunk)
             line_end = max(moved, port_free)
             transfer_free = line_end - READER_WORDS
             if not left_lines:
@@ -253,6 +260,12 @@ class Threads:
                 transfer_ends.append(line_end)
         assert len(job_ends) == len(paces)
         return True
+
+
+def _lines(transfer: EngineTransfer) -> int:
+    """Return the lines of the scratchpad that a transfer touches."""
+    first = transfer.scratchpad_address % LINE_BYTES
+    return -(-(first + transfer.moved_bytes) // LINE_BYTES)
 
 
 def _moved(
