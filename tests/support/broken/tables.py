@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.support.models.one_operator import REMEDY, unary
+from tests.support.models.one_operator import REMEDY, UNSIGNED, unary
 
 __all__ = ["BROKEN_TABLES"]
 
@@ -34,6 +34,31 @@ BROKEN_TABLES: list[tuple[Callable[[], bytes], str]] = [
     (
         lambda: unary("RELU", *({"dtype": np.uint8, "scale": scale} for scale in (1e38, 1e-38))),
         "operator 0 RELU (y): input scale / output scale must be less than 2**30, not inf",
+    ),
+    (
+        lambda: unary("RELU_0_TO_1", LARGE, {}),
+        (
+            "operator 0 RELU_0_TO_1 (y): input scale / output scale must be less than 2**30, "
+            "not 1073741824.0"
+        ),
+    ),
+    (
+        lambda: unary("ABS", UNSIGNED, UNSIGNED),
+        (
+            "operator 0 ABS (x): input must be int8, not uint8; "
+            f"operator 0 ABS (y): output must be int8, not uint8; {REMEDY}"
+        ),
+    ),
+    (
+        lambda: unary("ELU", {"scale": 2.0**21}, {}),
+        ("operator 0 ELU (y): input scale / output scale must be less than 2**22, not 4194304.0"),
+    ),
+    (
+        lambda: unary("RSQRT", {"scale": 2.0**20}, {"scale": 4.0}),
+        (
+            "operator 0 RSQRT (y): 1 / (root of the input scale x output scale) must be 2**-11 to "
+            "2**30, not 0.000244140625"
+        ),
     ),
     (
         lambda: unary("LEAKY_RELU", {}, {}, alpha=float("nan")),

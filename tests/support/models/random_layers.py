@@ -7,9 +7,12 @@ import numpy as np
 from kiwicha.tflite_writer import PADDINGS
 from tests.support.models.random_tensors import RandomTensors, Shape, int8s
 
-__all__ = ["UNARIES", "RandomModel"]
+__all__ = ["FUNCTIONS", "UNARIES", "RandomModel"]
 
 UNARIES = ("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
+"""Operators with one input that both interpreters have."""
+FUNCTIONS = ("ABS", "ELU", "EXP", "GELU", "LOG", "RELU_0_TO_1", "RELU_N1_TO_1", "RSQRT")
+"""Other ones."""
 
 
 class RandomModel(RandomTensors):
@@ -176,7 +179,7 @@ class RandomModel(RandomTensors):
         return y
 
     def unary(self, operator: str, x: int) -> int:
-        """Add one of `UNARIES`."""
+        """Add one of `UNARIES` or `FUNCTIONS`."""
         rng, scale = self.rng, self._scales[x]
         options = {}
         if operator == "LOGISTIC":
@@ -187,6 +190,14 @@ class RandomModel(RandomTensors):
             parameters = scale, self._zero_points[x]
         else:
             parameters = scale * rng.choice([1, rng.uniform(0.05, 4)]), self._zero_point()
+        if operator in {"EXP", "LOG", "RSQRT"}:
+            parameters = 10 ** rng.uniform(-3, 0.5), self._zero_point()
+        if operator == "RSQRT" and x in self._inputs:
+            # What is below 0 ends an inference of the interpreter.
+            values = self._values[self._inputs.index(x)]
+            np.maximum(values, self._zero_points[x], out=values)
+        if operator == "GELU":
+            options["approximate"] = rng.random() < 0.5
         if operator == "LEAKY_RELU":
             options["alpha"] = rng.choice([0.01, 0.1, 0.3, 1.5, -0.7, 0.0])
         y = self._tensor(self._shapes[x], *parameters)

@@ -6,12 +6,14 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.models.random_layers import UNARIES, RandomModel
+from tests.support.models.random_layers import FUNCTIONS, UNARIES, RandomModel
 from tests.support.models.random_tensors import Shape
-from tests.support.oracle.oracle import Case
+from tests.support.oracle.oracle import LITERT, MICRO, Case, Interpreter
 
 __all__ = [
+    "LITERT_OPERATORS",
     "OPERATORS",
+    "SIGNED_OPERATORS",
     "engine_network",
     "network",
     "network_of_types",
@@ -25,15 +27,25 @@ __all__ = [
 def single_operator(operator: str, seed: int, *, is_unsigned: bool = False) -> Case:
     """Return a model of one operator and its inputs, always the same for one seed."""
     rng = random.Random(f"{operator}{seed}")
-    model = RandomModel(rng, is_unsigned=is_unsigned)
+    model = RandomModel(rng, **_type_of(operator, is_unsigned))
     OPERATORS[operator](model)
     return model.case()
+
+
+def _type_of(operator: str, is_unsigned: bool) -> dict[str, Any]:
+    """Return the type in which an operator exists, the other one if need be, and who defines it."""
+    interpreter: Interpreter | None = None
+    if operator in SIGNED_OPERATORS:
+        is_unsigned, interpreter = False, MICRO
+    if operator in LITERT_OPERATORS:
+        interpreter = LITERT
+    return {"is_unsigned": is_unsigned, "interpreter": interpreter}
 
 
 def operator_on_constants(operator: str, seed: int, *, is_unsigned: bool = False) -> Case:
     """Return a model of one operator on constants; what it gives is added to an input."""
     rng = random.Random(f"constants{operator}{seed}")
-    model = RandomModel(rng, is_unsigned=is_unsigned, has_fixed_inputs=True)
+    model = RandomModel(rng, **_type_of(operator, is_unsigned), has_fixed_inputs=True)
     OPERATORS[operator](model)
     model.add_to_input()
     return model.case()
@@ -275,6 +287,10 @@ def _reshape(model: RandomModel) -> None:
     model.reshape(model.input(shape), (*factors[:2], math.prod(factors[2:])))
 
 
+SIGNED_OPERATORS = frozenset({"ABS", "ELU", "EXP", "LOG", "RSQRT"})
+"""Those of which no interpreter has a kernel for uint8."""
+LITERT_OPERATORS = frozenset({"EXP", "GELU", "LOG", "RELU_0_TO_1", "RELU_N1_TO_1"})
+"""Those for whose int8, too, only LiteRT has one."""
 OPERATORS: dict[str, Callable[[RandomModel], Any]] = {
     "CONV_2D": lambda model: model.conv(model.image()),
     "DEPTHWISE_CONV_2D": lambda model: model.depthwise(model.image()),
@@ -293,7 +309,7 @@ OPERATORS: dict[str, Callable[[RandomModel], Any]] = {
     "PAD": lambda model: model.pad(model.input(model.any_shape(4))),
     "SOFTMAX": _softmax,
     "RESHAPE": _reshape,
-    **{name: _unary(name) for name in UNARIES},
+    **{name: _unary(name) for name in (*UNARIES, *FUNCTIONS)},
     "ARG_MAX": _arg_max,
     "RESIZE_BILINEAR": lambda model: model.resize_bilinear(model.image()),
     "TRANSPOSE_CONV": lambda model: model.transpose_conv(model.image()),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kiwicha.tflite_writer import ACTIVATIONS, PADDINGS
 from tests.support.models.tflite_builder import ModelBuilder
-from tests.support.oracle.oracle import Case
+from tests.support.oracle.oracle import Case, Interpreter
 
 __all__ = ["RandomTensors", "Shape", "int8s"]
 
@@ -31,7 +31,8 @@ class RandomTensors:
 
     Of the output channels of layers with weights, ``dead_share`` have none but zeros. Numbers are
     those of int8 tensors; where the model is of uint8, all of them are 128 more in the file. Where
-    inputs are fixed, what would be an input of the model is a constant.
+    inputs are fixed, what would be an input of the model is a constant. The case has
+    ``interpreter``.
     """
 
     def __init__(
@@ -41,9 +42,11 @@ class RandomTensors:
         *,
         is_unsigned: bool = False,
         has_fixed_inputs: bool = False,
+        interpreter: Interpreter | None = None,
     ) -> None:
         self.rng = rng
         self._is_unsigned = is_unsigned
+        self._interpreter = interpreter
         self._has_fixed_inputs = has_fixed_inputs
         self._dead_share = dead_share
         self._builder = ModelBuilder()
@@ -57,7 +60,7 @@ class RandomTensors:
     def case(self, outputs: Sequence[int] | None = None) -> Case:
         """Return the model with these outputs; with its last tensor unless given."""
         model = self._builder.build(self._inputs, outputs or [self._last])
-        return Case(model, tuple(self._values))
+        return Case(model, tuple(self._values), self._interpreter)
 
     # ------------------------------------------------------------------------------- tensors
 

@@ -55,10 +55,14 @@ LITERT = Interpreter(
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A model file and one array per input."""
+    """A model file and one array per input.
+
+    ``interpreter`` is the one that defines it, where that does not follow from its type alone.
+    """
 
     model: bytes
     inputs: tuple[NDArray[Any], ...]
+    interpreter: Interpreter | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +76,11 @@ class Answer:
 def ask(cases: Sequence[Case], interpreter: Interpreter = MICRO) -> list[Answer]:
     """Return the interpreter's answer to every case, in their order.
 
-    Skips the running test where the interpreter is not installed.
+    A case that names its interpreter is put to that one. Skips the running test where an
+    interpreter is not installed.
     """
-    requirements.module(interpreter.module, interpreter.requirement)
+    for needed in {interpreter, *(case.interpreter for case in cases if case.interpreter)}:
+        requirements.module(needed.module, needed.requirement)
     folder = cache.cache_dir() / "oracle"
     path = folder / f"{_key(cases, interpreter)}.pickle"
     if not path.exists():
@@ -88,6 +94,8 @@ def _key(cases: Sequence[Case], interpreter: Interpreter) -> str:
     digest = hashlib.sha256(f"{interpreter.package} {version}".encode())
     digest.update(WORKER.read_bytes())
     for case in cases:
+        if case.interpreter is not None:
+            digest.update(case.interpreter.package.encode())
         digest.update(case.model)
         for array in case.inputs:
             digest.update(f"{array.dtype}{array.shape}".encode())
@@ -103,7 +111,7 @@ def _write(path: Path, content: Any) -> None:
 
 
 def _ask_workers(cases: Sequence[Case], interpreter: Interpreter) -> list[tuple[Any, str]]:
-    return [_worker(interpreter).ask(case) for case in cases]
+    return [_worker(case.interpreter or interpreter).ask(case) for case in cases]
 
 
 @functools.cache

@@ -188,6 +188,14 @@ def has_one_signedness(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem("activations and weights must be all int8 or all uint8, not both")
 
 
+@rule(OPERAND_RULES, *(name for name, kind in OPERATORS.items() if kind.is_signed))
+def has_kernels_somewhere(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Activations are int8, not uint8: no interpreter has a kernel for that."""
+    for what, tensor in operands(graph, operator):
+        if tensor.is_shifted:
+            yield Problem(f"{what} must be int8, not uint8", tensor, is_about_type=True)
+
+
 @rule(OPERAND_RULES, *of_family(Family.WEIGHTED))
 def has_weight_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Weights have one scale or one per output channel, finite and not negative."""

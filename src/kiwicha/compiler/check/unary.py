@@ -11,6 +11,8 @@ from kiwicha.compiler.quantization.unary_scales import (
     leaky_ratio,
     relu_ratio,
     rescaling_ratio,
+    root_ratio,
+    single_ratio,
 )
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import Family, of_family
@@ -22,6 +24,9 @@ UNARY_SHAPE_RULES: list[Rule] = []
 UNARY_SCALE_RULES: list[Rule] = []
 
 MAX_RATIO = 2.0**MAX_SHIFT
+MAX_FLOAT_EXPONENT = 22
+"""255 times so much fits an int32."""
+MIN_ROOT_EXPONENT = -11
 MIN_HARD_SWISH_EXPONENT = -15
 _OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
 
@@ -34,16 +39,42 @@ def keeps_its_shape(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"output must be {list(source.shape)}, not {list(output.shape)}", output)
 
 
-@rule(UNARY_SCALE_RULES, "LEAKY_RELU", "QUANTIZE", "RELU")
+@rule(UNARY_SCALE_RULES, "ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU_0_TO_1", "RELU_N1_TO_1")
 def rescales_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RELU, LEAKY_RELU, QUANTIZE of int8: the input scale is less than 2**30 output scales."""
+    """These operators on bytes have an input scale of less than 2**30 output scales."""
     source, output = graph.input(operator), graph.output(operator)
     if source.type is not TensorType.INT8:
         return
-    ratio = relu_ratio(quantization(source), quantization(output))
+    pair = quantization(source), quantization(output)
+    ratio = max(relu_ratio(*pair), single_ratio(*pair))
     if not ratio < MAX_RATIO:
         yield Problem(
             f"input scale / output scale must be less than 2**{MAX_SHIFT}, not {ratio}", output
+        )
+
+
+@rule(UNARY_SCALE_RULES, "ELU", "GELU")
+def gives_numbers_that_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """ELU and GELU have an input scale of less than 2**22 output scales."""
+    source, output = graph.input(operator), graph.output(operator)
+    ratio = single_ratio(quantization(source), quantization(output))
+    if not ratio < 2.0**MAX_FLOAT_EXPONENT:
+        yield Problem(
+            f"input scale / output scale must be less than 2**{MAX_FLOAT_EXPONENT}, not {ratio}",
+            output,
+        )
+
+
+@rule(UNARY_SCALE_RULES, "RSQRT")
+def has_roots_of_moderate_size(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """RSQRT has 1 / (root of the input scale x output scale) of 2**-11 to 2**30."""
+    source, output = graph.input(operator), graph.output(operator)
+    ratio = root_ratio(quantization(source), quantization(output))
+    if not 2.0**MIN_ROOT_EXPONENT <= ratio < MAX_RATIO:
+        yield Problem(
+            f"1 / (root of the input scale x output scale) must be 2**{MIN_ROOT_EXPONENT} to "
+            f"2**{MAX_SHIFT}, not {ratio}",
+            output,
         )
 
 

@@ -6,8 +6,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.compiler.lower import real_tables as reals
 from kiwicha.compiler.lower.network import Layer
-from kiwicha.compiler.quantization.scales import INT8_MAX, INT8_MIN, Scale, activation_range
+from kiwicha.compiler.quantization.scales import (
+    INT8_MAX,
+    INT8_MIN,
+    Scale,
+    activation_range,
+    bounded_range,
+)
 from kiwicha.compiler.quantization.unary_scales import (
     function_radius,
     function_scale,
@@ -15,6 +22,8 @@ from kiwicha.compiler.quantization.unary_scales import (
     leaky_ratio,
     relu_ratio,
     rescaling_ratio,
+    root_ratio,
+    single_ratio,
 )
 from kiwicha.compiler.tflite.graph import Activation, Graph, Operator
 from kiwicha.compiler.tflite.tensor import Quantization, TensorType, quantization
@@ -23,6 +32,7 @@ from kiwicha.contract.program import Kernel
 from kiwicha.kernels.lookup import Lookup, Quantize
 from kiwicha.numerics.activations import hard_swish, logistic, tanh
 from kiwicha.numerics.float_edges import dequantized, thresholds
+from kiwicha.numerics.inverse_square_root import inverse_square_root
 from kiwicha.numerics.requantization import (
     multiply_by_quantized_multiplier,
     quantize_multiplier,
@@ -33,7 +43,8 @@ from kiwicha.numerics.requantization import (
 __all__ = ["ALL_BYTES", "lower_table", "rescaling_table", "table_layer"]
 
 Int64s = NDArray[np.int64]
-Reals = NDArray[np.float32]
+_ROOT_BITS = 20
+"""Places of an inverse square root, before it is scaled."""
 
 ALL_BYTES: Int64s = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int64)
 """The int8 that each unsigned byte stands for: the order of a table."""
@@ -150,43 +161,91 @@ def _leaky_relu(graph: Graph, operator: Operator) -> Int64s:
     return (results + output.zero_point).clip(INT8_MIN, INT8_MAX)
 
 
+def _limited_relu(low: float) -> Callable[[Graph, Operator], Int64s]:
+    """Return the table of a RELU from ``low`` to 1.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/kernels/activations.cc, QuantizedReluX, for both types.
+    """
+
+    def table(graph: Graph, operator: Operator) -> Int64s:
+        inputs, output = _pair(graph, operator)
+        scale = Scale(*quantize_multiplier(single_ratio(inputs, output)))
+        return _rescaled(inputs, output, scale, bounded_range(output, low, 1.0))
+
+    return table
+
+
+def _absolute(graph: Graph, operator: Operator) -> Int64s:
+    """Return the table of ABS.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/elementwise.cc, AbsEvalQuantized.
+    """
+    inputs, output = _pair(graph, operator)
+    values = np.abs(ALL_BYTES - inputs.zero_point)
+    if inputs.scale != output.scale:
+        scale = quantize_multiplier(single_ratio(inputs, output))
+        values = multiply_by_quantized_multiplier(values, *scale)
+    return (values + output.zero_point).clip(INT8_MIN, INT8_MAX)
+
+
+def _inverse_root(graph: Graph, operator: Operator) -> Int64s:
+    """Return the table of RSQRT, the largest output for what has no inverse root.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/elementwise.cc, RsqrtEvalQuantized.
+    """
+    inputs, output = _pair(graph, operator)
+    multiplier, shift = quantize_multiplier(root_ratio(inputs, output))
+    results = np.full(len(ALL_BYTES), INT8_MAX, np.int64)
+    for place, value in enumerate((ALL_BYTES - inputs.zero_point).tolist()):
+        if value > 0:
+            root, root_shift = inverse_square_root(value)
+            number = multiply_by_quantized_multiplier(1, root, root_shift + _ROOT_BITS)
+            scaled = multiply_by_quantized_multiplier(number, multiplier, shift - _ROOT_BITS)
+            results[place] = scaled + output.zero_point
+    return results.clip(INT8_MIN, INT8_MAX)
+
+
+def _real_function(
+    graph: Graph, operator: Operator, function: Callable[[reals.Reals], reals.Reals]
+) -> Int64s:
+    return reals.real_table(ALL_BYTES, *_pair(graph, operator), function)
+
+
+def _exponential(graph: Graph, operator: Operator) -> Int64s:
+    return _real_function(graph, operator, reals.exponential)
+
+
+def _elu(graph: Graph, operator: Operator) -> Int64s:
+    return _real_function(graph, operator, reals.elu)
+
+
+def _gelu(graph: Graph, operator: Operator) -> Int64s:
+    function = reals.gelu_by_tanh if operator.options.is_approximate else reals.gelu
+    return _real_function(graph, operator, function)
+
+
+def _logarithm(graph: Graph, operator: Operator) -> Int64s:
+    output = quantization(graph.output(operator))
+    least = np.float32(INT8_MIN - output.zero_point) * output.scales[0]
+    return _real_function(graph, operator, reals.logarithm_above(least))
+
+
 def _logistic(graph: Graph, operator: Operator) -> Int64s:
     if graph.input(operator).is_shifted:
-        return _real_function(graph, operator, _sigmoid)
+        return _real_function(graph, operator, reals.sigmoid)
     return _function(graph, operator, logistic, result_bits=8, offset=INT8_MIN)
 
 
 def _tanh(graph: Graph, operator: Operator) -> Int64s:
     if graph.input(operator).is_shifted:
-        return _real_function(graph, operator, _hyperbolic_tangent)
+        return _real_function(graph, operator, reals.hyperbolic_tangent)
     return _function(graph, operator, tanh, result_bits=7, offset=0)
-
-
-def _real_function(graph: Graph, operator: Operator, function: Callable[[Reals], Reals]) -> Int64s:
-    """Return the table of a function of float32 numbers.
-
-    Notes
-    -----
-    Ref: tensorflow/lite/kernels/internal/common.h, LUTPopulate: float32 throughout, rounded half
-    away from zero.
-    """
-    inputs, output = _pair(graph, operator)
-    values = (ALL_BYTES - inputs.zero_point).astype(np.float32) * inputs.scales[0]
-    scaled = (function(values) * (np.float32(1) / output.scales[0])).astype(np.float64)
-    rounded = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)
-    results: Int64s = rounded.astype(np.int64) + output.zero_point
-    return results.clip(INT8_MIN, INT8_MAX)
-
-
-def _sigmoid(x: Reals) -> Reals:
-    with np.errstate(over="ignore"):  # an infinite exponential gives 0
-        exponentials = np.exp(-x.astype(np.float64)).astype(np.float32)
-    quotient: Reals = np.float32(1) / (np.float32(1) + exponentials)
-    return quotient
-
-
-def _hyperbolic_tangent(x: Reals) -> Reals:
-    return np.tanh(x.astype(np.float64)).astype(np.float32)
 
 
 def _function(
@@ -230,11 +289,19 @@ def _pair(graph: Graph, operator: Operator) -> tuple[Quantization, Quantization]
 
 
 _TABLES: dict[str, Callable[[Graph, Operator], Int64s]] = {
+    "ABS": _absolute,
+    "ELU": _elu,
+    "EXP": _exponential,
+    "GELU": _gelu,
     "HARD_SWISH": _hard_swish,
     "LEAKY_RELU": _leaky_relu,
+    "LOG": _logarithm,
     "LOGISTIC": _logistic,
     "QUANTIZE": _requantized,
     "RELU": _relu,
     "RELU6": _relu6,
+    "RELU_0_TO_1": _limited_relu(0.0),
+    "RELU_N1_TO_1": _limited_relu(-1.0),
+    "RSQRT": _inverse_root,
     "TANH": _tanh,
 }

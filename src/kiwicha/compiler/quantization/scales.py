@@ -22,6 +22,7 @@ __all__ = [
     "Scale",
     "SumScales",
     "activation_range",
+    "bounded_range",
     "channel_scales",
     "mean_scale",
     "product_scale",
@@ -63,6 +64,16 @@ def activation_range(activation: Activation, output: Quantization) -> tuple[int,
     Ref: tensorflow/lite/kernels/kernel_util.cc, CalculateActivationRangeQuantized: the bound is
     divided by the scale in float32 and rounded half away from zero.
     """
+    low, high = {
+        Activation.RELU: (0.0, None),
+        Activation.RELU6: (0.0, 6.0),
+        Activation.RELU_N1_TO_1: (-1.0, 1.0),
+    }.get(activation, (None, None))
+    return bounded_range(output, low, high)
+
+
+def bounded_range(output: Quantization, low: float | None, high: float | None) -> tuple[int, int]:
+    """Return the int8 outputs that stand for two real bounds, either of which can be None."""
 
     def quantized(bound: float) -> int:
         with np.errstate(over="ignore"):
@@ -70,11 +81,6 @@ def activation_range(activation: Activation, output: Quantization) -> tuple[int,
         ratio = min(max(ratio, -_LARGEST), _LARGEST)
         return output.zero_point + int(math.copysign(math.floor(abs(ratio) + 0.5), ratio))
 
-    low, high = {
-        Activation.RELU: (0.0, None),
-        Activation.RELU6: (0.0, 6.0),
-        Activation.RELU_N1_TO_1: (-1.0, 1.0),
-    }.get(activation, (None, None))
     return (
         INT8_MIN if low is None else max(INT8_MIN, quantized(low)),
         INT8_MAX if high is None else min(INT8_MAX, quantized(high)),

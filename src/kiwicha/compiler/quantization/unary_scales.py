@@ -20,6 +20,8 @@ __all__ = [
     "leaky_ratio",
     "relu_ratio",
     "rescaling_ratio",
+    "root_ratio",
+    "single_ratio",
 ]
 
 _LARGEST = 2.0**256
@@ -48,6 +50,23 @@ def relu_ratio(inputs: Quantization, output: Quantization) -> float:
     """Return the scale of RELU, and of the positive inputs of LEAKY_RELU."""
     with np.errstate(over="ignore"):
         return float(inputs.factor / output.factor)
+
+
+def single_ratio(inputs: Quantization, output: Quantization) -> float:
+    """Return the scale of ABS, RELU_0_TO_1 and RELU_N1_TO_1: a quotient in float32."""
+    with np.errstate(over="ignore"):
+        return float(inputs.scales[0] / output.scales[0])
+
+
+def root_ratio(inputs: Quantization, output: Quantization) -> float:
+    """Return the scale of RSQRT.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/elementwise.cc, SetRsqrtOutputMultiplier.
+    """
+    with np.errstate(under="ignore", divide="ignore"):
+        return float(np.float64(1) / np.float64(np.sqrt(inputs.scales[0]) * output.scales[0]))
 
 
 def function_scale(inputs: Quantization) -> Scale:

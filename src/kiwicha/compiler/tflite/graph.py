@@ -58,6 +58,7 @@ class Options:
     is_offset: int = 0
     align_corners: int = 0
     half_pixel_centers: int = 0
+    is_approximate: int = 0
 
 
 @dataclass(frozen=True)

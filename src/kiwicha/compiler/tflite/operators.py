@@ -89,6 +89,8 @@ class OperatorKind:
         Inputs behind those, which other rules are about.
     optional_inputs : int
         Inputs behind those, which may be left out.
+    is_signed : bool
+        Activations are int8 and not uint8, for which no interpreter has a kernel.
     """
 
     family: Family = Family.NONE
@@ -98,6 +100,7 @@ class OperatorKind:
     constants: Mapping[int, str] = field(default_factory=dict)
     extra_inputs: int = 0
     optional_inputs: int = 0
+    is_signed: bool = False
 
 
 _TWO = ("input 1", "input 2")
@@ -105,6 +108,7 @@ _WEIGHTED = Family.WEIGHTED
 _ARITHMETIC = Family.PAIR | Family.BROADCAST
 
 OPERATORS: dict[str, OperatorKind] = {
+    "ABS": OperatorKind(family=Family.UNARY, is_signed=True),
     "ADD": OperatorKind(
         family=_ARITHMETIC,
         activations=_TWO,
@@ -137,6 +141,8 @@ OPERATORS: dict[str, OperatorKind] = {
     "DEPTH_TO_SPACE": OperatorKind(
         family=Family.MOVE, options=OptionsTable("DepthToSpaceOptions", _BLOCK)
     ),
+    "ELU": OperatorKind(family=Family.UNARY, is_signed=True),
+    "EXP": OperatorKind(family=Family.UNARY, is_signed=True),
     "EXPAND_DIMS": OperatorKind(family=Family.MOVE | Family.RESHAPE, constants={1: "axis"}),
     "FULLY_CONNECTED": OperatorKind(
         family=_WEIGHTED,
@@ -148,10 +154,14 @@ OPERATORS: dict[str, OperatorKind] = {
         extra_inputs=1,
         optional_inputs=1,
     ),
+    "GELU": OperatorKind(
+        family=Family.UNARY, options=OptionsTable("GeluOptions", {"is_approximate": "Approximate"})
+    ),
     "HARD_SWISH": OperatorKind(family=Family.UNARY),
     "LEAKY_RELU": OperatorKind(
         family=Family.UNARY, options=OptionsTable("LeakyReluOptions", {"alpha": "Alpha"})
     ),
+    "LOG": OperatorKind(family=Family.UNARY, is_signed=True),
     "LOGISTIC": OperatorKind(family=Family.UNARY),
     "MAXIMUM": OperatorKind(family=Family.BROADCAST, activations=_TWO),
     "MAX_POOL_2D": OperatorKind(family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)),
@@ -174,6 +184,8 @@ OPERATORS: dict[str, OperatorKind] = {
     "REDUCE_MAX": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
     "RELU": OperatorKind(family=Family.UNARY),
     "RELU6": OperatorKind(family=Family.UNARY),
+    "RELU_0_TO_1": OperatorKind(family=Family.UNARY),
+    "RELU_N1_TO_1": OperatorKind(family=Family.UNARY),
     "RESHAPE": OperatorKind(family=Family.MOVE | Family.RESHAPE, optional_inputs=1),
     "RESIZE_BILINEAR": OperatorKind(
         options=OptionsTable("ResizeBilinearOptions", _RESIZE), constants={1: "size"}
@@ -183,6 +195,7 @@ OPERATORS: dict[str, OperatorKind] = {
         options=OptionsTable("ResizeNearestNeighborOptions", _RESIZE),
         constants={1: "size"},
     ),
+    "RSQRT": OperatorKind(family=Family.UNARY, is_signed=True),
     "SLICE": OperatorKind(family=Family.MOVE, constants={1: "begin", 2: "size"}),
     "SOFTMAX": OperatorKind(options=OptionsTable("SoftmaxOptions", {"beta": "Beta"})),
     "SPACE_TO_BATCH_ND": OperatorKind(

@@ -30,6 +30,7 @@ from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
 from kiwicha.compiler.optimize.byte_tables import byte_table, sum_terms
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
+from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.contract.engine import SUM_BITS
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise
@@ -42,7 +43,7 @@ LARGEST_ROW = 2**15
 _INT8_CLAMP = (-128, 127)
 
 
-@limit("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
+@limit(*(name for name in of_family(Family.UNARY) if name != "DEQUANTIZE"))
 def byte_results(call: Layer) -> str | None:
     """Inputs and outputs are int8 or uint8."""
     if call.kernel is Kernel.LOOKUP and call.constants["table"].dtype == np.int8:
