@@ -27,6 +27,7 @@ from kiwicha.compiler.engine.select.table_composition import compose_tables
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.plan import MemoryPlan
+from kiwicha.compiler.optimize.byte_functions import merge_byte_functions
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
 from kiwicha.compiler.steps.allocate import allocate
 from kiwicha.compiler.steps.calls import PlannedStep, in_order
@@ -94,7 +95,7 @@ class Compilation:
     detection : Detection or None
         What the host does with the outputs, if the model ends in boxes.
     lowered : Network
-        Its operators as kernel calls.
+        Its operators as kernel calls, functions of single bytes as one table.
     fewer_channels : Network
         Without channels that are constant or not needed.
     network : Network
@@ -195,7 +196,7 @@ def compile_stages(
         graph, detection = detach_detector(folded)
         check(graph)
         # The network.
-        network = lowered = lower(graph)
+        network = lowered = merge_byte_functions(lower(graph))
         if target.engine_macs and eliminate:
             network = eliminate_dead_channels(network)
         fewer_channels = network

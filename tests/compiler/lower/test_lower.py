@@ -94,11 +94,12 @@ def reshaped(*, is_constant: bool) -> bytes:
     source = builder.tensor((2, 3), scale=0.5, data=np.arange(6)) if is_constant else x
     middle = builder.tensor((6, 1), scale=0.5)
     y = builder.tensor((3, 2), name="y", scale=0.5)
+    other = builder.tensor((1, 6), name="other", scale=0.5)
     z = builder.tensor((1, 6), name="z", scale=0.5)
     builder.operator("RESHAPE", [source], [middle])
     builder.operator("RESHAPE", [middle], [y])
-    builder.operator("ADD", [x, x], [z])
-    return builder.build([x], [y, z])
+    builder.operator("ADD", [x, other], [z])
+    return builder.build([x, other], [y, z])
 
 
 def test_reshape_is_no_step() -> None:
@@ -106,7 +107,7 @@ def test_reshape_is_no_step() -> None:
     assert [step.kernel for step in program.steps] == [Kernel.SIMD_ADD]
     assert program.outputs[0].ref == program.inputs[0].ref
     assert program.outputs[0].shape == (3, 2)
-    y, z = reference.run(program, [np.arange(6, dtype=np.int8)])
+    y, z = reference.run(program, [np.arange(6, dtype=np.int8)] * 2)
     assert y.ravel().tolist() == [0, 1, 2, 3, 4, 5]
     assert z.ravel().tolist() == [0, 2, 4, 6, 8, 10]
 
@@ -114,7 +115,7 @@ def test_reshape_is_no_step() -> None:
 def test_reshape_of_a_constant_output_is_a_copy() -> None:
     program = compile_stages(reshaped(is_constant=True), "simd").program
     assert [step.kernel for step in program.steps] == [Kernel.COPY, Kernel.SIMD_ADD]
-    y, _ = reference.run(program, [np.zeros(6, np.int8)])
+    y, _ = reference.run(program, [np.zeros(6, np.int8)] * 2)
     assert y.ravel().tolist() == [0, 1, 2, 3, 4, 5]
 
 

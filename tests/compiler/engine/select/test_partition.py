@@ -114,10 +114,10 @@ def test_padding_between_pixels_is_not_flattened(channels: int, where: Where) ->
 
 def test_tables_compose() -> None:
     raw = Layers(1, 4, 4, 8).scalar("MUL").scalar("SUB").scalar("ADD").conv(8).build()
-    assert places(raw, has_tables=True) == [ENGINE] * 4
+    assert places(raw, has_tables=True) == [NONE, NONE, ENGINE, ENGINE]
     (found,) = compile_stages(raw, "64", has_tables=True).lists
     assert len(found.jobs) == 2
-    assert found.region.positions == (0, 1, 2, 3)
+    assert found.region.positions == (2, 3)
 
 
 def test_tables_with_other_readers_do_not_compose() -> None:
