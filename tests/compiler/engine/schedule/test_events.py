@@ -8,8 +8,9 @@ from kiwicha.compiler.engine.ir.plan import Compute, Event
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
-from kiwicha.compiler.engine.schedule.estimate import Estimate, operation_costs
+from kiwicha.compiler.engine.schedule.estimate import Arithmetic, Estimate
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
+from kiwicha.compiler.engine.schedule.operation_costs import operation_costs
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.compiler.memory.placement import lower_bound
 from tests.compiler.engine.build import addition, chain, depthwise, pointwise, region
@@ -57,7 +58,7 @@ def test_the_estimate_of_memory_holds(height: int, is_early: bool, keeps_output:
     run = wide_pair(8, 16)
     cascade = Cascade(run, 0, 2)
     striping = Striping(cascade, height, is_early, keeps_output)
-    estimate = Estimate(cascade, operation_costs(run, 64), frozenset({0, 2}))
+    estimate = Estimate(Arithmetic(cascade, operation_costs(run, 64)), frozenset({0, 2}))
     assert lower_bound(plan(run, striping).buffers) <= estimate.bytes(striping)
 
 
@@ -81,7 +82,7 @@ def test_wide_rows_are_loaded_late() -> None:
     assert not striping.is_early
     cascade, costs = Cascade(run, 0, 2), operation_costs(run, 64)
     early = Striping(cascade, 1)
-    assert Estimate(cascade, costs, frozenset({0, 2})).bytes(early) > 64 * 1024
+    assert Estimate(Arithmetic(cascade, costs), frozenset({0, 2})).bytes(early) > 64 * 1024
 
 
 def test_a_last_reader_gets_its_stripe_before_its_own_first_job() -> None:

@@ -9,8 +9,9 @@ from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
-from kiwicha.compiler.engine.schedule.estimate import Estimate, operation_costs, transfer_cycles
+from kiwicha.compiler.engine.schedule.estimate import Arithmetic, Estimate, transfer_cycles
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
+from kiwicha.compiler.engine.schedule.operation_costs import operation_costs
 from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.compiler.memory.placement import lower_bound
 from tests.compiler.engine.build import addition, depthwise, pointwise, region
@@ -75,7 +76,7 @@ def test_the_choice_is_the_best_of_all() -> None:
         for striping in choice.stripings:
             cascade = striping.cascade
             part = costs[cascade.first : cascade.end]
-            total += Estimate(cascade, part, choice.streamed).cycles(striping)
+            total += Estimate(Arithmetic(cascade, part), choice.streamed).cycles(striping)
             for tensor in {0, 5} & resident & {*cascade.inputs, cascade.output}:
                 total += transfer_cycles(run.tensor_bytes(tensor))
         return total
@@ -91,7 +92,7 @@ def test_the_choice_is_the_best_of_all() -> None:
             streamed = frozenset(t for k, t in enumerate(sorted(outside)) if number >> k & 1)
             stripings: list[Striping | None] = []
             for cascade in cascades:
-                part = Estimate(cascade, costs[cascade.first : cascade.end], streamed)
+                part = Estimate(Arithmetic(cascade, costs[cascade.first : cascade.end]), streamed)
                 resident = [
                     t
                     for t in outside - streamed

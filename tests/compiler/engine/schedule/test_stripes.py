@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.schedule.stripes import Stripe, by_image, stripes
+from kiwicha.compiler.engine.schedule.stripes import Rows, Stripe, by_image
 
 WINDOWS = [
     Window(40, 10, 16, 40, 10, 3, 3, pad_top=1, pad_left=1),
@@ -56,7 +56,7 @@ def check_inputs(window: Window, stripe: Stripe) -> None:
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("height", [1, 3, 7, 100])
 def test_stripes_of_a_layer(window: Window, height: int) -> None:
-    found = [stripe for (stripe,) in stripes([window], [()], height)]
+    found = [stripe for (stripe,) in Rows([window], [()]).stripes(height)]
     rows = list(itertools.chain.from_iterable(map(rows_computed, found)))
     assert rows == list(range(window.output_rows))
     assert all(stripe.output_rows <= height for stripe in found)
@@ -68,7 +68,7 @@ def test_stripes_of_a_layer(window: Window, height: int) -> None:
 @pytest.mark.parametrize("height", [1, 7, 100])
 def test_stripes_by_image(window: Window, height: int) -> None:
     rows = window.output_rows // window.images
-    for (whole,) in stripes([window], [()], height):
+    for (whole,) in Rows([window], [()]).stripes(height):
         found = by_image(window, whole)
         assert list(itertools.chain.from_iterable(map(rows_computed, found))) == list(
             rows_computed(whole)
@@ -88,7 +88,7 @@ def test_images_without_borders_are_one() -> None:
 def test_stripes_of_layers_in_a_row(height: int) -> None:
     # The third layer's output is read by the last one; the first's by the second and the third.
     readers = [(1, 2), (2,), (3,), ()]
-    found = stripes(CHAIN, readers, height)
+    found = Rows(CHAIN, readers).stripes(height)
     assert [row for part in found for row in rows_computed(part[-1])] == list(range(20))
     for parts in found:
         for number, (window, part) in enumerate(zip(CHAIN, parts, strict=True)):
@@ -100,6 +100,6 @@ def test_stripes_of_layers_in_a_row(height: int) -> None:
 
 
 def test_rows_that_two_stripes_need_are_computed_twice() -> None:
-    first, second = stripes(CHAIN[:2], [(1,), ()], 20)
+    first, second = Rows(CHAIN[:2], [(1,), ()]).stripes(20)
     assert [part.output_rows for part in first] == [21, 20]
     assert (second[0].first_output_row, second[0].output_rows) == (19, 21)

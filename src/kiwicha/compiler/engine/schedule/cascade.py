@@ -1,14 +1,18 @@
 """Cascades: operations of a region that run interleaved, stripe by stripe."""
 
+import math
 from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.schedule.stripes import Stripe, by_image, stripe, stripes
+from kiwicha.compiler.engine.schedule.stripes import Rows, by_image
+from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
 __all__ = ["Cascade", "Choice", "Striping"]
 
@@ -88,35 +92,45 @@ class Cascade:
             reader
         )
 
-    def stripes(self, height: int) -> list[tuple[Stripe, ...]]:
-        """Return what the operations compute, in stripes of ``height`` rows of the last one."""
-        return stripes(self._windows, self._readers, height)
-
-    def stripe(self, first_row: int, rows: int) -> tuple[Stripe, ...]:
-        """Return what the operations compute for some rows of the last one."""
-        return stripe(self._windows, self._readers, first_row, rows)
+    @cached_property
+    def rows(self) -> Rows:
+        """Which rows the operations compute and read for each row of the last one."""
+        windows = [operation.window for operation in self.operations]
+        readers = [self.readers(operation.output) for operation in self.operations[:-1]]
+        return Rows(windows, [*readers, ()])
 
     @cached_property
-    def _windows(self) -> list[Window]:
-        return [operation.window for operation in self.operations]
+    def heights(self) -> tuple[int, ...]:
+        """Rows of the last operation that a stripe can have: each begins at an aligned byte."""
+        rows = self.operations[-1].window.output_rows
+        row_bytes = self.region.output_row_bytes(self.operations[-1])
+        unit = ALIGNMENT_BYTES // math.gcd(ALIGNMENT_BYTES, row_bytes)
+        return *range(unit, rows, unit), rows
+
+    def input_bytes(self, tensor: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return which bytes of a tensor from outside are read for each row of the last operation.
+
+        Of each row the first byte, and the end.
+        """
+        return self._input_bytes[tensor]
 
     @cached_property
-    def _readers(self) -> list[tuple[int, ...]]:
-        return [*(self.readers(operation.output) for operation in self.operations[:-1]), ()]
-
-    def range_of(self, tensor: int, found: tuple[Stripe, ...]) -> tuple[int, int]:
-        """Return first byte and end of what a stripe reads of a tensor from outside."""
-        starts, ends = [], []
-        for number in self.readers(tensor):
-            if tensor in self.operations[number].broadcast_inputs:
-                starts.append(0)
-                ends.append(self.region.input_bytes(self.operations[number], tensor))
-                continue
-            row = self.region.input_row_bytes(self.operations[number])
-            part = found[number]
-            starts.append(part.first_input_row * row)
-            ends.append((part.first_input_row + part.input_rows) * row)
-        return min(starts), max(ends)
+    def _input_bytes(self) -> dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        found = {}
+        for tensor in self.inputs:
+            starts, ends = [], []
+            for number in self.readers(tensor):
+                operation = self.operations[number]
+                start, end = self.rows.input_starts[number], self.rows.input_ends[number]
+                if tensor in operation.broadcast_inputs:
+                    starts.append(np.zeros_like(start))
+                    ends.append(np.full_like(end, self.region.input_bytes(operation, tensor)))
+                else:
+                    row = self.region.input_row_bytes(operation)
+                    starts.append(start * row)
+                    ends.append(end * row)
+            found[tensor] = np.min(starts, axis=0), np.max(ends, axis=0)
+        return found
 
     def host(self, resident: Set[int]) -> int | None:
         """Return the resident tensor whose memory the output can take over.
@@ -175,7 +189,7 @@ class Striping:
         ):
             return count * len(operations)
         jobs = 0
-        for found in self.cascade.stripes(self.height):
+        for found in self.cascade.rows.stripes(self.height):
             for operation, part in zip(operations, found, strict=True):
                 for image in by_image(operation.window, part):
                     first = operation.window.row_of(image.first_output_row)

@@ -3,73 +3,101 @@
 This is for choosing among many; `engine.cost.cycles` predicts what was chosen.
 """
 
-import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
-from kiwicha.compiler.engine.codegen.jobs import engine_job
-from kiwicha.compiler.engine.codegen.streams import stream_bytes
-from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES
 from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
-from kiwicha.compiler.engine.ir.plan import JobGeometry
-from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Striping
+from kiwicha.compiler.engine.schedule.operation_costs import OperationCost
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
-from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import LINE_BYTES, MAX_JOBS
+from kiwicha.contract.engine import LINE_BYTES
 
-__all__ = [
-    "Estimate",
-    "OperationCost",
-    "operation_costs",
-    "operation_cycles",
-    "transfer_cycles",
-]
+__all__ = ["Arithmetic", "Estimate", "transfer_cycles"]
 
 TRANSFER_CYCLES = 40
 """What a transfer takes besides its bytes."""
 
 
-@dataclass(frozen=True)
-class OperationCost:
-    """What an operation takes.
-
-    Parameters
-    ----------
-    row_cycles : float
-        Cycles of an output row, on average.
-    row_lines : float
-        Those of them in which no result is written: lines that can be transferred meanwhile.
-    weight_bytes : int
-        Its weight stream, or streams, which every stripe reads.
-    jobs : int
-        Jobs of a stripe.
-    """
-
-    row_cycles: float
-    row_lines: float
-    weight_bytes: int
-    jobs: int
-
-
-def transfer_cycles(size: int) -> float:
-    """Return what a transfer takes."""
+@overload
+def transfer_cycles(size: int) -> float: ...
+@overload
+def transfer_cycles(size: NDArray[np.int64]) -> NDArray[np.float64]: ...
+def transfer_cycles(size: int | NDArray[np.int64]) -> float | NDArray[np.float64]:
+    """Return what a transfer takes, or each of several."""
     return TRANSFER_CYCLES + size / DRAM_BYTES_PER_CYCLE
 
 
-def operation_costs(region: Region, macs: int) -> list[OperationCost]:
-    """Return the cost of each operation of a region."""
-    return [_operation_cost(region, operation, macs) for operation in region.operations]
+@dataclass(frozen=True, eq=False)
+class _Stripes:
+    """What stripes of a cascade take, one after the other, wherever its tensors are.
+
+    Parameters
+    ----------
+    firsts, lasts : ndarray of int64 [stripes]
+        First and last row of the last operation.
+    compute : ndarray of float64 [stripes]
+        Cycles of all jobs.
+    free : ndarray of float64 [operations, stripes]
+        Those of the jobs of an operation beside which lines can be transferred.
+    """
+
+    firsts: NDArray[np.int64]
+    lasts: NDArray[np.int64]
+    compute: NDArray[np.float64]
+    free: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    """Of a stripe: bytes by tensor that is loaded, bytes and rows that each operation writes."""
+class Arithmetic:
+    """What a cascade computes.
 
-    loaded: dict[int, int]
-    written: list[int]
-    rows: list[int]
+    Parameters
+    ----------
+    cascade : Cascade
+        The operations.
+    costs : sequence of OperationCost
+        Of its operations.
+    """
+
+    def __init__(self, cascade: Cascade, costs: Sequence[OperationCost]) -> None:
+        self.cascade = cascade
+        row_cycles, row_lines, weight_bytes, jobs = zip(
+            *((cost.row_cycles, cost.row_lines, cost.weight_bytes, cost.jobs) for cost in costs),
+            strict=True,
+        )
+        self._row_cycles = np.array(row_cycles)[:, np.newaxis]
+        self._row_lines = np.array(row_lines)[:, np.newaxis]
+        self._weights = np.array(weight_bytes)[:, np.newaxis] / DRAM_BYTES_PER_CYCLE
+        self._job_cycles = JOB_CYCLES * sum(jobs)
+        self._known: dict[int, _Stripes] = {}
+        self.weight_cycles = sum(weight_bytes) / DRAM_BYTES_PER_CYCLE
+        """Cycles in which DRAM gives the weights."""
+
+    def stripes(self, height: int) -> _Stripes:
+        """Return what stripes of so many rows take."""
+        if height not in self._known:
+            self._known[height] = self._stripes(height)
+        return self._known[height]
+
+    def _stripes(self, height: int) -> _Stripes:
+        rows = self.cascade.rows
+        count = rows.output_starts.shape[1]
+        firsts = np.arange(0, count, height)
+        lasts = np.minimum(firsts + height, count) - 1
+        computed = rows.output_ends[:, lasts] - rows.output_starts[:, firsts]
+        cycles = computed * self._row_cycles
+        waits = np.maximum(self._weights - cycles, 0.0)
+        lines = computed * self._row_lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
+        return _Stripes(
+            firsts=firsts,
+            lasts=lasts,
+            compute=_total([np.full(len(firsts), self._job_cycles), *(cycles + waits)]),
+            free=np.minimum(cycles, lines) + waits + JOB_CYCLES,
+        )
 
 
 class Estimate:
@@ -77,21 +105,16 @@ class Estimate:
 
     Parameters
     ----------
-    cascade : Cascade
-        The operations.
-    costs : list of OperationCost
-        Of its operations.
+    arithmetic : Arithmetic
+        What it computes.
     streamed : frozenset of int
         What is in the arena.
     """
 
-    def __init__(
-        self, cascade: Cascade, costs: list[OperationCost], streamed: frozenset[int]
-    ) -> None:
-        self._cascade = cascade
-        self._costs = costs
-        self._known_sizes: dict[tuple[int, int], _Sizes] = {}
-        self._known_bytes: dict[Striping, int] = {}
+    def __init__(self, arithmetic: Arithmetic, streamed: frozenset[int]) -> None:
+        self._arithmetic = arithmetic
+        self._cascade = cascade = arithmetic.cascade
+        self._known_bytes: dict[tuple[bool, bool], list[int]] = {}
         self._known_cycles: dict[Striping, float] = {}
         self._inputs = [tensor for tensor in cascade.inputs if tensor in streamed]
         self._stores = cascade.output in streamed
@@ -100,41 +123,75 @@ class Estimate:
 
     def bytes(self, striping: Striping) -> int:
         """Return the bytes of the scratchpad that its stripes need."""
-        if striping not in self._known_bytes:
-            self._known_bytes[striping] = 0 if self.is_whole else self._bytes(striping)
-        return self._known_bytes[striping]
+        heights = np.array([striping.height])
+        found = self._bytes(heights, striping.is_early, striping.keeps_output)
+        return 0 if self.is_whole else found[0]
 
-    def _bytes(self, striping: Striping) -> int:
-        operations = self._cascade.operations
-        rows = operations[-1].window.output_rows
-        last = len(operations) - 1
-        most = 0
-        for first in range(0, rows, striping.height)[:3]:
-            sizes = self._sizes(first, min(striping.height, rows - first))
-            loaded, written = sizes.loaded, sizes.written
-            for turn in range(len(operations)):
-                live = sum(
-                    size
-                    for tensor, size in loaded.items()
-                    if self._cascade.readers(tensor)[-1] >= turn
-                )
-                live += sum(
-                    written[number]
-                    for number in range(min(turn + 1, last))
-                    if self._cascade.readers(operations[number].output)[-1] >= turn
-                )
-                live += written[last] if self._stores and turn == last else 0
-                if striping.height < rows:
-                    # The next stripe's inputs are on their way, and so is the last one's output.
-                    live += sum(
-                        size
-                        for tensor, size in loaded.items()
-                        if striping.load_turn(tensor) <= turn
-                    )
-                    is_kept = self._stores and (turn == 0 or striping.keeps_output)
-                    live += written[last] if is_kept else 0
-                most = max(most, live)
-        return most
+    def bytes_by_height(self, is_early: bool, keeps_output: bool) -> list[int]:
+        """Return the same for all heights that stripes can have."""
+        mode = is_early, keeps_output
+        if mode not in self._known_bytes:
+            heights = np.array(self._cascade.heights)
+            self._known_bytes[mode] = self._bytes(heights, is_early, keeps_output)
+        return self._known_bytes[mode]
+
+    def _bytes(self, heights: NDArray[np.int64], is_early: bool, keeps_output: bool) -> list[int]:
+        """Return the most bytes that the first three stripes of each height need."""
+        rows = self._cascade.rows.output_starts.shape[1]
+        firsts = np.arange(3)[:, np.newaxis] * heights
+        # Where there are fewer, the first one counts again.
+        firsts[firsts >= rows] = 0
+        lasts = np.minimum(firsts + heights, rows) - 1
+        sizes = [*self._loaded_bytes(firsts, lasts), *self._written_bytes(firsts, lasts)]
+        alone, beside = self._live(is_early, keeps_output)
+        flat = np.reshape(sizes, (len(sizes), -1))
+        live = (alone @ flat).reshape(-1, *firsts.shape)
+        live += (heights < rows) * (beside @ flat).reshape(live.shape)
+        found: list[int] = live.max(axis=(0, 1)).tolist()
+        return found
+
+    def _live(
+        self, is_early: bool, keeps_output: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return what is live while each operation of a stripe works: 1, or else 0.
+
+        Both are int64 [operations, inputs and then outputs]: what belongs to the stripe, and what
+        is there for its neighbours.
+        """
+        cascade = self._cascade
+        count, inputs = len(cascade.operations), len(self._inputs)
+        alone = np.zeros((count, inputs + count), np.int64)
+        beside = np.zeros_like(alone)
+        striping = Striping(cascade, 1, is_early, keeps_output)
+        for number, tensor in enumerate(self._inputs):
+            alone[: cascade.readers(tensor)[-1] + 1, number] = 1
+            # The next stripe's inputs are on their way.
+            beside[striping.load_turn(tensor) :, number] = 1
+        for number, operation in enumerate(cascade.operations[:-1]):
+            alone[number : cascade.readers(operation.output)[-1] + 1, inputs + number] = 1
+        if self._stores:
+            alone[-1, -1] = 1
+            # The last stripe's output is, too.
+            beside[: count if keeps_output else 1, -1] = 1
+        return alone, beside
+
+    def _loaded_bytes(
+        self, firsts: NDArray[np.int64], lasts: NDArray[np.int64]
+    ) -> Iterator[NDArray[np.int64]]:
+        """Yield the bytes that stripes load of each input, given their first and last rows."""
+        for tensor in self._inputs:
+            starts, ends = self._cascade.input_bytes(tensor)
+            first_bytes = starts[firsts]
+            yield _aligned(ends[lasts] - (first_bytes - first_bytes % ALIGNMENT_BYTES))
+
+    def _written_bytes(
+        self, firsts: NDArray[np.int64], lasts: NDArray[np.int64]
+    ) -> Iterator[NDArray[np.int64]]:
+        """Yield the bytes that each operation writes for stripes."""
+        rows = self._cascade.rows
+        for number, operation in enumerate(self._cascade.operations):
+            count = rows.output_ends[number][lasts] - rows.output_starts[number][firsts]
+            yield _aligned(count * self._cascade.region.output_row_bytes(operation))
 
     def cycles(self, striping: Striping) -> float:
         """Return what it takes, from its first load to its last store."""
@@ -143,114 +200,47 @@ class Estimate:
         return self._known_cycles[striping]
 
     def _cycles(self, striping: Striping) -> float:
-        operations = self._cascade.operations
-        weights = sum(cost.weight_bytes for cost in self._costs) / DRAM_BYTES_PER_CYCLE
-        total = loads_before = store = 0.0
-        free: list[float] = []
-        rows = operations[-1].window.output_rows
-        for number, first in enumerate(range(0, rows, striping.height)):
-            sizes = self._sizes(first, min(striping.height, rows - first))
-            loads = {tensor: transfer_cycles(size) for tensor, size in sizes.loaded.items()}
-            before, free = free, []
-            compute = JOB_CYCLES * sum(cost.jobs for cost in self._costs)
-            for computed, cost in zip(sizes.rows, self._costs, strict=True):
-                cycles = computed * cost.row_cycles
-                waits = max(cost.weight_bytes / DRAM_BYTES_PER_CYCLE - cycles, 0.0)
-                lines = computed * cost.row_lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
-                compute += cycles + waits
-                free.append(min(cycles, lines) + waits + JOB_CYCLES)
-            # What of the loads is not hidden by jobs before their stripe, or before their reader.
-            late = 0.0
-            for tensor, cycles in loads.items():
-                turn = striping.load_turn(tensor)
-                reader = self._cascade.readers(tensor)[0]
-                hidden = sum(before[turn:]) if turn < len(operations) else sum(free[:reader])
-                late += max(cycles - (hidden if number else 0.0), 0.0)
-            # The last store has the port first, and must end before its room is needed.
-            blocked = 0.0 if striping.keeps_output else max(store - free[0], 0.0)
-            moved = loads_before + store
-            total += late + blocked + compute
-            total += max(moved - sum(free) - blocked, moved + weights - compute, 0.0)
-            loads_before = sum(loads.values())
-            store = transfer_cycles(sizes.written[-1]) if self._stores else 0.0
-        return total + store
-
-    def _sizes(self, first: int, rows: int) -> "_Sizes":
-        """Return the sizes of the stripe that starts with a row of the last operation."""
-        key = first, rows
-        if key not in self._known_sizes:
-            region = self._cascade.region
-            found = self._cascade.stripe(first, rows)
-            loaded = {}
-            for tensor in self._inputs:
-                start, end = self._cascade.range_of(tensor, found)
-                loaded[tensor] = _aligned(end - start // ALIGNMENT_BYTES * ALIGNMENT_BYTES)
-            written = [
-                _aligned(part.output_rows * region.output_row_bytes(operation))
-                for operation, part in zip(self._cascade.operations, found, strict=True)
-            ]
-            computed = [part.output_rows for part in found]
-            self._known_sizes[key] = _Sizes(loaded, written, computed)
-        return self._known_sizes[key]
+        stripes = self._arithmetic.stripes(striping.height)
+        free, compute = stripes.free, stripes.compute
+        loads = [
+            transfer_cycles(size) for size in self._loaded_bytes(stripes.firsts, stripes.lasts)
+        ]
+        nothing = np.zeros_like(compute)
+        stores = nothing
+        if self._stores:
+            *_, size = self._written_bytes(stripes.firsts, stripes.lasts)
+            stores = transfer_cycles(size)
+        # What of the loads is not hidden by jobs before their stripe, or before their reader.
+        late = nothing
+        for tensor, cycles in zip(self._inputs, loads, strict=True):
+            turn = striping.load_turn(tensor)
+            if turn < len(free):
+                hidden = _behind(_total(free[turn:]))
+            else:
+                hidden = _total([nothing, *free[: self._cascade.readers(tensor)[0]]])
+                hidden[0] = 0.0
+            late = late + np.maximum(cycles - hidden, 0.0)
+        # The last store has the port first, and must end before its room is needed.
+        store = _behind(stores)
+        blocked = nothing if striping.keeps_output else np.maximum(store - free[0], 0.0)
+        moved = _behind(_total([nothing, *loads])) + store
+        by_transfers = np.maximum(
+            moved - _total(free) - blocked, moved + self._arithmetic.weight_cycles - compute
+        )
+        parts = np.stack([late + blocked + compute, np.maximum(by_transfers, 0.0)], axis=1)
+        return float(_total(parts.reshape(-1)) + stores[-1])
 
 
-def _aligned(size: int) -> int:
+def _total(parts: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum, added in order: the same to the last bit on every machine."""
+    found: NDArray[np.float64] = np.add.accumulate(parts, axis=0)[-1]
+    return found
+
+
+def _behind(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each stripe the value of the one before, 0 for the first."""
+    return np.concatenate([[0.0], values[:-1]])
+
+
+def _aligned(size: NDArray[np.int64]) -> NDArray[np.int64]:
     return -(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
-
-
-def _operation_cost(region: Region, operation: Operation, macs: int) -> OperationCost:
-    pitch = region.input_pitch(operation)
-    rows = operation.window.output_rows
-    geometry = whole_geometry(operation, pitch, region.output_pitch(operation))
-    is_in_blocks = isinstance(operation, DividedOperation) and operation.is_in_blocks
-    # Of pieces that are not blocks of channels the first one stands for all rows.
-    blocks = operation.job_operations if is_in_blocks else operation.job_operations[:1]
-    cycles = lines = 0.0
-    for block in blocks:
-        work = job_work(engine_job(block, macs, operation.position, geometry), macs)
-        share = work.groups / rows
-        cycles += share * work.cycles
-        lines += share * max(work.cycles - work.writes, 0.0)
-    size = sum(stream_bytes(block, macs, pitch) for block in blocks)
-    jobs = len(blocks)
-    if isinstance(operation, DividedOperation) and not is_in_blocks:
-        # All rows of a stripe, and each column of its own. What it takes where rows need jobs of
-        # their own comes once, and is left out.
-        jobs = 1 + len({piece.column for piece in operation.pieces} - {None})
-        size *= jobs
-    return OperationCost(cycles, lines, size, jobs)
-
-
-def whole_geometry(operation: Operation, input_pitch: int, output_pitch: int) -> JobGeometry:
-    """Return the geometry of a job that computes all rows of an operation, at address 0."""
-    return JobGeometry(
-        input_addresses=(0,) * len(operation.inputs),
-        input_pitch=input_pitch,
-        first_input_row=0,
-        input_rows=operation.window.input_rows,
-        output_address=0,
-        output_pitch=output_pitch,
-        first_output_row=0,
-        output_rows=operation.window.output_rows,
-    )
-
-
-def operation_cycles(operation: Operation, config: Config) -> float:
-    """Return about how many cycles an operation takes; infinite if no list has so many jobs."""
-    window, macs = operation.window, config.engine_macs
-    pitch, output_pitch = padded(window.channels), padded(operation.output_channels)
-    geometry = whole_geometry(operation, pitch, output_pitch)
-    size = window.input_pixels * pitch + window.output_pixels * output_pitch
-    # Two stripes are there at a time, with rows that neighbours share.
-    share = 1 if size <= config.scratchpad_bytes else 3
-    stripes = -(-share * size // config.scratchpad_bytes)
-    blocks = operation.job_operations
-    jobs = stripes * window.images * len(blocks)
-    if jobs > MAX_JOBS:
-        return math.inf
-    cycles = JOB_CYCLES * jobs
-    for block in blocks:
-        work = job_work(engine_job(block, macs, 0, geometry), macs, config.requantizer_cycles)
-        weights = stripes * stream_bytes(block, macs, pitch) / DRAM_BYTES_PER_CYCLE
-        cycles += max(work.groups * work.cycles, weights)
-    return cycles

@@ -120,7 +120,7 @@ class OrderedEvents:
     def _add(self, striping: Striping) -> None:
         """Add the jobs of a cascade, stripe by stripe, and their transfers."""
         cascade = striping.cascade
-        found = cascade.stripes(striping.height)
+        found = cascade.rows.stripes(striping.height)
         inputs = [self._inputs(cascade, stripe) for stripe in found]
         is_streamed = cascade.output in self._choice.streamed
         last, count = cascade.operations[-1], len(cascade.operations)
@@ -248,8 +248,10 @@ class OrderedEvents:
             if tensor not in self._choice.streamed:
                 addresses[tensor] = BufferAddress(self._resident_buffer(tensor)), 0
                 continue
-            start, end = cascade.range_of(tensor, stripe)
-            start = start // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+            starts, ends = cascade.input_bytes(tensor)
+            first, count = stripe[-1].first_output_row, stripe[-1].output_rows
+            start = int(starts[first]) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+            end = int(ends[first + count - 1])
             buffer = self._builder.buffer(f"bytes {start} on of {tensor}", end - start)
             addresses[tensor] = BufferAddress(buffer), start
             loads.append(

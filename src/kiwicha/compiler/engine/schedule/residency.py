@@ -7,16 +7,15 @@ best up to an operation depends only on which of the tensors that are still need
 """
 
 import bisect
-import dataclasses
 import itertools
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
-from kiwicha.compiler.engine.schedule.estimate import Estimate, operation_costs, transfer_cycles
+from kiwicha.compiler.engine.schedule.estimate import Arithmetic, Estimate, transfer_cycles
+from kiwicha.compiler.engine.schedule.operation_costs import operation_costs
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.engine import MAX_JOBS
 
@@ -55,6 +54,11 @@ class Chooser:
         self._region = region
         self._costs = operation_costs(region, macs)
         self._cascades = [list(self._possible(first)) for first in range(len(region.operations))]
+        self._arithmetic = {
+            cascade: Arithmetic(cascade, self._costs[cascade.first : cascade.end])
+            for cascades in self._cascades
+            for cascade in cascades
+        }
         self._estimates: dict[tuple[Cascade, frozenset[int]], Estimate] = {}
 
     def choose(self, capacity: int, spared: Mapping[int, int] | None = None) -> Choice:
@@ -183,7 +187,7 @@ class Chooser:
     ) -> RefusedError:
         """Return why an operation does not fit after any of these sets of resident tensors."""
         operation = self._region.operations[number]
-        cascade = Cascade(self._region, number, number + 1)
+        cascade = self._cascades[number][0]
         needs = []
         for resident in states:
             for now, streamed in self._options(cascade, resident, [True] * len(self._costs)):
@@ -199,9 +203,8 @@ class Chooser:
 
     def _smallest_bytes(self, cascade: Cascade, streamed: frozenset[int]) -> int:
         """Return the bytes of the smallest stripes."""
-        height = min(self._unit(cascade), cascade.operations[-1].window.output_rows)
         estimate = self._estimate(cascade, streamed)
-        return min(estimate.bytes(Striping(cascade, height, *mode)) for mode in MODES)
+        return min(estimate.bytes(Striping(cascade, cascade.heights[0], *mode)) for mode in MODES)
 
     def _resident_bytes(self, cascade: Cascade, resident: frozenset[int]) -> int:
         host = cascade.host(resident)
@@ -224,20 +227,17 @@ class Chooser:
             striping = Striping(cascade, rows)
             # With many images even one stripe has many jobs.
             return None if striping.jobs > MAX_JOBS else (estimate.cycles(striping), striping)
-        unit = self._unit(cascade)
+        heights = cascade.heights
+        unit = heights[0]
         best: tuple[float, Striping] | None = None
         for is_early, keeps_output in MODES:
-            highest = Striping(cascade, rows, is_early, keeps_output)
-            heights = [*range(unit, rows, unit), rows]
-            found = bisect.bisect_right(
-                heights, free, key=lambda h: estimate.bytes(dataclasses.replace(highest, height=h))
-            )
+            found = bisect.bisect_right(estimate.bytes_by_height(is_early, keeps_output), free)
             if not found:
                 continue
             fewest = -(-rows // heights[found - 1])
             wanted = {-(-_share(rows, fewest + more) // unit) * unit for more in MORE_STRIPES}
             for height in sorted({min(height, heights[found - 1]) for height in wanted}):
-                striping = dataclasses.replace(highest, height=height)
+                striping = Striping(cascade, height, is_early, keeps_output)
                 if striping.jobs > MAX_JOBS:
                     continue
                 cycles = estimate.cycles(striping)
@@ -248,14 +248,8 @@ class Chooser:
     def _estimate(self, cascade: Cascade, streamed: frozenset[int]) -> Estimate:
         key = cascade, streamed
         if key not in self._estimates:
-            costs = self._costs[cascade.first : cascade.end]
-            self._estimates[key] = Estimate(cascade, costs, streamed)
+            self._estimates[key] = Estimate(self._arithmetic[cascade], streamed)
         return self._estimates[key]
-
-    def _unit(self, cascade: Cascade) -> int:
-        """Return the rows of which stripes have multiples: each begins at an aligned byte."""
-        row_bytes = self._region.output_row_bytes(cascade.operations[-1])
-        return ALIGNMENT_BYTES // math.gcd(ALIGNMENT_BYTES, row_bytes)
 
 
 def _share(rows: int, count: int) -> int:

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.window import Window
 
-__all__ = ["Stripe", "by_image", "stripe", "stripes"]
+__all__ = ["Rows", "Stripe", "by_image"]
 
 
 @dataclass(frozen=True)
@@ -18,23 +22,11 @@ class Stripe:
     input_rows: int
 
 
-def stripes(
-    windows: Sequence[Window], readers: Sequence[Sequence[int]], height: int
-) -> list[tuple[Stripe, ...]]:
-    """Return stripes that cover all rows of the last operation; see `stripe`."""
-    rows = windows[-1].output_rows
-    return [
-        stripe(windows, readers, first, min(height, rows - first))
-        for first in range(0, rows, height)
-    ]
+class Rows:
+    """The rows that operations must compute for rows of the last one.
 
-
-def stripe(
-    windows: Sequence[Window], readers: Sequence[Sequence[int]], first_row: int, rows: int
-) -> tuple[Stripe, ...]:
-    """Return what operations must compute for some rows of the last one.
-
-    Rows that two neighbouring stripes need are computed in both of them.
+    What is needed from a first row up to a last one begins where the first row's needs do, and
+    ends where the last row's do: so a table for each operation says all.
 
     Parameters
     ----------
@@ -43,40 +35,68 @@ def stripe(
     readers : sequence of sequence of int
         For each operation the numbers of the later ones that read its output; only those of the
         last operation are none.
-    first_row, rows : int
-        Output rows of the last operation.
 
-    Returns
-    -------
-    tuple of Stripe
-        One per operation.
+    Attributes
+    ----------
+    output_starts, output_ends : ndarray of int64 [operations, rows]
+        For each row of the last operation, the first row that each operation computes and the one
+        behind its last.
+    input_starts, input_ends : ndarray of int64 [operations, rows]
+        The same of the input rows that it reads.
     """
-    found: dict[int, Stripe] = {}
-    for number in reversed(range(len(windows))):
-        first, end = first_row, first_row + rows
-        if readers[number]:
-            parts = [found[reader] for reader in readers[number]]
-            first = min(part.first_input_row for part in parts)
-            end = max(part.first_input_row + part.input_rows for part in parts)
-        found[number] = _with_inputs(windows[number], first, end)
-    return tuple(found[number] for number in range(len(windows)))
+
+    def __init__(self, windows: Sequence[Window], readers: Sequence[Sequence[int]]) -> None:
+        self._count = windows[-1].output_rows
+        shape = len(windows), self._count
+        self.output_starts, self.output_ends = np.empty(shape, np.int64), np.empty(shape, np.int64)
+        self.input_starts, self.input_ends = np.empty(shape, np.int64), np.empty(shape, np.int64)
+        for number in reversed(range(len(windows))):
+            if readers[number]:
+                first = np.min([self.input_starts[k] for k in readers[number]], axis=0)
+                end = np.max([self.input_ends[k] for k in readers[number]], axis=0)
+            else:
+                first = np.arange(self._count)
+                end = first + 1
+            starts, ends = _input_rows(windows[number])
+            self.output_starts[number], self.output_ends[number] = first, end
+            self.input_starts[number], self.input_ends[number] = starts[first], ends[end - 1]
+
+    def stripe(self, first_row: int, rows: int) -> tuple[Stripe, ...]:
+        """Return what each operation computes for some rows of the last one."""
+        last = first_row + rows - 1
+        parts = zip(
+            self.output_starts[:, first_row].tolist(),
+            self.output_ends[:, last].tolist(),
+            self.input_starts[:, first_row].tolist(),
+            self.input_ends[:, last].tolist(),
+            strict=True,
+        )
+        return tuple(Stripe(a, b - a, start, end - start) for a, b, start, end in parts)
+
+    def stripes(self, height: int) -> list[tuple[Stripe, ...]]:
+        """Return stripes that cover all rows of the last operation; see `stripe`.
+
+        Rows that two neighbouring stripes need are computed in both of them.
+        """
+        return [
+            self.stripe(first, min(height, self._count - first))
+            for first in range(0, self._count, height)
+        ]
 
 
-def _with_inputs(window: Window, first: int, end: int) -> Stripe:
-    """Return the stripe of output rows from ``first`` up to ``end``."""
-    start, _ = _input_rows(window, first)
-    _, stop = _input_rows(window, end - 1)
-    return Stripe(first, end - first, start, stop - start)
+@lru_cache(maxsize=1024)
+def _input_rows(window: Window) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for each output row the first input row that it needs, and the one behind its last.
 
-
-def _input_rows(window: Window, row: int) -> tuple[int, int]:
-    """Return the first input row that an output row needs, one at least, and the one behind."""
+    It needs one at least, also where its window lies outside the image.
+    """
     rows = window.input_rows // window.images
-    image, row = divmod(row, window.output_rows // window.images)
+    image, row = np.divmod(np.arange(window.output_rows), window.output_rows // window.images)
     top = row * window.stride_rows - window.pad_top
     reach = (window.kernel_rows - 1) * window.dilation_rows + 1
-    start = min(max(top, 0), rows - 1)
-    return image * rows + start, image * rows + min(max(top + reach, start + 1), rows)
+    start = np.minimum(np.maximum(top, 0), rows - 1)
+    end = np.minimum(np.maximum(top + reach, start + 1), rows)
+    return image * rows + start, image * rows + end
 
 
 def by_image(window: Window, part: Stripe) -> list[Stripe]:
@@ -88,6 +108,13 @@ def by_image(window: Window, part: Stripe) -> list[Stripe]:
         _with_inputs(window, first, stop)
         for first, stop in zip(starts, [*starts[1:], end], strict=True)
     ]
+
+
+def _with_inputs(window: Window, first: int, end: int) -> Stripe:
+    """Return the stripe of output rows from ``first`` up to ``end``."""
+    starts, ends = _input_rows(window)
+    start = int(starts[first])
+    return Stripe(first, end - first, start, int(ends[end - 1]) - start)
 
 
 def _next(row: int, unit: int) -> int:

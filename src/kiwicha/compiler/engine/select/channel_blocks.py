@@ -19,7 +19,7 @@ from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Refusal
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.ir.window_operations import Convolution
-from kiwicha.compiler.engine.schedule.estimate import operation_cycles
+from kiwicha.compiler.engine.schedule.operation_costs import operation_cycles
 from kiwicha.compiler.engine.select.weighted import WeightedLayer, convolution
 from kiwicha.compiler.lower.network import Layer, weights_of
 from kiwicha.contract.configs import Config

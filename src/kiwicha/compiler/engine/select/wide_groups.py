@@ -12,7 +12,7 @@ from kiwicha.compiler.engine.ir.window_operations import (
     DepthwiseConvolution,
     WeightedOperation,
 )
-from kiwicha.compiler.engine.schedule.estimate import operation_cycles
+from kiwicha.compiler.engine.schedule.operation_costs import operation_cycles
 from kiwicha.compiler.engine.select.packed_products import packed_if_faster
 from kiwicha.compiler.optimize.ranges import narrow_channels, sum_range
 from kiwicha.contract.configs import Config

@@ -1,0 +1,102 @@
+"""What operations take, by their arithmetic alone."""
+
+import math
+from dataclasses import dataclass
+
+from kiwicha.compiler.engine.codegen.jobs import engine_job
+from kiwicha.compiler.engine.codegen.streams import stream_bytes
+from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
+from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
+from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.ir.plan import JobGeometry
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.contract.configs import Config
+from kiwicha.contract.engine import MAX_JOBS
+
+__all__ = ["OperationCost", "operation_costs", "operation_cycles"]
+
+
+@dataclass(frozen=True)
+class OperationCost:
+    """What an operation takes.
+
+    Parameters
+    ----------
+    row_cycles : float
+        Cycles of an output row, on average.
+    row_lines : float
+        Those of them in which no result is written: lines that can be transferred meanwhile.
+    weight_bytes : int
+        Its weight stream, or streams, which every stripe reads.
+    jobs : int
+        Jobs of a stripe.
+    """
+
+    row_cycles: float
+    row_lines: float
+    weight_bytes: int
+    jobs: int
+
+
+def operation_costs(region: Region, macs: int) -> list[OperationCost]:
+    """Return the cost of each operation of a region."""
+    return [_operation_cost(region, operation, macs) for operation in region.operations]
+
+
+def _operation_cost(region: Region, operation: Operation, macs: int) -> OperationCost:
+    pitch = region.input_pitch(operation)
+    rows = operation.window.output_rows
+    geometry = whole_geometry(operation, pitch, region.output_pitch(operation))
+    is_in_blocks = isinstance(operation, DividedOperation) and operation.is_in_blocks
+    # Of pieces that are not blocks of channels the first one stands for all rows.
+    blocks = operation.job_operations if is_in_blocks else operation.job_operations[:1]
+    cycles = lines = 0.0
+    for block in blocks:
+        work = job_work(engine_job(block, macs, operation.position, geometry), macs)
+        share = work.groups / rows
+        cycles += share * work.cycles
+        lines += share * max(work.cycles - work.writes, 0.0)
+    size = sum(stream_bytes(block, macs, pitch) for block in blocks)
+    jobs = len(blocks)
+    if isinstance(operation, DividedOperation) and not is_in_blocks:
+        # All rows of a stripe, and each column of its own. What it takes where rows need jobs of
+        # their own comes once, and is left out.
+        jobs = 1 + len({piece.column for piece in operation.pieces} - {None})
+        size *= jobs
+    return OperationCost(cycles, lines, size, jobs)
+
+
+def whole_geometry(operation: Operation, input_pitch: int, output_pitch: int) -> JobGeometry:
+    """Return the geometry of a job that computes all rows of an operation, at address 0."""
+    return JobGeometry(
+        input_addresses=(0,) * len(operation.inputs),
+        input_pitch=input_pitch,
+        first_input_row=0,
+        input_rows=operation.window.input_rows,
+        output_address=0,
+        output_pitch=output_pitch,
+        first_output_row=0,
+        output_rows=operation.window.output_rows,
+    )
+
+
+def operation_cycles(operation: Operation, config: Config) -> float:
+    """Return about how many cycles an operation takes; infinite if no list has so many jobs."""
+    window, macs = operation.window, config.engine_macs
+    pitch, output_pitch = padded(window.channels), padded(operation.output_channels)
+    geometry = whole_geometry(operation, pitch, output_pitch)
+    size = window.input_pixels * pitch + window.output_pixels * output_pitch
+    # Two stripes are there at a time, with rows that neighbours share.
+    share = 1 if size <= config.scratchpad_bytes else 3
+    stripes = -(-share * size // config.scratchpad_bytes)
+    blocks = operation.job_operations
+    jobs = stripes * window.images * len(blocks)
+    if jobs > MAX_JOBS:
+        return math.inf
+    cycles = JOB_CYCLES * jobs
+    for block in blocks:
+        work = job_work(engine_job(block, macs, 0, geometry), macs, config.requantizer_cycles)
+        weights = stripes * stream_bytes(block, macs, pitch) / DRAM_BYTES_PER_CYCLE
+        cycles += max(work.groups * work.cycles, weights)
+    return cycles
