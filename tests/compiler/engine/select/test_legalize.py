@@ -10,7 +10,7 @@ from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.select.legalize import legalize
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.tflite.reader import read
-from kiwicha.contract.engine import JobFlag, JobKind
+from kiwicha.contract.engine import MAX_JOBS, JobFlag, JobKind
 from kiwicha.contract.program import Where
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.tflite_builder import ModelBuilder
@@ -267,7 +267,7 @@ def test_elementwise(operator: str, constant: Shape | None, kind: JobKind | None
 
 def test_more_images_than_a_list_has_jobs_are_for_the_cpu() -> None:
     builder = ModelBuilder()
-    x, y, z = (builder.tensor((300, 4, 4, 8), scale=scale) for scale in (0.5, 0.5, 0.25))
+    x, y, z = (builder.tensor((MAX_JOBS + 1, 4, 4, 8), scale=scale) for scale in (0.5, 0.5, 0.25))
     values = np.random.default_rng(1).integers(-99, 99, (8, 3, 3, 8), np.int8)
     weights = builder.tensor(values.shape, scale=0.02, data=values)
     builder.operator("CONV_2D", [x, weights], [y], padding=0, strideH=1, strideW=1)

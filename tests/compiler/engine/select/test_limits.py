@@ -13,7 +13,7 @@ from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.reasons import engine_refusals, reasons
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.configs import ENGINE_CONFIGS
-from kiwicha.contract.engine import MAX_KERNEL_ROWS
+from kiwicha.contract.engine import MAX_JOBS, MAX_KERNEL_ROWS
 from kiwicha.contract.program import Where
 from tests.support.models.tflite_builder import ModelBuilder
 
@@ -168,12 +168,12 @@ def test_blocks_that_are_slower_than_the_cpu_give_both_numbers() -> None:
 
 def test_more_jobs_than_a_list_has_are_named() -> None:
     builder = ModelBuilder()
-    x, y = (builder.tensor((300, 4, 4, 8), scale=0.5) for _ in range(2))
+    x, y = (builder.tensor((MAX_JOBS + 1, 4, 4, 8), scale=0.5) for _ in range(2))
     values = np.random.default_rng(1).integers(-99, 99, (8, 3, 3, 8), np.int8)
     weights = builder.tensor(values.shape, scale=0.02, data=values)
     builder.operator("CONV_2D", [x, weights, -1], [y], **(STRIDES | {"padding": 0}))
     compilation = compile_stages(builder.build([x], [y]), "64")
-    assert engine_refusals(compilation) == {0: "it needs more jobs than the 256 of a list"}
+    assert engine_refusals(compilation) == {0: f"it needs more jobs than the {MAX_JOBS} of a list"}
 
 
 def test_operators_that_no_engine_has_need_no_reason() -> None:
