@@ -103,73 +103,95 @@ def place(buffers: Sequence[Buffer], *, capacity: int = 0) -> list[int]:
     capacity : int
         A plan of this size is as good as a smaller one.
     """
-    largest = max((buffer.aligned_bytes for buffer in buffers), default=0)
-    bound = max(lower_bound(buffers), largest, capacity)
+    sizes = [buffer.aligned_bytes for buffer in buffers]
+    bound = max([lower_bound(buffers), capacity, *sizes])
     numbers = range(len(buffers))
     orders = [
-        sorted(numbers, key=lambda n: (-buffers[n].aligned_bytes, buffers[n].first)),
-        sorted(
-            numbers,
-            key=lambda n: -buffers[n].aligned_bytes * (buffers[n].last - buffers[n].first + 1),
-        ),
-        sorted(numbers, key=lambda n: (buffers[n].first, -buffers[n].aligned_bytes)),
-        sorted(numbers, key=lambda n: (-buffers[n].last, -buffers[n].aligned_bytes)),
+        sorted(numbers, key=lambda n: (-sizes[n], buffers[n].first)),
+        sorted(numbers, key=lambda n: -sizes[n] * (buffers[n].last - buffers[n].first + 1)),
+        sorted(numbers, key=lambda n: (buffers[n].first, -sizes[n])),
+        sorted(numbers, key=lambda n: (-buffers[n].last, -sizes[n])),
     ]
-    plans = [_place_in_order(buffers, order) for order in orders]
-    best, offsets = min(zip(orders, plans, strict=True), key=lambda plan: top_of(buffers, plan[1]))
+    placer = _Placer(buffers)
+    plans = [placer.place(order) for order in orders]
+    best, offsets = min(zip(orders, plans, strict=True), key=lambda plan: placer.top_of(plan[1]))
     # Seeded, and only by random(), whose numbers are the same in every version of Python.
     generator = random.Random(0)
 
     def pick(candidates: Sequence[int]) -> int:
         return candidates[int(generator.random() * len(candidates))]
 
+    top = placer.top_of(offsets)
     for _ in range(min(ATTEMPTS, MAX_COMPARISONS // max(len(buffers), 1) ** 2)):
-        top = top_of(buffers, offsets)
         if top <= bound:
             break
-        highest = max(best, key=lambda n: offsets[n] + buffers[n].aligned_bytes)
+        highest = max(best, key=lambda n: offsets[n] + sizes[n])
         rivals = [n for n in best if n != highest and buffers[n].overlaps(buffers[highest])]
         first, second = pick([highest, pick(rivals)]), pick(rivals)
         exchanged = {first: second, second: first}
         order = [exchanged.get(n, n) for n in best]
-        candidate = _place_in_order(buffers, order)
-        if top_of(buffers, candidate) <= top:
-            best, offsets = order, candidate
+        candidate = placer.place(order)
+        candidate_top = placer.top_of(candidate)
+        if candidate_top <= top:
+            best, offsets, top = order, candidate, candidate_top
     return offsets
 
 
-def _place_in_order(buffers: Sequence[Buffer], order: Iterable[int]) -> list[int]:
-    """Give each buffer the tightest gap that nothing placed of an overlapping time takes.
+class _Placer:
+    """Places of buffers for orders in which they are placed.
 
-    One of several slices gets the first place where all of them are free.
+    Parameters
+    ----------
+    buffers : sequence of Buffer
+        The needs.
     """
-    needs = [(number, need) for number, buffer in enumerate(buffers) for need in buffer.needs]
-    owners = np.array([number for number, _ in needs], np.int64)
-    firsts = np.array([need.first for _, need in needs])
-    lasts = np.array([need.last for _, need in needs])
-    sizes = np.array([need.bytes for _, need in needs])
-    within = np.array([need.offset for _, need in needs])
-    offsets = np.zeros(len(buffers), np.int64)
-    is_placed = np.zeros(len(buffers), bool)
 
-    def taken_beside(need: Slice) -> list[tuple[int, int]]:
-        is_beside = is_placed[owners] & (firsts <= need.last) & (lasts >= need.first)
-        others = np.flatnonzero(is_beside)
-        starts = offsets[owners[others]] + within[others]
-        return sorted(zip(starts.tolist(), (starts + sizes[others]).tolist(), strict=True))
-
-    for number in order:
-        if len(buffers[number].needs) == 1:
-            (need,) = buffers[number].needs
-            offsets[number] = _tightest_gap(taken_beside(need), need.bytes)
-        else:
-            offsets[number] = _first_place([
-                (start - need.offset - need.bytes, stop - need.offset)
-                for need in buffers[number].needs
-                for start, stop in taken_beside(need)
+    def __init__(self, buffers: Sequence[Buffer]) -> None:
+        self._needs = [buffer.needs for buffer in buffers]
+        self._sizes = [buffer.aligned_bytes for buffer in buffers]
+        needs = [(number, need) for number, found in enumerate(self._needs) for need in found]
+        firsts = np.array([need.first for _, need in needs])
+        lasts = np.array([need.last for _, need in needs])
+        # Of each need, what is needed at the same time: whose it is, where in it, and its size.
+        self._beside: list[list[list[tuple[int, int, int]]]] = [[] for _ in buffers]
+        for number, need in needs:
+            others = np.flatnonzero((firsts <= need.last) & (lasts >= need.first)).tolist()
+            self._beside[number].append([
+                (needs[other][0], needs[other][1].offset, needs[other][1].bytes)
+                for other in others
+                if needs[other][0] != number
             ])
-        is_placed[number] = True
-    return [int(offset) for offset in offsets]
+
+    def place(self, order: Iterable[int]) -> list[int]:
+        """Give each buffer the tightest gap that nothing placed of an overlapping time takes.
+
+        One of several slices gets the first place where all of them are free.
+        """
+        offsets = [-1] * len(self._needs)
+        for number in order:
+            taken = [
+                sorted(
+                    (offsets[owner] + within, offsets[owner] + within + size)
+                    for owner, within, size in beside
+                    if offsets[owner] >= 0
+                )
+                for beside in self._beside[number]
+            ]
+            if len(taken) == 1:
+                offsets[number] = _tightest_gap(taken[0], self._needs[number][0].bytes)
+            else:
+                offsets[number] = _first_place([
+                    (start - need.offset - need.bytes, stop - need.offset)
+                    for need, found in zip(self._needs[number], taken, strict=True)
+                    for start, stop in found
+                ])
+        return offsets
+
+    def top_of(self, offsets: Sequence[int]) -> int:
+        """Return the end of the last buffer."""
+        return max(
+            (offset + size for offset, size in zip(offsets, self._sizes, strict=True)), default=0
+        )
 
 
 def _first_place(collisions: Iterable[tuple[int, int]]) -> int:

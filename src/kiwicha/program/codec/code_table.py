@@ -35,15 +35,22 @@ class Code:
     lengths: Ints
     entries: NDArray[np.uint16]
 
-    def size(self, histogram: Ints) -> int:
-        """Return the bits that all values take."""
-        return int((self.lengths * histogram).sum())
-
 
 def best_code(histogram: Ints) -> Code:
     """Return the shortest code among those of several tries."""
-    codes = [_code(leaves) for leaves in _partitions(histogram)]
-    return min(codes, key=lambda code: code.size(histogram))
+    tries = [
+        (leaves, _prefix_lengths([leaf.count for leaf in leaves]))
+        for leaves in _partitions(histogram)
+    ]
+    return _code(*min(tries, key=lambda found: _size(*found)))
+
+
+def _size(leaves: list[_Leaf], prefix_lengths: list[int]) -> int:
+    """Return the bits that all values take."""
+    return sum(
+        leaf.count * (length + leaf.range_bits)
+        for leaf, length in zip(leaves, prefix_lengths, strict=True)
+    )
 
 
 def _partitions(histogram: Ints) -> Iterable[list[_Leaf]]:
@@ -57,26 +64,29 @@ def _partitions(histogram: Ints) -> Iterable[list[_Leaf]]:
         levels.append(levels[-1].reshape(-1, 2).sum(axis=1))
     total = levels[-1].sum()
     lengths = np.arange(PREFIX_BITS + 1)[:, None]
+    # All prices at once: [prices, lengths of prefixes, values].
+    prices = (total * 2.0 ** np.linspace(*_PRICES))[:, None, None]
+    costs = [
+        (level > 0) * (level * (lengths + k) + prices * 2.0**-lengths).min(axis=1)
+        for k, level in enumerate(levels)
+    ]
+    best = costs[0]
+    is_leaf = [np.ones(best.shape, np.bool_)]
+    for cost in costs[1:]:
+        below = best.reshape(len(best), -1, 2).sum(axis=2)
+        is_leaf.append(cost <= below)
+        best = np.minimum(cost, below)
+    counts = [level.tolist() for level in levels]
     seen = set()
-    for price in total * 2.0 ** np.linspace(*_PRICES):
-        costs = [
-            (level > 0) * (level * (lengths + k) + price * 2.0**-lengths).min(axis=0)
-            for k, level in enumerate(levels)
-        ]
-        best = costs[0]
-        is_leaf = [np.ones(256, np.bool_)]
-        for cost in costs[1:]:
-            below = best.reshape(-1, 2).sum(axis=1)
-            is_leaf.append(cost <= below)
-            best = np.minimum(cost, below)
-        leaves = _leaves(levels, is_leaf)
+    for price in range(len(best)):
+        leaves = _leaves(counts, [found[price].tolist() for found in is_leaf])
         shape = tuple((leaf.base, leaf.range_bits) for leaf in leaves)
         if len(leaves) <= TABLE_ENTRIES and shape not in seen:
             seen.add(shape)
             yield leaves
 
 
-def _leaves(levels: list[NDArray[np.float64]], is_leaf: list[NDArray[np.bool_]]) -> list[_Leaf]:
+def _leaves(levels: list[list[float]], is_leaf: list[list[bool]]) -> list[_Leaf]:
     """Return the leaves that occur, from the top of the trie down."""
     leaves = []
     nodes = [(MAX_RANGE_BITS, n) for n in range(1 << 8 - MAX_RANGE_BITS)]
@@ -93,9 +103,8 @@ def _leaves(levels: list[NDArray[np.float64]], is_leaf: list[NDArray[np.bool_]])
     return leaves
 
 
-def _code(leaves: list[_Leaf]) -> Code:
-    """Return the code of leaves, with prefixes of limited length."""
-    prefix_lengths = _prefix_lengths([leaf.count for leaf in leaves])
+def _code(leaves: list[_Leaf], prefix_lengths: list[int]) -> Code:
+    """Return the code of leaves, with prefixes of these lengths."""
     bits, lengths = np.zeros(256, np.int64), np.zeros(256, np.int64)
     entries = np.zeros(TABLE_ENTRIES, np.uint16)
     next_code = 0
