@@ -190,6 +190,8 @@ class SumFlag(enum.IntFlag):
     one that has kept as many.
     """
 
+    NONE = 0
+    """Nothing."""
     KEEP = 1
     """Sums are kept there, instead of being requantized and written."""
     CONTINUE = 2

@@ -12,7 +12,8 @@ from kiwicha.contract.engine import JobKind, outputs_of
 from kiwicha.contract.latencies import drain_cycles
 from tests.gateware.engine.addressing.address_model import schedule
 from tests.gateware.engine.datapath_drivers import Clock, Job, Lines, Weights
-from tests.gateware.engine.random_jobs import Work, random_work
+from tests.gateware.engine.random_jobs import Work
+from tests.gateware.engine.sum_jobs import random_works
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.engine_fields import pack
 
@@ -48,9 +49,10 @@ async def jobs(dut: Any) -> None:
     numbers = np.random.default_rng(seed)
     memory = np.zeros(values["scratchpad_bytes"], np.uint8)
     works = [
-        random_work(numbers, values["macs"], JobKind(kind), len(memory))
+        work
         for _ in range(values["count"])
         for kind in values["kinds"]
+        for work in random_works(numbers, values["macs"], JobKind(kind), len(memory))
     ]
     weights = Weights(dut, works, random.Random(seed + 1), stall)
     lines = Lines(dut, memory, random.Random(seed + 2), stall)

@@ -30,9 +30,20 @@ from tests.gateware.engine.window_jobs import (
     expected_output,
     fills,
     job_of,
+    layer_sums,
 )
 
-__all__ = ["Work", "random_work"]
+__all__ = [
+    "Work",
+    "input_of",
+    "packable_weights",
+    "places",
+    "random_layer",
+    "random_parameters",
+    "random_weights",
+    "random_work",
+    "write",
+]
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -62,14 +73,14 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
     if kind == JobKind.MAX:
         return _max_work(rng, macs, memory_bytes)
     while True:
-        layer = _random_layer(rng, macs, is_depthwise=kind == JobKind.DEPTHWISE)
+        layer = random_layer(rng, macs, is_depthwise=kind == JobKind.DEPTHWISE)
         if layer is None:
             continue
         input_bytes = layer.rows * layer.columns * layer.input_pitch
         output_bytes = layer.output_rows * layer.output_columns * layer.output_pitch
         if input_bytes + output_bytes > memory_bytes - 64:
             continue
-        source, target = _places(rng, [input_bytes, output_bytes], memory_bytes)
+        source, target = places(rng, [input_bytes, output_bytes], memory_bytes)
         target = range(target.start // 8 * 8, target.start // 8 * 8 + output_bytes)
         return Work(
             job_of(layer, source.start, target.start),
@@ -80,7 +91,7 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
         )
 
 
-def _places(rng: np.random.Generator, sizes: list[int], memory_bytes: int) -> list[range]:
+def places(rng: np.random.Generator, sizes: list[int], memory_bytes: int) -> list[range]:
     """Return addresses of tensors, in random order and with gaps of at least 8 bytes before."""
     places = [range(0)] * len(sizes)
     spare = memory_bytes - sum(sizes) - 8 * len(sizes)
@@ -94,14 +105,20 @@ def _places(rng: np.random.Generator, sizes: list[int], memory_bytes: int) -> li
     return places
 
 
-def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> None:
+def input_of(layer: Layer, source: range, memory: Bytes) -> Ints:
+    """Return the input [rows, columns, channels] of a layer."""
     x = memory[source.start : source.stop].astype(np.int8).astype(np.int64)
     x = x.reshape(layer.rows, layer.columns, layer.input_pitch)
-    channels = layer.channels if layer.is_depthwise else layer.weights.shape[3]
-    _write(layer, expected_output(layer, x[:, :, :channels]), target, memory)
+    return x[:, :, : layer.channels if layer.is_depthwise else layer.weights.shape[3]]
 
 
-def _write(layer: Layer | Pool, values: Ints, target: int, memory: Bytes) -> None:
+def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> None:
+    sums = layer_sums(layer, input_of(layer, source, memory)) + layer.parameters[0]
+    write(layer, expected_output(layer, sums), target, memory)
+
+
+def write(layer: Layer | Pool, values: Ints, target: int, memory: Bytes) -> None:
+    """Write an output [rows, columns, channels], and what comes behind its last channel."""
     # Channels behind the last one, up to a whole beat, have weights and parameters of zero.
     beats = -(-layer.channels // layer.outputs)
     nothing = min(max(layer.output_zero_point, layer.clamp[0]), layer.clamp[1])
@@ -133,7 +150,7 @@ def _max_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
             and work <= _MAX_OPERATIONS
         ):
             break
-    parameters, is_wide = _random_parameters(rng, np.ones(channels, np.int64))
+    parameters, is_wide = random_parameters(rng, np.ones(channels, np.int64))
     pool = Pool(
         outputs=outputs_of(macs),
         size=size,
@@ -149,13 +166,13 @@ def _max_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
         clamp=(int(rng.choice((-128, -20))), int(rng.choice((127, 50)))),
         is_wide=is_wide,
     )
-    source, target = _places(rng, [input_bytes, output_bytes], memory_bytes)
+    source, target = places(rng, [input_bytes, output_bytes], memory_bytes)
     target = range(target.start // 8 * 8, target.start // 8 * 8 + output_bytes)
 
     def apply(memory: Bytes) -> None:
         x = memory[source.start : source.stop].astype(np.int8).astype(np.int64)
         x = x.reshape(*size, input_pitch)[:, :, :channels]
-        _write(pool, expected_maxima(pool, x), target.start, memory)
+        write(pool, expected_maxima(pool, x), target.start, memory)
 
     job = max_job(pool, source.start, target.start)
     return Work(job, max_fills(pool), [source], target, apply)
@@ -172,7 +189,7 @@ def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_byt
     pitch = groups * outputs
     output_pitch = -(-pitch // 8) * 8 if in_groups else outputs
     sizes = [results * pitch, pitch if has_one_pixel else results * pitch][: 1 + is_pair]
-    *inputs, output = _places(rng, [*sizes, (results - 1) * output_pitch + pitch], memory_bytes - 8)
+    *inputs, output = places(rng, [*sizes, (results - 1) * output_pitch + pitch], memory_bytes - 8)
     output = range(output.start // 8 * 8, output.start // 8 * 8 + len(output))
     if rng.integers(4) == 0 and pitch == output_pitch:
         inputs[0] = output
@@ -221,7 +238,7 @@ def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_byt
     return Work(job, fills, inputs, output, apply)
 
 
-def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> Layer | None:
+def random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> Layer | None:
     """Return a layer, or None if the choice is not possible."""
     stride = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
     has_8_taps = is_depthwise and bool(rng.integers(2))
@@ -249,7 +266,7 @@ def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) ->
     shape = (1 if is_depthwise else channels, rows, columns, inputs)
     is_packed = macs == PACKED_MACS and not is_depthwise and bool(rng.integers(4))
     weights, zero_point, is_unsigned = (
-        _packable_weights(rng, shape) if is_packed else _random_weights(rng, shape)
+        packable_weights(rng, shape) if is_packed else random_weights(rng, shape)
     )
     if is_ones:
         weights = np.full_like(weights, zero_point + 1)
@@ -257,7 +274,7 @@ def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) ->
             return None
     axes = (1, 2) if is_depthwise else (1, 2, 3)
     sizes = np.abs(weights - zero_point).sum(axis=axes).reshape(-1)
-    parameters, is_wide = _random_parameters(rng, sizes)
+    parameters, is_wide = random_parameters(rng, sizes)
     layer = Layer(
         macs=macs,
         is_depthwise=is_depthwise,
@@ -287,7 +304,7 @@ def _random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) ->
     return layer if words <= GROUP_WORDS and work <= _MAX_OPERATIONS else None
 
 
-def _random_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:
+def random_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:
     """Return weights, their zero point and whether they are unsigned."""
     is_unsigned = bool(rng.integers(4) == 0)
     low = 0 if is_unsigned else -128
@@ -297,7 +314,7 @@ def _random_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[I
     return rng.integers(low, low + 256, shape), zero_point, is_unsigned
 
 
-def _packable_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:
+def packable_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:
     """Return weights that fit beside others, their zero point and whether they are unsigned."""
     limit = PACKED_WEIGHT_LIMIT
     if rng.integers(4) == 0:
@@ -305,7 +322,7 @@ def _packable_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple
     return rng.integers(-limit, limit + 1, shape), 0, False
 
 
-def _random_parameters(rng: np.random.Generator, sizes: Ints) -> tuple[Ints, bool]:
+def random_parameters(rng: np.random.Generator, sizes: Ints) -> tuple[Ints, bool]:
     """Return [bias, multiplier, shift] by channel, and whether they need the wide mode.
 
     ``sizes`` are the sums of absolute weights. Most results are neither clamped nor all alike.

@@ -9,7 +9,7 @@ import numpy as np
 from kiwicha.contract.engine import LINE_BYTES, EngineError, JobKind
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Outcome, Round, run_rounds
-from tests.gateware.engine.random_jobs import random_work
+from tests.gateware.engine.sum_jobs import random_works
 from tests.gateware.engine.work_list import WorkList, work_list
 from tests.support.gateware.dram_port import DramTiming
 
@@ -83,7 +83,7 @@ def random_case(
         ``WATCHDOG``: the list waits for itself. ``BAD_STREAM``: a bit of a coded stream is flipped,
         if there is one. ``NONE``: it is good.
     """
-    works = [random_work(rng, macs, kind, size) for kind in kinds]
+    works = [work for kind in kinds for work in random_works(rng, macs, kind, size)]
     is_stuck = wanted == EngineError.WATCHDOG
     made = work_list(works, macs, size, rng.random(len(works)) < 0.5, is_stuck=is_stuck)
     spoilt = made.spoilt(rng) if wanted == EngineError.BAD_STREAM else None

@@ -15,7 +15,7 @@ from kiwicha.contract.engine import (
 from kiwicha.numerics import requantization as numerics
 from tests.support.gateware.engine_fields import pack
 
-__all__ = ["Fill", "Layer", "expected_output", "fills", "job_of", "parameter_beats"]
+__all__ = ["Fill", "Layer", "expected_output", "fills", "job_of", "layer_sums", "parameter_beats"]
 
 Ints = NDArray[np.int64]
 _LANES = INPUT_LANES
@@ -241,8 +241,8 @@ def _depthwise_words(layer: Layer, channels: slice) -> Ints:
     return words.reshape(-1, _LANES, outputs)[: 1 if layer.is_ones else None]
 
 
-def expected_output(layer: Layer, x: Ints) -> Ints:
-    """Return the output [rows, columns, channels] of an input [rows, columns, channels], TFLite's.
+def layer_sums(layer: Layer, x: Ints) -> Ints:
+    """Return the sums [rows, columns, channels] of an input [rows, columns, channels], TFLite's.
 
     Notes
     -----
@@ -263,7 +263,12 @@ def expected_output(layer: Layer, x: Ints) -> Ints:
             if layer.is_depthwise
             else weights[:, ky, kx] @ pixel
         )
-    bias, multiplier, shift = layer.parameters
+    return sums
+
+
+def expected_output(layer: Layer, sums: Ints) -> Ints:
+    """Return the output of what a layer's sums and biases are together."""
+    _, multiplier, shift = layer.parameters
     return numerics.requantize(
-        numerics.wrap_int32(sums + bias), multiplier, shift, layer.output_zero_point, *layer.clamp
+        numerics.wrap_int32(sums), multiplier, shift, layer.output_zero_point, *layer.clamp
     )

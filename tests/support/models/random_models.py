@@ -15,12 +15,14 @@ __all__ = [
     "OPERATORS",
     "SIGNED_OPERATORS",
     "engine_network",
+    "long_sums",
     "network",
     "network_of_types",
     "operator_on_constants",
     "pools",
     "separate_channels",
     "single_operator",
+    "transposed",
 ]
 
 
@@ -100,6 +102,53 @@ def separate_channels(seed: int, *, is_unsigned: bool = False) -> Case:
         x = model.unary("RELU", x)
     if rng.random() < 0.3:
         model.conv(x, kernel=1, channels=16)
+    return model.case()
+
+
+def long_sums(seed: int, *, is_unsigned: bool = False) -> Case:
+    """Return a model with a layer of thousands of products per output; others may be around it."""
+    rng = random.Random(f"long{seed}")
+    model = RandomModel(rng, is_unsigned=is_unsigned)
+    images, outputs = rng.choice([1, 1, 2]), rng.choice([3, 8, 20, 40, 72])
+    kind = rng.choice(["rows", "columns", "channels", "groups", "dense", "transposed"])
+    size = rng.randint(3, 9), rng.randint(3, 9)
+    if kind == "dense":
+        x = model.input((images, rng.randint(2049, 7000)))
+        model.fully_connected(x, outputs)
+        return model.case()
+    kernel, low, high = {
+        "rows": (3, 230, 420),
+        "columns": (rng.choice([3, 5]), 700, 1100),
+        "channels": (rng.choice([1, 1, 2]), 2049, 3000),
+        "groups": (3, 480, 640),
+        "transposed": (3, 600, 1200),
+    }[kind]
+    channels = rng.randint(low, high) if rng.random() < 0.5 else rng.randint(low, high) // 8 * 8
+    channels = channels // 2 * 2
+    x = model.input((images, *size, channels))
+    if kind == "transposed":
+        x = model.transpose_conv(x)
+    elif kind == "groups":
+        x = model.conv(x, kernel=kernel, channels=-(-outputs // 2) * 2, groups=2)
+    else:
+        x = model.conv(x, kernel=kernel, channels=outputs)
+    if rng.random() < 0.3:
+        model.unary("RELU", x)
+    return model.case()
+
+
+def transposed(seed: int, *, is_unsigned: bool = False) -> Case:
+    """Return a model with transposed convolutions, behind and in front of others perhaps."""
+    rng = random.Random(f"transposed{seed}")
+    model = RandomModel(rng, is_unsigned=is_unsigned)
+    x = model.input((rng.choice([1, 1, 2]), rng.randint(1, 9), rng.randint(1, 9), 8))
+    if rng.random() < 0.5:
+        x = model.conv(x, kernel=1, channels=rng.choice([8, 24, 5]))
+    x = model.transpose_conv(x)
+    if rng.random() < 0.5:
+        x = model.conv(x, kernel=rng.choice([1, 3]), channels=8)
+    if rng.random() < 0.3:
+        model.transpose_conv(x)
     return model.case()
 
 

@@ -245,6 +245,7 @@ def test_events_wait_for_those_that_touch_the_same_bytes() -> None:
             output_pitch=8,
             first_output_row=0,
             output_rows=2,
+            output_row_bytes=16,
         )
 
     events = [

@@ -67,9 +67,9 @@ def mean(shape: Shape, axes: list[int], output: Shape) -> bytes:
 
 CASES = {
     "group of 256 words": (conv((1, 1, 1, 2048), (8, 1, 1, 2048), (1, 1, 1, 8)), True),
-    "group of 257 words": (conv((1, 1, 1, 2056), (8, 1, 1, 2056), (1, 1, 1, 8)), False),
+    "group of 257 words": (conv((1, 1, 1, 2056), (8, 1, 1, 2056), (1, 1, 1, 8)), True),
     "kernel of 16 rows": (conv((1, 20, 9, 8), (8, 16, 8, 8), (1, 5, 2, 8)), True),
-    "kernel of 256 rows": (conv((1, 300, 1, 1), (8, 256, 1, 1), (1, 45, 1, 8)), False),
+    "kernel of 256 rows": (conv((1, 300, 1, 1), (8, 256, 1, 1), (1, 45, 1, 8)), True),
     "one image": (conv((1, 4, 4, 8), (8, 1, 1, 8), (1, 4, 4, 8)), True),
     "two images": (conv((2, 4, 4, 8), (8, 3, 3, 8), (2, 2, 2, 8)), True),
     "depthwise of two images": (depthwise((2, 9, 9, 8), (1, 3, 3, 8), (2, 7, 7, 8)), True),

@@ -94,6 +94,7 @@ def test_groups_of_packed_jobs(outputs: int, groups: int, beats: int) -> None:
         output_pitch=32,
         first_output_row=0,
         output_rows=6,
+        output_row_bytes=6 * 32,
     )
     job = engine_job(packed, 128, 0, geometry)
     assert (job.groups, job.last_beats, job.group_output_step) == (groups, beats, 16)

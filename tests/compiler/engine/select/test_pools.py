@@ -48,7 +48,7 @@ def test_pieces_divide_by_the_elements_inside(seed: int) -> None:
     height = int(np.random.default_rng(seed).integers(1, p.output_height + 1))
     for first in range(0, p.output_height, height):
         for piece in operation.within(first, min(height, p.output_height - first)):
-            columns = slice(None) if piece.column is None else piece.column
+            columns = slice(None) if piece.columns is None else piece.columns.start
             scale = piece.operation.parameters
             divisor = 2.0 ** (31 - scale.shift[0]) / scale.multiplier[0]
             found[piece.rows.start : piece.rows.stop, columns] = divisor

@@ -49,6 +49,7 @@ def engine_job(
         "activation_max": operation.clamp[1],
         "weight_zero_point": weight_zero_point,
         "output_address": geometry.output_address,
+        "sums": operation.sums,
     }
     return EngineJob(**(fields | _fields(operation, macs, geometry)))
 
@@ -90,11 +91,12 @@ def _(operation: Convolution, macs: int, geometry: JobGeometry) -> Fields:
     if _is_pointwise(window, geometry):
         window, geometry = _in_one_row(window, geometry)
     segments, words = segment_shape(window, geometry.input_pitch)
+    rows, first_column = _rows(window, geometry)
     return (
-        _rows(window, geometry)
+        rows
         | _groups(operation, macs)
         | {
-            "first_offset": -window.pad_left * geometry.input_pitch,
+            "first_offset": first_column * geometry.input_pitch,
             "column_step": window.stride_columns * geometry.input_pitch,
             "segment_step": window.dilation_columns * geometry.input_pitch,
             "segment_words": words,
@@ -108,11 +110,12 @@ def _(operation: Convolution, macs: int, geometry: JobGeometry) -> Fields:
 @_fields.register
 def _(operation: MaxPooling, macs: int, geometry: JobGeometry) -> Fields:
     window = operation.window
+    rows, first_column = _rows(window, geometry)
     return (
-        _rows(window, geometry)
+        rows
         | _groups(operation, macs)
         | {
-            "first_offset": -window.pad_left * geometry.input_pitch,
+            "first_offset": first_column * geometry.input_pitch,
             "column_step": window.stride_columns * geometry.input_pitch,
             "segment_step": geometry.input_pitch,
             "segment_words": 1,
@@ -127,18 +130,8 @@ def _(operation: MaxPooling, macs: int, geometry: JobGeometry) -> Fields:
 @_fields.register
 def _(operation: DepthwiseConvolution, macs: int, geometry: JobGeometry) -> Fields:
     window = operation.window
-    pad_left = window.pad_left
-    rows = _rows(window, geometry)
-    if geometry.column is not None:
-        # The input starts where the window does, unless that is left of the image.
-        start = geometry.column * window.stride_columns - window.pad_left
-        pad_left, skipped = max(-start, 0), max(start, 0) * geometry.input_pitch
-        rows["first_address"] += skipped
-        rows["row_span"] -= skipped
-        rows["output_columns"] = 1
-        rows["output_pixel_bytes"] = window.output_columns * geometry.output_pitch
-        rows["output_row_step"] = rows["output_pixel_bytes"]
-        rows["output_address"] = geometry.output_address + geometry.column * geometry.output_pitch
+    rows, first_column = _rows(window, geometry)
+    pad_left = -first_column
     first_phase = pad_left % window.stride_columns
     return (
         rows
@@ -156,28 +149,39 @@ def _(operation: DepthwiseConvolution, macs: int, geometry: JobGeometry) -> Fiel
     )
 
 
-def _rows(window: Window, geometry: JobGeometry) -> Fields:
-    """Return the fields of the way down the rows, which all kinds of windows share."""
-    row_pitch = window.input_columns * geometry.input_pitch
+def _rows(window: Window, geometry: JobGeometry) -> tuple[Fields, int]:
+    """Return the fields of the way over rows and columns, which all kinds of windows share.
+
+    And the first window's column in what is read, which starts there unless that is left of it.
+    """
+    input_pitch, output_pitch = geometry.input_pitch, geometry.output_pitch
+    row_pitch = window.input_columns * input_pitch
     first_row = geometry.first_output_row * window.stride_rows - window.pad_top
     first_row -= geometry.first_input_row
-    left_out = max(geometry.input_pitch - padded(window.channels), 0)
-    return {
-        "first_address": geometry.input_addresses[0] + first_row * row_pitch,
-        # It starts with the first channel and must not reach over the last pixel's end.
-        "row_span": row_pitch - left_out,
+    columns = geometry.columns or range(window.output_columns)
+    start = columns.start // columns.step * window.stride_columns - window.pad_left
+    is_slice = input_pitch > padded(window.channels)
+    # It starts with the first channel and must not reach over the last pixel's end.
+    row_bytes = row_pitch - (input_pitch - window.channels if is_slice else 0)
+    skipped = min(max(start, 0) * input_pitch, row_bytes)
+    pixel_step = columns.step * output_pitch
+    fields = {
+        "first_address": geometry.input_addresses[0] + first_row * row_pitch + skipped,
+        "row_span": row_bytes - skipped,
         "first_row": first_row,
         "input_rows": geometry.input_rows,
         "output_rows": geometry.output_rows,
-        "output_columns": window.output_columns,
+        "output_columns": len(columns),
         "row_step": window.stride_rows * row_pitch,
         "kernel_row_step": window.dilation_rows * row_pitch,
-        "output_pixel_bytes": geometry.output_pitch,
-        "output_row_step": geometry.output_pitch,
+        "output_address": geometry.output_address + columns.start * output_pitch,
+        "output_pixel_bytes": pixel_step,
+        "output_row_step": geometry.output_row_bytes - (len(columns) - 1) * pixel_step,
         "stride_rows": window.stride_rows,
         "dilation_rows": window.dilation_rows,
         "kernel_rows": window.kernel_rows,
     }
+    return fields, min(start, 0)
 
 
 def _groups(operation: JobOperation, macs: int) -> Fields:
@@ -200,6 +204,8 @@ def _is_pointwise(window: Window, geometry: JobGeometry) -> bool:
         and window.stride_rows == window.stride_columns == 1
         and window.pad_top == window.pad_left == 0
         and window.input_columns == window.output_columns
+        and geometry.columns is None
+        and geometry.output_row_bytes == window.output_columns * geometry.output_pitch
         and pixels * geometry.input_pitch <= MAX_U16
     )
 
@@ -209,6 +215,7 @@ def _in_one_row(window: Window, geometry: JobGeometry) -> tuple[Window, JobGeome
     skipped = geometry.first_output_row - geometry.first_input_row
     pitch = geometry.input_pitch
     address = geometry.input_addresses[0] + skipped * window.input_columns * pitch
+    pixels = geometry.output_rows * window.output_columns
     in_one_row = dataclasses.replace(
         geometry,
         input_addresses=(address,),
@@ -216,7 +223,6 @@ def _in_one_row(window: Window, geometry: JobGeometry) -> tuple[Window, JobGeome
         input_rows=1,
         first_output_row=0,
         output_rows=1,
-        column=None,
+        output_row_bytes=pixels * geometry.output_pitch,
     )
-    pixels = geometry.output_rows * window.output_columns
     return Window.of_pixels(1, pixels, window.channels), in_one_row

@@ -13,6 +13,7 @@ from kiwicha.contract.engine import (
     EngineJob,
     JobFlag,
     JobKind,
+    SumFlag,
     outputs_of,
 )
 from kiwicha.contract.latencies import (
@@ -139,6 +140,8 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
     beats = channels_per_group(macs, kind, JobFlag(job.flags)) // outputs_of(macs)
     results = job.output_rows * job.output_columns * requantizer_cycles
     writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
+    if job.sums & SumFlag.KEEP:
+        writes = 0.0
     return Work(total, held, late, start, previous, job.groups, *fills, writes)
 
 

@@ -19,7 +19,12 @@ from kiwicha.program.weight_streams import stream_shape
 __all__ = ["LayerPrediction", "Predictions", "layer_predictions"]
 
 _WEIGHTS_INPUT = 1
-_OPERATORS_WITH_WEIGHTS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"}
+_OPERATORS_WITH_WEIGHTS = {
+    "CONV_2D",
+    "TRANSPOSE_CONV",
+    "DEPTHWISE_CONV_2D",
+    "FULLY_CONNECTED",
+}
 
 
 @dataclass(frozen=True)

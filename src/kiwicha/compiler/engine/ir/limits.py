@@ -36,9 +36,9 @@ from kiwicha.contract.engine import (
 )
 
 __all__ = [
-    "CONVOLUTION_LIMITS",
     "DEPTHWISE_LIMITS",
     "OPERATION_LIMITS",
+    "SPREAD_LIMITS",
     "WINDOW_LIMITS",
     "Geometry",
     "Limit",
@@ -122,14 +122,14 @@ class Geometry(Protocol):
         """Channels of the output."""
 
 
-_CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
-_IMAGES = ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D")
+_CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")
+_IMAGES = (*_CONVOLUTIONS, "AVERAGE_POOL_2D", "MAX_POOL_2D")
 _WHOLE = MAX_U16 // OUTPUT_BYTES * OUTPUT_BYTES
 
 
-@limit("CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D", most=MAX_KERNEL_ROWS)
+@limit("DEPTHWISE_CONV_2D", "MAX_POOL_2D", most=MAX_KERNEL_ROWS)
 def kernel_rows(item: Geometry) -> str | None:
-    """A kernel has up to {most} rows."""
+    """A window of separate channels has up to {most} rows."""
     return exceeded(item.window.kernel_rows, MAX_KERNEL_ROWS, "kernel rows")
 
 
@@ -177,19 +177,12 @@ def top_padding(item: Geometry) -> str | None:
     return exceeded(size, MAX_TOP_BYTES, "bytes of padding above an image")
 
 
-@limit("CONV_2D", most=MAX_U8)
-def dilated_columns(item: Geometry) -> str | None:
-    """A kernel with dilated columns has up to {most} of them."""
-    segments, _ = segment_shape(item.window, padded(item.window.channels))
-    return exceeded(segments, MAX_U8, "dilated kernel columns")
-
-
-@limit(*_CONVOLUTIONS, most=GROUP_WORDS * INPUT_LANES, whole=INPUT_LANES)
+@limit("DEPTHWISE_CONV_2D", most=GROUP_WORDS * INPUT_LANES, whole=INPUT_LANES)
 def weights_per_output(item: Geometry) -> str | None:
-    """An output is a sum of up to {most} products, channels rounded up to groups of {whole}.
+    """A job for all channels of a DEPTHWISE_CONV_2D adds up to {most} products.
 
-    In a grouped CONV_2D, and in a DEPTHWISE_CONV_2D that needs CONV jobs, only those channels count
-    that a block of outputs reads.
+    Only a layer that is no depthwise job needs one. All channels count, rounded up to groups of
+    {whole}.
     """
     segments, words = segment_shape(item.window, padded(item.window.channels))
     count = item.window.kernel_rows * segments * words * INPUT_LANES
@@ -241,7 +234,6 @@ def element_channels(item: Geometry) -> str | None:
 
 
 WINDOW_LIMITS: tuple[Limit[Geometry], ...] = (
-    kernel_rows,
     strides,
     input_row_bytes,
     column_step_bytes,
@@ -250,20 +242,18 @@ WINDOW_LIMITS: tuple[Limit[Geometry], ...] = (
     top_padding,
 )
 """Of all operations with windows."""
-CONVOLUTION_LIMITS: tuple[Limit[Geometry], ...] = (
-    *WINDOW_LIMITS,
-    dilated_columns,
-    weights_per_output,
-)
+SPREAD_LIMITS: tuple[Limit[Geometry], ...] = (*WINDOW_LIMITS, weights_per_output)
+"""Of a convolution that stands for separate channels."""
 DEPTHWISE_LIMITS: tuple[Limit[Geometry], ...] = (
     *WINDOW_LIMITS,
+    kernel_rows,
     depthwise_columns,
     depthwise_padding,
     depthwise_words,
 )
-MAX_POOLING_LIMITS: tuple[Limit[Geometry], ...] = (*WINDOW_LIMITS, max_pool_columns)
+MAX_POOLING_LIMITS: tuple[Limit[Geometry], ...] = (*WINDOW_LIMITS, kernel_rows, max_pool_columns)
 OPERATION_LIMITS: tuple[Limit[Geometry] | Limit[DepthwiseConvolution], ...] = (
-    *CONVOLUTION_LIMITS,
+    *SPREAD_LIMITS,
     *(item for item in DEPTHWISE_LIMITS if item not in WINDOW_LIMITS),
     depthwise_sums,
     max_pool_columns,
@@ -275,7 +265,7 @@ OPERATION_LIMITS: tuple[Limit[Geometry] | Limit[DepthwiseConvolution], ...] = (
 def verify(operation: JobOperation) -> None:
     """Refuse an operation that breaks a limit; see `require`."""
     if isinstance(operation, Convolution):
-        require(CONVOLUTION_LIMITS, operation)
+        require(WINDOW_LIMITS, operation)
     elif isinstance(operation, DepthwiseConvolution):
         require(DEPTHWISE_LIMITS, operation)
         require([depthwise_sums], operation)

@@ -8,9 +8,10 @@ several of them.
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
-from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.contract.engine import JobFlag, JobKind
+from kiwicha.compiler.engine.ir.window import Window, padded
+from kiwicha.contract.engine import MAX_KEPT_SUMS, JobFlag, JobKind, SumFlag
 from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["DividedOperation", "JobOperation", "Operation", "Piece"]
@@ -86,10 +87,13 @@ class JobOperation(Operation):
         Of the output channels; one for all in element-wise operations that are not by channel.
     output_zero_point : int
         Zero point of the output.
+    sums : SumFlag
+        What it leaves for the next one of a series, or continues.
     """
 
     parameters: Parameters
     output_zero_point: int
+    sums: SumFlag = SumFlag.NONE
 
     @property
     def flags(self) -> JobFlag:
@@ -119,6 +123,7 @@ class DividedOperation(Operation):
     ----------
     pieces : tuple of Piece
         What the jobs compute, in this order. Later ones may overwrite what earlier ones wrote.
+        Pieces of a series, which add to the same sums, follow each other.
     """
 
     pieces: "tuple[Piece, ...]"
@@ -138,13 +143,32 @@ class DividedOperation(Operation):
         """Whether its jobs are about some of the output channels each."""
         return any(p.operation.output_channels != self.output_channels for p in self.pieces)
 
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether any row takes all of its jobs: of channels, of summands, or of phases."""
+        return self.is_in_blocks or self.kind is JobKind.CONV
+
+    @cached_property
+    def _series(self) -> "tuple[tuple[Piece, ...], ...]":
+        """Pieces of the same outputs, of which all but the last one leave sums for the next."""
+        found, series = [], []
+        for piece in self.pieces:
+            series.append(piece)
+            if not piece.operation.sums & SumFlag.KEEP:
+                found.append(tuple(series))
+                series = []
+        assert not series
+        return tuple(found)
+
     def within(self, first_row: int, rows: int) -> "Iterator[Piece]":
         """Yield what computes some of the rows of an image, a job each."""
-        for piece in self.pieces:
-            start = max(piece.rows.start, first_row)
-            end = min(piece.rows.stop, first_row + rows)
-            if start < end:
-                yield dataclasses.replace(piece, rows=range(start, end))
+        for series in self._series:
+            found = _between(series[0].rows, first_row, first_row + rows)
+            if not found:
+                continue
+            for some_rows, columns in _tiles(series, found):
+                for piece in series:
+                    yield dataclasses.replace(piece, rows=some_rows, columns=columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,18 +178,49 @@ class Piece:
     Parameters
     ----------
     rows : range
-        Output rows, counted from the first one of their image.
+        Output rows, counted from the first one of their image; every so many-th one.
     operation : JobOperation
         The operation as it is there: its parameters may differ, and it may be about some channels
-        of the whole operation only.
-    column : int or None
-        The only output column, None if it is all of them.
+        of the whole operation only. Its window has the rows and columns of such pieces alone.
+    columns : range or None
+        Output columns, likewise; None if it is all of them.
     first_input_channel, first_output_channel : int
         Of the whole operation, the first channels that it is about.
     """
 
     rows: range
     operation: JobOperation
-    column: int | None = None
+    columns: range | None = None
     first_input_channel: int = 0
     first_output_channel: int = 0
+
+
+def _between(rows: range, first: int, end: int) -> range:
+    """Return those of the rows that are ``first`` or more and less than ``end``."""
+    start, stop = (max(-(-(row - rows.start) // rows.step), 0) for row in (first, end))
+    return rows[start:stop]
+
+
+def _tiles(series: tuple[Piece, ...], rows: range) -> Iterator[tuple[range, range | None]]:
+    """Yield the rows and columns of jobs whose sums the engine can keep from one to the next."""
+    piece = series[0]
+    if len(series) == 1:
+        yield rows, piece.columns
+        return
+    columns = piece.columns or range(piece.operation.window.output_columns)
+    most = MAX_KEPT_SUMS // padded(piece.operation.output_channels)
+    if len(columns) <= most:
+        for some in _parts(rows, most // len(columns)):
+            yield some, piece.columns
+        return
+    for row in _parts(rows, 1):
+        for some in _parts(columns, most):
+            yield row, some
+
+
+def _parts(values: range, most: int) -> Iterator[range]:
+    """Yield parts of about the same size, each of up to ``most``."""
+    count = -(-len(values) // most)
+    size = -(-len(values) // count)
+    for first in range(0, len(values), size):
+        yield values[first : first + size]

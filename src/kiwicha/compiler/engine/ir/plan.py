@@ -38,8 +38,11 @@ class JobGeometry:
         Bytes from one output pixel to the next.
     first_output_row, output_rows : int
         Rows to compute.
-    column : int or None
-        Of a depthwise convolution, the only column to compute. Addresses are those of column 0.
+    output_row_bytes : int
+        Bytes from one of these rows to the next.
+    columns : range or None
+        Columns of the output to compute, None if it is all of them. Addresses are those of
+        column 0.
     """
 
     input_addresses: tuple[int, ...]
@@ -50,7 +53,8 @@ class JobGeometry:
     output_pitch: int
     first_output_row: int
     output_rows: int
-    column: int | None = None
+    output_row_bytes: int
+    columns: range | None = None
 
 
 @dataclass(frozen=True)
@@ -100,8 +104,10 @@ class Compute:
         Row ``first_input_row`` of each input.
     output : BufferAddress
         Row ``first_output_row`` of the output.
-    input_pitch, output_pitch, first_input_row, input_rows, first_output_row, output_rows, column
+    input_pitch, output_pitch, first_input_row, input_rows, first_output_row, output_rows
         As in `JobGeometry`.
+    output_row_bytes, columns
+        Likewise.
     """
 
     operation: JobOperation
@@ -113,7 +119,8 @@ class Compute:
     output_pitch: int
     first_output_row: int
     output_rows: int
-    column: int | None = None
+    output_row_bytes: int
+    columns: range | None = None
 
     def geometry(self, offsets: tuple[int, ...]) -> JobGeometry:
         """Return its rows and addresses, given the offsets of the buffers in the scratchpad."""
@@ -126,7 +133,8 @@ class Compute:
             output_pitch=self.output_pitch,
             first_output_row=self.first_output_row,
             output_rows=self.output_rows,
-            column=self.column,
+            output_row_bytes=self.output_row_bytes,
+            columns=self.columns,
         )
 
     @property

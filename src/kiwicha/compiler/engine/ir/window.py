@@ -16,6 +16,8 @@ class Window:
     """Geometry of an operation: int8 [rows, columns, channels] in and out.
 
     Several images lie below each other; padding and windows are those of each of them.
+    ``is_transposed``: input and output change places, so that an input pixel reaches a window of
+    outputs, and strides and padding are those of the output.
     """
 
     input_rows: int
@@ -32,6 +34,7 @@ class Window:
     pad_top: int = 0
     pad_left: int = 0
     images: int = 1
+    is_transposed: bool = False
 
     @classmethod
     def of_pixels(cls, rows: int, columns: int, channels: int) -> "Window":
@@ -44,7 +47,7 @@ class Window:
         stride = self.input_rows if self.output_rows == 1 else self.stride_rows
         reach = (self.kernel_rows - 1) * self.dilation_rows + 1
         is_free = self.input_rows == self.output_rows * stride and reach <= stride
-        as_one = is_free and not self.pad_top and stride <= MAX_STRIDE
+        as_one = is_free and not self.pad_top and stride <= MAX_STRIDE and not self.is_transposed
         return dataclasses.replace(
             self,
             input_rows=count * self.input_rows,

@@ -230,9 +230,10 @@ class OrderedEvents:
                 input_rows=image.input_rows,
                 output=_behind(target, row * row_bytes + piece.first_output_channel),
                 output_pitch=self._region.output_pitch(operation),
-                first_output_row=piece.rows.start,
+                first_output_row=piece.rows.start // piece.rows.step,
                 output_rows=len(piece.rows),
-                column=piece.column,
+                output_row_bytes=row_bytes * piece.rows.step,
+                columns=piece.columns,
             )
 
     def _inputs(

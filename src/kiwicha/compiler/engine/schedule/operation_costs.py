@@ -47,22 +47,23 @@ def operation_costs(region: Region, macs: int) -> list[OperationCost]:
 def _operation_cost(region: Region, operation: Operation, macs: int) -> OperationCost:
     pitch = region.input_pitch(operation)
     rows = operation.window.output_rows
-    geometry = whole_geometry(operation, pitch, region.output_pitch(operation))
-    is_in_blocks = isinstance(operation, DividedOperation) and operation.is_in_blocks
-    # Of pieces that are not blocks of channels the first one stands for all rows.
-    blocks = operation.job_operations if is_in_blocks else operation.job_operations[:1]
+    output_pitch = region.output_pitch(operation)
+    is_in_parts = isinstance(operation, DividedOperation) and operation.is_in_parts
+    # Of pieces that are about other rows or columns each the first one stands for all rows.
+    blocks = operation.job_operations if is_in_parts else operation.job_operations[:1]
     cycles = lines = 0.0
     for block in blocks:
+        geometry = whole_geometry(block, pitch, output_pitch)
         work = job_work(engine_job(block, macs, operation.position, geometry), macs)
         share = work.groups / rows
         cycles += share * work.cycles
         lines += share * max(work.cycles - work.writes, 0.0)
     size = sum(stream_bytes(block, macs, pitch) for block in blocks)
     jobs = len(blocks)
-    if isinstance(operation, DividedOperation) and not is_in_blocks:
+    if isinstance(operation, DividedOperation) and not is_in_parts:
         # All rows of a stripe, and each column of its own. What it takes where rows need jobs of
         # their own comes once, and is left out.
-        jobs = 1 + len({piece.column for piece in operation.pieces} - {None})
+        jobs = 1 + len({piece.columns for piece in operation.pieces} - {None})
         size *= jobs
     return OperationCost(cycles, lines, size, jobs)
 
@@ -78,6 +79,7 @@ def whole_geometry(operation: Operation, input_pitch: int, output_pitch: int) ->
         output_pitch=output_pitch,
         first_output_row=0,
         output_rows=operation.window.output_rows,
+        output_row_bytes=operation.window.output_columns * output_pitch,
     )
 
 
@@ -85,17 +87,18 @@ def operation_cycles(operation: Operation, config: Config) -> float:
     """Return about how many cycles an operation takes; infinite if no list has so many jobs."""
     window, macs = operation.window, config.engine_macs
     pitch, output_pitch = padded(window.channels), padded(operation.output_channels)
-    geometry = whole_geometry(operation, pitch, output_pitch)
     size = window.input_pixels * pitch + window.output_pixels * output_pitch
     # Two stripes are there at a time, with rows that neighbours share.
     share = 1 if size <= config.scratchpad_bytes else 3
     stripes = -(-share * size // config.scratchpad_bytes)
     blocks = operation.job_operations
-    jobs = stripes * window.images * len(blocks)
+    whole = sum(1 for _ in operation.within(0, window.image_rows))
+    jobs = max(stripes * len(blocks), whole) * window.images
     if jobs > MAX_JOBS:
         return math.inf
     cycles = JOB_CYCLES * jobs
     for block in blocks:
+        geometry = whole_geometry(block, pitch, output_pitch)
         work = job_work(engine_job(block, macs, 0, geometry), macs, config.requantizer_cycles)
         weights = stripes * stream_bytes(block, macs, pitch) / DRAM_BYTES_PER_CYCLE
         cycles += max(work.groups * work.cycles, weights)

@@ -92,10 +92,15 @@ def _input_rows(window: Window) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """
     rows = window.input_rows // window.images
     image, row = np.divmod(np.arange(window.output_rows), window.output_rows // window.images)
-    top = row * window.stride_rows - window.pad_top
     reach = (window.kernel_rows - 1) * window.dilation_rows + 1
+    if window.is_transposed:
+        behind = (row + window.pad_top) // window.stride_rows + 1
+        top = -(-(row + window.pad_top - reach + 1) // window.stride_rows)
+    else:
+        top = row * window.stride_rows - window.pad_top
+        behind = top + reach
     start = np.minimum(np.maximum(top, 0), rows - 1)
-    end = np.minimum(np.maximum(top + reach, start + 1), rows)
+    end = np.minimum(np.maximum(behind, start + 1), rows)
     return image * rows + start, image * rows + end
 
 

@@ -13,17 +13,18 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, exceeded, limit, require
+from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, limit, require
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, Piece
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Refusal
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.schedule.operation_costs import operation_cycles
+from kiwicha.compiler.engine.select.chunks import in_chunks
 from kiwicha.compiler.engine.select.weighted import WeightedLayer, convolution
 from kiwicha.compiler.lower.network import Layer, weights_of
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import INPUT_LANES, MAX_JOBS, MAX_U8
+from kiwicha.contract.engine import INPUT_LANES, MAX_JOBS
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 from kiwicha.program.weight_streams import Parameters
@@ -106,14 +107,8 @@ def block_channels(item: tuple[WeightedLayer, int]) -> str | None:
     return f"reads all {channels} input channels for one block of outputs"
 
 
-@limit("CONV_2D", "DEPTHWISE_CONV_2D", most=MAX_U8)
-def block_columns(item: tuple[WeightedLayer, int]) -> str | None:
-    """A job for a block of channels has up to {most} kernel columns."""
-    return exceeded(item[0].window.kernel_columns, MAX_U8, "kernel columns")
-
-
-BLOCK_LIMITS = (block_channels, block_columns)
-"""What must hold for a job of a block, besides the limits of a convolution."""
+BLOCK_LIMITS = (block_channels,)
+"""What must hold for a block, besides the limits of windows."""
 
 
 def _has_groups(layer: Layer) -> bool:
@@ -135,8 +130,9 @@ def _in_blocks(layer: WeightedLayer, taps: Taps, size: int) -> DividedOperation:
         output_channels=outputs,
         clamp=layer.clamp,
         pieces=tuple(
-            _piece(layer, taps, first, min(first + size, outputs))
+            part
             for first in range(0, outputs, size)
+            for part in in_chunks(_piece(layer, taps, first, min(first + size, outputs)))
         ),
     )
 

@@ -24,7 +24,8 @@ __all__ = ["pad_channels"]
 
 _COPY = "STRIDED_SLICE"
 """Name in reports of what leaves the added channels out: TFLite would call it so."""
-_WINDOWS = {Kernel.CONV, Kernel.DEPTHWISE_CONV}
+_WINDOWS = {Kernel.CONV, Kernel.TRANSPOSE_CONV, Kernel.DEPTHWISE_CONV}
+_WIDENED = {Kernel.CONV, Kernel.TRANSPOSE_CONV}
 
 
 def pad_channels(network: Network) -> Network:
@@ -109,7 +110,7 @@ def _only_lookup(network: Network, dense: Tensor) -> Layer | None:
 def _is_meant(network: Network, position: int) -> bool:
     """Whether a layer could be on the engine if its readers took pixels with gaps."""
     layer = network.layers[position]
-    if layer.kernel is not Kernel.CONV or layer.params.output_channels == padded(
+    if layer.kernel not in _WIDENED or layer.params.output_channels == padded(
         layer.params.output_channels
     ):
         return False

@@ -7,9 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.limits import CONVOLUTION_LIMITS, DEPTHWISE_LIMITS, require
+from kiwicha.compiler.engine.ir.limits import (
+    DEPTHWISE_LIMITS,
+    SPREAD_LIMITS,
+    WINDOW_LIMITS,
+    Geometry,
+    Limit,
+    require,
+)
+from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.ir.window_operations import WeightedOperation
+from kiwicha.compiler.engine.select.phases import transposed_convolution
 from kiwicha.compiler.engine.select.weighted import (
     WeightedLayer,
     convolution,
@@ -34,17 +42,21 @@ class Form:
         The layer, with the geometry of this form.
     weights : callable
         Gives the weights in the order of this form, which may be many.
-    is_depthwise : bool
-        It is a `DepthwiseConvolution`, else a `Convolution`.
+    made : callable
+        Makes the operation of layer and weights: one of the functions of `weighted`, or
+        `transposed_convolution`.
+    limits : tuple of Limit
+        What must hold before there are weights.
     """
 
     name: str
     layer: WeightedLayer
     weights: Callable[[], NDArray[np.int16]]
-    is_depthwise: bool = False
+    made: Callable[[WeightedLayer, NDArray[np.int16]], Operation] = convolution
+    limits: tuple[Limit[Geometry], ...] = WINDOW_LIMITS
 
-    def operation(self) -> WeightedOperation:
-        """Return the operation.
+    def operation(self) -> Operation:
+        """Return the operation; a convolution may have more weights than a job can.
 
         Raises
         ------
@@ -52,10 +64,8 @@ class Form:
             If the engine cannot do it.
         """
         # Before there are weights: they could be very many.
-        require(DEPTHWISE_LIMITS if self.is_depthwise else CONVOLUTION_LIMITS, self.layer)
-        if self.is_depthwise:
-            return depthwise_convolution(self.layer, self.weights())
-        return convolution(self.layer, self.weights())
+        require(self.limits, self.layer)
+        return self.made(self.layer, self.weights())
 
 
 def forms(call: Layer, layer: WeightedLayer) -> Iterator[Form]:
@@ -64,14 +74,16 @@ def forms(call: Layer, layer: WeightedLayer) -> Iterator[Form]:
     Parameters
     ----------
     call : Layer
-        With the portable kernel CONV, DEPTHWISE_CONV or FULLY_CONNECTED.
+        With the portable kernel CONV, TRANSPOSE_CONV, DEPTHWISE_CONV or FULLY_CONNECTED.
     layer : WeightedLayer
         The same in the engine's terms.
     """
     p: Conv = call.params
     if call.kernel is not Kernel.DEPTHWISE_CONV:
         shape = (p.output_channels, p.kernel_height, p.kernel_width, p.input_channels)
-        yield Form("", layer, lambda: weights_of(call).reshape(shape))
+        is_transposed = call.kernel is Kernel.TRANSPOSE_CONV
+        made = transposed_convolution if is_transposed else convolution
+        yield Form("", layer, lambda: weights_of(call).reshape(shape), made)
         return
 
     def taps() -> NDArray[np.int16]:
@@ -81,9 +93,15 @@ def forms(call: Layer, layer: WeightedLayer) -> Iterator[Form]:
         step = layer.window.dilation_columns
         window = _without_column_dilation(layer.window)
         undilated = dataclasses.replace(layer, window=window)
-        yield Form("", undilated, lambda: _with_zeros_between(taps(), step), is_depthwise=True)
+        yield Form(
+            "",
+            undilated,
+            lambda: _with_zeros_between(taps(), step),
+            depthwise_convolution,
+            DEPTHWISE_LIMITS,
+        )
     name = "as a convolution of all channels"
-    yield Form(name, layer, lambda: _spread(taps(), p.input_channels))
+    yield Form(name, layer, lambda: _spread(taps(), p.input_channels), limits=SPREAD_LIMITS)
 
 
 def _without_column_dilation(window: Window) -> Window:

@@ -30,7 +30,12 @@ __all__ = [
     "window_of",
 ]
 
-_WEIGHTED_KERNELS = frozenset({Kernel.CONV, Kernel.DEPTHWISE_CONV, Kernel.FULLY_CONNECTED})
+_WEIGHTED_KERNELS = frozenset({
+    Kernel.CONV,
+    Kernel.TRANSPOSE_CONV,
+    Kernel.DEPTHWISE_CONV,
+    Kernel.FULLY_CONNECTED,
+})
 """Kernels with weights for each output channel."""
 _ELEMENT_KERNELS = frozenset({*PAIR_KERNELS, Kernel.LOOKUP, Kernel.QUANTIZE})
 _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
@@ -39,7 +44,7 @@ _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
     Kernel.MEAN: mean,
 }
 _WINDOWS = (
-    *("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
+    *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
     *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM"),
 )
 _LOOKUPS = ("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
@@ -153,7 +158,7 @@ def weighted_layer(network: Network, position: int) -> WeightedLayer:
 
 
 def window_of(layer: Layer) -> Window:
-    """Return the geometry of a CONV, DEPTHWISE_CONV or FULLY_CONNECTED, of all its images."""
+    """Return the geometry of a layer with weights, of all its images."""
     p: Conv = layer.params
     is_dense = layer.kernel is Kernel.FULLY_CONNECTED
     window = Window(
@@ -170,5 +175,6 @@ def window_of(layer: Layer) -> Window:
         dilation_columns=p.dilation_width,
         pad_top=p.pad_top,
         pad_left=p.pad_left,
+        is_transposed=layer.kernel is Kernel.TRANSPOSE_CONV,
     )
     return window if is_dense else window.repeated(p.batches)

@@ -6,6 +6,7 @@ from kiwicha.compiler.engine.select.elementwise import ELEMENT_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.operands import OPERAND_LIMITS
+from kiwicha.compiler.engine.select.phases import PHASE_LIMITS
 from kiwicha.compiler.engine.select.pools import POOL_LIMITS
 
 __all__ = ["ENGINE_OPERATORS", "engine_limits"]
@@ -18,6 +19,7 @@ _LIMITS = (
     *MEAN_LIMITS,
     *OPERATION_LIMITS,
     *BLOCK_LIMITS,
+    *PHASE_LIMITS,
 )
 ENGINE_OPERATORS = tuple(sorted({name for item in _LIMITS for name in item.operators}))
 """Operators that an engine computes, within its limits; the CPU computes all others."""

@@ -8,7 +8,7 @@ from itertools import groupby
 from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require, verify
 from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation, Operation, Piece
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
-from kiwicha.compiler.engine.ir.window import Window, padded
+from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.ir.window_operations import MaxPooling
 from kiwicha.compiler.engine.select.means import reduction, sums, uniform
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE, exact_division
@@ -89,7 +89,11 @@ def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
         for count in sorted({division.count for division in divisions})
     }
     pieces = [
-        Piece(rows=item.rows, column=item.column, operation=operations[item.count])
+        Piece(
+            rows=item.rows,
+            columns=None if item.column is None else range(item.column, item.column + 1),
+            operation=operations[item.count],
+        )
         for item in divisions
     ]
     if len(pieces) == 1:
@@ -143,15 +147,6 @@ def average_pieces(item: _Average) -> str | None:
 
 
 @limit("AVERAGE_POOL_2D", most=MAX_U16)
-def average_row_bytes(item: _Average) -> str | None:
-    """With padding at the sides, a row of the output has up to {most} bytes."""
-    if all(division.column is None for division in item.divisions):
-        return None
-    size = item.params.output_width * padded(item.params.channels)
-    return exceeded(size, MAX_U16, "bytes of an output row")
-
-
-@limit("AVERAGE_POOL_2D", most=MAX_U16)
 def average_counts(item: _Average) -> str | None:
     """A window covers 1 to {most} elements of the image, and dividing by that number is exact."""
     for division in item.divisions:
@@ -164,7 +159,6 @@ POOL_LIMITS: tuple[Limit[_Average], ...] = (
     average_rows,
     average_columns,
     average_pieces,
-    average_row_bytes,
     average_counts,
 )
 """Limits of average pools whose window is not the whole image."""

@@ -1,11 +1,13 @@
 """Which layers the engine can compute, and in which forms: the fastest first."""
 
+import dataclasses
 from collections.abc import Callable
 
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
-from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal, Selection
 from kiwicha.compiler.engine.select.channel_blocks import block_candidates
+from kiwicha.compiler.engine.select.chunks import in_chunks, is_long, with_parts_of_sums
 from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weighted_layer
 from kiwicha.compiler.engine.select.packed_products import packed_if_faster
 from kiwicha.compiler.engine.select.wide_groups import split_by_width
@@ -78,9 +80,18 @@ def _decision(
 def _widths(whole: Candidate, config: Config) -> list[Candidate]:
     """Return a candidate with packed products, and before it in parts if some of it is wide."""
     operation = whole.operation
+    if isinstance(operation, DividedOperation):
+        pieces = (
+            dataclasses.replace(piece, operation=packed_if_faster(piece.operation, config))
+            for piece in operation.pieces
+        )
+        parts = tuple(part for piece in pieces for part in in_chunks(piece))
+        return [Candidate(whole.form, dataclasses.replace(operation, pieces=parts))]
     if not isinstance(operation, JobOperation):
         return [whole]
     operation = packed_if_faster(operation, config)
+    if is_long(operation):
+        return [Candidate(whole.form or "in parts of its sums", with_parts_of_sums(operation))]
     candidates = [Candidate(whole.form, operation)]
     split = split_by_width(operation, config)
     if split is not None:
