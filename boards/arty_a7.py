@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from litedram.modules import MT41K128M16
 from litedram.phy.s7ddrphy import A7DDRPHY
 from litex.gen import LiteXModule
 from litex.soc.cores.clock import S7IDELAYCTRL, S7PLL
@@ -12,13 +11,15 @@ from migen import ClockDomain, Signal
 from kiwicha.boards.board import CLOCK_MARGIN, Board, Parts
 from kiwicha.boards.capacity import CAPACITY
 from kiwicha.boards.family import Family
+from kiwicha.contract.memories import DDR3_QUARTER_RATE
+from kiwicha.sim.soc.dram import chip
 
 __all__ = ["arty"]
 
 _INPUT_HZ = 100_000_000
 _IDELAY_HZ = 200_000_000
 # LiteDRAM's memory clock is four times that of the system, with a quadrature clock for the strobes.
-_PHASES = 4
+_PHASES = DDR3_QUARTER_RATE.phases
 _TOOLCHAINS = ("vivado", "openxc7")
 
 
@@ -63,7 +64,7 @@ def arty(*, size: str, part: str) -> Board:
             platform.request("ddram"), memtype="DDR3", nphases=_PHASES, sys_clk_freq=sys_clk_hz
         )
         crg = _Crg(platform, sys_clk_hz)
-        return Parts(platform, crg, phy, MT41K128M16(sys_clk_hz, f"1:{_PHASES}"))
+        return Parts(platform, crg, phy, chip(DDR3_QUARTER_RATE, sys_clk_hz))
 
     name = f"arty_a7_{size}"
     return Board(
@@ -71,7 +72,7 @@ def arty(*, size: str, part: str) -> Board:
         title=f"Arty A7-{size}T",
         family=Family.XC7,
         part=part,
-        sys_clk_hz=100_000_000,
+        memory=DDR3_QUARTER_RATE,
         dram_bytes=256 << 20,
         capacity=CAPACITY[name],
         toolchains=_TOOLCHAINS,

@@ -1,6 +1,5 @@
 """What the builds know of a board."""
 
-import difflib
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,11 +7,12 @@ from typing import Any
 
 from kiwicha import tools
 from kiwicha.boards.family import Family
-from kiwicha.errors import UsageError
+from kiwicha.boards.memories import BOARD_MEMORIES, require_board
+from kiwicha.contract.memories import Memory
 
 __all__ = ["CLOCK_MARGIN", "NAMES", "Board", "Parts", "load"]
 
-NAMES = ("arty_a7_35", "arty_a7_100", "ecpix5_85f", "ulx3s_85f")
+NAMES = tuple(BOARD_MEMORIES)
 """Boards, each a module of this package."""
 
 CLOCK_MARGIN = 1e-4
@@ -34,15 +34,12 @@ class Parts:
         The interface to the memory chip.
     sdram_module : SDRAMModule
         The memory chip.
-    controller_settings : Any
-        Of LiteDRAM's controller; None means its defaults.
     """
 
     platform: Any
     crg: Any
     sdram_phy: Any
     sdram_module: Any
-    controller_settings: Any = None
 
 
 @dataclass(frozen=True)
@@ -59,8 +56,9 @@ class Board:
         Whose cells the design is made of.
     part : str
         The FPGA, as its vendor writes it.
-    sys_clk_hz : int
-        Frequency of the system, unless the user asks for another.
+    memory : Memory
+        What compiler and simulation know of its memory. The system has its clock, unless the user
+        asks for another, and its controller the settings.
     dram_bytes : int
         Memory behind the controller that the system can address.
     capacity : mapping
@@ -77,12 +75,17 @@ class Board:
     title: str
     family: Family
     part: str
-    sys_clk_hz: int
+    memory: Memory
     dram_bytes: int
     capacity: Mapping[str, float]
     toolchains: tuple[str, ...]
     loader: str
     parts: Callable[[int], Parts]
+
+    @property
+    def sys_clk_hz(self) -> int:
+        """Frequency of the system, unless the user asks for another."""
+        return self.memory.clock_hz
 
 
 def load(name: str) -> Board:
@@ -95,10 +98,7 @@ def load(name: str) -> Board:
     ToolError
         If the Python package with the pins of boards is not installed.
     """
-    if name not in NAMES:
-        near = difflib.get_close_matches(name, NAMES, n=1, cutoff=0.4)
-        hint = f"; the nearest is {near[0]}" if near else ""
-        raise UsageError(f"board must be one of {', '.join(NAMES)}, not {name!r}{hint}")
+    require_board(name)
     tools.require_package("litex_boards", "litex-boards", "LiteX's board descriptions")
     board: Board = importlib.import_module(f"kiwicha.boards.{name}").BOARD
     return board

@@ -1,10 +1,8 @@
 """What the ECP5 boards share."""
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from litedram.core.controller import ControllerSettings
 from litex.gen import LiteXModule
 from litex.soc.cores.clock import ECP5PLL
 from migen import ClockDomain, If, Instance, Signal
@@ -13,6 +11,7 @@ from migen.genlib.resetsync import AsyncResetSynchronizer
 from kiwicha.boards.board import CLOCK_MARGIN, Board, Parts
 from kiwicha.boards.capacity import CAPACITY
 from kiwicha.boards.family import Family
+from kiwicha.contract.memories import Memory
 
 __all__ = ["TOOLCHAIN", "Ddr3Clocks", "ecp5"]
 
@@ -82,35 +81,21 @@ def ecp5(
     name: str,
     title: str,
     part: str,
-    sys_clk_hz: int,
+    memory: Memory,
     dram_bytes: int,
     loader: str,
     parts: Callable[[int], Parts],
 ) -> Board:
-    """Return a board with an ECP5; arguments as for `Board`.
-
-    Parameters
-    ----------
-    parts : callable
-        Takes the frequency of the system in hertz; returns the `Parts` without settings of the
-        memory's controller.
-    """
-
-    def with_controller(sys_clk_hz: int) -> Parts:
-        # A command leaves the queue through a register, and is not compared with the one behind it:
-        # a row stays open until another is wanted. The controller's longest paths are shorter so.
-        settings = ControllerSettings(cmd_buffer_buffered=True, with_auto_precharge=False)
-        return dataclasses.replace(parts(sys_clk_hz), controller_settings=settings)
-
+    """Return a board with an ECP5; arguments as for `Board`."""
     return Board(
         name=name,
         title=title,
         family=Family.ECP5,
         part=part,
-        sys_clk_hz=sys_clk_hz,
+        memory=memory,
         dram_bytes=dram_bytes,
         capacity=CAPACITY[name],
         toolchains=(TOOLCHAIN,),
         loader=loader,
-        parts=with_controller,
+        parts=parts,
     )

@@ -1,11 +1,12 @@
 """LambdaConcept ECPIX-5 with an LFE5UM5G-85F and DDR3."""
 
-from litedram.modules import MT41K256M16
 from litedram.phy import ECP5DDRPHY
 from litex_boards.platforms import lambdaconcept_ecpix5
 
 from kiwicha.boards.board import Parts
 from kiwicha.boards.ecp5 import TOOLCHAIN, Ddr3Clocks, ecp5
+from kiwicha.contract.memories import DDR3_HALF_RATE
+from kiwicha.sim.soc.dram import chip
 
 __all__ = ["BOARD"]
 
@@ -22,14 +23,14 @@ def _parts(sys_clk_hz: int) -> Parts:
     )
     phy = ECP5DDRPHY(platform.request("ddram"), sys_clk_freq=sys_clk_hz)
     crg.connect(phy)
-    return Parts(platform, crg, phy, MT41K256M16(sys_clk_hz, "1:2"))
+    return Parts(platform, crg, phy, chip(DDR3_HALF_RATE, sys_clk_hz))
 
 
 BOARD = ecp5(
     name="ecpix5_85f",
     title="ECPIX-5 85F",
     part="LFE5UM5G-85F-8BG554I",
-    sys_clk_hz=60_000_000,
+    memory=DDR3_HALF_RATE,
     dram_bytes=512 << 20,
     loader="ecpix5",
     parts=_parts,

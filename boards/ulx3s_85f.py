@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from litedram.modules import MT48LC16M16
 from litedram.phy import HalfRateGENSDRPHY
 from litex.build.io import DDROutput
 from litex.gen import LiteXModule
@@ -12,6 +11,8 @@ from migen import ClockDomain, ClockSignal, Signal
 
 from kiwicha.boards.board import CLOCK_MARGIN, Parts
 from kiwicha.boards.ecp5 import TOOLCHAIN, ecp5
+from kiwicha.contract.memories import SDR_HALF_RATE
+from kiwicha.sim.soc.dram import chip
 
 __all__ = ["BOARD"]
 
@@ -43,15 +44,15 @@ def _parts(sys_clk_hz: int) -> Parts:
     platform = radiona_ulx3s.Platform(device="LFE5U-85F", toolchain=TOOLCHAIN)
     phy = HalfRateGENSDRPHY(platform.request("sdram"), sys_clk_hz)
     crg = _Crg(platform, sys_clk_hz)
-    return Parts(platform, crg, phy, MT48LC16M16(sys_clk_hz, "1:2"))
+    return Parts(platform, crg, phy, chip(SDR_HALF_RATE, sys_clk_hz))
 
 
 BOARD = ecp5(
     name="ulx3s_85f",
     title="ULX3S 85F",
     part="LFE5U-85F-6BG381C",
-    sys_clk_hz=50_000_000,
-    dram_bytes=32 << 20,
+    memory=SDR_HALF_RATE,
+    dram_bytes=SDR_HALF_RATE.dram_bytes,
     loader="ulx3s",
     parts=_parts,
 )

@@ -20,6 +20,7 @@ from kiwicha.contract.cfu import DRAM_BYTES
 from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
+from kiwicha.sim.soc.dram import controller_settings
 from kiwicha.sim.soc.elaborate import SOC_HEADER, stripped
 from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
@@ -89,7 +90,7 @@ def _system(board: Board, config: Config, cfu_file: Path, sys_clk_hz: int) -> tu
         crg=parts.crg,
         sdram_phy=parts.sdram_phy,
         sdram_module=parts.sdram_module,
-        controller_settings=parts.controller_settings,
+        controller_settings=controller_settings(board.memory),
         cfu_file=cfu_file,
         has_engine=config.engine_macs > 0,
         sys_clk_hz=sys_clk_hz,

@@ -7,7 +7,6 @@ import numpy as np
 
 from kiwicha.compiler import Compilation
 from kiwicha.compiler.engine.cost.cycles import predict_layers
-from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.reasons import reasons
 from kiwicha.contract.engine import EngineCall
 from kiwicha.program.engine_list import EngineList, read_list, stream_bytes
@@ -87,7 +86,7 @@ def profile(
         "layers": layers,
         "memory": memory_map(compilation, steps),
         "macs_per_cycle": compilation.config.macs_per_cycle,
-        "dram_bytes_per_cycle": DRAM_BYTES_PER_CYCLE,
+        "dram_bytes_per_cycle": compilation.config.memory.bytes_per_cycle,
     }
 
 

@@ -10,18 +10,17 @@ import re
 from pathlib import Path
 from typing import Any
 
-from litedram.modules import MT41K128M16
-from litedram.phy.model import SDRAMPHYModel
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 from litex.build.io import CRG
 from migen import Cat, Memory, Signal
 
-from kiwicha.contract import cfu
+from kiwicha.contract import cfu, memories
 from kiwicha.contract.configs import ALL_CONFIGS
 from kiwicha.contract.program import BootBlock
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc import probes
-from kiwicha.sim.soc.system_on_chip import SYS_CLK_HZ, Soc, soc_header
+from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
+from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
 __all__ = ["SOC_HEADER", "elaborate", "stripped"]
 
@@ -66,10 +65,12 @@ def _name_banks(phy: Any) -> int:
     return len(memories)
 
 
-def _memories_header(module: Any, phy: Any, banks: int) -> str:
+def _memories_header(module: Any, phy: Any, banks: int, dram_bytes: int) -> str:
     word_bytes = phy.settings.nphases * phy.settings.dfi_databits // 8
     # LiteDRAM's default mapping, from the top: row, bank, column; a column holds databits / 8.
     row_bytes = (1 << module.geom_settings.colbits) * phy.settings.databits // 8
+    # Verilator has types of their own for words of up to 64 bits.
+    word = {4: "IData", 8: "QData"}.get(word_bytes, "VlWide<kDramWordBytes / 4>")
     progress = cfu.BOOT_BLOCK_ADDRESS + _progress_offset()
     names = [f"&rootp->{TOP}__DOT__{DRAM_BANK}{index}[0]" for index in range(banks)]
     return "\n".join([
@@ -83,7 +84,7 @@ def _memories_header(module: Any, phy: Any, banks: int) -> str:
         f"constexpr uint32_t kOnchipBase = 0x{cfu.ONCHIP_BASE:08x};",
         f"constexpr uint32_t kOnchipBytes = {cfu.ONCHIP_BYTES};",
         f"constexpr uint32_t kDramBase = 0x{cfu.DRAM_BASE:08x};",
-        f"constexpr uint32_t kDramBytes = {cfu.DRAM_BYTES};",
+        f"constexpr uint32_t kDramBytes = {dram_bytes};",
         f"constexpr uint32_t kDramBanks = {banks};",
         f"constexpr uint32_t kDramRowBytes = {row_bytes};",
         f"constexpr uint32_t kDramWordBytes = {word_bytes};",
@@ -93,7 +94,7 @@ def _memories_header(module: Any, phy: Any, banks: int) -> str:
         f"    return &rootp->{TOP}__DOT__onchip[0];",
         "}",
         "",
-        "using DramWord = VlWide<kDramWordBytes / 4>;",
+        f"using DramWord = {word};",
         "inline std::array<DramWord*, kDramBanks> dram_banks(Vsoc___024root* rootp) {",
         f"    return {{{', '.join(names)}}};",
         "}",
@@ -113,7 +114,9 @@ def _progress_offset() -> int:
     return next(offset for name, _, offset in BootBlock.layout() if name == "progress")
 
 
-def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) -> None:
+def elaborate(
+    directory: Path, cfu_verilog: str, memory: memories.Memory, *, has_engine: bool = False
+) -> None:
     """Write Verilog and headers of the simulated system.
 
     Parameters
@@ -123,6 +126,8 @@ def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) ->
         `MEMORIES_HEADER` and `PROBES_HEADER`.
     cfu_verilog : str
         The CFU, module ``Cfu``.
+    memory : Memory
+        What DRAM it has.
     has_engine : bool
         It has a port to DRAM.
     """
@@ -130,15 +135,18 @@ def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) ->
     cfu_file = directory / "cfu.v"
     cfu_file.write_text(stripped(cfu_verilog), encoding="utf-8")
     platform = GenericPlatform("simulation", _IO, name=TOP)
-    module = MT41K128M16(SYS_CLK_HZ, "1:4")
-    phy = SDRAMPHYModel(module, data_width=16, clk_freq=SYS_CLK_HZ)
+    module = chip(memory, memory.clock_hz)
+    phy = phy_model(memory, module)
     soc = Soc(
         platform,
         crg=CRG(platform.request("sys_clk")),
         sdram_phy=phy,
         sdram_module=module,
+        controller_settings=controller_settings(memory),
         cfu_file=cfu_file,
         has_engine=has_engine,
+        sys_clk_hz=memory.clock_hz,
+        dram_bytes=memory.dram_bytes,
         uart_name="sim",
     )
     banks = _name_banks(phy)
@@ -154,18 +162,25 @@ def elaborate(directory: Path, cfu_verilog: str, *, has_engine: bool = False) ->
         stripped(Path(cpu_file).read_text(encoding="utf-8")), encoding="utf-8"
     )
     (directory / SOC_HEADER).write_text(soc_header(soc), encoding="utf-8")
-    (directory / MEMORIES_HEADER).write_text(_memories_header(module, phy, banks), encoding="utf-8")
+    header = _memories_header(module, phy, banks, memory.dram_bytes)
+    (directory / MEMORIES_HEADER).write_text(header, encoding="utf-8")
 
 
 def main() -> None:
-    """Elaborate the configuration named on the command line."""
+    """Elaborate the configuration and the memory named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     configs = ALL_CONFIGS
     parser.add_argument("config", choices=sorted(configs))
+    parser.add_argument("memory", choices=sorted(memories.MEMORIES))
     parser.add_argument("directory", type=Path)
     arguments = parser.parse_args()
     config = configs[arguments.config]
-    elaborate(arguments.directory, verilog(config), has_engine=config.engine_macs > 0)
+    elaborate(
+        arguments.directory,
+        verilog(config),
+        memories.MEMORIES[arguments.memory],
+        has_engine=config.engine_macs > 0,
+    )
 
 
 if __name__ == "__main__":

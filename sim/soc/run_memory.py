@@ -74,7 +74,7 @@ def run_memory(
     inputs: Sequence[bytes],
     *,
     inferences: int,
-    dram_bytes: int = cfu.DRAM_BYTES - LOADER_BYTES,
+    dram_bytes: int | None = None,
 ) -> RunMemory:
     """Lay a run out in DRAM.
 
@@ -86,8 +86,9 @@ def run_memory(
         One per input of the Program, row-major.
     inferences : int
         How many in a row, 1 or more.
-    dram_bytes : int
-        What may be used from `cfu.DRAM_BASE` on.
+    dram_bytes : int, optional
+        What may be used from `cfu.DRAM_BASE` on; by default what the memory has that the Program
+        was compiled for.
 
     Raises
     ------
@@ -97,6 +98,8 @@ def run_memory(
         If the run does not fit into DRAM.
     """
     _check_inputs(program, inputs, inferences)
+    if dram_bytes is None:
+        dram_bytes = program.config.memory.dram_bytes - LOADER_BYTES
     raw = program.to_bytes()
     cycles_bytes = inferences * sum(map(_cycle_entries, program.steps)) * 4
     image = b"".join(_padded(item, cfu.ALIGNMENT_BYTES) for item in inputs)

@@ -17,7 +17,7 @@ GENERATORS = (
 )
 """Packages whose versions count."""
 
-_SYSTEM = ("dram_bridge.py", "elaborate.py", "probes.py", "system_on_chip.py")
+_SYSTEM = ("dram.py", "dram_bridge.py", "elaborate.py", "probes.py", "system_on_chip.py")
 
 
 def hardware_sources() -> list[Path]:

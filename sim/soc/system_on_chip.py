@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from litedram.core.controller import ControllerSettings
 from litex.gen import LiteXModule
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
@@ -16,9 +15,8 @@ from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
 from kiwicha.sim.soc.dram_bridge import DramBridge
 
-__all__ = ["HAS_LOADER", "SYS_CLK_HZ", "Soc", "soc_header"]
+__all__ = ["HAS_LOADER", "Soc", "soc_header"]
 
-SYS_CLK_HZ = 100_000_000
 HAS_LOADER = "KIWICHA_HAS_LOADER"
 """Macro: firmware goes back to the loader at its end."""
 
@@ -57,7 +55,7 @@ class Soc(SoCCore):
     sdram_module : SDRAMModule
         The memory chip.
     controller_settings : Any
-        Of the memory's controller; None are LiteDRAM's own.
+        Of the memory's controller.
     cfu_file : Path
         Verilog of the CFU, module ``Cfu``.
     has_engine : bool
@@ -85,10 +83,10 @@ class Soc(SoCCore):
         crg: Any,
         sdram_phy: Any,
         sdram_module: Any,
-        controller_settings: Any = None,
+        controller_settings: Any,
         cfu_file: Path,
         has_engine: bool = False,
-        sys_clk_hz: int = SYS_CLK_HZ,
+        sys_clk_hz: int = cfu.CLOCK_HZ,
         dram_bytes: int = cfu.DRAM_BYTES,
         uart_name: str = "serial",
         firmware: bytes = b"",
@@ -145,7 +143,7 @@ class Soc(SoCCore):
             phy=phy,
             module=module,
             with_soc_interconnect=False,
-            controller_settings=settings or ControllerSettings(),
+            controller_settings=settings,
         )
         self.dram_bridge = DramBridge(port=self._dram_port())
         region = SoCRegion(origin=cfu.DRAM_BASE, size=self.dram_bytes, mode="rwx")
@@ -161,6 +159,8 @@ class Soc(SoCCore):
             port.cmd.description, pipe_valid=False, pipe_ready=True
         )
         self.comb += commands.source.connect(port.cmd)
+        # The engine takes every word; of a narrower memory LiteDRAM joins words, and asks.
+        self.comb += port.rdata.ready.eq(1)
         self.cpu.cfu_params.update(
             o_memory_cmd_valid=commands.sink.valid,
             i_memory_cmd_ready=commands.sink.ready,

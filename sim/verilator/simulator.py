@@ -69,7 +69,7 @@ def hardware_config(config: Config) -> Config:
         One without custom instructions runs on the default hardware and leaves its CFU alone, so
         that one simulator serves both.
     """
-    return config if config.has_simd else CONFIGS[DEFAULT_CONFIG]
+    return config if config.has_simd else CONFIGS[DEFAULT_CONFIG].with_memory(config.memory)
 
 
 def build_simulator(
@@ -216,11 +216,15 @@ def elaborated(config: Config, on_build: Callable[[], None] | None = None) -> Pa
 
 
 def _elaboration_key(config: Config) -> str:
-    return cache.digest([config.name, *cache.package_versions(GENERATORS), *hardware_sources()])
+    names = config.name, config.memory.name
+    return cache.digest([*names, *cache.package_versions(GENERATORS), *hardware_sources()])
 
 
 def _elaborate(config: Config, folder: Path) -> None:
     tools.run(
-        [sys.executable, "-m", "kiwicha.sim.soc.elaborate", config.name, str(folder)],
+        [
+            *(sys.executable, "-m", "kiwicha.sim.soc.elaborate"),
+            *(config.name, config.memory.name, str(folder)),
+        ],
         name="the generator of the system on chip",
     )

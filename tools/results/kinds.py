@@ -13,8 +13,10 @@ from kiwicha.boards.family import Family
 from kiwicha.boards.flow.fingerprint import core_fingerprint, system_fingerprint
 from kiwicha.boards.flow.place_and_route import SEEDS
 from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, generated
+from kiwicha.boards.memories import board_with
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.goal import Goal
+from kiwicha.contract.memories import DDR3_QUARTER_RATE, MEMORIES
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.program.image import Program
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
@@ -44,6 +46,8 @@ def bench_command(path: str, runs: list[dict[str, Any]]) -> str:
     configs = ",".join(dict.fromkeys(run["config"] for run in runs))
     compare = " --compare vela" if any("vela" in run for run in runs) else ""
     option = "" if all(run.get("eliminate", True) for run in runs) else " --no-eliminate"
+    (board,) = {board_with(run["memory"]) if "memory" in run else None for run in runs}
+    option += "" if board is None else f" --board {board}"
     return f"kiwicha bench {models} --config {configs}{option}{compare} --json {path}"
 
 
@@ -77,6 +81,8 @@ def bring_up_command(path: str, report: Mapping[str, Any]) -> str:
 def compile_command(path: str, compilation: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``weights``."""
     words = f"{compilation['model']} --config {compilation['config']}"
+    board = board_with(compilation["memory"]) if "memory" in compilation else None
+    words += "" if board is None else f" --board {board}"
     return f"kiwicha compile {words} --optimize {compilation['optimize']} --json {path}"
 
 
@@ -111,7 +117,8 @@ def _runs_present(runs: list[dict[str, Any]]) -> Fingerprint:
 def _compiled(facts: Mapping[str, Any], *, eliminate: bool = True) -> Program:
     _, path, _ = zoo.resolve(facts["model"])
     goal = Goal(facts.get("optimize", Goal.CYCLES))
-    hardware = find_config(facts["config"])
+    memory = MEMORIES[facts["memory"]] if "memory" in facts else DDR3_QUARTER_RATE
+    hardware = find_config(facts["config"]).with_memory(memory)
     return compiler.compile_stages(path, hardware, optimize=goal, eliminate=eliminate).program
 
 

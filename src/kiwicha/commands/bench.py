@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwicha.commands.options import Eliminate, Optimize
+from kiwicha.commands.options import BoardName, Eliminate, Optimize
 from kiwicha.contract.configs import CONFIG_HELP
 from kiwicha.contract.goal import Goal
 
@@ -40,6 +40,7 @@ def bench(
         str,
         typer.Option(metavar="C,C,...", help=f"Configurations, comma separated: {CONFIG_HELP}"),
     ] = "simd",
+    board: BoardName = None,
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
     json: Annotated[
@@ -61,7 +62,7 @@ def bench(
         models = [zoo.DEMO, *found]
     # All of them before the first simulation: an error must not cost minutes.
     workloads = [
-        execution.prepare(model, name.strip(), optimize=optimize, eliminate=eliminate)
+        execution.prepare(model, name.strip(), board=board, optimize=optimize, eliminate=eliminate)
         for model in models
         for name in config.split(",")
     ]

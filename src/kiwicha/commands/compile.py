@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.commands.options import ConfigName, Eliminate, Optimize
+from kiwicha.commands.options import BoardName, ConfigName, Eliminate, Optimize
 from kiwicha.contract.goal import Goal
 from kiwicha.errors import UsageError
 
@@ -28,6 +28,7 @@ def compile_(
         ),
     ] = None,
     config: ConfigName = "simd",
+    board: BoardName = None,
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
     dump: Annotated[
@@ -46,6 +47,7 @@ def compile_(
 ) -> None:
     """Compile a model for a configuration."""
     from kiwicha import cache, compiler
+    from kiwicha.boards.memories import memory_of
     from kiwicha.commands import console
     from kiwicha.compiler.engine.cost.predictions import layer_predictions
     from kiwicha.compiler.reasons import engine_refusals, on_cpu
@@ -57,7 +59,7 @@ def compile_(
     console.require_writable(json, read=[model])
     if dump is not None and json == console.STDOUT:
         raise UsageError("--dump must be given without --json -: both print to standard output")
-    hardware = find_config(config)
+    hardware = find_config(config).with_memory(memory_of(board))
     name, path, _ = zoo.resolve(model)
     start = time.monotonic()
     compilation = compiler.compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
@@ -69,6 +71,7 @@ def compile_(
         facts = {
             "model": name,
             "config": config,
+            "memory": hardware.memory.name,
             "optimize": optimize,
             "program_bytes": len(raw),
             "arena_bytes": program.arena_bytes,

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from kiwicha.boards.memories import memory_of
 from kiwicha.commands.console import Display
 from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.contract import cfu, configs
+from kiwicha.contract import configs
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import EngineCounter
 from kiwicha.contract.goal import Goal
@@ -93,18 +94,19 @@ def prepare(
     config: str,
     labels: Path | None = None,
     *,
+    board: str | None = None,
     optimize: Goal = Goal.CYCLES,
     eliminate: bool = True,
 ) -> Workload:
-    """Find a model and compile it; see `compile_model`.
+    """Find a model and compile it, for a board's memory; see `compile_model`.
 
     Raises
     ------
     KiwichaError
-        If model or configuration are unknown, the model is not supported, or the labels are not as
-        many as its first output has elements.
+        If model, configuration or board are unknown, the model is not supported, or the labels are
+        not as many as its first output has elements.
     """
-    hardware = find_config(config)
+    hardware = find_config(config).with_memory(memory_of(board))
     name, path, known = zoo.resolve(model)
     words = known if labels is None else zoo.read_labels(labels)
     compilation = compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
@@ -157,7 +159,7 @@ def run_reference(workload: Workload, inputs: Sequence[bytes]) -> Outcome:
         model=workload.model,
         config=workload.config,
         target="reference",
-        clock_hz=cfu.CLOCK_HZ,
+        clock_hz=workload.config.memory.clock_hz,
         step_cycles=(),
         inference_cycles=(),
         bit_exact=None,
@@ -194,7 +196,7 @@ def run_simulated(
         result,
         expected,
         target="sim",
-        clock_hz=cfu.CLOCK_HZ,
+        clock_hz=workload.config.memory.clock_hz,
         page=profile(workload.compilation, result.activity, result.step_cycles),
     )
     simulation_hz = result.simulated_cycles / max(1e-9, result.wall_seconds)

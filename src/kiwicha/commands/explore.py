@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kiwicha.boards.family import Family
     from kiwicha.explore.confirm import Confirmed
+    from kiwicha.explore.points import Board
     from kiwicha.explore.search import Point
 
 __all__ = ["explore"]
@@ -26,7 +27,8 @@ __all__ = ["explore"]
 def explore(
     models: Annotated[list[str], typer.Argument(help="Models; all of them count equally.")],
     board: Annotated[
-        str | None, typer.Option(help="Estimate for its FPGA, and leave out what does not fit.")
+        str | None,
+        typer.Option(help="Estimate for its FPGA and memory, and leave out what does not fit."),
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="How many configurations to try.")] = 200,
     objective: Annotated[
@@ -95,7 +97,7 @@ def explore(
         )
         searched = time.monotonic()
         best = front(points, objectives)
-        confirmed = _confirm(executor, contents, best[:confirm], family, show.line)
+        confirmed = _confirm(executor, contents, best[:confirm], target, show.line)
         ended = time.monotonic()
     names = [name for name, _, _ in resolved]
     if csv_file is not None:
@@ -114,7 +116,9 @@ def explore(
         )
         if best:
             what, chosen = _chosen(best, objectives)
-            out.print(f"{what}: kiwicha bench {' '.join(models)} --config {chosen.config.name}")
+            option = "" if board is None else f" --board {board}"
+            line = f"kiwicha bench {' '.join(models)} --config {chosen.config.name}{option}"
+            out.print(f"{what}: {line}")
             if board is not None:
                 out.print(f"to build it: kiwicha build {board} --config {chosen.config.name}")
 
@@ -123,15 +127,17 @@ def _confirm(
     executor: "Executor",
     models: list[bytes],
     best: "Sequence[Point]",
-    family: "Family",
+    board: "Board | None",
     say: Any,
 ) -> "dict[str, Confirmed]":
     if not best:
         return {}
     from kiwicha.explore.confirm import confirm
+    from kiwicha.explore.points import family_for, memory_for
 
     say(f"confirming {', '.join(point.config.name for point in best)}")
-    return confirm(models, [point.config for point in best], executor, family)
+    configs = [point.config.with_memory(memory_for(board)) for point in best]
+    return confirm(models, configs, executor, family_for(board))
 
 
 def _chosen(best: "Sequence[Point]", objectives: Sequence[str]) -> "tuple[str, Point]":

@@ -7,9 +7,15 @@ import typer
 from kiwicha.contract.configs import CONFIG_HELP
 from kiwicha.contract.goal import Goal
 
-__all__ = ["ConfigName", "Eliminate", "Optimize"]
+__all__ = ["BoardName", "ConfigName", "Eliminate", "Optimize"]
 
 ConfigName = Annotated[str, typer.Option("--config", help=CONFIG_HELP)]
+BoardName = Annotated[
+    str | None,
+    typer.Option(
+        "--board", help="Compile for a board's memory, and simulate that; by default Arty A7's."
+    ),
+]
 Optimize = Annotated[
     Goal,
     typer.Option(

@@ -55,7 +55,10 @@ def run(
     eliminate: Eliminate = True,
     board: Annotated[
         str | None,
-        typer.Option(help="With --target board: the board, loaded with this config."),
+        typer.Option(
+            help="Compile for its memory, and simulate that, by default Arty A7's; with --target "
+            "board: the board, loaded with this config."
+        ),
     ] = None,
     port: Annotated[str | None, typer.Option(help="With --target board: its serial port.")] = None,
     baud: Annotated[int, typer.Option(min=1200, help="Bits per second of the port.")] = SERIAL_BAUD,
@@ -86,7 +89,9 @@ def run(
     _check_target(target, trace, trace_start, is_limited=is_limited, has_board=has_board)
     read = [model, *(inputs or []), labels, expect]
     console.require_writable(output, json, trace, read=read)
-    workload = execution.prepare(model, config, labels, optimize=optimize, eliminate=eliminate)
+    workload = execution.prepare(
+        model, config, labels, board=board, optimize=optimize, eliminate=eliminate
+    )
     raw = execution.model_inputs(workload, inputs or [])
     expected = None if expect is None else _expected(workload, expect)
 
@@ -94,7 +99,7 @@ def run(
         if target == Target.REFERENCE:
             show.stage(f"executing {workload.model} in the reference executor")
             outcome = execution.run_reference(workload, raw)
-        elif board is not None and port is not None:
+        elif target == Target.BOARD and board is not None and port is not None:
             from kiwicha.commands.board_execution import run_connected
 
             outcome = run_connected(workload, raw, show, board=board, port=port, baud=baud)
@@ -159,7 +164,8 @@ def _check_target(
     # Views of the waveforms stand beside them under the same name.
     if trace is not None and trace.suffix != ".fst":
         raise UsageError(f"trace must end in .fst, not {trace.name!r}")
-    if set(has_board) != {target == Target.BOARD}:
+    is_board = target == Target.BOARD
+    if (is_board and not all(has_board)) or (has_board[1] and not is_board):
         raise UsageError("--target board, --board and --port must be given together")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kiwicha.contract.cfu import ISA_VERSION, LANES
 from kiwicha.contract.engine import outputs_of
+from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.errors import UsageError
 
 __all__ = [
@@ -45,6 +46,9 @@ class Config:
         Results that the engine requantizes at a time; 0: as many as its array gives at once.
     has_codec : bool
         The engine decodes weights that are stored coded.
+    memory : Memory
+        DRAM of the system around it. Predictions and schedules are for it; a Program runs with any,
+        so it is no part of what a configuration is.
     """
 
     name: str
@@ -55,6 +59,11 @@ class Config:
     multipliers: int = LANES
     requantizer_lanes: int = 0
     has_codec: bool = False
+    memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
+
+    def with_memory(self, memory: Memory) -> "Config":
+        """Return the same hardware around another memory."""
+        return self if memory == self.memory else dataclasses.replace(self, memory=memory)
 
     @property
     def macs_per_cycle(self) -> int:

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from kiwicha.boards.capacity import CAPACITY, COUNTED, SYSTEM, family_of
 from kiwicha.boards.family import Family
+from kiwicha.boards.memories import memory_of
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.cfu import LANES
 from kiwicha.contract.configs import Config, engine_config
 from kiwicha.contract.engine import outputs_of
+from kiwicha.contract.memories import Memory
 
 __all__ = [
     "BOARDS",
@@ -18,6 +20,7 @@ __all__ = [
     "Measures",
     "family_for",
     "measure",
+    "memory_for",
     "resources",
     "timed_config",
 ]
@@ -36,18 +39,21 @@ class Board:
         Whose resources they are.
     lut, dsp, bram : float
         Counted as `COUNTED` names them: a block RAM has `BRAM_KBIT`.
+    memory : Memory
+        What cycles are predicted for.
     """
 
     family: Family
     lut: float
     dsp: float
     bram: float
+    memory: Memory
 
 
 def _left(name: str) -> Board:
     family, capacity = family_of(name), CAPACITY[name]
     lut, dsp, bram = (capacity[kind] - SYSTEM[family][kind] for kind in COUNTED[family])
-    return Board(family, lut, dsp, bram)
+    return Board(family, lut, dsp, bram, memory_of(name))
 
 
 BOARDS = {name: _left(name) for name in CAPACITY}
@@ -57,6 +63,11 @@ BOARDS = {name: _left(name) for name in CAPACITY}
 def family_for(board: Board | None) -> Family:
     """Return whose resources are estimated: without a board, those of Xilinx 7 series."""
     return Family.XC7 if board is None else board.family
+
+
+def memory_for(board: Board | None) -> Memory:
+    """Return the memory that cycles are predicted for."""
+    return memory_of(None) if board is None else board.memory
 
 
 @dataclass(frozen=True)
@@ -210,7 +221,7 @@ def measure(models: Sequence[bytes], config: Config) -> tuple[int, ...]:
     models : sequence of bytes
         Contents of ``.tflite`` files.
     config : Config
-        One with an engine.
+        One with an engine, and the memory that is meant.
 
     Raises
     ------

@@ -25,6 +25,7 @@ from kiwicha.explore.points import (
     Measures,
     family_for,
     measure,
+    memory_for,
     resources,
     timed_config,
 )
@@ -219,7 +220,9 @@ def _run(
             else:
                 waiting.append((trial, config))
                 if timed not in running:
-                    running[timed] = executor.submit(measure, list(models), timed)
+                    running[timed] = executor.submit(
+                        measure, list(models), timed.with_memory(memory_for(board))
+                    )
         wait(running.values(), return_when=FIRST_COMPLETED)
         for timed in [timed for timed, future in running.items() if future.done()]:
             cycles[timed] = running.pop(timed).result()

@@ -11,6 +11,7 @@ from typing import Self
 
 from kiwicha.contract import cfu, configs
 from kiwicha.contract.layout import Ref, Struct
+from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.program import (
     PROGRAM_MAGIC,
     PROGRAM_VERSION,
@@ -122,6 +123,8 @@ class Program:
     constants : bytes
         Weights, biases, scales and tables. A constant `Ref` of a step counts from the first of
         these bytes; in the stored form from the Program's first byte.
+    memory : Memory
+        DRAM that it was scheduled for. It runs with any, and its stored form does not say.
     """
 
     config_hash: int
@@ -131,10 +134,11 @@ class Program:
     layers: tuple[Layer, ...]
     steps: tuple[Step, ...]
     constants: bytes
+    memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
     @property
     def config(self) -> configs.Config:
-        """The configuration it was compiled for.
+        """The configuration it was compiled for, with its memory.
 
         Raises
         ------
@@ -143,7 +147,7 @@ class Program:
         """
         config = configs.config_of_hash(self.config_hash)
         if config is not None:
-            return config
+            return config.with_memory(self.memory)
         known = ", ".join(f"{c.name} ({c.hash:08x})" for c in configs.CONFIGS.values())
         raise ProgramError(
             f"configuration of the Program must be one of {known}, not {self.config_hash:08x}; "

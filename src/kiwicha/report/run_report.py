@@ -48,6 +48,8 @@ class Report:
     ----------
     model, config, target : str
         Names on the command line.
+    memory : str
+        Name of the memory that it was compiled for.
     clock_hz : int
         Frequency that turns cycles into time.
     macs_per_cycle : int
@@ -71,6 +73,7 @@ class Report:
     model: str
     config: str
     target: str
+    memory: str
     clock_hz: int
     macs_per_cycle: int
     cycles: int | None
@@ -103,6 +106,7 @@ class Report:
             "model": self.model,
             "config": self.config,
             "target": self.target,
+            "memory": self.memory,
             "cycles": self.cycles,
             "cycles_first": self.cycles_first,
             "macs": self.macs,
@@ -175,6 +179,7 @@ def make_report(
         model=model,
         config=config.name,
         target=target,
+        memory=config.memory.name,
         clock_hz=clock_hz,
         macs_per_cycle=config.macs_per_cycle,
         cycles=inference_cycles[-1] if inference_cycles else None,

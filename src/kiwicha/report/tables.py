@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
+from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.report.run_report import Report
 
 __all__ = ["bench_table", "counter_table", "layer_table", "summary"]
@@ -25,6 +26,11 @@ def _deviation(report: Report) -> str:
     if report.predicted is None or not report.cycles:
         return "-"
     return f"{100 * (report.predicted / report.cycles - 1):+.1f} %"
+
+
+def _memory(report: Report) -> str:
+    """Name a memory that is not the usual one."""
+    return "" if report.memory == DDR3_QUARTER_RATE.name else f" with {report.memory}"
 
 
 def counter_table(reports: Iterable[Report]) -> Table:
@@ -52,7 +58,8 @@ def layer_table(report: Report, baseline: Report | None = None) -> Table:
     baseline : Report, optional
         The same model on the baseline: adds its cycles and the speed-up.
     """
-    table = Table(title=f"{report.model} on {report.config} ({report.target})", show_footer=True)
+    title = f"{report.model} on {report.config}{_memory(report)} ({report.target})"
+    table = Table(title=title, show_footer=True)
     table.add_column("#", justify="right")
     table.add_column("operator", footer="total")
     table.add_column("output")
@@ -82,7 +89,7 @@ def layer_table(report: Report, baseline: Report | None = None) -> Table:
 
 def summary(report: Report) -> str:
     """Return a run in one line."""
-    parts = [f"{report.model} on {report.config}: {report.macs:,} MACs"]
+    parts = [f"{report.model} on {report.config}{_memory(report)}: {report.macs:,} MACs"]
     if report.cycles is not None and report.milliseconds is not None:
         parts.append(f"{report.cycles:,} cycles")
         parts.append(f"{report.milliseconds:,.1f} ms at {report.clock_hz / 1e6:g} MHz")

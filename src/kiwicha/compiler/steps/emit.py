@@ -91,6 +91,7 @@ def emit(
         ),
         steps=tuple(steps),
         constants=bytes(constants.raw),
+        memory=config.memory,
     )
     _verify(program)
     return program

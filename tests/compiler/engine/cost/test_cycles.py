@@ -8,8 +8,8 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_list, predict_program
 from kiwicha.compiler.engine.cost.job_work import job_work
-from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
 from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind
+from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from tests.support.models import random_models
@@ -93,7 +93,7 @@ def test_lists_take_at_least_what_each_part_takes(seed: int) -> None:
         total, parts = predict_list(jobs, transfers, 64)
         moved = sum(item.bytes & 0x7FFF_FFFF for item in transfers)
         moved += sum(job.weights_bytes for job in jobs)
-        assert total >= moved / DRAM_BYTES_PER_CYCLE
+        assert total >= moved / DDR3_QUARTER_RATE.bytes_per_cycle
         assert total >= sum(part.busy + part.requantizer for part in parts)
         assert [part.layer for part in parts] == [job.layer for job in jobs]
         for part in parts:
@@ -216,5 +216,5 @@ def test_loads_and_stores_take_their_time() -> None:
         moved = EngineTransfer(0, 0, 16 * lines | bit, 0, 0)
         both, _ = predict_list([nothing], [moved], 64)
         seconds, _ = predict_list([nothing], [moved, moved], 64)
-        assert abs(seconds - both - 16 * lines / DRAM_BYTES_PER_CYCLE - extra) < 8
+        assert abs(seconds - both - 16 * lines / DDR3_QUARTER_RATE.bytes_per_cycle - extra) < 8
         assert both > without

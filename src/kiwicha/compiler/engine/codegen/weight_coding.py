@@ -55,7 +55,11 @@ def _encoded(stream: bytes, shape: Shape) -> bytes:
 def _cycles(found: EngineList, config: Config) -> int:
     """Return the predicted cycles of a list."""
     cycles, _ = predict_list(
-        found.jobs, found.engine_transfers, config.engine_macs, config.requantizer_cycles
+        found.jobs,
+        found.engine_transfers,
+        config.engine_macs,
+        config.requantizer_cycles,
+        config.memory,
     )
     return cycles
 
@@ -82,6 +86,7 @@ def _without_loss(raw: EngineList, coded: Mapping[int, bytes], config: Config) -
         raw.engine_transfers,
         config.engine_macs,
         config.requantizer_cycles,
+        memory=config.memory,
         decoder_slack=_DECODER_SLACK,
     )
     least = threads.cycles()

@@ -7,14 +7,12 @@ from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.contract.engine import EngineCall, EngineTransfer
+from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program, Step
 
 __all__ = ["predict_layers", "predict_list", "predict_program"]
-
-LIST_CPU_CYCLES = 364
-"""What the CPU needs to start a list and to go on after it."""
 
 
 def predict_list(
@@ -22,6 +20,7 @@ def predict_list(
     transfers: Sequence[EngineTransfer],
     macs: int,
     requantizer_cycles: int = 1,
+    memory: Memory = DDR3_QUARTER_RATE,
 ) -> tuple[int, tuple[JobCycles, ...]]:
     """Return the cycles of a list, and of its jobs.
 
@@ -33,8 +32,10 @@ def predict_list(
         Products per cycle.
     requantizer_cycles : int
         As `kiwicha.contract.configs.Config.requantizer_cycles`.
+    memory : Memory
+        What DRAM the system has.
     """
-    return _predicted(tuple(jobs), tuple(transfers), macs, requantizer_cycles)
+    return _predicted(tuple(jobs), tuple(transfers), macs, requantizer_cycles, memory)
 
 
 @lru_cache(maxsize=256)
@@ -43,16 +44,19 @@ def _predicted(
     transfers: tuple[EngineTransfer, ...],
     macs: int,
     requantizer_cycles: int,
+    memory: Memory,
 ) -> tuple[int, tuple[JobCycles, ...]]:
     """Return what `predict_list` does; lists are asked about again, read back from a Program."""
-    return Threads(jobs, transfers, macs, requantizer_cycles).run()
+    return Threads(jobs, transfers, macs, requantizer_cycles, memory=memory).run()
 
 
 def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[JobCycles, ...]]]]:
     """Return the predicted cycles of an inference, and of each list by the number of its step.
 
-    Of a list counts what the steps beside it do not hide.
+    They are for the memory that the Program was compiled for. Of a list counts what the steps
+    beside it do not hide.
     """
+    config = program.config
     lists = {}
     total = 0
     for number, step in enumerate(program.steps):
@@ -63,10 +67,11 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[J
         image = program.constants[params.image.offset :][: params.image.bytes]
         found = read_list(params, image)
         lists[number] = predict_list(
-            found.jobs, found.transfers, params.macs, program.config.requantizer_cycles
+            found.jobs, found.transfers, params.macs, config.requantizer_cycles, config.memory
         )
         beside = program.steps[number + 1 :][: params.overlapped_steps]
-        total += LIST_CPU_CYCLES + lists[number][0] - _hidden(beside, lists[number][0])
+        total += config.memory.list_cpu_cycles
+        total += lists[number][0] - _hidden(beside, lists[number][0])
     return total, lists
 
 
@@ -84,7 +89,8 @@ def predict_layers(program: Program) -> list[int]:
             continue
         total, jobs = lists[number]
         hidden = _hidden(program.steps[number + 1 :][: step.params.overlapped_steps], total)
-        ends = [max(job.end - hidden, 0) for job in jobs[:-1]] + [total - hidden + LIST_CPU_CYCLES]
+        last = total - hidden + program.config.memory.list_cpu_cycles
+        ends = [*(max(job.end - hidden, 0) for job in jobs[:-1]), last]
         for job, start, end in zip(jobs, [0, *ends[:-1]], ends, strict=True):
             layers[step.layer + job.layer] += end - start
     return layers

@@ -19,28 +19,15 @@ from kiwicha.contract.latencies import (
     REFILL_CYCLES,
     WEIGHTS_READY_CYCLES,
 )
+from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob, EngineMove
 
-__all__ = ["DRAM_BYTES_PER_CYCLE", "Threads"]
+__all__ = ["Threads"]
 
-DRAM_BYTES_PER_CYCLE = 14.2
-"""Sequential reads of the memory port, refresh included."""
-DRAM_LATENCY_CYCLES = 17
-"""From the request to the first word."""
-LOAD_START_CYCLES = 28
-"""From a load's turn to its first line."""
-STORE_START_CYCLES = 8
-"""From a store's turn to its first line."""
-STORE_END_CYCLES = 38
-"""From a store's last line until DRAM has it."""
 ROW_AHEAD_CYCLES = 1
 """By which the last row of a group must be longer than the start of the next group."""
 JOB_START_CYCLES = 2
 """From the end of a job until the next one looks for its weights."""
-LIST_START_CYCLES = 60
-"""From the start instruction until the first descriptors are there."""
-
-_BEGINNING = Progress(port_free=LIST_START_CYCLES, time=LIST_START_CYCLES)
 
 
 class Threads:
@@ -54,6 +41,8 @@ class Threads:
         Products per cycle.
     requantizer_cycles : int
         As `kiwicha.contract.configs.Config.requantizer_cycles`.
+    memory : Memory
+        What DRAM the system has.
     decoder_slack : float
         By what the decoder's time for a group of a coded stream is multiplied.
     """
@@ -65,14 +54,17 @@ class Threads:
         macs: int,
         requantizer_cycles: int = 1,
         *,
+        memory: Memory = DDR3_QUARTER_RATE,
         decoder_slack: float = 1.0,
     ) -> None:
+        self._memory = memory
         self._jobs = tuple(jobs)
         self._engine = macs, requantizer_cycles
         self._decoder_slack = decoder_slack
         self._paces = [self._pace(job) for job in jobs]
         self._moves = [(_lines(item), item.is_store, item.wait_jobs) for item in transfers]
-        self._progress = [_BEGINNING]
+        start = memory.list_start_cycles
+        self._progress = [Progress(port_free=start, time=start)]
         self._job_ends: list[float] = []
         self._waits: list[tuple[float, float, float]] = []
         self._transfer_ends: list[float] = []
@@ -150,6 +142,7 @@ class Threads:
         """Do all jobs and transfers; return False if they were given up because of the limit."""
         # All in local names: a search spends much of its time here.
         paces, moves, progress = self._paces, self._moves, self._progress
+        memory, rate = self._memory, self._memory.bytes_per_cycle
         job_ends, transfer_ends, shares = self._job_ends, self._transfer_ends, self._shares
         least = [(JOB_START_CYCLES + pace.groups * pace.cycles + pace.drain) for pace in paces]
         limits = [limit + 1 - left for left in itertools.accumulate([0, *reversed(least)])]
@@ -228,13 +221,13 @@ class Threads:
                     )
                     needed = first_needed
                 if fill_end == -math.inf:
-                    fill_time += DRAM_LATENCY_CYCLES
+                    fill_time += memory.latency_cycles
                 else:
                     # Words of this group came while the bank was not free yet.
                     idle = max(fill_time - fill_end, 0.0)
-                    early = idle * DRAM_BYTES_PER_CYCLE / LINE_BYTES
+                    early = idle * rate / LINE_BYTES
                     fill_lines -= min(early, READER_WORDS, fill_lines)
-                port_free = fill_time + fill_lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
+                port_free = fill_time + fill_lines * LINE_BYTES / rate
                 fill_before, fill_end = fill_end, max(port_free, fill_time + needed)
                 ahead += 1
                 fill_group += 1
@@ -244,10 +237,10 @@ class Threads:
             # A chunk of a transfer.
             if not left_lines:
                 left_lines = lines
-                transfer_time += STORE_START_CYCLES if is_store else LOAD_START_CYCLES
+                transfer_time += memory.store_start_cycles if is_store else memory.load_start_cycles
             chunk = min(left_lines, PORT_TURN_WORDS)
             left_lines -= chunk
-            port_free = transfer_time + chunk * LINE_BYTES / DRAM_BYTES_PER_CYCLE
+            port_free = transfer_time + chunk * LINE_BYTES / rate
             earliest = max(transfer_time, line_end)
             while first_share < len(shares) and shares[first_share][1] <= earliest:
                 first_share += 1
@@ -255,7 +248,7 @@ class Threads:
             line_end = max(moved, port_free)
             transfer_free = line_end - READER_WORDS
             if not left_lines:
-                line_end += STORE_END_CYCLES if is_store else 0
+                line_end += memory.store_end_cycles if is_store else 0
                 transfer_free = line_end
                 transfer_ends.append(line_end)
         assert len(job_ends) == len(paces)

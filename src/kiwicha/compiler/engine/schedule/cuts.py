@@ -40,7 +40,11 @@ def time_troubles(lists: Iterable[EngineList], config: Config) -> Troubles:
 def _time_troubles(found: EngineList, config: Config) -> Troubles:
     cascades = found.plan.cascades
     total, jobs = predict_list(
-        found.jobs, found.engine_transfers, config.engine_macs, config.requantizer_cycles
+        found.jobs,
+        found.engine_transfers,
+        config.engine_macs,
+        config.requantizer_cycles,
+        config.memory,
     )
     if total <= MAX_LIST_CYCLES:
         return Troubles()

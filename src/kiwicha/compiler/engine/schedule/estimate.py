@@ -11,25 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES
-from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Striping
 from kiwicha.compiler.engine.schedule.operation_costs import OperationCost
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 
 __all__ = ["Arithmetic", "Estimate", "transfer_cycles"]
 
-TRANSFER_CYCLES = 40
-"""What a transfer takes besides its bytes."""
-
 
 @overload
-def transfer_cycles(size: int) -> float: ...
+def transfer_cycles(size: int, memory: Memory = ...) -> float: ...
 @overload
-def transfer_cycles(size: NDArray[np.int64]) -> NDArray[np.float64]: ...
-def transfer_cycles(size: int | NDArray[np.int64]) -> float | NDArray[np.float64]:
+def transfer_cycles(size: NDArray[np.int64], memory: Memory = ...) -> NDArray[np.float64]: ...
+def transfer_cycles(
+    size: int | NDArray[np.int64], memory: Memory = DDR3_QUARTER_RATE
+) -> float | NDArray[np.float64]:
     """Return what a transfer takes, or each of several."""
-    return TRANSFER_CYCLES + size / DRAM_BYTES_PER_CYCLE
+    return memory.transfer_cycles + size / memory.bytes_per_cycle
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,20 +60,28 @@ class Arithmetic:
         The operations.
     costs : sequence of OperationCost
         Of its operations.
+    memory : Memory
+        Where its weights are.
     """
 
-    def __init__(self, cascade: Cascade, costs: Sequence[OperationCost]) -> None:
+    def __init__(
+        self,
+        cascade: Cascade,
+        costs: Sequence[OperationCost],
+        memory: Memory = DDR3_QUARTER_RATE,
+    ) -> None:
         self.cascade = cascade
+        self.memory = memory
         row_cycles, row_lines, weight_bytes, jobs = zip(
             *((cost.row_cycles, cost.row_lines, cost.weight_bytes, cost.jobs) for cost in costs),
             strict=True,
         )
         self._row_cycles = np.array(row_cycles)[:, np.newaxis]
         self._row_lines = np.array(row_lines)[:, np.newaxis]
-        self._weights = np.array(weight_bytes)[:, np.newaxis] / DRAM_BYTES_PER_CYCLE
+        self._weights = np.array(weight_bytes)[:, np.newaxis] / memory.bytes_per_cycle
         self._job_cycles = JOB_CYCLES * sum(jobs)
         self._known: dict[int, _Stripes] = {}
-        self.weight_cycles = sum(weight_bytes) / DRAM_BYTES_PER_CYCLE
+        self.weight_cycles = sum(weight_bytes) / memory.bytes_per_cycle
         """Cycles in which DRAM gives the weights."""
 
     def stripes(self, height: int) -> _Stripes:
@@ -91,7 +98,7 @@ class Arithmetic:
         computed = rows.output_ends[:, lasts] - rows.output_starts[:, firsts]
         cycles = computed * self._row_cycles
         waits = np.maximum(self._weights - cycles, 0.0)
-        lines = computed * self._row_lines * LINE_BYTES / DRAM_BYTES_PER_CYCLE
+        lines = computed * self._row_lines * LINE_BYTES / self.memory.bytes_per_cycle
         return _Stripes(
             firsts=firsts,
             lasts=lasts,
@@ -202,14 +209,16 @@ class Estimate:
     def _cycles(self, striping: Striping) -> float:
         stripes = self._arithmetic.stripes(striping.height)
         free, compute = stripes.free, stripes.compute
+        memory = self._arithmetic.memory
         loads = [
-            transfer_cycles(size) for size in self._loaded_bytes(stripes.firsts, stripes.lasts)
+            transfer_cycles(size, memory)
+            for size in self._loaded_bytes(stripes.firsts, stripes.lasts)
         ]
         nothing = np.zeros_like(compute)
         stores = nothing
         if self._stores:
             *_, size = self._written_bytes(stripes.firsts, stripes.lasts)
-            stores = transfer_cycles(size)
+            stores = transfer_cycles(size, memory)
         # What of the loads is not hidden by jobs before their stripe, or before their reader.
         late = nothing
         for tensor, cycles in zip(self._inputs, loads, strict=True):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.streams import stream_bytes
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
-from kiwicha.compiler.engine.cost.timeline import DRAM_BYTES_PER_CYCLE
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
 from kiwicha.compiler.engine.ir.plan import JobGeometry
 from kiwicha.compiler.engine.ir.region import Region
@@ -100,6 +99,6 @@ def operation_cycles(operation: Operation, config: Config) -> float:
     for block in blocks:
         geometry = whole_geometry(block, pitch, output_pitch)
         work = job_work(engine_job(block, macs, 0, geometry), macs, config.requantizer_cycles)
-        weights = stripes * stream_bytes(block, macs, pitch) / DRAM_BYTES_PER_CYCLE
+        weights = stripes * stream_bytes(block, macs, pitch) / config.memory.bytes_per_cycle
         cycles += max(work.groups * work.cycles, weights)
     return cycles

@@ -18,6 +18,7 @@ from kiwicha.compiler.engine.schedule.estimate import Arithmetic, Estimate, tran
 from kiwicha.compiler.engine.schedule.operation_costs import operation_costs
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.engine import MAX_JOBS
+from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 
 __all__ = ["Chooser"]
 
@@ -48,14 +49,17 @@ class Chooser:
         The operations.
     macs : int
         Products per cycle.
+    memory : Memory
+        Where the arena is.
     """
 
-    def __init__(self, region: Region, macs: int) -> None:
+    def __init__(self, region: Region, macs: int, memory: Memory = DDR3_QUARTER_RATE) -> None:
         self._region = region
+        self._memory = memory
         self._costs = operation_costs(region, macs)
         self._cascades = [list(self._possible(first)) for first in range(len(region.operations))]
         self._arithmetic = {
-            cascade: Arithmetic(cascade, self._costs[cascade.first : cascade.end])
+            cascade: Arithmetic(cascade, self._costs[cascade.first : cascade.end], memory)
             for cascades in self._cascades
             for cascade in cascades
         }
@@ -215,7 +219,7 @@ class Chooser:
         """Return what it takes to load or store a resident tensor, if it must be."""
         if tensor not in self._region.loads | self._region.stores:
             return 0.0
-        return transfer_cycles(self._region.tensor_bytes(tensor))
+        return transfer_cycles(self._region.tensor_bytes(tensor), self._memory)
 
     def _stripes(
         self, cascade: Cascade, streamed: frozenset[int], free: int

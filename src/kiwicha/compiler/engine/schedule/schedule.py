@@ -41,7 +41,7 @@ def schedule(region: Region, config: Config) -> Plan:
         If there are too many jobs; names layers at which to cut.
     """
     capacity = config.scratchpad_bytes
-    chooser = Chooser(region, config.engine_macs)
+    chooser = Chooser(region, config.engine_macs, config.memory)
     spared: Counter[int] = Counter()
     while True:
         choice = chooser.choose(capacity, spared)
