@@ -29,6 +29,7 @@ def test_run_writes_output_and_report(
         "model": "tiny",
         "config": "baseline",
         "target": "reference",
+        "memory": "ddr3-quarter-rate",
         "cycles": None,
         "cycles_first": None,
         "macs": 0,

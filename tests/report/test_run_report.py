@@ -63,6 +63,7 @@ def test_json_is_the_documented_object() -> None:
         "model": "toy",
         "config": "simd",
         "target": "sim",
+        "memory": "ddr3-quarter-rate",
         "cycles": 600,
         "cycles_first": 1100,
         "macs": 1000,

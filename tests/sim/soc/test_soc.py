@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from kiwicha.contract import cfu
+from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.sim.soc.system_on_chip import Soc
 from tests.support.requirements import REPOSITORY
 
@@ -19,7 +20,14 @@ FILES = ["cfu.v", "cpu.v", "kiwicha_soc.h", "memories.h", "probes.h", "soc.v"]
 def elaborate(folder: Path, seed: str) -> dict[str, str]:
     folder.mkdir()
     subprocess.run(
-        [sys.executable, "-m", "kiwicha.sim.soc.elaborate", "simd", str(folder)],
+        [
+            sys.executable,
+            "-m",
+            "kiwicha.sim.soc.elaborate",
+            "simd",
+            DDR3_QUARTER_RATE.name,
+            str(folder),
+        ],
         env={**os.environ, "PYTHONHASHSEED": seed},
         check=True,
     )
