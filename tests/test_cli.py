@@ -28,7 +28,7 @@ def test_the_installed_command_returns_the_exit_code() -> None:
     words = [sys.executable, "-m", "kiwicha.cli", "run", "nothing"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("kiwicha: model must be a file or a name")
+    assert done.stderr.startswith("kiwicha: model must be a file, a name")
 
 
 @pytest.mark.parametrize(

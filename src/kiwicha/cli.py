@@ -18,6 +18,7 @@ from kiwicha.commands import (
     demo,
     doctor,
     explore,
+    gallery,
     load,
     models,
     report,
@@ -47,6 +48,7 @@ app.command()(trace.trace)
 app.command()(explore.explore)
 app.command("compile")(compile.compile_)
 app.add_typer(models.app, name="models")
+app.command()(gallery.gallery)
 app.command()(doctor.doctor)
 app.command()(area.area)
 app.command()(build.build)

@@ -14,6 +14,8 @@ from tests.support.models.zoo_model import CONTENT, zoo_model
 
 pytestmark = pytest.mark.usefixtures("empty_machine")
 
+A_NAME = "a file, a name of `kiwicha gallery` or one listed by `kiwicha models list`"
+
 
 @pytest.fixture
 def model() -> zoo.ZooModel:
@@ -58,8 +60,8 @@ def test_an_unknown_name_gets_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("", "a file or a name listed by `kiwicha models list`, not ''"),
-        ("q", "a file or a name listed by `kiwicha models list`, not 'q'"),
+        ("", f"{A_NAME}, not ''"),
+        ("q", f"{A_NAME}, not 'q'"),
         ("q.tflite", "a readable file, not missing (q.tflite)"),
         (os.devnull, f"a readable file, not a device ({os.devnull})"),
         (os.sep, f"a readable file, not a folder ({os.sep})"),

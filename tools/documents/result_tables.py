@@ -15,6 +15,7 @@ from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
 from tools.results.kinds import area_command, bench_command, compile_command
+from tools.results.planned import GALLERY
 
 __all__ = ["overview", "results_page", "shown_weights", "vela_page"]
 
@@ -27,6 +28,8 @@ _BENCH = "kiwicha bench"
 
 def overview(files: dict[str, Any], freshness: Freshness) -> str:
     """Return the cycles of all models and configurations in one table, the resources in another.
+
+    Models of the gallery are left out: they are many, and small.
 
     Parameters
     ----------
@@ -41,7 +44,7 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         If a file holds something else, or a run whose output was wrong.
     """
     parts = []
-    if runs := _runs_of(files):
+    if runs := [item for item in _runs_of(files) if item[0] != GALLERY]:
         parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
         parts.append(freshness(name for name, _ in runs))
     if areas := _areas_of(files):
@@ -75,7 +78,9 @@ def results_page(files: dict[str, Any], weights: dict[str, Any], freshness: Fres
         "share of the cycles that the CPU's steps take beside an engine. Utilization is MACs/cycle",
         "divided by what the configuration can do; removed [dead",
         "channels](engine.md#dead-channels) still count. The last column is how many cycles were",
-        "simulated per second.",
+        "simulated per second. Models with an @ are of the [gallery](guides/gallery.md): what",
+        "follows it is the height and width of the input, smaller than usual so that simulating",
+        "takes minutes.",
     ]
     for name, runs in _runs_of(files):
         rows = [_row(run, name) for run in runs]

@@ -9,6 +9,7 @@ contents, so that a new name, a comment or a moved file makes nothing stale.
 `result`                A file of results and the kinds of files
 `kinds`                 For each kind: its command, what it recorded, what it would record now
 `catalogue`             All files of the project
+`planned`               What is to be measured and has no file yet
 `present`               ``docs/results/present.json``: what all files would record now
 `bars`                  Figures that results must reach
 ======================  ===========================================================================

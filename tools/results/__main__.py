@@ -17,6 +17,7 @@ from tools.documents.__main__ import update
 from tools.results import present
 from tools.results.bars import missed
 from tools.results.catalogue import catalogue, chosen
+from tools.results.planned import planned
 from tools.results.result import Fingerprint, Result, changed
 
 __all__ = ["app", "main"]
@@ -53,7 +54,7 @@ def results(
     project = Path()
     if renew and check:
         raise UsageError("--renew must come without --check")
-    found = chosen(catalogue(project), names or [])
+    found = chosen([*catalogue(project), *planned(project)], names or [])
     now, failures = _fingerprints(found)
     if renew:
         wanted = [one for one in found if names or _reasons(one, now, failures)]
@@ -71,8 +72,8 @@ def results(
         raise typer.Exit(int(bool(problems)))
     # Those that were not looked at now keep what was found before.
     known = {one.name for one in catalogue(project)}
-    before = {name: old for name, old in present.read(project).items() if name in known}
-    present.write(project, {**before, **now})
+    both = {**present.read(project), **now}
+    present.write(project, {name: kept for name, kept in both.items() if name in known})
     for name in update(project, is_check=False):
         typer.echo(f"{name} written", err=True)
 

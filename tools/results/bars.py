@@ -5,6 +5,7 @@ from typing import Any
 
 from kiwicha.boards.capacity import SYSTEM
 from kiwicha.boards.family import Family
+from kiwicha.contract.program import Where
 from tools.results.result import Result
 
 __all__ = ["missed"]
@@ -21,6 +22,10 @@ _CLOCKS = {"boards/ecpix5_85f-64": 60, "boards/ecpix5_85f-simd": 75}
 _BUILD_SECONDS = 30 * 60
 _UTILIZATION = {"resnet8": 0.85, "person_detect": 0.77}
 """Share of the products of ``64`` that models use."""
+_PEER_SHARE = 0.75
+"""Share of Vela's estimate for as many multipliers that models of the gallery take at most."""
+_CPU_SHARE = 0.04
+"""Share of their cycles that the CPU takes at most."""
 _PROMISED = (
     *("boards/arty_a7_35-128-56k", "boards/ecpix5_85f-32", "boards/ecpix5_85f-64-6"),
     *("boards/ulx3s_85f-simd", "area/simd", "bringup/arty_a7_35", "bringup/ulx3s_85f"),
@@ -36,7 +41,7 @@ def missed(results: Sequence[Result]) -> list[str]:
     """Return which bars are missed, in words; empty if none."""
     by_name = {result.name: result.contents for result in results}
     problems = []
-    for check in (_counts, _clocks, _utilization, _promises, _system_estimates):
+    for check in (_counts, _clocks, _utilization, _peers, _promises, _system_estimates):
         problems += list(_checked(check, by_name))
     return problems
 
@@ -76,6 +81,19 @@ def _utilization(by_name: Mapping[str, Any]) -> Iterator[str]:
         bar = _UTILIZATION.get(run["model"], 0) if run["config"] == "64" else 0
         if share < bar:
             yield f"{run['model']} on 64 must use {bar:.0%} of its products, not {share:.1%}"
+
+
+def _peers(by_name: Mapping[str, Any]) -> Iterator[str]:
+    for run in by_name["bench/gallery"]:
+        name, cycles = f"{run['model']} on {run['config']}", run["cycles"]
+        bar = _PEER_SHARE * run["vela"]["cycles"]
+        if cycles > bar:
+            yield f"{name} must take {bar:,.0f} cycles or fewer, not {cycles:,}"
+        layers = run["layers"]
+        total = sum(layer["cycles"] for layer in layers)
+        of_cpu = sum(one["cycles"] for one in layers if one["where"] != Where.ENGINE.text)
+        if of_cpu > _CPU_SHARE * total:
+            yield f"{name} must leave {_CPU_SHARE:.0%} to the CPU or less, not {of_cpu / total:.1%}"
 
 
 def _promises(by_name: Mapping[str, Any]) -> Iterator[str]:

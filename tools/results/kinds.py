@@ -25,6 +25,7 @@ from tools import reference_sweep
 from tools.results.result import Fingerprint, Kind
 
 __all__ = [
+    "BENCH",
     "KINDS",
     "area_command",
     "bench_command",
@@ -166,8 +167,9 @@ def _pinned(packages: Iterable[str]) -> dict[str, str]:
     return {name: versions.get(name, "") for name in packages}
 
 
+BENCH = Kind("bench", bench_command, _runs_recorded, _runs_present, _runs_seconds)
 KINDS = (
-    Kind("bench", bench_command, _runs_recorded, _runs_present, _runs_seconds),
+    BENCH,
     Kind("area", area_command, _recorded, _area_present, lambda area: area.get("seconds")),
     Kind("boards", board_command, _recorded, _board_present, lambda one: one["build_seconds"]),
     Kind(

@@ -16,7 +16,9 @@ PROGRAM_SUFFIX = ".kiwicha"
 
 
 def compile_(
-    model: Annotated[str, typer.Argument(help="A .tflite file, a name of the zoo, or demo.")],
+    model: Annotated[
+        str, typer.Argument(help="A .tflite file, a name of the zoo or gallery, or demo.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option(

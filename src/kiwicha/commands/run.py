@@ -29,7 +29,9 @@ class Target(enum.StrEnum):
 
 
 def run(
-    model: Annotated[str, typer.Argument(help="A .tflite file, a name of the zoo, or demo.")],
+    model: Annotated[
+        str, typer.Argument(help="A .tflite file, a name of the zoo or gallery, or demo.")
+    ],
     inputs: Annotated[
         list[Path] | None,
         typer.Option(

@@ -18,7 +18,9 @@ _COLOURS = 6
 
 
 def trace(
-    model: Annotated[str, typer.Argument(help="A .tflite file, a name of the zoo, or demo.")],
+    model: Annotated[
+        str, typer.Argument(help="A .tflite file, a name of the zoo or gallery, or demo.")
+    ],
     output: Annotated[
         Path,
         typer.Option(

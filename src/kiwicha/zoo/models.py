@@ -16,6 +16,7 @@ from typing import Any
 
 from kiwicha.cache import cache_dir
 from kiwicha.errors import UsageError, reason
+from kiwicha.gallery import catalogue
 
 __all__ = [
     "DEMO",
@@ -218,13 +219,15 @@ def resolve(text: str) -> tuple[str, Path, tuple[str, ...]]:
     Parameters
     ----------
     text : str
-        ``demo``, a name or alias of a public model, or a path. A name comes before a file of the
-        same name in the current folder; that one is reached as ``./name``.
+        ``demo``, a name or alias of a public model, a name of the gallery such as
+        ``resnet18@96``, or a path. A name comes before a file of the same name in the current
+        folder; that one is reached as ``./name``.
 
     Raises
     ------
     UsageError
-        If there is no such name and no such file, or the named model is not on this machine.
+        If there is no such name and no such file, a gallery model is not possible, or the named
+        model is not on this machine.
     """
     path, labels = demo_model()
     if text in {DEMO, path.stem}:
@@ -235,7 +238,10 @@ def resolve(text: str) -> tuple[str, Path, tuple[str, ...]]:
             kind = "a folder" if path.is_dir() else "a device" if path.exists() else "missing"
             raise UsageError(f"model must be a readable file, not {kind} ({text})")
         return path.stem, path, ()
-    model = find(text, "a file or a name")
+    if catalogue.is_name(text):
+        made = catalogue.find(text)
+        return made.name, made.path(), ()
+    model = find(text, "a file, a name of `kiwicha gallery` or one")
     location = locate(model)
     if location.path is None:
         raise UsageError(_missing_text(model, location.rejected))
@@ -271,7 +277,8 @@ def _looks_like_path(text: str) -> bool:
     if os.sep in text or text.endswith(".tflite"):
         return True
     known = {key for entry in entries() for key in (entry.name, *entry.aliases)}
-    return bool(text) and text not in known and Path(text).exists()
+    is_name = text in known or catalogue.is_name(text)
+    return bool(text) and not is_name and Path(text).exists()
 
 
 def _missing_text(model: ZooModel, rejected: tuple[Path, ...]) -> str:

@@ -8,6 +8,8 @@ import pytest
 from tests.support.requirements import REPOSITORY
 from tools.results.bars import missed
 from tools.results.catalogue import catalogue
+from tools.results.kinds import BENCH
+from tools.results.planned import GALLERY
 from tools.results.result import Result
 
 EXTRA = {"LUT": 10_000, "DSP48E1": 0, "BRAM36": 0}
@@ -44,6 +46,32 @@ def test_a_missed_bar_is_named(name: str, path: list[Any], value: Any, words: li
     problems = [text for text in missed(changed(name, path, value)) if text not in before]
     assert len(problems) == 1
     assert all(word in problems[0] for word in words)
+
+
+def gallery(cycles: int, cpu_cycles: int) -> Result:
+    """Return results of one run of the gallery."""
+    layers = [
+        {"where": "engine", "cycles": cycles - cpu_cycles},
+        {"where": "CPU", "cycles": cpu_cycles},
+    ]
+    run = {"model": "x@32", "config": "64", "cycles": cycles, "layers": layers}
+    return Result(BENCH, GALLERY, [{**run, "vela": {"cycles": 1000}}])
+
+
+@pytest.mark.parametrize(
+    ("cycles", "cpu_cycles", "words"),
+    [
+        (750, 30, []),
+        (751, 30, ["x@32 on 64 must take 750 cycles or fewer, not 751"]),
+        (700, 35, ["x@32 on 64 must leave 4% to the CPU or less, not 5.0%"]),
+    ],
+)
+def test_bars_of_the_gallery(cycles: int, cpu_cycles: int, words: list[str]) -> None:
+    others = [result for result in catalogue(REPOSITORY) if result.path != GALLERY]
+    before = missed([*others, gallery(1, 0)])
+    assert [
+        text for text in missed([*others, gallery(cycles, cpu_cycles)]) if text not in before
+    ] == words
 
 
 def test_a_promised_result_that_is_not_there_is_named() -> None:

@@ -11,6 +11,7 @@ from kiwicha.errors import UsageError
 from tools.results import __main__ as command
 from tools.results import present
 from tools.results.catalogue import catalogue
+from tools.results.planned import GALLERY, planned
 from tools.results.result import Fingerprint, Kind, Result
 
 NOW: dict[str, str] = {}
@@ -52,6 +53,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(command, "catalogue", own)
     monkeypatch.setattr(command, "update", lambda _, *, is_check: ["page.md"])
     monkeypatch.setattr(command, "missed", lambda _: [])
+    monkeypatch.setattr(command, "planned", lambda _: [])
     return tmp_path
 
 
@@ -82,6 +84,20 @@ def test_one_result_leaves_what_is_known_of_others(project: Path) -> None:
         "area/fresh": {"all": NOW},
         "area/stale": {"all": {"hardware": "9"}},
     }
+
+
+def test_what_is_planned_is_listed_until_it_is_measured(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "planned", planned)
+    assert command.main([]) == 0
+    assert rows(capsys.readouterr().out)["bench/gallery"] == "has no hashes|not recorded"
+    assert "bench/gallery" not in present.read(project)
+    path = project / GALLERY
+    path.parent.mkdir()
+    path.write_text("[]")
+    assert command.main([]) == 0
+    assert "bench/gallery" not in rows(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Families of architectures: functions from an empty `Network` to its outputs."""

@@ -1,0 +1,50 @@
+"""Results that are wanted and may not have been measured yet."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from kiwicha.gallery import catalogue
+from tools.results.kinds import BENCH
+from tools.results.result import Kind, Result
+
+__all__ = ["GALLERY", "planned"]
+
+GALLERY = "docs/results/bench/gallery.json"
+"""Runs of the gallery, which only the page of results shows one by one."""
+_GALLERY_MODELS = (
+    *("resnet18@64", "resnet50@64", "vgg11@32", "mobilenet1@96", "mobilenet2@96"),
+    *("efficientnet_lite0@96", "inception3@75", "densenet121@64", "shufflenet1@96"),
+    *("shufflenet2@96", "yolov5n@160", "yolov8n@128", "ssdlite_mobilenet3@160"),
+    *("ssdlite_mobiledet@128", "unet@64,width=0.5", "keyword_mixer@98", "mlp_mixer@96"),
+)
+"""Of sizes that are simulated in minutes; every architecture once."""
+_ENGINES = ("64", "128")
+
+
+def _nothing(_: Any) -> dict[str, Any]:
+    return {}
+
+
+_UNMEASURED: Kind = dataclasses.replace(
+    BENCH, recorded=_nothing, present=_nothing, seconds=lambda _: None
+)
+
+
+def planned(project: Path) -> list[Result]:
+    """Return what is to be measured and has no file: no hashes, and contents for its command.
+
+    Parameters
+    ----------
+    project : Path
+        Its top folder.
+    """
+    return [] if (project / GALLERY).exists() else [Result(_UNMEASURED, GALLERY, _gallery_runs())]
+
+
+def _gallery_runs() -> list[dict[str, Any]]:
+    return [
+        {"model": catalogue.find(name).name, "config": config, "vela": {"version": ""}}
+        for name in _GALLERY_MODELS
+        for config in _ENGINES
+    ]
