@@ -1,4 +1,4 @@
-"""The command line: names, the exit code, and errors on one line."""
+"""The command line: names, the exit code, and errors."""
 
 import errno
 import os
@@ -25,13 +25,14 @@ from kiwicha.commands import (
     run,
     trace,
 )
-from kiwicha.errors import Interrupted, KiwichaError, reason
+from kiwicha.errors import Interrupted, KiwichaError, UnsupportedModelError, reason
 
 __all__ = ["app", "main"]
 
 EXIT_ERROR = 2
 _EXIT_INTERRUPTED = 130
 _DEBUG = "--debug"
+_VERBOSE = "--verbose"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 app = typer.Typer(
@@ -69,12 +70,16 @@ def _options(
     debug: Annotated[
         bool, typer.Option(_DEBUG, help="Show the traceback of an error; may stand anywhere.")
     ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(_VERBOSE, help="Show all that a refused model breaks; may stand anywhere."),
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
     ] = False,
 ) -> None:
-    # main() has taken --debug out; here it is for the help text.
-    del debug, version
+    # main() has taken --debug and --verbose out; here they are for the help text.
+    del debug, verbose, version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -91,11 +96,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0; 1 if a comparison or a check failed; 2 after an error; 130 after Ctrl-C.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    is_debug = _DEBUG in words
+    is_debug, is_verbose = _DEBUG in words, _VERBOSE in words
+    words = [word for word in words if word not in {_DEBUG, _VERBOSE}]
     try:
-        code = app(
-            [word for word in words if word != _DEBUG], prog_name="kiwicha", standalone_mode=False
-        )
+        code = app(words, prog_name="kiwicha", standalone_mode=False)
     except Interrupted as error:
         # Hardware that was being generated would tell that nothing uses it.
         warnings.simplefilter("ignore")
@@ -106,12 +110,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What reads our output has seen enough; the interpreter must not flush into it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except UnsupportedModelError as error:
+        if is_debug:
+            raise
+        sys.stderr.write(f"kiwicha: {error.text(None if is_verbose else _screen())}\n")
+        return EXIT_ERROR
     except Exception as error:
         if is_debug:
             raise
         return _fail(_text(error))
     # Typer gives that code for an interrupt that no command has words for.
     return _fail("interrupted", code) if code == _EXIT_INTERRUPTED else int(code or 0)
+
+
+def _screen() -> tuple[int, int]:
+    """Return lines and columns of the terminal that errors go to."""
+    try:
+        size = os.get_terminal_size(sys.stderr.fileno())
+    except (OSError, ValueError):
+        return UnsupportedModelError.SCREEN
+    return (
+        (size.lines, size.columns) if size.lines and size.columns else UnsupportedModelError.SCREEN
+    )
 
 
 def _text(error: Exception) -> str:
@@ -130,7 +150,7 @@ def _text(error: Exception) -> str:
 
 
 def _fail(text: str, code: int = EXIT_ERROR) -> int:
-    # Logs of tools and lists of violations have several lines.
+    # Logs of tools have several lines.
     lines = (line.strip() for line in text.splitlines())
     sys.stderr.write("kiwicha: " + "; ".join(filter(None, lines)).replace(":; ", ": ") + "\n")
     return code

@@ -1,7 +1,11 @@
-"""Errors that users can act on: the command line prints them on one line and exits 2."""
+"""Errors that users can act on: the command line prints them and exits 2."""
 
-from collections.abc import Iterable
+import bisect
+import dataclasses
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = [
     "BoardError",
@@ -26,6 +30,10 @@ def reason(error: Exception) -> str:
 
 class KiwichaError(Exception):
     """Bad input or environment; the text names the place and the remedy."""
+
+    def add_place(self, place: str) -> None:
+        """Let the text begin with a place, such as the model's file."""
+        self.args = (f"{place}: {self}", *self.args[1:])
 
 
 class UsageError(KiwichaError):
@@ -77,17 +85,104 @@ def _shortened(name: str) -> str:
 class UnsupportedModelError(KiwichaError):
     """The model is well-formed and asks for something that Kiwicha does not do.
 
+    Its text has the remedies first, then a line for each operator and reasons, those of several
+    operators once: as many lines as a small terminal has.
+
     Parameters
     ----------
-    message : str
-        All violations and what to do about them.
     violations : iterable of Violation
-        The same, one by one.
+        Everything that it asks for.
+    remedies : iterable of str
+        What to do about it, the most useful first.
     """
 
-    def __init__(self, message: str, violations: Iterable[Violation] = ()) -> None:
-        super().__init__(message)
+    SCREEN = (24, 80)
+    """Lines and columns of a terminal whose size is not known."""
+
+    def __init__(self, violations: Iterable[Violation], remedies: Iterable[str] = ()) -> None:
         self.violations = tuple(violations)
+        self.remedies = tuple(remedies)
+        self.place = ""
+        super().__init__(self.violations, self.remedies)
+
+    def add_place(self, place: str) -> None:
+        """Let the text begin with a place, such as the model's file."""
+        self.place = place
+
+    def __str__(self) -> str:
+        return self.text(self.SCREEN)
+
+    def text(self, screen: tuple[int, int] | None = None) -> str:
+        """Return what is wrong and what to do, a line each.
+
+        Parameters
+        ----------
+        screen : tuple of int, optional
+            Lines and columns that it must fit, as far as remedies allow; all of it by default.
+        """
+        head = "the model is not supported"
+        lines = [f"{self.place}: {head}" if self.place else head]
+        lines += [f"  remedy: {remedy}" for remedy in self.remedies]
+        reasons = [f"  {line}" for line in _grouped(self.violations)]
+        if screen is not None:
+            # The command line puts its name before the text, and the prompt comes behind it.
+            above = [f"kiwicha: {lines[0]}", *lines[1:]]
+            left = screen[0] - 1 - sum(_rows(line, screen[1]) for line in above)
+            reasons = _fitting(reasons, left, screen[1])
+        return "\n".join(lines + reasons)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the documented JSON object."""
+        return {
+            "error": "the model is not supported",
+            "model": self.place,
+            "remedies": list(self.remedies),
+            "violations": [dataclasses.asdict(violation) for violation in self.violations],
+        }
+
+
+_MOST_NUMBERS = 8
+"""Operators of a line that are named by number."""
+
+
+def _grouped(violations: Iterable[Violation]) -> list[str]:
+    """Return a line for all operators of a name that break the same rules in the same way."""
+    by_text: dict[tuple[str, str], list[Violation]] = {}
+    for violation in violations:
+        by_text.setdefault((violation.name, violation.text), []).append(violation)
+    lines: dict[tuple[str, tuple[int, ...]], list[tuple[str, str]]] = {}
+    for (name, text), found in by_text.items():
+        numbers = dict.fromkeys(item.operator for item in found if item.operator is not None)
+        tensor = f" ({_shortened(found[0].tensor)})" if len(found) == 1 and found[0].tensor else ""
+        lines.setdefault((name, tuple(numbers)), []).append((tensor, text))
+    return [_line(name, numbers, parts) for (name, numbers), parts in lines.items()]
+
+
+def _line(name: str, numbers: Sequence[int], parts: Sequence[tuple[str, str]]) -> str:
+    named = ", ".join(f"#{number}" for number in numbers[:_MOST_NUMBERS])
+    more = len(numbers) - _MOST_NUMBERS
+    if more > 0:
+        named += f" and {more} more"
+    place = f"{name} {named}" if named else name
+    if len(parts) == 1:
+        ((tensor, text),) = parts
+        return f"{place}{tensor}: {text}"
+    return f"{place}: " + "; ".join(f"{text}{tensor}" for tensor, text in parts)
+
+
+def _rows(line: str, columns: int) -> int:
+    """Return the rows of a terminal that a line takes."""
+    return -(-len(line) // columns)
+
+
+def _fitting(lines: Sequence[str], rows: int, columns: int) -> list[str]:
+    """Return as many lines as fit, one at least, and how many are left out."""
+    taken = list(itertools.accumulate(_rows(line, columns) for line in lines))
+    if not taken or taken[-1] <= rows:
+        return list(lines)
+    rest = "  and {} more lines: --verbose shows all, --json F writes them"
+    count = max(bisect.bisect_right(taken, rows - _rows(rest, columns)), 1)
+    return [*lines[:count], rest.format(len(lines) - count)]
 
 
 class CapacityError(KiwichaError):

@@ -108,8 +108,8 @@ def test_the_example_refuses_in_words(installed: dict[str, str], tmp_path: Path)
     path.write_bytes(model(groups=5))
     done = run(installed, "compile", path, "-o", tmp_path)
     assert done.returncode == 2
-    assert "operator 0 CUSTOM:ChannelShuffle: groups must divide the 12 channels" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert "CUSTOM:ChannelShuffle #0: groups must divide the 12 channels" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
 
 
 def test_a_library_holds_the_kernel(installed: dict[str, str], tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_library_holds_the_kernel(installed: dict[str, str], tmp_path: Path) -
 
 
 def test_an_unknown_one_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedModelError, match=r"CUSTOM:Nobody: custom operator must be one"):
+    with pytest.raises(UnsupportedModelError, match=r"CUSTOM:Nobody #0: custom operator must be"):
         compile_model(model("CUSTOM:Nobody"), "simd")
 
 

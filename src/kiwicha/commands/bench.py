@@ -61,11 +61,14 @@ def bench(
         found = [name for name in DEFAULT_MODELS if zoo.locate(zoo.find(name)).path]
         models = [zoo.DEMO, *found]
     # All of them before the first simulation: an error must not cost minutes.
-    workloads = [
-        execution.prepare(model, name.strip(), board=board, optimize=optimize, eliminate=eliminate)
-        for model in models
-        for name in config.split(",")
-    ]
+    with console.refusals(json):
+        workloads = [
+            execution.prepare(
+                model, name.strip(), board=board, optimize=optimize, eliminate=eliminate
+            )
+            for model in models
+            for name in config.split(",")
+        ]
     peers = [_estimate(workload) if compare is Peer.VELA else None for workload in workloads]
     outcomes, entries = [], []
     with console.display() as show:

@@ -64,7 +64,10 @@ def compile_(
     hardware = find_config(config).with_memory(memory_of(board))
     name, path, _ = zoo.resolve(model)
     start = time.monotonic()
-    compilation = compiler.compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
+    with console.refusals(json):
+        compilation = compiler.compile_stages(
+            path, hardware, optimize=optimize, eliminate=eliminate
+        )
     seconds = time.monotonic() - start
     program = compilation.program
     raw = program.to_bytes()

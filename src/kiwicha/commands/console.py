@@ -11,13 +11,14 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from kiwicha.errors import Interrupted, UsageError
+from kiwicha.errors import Interrupted, UnsupportedModelError, UsageError
 
 __all__ = [
     "STDOUT",
     "Display",
     "display",
     "read_file",
+    "refusals",
     "require_writable",
     "stdout",
     "write_file",
@@ -204,6 +205,23 @@ def write_file(path: Path, raw: bytes) -> None:
         path.write_bytes(raw)
     except OSError as error:
         raise UsageError(f"output must be writable: {error.strerror} ({path})") from error
+
+
+@contextmanager
+def refusals(json: str | None) -> Iterator[None]:
+    """Write a refusal of a model where the result would go, as JSON, before it is raised.
+
+    Parameters
+    ----------
+    json : str or None
+        File, or ``-`` for standard output; None writes nothing.
+    """
+    try:
+        yield
+    except UnsupportedModelError as error:
+        if json is not None:
+            write_json(json, error.to_json())
+        raise
 
 
 def write_json(name: str, value: Any) -> None:

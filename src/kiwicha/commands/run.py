@@ -91,9 +91,10 @@ def run(
     _check_target(target, trace, trace_start, is_limited=is_limited, has_board=has_board)
     read = [model, *(inputs or []), labels, expect]
     console.require_writable(output, json, trace, read=read)
-    workload = execution.prepare(
-        model, config, labels, board=board, optimize=optimize, eliminate=eliminate
-    )
+    with console.refusals(json):
+        workload = execution.prepare(
+            model, config, labels, board=board, optimize=optimize, eliminate=eliminate
+        )
     raw = execution.model_inputs(workload, inputs or [])
     expected = None if expect is None else _expected(workload, expect)
 

@@ -291,7 +291,7 @@ def _naming(model: str | Path | bytes) -> Iterator[None]:
         yield
     except KiwichaError as error:
         if not isinstance(model, bytes):
-            error.args = (f"{model}: {error}", *error.args[1:])
+            error.add_place(str(model))
         raise
 
 

@@ -1,6 +1,5 @@
 """Checking a model: types, several violations at once, what is accepted."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from kiwicha.compiler import (
 from kiwicha.errors import UnsupportedModelError
 from tests.support.models.one_operator import (
     POOL,
-    REMEDY,
     Model,
     connected,
     conv,
@@ -31,26 +29,23 @@ from tests.support.models.tflite_builder import INT4
 )
 def test_refuses_other_types(dtype: Any, name: str) -> None:
     model = unary("RELU", {"dtype": dtype}, {"dtype": dtype})
-    text = (
-        "the model is not supported: "
-        f"operator 0 RELU (x): input must be int8 or uint8, not {name}; "
-        f"operator 0 RELU (y): output must be int8 or uint8, not {name}; {REMEDY}"
-    )
-    with pytest.raises(UnsupportedModelError, match=f"^{re.escape(text)}$"):
+    with pytest.raises(UnsupportedModelError) as refusal:
         compile_model(model, "simd")
+    assert list(map(str, refusal.value.violations)) == [
+        f"operator 0 RELU (x): input must be int8 or uint8, not {name}",
+        f"operator 0 RELU (y): output must be int8 or uint8, not {name}",
+    ]
 
 
 def test_refuses_int4_weights() -> None:
     model = conv(w={"type_code": INT4, "data": b"\0\0\0"})
-    with pytest.raises(
-        UnsupportedModelError, match="weights must be int8 or uint8, not int4; quantize"
-    ):
+    with pytest.raises(UnsupportedModelError, match="weights must be int8 or uint8, not int4"):
         compile_model(model, "simd")
 
 
 def test_refuses_int64_bias() -> None:
     model = conv(b={"dtype": np.int64, "data": np.zeros(3, np.int64)})
-    with pytest.raises(UnsupportedModelError, match="bias must be int32, not int64; quantize"):
+    with pytest.raises(UnsupportedModelError, match="bias must be int32, not int64"):
         compile_model(model, "simd")
 
 
@@ -72,7 +67,6 @@ def test_reports_everything_at_once() -> None:
     with pytest.raises(UnsupportedModelError) as refusal:
         compile_model(model.build([a], [d]), "simd")
     assert refusal.value.violations == found
-    assert all(str(violation) in str(refusal.value) for violation in found)
 
 
 def test_accepts_what_the_rules_allow() -> None:

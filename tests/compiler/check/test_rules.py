@@ -29,7 +29,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     (constant_output, "model (w): model output must be computed, not be a constant"),
     (
         lambda: unary("FLOOR", {}, {}),
-        "operator 0 FLOOR: operator must be one of " + ", ".join(supported_operators()),
+        "operator 0 FLOOR: operator must be one of those that docs/supported.md lists",
     ),
     (
         lambda: unary("CUSTOM:Nobody", {}, {}),
@@ -64,9 +64,9 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
 
 @pytest.mark.parametrize(("build", "message"), RULES, ids=[text[:60] for _, text in RULES])
 def test_refuses(build: Callable[[], bytes], message: str) -> None:
-    text = f"the model is not supported: {message}"
-    with pytest.raises(UnsupportedModelError, match=f"^{re.escape(text)}$"):
+    with pytest.raises(UnsupportedModelError) as refusal:
         compile_model(build(), "simd")
+    assert "; ".join(map(str, refusal.value.violations)) == message
 
 
 def test_each_rule_is_broken_above() -> None:

@@ -244,6 +244,9 @@ def test_refuses_what_memory_cannot_hold() -> None:
     model = sum_model(shape=(1, 20000, 20000, 1))
     with pytest.raises(
         CapacityError,
-        match=r"^the model's tensors must fit 268431360 bytes of memory, not 400000000$",
+        match=(
+            r"^the model's tensors must fit 268,431,360 bytes of memory, not 400,000,000 "
+            r"\(operator [01] ADD has most at once\); make its inputs smaller$"
+        ),
     ):
         compile_stages(model, "simd")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.support.models.one_operator import REMEDY, Model, mean, pair
+from tests.support.models.one_operator import Model, mean, pair
 
 __all__ = ["BROKEN_PAIRS"]
 
@@ -60,7 +60,7 @@ BROKEN_PAIRS: list[tuple[Callable[[], bytes], str]] = [
     ),
     (
         lambda: arg_max([3], (1, 4, 4), np.int64),
-        f"operator 0 ARG_MAX (y): output must be int32, not int64; {REMEDY}",
+        "operator 0 ARG_MAX (y): output must be int32, not int64",
     ),
     (
         lambda: mean([1, 2], (1, 2), scale=2.0**29, code="SUM"),

@@ -9,7 +9,6 @@ from tests.support.models.tflite_builder import ModelBuilder
 __all__ = [
     "CONV",
     "POOL",
-    "REMEDY",
     "SOFTMAX_OUT",
     "UNSIGNED",
     "Model",
@@ -32,11 +31,6 @@ UNSIGNED: dict[str, Any] = {"dtype": np.uint8, "zero_point": 128}
 POOL: dict[str, Any] = CONV | {"filterHeight": 2, "filterWidth": 2}
 
 SMALL = (1, 4, 4, 2)
-REMEDY = (
-    "quantize the model to int8 (TFLiteConverter with a representative dataset, "
-    "TFLITE_BUILTINS_INT8 and int8 for inputs and outputs)"
-)
-"""Advice at the end of a refusal because of types."""
 
 
 class Model(ModelBuilder):

@@ -8,6 +8,7 @@ from kiwicha.compiler.check.images import IMAGE_SHAPE_RULES
 from kiwicha.compiler.check.model import MODEL_RULES, is_a_known_operator
 from kiwicha.compiler.check.moves import MOVE_RULES
 from kiwicha.compiler.check.pairs import PAIR_SCALE_RULES
+from kiwicha.compiler.check.remedies import Finding, remedies
 from kiwicha.compiler.check.rules import Problem, rule_text
 from kiwicha.compiler.check.scales import SCALE_RULES
 from kiwicha.compiler.check.shapes import SHAPE_RULES
@@ -22,14 +23,6 @@ from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import UnsupportedModelError, Violation
 
 __all__ = ["check", "support_rules", "supported_operators", "violations"]
-
-REMEDY = (
-    "quantize the model to int8 (TFLiteConverter with a representative dataset, "
-    "TFLITE_BUILTINS_INT8 and int8 for inputs and outputs)"
-)
-
-Finding = tuple[Violation, Problem]
-
 
 OPERATOR_RULE_GROUPS = (
     COUNT_RULES,
@@ -46,16 +39,12 @@ def check(graph: Graph) -> None:
     Raises
     ------
     UnsupportedModelError
-        With every violation, in its text and in its ``violations``.
+        With every violation, and what to do about them.
     """
     findings = _findings(graph)
-    if not findings:
-        return
-    listed = [violation for violation, _ in findings]
-    message = "the model is not supported: " + "; ".join(map(str, listed))
-    if any(problem.is_about_type for _, problem in findings):
-        message += f"; {REMEDY}"
-    raise UnsupportedModelError(message, listed)
+    if findings:
+        listed = [violation for violation, _ in findings]
+        raise UnsupportedModelError(listed, remedies(graph, findings))
 
 
 def violations(graph: Graph) -> tuple[Violation, ...]:

@@ -58,13 +58,15 @@ def allocate(network: Network, calls: Sequence[PlannedStep]) -> MemoryPlan:
     bound = lower_bound(buffers)
     if bound > MAX_ARENA_BYTES:
         raise CapacityError(
-            f"the model's tensors must fit {MAX_ARENA_BYTES} bytes of memory, not {bound}"
+            f"the model's tensors must fit {MAX_ARENA_BYTES:,} bytes of memory, not {bound:,} "
+            f"({_busiest(network, calls, buffers)} has most at once); make its inputs smaller"
         )
     offsets = place(buffers)
     arena_bytes = top_of(buffers, offsets)
     if arena_bytes > MAX_ARENA_BYTES:
         raise CapacityError(
-            f"the arena must fit {MAX_ARENA_BYTES} bytes of memory, not {arena_bytes}"
+            f"the arena must fit {MAX_ARENA_BYTES:,} bytes of memory, not {arena_bytes:,}; make "
+            "the model's inputs smaller"
         )
     by_key = dict(zip(keys, offsets, strict=True))
     plan = MemoryPlan(
@@ -99,6 +101,17 @@ def _slices(spans: Sequence[Slice]) -> tuple[Slice, ...]:
         else:
             slices.append(Slice(first_byte, last_byte - first_byte, first, last))
     return tuple(slices) if len(slices) > 1 else ()
+
+
+def _busiest(network: Network, calls: Sequence[PlannedStep], buffers: Sequence[Buffer]) -> str:
+    """Return the operator beside which most memory is needed."""
+
+    def needed(step: int) -> int:
+        needs = (need for buffer in buffers for need in buffer.needs)
+        return sum(need.bytes for need in needs if need.first <= step <= need.last)
+
+    layer = network.layers[calls[max(range(len(calls)), key=needed)].layer]
+    return f"operator {layer.operator} {layer.name}"
 
 
 def _lifetimes(network: Network, calls: Sequence[PlannedStep]) -> dict[int, tuple[int, int]]:

@@ -1,0 +1,156 @@
+"""What users can do about a model that is refused: only what is true of this model."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kiwicha.compiler.check.model import has_one_subgraph, is_a_known_operator
+from kiwicha.compiler.check.rules import Problem, rule_text
+from kiwicha.compiler.check.tensors import has_a_fixed_shape, has_plain_storage
+from kiwicha.compiler.tflite.graph import Graph
+from kiwicha.compiler.tflite.operators import Family, of_family
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType
+from kiwicha.custom import MODEL_PREFIX
+from kiwicha.errors import Violation
+
+__all__ = ["Finding", "remedies"]
+
+Finding = tuple[Violation, Problem]
+
+TO_INT8 = (
+    "TFLiteConverter with a representative dataset, TFLITE_BUILTINS_INT8 and int8 for inputs and "
+    "outputs"
+)
+_STATE = {"ASSIGN_VARIABLE", "CALL_ONCE", "READ_VARIABLE", "VAR_HANDLE"}
+_FLOATS = {TensorType.FLOAT16, TensorType.BFLOAT16, TensorType.FLOAT32}
+_ACTIVATIONS = {TensorType.INT8, TensorType.INT16}
+"""Types that quantized activations have in models."""
+_ALWAYS_QUANTIZED = {TensorType.INT8, TensorType.INT4}
+_WEIGHTED = of_family(Family.WEIGHTED)
+
+
+def remedies(graph: Graph, findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Return what helps against what was found, the most useful first; may be nothing.
+
+    Parameters
+    ----------
+    graph : Graph
+        The model.
+    findings : sequence of Finding
+        What is wrong with it, one or more.
+    """
+    return tuple(text for find in _REMEDIES for text in find(graph, findings))
+
+
+def _quantize(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield how floats become int8: all of them, activations, or those of some operators."""
+    if not _FLOATS & {tensor.type for tensor in _of_wrong_type(findings)}:
+        return
+    is_quantized = any(
+        tensor.type in _ACTIVATIONS and tensor.quantization is not None and not tensor.is_constant
+        for tensor in graph.tensors
+    )
+    if is_quantized:
+        yield (
+            "the model is quantized, but for some operators: let the converter quantize these, too "
+            "(TFLITE_BUILTINS_INT8 as the only supported_ops), or compute them outside the model"
+        )
+    elif any(tensor.type is TensorType.INT8 for tensor in _weights(graph)):
+        yield f"only the weights are quantized: quantize the activations, too ({TO_INT8})"
+    else:
+        yield f"quantize the model to int8 ({TO_INT8})"
+
+
+def _other_width(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what to do about numbers that are quantized, but not to int8."""
+    wrong = [tensor for tensor in _of_wrong_type(findings) if tensor.quantization is not None]
+    types = {tensor.type for tensor in wrong}
+    # With activations of int16 come biases of int64.
+    if types & {TensorType.INT16, TensorType.INT64}:
+        yield "activations are int16: quantize them to int8 (TFLITE_BUILTINS_INT8)"
+    if TensorType.INT4 in types:
+        yield "weights are int4: quantize them to int8"
+    if any(tensor.is_shifted for tensor in wrong):
+        yield f"the model is uint8: quantize it to int8 ({TO_INT8})"
+
+
+def _integers(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what to do about arithmetic on plain integers."""
+    plain = {
+        tensor.type.text
+        for tensor in _of_wrong_type(findings)
+        if tensor.quantization is None and tensor.type not in {*_FLOATS, *_ALWAYS_QUANTIZED}
+    }
+    if plain:
+        yield (
+            f"arithmetic on {' and '.join(sorted(plain))} belongs before or behind the model: "
+            "compute it on the host"
+        )
+
+
+def _state(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what to do about values that are kept between inferences."""
+    storage = rule_text(has_plain_storage)
+    if any(item.name in _STATE for item in graph.operators) or any(
+        violation.rule == storage and problem.tensor is not None and problem.tensor.is_variable
+        for violation, problem in findings
+    ):
+        yield "make what the model keeps between inferences inputs and outputs of it"
+
+
+def _one_subgraph(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what to do about loops and conditions."""
+    if _breaks(findings, rule_text(has_one_subgraph)) and not any(
+        item.name in _STATE for item in graph.operators
+    ):
+        yield "unroll loops, and take conditions out of the model"
+
+
+def _fixed_shape(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what to do about shapes that are not known."""
+    if _breaks(findings, rule_text(has_a_fixed_shape)) or _has_free_inputs(graph):
+        yield "convert the model with inputs of a fixed shape"
+
+
+def _replace(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what to do about operators that are not known."""
+    unknown = rule_text(is_a_known_operator)
+    names = {v.name for v, _ in findings if v.rule == unknown} - _STATE
+    names = {name for name in names if not name.startswith(MODEL_PREFIX)}
+    if names:
+        yield (
+            f"replace {' and '.join(sorted(names))} by operators of docs/supported.md, or compute "
+            "that part outside the model"
+        )
+
+
+_REMEDIES: tuple[Callable[[Graph, Sequence[Finding]], Iterator[str]], ...] = (
+    _quantize,
+    _other_width,
+    _state,
+    _replace,
+    _one_subgraph,
+    _fixed_shape,
+    _integers,
+)
+
+
+def _has_free_inputs(graph: Graph) -> bool:
+    return any(-1 in graph.tensors[index].shape_signature[1:] for index in graph.inputs)
+
+
+def _breaks(findings: Sequence[Finding], rule: str) -> bool:
+    return any(violation.rule == rule for violation, _ in findings)
+
+
+def _of_wrong_type(findings: Sequence[Finding]) -> list[Tensor]:
+    return [
+        problem.tensor
+        for _, problem in findings
+        if problem.is_about_type and problem.tensor is not None
+    ]
+
+
+def _weights(graph: Graph) -> Iterator[Tensor]:
+    for operator in graph.operators:
+        weights = graph.operand(operator, 1) if operator.name in _WEIGHTED else None
+        if weights is not None:
+            yield weights
