@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kiwicha.gallery import samples
-from kiwicha.tflite_writer import PADDINGS, ModelBuilder
+from kiwicha.tflite_writer.builder import PADDINGS, ModelBuilder
 from tests.support.oracle import oracle
 
 

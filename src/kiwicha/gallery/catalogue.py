@@ -28,6 +28,7 @@ from kiwicha.gallery.architectures import (
 from kiwicha.gallery.network import Network
 from kiwicha.gallery.ranges import Ranges
 from kiwicha.gallery.tensors import Tensor
+from kiwicha.tflite_writer import tables
 
 __all__ = ["ARCHITECTURES", "Architecture", "GalleryModel", "checked", "find", "is_name"]
 
@@ -193,8 +194,9 @@ class GalleryModel:
 
     def path(self) -> Path:
         """Return the model's file in the cache; it is made if it is not there."""
-        sources = sorted(Path(__file__).parent.rglob("*.py"))
-        key = cache.digest([self.name, *sources, Path(__file__).parents[1] / "tflite_writer.py"])
+        folders = (Path(__file__).parent, Path(tables.__file__).parent)
+        sources = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+        key = cache.digest([self.name, *sources])
         name = f"{self.name}.tflite"
 
         def write(folder: Path) -> None:

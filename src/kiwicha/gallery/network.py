@@ -10,7 +10,7 @@ from kiwicha.gallery import samples
 from kiwicha.gallery.moves import Moves
 from kiwicha.gallery.tensors import Tensor
 from kiwicha.gallery.weighted import FUSED, Kernel, Weighted, limited
-from kiwicha.tflite_writer import ACTIVATIONS, PADDINGS
+from kiwicha.tflite_writer.builder import ACTIVATIONS, PADDINGS
 
 __all__ = ["Network"]
 

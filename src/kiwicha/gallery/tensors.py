@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.gallery.ranges import Ranges
-from kiwicha.tflite_writer import ModelBuilder
+from kiwicha.tflite_writer.builder import ModelBuilder
 
 __all__ = ["PROBABILITY", "Tensor", "Tensors"]
 

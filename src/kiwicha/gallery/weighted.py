@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kiwicha.gallery import samples
 from kiwicha.gallery.tensors import Tensor, Tensors
-from kiwicha.tflite_writer import ACTIVATIONS, PADDINGS
+from kiwicha.tflite_writer.builder import ACTIVATIONS, PADDINGS
 
 __all__ = ["FUSED", "Kernel", "Weighted", "limited"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.tflite_writer import ACTIVATIONS, PADDINGS, ModelBuilder
+from kiwicha.tflite_writer.builder import ACTIVATIONS, PADDINGS, ModelBuilder
 from kiwicha.training.quantize import INPUT, PROBABILITY, Quantization, QuantizedWeights
 from kiwicha.training.topology import POOL_SIZE, Convolution
 

@@ -12,7 +12,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 from kiwicha.sim.reference import executor as reference
-from kiwicha.tflite_writer import PADDINGS
+from kiwicha.tflite_writer.builder import PADDINGS
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kiwicha.tflite_writer import ACTIVATIONS, PADDINGS
+from kiwicha.tflite_writer.builder import ACTIVATIONS, PADDINGS
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle.oracle import Case
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from kiwicha.tflite_writer import PADDINGS
+from kiwicha.tflite_writer.builder import PADDINGS
 from tests.support.models.random_tensors import RandomTensors, Shape, int8s
 
 __all__ = ["FUNCTIONS", "UNARIES", "RandomModel"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.tflite_writer import ACTIVATIONS, PADDINGS
+from kiwicha.tflite_writer.builder import ACTIVATIONS, PADDINGS
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle.oracle import Case, Interpreter
 

@@ -2,7 +2,7 @@
 
 import zlib
 
-from kiwicha import tflite_writer
+from kiwicha.tflite_writer import builder as writer
 
 __all__ = ["CODE_FIELDS", "INT4", "ModelBuilder"]
 
@@ -12,7 +12,7 @@ INT4 = 17
 """Type number of int4, which numpy has not."""
 
 
-class ModelBuilder(tflite_writer.ModelBuilder):
+class ModelBuilder(writer.ModelBuilder):
     """Collects tensors and operators of one subgraph.
 
     Parameters
@@ -35,7 +35,7 @@ class ModelBuilder(tflite_writer.ModelBuilder):
         both = super().code_fields(name, code)
         if fields == "builtin_code":
             return code, 0
-        is_old = fields == "deprecated_builtin_code" and code <= tflite_writer.PLACEHOLDER
+        is_old = fields == "deprecated_builtin_code" and code <= writer.PLACEHOLDER
         return (0, code) if is_old else both
 
     def _chosen_fields(self, name: str) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tflite
 
-from kiwicha.tflite_writer import ModelBuilder
+from kiwicha.tflite_writer.builder import ModelBuilder
 
 
 def softmaxes(versions: list[int]) -> bytes:

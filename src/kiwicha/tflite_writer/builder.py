@@ -8,7 +8,6 @@ model = builder.build(inputs=[x, y], outputs=[z])
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import flatbuffers
@@ -17,7 +16,20 @@ import numpy as np
 import tflite
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["ACTIVATIONS", "PADDINGS", "ModelBuilder", "OperatorRecord", "TensorRecord"]
+from kiwicha.tflite_writer.tables import (
+    OperatorRecord,
+    TensorRecord,
+    buffer,
+    offset_vector,
+    operator_table,
+    setter,
+    signature_table,
+    table,
+    tensor_table,
+    vector,
+)
+
+__all__ = ["ACTIVATIONS", "CUSTOM", "PADDINGS", "PLACEHOLDER", "ModelBuilder"]
 
 PADDINGS = {"SAME": 0, "VALID": 1}
 ACTIVATIONS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3, "TANH": 4}
@@ -50,72 +62,8 @@ _SHARED_OPTIONS = {
 }
 _SCHEMA_VERSION = 3
 _IDENTIFIER = b"TFL3"
-_ALIGNMENT = 16
-"""Of constants, in bytes: interpreters read them in place."""
 _ROOM = 1 << 16
 """Bytes for what is not a constant; the flatbuffer grows if that is too little."""
-
-
-@dataclass
-class TensorRecord:
-    """What the file says of a tensor.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    type : int
-        Of the schema's ``TensorType``.
-    shape, shape_signature : tuple of int or None
-        None is left out.
-    scales : ndarray or None
-        float32; None if not quantized.
-    zero_points : ndarray or None
-        int64, as many.
-    axis : int
-        That several scales belong to.
-    data : bytes or None
-        Of a constant, little-endian.
-    is_variable, is_sparse : bool
-        Whether the tensor keeps its values between inferences, and whether it is sparse.
-    """
-
-    name: str
-    type: int
-    shape: tuple[int, ...] | None
-    shape_signature: tuple[int, ...] | None = None
-    scales: NDArray[np.float32] | None = None
-    zero_points: NDArray[np.int64] | None = None
-    axis: int = 0
-    data: bytes | None = None
-    is_variable: bool = False
-    is_sparse: bool = False
-
-
-@dataclass
-class OperatorRecord:
-    """What the file says of an operator.
-
-    Parameters
-    ----------
-    code : tuple of str and int
-        Name and version.
-    inputs, outputs : tuple of int
-        Indices of tensors.
-    table : str
-        The schema's table of its options; empty if there is none.
-    options : dict
-        Values of that table's fields.
-    custom_options : bytes
-        Of a custom operator.
-    """
-
-    code: tuple[str, int]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    table: str = ""
-    options: dict[str, Any] = field(default_factory=dict)
-    custom_options: bytes = b""
 
 
 class ModelBuilder:
@@ -226,7 +174,7 @@ class ModelBuilder:
                 code.replace("_", "").lower(), ""
             )
             for key in options:
-                if not hasattr(tflite, _setter(record.table, key)):
+                if not hasattr(tflite, setter(record.table, key)):
                     raise ValueError(
                         f"option of {code} must be a field of {record.table}, not {key}"
                     )
@@ -265,23 +213,23 @@ class ModelBuilder:
         constants = sum(len(tensor.data or b"") for tensor in self.tensors)
         fbb = flatbuffers.Builder(constants + _ROOM)
         # Buffer 0 is empty by definition: tensors without constant data name it.
-        buffers, places = [_buffer(fbb, b"")], []
+        buffers, places = [buffer(fbb, b"")], []
         for tensor in self.tensors:
             places.append(0 if tensor.data is None else len(buffers))
             if tensor.data is not None:
-                buffers.append(_buffer(fbb, tensor.data))
+                buffers.append(buffer(fbb, tensor.data))
         codes = list(dict.fromkeys(operator.code for operator in self.operators))
         subgraphs = self.subgraphs(fbb, codes, places, inputs, outputs)
-        defined = [_signature(fbb, key, *maps) for key, maps in (signatures or {}).items()]
-        model = _table(
+        defined = [signature_table(fbb, key, *maps) for key, maps in (signatures or {}).items()]
+        model = table(
             fbb,
             "Model",
             Version=_SCHEMA_VERSION,
-            OperatorCodes=_offsets(fbb, [self._operator_code(fbb, *code) for code in codes]),
-            Subgraphs=_offsets(fbb, subgraphs),
+            OperatorCodes=offset_vector(fbb, [self._operator_code(fbb, *code) for code in codes]),
+            Subgraphs=offset_vector(fbb, subgraphs),
             Description=fbb.CreateString(self._description),
-            Buffers=_offsets(fbb, buffers),
-            SignatureDefs=_offsets(fbb, defined) if defined else None,
+            Buffers=offset_vector(fbb, buffers),
+            SignatureDefs=offset_vector(fbb, defined) if defined else None,
         )
         fbb.Finish(model, _IDENTIFIER)
         return bytes(fbb.Output())
@@ -309,14 +257,14 @@ class ModelBuilder:
         """
         pairs = zip(self.tensors, places, strict=True)
         return [
-            _table(
+            table(
                 fbb,
                 "SubGraph",
-                Tensors=_offsets(fbb, [_tensor(fbb, *pair) for pair in pairs]),
-                Inputs=_vector(fbb, inputs, np.int32),
-                Outputs=_vector(fbb, outputs, np.int32),
-                Operators=_offsets(
-                    fbb, [_operator(fbb, one, codes.index(one.code)) for one in self.operators]
+                Tensors=offset_vector(fbb, [tensor_table(fbb, *pair) for pair in pairs]),
+                Inputs=vector(fbb, inputs, np.int32),
+                Outputs=vector(fbb, outputs, np.int32),
+                Operators=offset_vector(
+                    fbb, [operator_table(fbb, one, codes.index(one.code)) for one in self.operators]
                 ),
                 Name=fbb.CreateString("main"),
             )
@@ -327,7 +275,7 @@ class ModelBuilder:
             name, getattr(tflite.BuiltinOperator, name.partition(":")[0])
         )
         is_custom = name.startswith(CUSTOM)
-        return _table(
+        return table(
             fbb,
             "OperatorCode",
             DeprecatedBuiltinCode=deprecated,
@@ -335,106 +283,3 @@ class ModelBuilder:
             Version=version,
             BuiltinCode=code,
         )
-
-
-def _table(fbb: Any, kind: str, /, **fields: Any) -> int:
-    """Write a table of the schema and return its offset; fields of None are left out."""
-    getattr(tflite, f"{kind}Start")(fbb)
-    for key, value in fields.items():
-        if value is not None:
-            getattr(tflite, f"{kind}Add{key}")(fbb, value)
-    offset: int = getattr(tflite, f"{kind}End")(fbb)
-    return offset
-
-
-def _setter(table: str, key: str) -> str:
-    return f"{table}Add{key[:1].upper()}{key[1:]}"
-
-
-def _vector(fbb: Any, values: Any, dtype: DTypeLike) -> int:
-    offset: int = fbb.CreateNumpyVector(np.asarray(values, np.dtype(dtype).newbyteorder("<")))
-    return offset
-
-
-def _offsets(fbb: Any, offsets: Sequence[int]) -> int:
-    fbb.StartVector(4, len(offsets), 4)
-    for offset in reversed(offsets):
-        fbb.PrependUOffsetTRelative(offset)
-    end: int = fbb.EndVector()
-    return end
-
-
-def _buffer(fbb: Any, data: bytes) -> int:
-    if not data:
-        return _table(fbb, "Buffer")
-    fbb.Prep(_ALIGNMENT, len(data))
-    return _table(fbb, "Buffer", Data=fbb.CreateNumpyVector(np.frombuffer(data, np.uint8)))
-
-
-def _tensor(fbb: Any, tensor: TensorRecord, buffer: int) -> int:
-    signature = tensor.shape_signature
-    return _table(
-        fbb,
-        "Tensor",
-        Shape=None if tensor.shape is None else _vector(fbb, tensor.shape, np.int32),
-        Type=tensor.type,
-        Buffer=buffer,
-        Name=fbb.CreateString(tensor.name),
-        Quantization=_quantization(fbb, tensor),
-        IsVariable=tensor.is_variable,
-        Sparsity=_table(fbb, "SparsityParameters") if tensor.is_sparse else None,
-        ShapeSignature=None if signature is None else _vector(fbb, signature, np.int32),
-        HasRank=tensor.shape is not None,
-    )
-
-
-def _quantization(fbb: Any, tensor: TensorRecord) -> int | None:
-    if tensor.scales is None:
-        return None
-    return _table(
-        fbb,
-        "QuantizationParameters",
-        Scale=_vector(fbb, tensor.scales, np.float32),
-        ZeroPoint=_vector(fbb, tensor.zero_points, np.int64),
-        QuantizedDimension=tensor.axis,
-    )
-
-
-def _operator(fbb: Any, operator: OperatorRecord, code_index: int) -> int:
-    raw = operator.custom_options
-    custom = fbb.CreateNumpyVector(np.frombuffer(raw, np.uint8)) if raw else None
-    options = None
-    if operator.table:
-        values = {
-            key[:1].upper() + key[1:]: _vector(fbb, value, np.int32) if np.ndim(value) else value
-            for key, value in operator.options.items()
-        }
-        options = _table(fbb, operator.table, **values)
-    return _table(
-        fbb,
-        "Operator",
-        OpcodeIndex=code_index,
-        Inputs=_vector(fbb, operator.inputs, np.int32),
-        Outputs=_vector(fbb, operator.outputs, np.int32),
-        BuiltinOptionsType=getattr(tflite.BuiltinOptions, operator.table or "NONE"),
-        BuiltinOptions=options,
-        CustomOptions=custom,
-    )
-
-
-def _signature(fbb: Any, key: str, inputs: Mapping[str, int], outputs: Mapping[str, int]) -> int:
-    def maps(names: Mapping[str, int]) -> int:
-        entries = [
-            _table(fbb, "TensorMap", Name=fbb.CreateString(name), TensorIndex=index)
-            for name, index in names.items()
-        ]
-        return _offsets(fbb, entries)
-
-    return _table(
-        fbb,
-        "SignatureDef",
-        Inputs=maps(inputs),
-        Outputs=maps(outputs),
-        SignatureKey=fbb.CreateString(key),
-        SubgraphIndex=0,
-    )
