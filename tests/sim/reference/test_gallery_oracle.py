@@ -1,13 +1,14 @@
-"""Small models of every architecture of the gallery, against the interpreter of their type."""
+"""Models of every architecture of the gallery, against the interpreter of their type."""
 
 import numpy as np
 import pytest
-import tflite
 
 from kiwicha.compiler import compile_model
+from kiwicha.gallery.catalogue import GalleryModel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
 from tests.support.choices import at_night, by_day
+from tests.support.models import gallery_models
 from tests.support.models.gallery_models import NAMES, tiny
 from tests.support.oracle import oracle
 
@@ -19,20 +20,17 @@ MOST_SATURATED = 0.15
 """Share of values at the ends of the range."""
 
 
-def check(content: bytes, config: str, *, is_unsigned: bool = False) -> None:
+def check(model: GalleryModel, config: str) -> None:
     """Compare a model's outputs with the interpreter's, which are neither constant nor clipped."""
-    graph = tflite.Model.GetRootAs(content, 0).Subgraphs(0)
-    shape = graph.Tensors(graph.Inputs(0)).ShapeAsNumpy()
-    dtype, interpreter = (np.uint8, oracle.LITERT) if is_unsigned else (np.int8, oracle.MICRO)
-    raw = np.random.default_rng(5).bytes(int(np.prod(shape)))
-    x = np.frombuffer(raw, dtype).reshape(shape)
-    (answer,) = oracle.ask([oracle.Case(content, (x,))], interpreter)
+    case = gallery_models.case(model)
+    interpreter = oracle.LITERT if model.is_unsigned else oracle.MICRO
+    (answer,) = oracle.ask([case], interpreter)
     assert answer.outputs is not None, answer.error
-    program = Program.from_bytes(compile_model(content, config).to_bytes())
-    ends = np.iinfo(dtype).min, np.iinfo(dtype).max
-    for got, expected in zip(reference.run(program, [x]), answer.outputs, strict=True):
+    program = Program.from_bytes(compile_model(case.model, config).to_bytes())
+    for got, expected in zip(reference.run(program, case.inputs), answer.outputs, strict=True):
         assert got.dtype == expected.dtype
         np.testing.assert_array_equal(got, expected)
+        ends = np.iinfo(expected.dtype).min, np.iinfo(expected.dtype).max
         assert len(np.unique(expected)) >= LEAST_VALUES
         assert np.isin(expected, ends).mean() < MOST_SATURATED
 
@@ -40,10 +38,17 @@ def check(content: bytes, config: str, *, is_unsigned: bool = False) -> None:
 @pytest.mark.parametrize("config", by_day("64", "baseline", "simd", "128"))
 @pytest.mark.parametrize("name", NAMES)
 def test_int8(name: str, config: str) -> None:
-    check(tiny(name).content(), config)
+    check(tiny(name), config)
 
 
 @pytest.mark.parametrize("config", by_day("64", "baseline", "simd", "128"))
 @pytest.mark.parametrize("name", [NAMES[0], *(at_night(name) for name in NAMES[1:])])
 def test_uint8(name: str, config: str) -> None:
-    check(tiny(name, is_unsigned=True).content(), config, is_unsigned=True)
+    check(tiny(name, is_unsigned=True), config)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("config", ["64", "128"])
+@pytest.mark.parametrize("name", NAMES)
+def test_larger_models(name: str, config: str) -> None:
+    check(gallery_models.small(name), config)
