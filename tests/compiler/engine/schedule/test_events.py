@@ -7,7 +7,7 @@ import pytest
 from kiwicha.compiler.engine.ir.plan import Compute, Event
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Room, Striping
 from kiwicha.compiler.engine.schedule.estimate import Arithmetic, Estimate
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.operation_costs import operation_costs
@@ -52,25 +52,25 @@ def test_order_of_a_cascade(is_early: bool) -> None:
 
 
 @pytest.mark.parametrize("is_early", [True, False])
-@pytest.mark.parametrize("keeps_output", [True, False])
+@pytest.mark.parametrize("room", Room)
 @pytest.mark.parametrize("height", [1, 2, 5, 12])
-def test_the_estimate_of_memory_holds(height: int, is_early: bool, keeps_output: bool) -> None:
+def test_the_estimate_of_memory_holds(height: int, is_early: bool, room: Room) -> None:
     run = wide_pair(8, 16)
     cascade = Cascade(run, 0, 2)
-    striping = Striping(cascade, height, is_early, keeps_output)
+    striping = Striping(cascade, height, is_early, room)
     estimate = Estimate(Arithmetic(cascade, operation_costs(run, 64)), frozenset({0, 2}))
     assert lower_bound(plan(run, striping).buffers) <= estimate.bytes(striping)
 
 
-@pytest.mark.parametrize("keeps_output", [True, False])
-def test_room_of_a_stripe_that_is_stored(keeps_output: bool) -> None:
+@pytest.mark.parametrize("room", Room)
+def test_room_of_a_stripe_that_is_stored(room: Room) -> None:
     run = wide_pair(8, 16)
-    found = plan(run, Striping(Cascade(run, 0, 2), 4, True, keeps_output))
+    found = plan(run, Striping(Cascade(run, 0, 2), 4, True, room))
     outputs = [buffer for buffer in found.buffers if buffer.name.startswith("stripe")]
     assert len(outputs) == 3
     for first, second in itertools.pairwise(outputs):
         # A job reads what it was given last: only the room of the first one is in question.
-        assert first.overlaps(second) == keeps_output
+        assert first.overlaps(second) == (room is Room.STRIPE)
 
 
 def test_wide_rows_are_loaded_late() -> None:

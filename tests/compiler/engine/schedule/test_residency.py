@@ -8,7 +8,7 @@ import pytest
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Room, Striping
 from kiwicha.compiler.engine.schedule.estimate import Arithmetic, Estimate, transfer_cycles
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.operation_costs import operation_costs
@@ -103,10 +103,10 @@ def test_the_choice_is_the_best_of_all() -> None:
                     run.tensor_bytes(t) for t in resident if host is None or t != cascade.output
                 )
                 options = [
-                    Striping(cascade, height, is_early, keeps_output)
+                    Striping(cascade, height, is_early, room)
                     for height in ([12] if part.is_whole else range(1, 13))
                     for is_early in (False, True)
-                    for keeps_output in (False, True)
+                    for room in Room
                 ]
                 fitting = [striping for striping in options if part.bytes(striping) <= free]
                 stripings.append(min(fitting, key=part.cycles, default=None))
@@ -138,5 +138,5 @@ def test_memory_is_taken_over_only_from_what_nobody_else_reads() -> None:
 def test_a_layer_whose_rows_are_too_large_is_named() -> None:
     run = residual_block(8, 64, 8, 64)
     with pytest.raises(RefusedError) as caught:
-        Chooser(run, 64).choose(8 * KIB)
+        Chooser(run, 64).choose(4 * KIB)
     assert caught.value.position == 1

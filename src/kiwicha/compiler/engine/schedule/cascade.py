@@ -1,5 +1,6 @@
 """Cascades: operations of a region that run interleaved, stripe by stripe."""
 
+import enum
 import math
 from collections.abc import Set
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.stripes import Rows, by_image
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
-__all__ = ["Cascade", "Choice", "Striping"]
+__all__ = ["Cascade", "Choice", "Room", "Striping"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +157,17 @@ class Cascade:
         return None
 
 
+class Room(enum.Enum):
+    """How long a stripe's output has its room: the shorter, the less memory it takes."""
+
+    STRIPE = enum.auto()
+    """Until the next stripe ends."""
+    OPERATION = enum.auto()
+    """Until the next stripe's first operation ends."""
+    STORE = enum.auto()
+    """Until it is stored, which the next stripe waits for before it writes."""
+
+
 @dataclass(frozen=True)
 class Striping:
     """How a cascade is cut in stripes, and when their inputs and outputs move.
@@ -169,14 +181,14 @@ class Striping:
     is_early : bool
         Inputs of the next stripe are loaded from a stripe's beginning on; else when their room is
         free. The later, the less memory it takes.
-    keeps_output : bool
-        A stripe's output has its room until the next stripe ends; else until its first job ends.
+    room : Room
+        How long a stripe's output has its room.
     """
 
     cascade: Cascade
     height: int
     is_early: bool = True
-    keeps_output: bool = True
+    room: Room = Room.STRIPE
 
     @property
     def jobs(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Striping
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Room, Striping
 from kiwicha.compiler.engine.schedule.operation_costs import OperationCost
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.engine import LINE_BYTES
@@ -131,18 +131,18 @@ class Estimate:
     def bytes(self, striping: Striping) -> int:
         """Return the bytes of the scratchpad that its stripes need."""
         heights = np.array([striping.height])
-        found = self._bytes(heights, striping.is_early, striping.keeps_output)
+        found = self._bytes(heights, striping.is_early, striping.room)
         return 0 if self.is_whole else found[0]
 
-    def bytes_by_height(self, is_early: bool, keeps_output: bool) -> list[int]:
+    def bytes_by_height(self, is_early: bool, room: Room) -> list[int]:
         """Return the same for all heights that stripes can have."""
-        mode = is_early, keeps_output
+        mode = is_early, room
         if mode not in self._known_bytes:
             heights = np.array(self._cascade.heights)
-            self._known_bytes[mode] = self._bytes(heights, is_early, keeps_output)
+            self._known_bytes[mode] = self._bytes(heights, is_early, room)
         return self._known_bytes[mode]
 
-    def _bytes(self, heights: NDArray[np.int64], is_early: bool, keeps_output: bool) -> list[int]:
+    def _bytes(self, heights: NDArray[np.int64], is_early: bool, room: Room) -> list[int]:
         """Return the most bytes that the first three stripes of each height need."""
         rows = self._cascade.rows.output_starts.shape[1]
         firsts = np.arange(3)[:, np.newaxis] * heights
@@ -150,16 +150,14 @@ class Estimate:
         firsts[firsts >= rows] = 0
         lasts = np.minimum(firsts + heights, rows) - 1
         sizes = [*self._loaded_bytes(firsts, lasts), *self._written_bytes(firsts, lasts)]
-        alone, beside = self._live(is_early, keeps_output)
+        alone, beside = self._live(is_early, room)
         flat = np.reshape(sizes, (len(sizes), -1))
         live = (alone @ flat).reshape(-1, *firsts.shape)
         live += (heights < rows) * (beside @ flat).reshape(live.shape)
         found: list[int] = live.max(axis=(0, 1)).tolist()
         return found
 
-    def _live(
-        self, is_early: bool, keeps_output: bool
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _live(self, is_early: bool, room: Room) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return what is live while each operation of a stripe works: 1, or else 0.
 
         Both are int64 [operations, inputs and then outputs]: what belongs to the stripe, and what
@@ -169,7 +167,7 @@ class Estimate:
         count, inputs = len(cascade.operations), len(self._inputs)
         alone = np.zeros((count, inputs + count), np.int64)
         beside = np.zeros_like(alone)
-        striping = Striping(cascade, 1, is_early, keeps_output)
+        striping = Striping(cascade, 1, is_early, room)
         for number, tensor in enumerate(self._inputs):
             alone[: cascade.readers(tensor)[-1] + 1, number] = 1
             # The next stripe's inputs are on their way.
@@ -179,7 +177,8 @@ class Estimate:
         if self._stores:
             alone[-1, -1] = 1
             # The last stripe's output is, too.
-            beside[: count if keeps_output else 1, -1] = 1
+            turns = {Room.STRIPE: count, Room.OPERATION: 1, Room.STORE: 0}
+            beside[: turns[room], -1] = 1
         return alone, beside
 
     def _loaded_bytes(
@@ -231,7 +230,11 @@ class Estimate:
             late = late + np.maximum(cycles - hidden, 0.0)
         # The last store has the port first, and must end before its room is needed.
         store = _behind(stores)
-        blocked = nothing if striping.keeps_output else np.maximum(store - free[0], 0.0)
+        blocked = {
+            Room.STRIPE: nothing,
+            Room.OPERATION: np.maximum(store - free[0], 0.0),
+            Room.STORE: store,
+        }[striping.room]
         moved = _behind(_total([nothing, *loads])) + store
         by_transfers = np.maximum(
             moved - _total(free) - blocked, moved + self._arithmetic.weight_cycles - compute

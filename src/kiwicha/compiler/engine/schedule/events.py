@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Event, Transfer
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Room, Striping
 from kiwicha.compiler.engine.schedule.stripes import Stripe, by_image
 from kiwicha.compiler.memory.placement import Buffer
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
@@ -145,7 +145,10 @@ class OrderedEvents:
                 own = []
                 for job in jobs:
                     self._builder.add(job)
-                if previous is not None and (turn == 0 or striping.keeps_output):
+                is_short = striping.room is Room.STORE or (
+                    striping.room is Room.OPERATION and turn > 0
+                )
+                if previous is not None and not is_short:
                     # It may still be on its way to the arena.
                     self._builder.keep(previous)
             if is_streamed:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Striping
+from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Room, Striping
 from kiwicha.compiler.engine.schedule.estimate import Arithmetic, Estimate, transfer_cycles
 from kiwicha.compiler.engine.schedule.operation_costs import operation_costs
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
@@ -24,8 +24,8 @@ __all__ = ["Chooser"]
 
 MAX_CASCADE_OPERATIONS = 8
 """Longer ones compute too many rows twice."""
-MODES = ((True, True), (True, False), (False, False))
-"""What is tried of ``is_early`` and ``keeps_output`` of a `Striping`."""
+MODES = ((True, Room.STRIPE), (True, Room.OPERATION), (False, Room.OPERATION), (False, Room.STORE))
+"""What is tried of ``is_early`` and ``room`` of a `Striping`; the last if nothing else fits."""
 MORE_STRIPES = (0, 1, 2, 3, 5, 8)
 """More stripes than memory asks for, which are tried: small ones begin and end sooner."""
 
@@ -234,14 +234,14 @@ class Chooser:
         heights = cascade.heights
         unit = heights[0]
         best: tuple[float, Striping] | None = None
-        for is_early, keeps_output in MODES:
-            found = bisect.bisect_right(estimate.bytes_by_height(is_early, keeps_output), free)
-            if not found:
+        for is_early, room in MODES:
+            found = bisect.bisect_right(estimate.bytes_by_height(is_early, room), free)
+            if not found or (best is not None and room is Room.STORE):
                 continue
             fewest = -(-rows // heights[found - 1])
             wanted = {-(-_share(rows, fewest + more) // unit) * unit for more in MORE_STRIPES}
             for height in sorted({min(height, heights[found - 1]) for height in wanted}):
-                striping = Striping(cascade, height, is_early, keeps_output)
+                striping = Striping(cascade, height, is_early, room)
                 if striping.jobs > MAX_JOBS:
                     continue
                 cycles = estimate.cycles(striping)
