@@ -17,6 +17,7 @@ from kiwicha.contract.latencies import (
     WEIGHT_READ_CYCLES,
     drain_cycles,
 )
+from kiwicha.contract.moves import TILE_ROWS
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.addressing.address_generator import AddressGenerator
 from kiwicha.gateware.engine.addressing.group_controller import GroupController
@@ -27,6 +28,7 @@ from kiwicha.gateware.engine.array.sum_memory import SumMemory
 from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, BYTE_BITS
 from kiwicha.gateware.engine.interfaces import DatapathSignature
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
+from kiwicha.gateware.engine.moves.move_unit import MoveUnit
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
 
@@ -92,6 +94,7 @@ class Datapath(wiring.Component):
         self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=_TAG.size)
         self.sums = SumMemory(lanes=self.lanes)
         self.requantizer = Requantizer(lanes=self.lanes, tag_bits=_TAG.size)
+        self.moves = MoveUnit()
         super().__init__(DatapathSignature(macs=macs).flip())
 
     def elaborate(self, platform: object) -> Module:
@@ -102,6 +105,7 @@ class Datapath(wiring.Component):
         m.submodules.array = self.array
         m.submodules.sums = self.sums
         m.submodules.requantizer = self.requantizer
+        m.submodules.moves = self.moves
         m.submodules.groups = groups = GroupController(
             drain_cycles=drain_cycles(self.macs, self.lanes)
         )
@@ -132,6 +136,11 @@ class Datapath(wiring.Component):
         return self.job.kind == JobKind.MAX
 
     @property
+    def _is_move(self) -> Value:
+        """Whether the job is one that moves bytes."""
+        return self.job.kind == JobKind.MOVE
+
+    @property
     def _keeps(self) -> Value:
         """Whether the job's results stay in the memory of sums."""
         return (self.job.sums & SumFlag.KEEP).any()
@@ -148,17 +157,19 @@ class Datapath(wiring.Component):
         m.d.comb += [
             groups.job.eq(self.job),
             groups.start.eq(self.start),
-            groups.has_weights.eq(self.weights.is_available),
-            groups.is_free.eq(addresses.is_free),
-            groups.group_ends.eq(addresses.done),
+            groups.has_weights.eq(self.weights.is_available | self._is_move),
+            groups.is_free.eq(addresses.is_free | (self._is_move & ~self.moves.is_busy)),
+            groups.group_ends.eq(addresses.done | self.moves.done),
             addresses.job.eq(self.job),
             addresses.all_kernel_rows.eq(self._is_packed),
             addresses.group_offset.eq(groups.input_offset),
             addresses.start.eq(groups.begins_group),
-            self.weights.take.eq(groups.begins_group),
+            self.weights.take.eq(groups.begins_group & ~self._is_move),
+            self.moves.job.eq(self.job),
+            self.moves.start.eq(groups.begins_group & self._is_move),
             self.is_busy.eq(groups.is_busy),
             self.done.eq(groups.done),
-            self.counts.busy.eq(addresses.operations.valid),
+            self.counts.busy.eq(addresses.operations.valid | self.moves.is_working),
             self.counts.waits_weights.eq(groups.waits_weights),
             self.counts.waits_requantizer.eq(addresses.is_held),
         ]
@@ -202,7 +213,10 @@ class Datapath(wiring.Component):
         array = self.array
         late = delayed(m, operation, SCRATCHPAD_READ_CYCLES, "operation")
         m.d.comb += [
-            self.scratchpad.read_address.eq(operation.address),
+            self.scratchpad.read_address.eq(
+                Mux(self._is_move, self.moves.address, operation.address)
+            ),
+            self.moves.read_data.eq(self.scratchpad.read_data),
             array.mode.eq(ArrayMode.CONV),
             array.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
         ]
@@ -309,16 +323,23 @@ class Datapath(wiring.Component):
         ]
 
     def _write(self, m: Module) -> None:
-        """Build the line port: results first."""
+        """Build the line port: results and moves first, of which there is never both."""
         result, scratchpad, access = self.requantizer.results, self.scratchpad, self.lines.accesses
+        moved = self.moves.writes
         tag = data.View(_TAG, result.payload.tag)
         octets = Value.cast(result.payload.values)
+        has_result = result.valid & ~self._keeps
         m.d.comb += self.lines.read_data.eq(scratchpad.line_read_data)
-        with m.If(result.valid & ~self._keeps):
+        with m.If(moved.valid):
+            m.d.comb += [
+                scratchpad.line_address.eq(moved.payload.line),
+                scratchpad.line_write.eq(1),
+                scratchpad.line_mask.eq(moved.payload.mask),
+            ]
+        with m.Elif(has_result):
             m.d.comb += [
                 scratchpad.line_address.eq(tag.address[BYTE_BITS:]),
                 scratchpad.line_write.eq(1),
-                scratchpad.line_write_data.eq(octets.replicate(LINE_BYTES // self.lanes)),
                 scratchpad.line_mask.eq(
                     ((1 << self.lanes) - 1) << (tag.address[:BYTE_BITS] & (LINE_BYTES - self.lanes))
                 ),
@@ -328,6 +349,19 @@ class Datapath(wiring.Component):
                 access.ready.eq(1),
                 scratchpad.line_address.eq(access.payload.line),
                 scratchpad.line_write.eq(access.valid & access.payload.is_write),
-                scratchpad.line_write_data.eq(access.payload.data),
                 scratchpad.line_mask.eq(access.payload.mask),
             ]
+        # A LUT of six inputs chooses one of four bits.
+        chosen = Cat(has_result | (moved.valid & moved.payload.is_column), moved.valid)
+        columns = Value.cast(moved.payload.column).replicate(LINE_BYTES // TILE_ROWS)
+        m.d.comb += scratchpad.line_write_data.eq(
+            Mux(
+                chosen[1],
+                Mux(chosen[0], columns, scratchpad.read_data),
+                Mux(
+                    chosen[0],
+                    octets.replicate(LINE_BYTES // self.lanes),
+                    access.payload.data,
+                ),
+            )
+        )

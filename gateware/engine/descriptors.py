@@ -1,12 +1,14 @@
 """Hardware layouts of the engine's descriptors."""
 
 from amaranth import Shape, signed, unsigned
+from amaranth.hdl import ShapeLike
 from amaranth.lib import data
 
 from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer
 from kiwicha.contract.layout import Struct
+from kiwicha.contract.moves import EngineMove
 
-__all__ = ["ADDRESS_BITS", "BYTE_BITS", "JOB", "LINE_BITS", "TRANSFER", "layout_of"]
+__all__ = ["ADDRESS_BITS", "BYTE_BITS", "JOB", "LINE_BITS", "MOVE", "TRANSFER", "layout_of"]
 
 ADDRESS_BITS = 18
 """Byte address in the largest scratchpad, 256 KiB."""
@@ -31,15 +33,17 @@ def layout_of(kind: type[Struct]) -> data.StructLayout:
     Raises
     ------
     TypeError
-        If a field is an array, a float or a reference.
+        If a field is a float or a reference.
     """
-    members: dict[str, Shape] = {}
+    members: dict[str, ShapeLike] = {}
     for name, field, _ in kind.layout():
-        if field.base not in _SHAPES or field.count != 1:
-            raise TypeError(f"{kind.__name__}.{name} must be one integer, not {field}")
-        members[name] = _SHAPES[field.base]
+        if field.base not in _SHAPES:
+            raise TypeError(f"{kind.__name__}.{name} must be of integers, not {field}")
+        shape = _SHAPES[field.base]
+        members[name] = shape if field.count == 1 else data.ArrayLayout(shape, field.count)
     return data.StructLayout(members)
 
 
 JOB = layout_of(EngineJob)
+MOVE = layout_of(EngineMove)
 TRANSFER = layout_of(EngineTransfer)

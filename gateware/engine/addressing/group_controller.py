@@ -1,9 +1,11 @@
 """A job's groups, one after the other, each when its weights are there."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.engine import JobKind
+from kiwicha.contract.latencies import MOVE_DRAIN_CYCLES
 from kiwicha.gateware.engine.descriptors import JOB
 
 __all__ = ["GroupController"]
@@ -17,7 +19,7 @@ class GroupController(wiring.Component):
     Parameters
     ----------
     drain_cycles : int
-        From the last operation to ``done``: see `drain_cycles`.
+        From the last operation to ``done``: see `drain_cycles`. MOVE: `MOVE_DRAIN_CYCLES`.
 
     Members
     -------
@@ -65,6 +67,7 @@ class GroupController(wiring.Component):
         to_end = Signal(16)
         wants = Signal()
         cycles = Signal(range(self.drain_cycles + 1))
+        drain = Mux(job.kind == JobKind.MOVE, MOVE_DRAIN_CYCLES, self.drain_cycles)
         m.d.comb += [
             wants.eq(to_begin.any() & self.is_free),
             self.begins_group.eq(wants & self.has_weights),
@@ -94,7 +97,7 @@ class GroupController(wiring.Component):
                         m.next = "DRAIN"
             with m.State("DRAIN"):
                 m.d.sync += cycles.eq(cycles + 1)
-                with m.If(cycles == self.drain_cycles):
+                with m.If(cycles == drain):
                     m.d.comb += self.done.eq(1)
                     m.d.sync += self.is_busy.eq(0)
                     m.next = "IDLE"

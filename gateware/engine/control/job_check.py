@@ -18,8 +18,9 @@ from kiwicha.contract.engine import (
     JobKind,
     SumFlag,
 )
+from kiwicha.contract.moves import MoveFlag
 from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
-from kiwicha.gateware.engine.descriptors import JOB
+from kiwicha.gateware.engine.descriptors import JOB, MOVE
 
 __all__ = ["JOB_WORDS", "JobCheck", "field_of", "word_index_of"]
 
@@ -28,6 +29,8 @@ JOB_WORDS = JOB.size // (8 * LINE_BYTES)
 
 _MAX_INTERVAL = 8
 _ZERO_POINT_BITS = 9
+_MOVE_WORDS = int(MOVE["reserved"].offset) // (8 * LINE_BYTES)
+"""Words in which a MOVE job has other fields than the first ones of a job, or nothing."""
 
 
 def word_index_of(name: str) -> int:
@@ -92,11 +95,15 @@ class JobCheck(wiring.Component):
         has_windows = Signal()
         has_8_taps = Signal()
         has_beats = Signal()
+        is_move = Signal()
         is_packed = (flags & self._packed_flag).any()
         with m.If(self.takes & (self.index == word_index_of("kind"))):
             m.d.sync += [
                 is_depthwise.eq(kind == JobKind.DEPTHWISE),
-                has_windows.eq(~Cat(kind == known for known in ELEMENT_KINDS).any()),
+                has_windows.eq(
+                    ~Cat(kind == known for known in ELEMENT_KINDS | {JobKind.MOVE}).any()
+                ),
+                is_move.eq(kind == JobKind.MOVE),
                 has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
                 has_beats.eq((kind == JobKind.DEPTHWISE) | is_packed),
             ]
@@ -115,7 +122,9 @@ class JobCheck(wiring.Component):
             for error, fields in rules.items():
                 for index in range(JOB_WORDS):
                     broken = [rule for name, rule in fields.items() if word_index_of(name) == index]
-                    with m.If((self.index == index) & Cat(*broken).any()):
+                    # All values of a move's fields are legal.
+                    is_checked = ~is_move if 0 < index < _MOVE_WORDS else 1
+                    with m.If((self.index == index) & Cat(*broken).any() & is_checked):
                         m.d.sync += self.error.eq(error)
         return m
 
@@ -148,9 +157,12 @@ class JobCheck(wiring.Component):
         is_packed = (field("flags") & self._packed_flag).any()
         rules["flags"] = (field("flags") & (0xFF & ~int(known))).any()
         rules["flags"] |= is_packed & (field("kind") != JobKind.CONV)
+        is_move = field("kind") == JobKind.MOVE
+        bad_move = ~Cat(field("flags") == known for known in (0, *MoveFlag)).any()
+        rules["flags"] = Mux(is_move, bad_move, rules["flags"])
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers
-        rules["output_address"] = (field("output_address") % OUTPUT_BYTES).any()
+        rules["output_address"] = ~is_move & (field("output_address") % OUTPUT_BYTES).any()
         for name in ("output_pixel_bytes", "output_row_step"):
             rules[name] = has_windows & (field(name) % OUTPUT_BYTES).any()
         known_sums = Mux(has_windows, int(sum(SumFlag)), 0)

@@ -119,6 +119,7 @@ class JobFetcher(wiring.Component):
                 ),
                 record.is_packed.eq(is_packed),
                 record.is_coded.eq((flags & JobFlag.CODED).any()),
+                record.is_move.eq(kind == JobKind.MOVE),
             ],
             "groups": [record.groups.eq(field_of(word, "groups"))],
             "group_words": [record.group_words.eq(field_of(word, "group_words"))],

@@ -1,6 +1,6 @@
 """Descriptors of transfers: checked and taken apart."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -50,16 +50,24 @@ class TransferFetcher(wiring.Component):
         step = self.transfers.payload
         count = transfer.bytes[:31]
         first = transfer.scratchpad_address[BYTE_BITS:]
+        first_byte = transfer.scratchpad_address[:BYTE_BITS]
+        end = Signal(BYTE_BITS + 1)
         lines = Signal(28)
         is_bad = Signal()
         is_outside = Signal()
         takes = Signal()
         m.d.comb += [
-            lines.eq(count[BYTE_BITS:] + count[:BYTE_BITS].any()),
+            end.eq(count[:BYTE_BITS] + first_byte),
+            # One adder for the sum of three: the lowest bits carry.
+            lines.eq(
+                (
+                    Cat(end[:BYTE_BITS].any(), count[BYTE_BITS:])
+                    + Cat(end[:BYTE_BITS].any(), end[BYTE_BITS])
+                )[1:]
+            ),
             is_bad.eq(
                 (count == 0)
-                | transfer.dram_offset[:BYTE_BITS].any()
-                | transfer.scratchpad_address[:BYTE_BITS].any()
+                | (transfer.dram_offset[:BYTE_BITS] != first_byte)
                 | (transfer.wait_jobs > self.jobs)
                 | transfer.reserved.any()
             ),
@@ -82,7 +90,8 @@ class TransferFetcher(wiring.Component):
                 step.offset.eq(transfer.dram_offset[BYTE_BITS:31]),
                 step.line.eq(first),
                 step.lines.eq(lines),
-                step.last_bytes.eq(count[:BYTE_BITS]),
+                step.first_byte.eq(first_byte),
+                step.last_bytes.eq(end[:BYTE_BITS]),
                 step.is_program.eq(transfer.dram_offset[31]),
                 step.is_store.eq(transfer.bytes[31]),
                 step.wait_jobs.eq(transfer.wait_jobs),

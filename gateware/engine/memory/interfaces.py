@@ -5,7 +5,7 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.cfu import DRAM_BYTES
 from kiwicha.contract.engine import LINE_BYTES
-from kiwicha.gateware.engine.descriptors import LINE_BITS
+from kiwicha.gateware.engine.descriptors import BYTE_BITS, LINE_BITS
 
 __all__ = [
     "GRANT",
@@ -49,13 +49,14 @@ TRANSFER_STEP = data.StructLayout({
     "offset": OFFSET_BITS - 1,
     "line": LINE_BITS,
     "lines": LINE_BITS + 1,
-    "last_bytes": 4,
+    "first_byte": BYTE_BITS,
+    "last_bytes": BYTE_BITS,
     "is_program": 1,
     "is_store": 1,
     "wait_jobs": 16,
 })
 """A transfer: ``lines`` words from ``offset`` on, in words, and as many lines of the scratchpad. Of
-the last one ``last_bytes`` bytes count, 0 meaning 16."""
+the first one bytes from ``first_byte`` on count, of the last one ``last_bytes``, 0 meaning 16."""
 LINE_ACCESS = data.StructLayout({
     "line": LINE_BITS,
     "is_write": 1,

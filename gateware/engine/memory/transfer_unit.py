@@ -22,7 +22,8 @@ class TransferUnit(wiring.Component):
     """Execute transfers, one after the other, each when enough jobs are complete.
 
     A load is complete when its last line is in the scratchpad, a store when the port of DRAM has
-    accepted its last word. Bytes behind the end of the last line stay as they are, on either side.
+    accepted its last word. What lies in the first line and the last one beside the transfer stays
+    as it is, on either side.
 
     Throughput: a line per cycle.
 
@@ -47,6 +48,8 @@ class TransferUnit(wiring.Component):
     ----------
     line, lines_left : Signal
         The next line, and the lines from there on.
+    is_first : Signal
+        The next line is the first one.
     fsm : FSM
         What is being done.
     """
@@ -63,6 +66,7 @@ class TransferUnit(wiring.Component):
         })
         self.line = Signal(LINE_BITS)
         self.lines_left = Signal(LINE_BITS + 1)
+        self.is_first = Signal()
 
     def elaborate(self, platform: object) -> Module:
         """Build the count of lines."""
@@ -73,11 +77,12 @@ class TransferUnit(wiring.Component):
         takes = Signal()
         is_last = Signal()
         mask = Signal(LINE_BYTES)
-        last_mask = Cat((step.last_bytes > k) | (step.last_bytes == 0) for k in range(LINE_BYTES))
+        is_behind = Cat((step.last_bytes <= k) & (step.last_bytes != 0) for k in range(LINE_BYTES))
+        is_before = Cat(step.first_byte > k for k in range(LINE_BYTES))
         m.d.comb += [
             takes.eq(self.lines.accesses.valid & self.lines.accesses.ready),
             is_last.eq(lines_left == 1),
-            mask.eq(Mux(is_last, last_mask, (1 << LINE_BYTES) - 1)),
+            mask.eq(~(Mux(is_last, is_behind, 0) | Mux(self.is_first, is_before, 0))),
             access.line.eq(line),
             access.mask.eq(mask),
             access.data.eq(self.loaded.payload.data),
@@ -89,11 +94,19 @@ class TransferUnit(wiring.Component):
             self.transfers.ready.eq(self.done),
         ]
         with m.If(takes):
-            m.d.sync += [line.eq(line + 1), lines_left.eq(lines_left - 1)]
+            m.d.sync += [
+                line.eq(line + 1),
+                lines_left.eq(lines_left - 1),
+                self.is_first.eq(0),
+            ]
         self._store(m, takes & step.is_store, mask)
         with m.FSM() as self.fsm:
             with m.State("WAIT"):
-                m.d.sync += [line.eq(step.line), lines_left.eq(step.lines)]
+                m.d.sync += [
+                    line.eq(step.line),
+                    lines_left.eq(step.lines),
+                    self.is_first.eq(1),
+                ]
                 with m.If(self.transfers.valid & (self.jobs_done >= step.wait_jobs)):
                     m.next = "REQUEST"
             with m.State("REQUEST"):

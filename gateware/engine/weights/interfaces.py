@@ -33,12 +33,14 @@ WEIGHTS_JOB = data.StructLayout({
     "is_table": 1,
     "is_packed": 1,
     "is_coded": 1,
+    "is_move": 1,
     "zero_point": signed(9),
 })
 """What the weights of a job need: a stream in the Program, in DRAM words; for each of ``groups``
 groups ``group_words`` weight words, and parameters of twice as many channels if
 ``has_double_groups``; with ``is_table`` the words are tables, with ``is_packed`` words are of
-twice the size; with ``is_coded`` the words of the stream are coded."""
+twice the size; with ``is_coded`` the words of the stream are coded. With ``is_move`` there is no
+stream."""
 
 BEAT_COUNT_BITS = 12
 """Beats of a group: up to 256 words of 128 bytes, and parameters."""

@@ -40,7 +40,8 @@ class WeightLoader(wiring.Component):
     Members
     -------
     jobs : ``In(stream.Signature(WEIGHTS_JOB))``
-        Jobs in order; taken with the command of the last fill.
+        Jobs in order; taken with the command of the last fill, and a move when no stream is under
+        way.
     requests : ``Out(stream.Signature(RANGE_REQUEST))``
         What is to be fetched.
     stored : ``In(stream.Signature(READ_BEAT))``
@@ -48,7 +49,7 @@ class WeightLoader(wiring.Component):
     fill : ``Out(FillSignature(outputs))``
         To the weight buffer.
     number : ``Out(16)``
-        Jobs whose streams are complete and good.
+        Jobs whose streams are complete and good, and moves.
     is_between : ``Out(1)``
         No stream is under way: what is asked for belongs to job ``number``.
     is_idle : ``Out(1)``
@@ -106,13 +107,20 @@ class WeightLoader(wiring.Component):
             self.is_bad_stream.eq(decompressor.is_bad),
         ]
         self._decode(m, decompressor, has_words, is_first, groups_left == 1)
-        with m.If(decompressor.ends):
+        skips = Signal()
+        with m.If(decompressor.ends | skips):
             m.d.sync += self.number.eq(self.number + 1)
         with m.FSM() as self.fsm:
             with m.State("IDLE"):
                 m.d.comb += self.is_idle.eq(~self.jobs.valid & self.is_between)
                 m.d.sync += [groups_left.eq(job.groups), is_first.eq(1)]
-                with m.If(self.jobs.valid):
+                with m.If(job.is_move):
+                    # When it is its turn to be counted.
+                    m.d.comb += [
+                        skips.eq(self.jobs.valid & self.is_between),
+                        self.jobs.ready.eq(skips),
+                    ]
+                with m.Elif(self.jobs.valid):
                     m.next = "REQUEST"
             with m.State("REQUEST"):
                 m.d.comb += self.requests.valid.eq(has_words)

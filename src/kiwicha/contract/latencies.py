@@ -28,6 +28,7 @@ __all__ = [
     "ROW_START_CYCLES",
     "SCRATCHPAD_READ_CYCLES",
     "TABLE_CYCLES",
+    "TILE_CYCLES",
     "WEIGHTS_READY_CYCLES",
     "WEIGHT_READ_CYCLES",
     "WIDE_REQUANTIZER_CYCLES",
@@ -68,10 +69,12 @@ NEXT_BEAT_CYCLES = 2
 """From a beat of a result to the next one, at most."""
 
 # Moves.
-MOVE_START_CYCLES = 3
+MOVE_START_CYCLES = 2
 """From the start of a MOVE job to its first read."""
-MOVE_DRAIN_CYCLES = 6
-"""From the last access of a MOVE job until its bytes are in the scratchpad."""
+TILE_CYCLES = 2
+"""From the last read of a tile to its first write."""
+MOVE_DRAIN_CYCLES = SCRATCHPAD_READ_CYCLES + RESULT_WRITE_CYCLES
+"""From the last write of a MOVE job, as it is issued, until its bytes are in the scratchpad."""
 
 # Weights.
 RELEASE_CYCLES = 24

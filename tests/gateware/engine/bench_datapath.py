@@ -9,9 +9,11 @@ import numpy as np
 from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.engine import JobKind, outputs_of
-from kiwicha.contract.latencies import drain_cycles
+from kiwicha.contract.latencies import MOVE_DRAIN_CYCLES, drain_cycles
+from kiwicha.contract.moves import EngineMove
 from tests.gateware.engine.addressing.address_model import schedule
 from tests.gateware.engine.datapath_drivers import Clock, Job, Lines, Weights
+from tests.gateware.engine.move_jobs import move_schedule
 from tests.gateware.engine.random_jobs import Work
 from tests.gateware.engine.sum_jobs import random_works
 from tests.support.gateware import bench, stream_drivers
@@ -30,6 +32,15 @@ def _check_cycles(
     assert job.started_at is not None
     assert job.done_at is not None
     begin = job.started_at + _START_CYCLES
+    if isinstance(work.job, EngineMove):
+        assert work.move is not None
+        reads, writes = move_schedule(work.move, work.job.target, begin)
+        expected = writes[-1] + MOVE_DRAIN_CYCLES
+        assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
+        busy = len({*reads, *writes})
+        assert job.busy == busy, f"{name}: {job.busy} busy cycles, not {busy}"
+        assert job.waits_weights == 0, f"{name}: waited {job.waits_weights}, not 0"
+        return
     issued = schedule(dataclasses.replace(work.job, interval=interval), ready, begin)
     ends = [group[-1][0] for group in issued]
     expected = ends[-1] + drain

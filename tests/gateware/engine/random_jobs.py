@@ -17,13 +17,14 @@ from kiwicha.contract.engine import (
     PAIR_KINDS,
     TABLE_ENTRIES,
     TABLE_KINDS,
-    EngineJob,
     JobKind,
     outputs_of,
 )
+from kiwicha.contract.moves import AnyJob
 from kiwicha.numerics import requantization as numerics
 from tests.gateware.engine.element_jobs import element_fills, element_job
 from tests.gateware.engine.max_jobs import Pool, expected_maxima, max_fills, max_job
+from tests.gateware.engine.move_jobs import Move, move_job, random_move
 from tests.gateware.engine.window_jobs import (
     Fill,
     Layer,
@@ -56,7 +57,7 @@ _NARROW = 2**24
 class Work:
     """A job, its weight stream, and the definition of what it does."""
 
-    job: EngineJob
+    job: AnyJob
     fills: list[Fill]
     inputs: list[range]
     """Addresses of the bytes that it depends on."""
@@ -64,6 +65,8 @@ class Work:
     """Addresses from the first to the last byte that it may write."""
     apply: Callable[[Bytes], None]
     """Change a scratchpad's bytes as the job must."""
+    move: Move | None = None
+    """Of a MOVE, the loops."""
 
 
 def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
@@ -72,6 +75,8 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
         return _element_work(rng, macs, kind, memory_bytes)
     if kind == JobKind.MAX:
         return _max_work(rng, macs, memory_bytes)
+    if kind == JobKind.MOVE:
+        return _move_work(rng, memory_bytes)
     while True:
         layer = random_layer(rng, macs, is_depthwise=kind == JobKind.DEPTHWISE)
         if layer is None:
@@ -127,6 +132,22 @@ def write(layer: Layer | Pool, values: Ints, target: int, memory: Bytes) -> None
     for number, pixel in enumerate(pixels.reshape(-1, pixels.shape[2])):
         first = target + number * layer.output_pitch
         memory[first : first + len(pixel)] = pixel.astype(np.int8).view(np.uint8)
+
+
+def _move_work(rng: np.random.Generator, memory_bytes: int) -> Work:
+    """Return a MOVE."""
+    move = random_move(rng)
+    spans = move.spans()
+    places = _places(rng, [len(span) for span in spans], memory_bytes)
+    source, target = (place.start - span.start for place, span in zip(places, spans, strict=True))
+    return Work(
+        move_job(move, source, target),
+        [],
+        [places[0]],
+        places[1],
+        lambda memory: move.apply(memory, source, target),
+        move,
+    )
 
 
 def _max_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:

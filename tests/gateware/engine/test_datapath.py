@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.contract.configs import ENGINE_MACS, requantizer_lanes_of
-from kiwicha.contract.engine import COMPUTE_KINDS, outputs_of
+from kiwicha.contract.engine import JobKind, outputs_of
 from kiwicha.gateware.engine.datapath import Datapath
 from tests.support.choices import by_day
 from tests.support.gateware import bench
@@ -14,7 +14,7 @@ from tests.support.gateware import bench
 TOP = "datapath"
 BENCH = "tests.gateware.engine.bench_datapath.jobs"
 SCRATCHPAD_BYTES = 8192
-KINDS = [int(kind) for kind in sorted(COMPUTE_KINDS)]
+KINDS = [int(kind) for kind in JobKind]
 SIZES = [
     (macs, lanes or outputs_of(macs))
     for macs in ENGINE_MACS

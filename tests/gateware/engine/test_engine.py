@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from kiwicha.contract.engine import (
-    COMPUTE_KINDS,
     TRANSFER_ERROR,
     TRANSFER_FLAG,
     EngineError,
@@ -52,9 +51,9 @@ def test_executes_random_jobs(macs: int) -> None:
             seed=macs,
             rounds=25,
             longest=4,
-            kinds=sorted(COMPUTE_KINDS),
+            kinds=list(JobKind),
         )
-        assert set(done) == COMPUTE_KINDS
+        assert set(done) == set(JobKind)
 
 
 @pytest.mark.verilator
@@ -100,7 +99,7 @@ def test_executes_thousands_of_random_jobs(macs: int, size: int, timing: str) ->
         seed=size,
         rounds=200,
         longest=6,
-        kinds=sorted(COMPUTE_KINDS),
+        kinds=list(JobKind),
     )
     assert sum(done.values()) > 300
 

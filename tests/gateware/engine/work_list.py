@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.contract.engine import LINE_BYTES, TRANSFER_FLAG, EngineJob, EngineTransfer, JobFlag
+from kiwicha.contract.engine import LINE_BYTES, TRANSFER_FLAG, EngineTransfer, JobFlag
+from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
 from tests.gateware.engine.random_jobs import Work
@@ -22,7 +23,7 @@ class WorkList:
     ----------
     works : list of Work
         What the jobs do.
-    jobs : list of EngineJob
+    jobs : list of EngineJob or EngineMove
         Their descriptors.
     transfers : list of EngineTransfer
         Two loads, and a store behind what they load.
@@ -31,7 +32,7 @@ class WorkList:
     """
 
     works: list[Work]
-    jobs: list[EngineJob]
+    jobs: list[AnyJob]
     transfers: list[EngineTransfer]
     streams: bytes
 
@@ -52,7 +53,11 @@ class WorkList:
 
     def spoilt(self, rng: np.random.Generator) -> tuple[bytes, int] | None:
         """Return the image with a bit of a coded stream flipped, and the number of its job."""
-        coded = [number for number, job in enumerate(self.jobs) if job.flags & JobFlag.CODED]
+        coded = [
+            number
+            for number, job in enumerate(self.jobs)
+            if not isinstance(job, EngineMove) and job.flags & JobFlag.CODED
+        ]
         if not coded:
             return None
         number = int(rng.choice(coded))
@@ -88,17 +93,21 @@ def work_list(
     ] + [EngineTransfer(size, 0, size | TRANSFER_FLAG, len(works), 0)]
     cursor = len(works) * works[0].job.size_bytes() + len(transfers) * LINE_BYTES
     for number, (work, is_coded) in enumerate(zip(works, coded, strict=True)):
+        is_last = number == len(works) - 1
+        wait = 1 if is_stuck and not is_last else 2
+        if isinstance(work.job, EngineMove):
+            jobs.append(dataclasses.replace(work.job, wait_transfers=wait))
+            continue
         stream = b"".join(
             beat.to_bytes(LINE_BYTES, "little") for fill in work.fills for beat in fill.beats
         )
         if is_coded:
             stream = codec.encode(stream, stream_shape(work.job, macs))
-        is_last = number == len(works) - 1
         jobs.append(
             dataclasses.replace(
                 work.job,
                 flags=work.job.flags | (JobFlag.CODED if is_coded else 0),
-                wait_transfers=1 if is_stuck and not is_last else 2,
+                wait_transfers=wait,
                 weights_offset=cursor,
                 weights_bytes=len(stream),
             )

@@ -41,19 +41,24 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
     )
     has_segments = (job.segment_words != 0) & (job.row_words != 0)
     has_counts = counts.all() & (has_segments | (job.kind == JobKind.DEPTHWISE))
-    return (
-        Cat(job.kind == kind for kind in JobKind).any()
-        & (has_counts | Cat(job.kind == kind for kind in ELEMENT_KINDS).any())
-        & (job.output_address < scratchpad_bytes)
+    is_element = Cat(job.kind == kind for kind in ELEMENT_KINDS).any()
+    # No field of a move but these can be out of range.
+    is_computed = (
+        (has_counts | is_element)
         & (job.output_address % OUTPUT_BYTES == 0)
-        & (job.groups != 0)
         & (job.group_words != 0)
         & (job.group_words <= GROUP_WORDS)
         & (job.weights_offset % LINE_BYTES == 0)
         & (job.weights_bytes % LINE_BYTES == 0)
+        & (~is_element | (job.segment_words != 0))
+    )
+    return (
+        Cat(job.kind == kind for kind in JobKind).any()
+        & (job.output_address < scratchpad_bytes)
+        & (job.groups != 0)
         & (job.wait_transfers <= transfers)
         & (job.interval != 0)
-        & (~Cat(job.kind == kind for kind in ELEMENT_KINDS).any() | (job.segment_words != 0))
+        & ((job.kind == JobKind.MOVE) | is_computed)
     )
 
 
@@ -92,7 +97,7 @@ def job_fetcher(dut: JobFetcher) -> Rules:
         is_sound = _is_sound(job, dut.check.scratchpad_bytes, dut.transfers)
         m.d.comb += [
             Assert(~dut.jobs.valid | is_sound),
-            Assert(~dut.weights.valid | (weights.group_words <= GROUP_WORDS)),
+            Assert(~dut.weights.valid | weights.is_move | (weights.group_words <= GROUP_WORDS)),
             Assert(~has_error | ~(dut.jobs.valid | dut.weights.valid | dut.beats.ready)),
             Assert(~failed | has_error),
         ]
@@ -116,6 +121,13 @@ def transfer_fetcher(dut: TransferFetcher) -> Rules:
         m.d.comb += [
             Assert(~dut.transfers.valid | (step.line + step.lines <= lines)),
             Assert(~dut.transfers.valid | (step.lines != 0)),
+            # At least a byte is its own.
+            Assert(
+                ~dut.transfers.valid
+                | (step.lines > 1)
+                | (step.last_bytes == 0)
+                | (step.first_byte < step.last_bytes)
+            ),
             Assert(~dut.transfers.valid | (step.wait_jobs <= dut.jobs)),
             Assert((dut.error == _NONE) | ~(dut.transfers.valid | dut.beats.ready)),
         ]

@@ -102,8 +102,10 @@ class Machine:
 
     def _add_load(self, made: JobList, lines: int) -> None:
         rng = self.rng
-        # A job reads the first line: all of it must be known.
-        count = LINE_BYTES * lines - (rng.choice((0, rng.randint(0, 15))) if lines > 1 else 0)
+        # A job reads the first line: mostly, all of it must be known.
+        before = rng.choice((0, 0, rng.randint(0, 15)))
+        behind = rng.choice((0, rng.randint(0, 15))) if lines > 1 else 0
+        count = LINE_BYTES * lines - before - behind
         allowed = rng.choice((self.program, self.arena))
         offset = rng.choice((
             allowed.bytes - LINE_BYTES * lines,
@@ -112,16 +114,21 @@ class Machine:
         bit = TRANSFER_FLAG if allowed is self.program else 0
         first = LINE_BYTES * self._line
         wait = rng.randint(0, len(made.jobs))
-        made.transfers.append(EngineTransfer(offset | bit, first, count, wait, 0))
+        made.transfers.append(
+            EngineTransfer((offset + before) | bit, first + before, count, wait, 0)
+        )
         self._line += lines
 
     def _add_store(self, made: JobList, jobs: int, line: int) -> None:
         rng = self.rng
-        count = rng.randint(1, LINE_BYTES * made.jobs[jobs - 1].groups)
+        before = rng.choice((0, rng.randint(0, 15)))
+        count = rng.randint(1, LINE_BYTES * made.jobs[jobs - 1].groups - before)
         offset = rng.choice((self.arena.bytes - LINE_BYTES * 4, LINE_BYTES * rng.randrange(2000)))
         wait = rng.randint(jobs, len(made.jobs))
         made.transfers.append(
-            EngineTransfer(offset, LINE_BYTES * line, count | TRANSFER_FLAG, wait, 0)
+            EngineTransfer(
+                offset + before, LINE_BYTES * line + before, count | TRANSFER_FLAG, wait, 0
+            )
         )
 
     def _add_job(self, made: JobList, cursor: int, source: tuple[int, int]) -> int:
@@ -200,7 +207,7 @@ class Machine:
             place = job.output_address + LINE_BYTES * group
             raw = np.frombuffer(result.to_bytes(LINE_BYTES, "little"), np.uint8)
             self.scratchpad[place : place + LINE_BYTES] = raw
-            known = self.is_known[job.first_address : job.first_address + LINE_BYTES]
+            known = self.is_known[job.first_address : job.first_address + LINE_BYTES].all()
             self.is_known[place : place + LINE_BYTES] = known
 
 
@@ -245,17 +252,25 @@ _BAD_JOBS: dict[EngineError, list[dict[str, int]]] = {
 _BAD_TRANSFERS: dict[EngineError, list[dict[str, int]]] = {
     EngineError.BAD_FIELD: [
         {"bytes": 0},
-        {"dram_offset": 8},
-        {"scratchpad_address": 4},
+        {"dram_offset": 8, "scratchpad_address": 4},
+        {"dram_offset": 15, "scratchpad_address": 16},
         {"reserved": 1},
         {"wait_jobs": 1000},
     ],
-    EngineError.OUTSIDE_SCRATCHPAD: [{"scratchpad_address": 1 << 18}, {"bytes": 1 << 20}],
+    EngineError.OUTSIDE_SCRATCHPAD: [
+        {"scratchpad_address": 1 << 18, "dram_offset": 0},
+        {"bytes": 1 << 20},
+    ],
     EngineError.OUTSIDE_RANGE: [
-        {"dram_offset": 1 << 17},
-        {"dram_offset": 0x7FFF_FFF0},
-        {"dram_offset": TRANSFER_FLAG | 1 << 17},
-        {"dram_offset": TRANSFER_FLAG, "bytes": TRANSFER_FLAG | 16, "wait_jobs": 0},
+        {"dram_offset": 1 << 17, "scratchpad_address": 0},
+        {"dram_offset": 0x7FFF_FFF0, "scratchpad_address": 0},
+        {"dram_offset": TRANSFER_FLAG | 1 << 17, "scratchpad_address": 0},
+        {
+            "dram_offset": TRANSFER_FLAG,
+            "scratchpad_address": 0,
+            "bytes": TRANSFER_FLAG | 16,
+            "wait_jobs": 0,
+        },
     ],
 }
 

@@ -1,5 +1,6 @@
 """Descriptors: what is refused and with which code, and that legal jobs are not."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from kiwicha.contract.engine import (
     JobFlag,
     JobKind,
 )
+from kiwicha.contract.moves import AnyJob, MoveFlag
 from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
 from tests.gateware.engine.control.stand_in_lists import make_job
@@ -31,9 +33,7 @@ LEGAL = {
 }
 
 
-def check_jobs(
-    jobs: list[EngineJob], macs: int = 64, *, has_codec: bool = True
-) -> list[EngineError]:
+def check_jobs(jobs: list[AnyJob], macs: int = 64, *, has_codec: bool = True) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
     dut = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs, has_codec=has_codec)
     found = []
@@ -106,6 +106,30 @@ def test_accepts_legal_jobs() -> None:
     assert set(check_jobs(jobs)) == {EngineError.NONE}
 
 
+def test_moves_are_judged_by_their_first_word() -> None:
+    rng = np.random.default_rng(1)
+    moves = [random_work(rng, 64, JobKind.MOVE, SCRATCHPAD_BYTES).job for _ in range(20)]
+    odd = {"target": SCRATCHPAD_BYTES - 1, "last_indices": (0xFFFF,) * 4, "last_byte": 0xFFFF}
+    odd |= dict.fromkeys(("source_steps", "target_steps"), (-1,) * 4)
+    moves += [dataclasses.replace(moves[0], **odd, flags=flag) for flag in (0, *MoveFlag)]
+    assert set(check_jobs(moves)) == {EngineError.NONE}
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        *(({"flags": flags}, EngineError.BAD_FIELD) for flags in (3, 4, 8, 128)),
+        ({"groups": 0}, EngineError.BAD_FIELD),
+        ({"interval": 0}, EngineError.BAD_FIELD),
+        ({"wait_transfers": TRANSFERS + 1}, EngineError.BAD_FIELD),
+        ({"target": SCRATCHPAD_BYTES}, EngineError.OUTSIDE_SCRATCHPAD),
+    ],
+)
+def test_refuses_bad_moves(fields: dict[str, int], error: EngineError) -> None:
+    good = random_work(np.random.default_rng(1), 64, JobKind.MOVE, SCRATCHPAD_BYTES).job
+    assert check_jobs([dataclasses.replace(good, **fields)]) == [error]
+
+
 def test_packed_jobs_need_an_engine_for_them() -> None:
     good = changed("conv", flags=JobFlag.PACKED, last_beats=2)
     assert check_jobs([good], macs=128) == [EngineError.NONE]
@@ -174,7 +198,14 @@ def test_refuses_bad_jobs(kind: str, field: str, value: int, error: EngineError)
 
 def test_takes_transfers_apart() -> None:
     store = EngineTransfer(1 << 31 | 0x30, 0x40, 1 << 31 | 35, JOBS, 0)
-    expected = {"offset": 3, "line": 4, "lines": 3, "last_bytes": 3, "wait_jobs": JOBS}
+    expected = {
+        "offset": 3,
+        "line": 4,
+        "lines": 3,
+        "first_byte": 0,
+        "last_bytes": 3,
+        "wait_jobs": JOBS,
+    }
     assert check_transfer(store) == (
         EngineError.NONE,
         {**expected, "is_program": 1, "is_store": 1},
@@ -184,10 +215,23 @@ def test_takes_transfers_apart() -> None:
         "offset": 0x7FF_FFFF,
         "line": 0,
         "lines": SCRATCHPAD_BYTES // 16,
+        "first_byte": 0,
         "last_bytes": 0,
         "wait_jobs": 0,
     }
     assert check_transfer(load) == (EngineError.NONE, {**expected, "is_program": 0, "is_store": 0})
+
+
+@pytest.mark.parametrize(
+    ("first", "count", "lines", "last_bytes"),
+    [(1, 15, 1, 0), (15, 1, 1, 0), (15, 2, 2, 1), (9, 3, 1, 12), (9, 39, 3, 0), (15, 33, 3, 0)],
+)
+def test_transfers_begin_at_any_byte(first: int, count: int, lines: int, last_bytes: int) -> None:
+    error, step = check_transfer(EngineTransfer(0x50 + first, 0x20 + first, count, 0, 0))
+    assert error is EngineError.NONE
+    assert step is not None
+    assert (step["offset"], step["line"], step["first_byte"]) == (5, 2, first)
+    assert (step["lines"], step["last_bytes"]) == (lines, last_bytes)
 
 
 @pytest.mark.slow
@@ -203,6 +247,8 @@ def test_takes_transfers_apart() -> None:
         ((0, 16, SCRATCHPAD_BYTES, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
         ((0, 0, SCRATCHPAD_BYTES + 1, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
         ((0, SCRATCHPAD_BYTES, 1, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
+        ((1, SCRATCHPAD_BYTES - 15, 16, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
+        ((3, 2, 16, 0, 0), EngineError.BAD_FIELD),
         ((0, 0xFFFF_FFF0, 16, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
         ((0, 0xFFFF_FFF0, 0x7FFF_FFFF, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
     ],

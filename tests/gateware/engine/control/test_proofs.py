@@ -24,7 +24,7 @@ def test_transfers_that_are_not_refused_are_sound(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("macs", [64, 128])
 def test_jobs_that_are_not_refused_are_sound(tmp_path: Path, macs: int) -> None:
-    """A descriptor is five words: these cycles are all there is to it."""
+    """A descriptor is six words: these cycles are all there is to it."""
     component = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs)
     prove(component, proof_lists.job_check(component), tmp_path, steps=8)
 

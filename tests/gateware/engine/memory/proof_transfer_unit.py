@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from amaranth import Module, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.hdl import Assert, Assume
 
+from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.gateware.engine.descriptors import LINE_BITS
 from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
 from tests.support.gateware.proof import Rules, assume_stream, check_stream, in_state
@@ -26,6 +27,10 @@ def transfer_unit(dut: TransferUnit) -> Rules:
         check_stream(m, dut.requests, "requests")
         _waiting_access(m, dut)
         works = in_state(dut.fsm, "LOAD", "STORE")
+        is_last = access.line == step.line + step.lines - 1
+        bytes_before = Mux(access.line == step.line, step.first_byte, 0)
+        bytes_to_end = Mux(is_last & (step.last_bytes != 0), step.last_bytes, LINE_BYTES)
+        own_bytes = Cat((bytes_before <= k) & (k < bytes_to_end) for k in range(LINE_BYTES))
         m.d.comb += [
             # So says `TransferFetcher`.
             Assume((step.lines != 0) & (step.line + step.lines <= 1 << LINE_BITS)),
@@ -33,6 +38,7 @@ def transfer_unit(dut: TransferUnit) -> Rules:
             Assert(~dut.lines.accesses.valid | (access.line >= step.line)),
             Assert(~dut.lines.accesses.valid | (access.line < step.line + step.lines)),
             Assert(~dut.lines.accesses.valid | (access.is_write == ~step.is_store)),
+            Assert(~dut.lines.accesses.valid | (access.mask == own_bytes)),
             Assert(~dut.requests.valid | (asked.offset == step.offset)),
             Assert(~dut.requests.valid | (asked.words == step.lines)),
             Assert(~dut.requests.valid | (asked.is_write == step.is_store)),
@@ -43,6 +49,8 @@ def transfer_unit(dut: TransferUnit) -> Rules:
             Assert(~in_state(dut.fsm, "LOAD") | ~step.is_store),
             Assert(~in_state(dut.fsm, "STORE") | step.is_store),
             Assert(~in_state(dut.fsm, "REQUEST") | (dut.lines_left == step.lines)),
+            Assert(~works | (dut.is_first == (dut.lines_left == step.lines))),
+            Assert(~in_state(dut.fsm, "REQUEST") | dut.is_first),
             Assert(~works | ((dut.lines_left != 0) & (dut.lines_left <= step.lines))),
             Assert(
                 ~(works | in_state(dut.fsm, "REQUEST"))

@@ -31,7 +31,7 @@ class _Ghost:
     is_asked : Signal
         The job's stream was asked for.
     taken, begun : Signal
-        Jobs that were taken, and whose first group the decompressor has.
+        Jobs that were taken, and whose first group the decompressor has, or that have none.
     is_last : Signal
         The decompressor's group is the last of its job, or it never had one.
     due : Signal
@@ -86,6 +86,8 @@ class _Ghost:
             ]
         with m.If(dut.jobs.valid & dut.jobs.ready):
             m.d.sync += [self.filled.eq(0), self.is_asked.eq(0), self.taken.eq(self.taken + 1)]
+            with m.If(job.is_move):
+                m.d.sync += self.begun.eq(self.begun + 1)
 
 
 def _surroundings(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
@@ -113,17 +115,21 @@ def _states_requests(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     has_words = job.words != 0
     m.d.comb += [
         Assert(~dut.requests.valid | (dut.jobs.valid & has_words & ~ghost.is_asked)),
+        Assert(~dut.requests.valid | ~job.is_move),
         Assert(~dut.requests.valid | (asked.offset == job.offset)),
         Assert(~dut.requests.valid | (asked.words == job.words)),
         Assert(~dut.requests.valid | (asked.is_program & ~asked.is_write)),
         Assert(~dut.decompressor.groups.valid | (ghost.is_asked == has_words)),
-        Assert(~dut.jobs.ready | (ghost.is_asked == has_words)),
+        Assert(~dut.jobs.ready | (ghost.is_asked == (has_words & ~job.is_move))),
         Assert(~(dut.requests.valid & dut.is_between) | (dut.number == ghost.taken)),
     ]
 
 
 def _states_fills(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
-    """State that a job has one fill for each group, and is taken with the last one."""
+    """State that a job has one fill for each group, and is taken with the last one.
+
+    A move has none, and is taken when no stream is under way.
+    """
     job, fill = dut.jobs.payload, dut.fill.commands.payload
     groups = dut.decompressor.groups
     check_stream(m, dut.fill.commands, "fills")
@@ -146,7 +152,15 @@ def _states_fills(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
         Assert(
             ~dut.fill.commands.valid | ((fill.blocks == double) & (fill.words == job.group_words))
         ),
-        Assert(dut.jobs.ready == (takes_fill & (ghost.filled + 1 == job.groups))),
+        Assert(
+            dut.jobs.ready
+            == Mux(
+                job.is_move,
+                dut.jobs.valid & dut.is_between,
+                takes_fill & (ghost.filled + 1 == job.groups),
+            )
+        ),
+        Assert(~dut.fill.commands.valid | ~job.is_move),
         Assert(~groups.valid | (groups.payload.is_first == (ghost.filled == 0))),
         Assert(~groups.valid | (groups.payload.is_last == (ghost.filled + 1 == job.groups))),
         Assert(~groups.valid | (size == ghost.job_beats)),
@@ -198,7 +212,7 @@ def _states_order(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     job = dut.jobs.payload
     m.d.comb += [
         Assert(in_state(dut.fsm, *dut.fsm.encoding)),
-        Assert(in_state(dut.fsm, "IDLE") | dut.jobs.valid),
+        Assert(in_state(dut.fsm, "IDLE") | (dut.jobs.valid & ~job.is_move)),
         Assert(in_state(dut.fsm, "IDLE") | (dut.groups_left + ghost.filled == job.groups)),
         Assert(in_state(dut.fsm, "IDLE") | (ghost.filled < job.groups)),
         Assert(~in_state(dut.fsm, "IDLE", "REQUEST", "PREPARE") | (ghost.filled == 0)),

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.latencies import TILE_CYCLES
 from kiwicha.contract.moves import MOVE_LOOPS, TILE_LOOPS, EngineMove, MoveFlag
 
 __all__ = ["move_cycles", "move_lines"]
@@ -18,9 +19,9 @@ def move_lines(move: EngineMove) -> int:
 
 
 def move_cycles(move: EngineMove) -> int:
-    """Return the cycles in which a move reads or writes.
+    """Return the cycles from the first read of a move to its last write.
 
-    Tiles are read ahead while others are written, so the slower of the two counts.
+    Tiles are read ahead while others are written: the slower of the two has no gaps.
     """
     lines = move_lines(move)
     if not move.flags & MoveFlag.TILE:
@@ -28,7 +29,8 @@ def move_cycles(move: EngineMove) -> int:
     tiles = 1
     for count in move.counts[:TILE_LOOPS]:
         tiles *= count
-    return max(lines, tiles * move.piece_bytes)
+    rows = move.piece_bytes
+    return max(rows + lines, tiles * rows + -(-lines // tiles)) + TILE_CYCLES - 1
 
 
 def _places(move: EngineMove) -> list[int]:

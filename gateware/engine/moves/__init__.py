@@ -1,0 +1,1 @@
+"""From place to place in the scratchpad: addresses, tiles and masks of MOVE jobs."""

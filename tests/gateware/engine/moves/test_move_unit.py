@@ -1,0 +1,107 @@
+"""The unit for moves against loops in Python, and the cycles that it takes."""
+
+import numpy as np
+import pytest
+from amaranth.sim import Simulator, SimulatorContext
+
+from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.latencies import MOVE_START_CYCLES, SCRATCHPAD_READ_CYCLES
+from kiwicha.contract.moves import EngineMove
+from kiwicha.gateware.engine.moves.move_unit import MoveUnit
+from tests.gateware.engine.move_jobs import Move, move_job, random_move
+
+SIZE = 8192
+
+
+def pads(memory: np.ndarray, address: int) -> int:
+    return int.from_bytes(memory[(address + np.arange(LINE_BYTES)) % SIZE].tobytes(), "little")
+
+
+def moved(jobs: list[EngineMove], memory: np.ndarray) -> list[int]:
+    """Execute jobs on a memory of 8 KiB; return their cycles, from first read to last write."""
+    unit = MoveUnit()
+    taken: list[int] = []
+
+    async def bench(ctx: SimulatorContext) -> None:
+        reads = [0] * SCRATCHPAD_READ_CYCLES
+        for job in jobs:
+            ctx.set(unit.job.as_value(), int.from_bytes(job.pack(), "little"))
+            ctx.set(unit.start, 1)
+            cycle, ends_at, first = 0, None, None
+            while ends_at is None or cycle <= ends_at:
+                ctx.set(unit.read_data, pads(memory, reads[0]))
+                if first is None and ctx.get(unit.is_working):
+                    first = cycle
+                reads = [*reads[1:], ctx.get(unit.address)]
+                if ctx.get(unit.done):
+                    assert ends_at is None
+                    ends_at = cycle + SCRATCHPAD_READ_CYCLES
+                if ctx.get(unit.writes.valid):
+                    write = unit.writes.payload
+                    mask, line = ctx.get(write.mask), ctx.get(write.line) * LINE_BYTES
+                    data = ctx.get(unit.read_data)
+                    if ctx.get(write.is_column):
+                        data = ctx.get(write.column) * (1 + (1 << 32) + (1 << 64) + (1 << 96))
+                    for byte in range(LINE_BYTES):
+                        if mask >> byte & 1:
+                            memory[(line + byte) % SIZE] = data >> 8 * byte & 0xFF
+                    last = cycle
+                await ctx.tick()
+                ctx.set(unit.start, 0)
+                cycle += 1
+            assert first == MOVE_START_CYCLES
+            assert last == ends_at
+            taken.append(last - SCRATCHPAD_READ_CYCLES - first + 1)
+
+    simulator = Simulator(unit)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    return taken
+
+
+def check(moves: list[tuple[Move, int, int]], seed: int) -> list[int]:
+    """Execute moves one after the other and compare the memory; return their cycles."""
+    memory = np.random.default_rng(seed).integers(0, 256, SIZE).astype(np.uint8)
+    for move, source, _ in moves:
+        if move.is_fill:
+            memory[source : source + LINE_BYTES] = memory[source]
+    expected = memory.copy()
+    jobs = [move_job(*placed) for placed in moves]
+    taken = moved(jobs, memory)
+    for move, source, target in moves:
+        move.apply(expected, source, target)
+    wrong = np.flatnonzero(memory != expected)
+    assert not len(wrong), f"{len(wrong)} bytes from {wrong[0]} differ"
+    return taken
+
+
+def place(rng: np.random.Generator, move: Move) -> tuple[Move, int, int]:
+    """Put the source into one half of the memory, and the target into the other."""
+    halves = rng.permutation((0, SIZE // 2))
+    starts = [
+        int(half + rng.integers(0, SIZE // 2 - len(span) + 1)) - span.start
+        for half, span in zip(halves, move.spans(), strict=True)
+    ]
+    return move, starts[0], starts[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_moves(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    check([place(rng, random_move(rng)) for _ in range(10)], seed)
+
+
+def test_a_fill_repeats_a_byte() -> None:
+    # Each source is a line of its own, in which no target lies.
+    moves = [
+        (Move((1, 2, 1, 2), (0, 16, 0, 32), (0, 64, 0, 300), piece, is_fill=True), 8, target)
+        for piece, target in ((1, 1001), (16, 2003), (50, 3007))
+    ]
+    memory = np.zeros(SIZE, np.uint8)
+    memory[8:72] = np.repeat(np.arange(7, 11), 16)
+    expected = memory.copy()
+    for placed in moves:
+        placed[0].apply(expected, *placed[1:])
+    moved([move_job(*placed) for placed in moves], memory)
+    assert (memory == expected).all()
