@@ -1,5 +1,6 @@
 """The engine's list of a step, read back from a Program."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kiwicha.contract.engine import MAX_JOBS, EngineCall, EngineJob, EngineTransfer, JobKind
@@ -39,17 +40,18 @@ def read_list(params: EngineCall, image: bytes) -> EngineList:
     if end > len(image):
         raise ProgramError(f"an image of {len(image)} bytes must hold its list of {end}")
     return EngineList(
-        tuple(_job(image[at:]) for at in range(0, middle, EngineJob.size_bytes())),
-        tuple(
-            EngineTransfer.unpack(image[at:])
-            for at in range(middle, end, EngineTransfer.size_bytes())
-        ),
+        tuple(map(_job, _pieces(image, 0, middle, EngineJob.size_bytes()))),
+        tuple(map(EngineTransfer.unpack, _pieces(image, middle, end, EngineTransfer.size_bytes()))),
     )
 
 
 def stream_bytes(job: AnyJob) -> int:
     """Return the size of a job's weight stream, which a move has not."""
     return 0 if isinstance(job, EngineMove) else job.weights_bytes
+
+
+def _pieces(image: bytes, start: int, end: int, size: int) -> Iterator[bytes]:
+    return (image[at : at + size] for at in range(start, end, size))
 
 
 def _job(raw: bytes) -> AnyJob:

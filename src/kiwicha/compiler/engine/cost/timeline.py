@@ -153,16 +153,19 @@ class Threads:
         ahead, job, group, fill_end, fill_before, release, release_before = state[:7]
         port_free, transfer_free, line_end, left_lines = state[7:11]
         time, begun, waited_transfers, waited_weights = state[11:15]
-        first_share = state.first_share
+        jobs_done, transfers_done, _, first_share = state[15:]
+        job_count, move_count, never = len(paces), len(moves), math.inf
+        is_free = [not pace.fill_cycles for pace in paces] + [False]
         while True:
             # Compute all groups whose weights and transfers are there.
-            while ahead or (job < len(paces) and not paces[job].fill_cycles):
+            while ahead or is_free[job]:
                 _, needed, _, start, cycles, last_row, share, groups, wanted, drain = paces[job]
-                filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
-                if not needed:
-                    filled = -math.inf
+                if needed:
+                    filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
+                else:
+                    filled = -never
                 if group == 0:
-                    if wanted > len(transfer_ends):
+                    if wanted > transfers_done:
                         break
                     begun = time
                     time += JOB_START_CYCLES
@@ -174,7 +177,8 @@ class Threads:
                 else:
                     # The address generator goes ahead while the last row of the group before is
                     # done.
-                    first = max(time, time - last_row + start - ROW_AHEAD_CYCLES)
+                    early = time - last_row + start - ROW_AHEAD_CYCLES
+                    first = time if time > early else early
                     late = filled + start - first
                     if late > 0.0:
                         waited_weights += late
@@ -189,49 +193,58 @@ class Threads:
                     time += drain
                     job_ends.append(time)
                     self._waits.append((begun, waited_transfers, waited_weights))
-                    job, group = job + 1, 0
+                    job, group, jobs_done = job + 1, 0, jobs_done + 1
                     if time > limits[-1 - job]:
                         return False
-            while fill_job < len(paces) and not paces[fill_job].fill_cycles:
+            while is_free[fill_job]:
                 # A move has no weights.
                 progress.append(state)
                 fill_job += 1
             # What comes first: the weights of a group, or a chunk of a transfer?
-            fill_time = transfer_time = math.inf
-            if ahead < 2 and fill_job < len(paces):
-                bank_free = (release if ahead else release_before) + REFILL_CYCLES
-                fill_time = max(port_free, fill_end, bank_free)
-            if len(transfer_ends) < len(moves):
-                lines, is_store, wanted = moves[len(transfer_ends)]
-                if wanted <= len(job_ends):
-                    ready = job_ends[wanted - 1] if wanted else 0.0
-                    transfer_time = max(port_free, transfer_free, ready)
+            fill_time = transfer_time = never
+            if ahead < 2 and fill_job < job_count:
+                fill_time = (release if ahead else release_before) + REFILL_CYCLES
+                if fill_end > fill_time:
+                    fill_time = fill_end
+                if port_free > fill_time:
+                    fill_time = port_free
+            if transfers_done < move_count:
+                lines, is_store, wanted = moves[transfers_done]
+                if wanted <= jobs_done:
+                    transfer_time = job_ends[wanted - 1] if wanted else 0.0
+                    if transfer_free > transfer_time:
+                        transfer_time = transfer_free
+                    if port_free > transfer_time:
+                        transfer_time = port_free
             if fill_time <= transfer_time:
-                if fill_time == math.inf:
+                if fill_time == never:
                     break
-                fill_lines, needed, first_needed, *_ = paces[fill_job]
+                fill_lines, needed, first_needed, _, _, _, _, groups, _, _ = paces[fill_job]
                 if fill_group == 0:
                     progress.append(
                         Progress(
                             *(ahead, job, group, fill_end, fill_before, release, release_before),
                             *(port_free, transfer_free, line_end, left_lines),
                             *(time, begun, waited_transfers, waited_weights),
-                            *(len(job_ends), len(transfer_ends), len(shares), first_share),
+                            *(jobs_done, transfers_done, len(shares), first_share),
                         )
                     )
                     needed = first_needed
-                if fill_end == -math.inf:
+                if fill_end == -never:
                     fill_time += memory.latency_cycles
-                else:
+                elif fill_time > fill_end:
                     # Words of this group came while the bank was not free yet.
-                    idle = max(fill_time - fill_end, 0.0)
-                    early = idle * rate / LINE_BYTES
-                    fill_lines -= min(early, READER_WORDS, fill_lines)
+                    early = (fill_time - fill_end) * rate / LINE_BYTES
+                    if early > READER_WORDS:
+                        early = READER_WORDS
+                    fill_lines = fill_lines - early if early < fill_lines else 0.0
                 port_free = fill_time + fill_lines * LINE_BYTES / rate
-                fill_before, fill_end = fill_end, max(port_free, fill_time + needed)
+                fill_before, fill_end = fill_end, fill_time + needed
+                if port_free > fill_end:
+                    fill_end = port_free
                 ahead += 1
                 fill_group += 1
-                if fill_group == paces[fill_job].groups:
+                if fill_group == groups:
                     fill_job, fill_group = fill_job + 1, 0
                 continue
             # A chunk of a transfer.
@@ -251,6 +264,7 @@ class Threads:
                 line_end += memory.store_end_cycles if is_store else 0
                 transfer_free = line_end
                 transfer_ends.append(line_end)
+                transfers_done += 1
         assert len(job_ends) == len(paces)
         return True
 

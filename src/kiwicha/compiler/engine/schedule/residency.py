@@ -63,6 +63,7 @@ class Chooser:
             for cascades in self._cascades
             for cascade in cascades
         }
+        self._stripings: dict[tuple[Estimate, tuple[int, ...]], tuple[float, Striping] | None] = {}
         self._estimates: dict[tuple[Cascade, frozenset[int]], Estimate] = {}
 
     def choose(self, capacity: int, spared: Mapping[int, int] | None = None) -> Choice:
@@ -217,7 +218,7 @@ class Chooser:
 
     def _move_cycles(self, tensor: int) -> float:
         """Return what it takes to load or store a resident tensor, if it must be."""
-        if tensor not in self._region.loads | self._region.stores:
+        if tensor not in self._region.loads and tensor not in self._region.stores:
             return 0.0
         return transfer_cycles(self._region.tensor_bytes(tensor), self._memory)
 
@@ -226,16 +227,24 @@ class Chooser:
     ) -> tuple[float, Striping] | None:
         """Return the best stripes that fit, and their cycles."""
         estimate = self._estimate(cascade, streamed)
-        rows = cascade.operations[-1].window.output_rows
         if estimate.is_whole:
-            striping = Striping(cascade, rows)
+            striping = Striping(cascade, cascade.heights[-1])
             # With many images even one stripe has many jobs.
             return None if striping.jobs > MAX_JOBS else (estimate.cycles(striping), striping)
+        counts = tuple(bisect.bisect_right(estimate.bytes_by_height(*mode), free) for mode in MODES)
+        key = estimate, counts
+        if key not in self._stripings:
+            self._stripings[key] = self._best_stripes(cascade, estimate, counts)
+        return self._stripings[key]
+
+    def _best_stripes(
+        self, cascade: Cascade, estimate: Estimate, counts: Sequence[int]
+    ) -> tuple[float, Striping] | None:
+        """Return the same, given how many of the possible heights fit in each of the modes."""
         heights = cascade.heights
-        unit = heights[0]
+        rows, unit = heights[-1], heights[0]
         best: tuple[float, Striping] | None = None
-        for is_early, room in MODES:
-            found = bisect.bisect_right(estimate.bytes_by_height(is_early, room), free)
+        for (is_early, room), found in zip(MODES, counts, strict=True):
             if not found or (best is not None and room is Room.STORE):
                 continue
             fewest = -(-rows // heights[found - 1])
