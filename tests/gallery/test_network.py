@@ -96,17 +96,32 @@ def test_joined_tensors_get_one_quantization() -> None:
     check(net, x, [y])
 
 
+def test_probabilities_are_not_clipped_by_what_they_are_joined_with() -> None:
+    ranges = Ranges()
+    for _ in range(2):
+        net = network(ranges)
+        means = net.mean(net.input(8, 8, 4), keep=True)
+        probabilities = net.logistic(means)
+        y = net.concat([means, probabilities])
+        ranges.settle()
+    assert means.values.max() < probabilities.values.max()
+    assert abs(y.values.max() - probabilities.values.max()) < y.scale
+
+
 def test_unsigned_numbers_are_the_same_plus_128() -> None:
     for is_unsigned, dtype in ((False, np.int8), (True, np.uint8)):
         net = network(is_unsigned=is_unsigned)
         x = net.input(8, 8, 3)
         y = net.dense(net.reshape(x, 1, 192), 10)
+        z = net.conv(x, 10, kernel=3)
         values = (x.sample[:1].astype(int) + 128 * is_unsigned).astype(dtype)
         interpreter = oracle.LITERT if is_unsigned else oracle.MICRO
-        (found,) = oracle.ask([oracle.Case(net.file([y]), (values,))], interpreter)
+        (found,) = oracle.ask([oracle.Case(net.file([y, z]), (values,))], interpreter)
         assert found.outputs is not None, found.error
-        given = found.outputs[0].astype(int) - 128 * is_unsigned
-        assert np.abs(given - y.sample[:1]).max() <= 1
+        dense, convolved = (given.astype(int) - 128 * is_unsigned for given in found.outputs)
+        assert np.abs(dense - y.sample[:1]).max() <= 1
+        # Weights of uint8 have one scale: those of weak channels are rounded.
+        assert np.abs(convolved - z.sample[:1]).max() <= (3 if is_unsigned else 1)
 
 
 def test_channels_at_another_width_are_groups_of_8() -> None:

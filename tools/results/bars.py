@@ -5,6 +5,7 @@ from typing import Any
 
 from kiwicha.boards.capacity import SYSTEM
 from kiwicha.boards.family import Family
+from kiwicha.contract.configs import find_config
 from kiwicha.contract.program import Where
 from tools.results.result import Result
 
@@ -24,6 +25,9 @@ _UTILIZATION = {"resnet8": 0.85, "person_detect": 0.77}
 """Share of the products of ``64`` that models use."""
 _PEER_SHARE = 0.75
 """Share of Vela's estimate for as many multipliers that models of the gallery take at most."""
+_BUSY = 0.95
+"""Share of the products of an engine that is enough, whatever Vela estimates: for networks of
+convolutions alone, its estimate is little more than what the multipliers take."""
 _CPU_SHARE = 0.04
 """Share of their cycles that the CPU takes at most."""
 _PROMISED = (
@@ -86,7 +90,8 @@ def _utilization(by_name: Mapping[str, Any]) -> Iterator[str]:
 def _peers(by_name: Mapping[str, Any]) -> Iterator[str]:
     for run in by_name["bench/gallery"]:
         name, cycles = f"{run['model']} on {run['config']}", run["cycles"]
-        bar = _PEER_SHARE * run["vela"]["cycles"]
+        products = find_config(run["config"]).engine_macs
+        bar = max(_PEER_SHARE * run["vela"]["cycles"], run["macs"] / products / _BUSY)
         if cycles > bar:
             yield f"{name} must take {bar:,.0f} cycles or fewer, not {cycles:,}"
         layers = run["layers"]
