@@ -138,13 +138,13 @@ def _move_work(rng: np.random.Generator, memory_bytes: int) -> Work:
     """Return a MOVE."""
     move = random_move(rng)
     spans = move.spans()
-    places = _places(rng, [len(span) for span in spans], memory_bytes)
-    source, target = (place.start - span.start for place, span in zip(places, spans, strict=True))
+    found = places(rng, [len(span) for span in spans], memory_bytes)
+    source, target = (place.start - span.start for place, span in zip(found, spans, strict=True))
     return Work(
         move_job(move, source, target),
         [],
-        [places[0]],
-        places[1],
+        [found[0]],
+        found[1],
         lambda memory: move.apply(memory, source, target),
         move,
     )
