@@ -130,14 +130,13 @@ def _(operation: MaxPooling, macs: int, geometry: JobGeometry) -> Fields:
 @_fields.register
 def _(operation: DepthwiseConvolution, macs: int, geometry: JobGeometry) -> Fields:
     window = operation.window
-    rows, first_column = _rows(window, geometry)
-    pad_left = -first_column
+    rows, pad_left = _depthwise_rows(window, geometry)
     first_phase = pad_left % window.stride_columns
     return (
         rows
         | _groups(operation, macs)
         | {
-            "column_step": geometry.input_pitch,
+            "column_step": window.dilation_columns * geometry.input_pitch,
             "segments": window.slots,
             "group_words": group_words(operation, macs, geometry.input_pitch),
             "stride_columns": window.stride_columns,
@@ -147,6 +146,27 @@ def _(operation: DepthwiseConvolution, macs: int, geometry: JobGeometry) -> Fiel
             "first_index": first_phase * window.kernel_rows,
         }
     )
+
+
+def _depthwise_rows(window: Window, geometry: JobGeometry) -> tuple[Fields, int]:
+    """Return the fields of the way over rows and columns, and the columns left of what is read.
+
+    With dilation a job writes every so many-th column, and reads no others.
+    """
+    step, pitch = window.dilation_columns, geometry.input_pitch
+    if step == 1:
+        fields, first_column = _rows(window, geometry)
+        return fields, -first_column
+    columns = geometry.columns or range(0, window.output_columns, step)
+    start = columns.start - window.pad_left
+    first = start if start >= 0 else start % step
+    whole = dataclasses.replace(window, pad_left=0)
+    fields, _ = _rows(whole, dataclasses.replace(geometry, columns=columns))
+    others = len(range(first, window.input_columns, step)) - 1
+    # What is behind the last of these columns is not read.
+    fields["row_span"] += (others * step + 1 - window.input_columns) * pitch
+    fields["first_address"] += first * pitch
+    return fields, (first - start) // step
 
 
 def _rows(window: Window, geometry: JobGeometry) -> tuple[Fields, int]:

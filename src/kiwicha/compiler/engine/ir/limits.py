@@ -189,11 +189,11 @@ def weights_per_output(item: Geometry) -> str | None:
     return exceeded(count, GROUP_WORDS * INPUT_LANES, "weights per output")
 
 
-@limit("DEPTHWISE_CONV_2D", most=MAX_DEPTHWISE_COLUMNS)
+@limit("DEPTHWISE_CONV_2D", most=MAX_DEPTHWISE_COLUMNS, whole=OUTPUT_BYTES)
 def depthwise_columns(item: Geometry) -> str | None:
     """A depthwise job has up to {most} kernel columns for each column of stride.
 
-    Columns that dilation skips count, too.
+    With strides, or up to {whole} channels, columns that dilation skips count, too.
     """
     what = "kernel columns for each column of stride"
     return exceeded(item.window.slots, MAX_DEPTHWISE_COLUMNS, what)
@@ -203,7 +203,8 @@ def depthwise_columns(item: Geometry) -> str | None:
 def depthwise_padding(item: Geometry) -> str | None:
     """The first window of each row has a column inside the image or right of it."""
     window = item.window
-    most = window.slots * window.stride_columns - 1
+    steps = window.stride_columns * window.dilation_columns
+    most = (window.slots - 1) * steps + window.stride_columns - 1
     return exceeded(window.pad_left, most, "columns of padding left of a row")
 
 

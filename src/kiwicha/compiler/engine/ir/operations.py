@@ -146,7 +146,8 @@ class DividedOperation(Operation):
     @property
     def is_in_parts(self) -> bool:
         """Whether any row takes all of its jobs: of channels, of summands, or of phases."""
-        return self.is_in_blocks or self.kind is JobKind.CONV
+        is_in_phases = self.window.dilation_columns > 1
+        return self.is_in_blocks or is_in_phases or self.kind is JobKind.CONV
 
     @cached_property
     def _series(self) -> "tuple[tuple[Piece, ...], ...]":

@@ -1,15 +1,18 @@
 """How a region is done: which tensors stay in the scratchpad, in which order, in which bytes.
 
 `residency` decides which tensors stay in the scratchpad; the others lie in the arena, or only
-stripes of them ever exist. The transfer of one stripe runs beside the arithmetic of another.
+stripes of them ever exist. The transfer of one stripe runs beside the arithmetic of another. What
+does not fit so is alone in its region, and where not even its rows fit, in blocks of columns.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 
 from kiwicha.compiler.engine.ir.plan import Compute, Event, Plan, PlannedCascade
+from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.cascade import Choice
+from kiwicha.compiler.engine.schedule.columns import column_plan
 from kiwicha.compiler.engine.schedule.cuts import require_jobs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.hazards import waits
@@ -38,8 +41,38 @@ def schedule(region: Region, config: Config) -> Plan:
     RefusedError
         If an operation does not fit; names it, and says why.
     TooLongError
-        If there are too many jobs; names layers at which to cut.
+        If there are too many jobs, or an operation fits only if it is alone; names layers at which
+        to cut.
     """
+    try:
+        return _in_stripes(region, config)
+    except RefusedError as error:
+        plan = column_plan(region, config) if len(region.operations) == 1 else None
+        if plan is not None:
+            return plan
+        cuts = _cuts_around(region, error.position, config)
+        if not cuts:
+            raise
+    raise TooLongError(cuts)
+
+
+def _cuts_around(region: Region, position: int, config: Config) -> list[int]:
+    """Return where a region is to be cut so that a refused operation is alone, if it fits then."""
+    number = next(n for n, item in enumerate(region.operations) if item.position == position)
+    operation, following = region.operations[number], region.operations[number + 1 :][:1]
+    alone = Region((operation,), frozenset(operation.inputs), frozenset({operation.output}))
+    touched = (*operation.inputs, operation.output)
+    if len(region.operations) == 1 or not all(map(region.is_streamable, touched)):
+        return []
+    try:
+        schedule(alone, config)
+    except (RefusedError, TooLongError):
+        return []
+    return [item.positions[0] for item in (operation, *following)]
+
+
+def _in_stripes(region: Region, config: Config) -> Plan:
+    """Return a plan in stripes of whole rows; see `schedule`."""
     capacity = config.scratchpad_bytes
     chooser = Chooser(region, config.engine_macs, config.memory)
     spared: Counter[int] = Counter()

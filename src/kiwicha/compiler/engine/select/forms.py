@@ -17,6 +17,7 @@ from kiwicha.compiler.engine.ir.limits import (
 )
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.select.dilation import can_be_in_phases, dilated_convolution
 from kiwicha.compiler.engine.select.phases import transposed_convolution
 from kiwicha.compiler.engine.select.weighted import (
     WeightedLayer,
@@ -43,8 +44,8 @@ class Form:
     weights : callable
         Gives the weights in the order of this form, which may be many.
     made : callable
-        Makes the operation of layer and weights: one of the functions of `weighted`, or
-        `transposed_convolution`.
+        Makes the operation of layer and weights: one of the functions of `weighted`,
+        `transposed_convolution` or `dilated_convolution`.
     limits : tuple of Limit
         What must hold before there are weights.
     """
@@ -91,6 +92,8 @@ def forms(call: Layer, layer: WeightedLayer) -> Iterator[Form]:
 
     if p.input_channels > 1 and p.depth_multiplier == 1:
         step = layer.window.dilation_columns
+        if can_be_in_phases(layer.window):
+            yield Form("in phases of columns", layer, taps, dilated_convolution, DEPTHWISE_LIMITS)
         window = _without_column_dilation(layer.window)
         undilated = dataclasses.replace(layer, window=window)
         yield Form(

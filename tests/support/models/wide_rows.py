@@ -1,0 +1,65 @@
+"""Models of one operator whose rows are too wide for an engine's scratchpad."""
+
+from typing import Any
+
+import numpy as np
+
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
+
+__all__ = ["wide_rows"]
+
+
+def wide_rows(
+    operator: str,
+    shape: tuple[int, int, int],
+    *,
+    kernel: int = 3,
+    stride: int = 1,
+    dilation: int = 1,
+    outputs: int = 0,
+    is_padded: bool = True,
+) -> oracle.Case:
+    """Give a convolution or pool with random weights and its input.
+
+    Parameters
+    ----------
+    operator : str
+        CONV_2D, DEPTHWISE_CONV_2D or a pool.
+    shape : tuple of int
+        Rows, columns and channels of the input.
+    kernel, stride, dilation : int
+        Of rows and columns.
+    outputs : int
+        Channels of the output of a CONV_2D.
+    is_padded : bool
+        The padding is SAME, else VALID.
+    """
+    rng = np.random.default_rng([*shape, kernel, stride, dilation])
+    builder = ModelBuilder()
+    rows, columns, channels = shape
+    reach = 1 if is_padded else (kernel - 1) * dilation + 1
+    size = tuple(-(-(count - reach + 1) // stride) for count in (rows, columns))
+    quantization = {"scale": 0.05, "zero_point": 3}
+    x = builder.tensor((1, *shape), **quantization)
+    options: dict[str, Any] = {"strideH": stride, "strideW": stride, "padding": int(not is_padded)}
+    if operator.endswith("POOL_2D"):
+        y = builder.tensor((1, *size, channels), **quantization)
+        builder.operator(operator, [x], [y], filterHeight=kernel, filterWidth=kernel, **options)
+    else:
+        is_depthwise = operator == "DEPTHWISE_CONV_2D"
+        count = channels if is_depthwise else outputs
+        taps = (1, kernel, kernel, channels) if is_depthwise else (count, kernel, kernel, channels)
+        options |= {"dilationHFactor": dilation, "dilationWFactor": dilation}
+        options |= {"depthMultiplier": 1} if is_depthwise else {}
+        weights = rng.integers(-127, 128, taps).astype(np.int8)
+        bias = rng.integers(-1000, 1000, count).astype(np.int32)
+        operands = [
+            x,
+            builder.tensor(taps, scale=0.01, data=weights),
+            builder.tensor((count,), np.int32, scale=0.0005, data=bias),
+        ]
+        y = builder.tensor((1, *size, count), scale=0.5, zero_point=-5)
+        builder.operator(operator, operands, [y], **options)
+    values = rng.integers(-128, 128, (1, *shape)).astype(np.int8)
+    return oracle.Case(builder.build([x], [y]), (values,))
