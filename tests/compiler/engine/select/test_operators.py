@@ -148,7 +148,7 @@ LIMITS = {
     "two outputs of 272 elements": (depthwise(16, (17, 16), multiplier=2), True),
     "dilated, 960 channels": (depthwise(960, (3, 3), dilation=2), True),
     "dilated, 9 columns of 96 channels": (depthwise(96, (5, 5), dilation=2), True),
-    "dilated, more than the scratchpad": (depthwise(960, (3, 3), dilation=4), False),
+    "dilated, more than the scratchpad": (depthwise(960, (3, 3), dilation=4), True),
     "channels that are not whole": (depthwise(100, (5, 5), dilation=2), False),
 }
 """Layers on both sides of each limit, and whether they are the engine's."""
