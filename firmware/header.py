@@ -55,7 +55,6 @@ def _constants(config: Config) -> Iterator[str]:
     yield _comment(f"Configuration {config.name}: {config.summary}")
     yield f"#define KIWICHA_CONFIG_HASH {_number(config.hash)}"
     yield f"#define KIWICHA_CONFIG_HAS_SIMD {int(config.has_simd)}"
-    yield (f"#define KIWICHA_CONFIG_HAS_FLOAT_INTERPOLATION {int(config.has_float_interpolation)}")
     yield f"#define KIWICHA_CONFIG_ENGINE_MACS {config.engine_macs}"
     yield f"#define KIWICHA_CONFIG_SCRATCHPAD_BYTES {_number(config.scratchpad_bytes)}"
 

@@ -36,4 +36,4 @@ def test_interpolation_of_uint8(executables: dict[str, Path]) -> None:
     """In float32: each product and each sum is rounded."""
     operator = "RESIZE_BILINEAR"
     cases = [random_models.single_operator(operator, seed, is_unsigned=True) for seed in range(60)]
-    check(cases, oracle.LITERT, {"baseline": executables["baseline"]})
+    check(cases, oracle.LITERT, executables)

@@ -71,11 +71,6 @@ class Config:
         return self.engine_macs or (self.multipliers if self.has_simd else 1)
 
     @property
-    def has_float_interpolation(self) -> bool:
-        """Whether the firmware has room for RESIZE_BILINEAR in float32, as some of uint8 is."""
-        return not self.has_simd or self.engine_macs != 0
-
-    @property
     def requantizer_cycles(self) -> int:
         """Cycles between results of the engine's array, at least, in units of a job's interval."""
         if not self.requantizer_lanes:

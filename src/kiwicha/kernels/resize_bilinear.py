@@ -6,6 +6,8 @@ Ref: tensorflow/lite/kernels/internal/reference/resize_bilinear.h: ResizeBilinea
 for uint8 ResizeBilinear, in float32, here with numpy's and in the C kernel with integers.
 """
 
+import dataclasses
+import enum
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,21 +17,31 @@ from numpy.typing import NDArray
 from kiwicha.contract.layout import Ref, Struct, i32, ref, u32
 from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
-from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
+from kiwicha.kernels.kernel import Call, Cost, Declaration, Memory, Work
 
-__all__ = ["KERNELS", "ResizeBilinear"]
+__all__ = ["KERNELS", "Blend", "ResizeBilinear", "scratch_bytes"]
+
+
+class Blend(enum.IntEnum):
+    """How values are weighted."""
+
+    FIXED = 0
+    """Weights are in 1/1024, -1024 to 2048."""
+    FLOAT = 1
+    """Weights are float32 numbers, and so are all products and sums."""
+    PACKED = 2
+    """The products of a row's and a column's weights are in 1/256, and none of them is negative."""
 
 
 @dataclass(frozen=True)
 class ResizeBilinear(Struct):
     """RESIZE_BILINEAR: each output lies between two rows and two columns.
 
-    A row or column of the tables: first and second pixel of the input, and their weights. These are
-    in 1/1024, -1024 to 2048; half goes up above 0, down elsewhere. With ``is_float`` they are
-    float32 numbers, and so are all products and sums; half goes up
-    (`Config.has_float_interpolation` says where). Such a weight is ``m << 6 | e``
-    for ``m * 2**(-23 - e)``; ``m`` has 24 bits or is 0, and no product has bits behind the 52nd
-    binary place.
+    A row or column of the tables: first and second pixel of the input, and their weights, in which
+    `Blend` says. Half goes up above 0, down elsewhere; in float32 always up. A weight in float32 is
+    ``m << 6 | e`` for ``m * 2**(-23 - e)``; ``m`` has 24 bits or is 0, and no product has bits
+    behind the 52nd binary place. Packed weights are whole: a row's add up to 2, 4, ... 128, a
+    column's to 256 over that.
     """
 
     input: Ref = ref("int8 [batches, input_height, input_width, channels]")
@@ -43,10 +55,21 @@ class ResizeBilinear(Struct):
     output_height: int = u32("rows")
     output_width: int = u32("columns")
     offset: int = i32("0 to 128, added to all values before they are weighted")
-    is_float: int = u32("0 or 1")
+    blend: int = u32("Blend")
+    scratch: Ref = ref("working memory for two columns")
 
 
 _ONE_BITS = 10
+_PACKED_BITS = 8
+_TWICE_THE_TIME = {
+    (Blend.PACKED, False): 2,
+    (Blend.PACKED, True): 4,
+    (Blend.FIXED, False): 7,
+    (Blend.FIXED, True): 7,
+    (Blend.FLOAT, False): 13,
+    (Blend.FLOAT, True): 13,
+}
+"""What an output takes, beside one of packed uint8, by blend and whether its offset is 0."""
 _EXPONENT_BITS = 6
 _SIGNIFICAND_BITS = 23
 """Behind the point."""
@@ -65,15 +88,16 @@ def _reference(memory: Memory, p: ResizeBilinear) -> NDArray[np.int8]:
     x = memory.load(p.input, np.int8, shape).astype(np.int64) + p.offset
     rows = _places(memory, p.rows, p.output_height, p.input_height)
     columns = _places(memory, p.columns, p.output_width, p.input_width)
-    if p.is_float:
+    if p.blend == Blend.FLOAT:
         single = np.float32
         sums = _sum(x.astype(single), rows, columns, _floats) + single(0.5)
         result = np.floor(sums).astype(np.int64)
     else:
+        bits = _PACKED_BITS if p.blend == Blend.PACKED else 2 * _ONE_BITS
         sums = _sum(x, rows, columns, lambda weights: weights)
         # Half goes up above 0 and down elsewhere; the division is C's.
-        half = np.where(sums > 0, 1, -1) << (2 * _ONE_BITS - 1)
-        result = np.sign(sums + half) * (np.abs(sums + half) >> 2 * _ONE_BITS)
+        half = np.where(sums > 0, 1, -1) << (bits - 1)
+        result = np.sign(sums + half) * (np.abs(sums + half) >> bits)
     output: NDArray[np.int8] = (result - p.offset).astype(np.int8)
     return output
 
@@ -106,8 +130,19 @@ def _places(memory: Memory, table: Ref, outputs: int, inputs: int) -> _Places:
 
 
 def _work(p: ResizeBilinear) -> Work:
-    outputs = p.output.bytes
-    return Work(outputs, outputs // p.channels, outputs if p.is_float else 0)
+    rows = p.batches * p.output_height
+    pixels = rows * p.output_width
+    weight = _TWICE_THE_TIME[Blend(p.blend), p.offset == 0]
+    return Work(pixels * p.channels * weight // 2, pixels, rows * p.input_width * p.channels)
+
+
+def scratch_bytes(channels: int) -> int:
+    """Return the working memory for images of so many channels: two columns of words."""
+    return 2 * 4 * (channels // 4 * 4 + 4)
+
+
+def _with_scratch(call: Call) -> Call:
+    return dataclasses.replace(call, scratch_bytes=scratch_bytes(call.params.channels))
 
 
 KERNELS = (
@@ -115,7 +150,8 @@ KERNELS = (
         kernel=Kernel.RESIZE_BILINEAR,
         params=ResizeBilinear,
         reference=_reference,
-        cost=Cost(step=0.0, output=148.0, unit=113.0, extra=8140.0),
+        cost=Cost(step=0.0, output=8.6, unit=99.0, extra=10.0),
         work=_work,
+        prepare=_with_scratch,
     ),
 )

@@ -7,10 +7,8 @@ import pytest
 from PIL import Image
 
 from kiwicha.compiler import compile_model
-from kiwicha.contract import configs
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.program import DType, Kernel
-from kiwicha.errors import CapacityError
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
 from tests.support import requirements
@@ -95,37 +93,10 @@ def operators(operator: str, seeds: range) -> dict[int, oracle.Case]:
     return {seed: random_models.single_operator(operator, seed, is_unsigned=True) for seed in seeds}
 
 
-def configs_with(operator: str) -> list[str]:
-    is_float = operator == "RESIZE_BILINEAR"
-    return [
-        c for c in ALL_CONFIGS if not is_float or configs.ALL_CONFIGS[c].has_float_interpolation
-    ]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", random_models.OPERATORS)
 def test_random_operators(operator: str) -> None:
-    check(operators(operator, range(BLOCK)), configs_with(operator))
-
-
-def test_interpolation_in_float32_has_no_room_beside_the_instruction_tier() -> None:
-    """Where nothing is rounded, such as in twice the size, it is done with integers there."""
-    answered = set()
-    cases = operators("RESIZE_BILINEAR", range(2 * BLOCK))
-    for case, answer in zip(
-        cases.values(), oracle.ask(list(cases.values()), oracle.LITERT), strict=True
-    ):
-        steps = compile_model(case.model, "baseline").steps
-        is_float = any(s.kernel is Kernel.RESIZE_BILINEAR and s.params.is_float for s in steps)
-        answered.add(is_float)
-        if is_float:
-            with pytest.raises(CapacityError, match=r"baseline or an engine, not for simd"):
-                compile_model(case.model, "simd")
-            continue
-        assert answer.outputs is not None
-        (got,) = reference.run(compile_model(case.model, "simd"), case.inputs)
-        np.testing.assert_array_equal(got, answer.outputs[0])
-    assert answered == {False, True}
+    check(operators(operator, range(BLOCK)))
 
 
 @pytest.mark.slow
@@ -143,7 +114,7 @@ def test_random_networks() -> None:
 @pytest.mark.parametrize("operator", random_models.OPERATORS)
 @pytest.mark.parametrize("first", range(BLOCK, 40 * BLOCK, BLOCK))
 def test_many_random_operators(operator: str, first: int) -> None:
-    check(operators(operator, range(first, first + BLOCK)), configs_with(operator))
+    check(operators(operator, range(first, first + BLOCK)))
 
 
 @pytest.mark.nightly

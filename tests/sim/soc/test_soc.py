@@ -78,12 +78,12 @@ def _platform_sources() -> str:
 
 def test_firmware_that_is_too_large_is_refused() -> None:
     part = SimpleNamespace()
-    with pytest.raises(ValueError, match=r"^firmware must have at most 32768 bytes, not 32769$"):
+    with pytest.raises(ValueError, match=r"^firmware must have at most 40960 bytes, not 40961$"):
         Soc(
             part,
             crg=part,
             sdram_phy=part,
             sdram_module=part,
             cfu_file=Path("cfu.v"),
-            firmware=bytes(32769),
+            firmware=bytes(40961),
         )

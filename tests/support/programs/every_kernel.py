@@ -4,8 +4,6 @@ import dataclasses
 
 import numpy as np
 
-from kiwicha.compiler.tflite.graph import Options
-from kiwicha.compiler.tflite.interpolation import interpolation
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.kernels.arg_max import ArgMax
@@ -16,7 +14,6 @@ from kiwicha.kernels.lookup import Lookup, Quantize
 from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.pool import Pool
 from kiwicha.kernels.registry import KERNEL_PARAMS
-from kiwicha.kernels.resize_bilinear import ResizeBilinear
 from kiwicha.kernels.softmax import Softmax
 from kiwicha.numerics import requantization as numerics
 from tests.support.programs.cases import add_step, can_compute
@@ -104,7 +101,7 @@ def every_kernel() -> ProgramBuilder:
     for kernel in _kernels_for(reduction):
         builder.step(kernel, dataclasses.replace(reduction, output=builder.output((4,))))
     table = builder.constant(numerics.softmax_exponentials(0.1, 1.0))
-    builder.step(Kernel.SOFTMAX, Softmax(source, builder.output((9, 4)), table, 9, 4, -128))
+    builder.step(Kernel.SOFTMAX, Softmax(source, builder.output((9, 4)), table, 9, 4, -128, Ref()))
     words = builder.constant(rng.permutation(256))
     builder.step(Kernel.LOOKUP, Lookup(source, builder.output((4 * 36,)), words))
     builder.step(Kernel.COPY, whole_copy(source, builder.output((36,))))
@@ -117,12 +114,7 @@ def every_kernel() -> ProgramBuilder:
     staircase = builder.constant(np.sort(rng.integers(-(2**31), 2**31, 255)))
     words_in = dataclasses.replace(source, bytes=32)
     builder.step(Kernel.QUANTIZE, Quantize(words_in, builder.output((8,)), staircase))
-    builder.step(Kernel.ARG_MAX, ArgMax(source, builder.output((4 * 12,)), 3, 3, 4))
-    places = interpolation(3, 5, Options(half_pixel_centers=True)).table(is_float=False)
-    tables = builder.constant(places), builder.constant(places)
-    target = builder.output((5, 5, 4))
-    sizes = (1, 3, 3, 4, 5, 5)
-    builder.step(Kernel.RESIZE_BILINEAR, ResizeBilinear(source, target, *tables, *sizes, 0, 0))
+    builder.step(Kernel.ARG_MAX, ArgMax(source, builder.output((4 * 12,)), 3, 3, 4, 0, 1))
     present = {step.kernel for step in builder.steps}
     for kernel in FIRMWARE_KERNELS:
         if kernel not in present:

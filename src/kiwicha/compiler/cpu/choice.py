@@ -4,7 +4,7 @@ import dataclasses
 
 from kiwicha.contract.configs import Config
 from kiwicha.kernels.kernel import Call
-from kiwicha.kernels.registry import kernels_of
+from kiwicha.kernels.registry import KERNELS, kernels_of
 
 __all__ = ["choose"]
 
@@ -18,6 +18,6 @@ def choose(call: Call, config: Config) -> Call:
         item for item in kernels_of(config) if call.kernel in item.replaces and item.condition(call)
     ]
     if not found:
-        return call
+        return KERNELS[call.kernel].prepare(call)
     assert len(found) == 1, [item.kernel.name for item in found]
     return dataclasses.replace(found[0].prepare(call), kernel=found[0].kernel)

@@ -8,10 +8,8 @@ from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.contract.configs import Config
 from kiwicha.contract.program import Where
-from kiwicha.errors import CapacityError
 from kiwicha.kernels.kernel import Call
 from kiwicha.kernels.registry import KERNEL_PARAMS
-from kiwicha.kernels.resize_bilinear import ResizeBilinear
 from kiwicha.program.image import Step
 
 __all__ = ["choose_kernels", "layer_cycles"]
@@ -28,16 +26,10 @@ def choose_kernels(network: Network, config: Config, on_engine: Set[int]) -> tup
         What it will run on.
     on_engine : set of int
         Positions of the layers that the engine computes.
-
-    Raises
-    ------
-    CapacityError
-        If an operator is not in the configuration's firmware.
     """
     calls: list[KernelCall] = []
     for position, layer in enumerate(network.layers):
         if position not in on_engine:
-            _require_room(layer, config)
             calls += _kernel_calls(position, layer, config)
     for call in calls:
         assert isinstance(call.params, KERNEL_PARAMS[call.kernel])
@@ -73,13 +65,3 @@ def _kernel_calls(position: int, layer: Layer, config: Config) -> list[KernelCal
             )
         )
     return calls
-
-
-def _require_room(layer: Layer, config: Config) -> None:
-    """Refuse what a configuration's firmware leaves out."""
-    is_float = isinstance(layer.params, ResizeBilinear) and layer.params.is_float
-    if is_float and not config.has_float_interpolation:
-        raise CapacityError(
-            f"operator {layer.operator} {layer.name} must be compiled for baseline or an engine, "
-            f"not for {config.name}, whose firmware has no room for weights in float32"
-        )

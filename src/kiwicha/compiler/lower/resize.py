@@ -5,7 +5,7 @@ from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.interpolation import float_interpolation, interpolation
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
-from kiwicha.kernels.resize_bilinear import ResizeBilinear
+from kiwicha.kernels.resize_bilinear import Blend, ResizeBilinear
 
 __all__ = ["lower_resize_bilinear"]
 
@@ -21,6 +21,12 @@ def lower_resize_bilinear(graph: Graph, operator: Operator) -> Layer:
         for inputs, outputs in ((height, output_height), (width, output_width))
     )
     is_float = source.is_shifted and not rows.is_exact(columns)
+    packed = None if is_float else rows.packed(columns)
+    if packed is not None:
+        blend, tables = Blend.PACKED, packed
+    else:
+        blend = Blend.FLOAT if is_float else Blend.FIXED
+        tables = rows.table(is_float=is_float), columns.table(is_float=is_float)
     return Layer(
         operator.index,
         operator.name,
@@ -37,11 +43,9 @@ def lower_resize_bilinear(graph: Graph, operator: Operator) -> Layer:
             output_height=output_height,
             output_width=output_width,
             offset=source.shift,
-            is_float=int(is_float),
+            blend=blend,
+            scratch=Ref(),
         ),
         tensors={"input": source.index, "output": output.index},
-        constants={
-            "rows": rows.table(is_float=is_float),
-            "columns": columns.table(is_float=is_float),
-        },
+        constants={"rows": tables[0], "columns": tables[1]},
     )

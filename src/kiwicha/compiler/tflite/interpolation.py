@@ -21,6 +21,8 @@ PRECISION = 24
 EXPONENT_BITS = 6
 PLACES = 52
 """Binary places that the kernel has for a product of float32 numbers."""
+PACKED_BITS = 8
+"""Binary places of products of packed weights."""
 _VALUE_BITS = 8
 
 
@@ -73,14 +75,37 @@ class Interpolation:
         """Return exponents and places of all weights."""
         return set(zip(self.exponents.ravel().tolist(), self.places.ravel().tolist(), strict=True))
 
+    def packed(self, other: "Interpolation") -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
+        """Return what the kernel reads with packed weights, of this dimension and another one.
+
+        None if products of their weights are not in 1/256. This one's weights are in 1/2 or less.
+        """
+        pair = self._inside(), other._inside()
+        bits = max(int(pair[0].places.max()), 1)
+        if bits + int(pair[1].places.max()) > PACKED_BITS:
+            return None
+        ones = 1 << bits, 1 << (PACKED_BITS - bits)
+        first, second = (item._table(one) for item, one in zip(pair, ones, strict=True))
+        return first, second
+
+    def _inside(self) -> "Interpolation":
+        """Return the same with one weight where both pixels are one."""
+        is_one = self.pixels[:, :1] == self.pixels[:, 1:]
+        whole = np.array([1, 0], np.float32)
+        return Interpolation(self.pixels, np.where(is_one, whole, self.weights))
+
+    def _table(self, one: int) -> NDArray[np.int32]:
+        """Return pixels, and weights as multiples of 1 / ``one``."""
+        weights = (self.weights.astype(np.float64) * one).astype(np.int64)
+        return np.concatenate([self.pixels, weights], axis=1).astype(np.int32)
+
     def table(self, *, is_float: bool) -> NDArray[np.int32]:
         """Return what the kernel reads, [outputs, 4]; see `contract.program.ResizeBilinear`."""
-        if is_float:
-            scale = np.exp2(PRECISION - 1 + self.exponents)
-            significands = (self.weights.astype(np.float64) * scale).astype(np.int64)
-            weights = significands << EXPONENT_BITS | self.exponents
-        else:
-            weights = (self.weights.astype(np.float64) * ONE).astype(np.int64)
+        if not is_float:
+            return self._table(ONE)
+        scale = np.exp2(PRECISION - 1 + self.exponents)
+        significands = (self.weights.astype(np.float64) * scale).astype(np.int64)
+        weights = significands << EXPONENT_BITS | self.exponents
         return np.concatenate([self.pixels, weights], axis=1).astype(np.int32)
 
 

@@ -18,6 +18,7 @@ def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, numbe
     _, height, width, channels = shape
     source = builder.input(int8s(rng, shape))
     outer, inner = (height * width, 1) if number % 2 else (height, channels)
-    target = builder.output((4 * outer * inner,))
+    words, flip = 1 + number // 2 % 2, -(number // 4 % 2)
+    target = builder.output((4 * words * outer * inner,))
     depth = channels if number % 2 else width
-    builder.step(kernel, ArgMax(source, target, outer, depth, inner))
+    builder.step(kernel, ArgMax(source, target, outer, depth, inner, flip, words))
