@@ -6,8 +6,9 @@ import random
 import numpy as np
 import pytest
 
+from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
-from kiwicha.kernels.softmax import Softmax
+from kiwicha.kernels.softmax import Softmax, pair_outputs
 from kiwicha.numerics import requantization as numerics
 from tests.support.oracle import scalar
 from tests.support.programs.one_step import OneStep, int8s
@@ -23,6 +24,7 @@ def test_softmax_of_512_equal_logits_is_the_minimum() -> None:
             rows=1,
             depth=depth,
             output_offset=-128,
+            pairs=Ref(),
         )
         assert set(build.run(Kernel.SOFTMAX, p, (depth,)).tolist()) == {expected}
 
@@ -43,6 +45,7 @@ def test_softmax(seed: int) -> None:
         rows=rows,
         depth=depth,
         output_offset=-128,
+        pairs=Ref(),
     )
     expected = [scalar.softmax(row, table) for row in x.tolist()]
     assert build.run(Kernel.SOFTMAX, p, x.shape).tolist() == expected
@@ -64,9 +67,32 @@ def test_softmax_is_near_the_real_function(seed: int) -> None:
         rows=rows,
         depth=depth,
         output_offset=-128,
+        pairs=Ref(),
     )
     powers = np.exp(scale * (x - x.max(axis=1, keepdims=True).astype(np.float64)))
     expected = np.minimum(256 * powers / powers.sum(axis=1, keepdims=True), 255) - 128
     error = np.abs(build.run(Kernel.SOFTMAX, p, x.shape) - expected)
     # Rounded to nearest, from terms of 19 fraction bits.
     assert error.max() < 0.51
+
+
+@pytest.mark.parametrize("offset", [-128, 0])
+@pytest.mark.parametrize("scale", [0.003, 0.05, 1.0])
+def test_outputs_of_pairs_are_those_of_rows(scale: float, offset: int) -> None:
+    first, second = (x.reshape(-1) for x in np.meshgrid(*[np.arange(-128, 128, 5)] * 2))
+    rows = np.stack([first, second], axis=1).astype(np.int8)
+    exponentials = numerics.softmax_exponentials(scale, 1.0)
+    build = OneStep()
+    p = Softmax(
+        build.input(rows),
+        build.arena(rows.size),
+        build.constant(exponentials),
+        rows=len(rows),
+        depth=2,
+        output_offset=offset,
+        pairs=Ref(),
+    )
+    expected = build.run(Kernel.SOFTMAX, p, rows.shape).view(np.uint8)
+    outputs = pair_outputs(exponentials, offset)
+    np.testing.assert_array_equal(outputs[255 + first - second], expected[:, 0])
+    np.testing.assert_array_equal(outputs[255 + second - first], expected[:, 1])

@@ -69,8 +69,7 @@ KERNELS = (
         params=Lookup,
         reference=_lookup,
         is_in_place=True,
-        # Measured in the detector of the public models.
-        cost=Cost(step=400.0, output=17.2),
+        cost=Cost(step=400.0, output=9.4),
         work=_lookup_work,
     ),
     Declaration(
