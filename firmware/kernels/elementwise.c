@@ -37,6 +37,12 @@ KIWICHA_FALLBACK static int32_t subtract(const struct kiwicha_elementwise *p, in
     return scaled_result(p, (int32_t)((uint32_t)scaled_1(p, a) - (uint32_t)scaled_2(p, b)));
 }
 
+KIWICHA_SMALL static int32_t square(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
+{
+    const uint32_t difference = (uint32_t)scaled_1(p, a) - (uint32_t)scaled_2(p, b);
+    return scaled_result(p, (int32_t)(difference * difference));
+}
+
 KIWICHA_FALLBACK static int32_t multiply(const struct kiwicha_elementwise *p, int32_t a, int32_t b)
 {
     return scaled_result(p, (a + p->offset_1) * (b + p->offset_2));
@@ -144,6 +150,12 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_run_maximum(const struct kiwicha_memor
                                                       const void *params)
 {
     return run_any(memory, params, larger);
+}
+
+KIWICHA_SMALL enum kiwicha_status
+kiwicha_run_squared_difference(const struct kiwicha_memory *memory, const void *params)
+{
+    return run_any(memory, params, square);
 }
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_run_prelu(const struct kiwicha_memory *memory,

@@ -2,8 +2,10 @@
 #include "kernels.h"
 #include "requantize.h"
 
-/** Some dimensions of the input, the outermost first. */
+/** Some dimensions of the input, the outermost first; one more can lie inside them, as a line. */
 struct axes {
+    uint32_t line;
+    uint32_t line_stride;
     uint32_t count;
     uint32_t shape[KIWICHA_MAX_RANK];
     uint32_t strides[KIWICHA_MAX_RANK];
@@ -25,6 +27,18 @@ KIWICHA_SMALL static struct axes select_axes(const struct kiwicha_mean *p, uint8
             axes.strides[axis] = stride;
         }
         stride *= p->shape[k - 1];
+    }
+    return axes;
+}
+
+/** Takes the last dimension of more than one element out, as the line. */
+KIWICHA_SMALL static struct axes with_a_line(struct axes axes)
+{
+    axes.line = 1;
+    while (axes.count > 0 && axes.line == 1) {
+        axes.count--;
+        axes.line = axes.shape[axes.count];
+        axes.line_stride = axes.strides[axes.count];
     }
     return axes;
 }
@@ -65,26 +79,47 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_mean(const struct kiwicha_memory
     return check.status;
 }
 
-KIWICHA_FALLBACK static int32_t sum_of(const struct kiwicha_mean *p, struct axes *reduced,
-                                       const int8_t *element)
+static int32_t sum_of(const struct kiwicha_mean *p, struct axes *reduced, const int8_t *element)
 {
+    const uint32_t count = reduced->line, stride = reduced->line_stride;
     uint32_t sum = 0;
     do {
-        sum += (uint32_t)(*element + p->input_offset);
+        const int8_t *place = element;
+        for (uint32_t k = 0; k < count; k++) {
+            sum += (uint32_t)(*place + p->input_offset);
+            place += stride;
+        }
     } while (step(reduced, &element));
     return kiwicha_wrapping_add(kiwicha_rescale((int32_t)sum, p->multiplier, p->shift),
                                 p->output_offset);
 }
 
-KIWICHA_SMALL static int32_t maximum_of(const struct kiwicha_mean *p, struct axes *reduced,
-                                        const int8_t *element)
+/** Returns the largest byte, after an exchange of the bits of `flip`. */
+static inline int32_t largest(struct axes *reduced, const int8_t *element, int32_t flip)
 {
+    const uint32_t count = reduced->line, stride = reduced->line_stride;
     int32_t maximum = INT8_MIN;
-    (void)p;
     do {
-        maximum = *element > maximum ? *element : maximum;
+        const int8_t *place = element;
+        for (uint32_t k = 0; k < count; k++) {
+            const int32_t value = *place ^ flip;
+            maximum = value > maximum ? value : maximum;
+            place += stride;
+        }
     } while (step(reduced, &element));
-    return maximum;
+    return maximum ^ flip;
+}
+
+static int32_t maximum_of(const struct kiwicha_mean *p, struct axes *reduced, const int8_t *element)
+{
+    (void)p;
+    return largest(reduced, element, 0);
+}
+
+static int32_t minimum_of(const struct kiwicha_mean *p, struct axes *reduced, const int8_t *element)
+{
+    (void)p;
+    return largest(reduced, element, -1);
 }
 
 KIWICHA_FALLBACK static __attribute__((noinline)) enum kiwicha_status
@@ -98,7 +133,7 @@ run(const struct kiwicha_memory *memory, const void *params,
     const int8_t *origin = kiwicha_source(memory, &p->input);
     int8_t *output = kiwicha_target(memory, &p->output);
     struct axes kept = select_axes(p, 0);
-    struct axes reduced = select_axes(p, 1);
+    struct axes reduced = with_a_line(select_axes(p, 1));
     do {
         *output++ = (int8_t)kiwicha_clamp(reduce(p, &reduced, origin), INT8_MIN, INT8_MAX);
     } while (step(&kept, &origin));
@@ -116,4 +151,10 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_run_reduce_max(const struct kiwicha_me
                                                          const void *params)
 {
     return run(memory, params, maximum_of);
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_run_reduce_min(const struct kiwicha_memory *memory,
+                                                         const void *params)
+{
+    return run(memory, params, minimum_of);
 }

@@ -26,6 +26,9 @@ NUMPY_TYPES: dict[DType, type[np.generic]] = {
     DType.UINT8: np.uint8,
     DType.INT32: np.int32,
     DType.FLOAT32: np.float32,
+    DType.INT64: np.int64,
+    DType.INT16: np.int16,
+    DType.BOOL: np.bool_,
 }
 """numpy's name of each element type."""
 

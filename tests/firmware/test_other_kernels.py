@@ -253,7 +253,7 @@ def test_arg_max(run_steps: Any, shape: tuple[int, int, int]) -> None:
     values = np.random.default_rng(0).integers(-2, 2, shape).astype(np.int8)
     builder = ProgramBuilder()
     source, target = builder.input(values), builder.output((4 * shape[0] * shape[2],))
-    builder.step(Kernel.ARG_MAX, ArgMax(source, target, *shape))
+    builder.step(Kernel.ARG_MAX, ArgMax(source, target, *shape, 0, 1))
     (actual,) = run_steps(builder)
     np.testing.assert_array_equal(actual.view(np.int32), values.argmax(axis=1).reshape(-1))
 
@@ -277,7 +277,7 @@ def run_softmax(run_steps: Any, values: NDArray[np.int8], scale: float) -> NDArr
     builder = ProgramBuilder()
     source, exponentials = builder.input(values), builder.constant(table)
     target = builder.output(values.shape)
-    builder.step(Kernel.SOFTMAX, Softmax(source, target, exponentials, *values.shape, -128))
+    builder.step(Kernel.SOFTMAX, Softmax(source, target, exponentials, *values.shape, -128, Ref()))
     (actual,) = run_steps(builder)
     np.testing.assert_array_equal(actual, softmax_output(values, table))
     return np.asarray(actual)

@@ -13,7 +13,7 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.firmware import native
 from kiwicha.kernels.conv import Conv
-from kiwicha.kernels.registry import KERNEL_PARAMS
+from kiwicha.kernels.registry import KERNEL_PARAMS, KERNELS
 from kiwicha.kernels.softmax import Softmax
 from kiwicha.program.image import Program
 from tests.support.programs.every_kernel import FIRMWARE_KERNELS
@@ -33,7 +33,7 @@ def parameter_changes() -> list[Any]:
     rows: list[tuple[Kernel, str, Any, Status]] = []
     for kernel in FIRMWARE_KERNELS:
         for name, kind, _ in KERNEL_PARAMS[kernel].layout():
-            if kind.base != "ref" or name == "scratch":
+            if kind.base != "ref" or name in {"scratch", *KERNELS[kernel].optional}:
                 continue
             rows += [
                 (kernel, name, lambda ref: dataclasses.replace(ref, offset=2**31 - 2**20), bounds),
@@ -104,6 +104,11 @@ def parameter_changes() -> list[Any]:
         (Kernel.COPY, "input_start", lambda _: 1, parameters),
         (Kernel.COPY, "input", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
         (Kernel.SOFTMAX, "depth", lambda _: 4096, parameters),
+        (Kernel.SOFTMAX, "pairs", lambda _: Ref(0, 511, True), parameters),
+        (Kernel.ARG_MAX, "words", lambda _: 3, parameters),
+        (Kernel.ARG_MAX, "flip", lambda _: 1, parameters),
+        (Kernel.RESIZE_BILINEAR, "blend", lambda _: 3, parameters),
+        (Kernel.RESIZE_BILINEAR, "scratch", lambda ref: Ref(ref.offset, 4), parameters),
         (Kernel.SOFTMAX, "exponentials", lambda r: Ref(r.offset + 4, 1020, True), parameters),
         (Kernel.COPY, "output", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
     ]

@@ -38,7 +38,8 @@ def test_elementwise(kernel: Kernel, seed: int) -> None:
         )
     is_mul = kernel in {Kernel.MUL, Kernel.PRELU}
     is_comparison = kernel in {Kernel.MINIMUM, Kernel.MAXIMUM}
-    left_shift = 0 if is_mul or is_comparison else 20
+    is_square = kernel is Kernel.SQUARED_DIFFERENCE
+    left_shift = 0 if is_mul or is_comparison else 7 if is_square else 20
     low, high = activation(rng)
     p = Elementwise(
         input_1=build.input(operands[0]),
@@ -78,9 +79,9 @@ def test_elementwise(kernel: Kernel, seed: int) -> None:
         if is_mul:
             value = a * b
         else:
-            a = scalar.multiply(a << 20, p.multiplier_1, p.shift_1)
-            b = scalar.multiply(b << 20, p.multiplier_2, p.shift_2)
-            value = a - b if kernel is Kernel.SUB else a + b
+            a = scalar.multiply(a << left_shift, p.multiplier_1, p.shift_1)
+            b = scalar.multiply(b << left_shift, p.multiplier_2, p.shift_2)
+            value = (a - b) ** 2 if is_square else a - b if kernel is Kernel.SUB else a + b
         expected[index] = scalar.requantize(
             value, p.output_multiplier, p.output_shift, p.output_offset, low, high
         )

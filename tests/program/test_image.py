@@ -127,7 +127,7 @@ SMALL = Program(
         Step(
             Kernel.SOFTMAX,
             1,
-            Softmax(IN, OUT, Ref(5, 7, is_constant=True), 1, 6, -128),
+            Softmax(IN, OUT, Ref(5, 7, is_constant=True), 1, 6, -128, Ref()),
         ),
     ),
     constants=b"constants...",

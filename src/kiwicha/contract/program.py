@@ -35,11 +35,18 @@ class DType(enum.IntEnum):
     INT32 = 2
     FLOAT32 = 3
     UINT8 = 4
+    INT64 = 5
+    INT16 = 6
+    BOOL = 7
 
     @property
     def size_bytes(self) -> int:
         """Bytes per element."""
-        return 1 if self in {DType.INT8, DType.UINT8} else 4
+        return _SIZES_BYTES.get(self, 4)
+
+
+_SIZES_BYTES = {DType.INT8: 1, DType.UINT8: 1, DType.BOOL: 1, DType.INT16: 2, DType.INT64: 8}
+"""Of types that do not have 4."""
 
 
 class Where(enum.IntEnum):
@@ -138,6 +145,8 @@ class Kernel(enum.IntEnum):
     MEAN = 9
     SOFTMAX = 11
     COPY = 13
+    REDUCE_MIN = 14
+    SQUARED_DIFFERENCE = 15
     RESIZE_BILINEAR = 22
     TRANSPOSE_CONV = 23
     LOOKUP = 24

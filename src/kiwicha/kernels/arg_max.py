@@ -1,11 +1,12 @@
-"""ARG_MAX: the position of the first largest byte along one dimension."""
+"""ARG_MAX and ARG_MIN: the position of the first extreme byte along one dimension."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.layout import Ref, Struct, ref, u32
+from kiwicha.contract.layout import Ref, Struct, i32, ref, u32
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 
@@ -14,23 +15,26 @@ __all__ = ["KERNELS", "ArgMax"]
 
 @dataclass(frozen=True)
 class ArgMax(Struct):
-    """ARG_MAX: the position of the first largest byte along one dimension."""
+    """ARG_MAX and ARG_MIN: the position of the first extreme byte along one dimension."""
 
     input: Ref = ref("int8 [outer, depth, inner]")
-    output: Ref = ref("int32 [outer, inner]")
+    output: Ref = ref("int32 or int64 [outer, inner]")
     outer: int = u32("product of the dimensions in front")
     depth: int = u32("size of the dimension")
     inner: int = u32("product of the dimensions behind")
+    flip: int = i32("exchanges the bits that it has in bytes before they are compared: -1 or 0")
+    words: int = u32("of an output: 1, or 2 of which the second is 0")
 
 
-def _reference(memory: Memory, p: ArgMax) -> NDArray[np.int32]:
-    values = memory.load(p.input, np.int8, (p.outer, p.depth, p.inner))
-    positions: NDArray[np.int32] = values.argmax(axis=1).astype(np.int32)
-    return positions
+def _reference(memory: Memory, p: ArgMax) -> NDArray[np.signedinteger[Any]]:
+    values = memory.load(p.input, np.int8, (p.outer, p.depth, p.inner)) ^ np.int8(p.flip)
+    positions = values.argmax(axis=1)
+    return positions.astype(np.int64) if p.words == 2 else positions.astype(np.int32)
 
 
 def _work(p: ArgMax) -> Work:
-    return Work(p.outer * p.inner, p.input.bytes)
+    count = p.outer * p.depth * p.inner
+    return Work(p.outer * p.inner, count, count if p.inner > 1 else 0)
 
 
 KERNELS = (
@@ -38,7 +42,7 @@ KERNELS = (
         kernel=Kernel.ARG_MAX,
         params=ArgMax,
         reference=_reference,
-        cost=Cost(step=662.0, output=0.0, unit=15.9, extra=0.0),
+        cost=Cost(step=662.0, output=0.0, unit=9.2, extra=3.1),
         work=_work,
     ),
 )

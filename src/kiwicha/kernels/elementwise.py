@@ -1,9 +1,10 @@
-"""ADD, SUB, MUL, MINIMUM, MAXIMUM and PRELU of two tensors, with broadcast.
+"""Arithmetic on two tensors, element by element, with broadcast.
 
 Notes
 -----
 Ref: tensorflow/lite/kernels/internal/reference/integer_ops/{add,mul}.h,
-reference/{sub,prelu,maximum_minimum}.h in tflite-micro.
+reference/{sub,prelu,maximum_minimum}.h in tflite-micro; tensorflow/lite/micro/kernels/
+squared_difference.cc.
 """
 
 import math
@@ -22,12 +23,13 @@ __all__ = ["KERNELS", "Elementwise", "is_plain"]
 
 @dataclass(frozen=True)
 class Elementwise(Struct):
-    """ADD, SUB, MUL, MINIMUM, MAXIMUM and PRELU of two int8 tensors, with broadcast.
+    """ADD, MUL and others of two int8 tensors, with broadcast.
 
     ADD and SUB: each input is ``(x + offset) << left_shift``, times its scale; the sum or
     difference times the output's scale. MUL: the product of ``x + offset``, times the output's
     scale. MINIMUM and MAXIMUM: the smaller or larger byte, all offsets being 0. PRELU: where
     ``x + offset_1`` is 0 or more, this times the scale of input 1; else the product as in MUL.
+    SQUARED_DIFFERENCE: the square of the difference as in SUB, times the output's scale.
     """
 
     input_1: Ref = ref("int8")
@@ -39,7 +41,7 @@ class Elementwise(Struct):
     offset_1: int = i32("minus the zero point of input_1")
     offset_2: int = i32("minus the zero point of input_2")
     output_offset: int = i32("zero point of the output")
-    left_shift: int = u32("ADD and SUB: headroom bits; MUL: 0")
+    left_shift: int = u32("ADD, SUB, SQUARED_DIFFERENCE: headroom bits; others: 0")
     multiplier_1: int = i32("of input_1")
     shift_1: int = i32("of input_1")
     multiplier_2: int = i32("of input_2")
@@ -68,11 +70,11 @@ def _bytes(memory: Memory, p: Elementwise, number: int) -> NDArray[np.int64]:
     return values
 
 
-def _sum_with(memory: Memory, p: Elementwise, sign: int) -> NDArray[np.int8]:
+def _terms(memory: Memory, p: Elementwise) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     scale = numerics.multiply_by_quantized_multiplier
     a = scale(_operand(memory, p, 1, p.left_shift), p.multiplier_1, p.shift_1)
     b = scale(_operand(memory, p, 2, p.left_shift), p.multiplier_2, p.shift_2)
-    return _requantized(p, a + sign * b)
+    return a, b
 
 
 def _requantized(p: Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
@@ -87,11 +89,15 @@ def _requantized(p: Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
 
 
 def _add(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
-    return _sum_with(memory, p, 1)
+    return _requantized(p, np.add(*_terms(memory, p)))
 
 
 def _sub(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
-    return _sum_with(memory, p, -1)
+    return _requantized(p, np.subtract(*_terms(memory, p)))
+
+
+def _squared_difference(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
+    return _requantized(p, np.subtract(*_terms(memory, p)) ** 2)
 
 
 def _mul(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
@@ -188,6 +194,15 @@ KERNELS = (
         reference=_prelu,
         is_in_place=True,
         cost=Cost(step=1800.0, output=72.6, unit=117.0, extra=0.0),
+        work=_work,
+    ),
+    Declaration(
+        kernel=Kernel.SQUARED_DIFFERENCE,
+        params=Elementwise,
+        check="elementwise",
+        reference=_squared_difference,
+        is_in_place=True,
+        cost=Cost(step=300.0, output=200.0, unit=51.7, extra=0.0),
         work=_work,
     ),
 )

@@ -39,7 +39,8 @@ class Work:
         element-wise kernels and SOFTMAX, pixels of a resized image, pieces that COPY moves.
     extra : int
         Kernel positions that portable convolutions visit, bytes of windows that SIMD_CONV copies,
-        multiply-accumulates of pixels that SIMD kernels compute singly, outputs in float32,
+        multiply-accumulates of pixels that SIMD kernels compute singly, elements that
+        RESIZE_BILINEAR blends of two rows, bytes along other dimensions than the last of ARG_MAX,
         outputs of long rows of SOFTMAX.
     """
 
@@ -123,8 +124,8 @@ class Declaration:
     condition : callable
         Whether it can compute what one of them would, given the call.
     prepare : callable
-        Returns its own call, with its blocking and its order of constants, given theirs. `choose`
-        sets the kernel.
+        Returns its own call, with its blocking, its order of constants and its working memory,
+        given theirs. `choose` sets the kernel.
     """
 
     kernel: Kernel

@@ -1,4 +1,4 @@
-"""MEAN and SUM over any axes, and REDUCE_MAX.
+"""MEAN and SUM over any axes, REDUCE_MAX and REDUCE_MIN.
 
 Notes
 -----
@@ -22,7 +22,8 @@ __all__ = ["KERNELS", "Mean"]
 class Mean(Struct):
     """MEAN and SUM over any axes: the sum of ``x + input_offset``, times a scale.
 
-    The scale of a MEAN holds 1 / count. REDUCE_MAX: the largest byte; offsets and scale are unused.
+    The scale of a MEAN holds 1 / count. REDUCE_MAX and REDUCE_MIN: the largest or smallest byte;
+    offsets and scale are unused.
     """
 
     input: Ref = ref("int8")
@@ -47,6 +48,11 @@ def _reduce_max(memory: Memory, p: Mean) -> NDArray[np.int8]:
     return maxima
 
 
+def _reduce_min(memory: Memory, p: Mean) -> NDArray[np.int8]:
+    minima: NDArray[np.int8] = memory.load(p.input, np.int8, p.shape).min(axis=_axes(p))
+    return minima
+
+
 def _axes(p: Mean) -> tuple[int, ...]:
     return tuple(axis for axis in range(MAX_RANK) if p.is_reduced[axis])
 
@@ -68,6 +74,14 @@ KERNELS = (
         params=Mean,
         check="mean",
         reference=_reduce_max,
+        cost=Cost(step=1600.0, output=46.6, unit=44.2, extra=0.0),
+        work=_work,
+    ),
+    Declaration(
+        kernel=Kernel.REDUCE_MIN,
+        params=Mean,
+        check="mean",
+        reference=_reduce_min,
         cost=Cost(step=1600.0, output=46.6, unit=44.2, extra=0.0),
         work=_work,
     ),

@@ -8,6 +8,7 @@ import pytest
 from kiwicha.compiler import compile_model, read, support_rules, supported_operators, violations
 from kiwicha.errors import UnsupportedModelError
 from tests.support.broken.images import BROKEN_IMAGES
+from tests.support.broken.index_moves import BROKEN_INDEX_MOVES
 from tests.support.broken.moves import BROKEN_MOVES
 from tests.support.broken.pairs import BROKEN_PAIRS
 from tests.support.broken.scales import BROKEN_SCALES
@@ -53,6 +54,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     *BROKEN_IMAGES,
     *BROKEN_PAIRS,
     *BROKEN_MOVES,
+    *BROKEN_INDEX_MOVES,
     *BROKEN_UNSIGNED,
     (
         lambda: detector(0, max_classes_per_detection=2).model,

@@ -42,7 +42,14 @@ def test_families_are_parts_of_others() -> None:
 
 
 def test_lowering_has_one_way_for_each() -> None:
-    ways = (Family.WEIGHTED, Family.POOL, Family.BROADCAST, Family.REDUCTION, Family.UNARY)
+    ways = (
+        Family.WEIGHTED,
+        Family.POOL,
+        Family.BROADCAST,
+        Family.REDUCTION,
+        Family.UNARY,
+        Family.POSITION,
+    )
     names = [name for family in (*ways, Family.MOVE) for name in of_family(family)]
     assert len(names) == len(set(names))
-    assert set(OPERATORS) - set(names) == {"ARG_MAX", "RESIZE_BILINEAR", "SOFTMAX"}
+    assert set(OPERATORS) - set(names) == {"RESIZE_BILINEAR", "SOFTMAX"}

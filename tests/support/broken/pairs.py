@@ -59,14 +59,21 @@ BROKEN_PAIRS: list[tuple[Callable[[], bytes], str]] = [
         "operator 0 ARG_MAX (y): output must be [1, 4, 4], not [1, 4, 4, 1]",
     ),
     (
-        lambda: arg_max([3], (1, 4, 4), np.int64),
-        "operator 0 ARG_MAX (y): output must be int32, not int64",
+        lambda: arg_max([3], (1, 4, 4), np.int16),
+        "operator 0 ARG_MAX (y): output must be int32 or int64, not int16",
     ),
     (
         lambda: mean([1, 2], (1, 2), scale=2.0**29, code="SUM"),
         (
             "operator 0 SUM (y): input scale / output scale must be less than 2**30, "
             "not 2**30 or more"
+        ),
+    ),
+    (
+        lambda: pair("SQUARED_DIFFERENCE", {"scale": 2.0**22}, {}, {"scale": 0.25}),
+        (
+            "operator 0 SQUARED_DIFFERENCE (y): (2 x larger input scale)**2 / output scale must be "
+            "less than 2**44, not 2**48 or more"
         ),
     ),
 ]

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from tests.support.models.random_layers import RandomModel
 from tests.support.models.random_tensors import Shape, int8s
+from tests.support.oracle.oracle import Interpreter
 
 __all__ = ["MoveModel", "cut"]
 
@@ -24,28 +25,43 @@ class MoveModel(RandomModel):
     # ------------------------------------------------------------------------------- tensors
 
     def any_input(self, shape: Shape, dtype: DTypeLike = np.int8) -> int:
-        """Add an input of the model; int32 ones have no scale."""
+        """Add an input of the model; only int8 has a scale."""
         if dtype is np.int8:
             return self.input(shape)
-        index = self.plain(shape)
+        index = self.plain(shape, dtype)
         self._inputs.append(index)
         generator = np.random.default_rng(self.rng.getrandbits(64))
-        values: Any = generator.integers(-(2**31), 2**31, shape, np.int32)
+        values: Any
+        if dtype is np.float32:
+            values = generator.normal(size=shape).astype(np.float32)
+        else:
+            size = min(np.dtype(dtype).itemsize, 4)
+            values = generator.integers(0, 2 ** (8 * size), shape).astype(f"u{size}")
+            values = values % 2 == 1 if dtype is np.bool_ else values.astype(dtype)
         self._values.append(values)
         return index
 
-    def plain(self, shape: Shape) -> int:
-        """Add an int32 tensor."""
-        index = self._builder.tensor(shape, np.int32)
+    def ask(self, interpreter: Interpreter) -> None:
+        """Let an interpreter define the model that does not usually do so."""
+        self._interpreter = interpreter
+
+    def integers(self, values: Any, dtype: DTypeLike = np.int32) -> int:
+        """Add a constant operand that is not quantized."""
+        array = np.asarray(values, dtype)
+        return self._builder.tensor(array.shape, dtype, data=array)
+
+    def plain(self, shape: Shape, dtype: DTypeLike = np.int32) -> int:
+        """Add a tensor without a scale."""
+        index = self._builder.tensor(shape, dtype)
         self._shapes[index] = shape
-        self.types[index] = np.int32
+        self.types[index] = dtype
         self._last = index
         return index
 
     def like(self, x: int, shape: Sequence[int]) -> int:
         """Add a tensor with the type and scale of another."""
         if x in self.types:
-            return self.plain(tuple(shape))
+            return self.plain(tuple(shape), self.types[x])
         return self._like(x, tuple(shape))
 
     def one_of(self, *types: Any) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 
 from kiwicha.tflite_writer.builder import PADDINGS
 from tests.support.models.random_tensors import RandomTensors, Shape, int8s
+from tests.support.oracle.oracle import LITERT
 
 __all__ = ["FUNCTIONS", "UNARIES", "RandomModel"]
 
@@ -110,14 +111,17 @@ class RandomModel(RandomTensors):
         return y
 
     def elementwise(self, operator: str, a: int, b: int) -> int:
-        """Add an ADD, SUB or MUL."""
+        """Add an ADD, SUB, MUL or SQUARED_DIFFERENCE."""
         shape = np.broadcast_shapes(self._shapes[a], self._shapes[b])
         if operator == "MUL":
             scale = self._scales[a] * self._scales[b] * self.rng.uniform(20, 200)
+        elif operator == "SQUARED_DIFFERENCE":
+            scale = max(self._scales[a], self._scales[b]) ** 2 * self.rng.uniform(20, 200)
         else:
             scale = max(self._scales[a], self._scales[b]) * self.rng.uniform(0.4, 2)
         y = self._tensor(shape, scale, self._zero_point())
-        self._builder.operator(operator, [a, b], [y], **self._activation())
+        options = {} if operator == "SQUARED_DIFFERENCE" else self._activation()
+        self._builder.operator(operator, [a, b], [y], **options)
         return y
 
     def add_to_input(self) -> None:
@@ -149,7 +153,7 @@ class RandomModel(RandomTensors):
         return y
 
     def mean(self, x: int, axes: list[int], keep: bool, operator: str = "MEAN") -> int:
-        """Add a MEAN, SUM or REDUCE_MAX."""
+        """Add a MEAN, SUM, REDUCE_MAX or REDUCE_MIN."""
         shape = self._shapes[x]
         reduced = {axis % len(shape) for axis in axes}
         y_shape = tuple(
@@ -160,7 +164,7 @@ class RandomModel(RandomTensors):
         scale = self._scales[x] * self.rng.choice([1, self.rng.uniform(0.1, 2)])
         if operator == "SUM":
             scale *= math.sqrt(math.prod(shape) / math.prod(y_shape))
-        if operator == "REDUCE_MAX":
+        if operator in {"REDUCE_MAX", "REDUCE_MIN"}:
             y = self._like(x, y_shape)
         else:
             y = self._tensor(y_shape, scale, self._zero_point())
@@ -226,13 +230,17 @@ class RandomModel(RandomTensors):
         self._last = y
         return y
 
-    def arg_max(self, x: int, axis: int) -> int:
-        """Add an ARG_MAX."""
+    def position(self, operator: str, x: int, axis: int) -> int:
+        """Add an ARG_MAX or ARG_MIN that gives int32, or int64 in the interpreter that can."""
         shape = self._shapes[x]
         positive = axis % len(shape)
-        y = self._builder.tensor((*shape[:positive], *shape[positive + 1 :]), np.int32)
+        is_long = self.rng.random() < 0.3
+        if is_long:
+            self._interpreter = LITERT
+        kind, code = (np.int64, 4) if is_long else (np.int32, 2)
+        y = self._builder.tensor((*shape[:positive], *shape[positive + 1 :]), kind)
         axes = self._int32(axis if self.rng.random() < 0.5 else [axis])
-        self._builder.operator("ARG_MAX", [x, axes], [y], outputType=2)
+        self._builder.operator(operator, [x, axes], [y], outputType=code)
         self._last = y
         return y
 

@@ -309,9 +309,13 @@ def _unary(operator: str) -> Callable[[RandomModel], None]:
     return lambda model: model.unary(operator, model.input(model.any_shape(5)))
 
 
-def _arg_max(model: RandomModel) -> None:
-    shape = (*model.any_shape(4), model.rng.choice([1, 2, 10, 40]))
-    model.arg_max(model.input(shape), model.rng.randrange(-len(shape), len(shape)))
+def _position(operator: str) -> Callable[[RandomModel], None]:
+    def find(model: RandomModel) -> None:
+        shape = (*model.any_shape(4), model.rng.choice([1, 2, 10, 40]))
+        axis = model.rng.randrange(-len(shape), len(shape))
+        model.position(operator, model.input(shape), axis)
+
+    return find
 
 
 def _float_edges(model: RandomModel) -> None:
@@ -336,7 +340,7 @@ def _reshape(model: RandomModel) -> None:
     model.reshape(model.input(shape), (*factors[:2], math.prod(factors[2:])))
 
 
-SIGNED_OPERATORS = frozenset({"ABS", "ELU", "EXP", "LOG", "RSQRT"})
+SIGNED_OPERATORS = frozenset({"ABS", "ELU", "EXP", "LOG", "RSQRT", "SQUARED_DIFFERENCE"})
 """Those of which no interpreter has a kernel for uint8."""
 LITERT_OPERATORS = frozenset({"EXP", "GELU", "LOG", "RELU_0_TO_1", "RELU_N1_TO_1"})
 """Those for whose int8, too, only LiteRT has one."""
@@ -349,17 +353,20 @@ OPERATORS: dict[str, Callable[[RandomModel], Any]] = {
     "ADD": _elementwise("ADD"),
     "SUB": _elementwise("SUB"),
     "MUL": _elementwise("MUL"),
+    "SQUARED_DIFFERENCE": _elementwise("SQUARED_DIFFERENCE"),
     "MAXIMUM": _comparison("MAXIMUM"),
     "MINIMUM": _comparison("MINIMUM"),
     "PRELU": _prelu,
     "MEAN": _reduction("MEAN"),
     "REDUCE_MAX": _reduction("REDUCE_MAX"),
+    "REDUCE_MIN": _reduction("REDUCE_MIN"),
     "SUM": _reduction("SUM"),
     "PAD": lambda model: model.pad(model.input(model.any_shape(4))),
     "SOFTMAX": _softmax,
     "RESHAPE": _reshape,
     **{name: _unary(name) for name in (*UNARIES, *FUNCTIONS)},
-    "ARG_MAX": _arg_max,
+    "ARG_MAX": _position("ARG_MAX"),
+    "ARG_MIN": _position("ARG_MIN"),
     "RESIZE_BILINEAR": lambda model: model.resize_bilinear(model.image()),
     "TRANSPOSE_CONV": lambda model: model.transpose_conv(model.image()),
     "DEQUANTIZE": _float_edges,

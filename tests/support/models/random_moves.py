@@ -7,6 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.models.index_moves import (
+    broadcast_to,
+    gather,
+    mirror_pad,
+    reverse,
+    some_input,
+)
 from tests.support.models.move_model import MoveModel, cut
 from tests.support.models.random_tensors import int8s
 from tests.support.oracle.oracle import Case
@@ -162,18 +169,22 @@ def _resize(model: MoveModel) -> list[int]:
 
 OPERATORS: dict[str, Callable[[MoveModel], list[int]]] = {
     "BATCH_TO_SPACE_ND": _batches("BATCH_TO_SPACE_ND"),
+    "BROADCAST_TO": broadcast_to,
     "CONCATENATION": _concatenation,
     "DEPTH_TO_SPACE": _depth("DEPTH_TO_SPACE"),
+    "GATHER": gather,
+    "MIRROR_PAD": mirror_pad,
     "PACK": _pack,
     "PAD": lambda m: m.padded(m.any_input(m.sizes(1, 5), m.one_of(np.int32)), value=False),
     "PADV2": lambda m: m.padded(m.any_input(m.sizes(1, 5), m.one_of(np.int32)), value=True),
     "RESHAPE": lambda m: m.reshaped(m.any_input(m.sizes(1, 5), m.one_of(np.int32))),
     "RESIZE_NEAREST_NEIGHBOR": _resize,
-    "SLICE": lambda m: m.slice(m.any_input(m.sizes(1, 5), m.one_of(np.int32))),
+    "REVERSE_V2": reverse,
+    "SLICE": lambda m: m.slice(some_input(m, m.sizes(1, 5))),
     "SPACE_TO_BATCH_ND": _batches("SPACE_TO_BATCH_ND"),
     "SPACE_TO_DEPTH": _depth("SPACE_TO_DEPTH"),
     "SPLIT": _split,
     "STRIDED_SLICE": lambda m: m.strided_slice(m.any_input(m.sizes(1, 4), m.one_of(np.int32))),
-    "TRANSPOSE": lambda m: m.transpose(m.any_input(m.sizes(1, 5))),
+    "TRANSPOSE": lambda m: m.transpose(some_input(m, m.sizes(1, 5))),
     "UNPACK": _unpack,
 }

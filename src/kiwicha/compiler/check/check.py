@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kiwicha.compiler.check.custom import CUSTOM_RULE, custom_problems
 from kiwicha.compiler.check.image_moves import IMAGE_MOVE_RULES
 from kiwicha.compiler.check.images import IMAGE_SHAPE_RULES
+from kiwicha.compiler.check.index_moves import INDEX_MOVE_RULES
 from kiwicha.compiler.check.model import MODEL_RULES, is_a_known_operator
 from kiwicha.compiler.check.moves import MOVE_RULES
 from kiwicha.compiler.check.pairs import PAIR_SCALE_RULES
@@ -27,7 +28,14 @@ __all__ = ["check", "support_rules", "supported_operators", "violations"]
 OPERATOR_RULE_GROUPS = (
     COUNT_RULES,
     OPERAND_RULES,
-    (*SHAPE_RULES, *UNARY_SHAPE_RULES, *IMAGE_SHAPE_RULES, *MOVE_RULES, *IMAGE_MOVE_RULES),
+    (
+        *SHAPE_RULES,
+        *UNARY_SHAPE_RULES,
+        *IMAGE_SHAPE_RULES,
+        *MOVE_RULES,
+        *IMAGE_MOVE_RULES,
+        *INDEX_MOVE_RULES,
+    ),
     (*SCALE_RULES, *UNARY_SCALE_RULES, *PAIR_SCALE_RULES),
 )
 """Rules of a group are checked only for operators that break no rule of the groups before."""

@@ -186,9 +186,9 @@ def broadcasts_its_inputs(graph: Graph, operator: Operator) -> Iterator[Problem]
         yield Problem(f"output must be {list(expected)}, not {list(output.shape)}", output)
 
 
-@rule(SHAPE_RULES, "ARG_MAX")
+@rule(SHAPE_RULES, *of_family(Family.POSITION))
 def finds_along_one_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """ARG_MAX works on one dimension, which its output lacks."""
+    """ARG_MAX and ARG_MIN work on one dimension, which their output lacks."""
     source, output = graph.input(operator), graph.output(operator)
     axes, rank = reduced_axes(graph, operator), len(source.shape)
     if len(axes) != 1 or not 0 <= axes[0] < rank:

@@ -52,14 +52,22 @@ def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 _ALLOWED_TEXTS = {TensorType.INT8: "int8 or uint8"}
 """uint8 is int8 here: see `kiwicha.compiler.tflite.uint8_as_int8`."""
-_CARRIED_TYPES = (TensorType.INT8, TensorType.FLOAT32, TensorType.INT32)
+_CARRIED_TYPES = (
+    TensorType.INT8,
+    TensorType.FLOAT32,
+    TensorType.INT32,
+    TensorType.INT64,
+    TensorType.INT16,
+    TensorType.BOOL,
+)
+_LONG_PARAMETERS = ("BROADCAST_TO", "GATHER", "SLICE", "TILE")
 
 
 def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
     """Activations are int8 or uint8; only QUANTIZE reads float32 and only DEQUANTIZE gives it.
 
-    ARG_MAX gives int32. Operators that only move data, and inputs and outputs of the model, can
-    have any of these types.
+    ARG_MAX and ARG_MIN give int32 or int64. Operators that only move data, and inputs and outputs
+    of the model, can have any of these types, int16 and bool.
     """
     yield from _type_problems(what, tensor, _CARRIED_TYPES)
 
@@ -238,10 +246,13 @@ def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(OPERAND_RULES, *(name for name, kind in OPERATORS.items() if kind.constants))
 def has_constant_parameters(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Axes, sizes, paddings and similar are int32 constants; in SLICE and TILE also int64."""
+    """Axes, sizes, paddings and similar are int32 constants.
+
+    In BROADCAST_TO, GATHER, SLICE and TILE they can be int64.
+    """
     for position, what in OPERATORS[operator.name].constants.items():
         tensor = graph.input(operator, position)
-        is_long = operator.name in {"SLICE", "TILE"} and tensor.type is TensorType.INT64
+        is_long = operator.name in _LONG_PARAMETERS and tensor.type is TensorType.INT64
         if tensor.type is not TensorType.INT32 and not is_long:
             yield Problem(f"{what} must be int32, not {tensor.type.text}", tensor)
         elif not tensor.is_constant or tensor.is_sparse:

@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 
-from kiwicha.compiler.lower.network import Layer
+from kiwicha.compiler.lower.network import Layer, Values
 from kiwicha.compiler.quantization.scales import (
+    SQUARE_LEFT_SHIFT,
     SUM_LEFT_SHIFT,
     Scale,
     SumScales,
@@ -14,6 +15,7 @@ from kiwicha.compiler.quantization.scales import (
     mean_scale,
     product_scale,
     ratio_scale,
+    square_scales,
     sum_scales,
 )
 from kiwicha.compiler.tflite.graph import Graph, Operator
@@ -23,7 +25,7 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.mean import Mean
-from kiwicha.kernels.softmax import Softmax
+from kiwicha.kernels.softmax import Softmax, pair_outputs
 from kiwicha.numerics.requantization import softmax_exponentials
 
 __all__ = [
@@ -32,10 +34,14 @@ __all__ = [
     "lower_product",
     "lower_reduction",
     "lower_softmax",
+    "lower_square",
     "lower_sum",
 ]
 
 _UNUSED = Scale(0, 0)
+_PAIR = 2
+"""Depth of a SOFTMAX that is looked up."""
+_REDUCTIONS = {"REDUCE_MAX": Kernel.REDUCE_MAX, "REDUCE_MIN": Kernel.REDUCE_MIN}
 
 
 def lower_sum(graph: Graph, operator: Operator) -> Layer:
@@ -47,6 +53,16 @@ def lower_sum(graph: Graph, operator: Operator) -> Layer:
     )
     kernel = Kernel.ADD if operator.name == "ADD" else Kernel.SUB
     return _lower_pair(graph, operator, kernel, scales, SUM_LEFT_SHIFT)
+
+
+def lower_square(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a SQUARED_DIFFERENCE."""
+    scales = square_scales(
+        quantization(graph.input(operator, 0)),
+        quantization(graph.input(operator, 1)),
+        quantization(graph.output(operator)),
+    )
+    return _lower_pair(graph, operator, Kernel.SQUARED_DIFFERENCE, scales, SQUARE_LEFT_SHIFT)
 
 
 def lower_product(graph: Graph, operator: Operator) -> Layer:
@@ -117,7 +133,7 @@ def _lower_pair(
 
 
 def lower_reduction(graph: Graph, operator: Operator) -> Layer:
-    """Return the layer of a MEAN, SUM or REDUCE_MAX; SUM is a MEAN without division."""
+    """Return the layer of a MEAN, SUM, REDUCE_MAX or REDUCE_MIN; SUM is a MEAN without division."""
     source, output = graph.input(operator), graph.output(operator)
     axes = reduced_axes(graph, operator)
     count = math.prod(source.shape[axis] for axis in axes)
@@ -127,7 +143,7 @@ def lower_reduction(graph: Graph, operator: Operator) -> Layer:
     return Layer(
         operator.index,
         operator.name,
-        kernel=Kernel.REDUCE_MAX if operator.name == "REDUCE_MAX" else Kernel.MEAN,
+        kernel=_REDUCTIONS.get(operator.name, Kernel.MEAN),
         params=Mean(
             input=Ref(),
             output=Ref(),
@@ -146,6 +162,10 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of a SOFTMAX."""
     source, output = graph.input(operator), graph.output(operator)
     table = softmax_exponentials(quantization(source).scale, operator.options.beta)
+    offset = quantization(output).zero_point
+    constants: dict[str, Values] = {"exponentials": table.astype(np.int32)}
+    if source.shape[-1] == _PAIR:
+        constants["pairs"] = pair_outputs(table, offset)
     return Layer(
         operator.index,
         operator.name,
@@ -156,8 +176,9 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
             exponentials=Ref(),
             rows=math.prod(source.shape[:-1]),
             depth=source.shape[-1],
-            output_offset=quantization(output).zero_point,
+            output_offset=offset,
+            pairs=Ref(),
         ),
         tensors={"input": source.index, "output": output.index},
-        constants={"exponentials": table.astype(np.int32)},
+        constants=constants,
     )

@@ -22,6 +22,7 @@ from kiwicha.compiler.lower.elementwise import (
     lower_product,
     lower_reduction,
     lower_softmax,
+    lower_square,
     lower_sum,
 )
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
@@ -45,12 +46,13 @@ _LOWERINGS: dict[str, Lowering] = {
     "AVERAGE_POOL_2D": lower_pool,
     "MAX_POOL_2D": lower_pool,
     "ADD": lower_sum,
-    "ARG_MAX": lower_arg_max,
+    **dict.fromkeys(of_family(Family.POSITION), lower_arg_max),
     "SUB": lower_sum,
     "MUL": lower_product,
     "MAXIMUM": lower_comparison,
     "MINIMUM": lower_comparison,
     "PRELU": lower_prelu,
+    "SQUARED_DIFFERENCE": lower_square,
     **dict.fromkeys(of_family(Family.REDUCTION), lower_reduction),
     "RESIZE_BILINEAR": lower_resize_bilinear,
     "SOFTMAX": lower_softmax,

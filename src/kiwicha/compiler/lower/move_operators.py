@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from kiwicha.compiler.lower.byte_copies import ByteCopy, byte_copy
 from kiwicha.compiler.lower.image_moves import moved_batches, moved_blocks, resized
+from kiwicha.compiler.lower.index_moves import broadcast, gathered, mirrored, turned_around
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.moves import Move, borders, ranged
 from kiwicha.compiler.lower.network import Layer, Values
@@ -13,6 +14,7 @@ from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator
 from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.shapes import paddings
 from kiwicha.compiler.tflite.slices import Range, from_end, slice_ranges, strided_ranges
+from kiwicha.compiler.tflite.tensor import TensorType
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import MAX_RANK, Kernel
 from kiwicha.kernels.lookup import Lookup
@@ -110,6 +112,8 @@ def _joined(graph: Graph, move: Move) -> list[Move]:
     """Return the move of a whole tensor, through a table if its scale is not the target's."""
     assert isinstance(move.source, int)
     a, b = (graph.tensors[tensor].quantization for tensor in (move.source, move.target))
+    if graph.tensors[move.target].type is not TensorType.INT8:
+        return [move]
     if a is None or b is None or (a.scale, a.zero_point) == (b.scale, b.zero_point):
         return [move]
     table = rescaled((a.scale, a.zero_point), (b.scale, b.zero_point))
@@ -195,12 +199,16 @@ def _tile(graph: Graph, operator: Operator) -> list[Move]:
 _MOVES: dict[str, Callable[[Graph, Operator], list[Move]]] = {
     **dict.fromkeys(of_family(Family.RESHAPE), _whole),
     "BATCH_TO_SPACE_ND": moved_batches,
+    "BROADCAST_TO": broadcast,
     "CONCATENATION": _concatenation,
     "DEPTH_TO_SPACE": moved_blocks,
+    "GATHER": gathered,
+    "MIRROR_PAD": mirrored,
     "PACK": _pack,
     "PAD": _pad,
     "PADV2": _pad,
     "RESIZE_NEAREST_NEIGHBOR": resized,
+    "REVERSE_V2": turned_around,
     "SLICE": _slice,
     "SPACE_TO_BATCH_ND": moved_batches,
     "SPACE_TO_DEPTH": moved_blocks,

@@ -10,7 +10,6 @@ from kiwicha.compiler.lower.views import View
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.shapes import pad_value
 from kiwicha.compiler.tflite.slices import Range
-from kiwicha.compiler.tflite.tensor import TensorType
 
 __all__ = ["Move", "borders", "ranged"]
 
@@ -46,8 +45,9 @@ def borders(graph: Graph, operator: Operator, view: View, inside: Sequence[Range
     output = graph.output(operator)
     value: Values | None = graph.input(operator, 2).data if operator.name == "PADV2" else None
     if value is None:
-        kind = np.int8 if output.type is TensorType.INT8 else np.int32
-        value = np.array([pad_value(graph, operator)], kind)
+        bits = output.type.bits
+        assert bits is not None
+        value = np.array([pad_value(graph, operator)], f"i{bits // 8}")
     moves = []
     for axis, wanted in enumerate(inside):
         size, end = view.shape[axis], wanted.first + wanted.count

@@ -25,6 +25,7 @@ PAIR_KERNELS = frozenset({
     Kernel.MINIMUM,
     Kernel.MAXIMUM,
     Kernel.PRELU,
+    Kernel.SQUARED_DIFFERENCE,
 })
 """Kernels on two tensors, element by element."""
 SUMS = frozenset({Kernel.ADD, Kernel.SUB})
@@ -61,7 +62,7 @@ def lookup_table(layer: Layer) -> NDArray[np.int64] | None:
 def sum_terms(
     kernel: Kernel | None, p: Elementwise, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the terms of an ADD or SUB."""
+    """Return the terms of an ADD, SUB or SQUARED_DIFFERENCE."""
     scale = multiply_by_quantized_multiplier
     a = scale(wrap_int32((first + p.offset_1) << p.left_shift), p.multiplier_1, p.shift_1)
     b = scale(wrap_int32((second + p.offset_2) << p.left_shift), p.multiplier_2, p.shift_2)
@@ -76,6 +77,8 @@ def pair_results(
         return np.minimum(first, second) if kernel is Kernel.MINIMUM else np.maximum(first, second)
     if kernel in {Kernel.MUL, Kernel.PRELU}:
         values = (first + p.offset_1) * (second + p.offset_2)
+    elif kernel is Kernel.SQUARED_DIFFERENCE:
+        values = np.subtract(*sum_terms(kernel, p, first, second)) ** 2
     else:
         values = np.add(*sum_terms(kernel, p, first, second))
     limits = p.output_offset, p.activation_min, p.activation_max

@@ -18,6 +18,7 @@ __all__ = [
     "INT8_MAX",
     "INT8_MIN",
     "MAX_SHIFT",
+    "SQUARE_LEFT_SHIFT",
     "SUM_LEFT_SHIFT",
     "Scale",
     "SumScales",
@@ -27,6 +28,7 @@ __all__ = [
     "mean_scale",
     "product_scale",
     "ratio_scale",
+    "square_scales",
     "sum_ratios",
     "sum_scales",
 ]
@@ -35,6 +37,8 @@ MAX_SHIFT = 30
 """Largest left shift of a requantization."""
 SUM_LEFT_SHIFT = 20
 """Headroom bits of ADD and SUB for int8."""
+SQUARE_LEFT_SHIFT = 7
+"""Headroom bits of SQUARED_DIFFERENCE."""
 INT8_MIN, INT8_MAX = -128, 127
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -131,6 +135,19 @@ def sum_scales(a: Quantization, b: Quantization, output: Quantization) -> SumSca
     """Return the scales of ADD and SUB."""
     scales = (Scale(*quantize_multiplier(ratio)) for ratio in sum_ratios(a, b, output))
     return SumScales(*scales)
+
+
+def square_scales(a: Quantization, b: Quantization, output: Quantization) -> SumScales:
+    """Return the scales of SQUARED_DIFFERENCE.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/squared_difference.cc, SquaredDifferencePrepare.
+    """
+    twice_maximum = 2 * max(a.scale, b.scale)
+    square = twice_maximum * twice_maximum / ((1 << (2 * SQUARE_LEFT_SHIFT)) * output.scale)
+    ratios = a.scale / twice_maximum, b.scale / twice_maximum, square
+    return SumScales(*(Scale(*_fixed(ratio)) for ratio in ratios))
 
 
 def product_scale(a: Quantization, b: Quantization, output: Quantization) -> Scale:

@@ -21,6 +21,9 @@ _DTYPES = {
     TensorType.INT32: DType.INT32,
     TensorType.FLOAT32: DType.FLOAT32,
     TensorType.UINT8: DType.UINT8,
+    TensorType.INT64: DType.INT64,
+    TensorType.INT16: DType.INT16,
+    TensorType.BOOL: DType.BOOL,
 }
 
 

@@ -59,6 +59,8 @@ class Options:
     align_corners: int = 0
     half_pixel_centers: int = 0
     is_approximate: int = 0
+    batch_dims: int = 0
+    mode: int = 0
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ class Family(enum.Flag):
     BROADCAST = enum.auto()
     """On two tensors, one of which may be smaller."""
     REDUCTION = enum.auto()
+    POSITION = enum.auto()
+    """Finds an element along a dimension."""
     UNARY = enum.auto()
     """On single values: becomes a table."""
     MOVE = enum.auto()
@@ -106,6 +108,11 @@ class OperatorKind:
 _TWO = ("input 1", "input 2")
 _WEIGHTED = Family.WEIGHTED
 _ARITHMETIC = Family.PAIR | Family.BROADCAST
+_POSITION = OperatorKind(
+    family=Family.POSITION,
+    types={"output": (TensorType.INT32, TensorType.INT64)},
+    constants={1: "axis"},
+)
 
 OPERATORS: dict[str, OperatorKind] = {
     "ABS": OperatorKind(family=Family.UNARY, is_signed=True),
@@ -114,11 +121,13 @@ OPERATORS: dict[str, OperatorKind] = {
         activations=_TWO,
         options=OptionsTable("AddOptions", _FUSED, is_required=False),
     ),
-    "ARG_MAX": OperatorKind(types={"output": (TensorType.INT32,)}, constants={1: "axis"}),
+    "ARG_MAX": _POSITION,
+    "ARG_MIN": _POSITION,
     "AVERAGE_POOL_2D": OperatorKind(
         family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)
     ),
     "BATCH_TO_SPACE_ND": OperatorKind(family=Family.MOVE, constants={1: "block shape", 2: "crops"}),
+    "BROADCAST_TO": OperatorKind(family=Family.MOVE, constants={1: "shape"}),
     "CONCATENATION": OperatorKind(
         family=Family.MOVE | Family.JOIN,
         options=OptionsTable("ConcatenationOptions", {**_FUSED, **_AXIS}),
@@ -154,6 +163,11 @@ OPERATORS: dict[str, OperatorKind] = {
         extra_inputs=1,
         optional_inputs=1,
     ),
+    "GATHER": OperatorKind(
+        family=Family.MOVE,
+        options=OptionsTable("GatherOptions", {**_AXIS, "batch_dims": "BatchDims"}),
+        constants={1: "indices"},
+    ),
     "GELU": OperatorKind(
         family=Family.UNARY, options=OptionsTable("GeluOptions", {"is_approximate": "Approximate"})
     ),
@@ -167,6 +181,11 @@ OPERATORS: dict[str, OperatorKind] = {
     "MAX_POOL_2D": OperatorKind(family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)),
     "MEAN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
     "MINIMUM": OperatorKind(family=Family.BROADCAST, activations=_TWO),
+    "MIRROR_PAD": OperatorKind(
+        family=Family.MOVE,
+        options=OptionsTable("MirrorPadOptions", {"mode": "Mode"}),
+        constants={1: "paddings"},
+    ),
     "MUL": OperatorKind(
         family=_ARITHMETIC,
         activations=_TWO,
@@ -182,6 +201,7 @@ OPERATORS: dict[str, OperatorKind] = {
         family=Family.UNARY, types={"input": (TensorType.INT8, TensorType.FLOAT32)}
     ),
     "REDUCE_MAX": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "REDUCE_MIN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
     "RELU": OperatorKind(family=Family.UNARY),
     "RELU6": OperatorKind(family=Family.UNARY),
     "RELU_0_TO_1": OperatorKind(family=Family.UNARY),
@@ -195,6 +215,7 @@ OPERATORS: dict[str, OperatorKind] = {
         options=OptionsTable("ResizeNearestNeighborOptions", _RESIZE),
         constants={1: "size"},
     ),
+    "REVERSE_V2": OperatorKind(family=Family.MOVE, constants={1: "axes"}),
     "RSQRT": OperatorKind(family=Family.UNARY, is_signed=True),
     "SLICE": OperatorKind(family=Family.MOVE, constants={1: "begin", 2: "size"}),
     "SOFTMAX": OperatorKind(options=OptionsTable("SoftmaxOptions", {"beta": "Beta"})),
@@ -206,6 +227,7 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "SPLIT": OperatorKind(family=Family.MOVE | Family.SPLIT, constants={0: "axis"}),
     "SPLIT_V": OperatorKind(family=Family.MOVE | Family.SPLIT, constants={1: "sizes", 2: "axis"}),
+    "SQUARED_DIFFERENCE": OperatorKind(family=Family.BROADCAST, activations=_TWO, is_signed=True),
     "SQUEEZE": OperatorKind(family=Family.MOVE | Family.RESHAPE),
     "STRIDED_SLICE": OperatorKind(
         family=Family.MOVE,

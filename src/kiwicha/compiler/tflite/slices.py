@@ -7,7 +7,15 @@ import numpy as np
 
 from kiwicha.compiler.tflite.graph import Graph, Operator
 
-__all__ = ["Range", "from_end", "nearest", "pieces", "slice_ranges", "strided_ranges"]
+__all__ = [
+    "Range",
+    "from_end",
+    "index_runs",
+    "nearest",
+    "pieces",
+    "slice_ranges",
+    "strided_ranges",
+]
 
 
 @dataclass(frozen=True)
@@ -138,3 +146,19 @@ def pieces(positions: Sequence[int]) -> list[Range]:
         else:
             found.append(Range(position, 1, 1, repeat))
     return found
+
+
+def index_runs(indices: Sequence[int]) -> list[Range]:
+    """Return positions as few ranges, in their order, each of one step."""
+    runs: list[Range] = []
+    for index in indices:
+        last = runs[-1] if runs else None
+        if last is None:
+            runs.append(Range(index, 1))
+        elif last.count == 1:
+            runs[-1] = Range(last.first, 2, index - last.first)
+        elif index == last.first + last.count * last.step:
+            runs[-1] = Range(last.first, last.count + 1, last.step)
+        else:
+            runs.append(Range(index, 1))
+    return runs

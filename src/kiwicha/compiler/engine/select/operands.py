@@ -98,7 +98,7 @@ def _reads(strides: Sequence[int], wanted: Sequence[int], shape: Sequence[int]) 
     return all(size == 1 or stride == expected for size, stride, expected in pairs)
 
 
-@limit("MAXIMUM", "MINIMUM", "PRELU")
+@limit("MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
 def number_operand(operands: Operands) -> str | None:
     """Operands are a computed tensor and one constant number."""
     return _unrelated(operands) if operands.layer.kernel not in {*SUMS, Kernel.MUL} else None
