@@ -18,7 +18,8 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_lookup(const struct kiwicha_memo
     return check.status;
 }
 
-/** Looks bytes up, four at a time where both sides are aligned: a store takes as long for a word. */
+/** Looks bytes up, four at a time where both sides are aligned: a store takes as long for a word.
+ */
 static void look_up_bytes(const uint8_t *input, const uint8_t *table, uint8_t *output,
                           uint32_t count)
 {
