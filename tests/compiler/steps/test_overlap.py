@@ -131,13 +131,14 @@ def test_a_call_beside_the_engine_leaves_what_the_engine_reads() -> None:
     heads = Heads()
     convolved = heads.conv(heads.image)
     least = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
-    heads.builder.operator("MINIMUM", [heads.image, heads.image], [least])
-    model = heads.builder.build([heads.image], [convolved, least])
+    other = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
+    heads.builder.operator("MINIMUM", [heads.image, other], [least])
+    model = heads.builder.build([heads.image, other], [convolved, least])
     program = compile_model(model, "64")
     engine, minimum = program.steps
     assert engine.params.overlapped_steps == 1
     assert minimum.kernel is Kernel.MINIMUM
-    image = RNG.integers(-128, 128, (1, 8, 8, 8), np.int8)
-    expected = reference.run(compile_model(model, "simd"), [image])
-    for got, wanted in zip(reference.run(program, [image]), expected, strict=True):
+    images = list(RNG.integers(-128, 128, (2, 1, 8, 8, 8), np.int8))
+    expected = reference.run(compile_model(model, "simd"), images)
+    for got, wanted in zip(reference.run(program, images), expected, strict=True):
         assert np.array_equal(got, wanted)
