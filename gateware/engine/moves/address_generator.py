@@ -123,8 +123,11 @@ class MoveAddressGenerator(wiring.Component):
         """Build an address that advances by the step of a loop."""
         address = Signal(ADDRESS_BITS, name=name)
         steps = [step[:ADDRESS_BITS] for step in move[f"{name}_steps"]]
-        # A LUT of six inputs chooses one of four bits.
-        step = Mux(loop[1], Mux(loop[0], steps[3], steps[2]), Mux(loop[0], steps[1], steps[0]))
+        # Kept as it is: a LUT of six inputs chooses one of four bits.
+        step = Signal(ADDRESS_BITS, name=f"{name}_step", attrs={"keep": 1})
+        m.d.comb += step.eq(
+            Mux(loop[1], Mux(loop[0], steps[3], steps[2]), Mux(loop[0], steps[1], steps[0]))
+        )
         # It is 0 before the start, so the adder loads it too.
         with m.If(~self.is_busy & ~self.start):
             m.d.sync += address.eq(0)

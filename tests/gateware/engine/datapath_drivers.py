@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.engine import LINE_BYTES, JobFlag
 from kiwicha.contract.latencies import LINE_READ_CYCLES, WEIGHTS_READY_CYCLES
+from kiwicha.contract.moves import EngineMove
 from kiwicha.gateware.engine.descriptors import LINE_BITS
 from tests.gateware.engine.random_jobs import Work
 from tests.support.gateware.stream_drivers import Driver
@@ -52,6 +53,7 @@ class Weights:
             dut.fill__commands__payload.value = rng.getrandbits(len(dut.fill__commands__payload))
             return
         work, fill = self.works[0]
+        assert not isinstance(work.job, EngineMove)
         dut.fill__commands__payload.value = fill.blocks | fill.words << self.block_bits
         dut.fill__zero_point.value = work.job.weight_zero_point & 0x1FF
         dut.fill__is_unsigned.value = int(bool(work.job.flags & JobFlag.UNSIGNED))

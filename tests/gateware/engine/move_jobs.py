@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,13 +80,11 @@ class Move:
 def move_job(move: Move, source: int, target: int) -> EngineMove:
     """Return the descriptor of a move."""
     inner = (*move.counts[:-1], move.piece) if move.is_tile else move.counts
-    fields = {
+    flag = MoveFlag.TILE if move.is_tile else MoveFlag.FILL if move.is_fill else MoveFlag(0)
+    fields: dict[str, Any] = {
         name: 0 if field.count == 1 else (0,) * field.count
         for name, field, _ in EngineMove.layout()
-    }
-    flag = MoveFlag.TILE if move.is_tile else MoveFlag.FILL if move.is_fill else MoveFlag(0)
-    return EngineMove(**{
-        **fields,
+    } | {
         "kind": JobKind.MOVE,
         "flags": flag,
         "interval": 1,
@@ -96,7 +95,8 @@ def move_job(move: Move, source: int, target: int) -> EngineMove:
         "last_byte": move.piece - 1,
         "source_steps": loop_steps(inner, move.source_strides),
         "target_steps": loop_steps(move.counts, move.target_strides),
-    })
+    }
+    return EngineMove(**fields)
 
 
 def move_schedule(move: Move, target: int, begin: int) -> tuple[list[int], list[int]]:

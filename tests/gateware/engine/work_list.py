@@ -62,6 +62,7 @@ class WorkList:
             return None
         number = int(rng.choice(coded))
         job, image = self.jobs[number], bytearray(self.image)
+        assert not isinstance(job, EngineMove)
         bit = int(rng.integers(8 * job.weights_bytes))
         image[job.weights_offset + bit // 8] ^= 1 << bit % 8
         return bytes(image), number
@@ -85,12 +86,15 @@ def work_list(
     is_stuck : bool
         Wait for a transfer that waits for the last job.
     """
-    streams, jobs = [], []
-    half = size // 2
-    waits = (0, len(works)) if is_stuck else (0, 0)
+    streams: list[bytes] = []
+    jobs: list[AnyJob] = []
+    # In the middle of a line.
+    cut = size // 2 - 5
     transfers = [
-        EngineTransfer(half * k, half * k, half, wait, 0) for k, wait in enumerate(waits)
-    ] + [EngineTransfer(size, 0, size | TRANSFER_FLAG, len(works), 0)]
+        EngineTransfer(0, 0, cut, 0, 0),
+        EngineTransfer(cut, cut, size - cut, len(works) if is_stuck else 0, 0),
+        EngineTransfer(size, 0, size | TRANSFER_FLAG, len(works), 0),
+    ]
     cursor = len(works) * works[0].job.size_bytes() + len(transfers) * LINE_BYTES
     for number, (work, is_coded) in enumerate(zip(works, coded, strict=True)):
         is_last = number == len(works) - 1

@@ -85,8 +85,7 @@ class Machine:
             elif kind == "store" and outputs:
                 self._add_store(made, *rng.choice(outputs))
             else:
-                inputs.append((len(made.transfers) + 1, self._line))
-                self._add_load(made, lines)
+                inputs.append(self._add_load(made, lines))
         self.write_list(made)
         return made
 
@@ -100,10 +99,10 @@ class Machine:
         """Change a bit of the Program."""
         self.dram[self.program.first + bit // 8] ^= 1 << bit % 8
 
-    def _add_load(self, made: JobList, lines: int) -> None:
+    def _add_load(self, made: JobList, lines: int) -> tuple[int, int]:
+        """Add a load; return its number, and a line that is loaded as a whole, for a job."""
         rng = self.rng
-        # A job reads the first line: mostly, all of it must be known.
-        before = rng.choice((0, 0, rng.randint(0, 15)))
+        before = rng.choice((0, rng.randint(0, 15))) if lines > 2 else 0
         behind = rng.choice((0, rng.randint(0, 15))) if lines > 1 else 0
         count = LINE_BYTES * lines - before - behind
         allowed = rng.choice((self.program, self.arena))
@@ -117,7 +116,9 @@ class Machine:
         made.transfers.append(
             EngineTransfer((offset + before) | bit, first + before, count, wait, 0)
         )
+        whole = self._line + bool(before)
         self._line += lines
+        return len(made.transfers), whole
 
     def _add_store(self, made: JobList, jobs: int, line: int) -> None:
         rng = self.rng
@@ -207,7 +208,7 @@ class Machine:
             place = job.output_address + LINE_BYTES * group
             raw = np.frombuffer(result.to_bytes(LINE_BYTES, "little"), np.uint8)
             self.scratchpad[place : place + LINE_BYTES] = raw
-            known = self.is_known[job.first_address : job.first_address + LINE_BYTES].all()
+            known = self.is_known[job.first_address : job.first_address + LINE_BYTES]
             self.is_known[place : place + LINE_BYTES] = known
 
 

@@ -1,6 +1,7 @@
 """Descriptors: what is refused and with which code, and that legal jobs are not."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,9 @@ LEGAL = {
 }
 
 
-def check_jobs(jobs: list[AnyJob], macs: int = 64, *, has_codec: bool = True) -> list[EngineError]:
+def check_jobs(
+    jobs: Sequence[AnyJob], macs: int = 64, *, has_codec: bool = True
+) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
     dut = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs, has_codec=has_codec)
     found = []
@@ -109,7 +112,11 @@ def test_accepts_legal_jobs() -> None:
 def test_moves_are_judged_by_their_first_word() -> None:
     rng = np.random.default_rng(1)
     moves = [random_work(rng, 64, JobKind.MOVE, SCRATCHPAD_BYTES).job for _ in range(20)]
-    odd = {"target": SCRATCHPAD_BYTES - 1, "last_indices": (0xFFFF,) * 4, "last_byte": 0xFFFF}
+    odd: dict[str, Any] = {
+        "target": SCRATCHPAD_BYTES - 1,
+        "last_indices": (0xFFFF,) * 4,
+        "last_byte": 0xFFFF,
+    }
     odd |= dict.fromkeys(("source_steps", "target_steps"), (-1,) * 4)
     moves += [dataclasses.replace(moves[0], **odd, flags=flag) for flag in (0, *MoveFlag)]
     assert set(check_jobs(moves)) == {EngineError.NONE}
@@ -125,7 +132,7 @@ def test_moves_are_judged_by_their_first_word() -> None:
         ({"target": SCRATCHPAD_BYTES}, EngineError.OUTSIDE_SCRATCHPAD),
     ],
 )
-def test_refuses_bad_moves(fields: dict[str, int], error: EngineError) -> None:
+def test_refuses_bad_moves(fields: dict[str, Any], error: EngineError) -> None:
     good = random_work(np.random.default_rng(1), 64, JobKind.MOVE, SCRATCHPAD_BYTES).job
     assert check_jobs([dataclasses.replace(good, **fields)]) == [error]
 
