@@ -10,6 +10,7 @@ import pytest
 from kiwicha.compiler import compile_model, driver
 from kiwicha.contract.engine import (
     COMPUTE_KINDS,
+    MAX_JOBS,
     EngineCall,
     EngineJob,
     EngineTransfer,
@@ -220,8 +221,8 @@ def test_refuses_to_read_what_nobody_wrote(subject: tuple[Program, Case]) -> Non
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"job_count": 0}, "a list must have 1 to 256 jobs, not 0"),
-        ({"job_count": 257}, "a list must have 1 to 256 jobs, not 257"),
+        ({"job_count": 0}, f"a list must have 1 to {MAX_JOBS} jobs, not 0"),
+        ({"job_count": MAX_JOBS + 1}, f"a list must have 1 to {MAX_JOBS} jobs"),
         ({"transfer_count": 1 << 20}, "must hold its list"),
         ({"scratchpad_bytes": 64}, "scratchpad"),
     ],
