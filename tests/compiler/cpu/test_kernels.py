@@ -5,7 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from kiwicha.compiler import compile_model
+from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.compiler.cpu.layers import layer_cycles
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
@@ -91,6 +93,18 @@ def test_baseline_is_portable(operator: str) -> None:
     for seed in range(5):
         program = compile_model(random_models.single_operator(operator, seed).model, "baseline")
         assert all(step.kernel.where is Where.CPU for step in program.steps)
+
+
+@pytest.mark.parametrize("operator", random_models.OPERATORS)
+def test_layers_cost_as_much_before_memory_is_allocated(operator: str) -> None:
+    """The sizes of tensors count when it is decided who computes a layer."""
+    for seed in range(5):
+        stages = compile_stages(random_models.single_operator(operator, seed).model, "simd")
+        predict = layer_cycles(stages.network, CONFIGS["simd"])
+        expected = [0] * len(stages.network.layers)
+        for step in stages.program.steps:
+            expected[step.layer] += cpu_cycles(step)
+        assert [predict(position) for position in range(len(expected))] == expected
 
 
 def used(program: Program) -> dict[str, int]:

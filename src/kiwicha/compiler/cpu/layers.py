@@ -1,12 +1,15 @@
 """Layers on the CPU: their kernel calls for one configuration, and what these cost."""
 
+import dataclasses
 from collections.abc import Callable, Set
+from typing import Any
 
 from kiwicha.compiler.cpu.calls import KernelCall
 from kiwicha.compiler.cpu.choice import choose
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.contract.configs import Config
+from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Where
 from kiwicha.kernels.kernel import Call
 from kiwicha.kernels.registry import KERNEL_PARAMS
@@ -43,9 +46,18 @@ def layer_cycles(network: Network, config: Config) -> Callable[[int], int]:
 
     def predict(position: int) -> int:
         calls = _kernel_calls(position, network.layers[position], config)
-        return sum(cpu_cycles(Step(call.kernel, position, call.params)) for call in calls)
+        steps = (Step(call.kernel, position, _sized(call, network)) for call in calls)
+        return sum(map(cpu_cycles, steps))
 
     return predict
+
+
+def _sized(call: KernelCall, network: Network) -> Any:
+    """Return a call's parameters with the sizes of what they refer to, which is nowhere yet."""
+    sizes = {name: network.tensors[index].stored_bytes for name, index in call.tensors.items()}
+    sizes |= {name: count for name, (_, count) in call.ranges.items()}
+    sizes |= {name: values.nbytes for name, values in call.constants.items()}
+    return dataclasses.replace(call.params, **{name: Ref(0, size) for name, size in sizes.items()})
 
 
 def _kernel_calls(position: int, layer: Layer, config: Config) -> list[KernelCall]:
