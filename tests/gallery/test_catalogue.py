@@ -9,6 +9,7 @@ import tflite
 from kiwicha.errors import UsageError
 from kiwicha.gallery import catalogue
 from kiwicha.zoo import models as zoo
+from tests.support.choices import by_day
 from tests.support.models.gallery_models import NAMES, tiny
 
 
@@ -122,6 +123,33 @@ def test_shapes_are_those_of_the_architecture(
     graph = graph_of(catalogue.find(f"{name},width=0.1").content())
     assert shape(graph, graph.Inputs(0)) == list(inputs)
     assert [shape(graph, i) for i in graph.OutputsAsNumpy()] == outputs
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    by_day(
+        ("yolov8n@32", 3_151_904 + 1),
+        ("yolov5n@32", 1_867_405),
+        ("resnet18@32", 11_689_512 - 4_800),
+        ("resnet50@32", 25_557_032 - 26_560),
+        ("mobilenet2@32", 3_504_872 - 17_056),
+        ("vgg11@224", 132_863_336),
+    ),
+)
+def test_there_are_as_many_parameters_as_published(name: str, count: int) -> None:
+    """Of a normalization that is folded, one parameter for each channel stays, of two.
+
+    The 16 bins of YOLOv8 have a bias here.
+    """
+    content = catalogue.find(name).content()
+    model = tflite.Model.GetRootAs(content, 0)
+    graph = model.Subgraphs(0)
+    found = 0
+    for number, code in enumerate(operators(content)):
+        operator = graph.Operators(number)
+        if code in {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"}:
+            found += sum(int(np.prod(shape(graph, operator.Inputs(i)))) for i in (1, 2))
+    assert found == count
 
 
 @pytest.mark.parametrize(
