@@ -43,10 +43,10 @@ def sum_range(
     input_zero_point : int
         Subtracted from the inputs.
     """
-    wide = weights.astype(np.int64)
-    ends = np.stack([wide * (-128 - input_zero_point), wide * (127 - input_zero_point)])
-    low, high = ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
-    return low + bias, high + bias
+    least, most = -128 - input_zero_point, 127 - input_zero_point
+    above = np.maximum(weights, 0).sum(axis=1, dtype=np.int64)
+    below = np.minimum(weights, 0).sum(axis=1, dtype=np.int64)
+    return above * least + below * most + bias, above * most + below * least + bias
 
 
 def largest_sum(weights: NDArray[np.int16], input_zero_point: int) -> int:
