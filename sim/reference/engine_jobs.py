@@ -91,7 +91,12 @@ def check_kind(job: EngineJob) -> None:
     ):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
     known = SumFlag(0) if job.kind in ELEMENT_KINDS else SumFlag.KEEP | SumFlag.CONTINUE
-    if job.sums & ~known or any((job.reserved_1, job.reserved_2, job.reserved_3, job.reserved_4)):
+    if job.sums & ~int(known) or any((
+        job.reserved_1,
+        job.reserved_2,
+        job.reserved_3,
+        job.reserved_4,
+    )):
         raise ProgramError(f"sums must be known, and what is reserved 0 ({job})")
 
 

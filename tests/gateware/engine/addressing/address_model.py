@@ -1,6 +1,7 @@
 """The order of work of the address generators and its cycles, defined in Python."""
 
-from collections.abc import Iterator, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwicha.contract.engine import (
@@ -34,6 +35,7 @@ class Operation:
     first: bool = False
     shift: bool = False
     is_dropped: bool = False
+    ends_row: bool = False
 
 
 def schedule(
@@ -69,6 +71,8 @@ def schedule(
                 if job.kind == JobKind.DEPTHWISE
                 else _conv_operations(job, number, group * job.group_input_step)
             )
+            *most, end = operations
+            operations = [*most, dataclasses.replace(end, ends_row=True)]
             issued += _paced(operations, begun + _ISSUE_CYCLES, job.interval, last + job.interval)
             last = issued[-1][0]
             free, searched = last + 1 - _ISSUE_CYCLES, begun
@@ -91,7 +95,7 @@ def _element_schedule(
 
 
 def _paced(
-    operations: Iterator[Operation], cycle: int, interval: int, earliest: int = 0
+    operations: Iterable[Operation], cycle: int, interval: int, earliest: int = 0
 ) -> list[tuple[int, Operation]]:
     """Return operations from a cycle on, those with ``last`` not before ``earliest``."""
     issued = []

@@ -34,7 +34,7 @@ def _check(
     """
     lanes = range(got["low"], max(got["low"], got["high"]))
     assert list(lanes) == list(wanted.lanes), f"{where}: lanes {lanes}, not {wanted.lanes}"
-    names = ["last"]
+    names = ["last", "ends_row"]
     if kind == JobKind.DEPTHWISE:
         names += ["first", "shift", "is_dropped"]
     elif kind in (JobKind.CONV, JobKind.MAX):

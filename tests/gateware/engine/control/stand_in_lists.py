@@ -240,6 +240,8 @@ _BAD_JOBS: dict[EngineError, list[dict[str, int]]] = {
         {"groups": 0},
         {"group_words": 257},
         {"flags": 128},
+        {"sums": 4},
+        {"reserved_3": 1},
         {"weight_zero_point": 256},
         {"weights_bytes": 24},
     ],
