@@ -165,8 +165,8 @@ class JobCheck(wiring.Component):
         rules["output_address"] = ~is_move & (field("output_address") % OUTPUT_BYTES).any()
         for name in ("output_pixel_bytes", "output_row_step"):
             rules[name] = has_windows & (field(name) % OUTPUT_BYTES).any()
-        known_sums = Mux(has_windows, int(sum(SumFlag)), 0)
-        rules["sums"] = (field("sums") & ~known_sums).any()
+        unknown = Mux(has_windows, 0xFF & ~int(sum(SumFlag)), 0xFF)
+        rules["sums"] = (field("sums") & unknown).any()
         for name in ("reserved_1", "reserved_2", "reserved_3", "reserved_4"):
             rules[name] = field(name).any()
         for name in ("weights_offset", "weights_bytes"):
