@@ -1,4 +1,4 @@
-"""Layers whose rows are too wide for the scratchpad, in blocks of columns, against the oracle."""
+"""Layers too large for the scratchpad, in blocks of columns or of channels, against the oracle."""
 
 from typing import Any
 
@@ -38,5 +38,23 @@ def test_blocks_of_columns(config: str) -> None:
         assert layer.where is Where.ENGINE
         (plan,) = stages.engine.plans
         assert any(buffer.name.startswith("columns") for buffer in plan.buffers)
+        (got,) = reference.run(Program.from_bytes(stages.program.to_bytes()), case.inputs)
+        np.testing.assert_array_equal(got, answer.outputs[0])
+
+
+GLOBAL = [("AVERAGE_POOL_2D", (15, 13, 96)), ("MAX_POOL_2D", (11, 17, 112))]
+"""Pools over the whole image."""
+
+
+@pytest.mark.parametrize("config", ["32-8k", "64-8k"])
+def test_blocks_of_channels(config: str) -> None:
+    cases = [
+        wide_rows(operator, shape, kernel=shape[:2], is_padded=False) for operator, shape in GLOBAL
+    ]
+    for case, answer in zip(cases, oracle.ask(cases), strict=True):
+        assert answer.outputs is not None
+        stages = compile_stages(case.model, config)
+        (plan,) = stages.engine.plans
+        assert sum(buffer.name.startswith("channels") for buffer in plan.buffers) > 4
         (got,) = reference.run(Program.from_bytes(stages.program.to_bytes()), case.inputs)
         np.testing.assert_array_equal(got, answer.outputs[0])

@@ -14,7 +14,7 @@ def wide_rows(
     operator: str,
     shape: tuple[int, int, int],
     *,
-    kernel: int = 3,
+    kernel: int | tuple[int, int] = 3,
     stride: int = 1,
     dilation: int = 1,
     outputs: int = 0,
@@ -28,28 +28,31 @@ def wide_rows(
         CONV_2D, DEPTHWISE_CONV_2D or a pool.
     shape : tuple of int
         Rows, columns and channels of the input.
-    kernel, stride, dilation : int
+    kernel : int or tuple of int
+        Rows and columns of the window; they are equal if one number is given.
+    stride, dilation : int
         Of rows and columns.
     outputs : int
         Channels of the output of a CONV_2D.
     is_padded : bool
         The padding is SAME, else VALID.
     """
-    rng = np.random.default_rng([*shape, kernel, stride, dilation])
+    sides = (kernel, kernel) if isinstance(kernel, int) else kernel
+    rng = np.random.default_rng([*shape, *sides, stride, dilation])
     builder = ModelBuilder()
-    rows, columns, channels = shape
-    reach = 1 if is_padded else (kernel - 1) * dilation + 1
-    size = tuple(-(-(count - reach + 1) // stride) for count in (rows, columns))
+    channels = shape[2]
+    reaches = [1 if is_padded else (side - 1) * dilation + 1 for side in sides]
+    size = [-(-(count - reach + 1) // stride) for count, reach in zip(shape, reaches, strict=False)]
     quantization = {"scale": 0.05, "zero_point": 3}
     x = builder.tensor((1, *shape), **quantization)
     options: dict[str, Any] = {"strideH": stride, "strideW": stride, "padding": int(not is_padded)}
     if operator.endswith("POOL_2D"):
         y = builder.tensor((1, *size, channels), **quantization)
-        builder.operator(operator, [x], [y], filterHeight=kernel, filterWidth=kernel, **options)
+        builder.operator(operator, [x], [y], filterHeight=sides[0], filterWidth=sides[1], **options)
     else:
         is_depthwise = operator == "DEPTHWISE_CONV_2D"
         count = channels if is_depthwise else outputs
-        taps = (1, kernel, kernel, channels) if is_depthwise else (count, kernel, kernel, channels)
+        taps = (1, *sides, channels) if is_depthwise else (count, *sides, channels)
         options |= {"dilationHFactor": dilation, "dilationWFactor": dilation}
         options |= {"depthMultiplier": 1} if is_depthwise else {}
         weights = rng.integers(-127, 128, taps).astype(np.int8)

@@ -2,7 +2,8 @@
 
 `residency` decides which tensors stay in the scratchpad; the others lie in the arena, or only
 stripes of them ever exist. The transfer of one stripe runs beside the arithmetic of another. What
-does not fit so is alone in its region, and where not even its rows fit, in blocks of columns.
+does not fit so is alone in its region, and where not even its rows fit, in blocks of columns or of
+channels.
 """
 
 from collections import Counter
@@ -12,6 +13,7 @@ from kiwicha.compiler.engine.ir.plan import Compute, Event, Plan, PlannedCascade
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.cascade import Choice
+from kiwicha.compiler.engine.schedule.channels import channel_plan
 from kiwicha.compiler.engine.schedule.columns import column_plan
 from kiwicha.compiler.engine.schedule.cuts import require_jobs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
@@ -47,9 +49,10 @@ def schedule(region: Region, config: Config) -> Plan:
     try:
         return _in_stripes(region, config)
     except RefusedError as error:
-        plan = column_plan(region, config) if len(region.operations) == 1 else None
-        if plan is not None:
-            return plan
+        for planned in (column_plan, channel_plan) if len(region.operations) == 1 else ():
+            plan = planned(region, config)
+            if plan is not None:
+                return plan
         cuts = _cuts_around(region, error.position, config)
         if not cuts:
             raise
