@@ -120,19 +120,17 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
         return Work(operations, held, 0, start, 0, job.groups, *fills, lines)
     total = held = late = previous = 0
     start = ADDRESS_START_CYCLES
+    known: dict[int, tuple[int, int, int]] = {}
     for row in range(job.output_rows):
         above, inside = _kernel_rows(job, row)
-        if kind is not JobKind.DEPTHWISE:
-            per_result = [inside * job.row_words] * job.output_columns
-        else:
-            per_result = _depthwise_results(job, inside)
-        operations = sum(per_result)
-        waits = sum(max(interval - count, 0) for count in per_result)
+        if inside not in known:
+            known[inside] = _row(job, kind, inside, interval)
+        operations, waits, first_wait = known[inside]
         needed = ROW_START_CYCLES + above
         if row == 0:
             start += above
             # The first result of a group has nothing to keep its distance from.
-            waits -= max(interval - per_result[0], 0)
+            waits -= first_wait
         else:
             late += max(needed - previous, 0)
         previous = operations + waits
@@ -180,6 +178,29 @@ def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:
     start = first + above * job.dilation_rows
     below = math.ceil((job.input_rows - start) / job.dilation_rows)
     return above, max(min(left, below), 1)
+
+
+def _row(job: EngineJob, kind: JobKind, inside: int, interval: int) -> tuple[int, int, int]:
+    """Return the operations of an output row, its waits for the requantizer, and the first wait.
+
+    Parameters
+    ----------
+    job : EngineJob
+        The job.
+    kind : JobKind
+        Its kind.
+    inside : int
+        Kernel rows that are visited.
+    interval : int
+        Cycles from one result to the next, at least.
+    """
+    if kind is not JobKind.DEPTHWISE:
+        count = inside * job.row_words
+        wait = max(interval - count, 0)
+        return job.output_columns * count, job.output_columns * wait, wait
+    counts = _depthwise_results(job, inside)
+    waits = [max(interval - count, 0) for count in counts]
+    return sum(counts), sum(waits), waits[0]
 
 
 def _depthwise_results(job: EngineJob, inside: int) -> list[int]:
