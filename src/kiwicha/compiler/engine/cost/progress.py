@@ -17,15 +17,16 @@ class JobCycles:
         As in `EngineJob`.
     start, end : int
         From the end of the job before to its own end.
-    busy, requantizer, weights, transfers, overhead : int
-        What the time was spent on: operations, waiting for the requantizer, for weights, for
-        transfers, and starting and ending.
+    busy, moves, requantizer, weights, transfers, overhead : int
+        What the time was spent on: operations, or those of a move, waiting for the requantizer, for
+        weights, for transfers, and starting and ending.
     """
 
     layer: int
     start: int
     end: int
     busy: int
+    moves: int
     requantizer: int
     weights: int
     transfers: int
@@ -34,13 +35,14 @@ class JobCycles:
     def overhead(self) -> int:
         """What is neither work nor waiting."""
         waited = self.requantizer + self.weights + self.transfers
-        return self.end - self.start - self.busy - waited
+        return self.end - self.start - self.busy - self.moves - waited
 
     @property
     def bound(self) -> str:
         """What most of the time was spent on."""
         parts = {
             "multipliers": self.busy,
+            "moves": self.moves,
             "requantizer": self.requantizer,
             "weights": self.weights,
             "transfers": self.transfers,

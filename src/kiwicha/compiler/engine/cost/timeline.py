@@ -118,12 +118,15 @@ class Threads:
         for job, end, waits in zip(self._jobs, self._job_ends, self._waits, strict=True):
             work = job_work(job, *self._engine)
             begun, transfers, weights = waits
+            operations = work.operations * work.groups
+            is_move = isinstance(job, EngineMove)
             results.append(
                 JobCycles(
                     layer=job.layer,
                     start=round(begun),
                     end=round(end),
-                    busy=work.operations * work.groups,
+                    busy=0 if is_move else operations,
+                    moves=operations if is_move else 0,
                     requantizer=work.held * work.groups,
                     weights=round(weights),
                     transfers=round(transfers),
