@@ -92,6 +92,9 @@ def test_what_is_not_possible_is_refused(text: str, error: str) -> None:
 
 def test_a_model_is_kept_in_the_cache(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    # A name comes before a file of the same name.
+    (tmp_path / "mlp_mixer@32,width=0.125").write_bytes(b"x")
     name, path, labels = zoo.resolve("mlp_mixer@32,width=0.125")
     assert (name, labels) == ("mlp_mixer@32,width=0.125", ())
     assert path.is_relative_to(tmp_path)
