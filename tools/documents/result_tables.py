@@ -15,7 +15,7 @@ from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
 from tools.results.kinds import area_command, bench_command, compile_command
-from tools.results.planned import GALLERY
+from tools.results.planned import GALLERY, PUBLIC
 
 __all__ = ["overview", "results_page", "shown_weights", "vela_page"]
 
@@ -29,7 +29,7 @@ _BENCH = "kiwicha bench"
 def overview(files: dict[str, Any], freshness: Freshness) -> str:
     """Return the cycles of all models and configurations in one table, the resources in another.
 
-    Models of the gallery are left out: they are many, and small.
+    Models of the gallery and further public ones are left out: they are many.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         If a file holds something else, or a run whose output was wrong.
     """
     parts = []
-    if runs := [item for item in _runs_of(files) if item[0] != GALLERY]:
+    if runs := [item for item in _runs_of(files) if item[0] not in {GALLERY, PUBLIC}]:
         parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
         parts.append(freshness(name for name, _ in runs))
     if areas := _areas_of(files):
@@ -84,6 +84,9 @@ def results_page(files: dict[str, Any], weights: dict[str, Any], freshness: Fres
     ]
     for name, runs in _runs_of(files):
         rows = [_row(run, name) for run in runs]
+        if name == PUBLIC:
+            parts += ["", "## Further public models, beside Vela's estimates", ""]
+            parts += table(_PEER_COLUMNS, _peer_rows(runs))
         parts += ["", *table(_COLUMNS, rows), "", f"`{bench_command(name, runs)}`"]
         parts += ["", freshness([name])]
     if weights:
@@ -214,6 +217,24 @@ def _row(run: _Run, name: str) -> tuple[str, ...]:
             f"{1e3 * run['cycles'] / run['clock_hz']:,.2f}",
             f"{run['simulation_hz']:,}",
         )
+
+
+_PEER_COLUMNS = ("model", "64:", "128:", "ethos-u55-64 by Vela:", "ratio:", "CPU:")
+
+
+def _peer_rows(runs: list[_Run]) -> list[tuple[str, ...]]:
+    """Return a row for each model: cycles of both engines, and the estimate for 64 multipliers.
+
+    Vela leaves some operators to a CPU, and does not count them; we count all.
+    """
+    rows = []
+    for model in dict.fromkeys(run["model"] for run in runs):
+        of = {run["config"]: run for run in runs if run["model"] == model}
+        measured = [f"{of[name]['cycles']:,}" if name in of else "" for name in ("64", "128")]
+        peer = of["64"]["vela"]["cycles"] if "64" in of else 0
+        shown = [f"{peer:,}", f"{peer / of['64']['cycles']:.2f}"] if peer else ["", ""]
+        rows.append((model, *measured, *shown, _cpu_share(of["64"]) if "64" in of else ""))
+    return rows
 
 
 def _cpu_share(run: _Run) -> str:

@@ -1,14 +1,16 @@
 """Results that are wanted and may not have been measured yet."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kiwicha.gallery import catalogue
+from kiwicha.zoo import models as zoo
 from tools.results.kinds import BENCH
 from tools.results.result import Kind, Result
 
-__all__ = ["GALLERY", "planned"]
+__all__ = ["GALLERY", "PUBLIC", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -19,6 +21,12 @@ _GALLERY_MODELS = (
     *("ssdlite_mobiledet@128", "unet@64,width=0.5", "keyword_mixer@98", "mlp_mixer@96"),
 )
 """Of sizes that are simulated in minutes; every architecture once."""
+PUBLIC = "docs/results/bench/public.json"
+"""Runs of public models beyond those of the overview, each with something that is not usual."""
+_PUBLIC_MODELS = (
+    *("mcunet_vww", "magic_wand", "ssd_slim", "mobilenet_v2_pytorch", "hps", "deeplabv3"),
+    *("resnet_large", "str_ww"),
+)
 _ENGINES = ("64", "128")
 
 
@@ -39,12 +47,18 @@ def planned(project: Path) -> list[Result]:
     project : Path
         Its top folder.
     """
-    return [] if (project / GALLERY).exists() else [Result(_UNMEASURED, GALLERY, _gallery_runs())]
-
-
-def _gallery_runs() -> list[dict[str, Any]]:
+    wanted = {GALLERY: [catalogue.find(name).name for name in _GALLERY_MODELS]}
+    wanted[PUBLIC] = [zoo.find(name).name for name in _PUBLIC_MODELS]
     return [
-        {"model": catalogue.find(name).name, "config": config, "vela": {"version": ""}}
-        for name in _GALLERY_MODELS
+        Result(_UNMEASURED, path, _runs(names))
+        for path, names in wanted.items()
+        if not (project / path).exists()
+    ]
+
+
+def _runs(names: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {"model": name, "config": config, "vela": {"version": ""}}
+        for name in names
         for config in _ENGINES
     ]

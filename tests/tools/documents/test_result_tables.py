@@ -8,6 +8,7 @@ import pytest
 
 from kiwicha.errors import UsageError
 from tools.documents import result_tables
+from tools.results.planned import PUBLIC
 
 AREA = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
 
@@ -108,6 +109,15 @@ def test_compilations_without_sizes_are_refused(value: Any, text: str) -> None:
     start = f"results must be those of kiwicha compile for an engine: {text}"
     with pytest.raises(UsageError, match=rf"^{re.escape(start)}.*\(w\.json\)$"):
         result_tables.results_page({}, {"w.json": value}, fresh)
+
+
+def test_public_models_have_a_row_beside_the_estimate() -> None:
+    vela = {"accelerator": "ethos-u55-64", "cycles": 6000, "version": "5"}
+    layers = [{"where": "engine", "cycles": 3800}, {"where": "cpu", "cycles": 200}]
+    runs = [run(config="64", vela=vela, layers=layers), run(config="128", cycles=2500)]
+    page = result_tables.results_page({PUBLIC: runs}, {}, fresh)
+    assert "| kws | 4,000 | 2,500 | 6,000 | 1.50 | 5.0 % |" in page.splitlines()
+    assert "kws" not in result_tables.overview({PUBLIC: runs}, fresh)
 
 
 def test_runs_beside_vela_have_a_page() -> None:
