@@ -8,6 +8,7 @@ area --json`` and ``kiwicha compile --json`` write them.
 from collections.abc import Iterable
 from typing import Any
 
+from kiwicha.boards.memories import board_with
 from kiwicha.contract.configs import ALL_CONFIGS
 from kiwicha.contract.program import Where
 from kiwicha.errors import UsageError
@@ -247,8 +248,11 @@ def _cpu_share(run: _Run) -> str:
 
 
 def _label(run: _Run) -> str:
-    """Name a run's model, and with what option it was compiled."""
-    return f"{run['model']}{'' if run.get('eliminate', True) else ', `--no-eliminate`'}"
+    """Name a run's model, and with what options it was compiled."""
+    board = board_with(run["memory"]) if "memory" in run else None
+    options = ["" if run.get("eliminate", True) else "--no-eliminate"]
+    options.append("" if board is None else f"--board {board}")
+    return ", ".join([run["model"], *(f"`{option}`" for option in options if option)])
 
 
 def _cycles(found: _Runs) -> str:

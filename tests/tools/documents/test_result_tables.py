@@ -80,6 +80,17 @@ def test_runs_with_dead_channels_have_rows_of_their_own() -> None:
     assert "| kws, `--no-eliminate` | simd |" in result_tables.results_page(files, {}, fresh)
 
 
+def test_a_run_on_another_memory_has_a_row_that_names_the_board() -> None:
+    files = {
+        "a.json": [run(memory="ddr3-quarter-rate")],
+        "b.json": [run(cycles=7000, memory="ddr3-half-rate")],
+    }
+    rows = result_tables.overview(files, fresh).splitlines()
+    assert rows[2:4] == ["| kws | 1,000 | 4,000 |", "| kws, `--board ecpix5_85f` | 1,000 | 7,000 |"]
+    assert "kiwicha bench kws --config simd --json a.json" in rows
+    assert "kiwicha bench kws --config simd --board ecpix5_85f --json b.json" in rows
+
+
 def compilation(**changes: Any) -> dict[str, Any]:
     sizes = {"weights": 1000, "weight_bytes": 700, "raw_weight_bytes": 1400, "cycles": 5}
     values = {"model": "kws", "config": "64", "optimize": "size", "predicted": sizes}
