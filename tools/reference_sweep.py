@@ -1,7 +1,8 @@
-"""All combinations of the parameters of convolutions in the reference executor, in parallel.
+"""Combinations of parameters, and random operators, in the reference executor, in parallel.
 
 ``python -m tools.reference_sweep``, which ``nox -s sweep`` runs, compiles each for each of
-`REFERENCE_CONFIGS`, compares with the interpreter that defines it, and says how long that took.
+`REFERENCE_CONFIGS`, compares with the interpreter that defines it, and says how long that took:
+all combinations of the parameters of convolutions, and models of every operator that are drawn.
 The answers of the interpreters are kept by the contents of the models; see
 `tests.support.oracle.oracle`.
 """
@@ -22,10 +23,21 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.sim.reference import executor as reference
 from tests.support.models import convolution_sweep as sweep
+from tests.support.models import operator_sweep
 from tests.support.oracle import oracle
 
-__all__ = ["REFERENCE_CONFIGS", "answers", "differing", "fingerprint", "main"]
+__all__ = [
+    "EVERYTHING",
+    "REFERENCE_CONFIGS",
+    "answers",
+    "case_of",
+    "differing",
+    "fingerprint",
+    "main",
+]
 
+Item = sweep.Combination | operator_sweep.Draw
+Outputs = tuple[np.ndarray, ...]
 BLOCK = 108
 """Combinations that are asked for together."""
 REFERENCE_CONFIGS = (*CONFIGS, "64", "128")
@@ -33,11 +45,23 @@ FINGERPRINT_STEP = 61
 """Every so many-th combination counts: a prime, so that all parameters change."""
 
 
-def answers(
-    combinations: Sequence[sweep.Combination],
-) -> list[tuple[oracle.Case, np.ndarray]]:
+EVERYTHING: list[Item] = [
+    *sweep.COMBINATIONS,
+    *sweep.MORE_COMBINATIONS,
+    *operator_sweep.DRAWS,
+]
+"""What the sweep is of."""
+
+
+def case_of(item: Item) -> oracle.Case:
+    """Return the model of a combination or draw, and its inputs."""
+    is_drawn = isinstance(item, operator_sweep.Draw)
+    return operator_sweep.case(item) if is_drawn else sweep.case(item)
+
+
+def answers(combinations: Sequence[Item]) -> list[tuple[oracle.Case, Outputs]]:
     """Return the model of each combination and what its interpreter gives."""
-    cases = [sweep.case(combination) for combination in combinations]
+    cases = [case_of(combination) for combination in combinations]
     found: dict[int, oracle.Answer] = {}
     for interpreter in (oracle.MICRO, oracle.LITERT):
         members = [
@@ -51,17 +75,18 @@ def answers(
     for number, (combination, case) in enumerate(zip(combinations, cases, strict=True)):
         outputs = found[number].outputs
         assert outputs is not None, f"{combination}: {found[number].error}"
-        results.append((case, outputs[0]))
+        results.append((case, outputs))
     return results
 
 
-def differing(combinations: Sequence[sweep.Combination]) -> list[str]:
+def differing(combinations: Sequence[Item]) -> list[str]:
     """Return which combinations differ, and for which configuration."""
     problems = []
     for combination, (case, expected) in zip(combinations, answers(combinations), strict=True):
         for config in REFERENCE_CONFIGS:
-            (got,) = reference.run(compile_model(case.model, config), case.inputs)
-            if got.dtype != expected.dtype or not np.array_equal(got, expected):
+            got = reference.run(compile_model(case.model, config), case.inputs)
+            pairs = list(zip(got, expected, strict=True))
+            if any(a.dtype != b.dtype or not np.array_equal(a, b) for a, b in pairs):
                 problems.append(f"{combination} {config}")
     return problems
 
@@ -75,8 +100,7 @@ def fingerprint() -> dict[str, str]:
         ``programs``: the Programs of a sample of the combinations. Compiling all of them would take
         most of the sweep's own time.
     """
-    combinations = [*sweep.COMBINATIONS, *sweep.MORE_COMBINATIONS][::FINGERPRINT_STEP]
-    models = [sweep.case(combination).model for combination in combinations]
+    models = [case_of(item).model for item in EVERYTHING[::FINGERPRINT_STEP]]
     return {
         "programs": cache.digest(
             compile_model(model, config).to_bytes()
@@ -93,7 +117,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--step", type=int, default=1, help="of combinations, 1 for all of them")
     parser.add_argument("--json", type=Path, help="receives what was compared, and how long")
     chosen = parser.parse_args(words)
-    combinations = [*sweep.COMBINATIONS, *sweep.MORE_COMBINATIONS][:: chosen.step]
+    combinations = EVERYTHING[:: chosen.step]
     blocks = [combinations[k : k + BLOCK] for k in range(0, len(combinations), BLOCK)]
     start, done = time.monotonic(), 0
     problems: list[str] = []

@@ -104,21 +104,23 @@ KIWICHA_SMALL static enum kiwicha_status check_tensors(const struct kiwicha_mode
                                                        const struct kiwicha_io_record *tensors,
                                                        uint32_t count)
 {
+    static const uint8_t bytes_of[] = {
+        [KIWICHA_DTYPE_INT8] = 1,  [KIWICHA_DTYPE_UINT8] = 1, [KIWICHA_DTYPE_BOOL] = 1,
+        [KIWICHA_DTYPE_INT16] = 2, [KIWICHA_DTYPE_INT32] = 4, [KIWICHA_DTYPE_FLOAT32] = 4,
+        [KIWICHA_DTYPE_INT64] = 8,
+    };
     struct kiwicha_check check = {&model->memory, KIWICHA_STATUS_OK};
     for (uint32_t k = 0; k < count; k++) {
         const struct kiwicha_io_record *tensor = &tensors[k];
         kiwicha_require(&check, tensor->name_offset < header->names_bytes);
         kiwicha_require(&check, tensor->rank <= KIWICHA_MAX_RANK);
-        kiwicha_require_range(&check, tensor->dtype, KIWICHA_DTYPE_INT8, KIWICHA_DTYPE_UINT8);
+        kiwicha_require_range(&check, tensor->dtype, KIWICHA_DTYPE_INT8, KIWICHA_DTYPE_BOOL);
         if (check.status != KIWICHA_STATUS_OK) {
             break;
         }
-        uint32_t is_byte =
-            tensor->dtype == KIWICHA_DTYPE_INT8 || tensor->dtype == KIWICHA_DTYPE_UINT8;
-        uint32_t element_bytes = is_byte ? 1 : 4;
         uint32_t elements = kiwicha_saturating_product(tensor->shape, tensor->rank);
         kiwicha_require_target(&check, &tensor->tensor,
-                               kiwicha_saturating_multiply(elements, element_bytes), 4);
+                               kiwicha_saturating_multiply(elements, bytes_of[tensor->dtype]), 4);
     }
     return check.status;
 }

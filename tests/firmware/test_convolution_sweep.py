@@ -33,7 +33,7 @@ def check(combinations: Sequence[sweep.Combination], executables: dict[str, Path
         for config, executable in executables.items():
             program = compile_model(case.model, config).to_bytes()
             result = native.run_native(executable, program, inputs, outputs=1)
-            if result.outputs != (expected.tobytes(),):
+            if result.outputs != tuple(output.tobytes() for output in expected):
                 problems.append(f"{combination} {config}: C kernels, {result.status.name}")
     assert not problems
 
@@ -59,9 +59,10 @@ def test_the_sweep_reports_what_differs(
     few = SAMPLE[:2]
     assert reference_sweep.differing(few) == []
     right = reference_sweep.answers(few)
-    wrong = [right[0], (right[1][0], right[1][1] ^ 1)]
+    case, (output,) = right[1]
+    wrong = [right[0], (case, (output ^ 1,))]
     monkeypatch.setattr(reference_sweep, "answers", lambda combinations: wrong)
     configs = reference_sweep.REFERENCE_CONFIGS
     assert reference_sweep.differing(few) == [f"{few[1]} {config}" for config in configs]
     assert reference_sweep.main(["--jobs", "1", "--step", "2000"]) == 0
-    assert "3 of 3 combinations" in capsys.readouterr().out
+    assert "7 of 7 combinations" in capsys.readouterr().out

@@ -147,6 +147,7 @@ class Kernel(enum.IntEnum):
     COPY = 13
     REDUCE_MIN = 14
     SQUARED_DIFFERENCE = 15
+    L2_NORMALIZATION = 16
     RESIZE_BILINEAR = 22
     TRANSPOSE_CONV = 23
     LOOKUP = 24

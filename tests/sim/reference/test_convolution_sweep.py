@@ -30,8 +30,8 @@ def test_values_are_those_that_are_named() -> None:
 def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     combinations = sweep.MORE_COMBINATIONS[:2]
 
-    def wrong(found: list[sweep.Combination]) -> list[tuple[object, np.ndarray]]:
-        return [(case, output ^ 1) for case, output in given(found)]
+    def wrong(found: list[sweep.Combination]) -> list[tuple[object, tuple[np.ndarray, ...]]]:
+        return [(case, tuple(output ^ 1 for output in outputs)) for case, outputs in given(found)]
 
     given = reference_sweep.answers
     monkeypatch.setattr(reference_sweep, "answers", wrong)

@@ -20,7 +20,7 @@ def check(combinations: list[sweep.Combination], config: str) -> None:
     for combination, (case, expected) in zip(combinations, found, strict=True):
         program = compile_model(case.model, config)
         result = run_program(program, [array.tobytes() for array in case.inputs])
-        if result.outputs != (expected.tobytes(),):
+        if result.outputs != tuple(output.tobytes() for output in expected):
             problems.append(str(combination))
     assert not problems
 

@@ -79,6 +79,13 @@ BROKEN_TABLES: list[tuple[Callable[[], bytes], str]] = [
         ),
     ),
     (
+        lambda: unary("L2_NORMALIZATION", {"shape": (1, 2, 3, 4, 5)}, {"shape": (1, 2, 3, 4, 5)}),
+        (
+            "operator 0 L2_NORMALIZATION (x): input must have 1 to 4 dimensions and rows of at "
+            "most 32767, not [1, 2, 3, 4, 5]"
+        ),
+    ),
+    (
         lambda: unary("LOGISTIC", {}, {"scale": 1 / 256}),
         (
             "operator 0 LOGISTIC (y): output scale and zero point must be 0.00390625 and -128, "

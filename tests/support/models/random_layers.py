@@ -244,6 +244,12 @@ class RandomModel(RandomTensors):
         self._last = y
         return y
 
+    def l2_normalization(self, x: int) -> int:
+        """Add an L2_NORMALIZATION."""
+        y = self._tensor(self._shapes[x], 1 / 128, 0)
+        self._builder.operator("L2_NORMALIZATION", [x], [y])
+        return y
+
     def softmax(self, x: int) -> int:
         """Add a SOFTMAX."""
         y = self._tensor(self._shapes[x], 1 / 256, -128)

@@ -26,10 +26,16 @@ __all__ = [
 ]
 
 
-def single_operator(operator: str, seed: int, *, is_unsigned: bool = False) -> Case:
-    """Return a model of one operator and its inputs, always the same for one seed."""
+def single_operator(
+    operator: str, seed: int, *, is_unsigned: bool = False, has_bias: bool = False
+) -> Case:
+    """Return a model of one operator and its inputs, always the same for one seed.
+
+    Layers with weights have a bias mostly, and always with ``has_bias``: LiteRT refuses some
+    without.
+    """
     rng = random.Random(f"{operator}{seed}")
-    model = RandomModel(rng, **_type_of(operator, is_unsigned))
+    model = RandomModel(rng, **_type_of(operator, is_unsigned), has_bias=has_bias)
     OPERATORS[operator](model)
     return model.case()
 
@@ -362,6 +368,7 @@ OPERATORS: dict[str, Callable[[RandomModel], Any]] = {
     "REDUCE_MIN": _reduction("REDUCE_MIN"),
     "SUM": _reduction("SUM"),
     "PAD": lambda model: model.pad(model.input(model.any_shape(4))),
+    "L2_NORMALIZATION": lambda model: model.l2_normalization(model.input(model.any_shape(4, 9))),
     "SOFTMAX": _softmax,
     "RESHAPE": _reshape,
     **{name: _unary(name) for name in (*UNARIES, *FUNCTIONS)},

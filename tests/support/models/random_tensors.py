@@ -43,10 +43,12 @@ class RandomTensors:
         is_unsigned: bool = False,
         has_fixed_inputs: bool = False,
         interpreter: Interpreter | None = None,
+        has_bias: bool = False,
     ) -> None:
         self.rng = rng
         self._is_unsigned = is_unsigned
         self._interpreter = interpreter
+        self._has_bias = has_bias
         self._has_fixed_inputs = has_fixed_inputs
         self._dead_share = dead_share
         self._builder = ModelBuilder()
@@ -141,7 +143,7 @@ class RandomTensors:
         weights = self._bytes(shape, zero_point, values, scale=scales, axis=axis)
         spread = 100 * 74 * math.sqrt(window)
         operands = [x, weights]
-        if rng.random() < 0.9:
+        if rng.random() < 0.9 or self._has_bias:
             bias = np.array([rng.gauss(0, spread) for _ in range(channels)]).astype(np.int32)
             products = np.float32(self._scales[x]) * np.float32(scales)
             operands.append(self._builder.tensor((channels,), np.int32, scale=products, data=bias))

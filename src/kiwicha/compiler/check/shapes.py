@@ -215,6 +215,22 @@ def reduces_its_axes(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"output must be {kept}, not {list(output.shape)}", output)
 
 
+@rule(SHAPE_RULES, "L2_NORMALIZATION")
+def divides_rows(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """L2_NORMALIZATION has 1 to 4 dimensions, the last one of at most 32767, and no activation."""
+    source, output = graph.input(operator), graph.output(operator)
+    if not 1 <= len(source.shape) <= 4 or source.shape[-1] > MAX_EXTENT:
+        yield Problem(
+            f"input must have 1 to 4 dimensions and rows of at most {MAX_EXTENT}, "
+            f"not {list(source.shape)}",
+            source,
+        )
+    if source.shape != output.shape:
+        yield Problem(f"output must be {list(source.shape)}, not {list(output.shape)}", output)
+    if operator.options.activation is not Activation.NONE:
+        yield Problem(f"fused activation must be NONE, not {operator.options.activation.name}")
+
+
 @rule(SHAPE_RULES, "SOFTMAX")
 def normalizes_rows(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """SOFTMAX works on the last dimension, at most 4095 values, and keeps the shape."""

@@ -28,7 +28,7 @@ MAX_FLOAT_EXPONENT = 22
 """255 times so much fits an int32."""
 MIN_ROOT_EXPONENT = -11
 MIN_HARD_SWISH_EXPONENT = -15
-_OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
+_OUTPUTS = {"L2_NORMALIZATION": (1 / 128, 0), "LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
 
 
 @rule(UNARY_SHAPE_RULES, *of_family(Family.UNARY))
@@ -107,9 +107,9 @@ def clamps_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Probl
         )
 
 
-@rule(UNARY_SCALE_RULES, "LOGISTIC", "TANH")
+@rule(UNARY_SCALE_RULES, "L2_NORMALIZATION", "LOGISTIC", "TANH")
 def has_the_range_of_its_function(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """LOGISTIC's output has scale 1/256 and the lowest zero point, TANH's 1/128 and the middle."""
+    """LOGISTIC's output has scale 1/256 and the lowest zero point, the others' 1/128 and the middle."""
     output = graph.output(operator)
     scale, zero_point = _OUTPUTS[operator.name]
     parameters = quantization(output)

@@ -1,4 +1,4 @@
-"""Lowering of operators on two tensors, reductions and SOFTMAX."""
+"""Lowering of operators on two tensors, reductions and operators on rows."""
 
 import dataclasses
 import math
@@ -24,12 +24,14 @@ from kiwicha.compiler.tflite.tensor import quantization
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.kernels.l2_normalization import L2Normalization
 from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.softmax import Softmax, pair_outputs
 from kiwicha.numerics.requantization import softmax_exponentials
 
 __all__ = [
     "lower_comparison",
+    "lower_l2_normalization",
     "lower_prelu",
     "lower_product",
     "lower_reduction",
@@ -153,6 +155,25 @@ def lower_reduction(graph: Graph, operator: Operator) -> Layer:
             output_offset=quantization(output).zero_point,
             multiplier=scale.multiplier,
             shift=scale.shift,
+        ),
+        tensors={"input": source.index, "output": output.index},
+    )
+
+
+def lower_l2_normalization(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of an L2_NORMALIZATION."""
+    source, output = graph.input(operator), graph.output(operator)
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.L2_NORMALIZATION,
+        params=L2Normalization(
+            input=Ref(),
+            output=Ref(),
+            rows=math.prod(source.shape[:-1]),
+            depth=source.shape[-1],
+            input_offset=-quantization(source).zero_point,
+            early_bits=7 if source.is_shifted else 0,
         ),
         tensors={"input": source.index, "output": output.index},
     )

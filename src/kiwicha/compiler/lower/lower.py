@@ -18,6 +18,7 @@ from kiwicha.compiler.lower.convolutions import (
 from kiwicha.compiler.lower.custom import lower_custom
 from kiwicha.compiler.lower.elementwise import (
     lower_comparison,
+    lower_l2_normalization,
     lower_prelu,
     lower_product,
     lower_reduction,
@@ -51,6 +52,7 @@ _LOWERINGS: dict[str, Lowering] = {
     "MUL": lower_product,
     "MAXIMUM": lower_comparison,
     "MINIMUM": lower_comparison,
+    "L2_NORMALIZATION": lower_l2_normalization,
     "PRELU": lower_prelu,
     "SQUARED_DIFFERENCE": lower_square,
     **dict.fromkeys(of_family(Family.REDUCTION), lower_reduction),

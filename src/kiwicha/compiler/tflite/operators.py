@@ -172,6 +172,7 @@ OPERATORS: dict[str, OperatorKind] = {
         family=Family.UNARY, options=OptionsTable("GeluOptions", {"is_approximate": "Approximate"})
     ),
     "HARD_SWISH": OperatorKind(family=Family.UNARY),
+    "L2_NORMALIZATION": OperatorKind(options=OptionsTable("L2NormOptions", _FUSED)),
     "LEAKY_RELU": OperatorKind(
         family=Family.UNARY, options=OptionsTable("LeakyReluOptions", {"alpha": "Alpha"})
     ),

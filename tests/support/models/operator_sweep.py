@@ -1,0 +1,52 @@
+"""Models of one operator of random shapes, scales and settings: a number of draws of each."""
+
+from dataclasses import dataclass
+
+from tests.support.models import random_models, random_moves
+from tests.support.oracle.oracle import Case
+
+__all__ = ["DRAWS", "Draw", "case"]
+
+INT8_DRAWS = 116
+UINT8_DRAWS = 88
+MOVES = 72
+"""Draws of each operator that only moves data."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One random model."""
+
+    operator: str
+    number: int
+    is_unsigned: bool
+
+    def __str__(self) -> str:
+        """Return what a failing test shows."""
+        return f"{self.operator}-{'uint8' if self.is_unsigned else 'int8'}-{self.number}"
+
+
+DRAWS = [
+    *(Draw(name, k, False) for name in random_models.OPERATORS for k in range(INT8_DRAWS)),
+    *(
+        Draw(name, k, True)
+        for name in random_models.OPERATORS
+        if name not in random_models.SIGNED_OPERATORS
+        for k in range(UINT8_DRAWS)
+    ),
+    *(
+        Draw(name, k, False)
+        for name in random_moves.OPERATORS
+        if name not in random_models.OPERATORS
+        for k in range(MOVES)
+    ),
+]
+
+
+def case(draw: Draw) -> Case:
+    """Return the model of a draw and its inputs, always the same."""
+    if draw.operator not in random_models.OPERATORS:
+        return random_moves.single_operator(draw.operator, draw.number)
+    return random_models.single_operator(
+        draw.operator, draw.number, is_unsigned=draw.is_unsigned, has_bias=True
+    )
