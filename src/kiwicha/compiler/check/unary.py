@@ -109,7 +109,10 @@ def clamps_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Probl
 
 @rule(UNARY_SCALE_RULES, "L2_NORMALIZATION", "LOGISTIC", "TANH")
 def has_the_range_of_its_function(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """LOGISTIC's output has scale 1/256 and the lowest zero point, the others' 1/128 and the middle."""
+    """LOGISTIC's output has scale 1/256 and the lowest zero point.
+
+    Outputs of TANH and L2_NORMALIZATION have scale 1/128 and the zero point in the middle.
+    """
     output = graph.output(operator)
     scale, zero_point = _OUTPUTS[operator.name]
     parameters = quantization(output)
