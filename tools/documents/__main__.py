@@ -6,6 +6,7 @@
 ``docs/vela.md``      The runs that ``kiwicha bench --compare vela`` measured
 ``docs/boards.md``    A section for each file of ``docs/results/boards``
 ``docs/bring-up.md``  Between two markers: a row for each file of ``docs/results/bringup``
+``docs/performance``  Between two markers of its page: what engines, memories and kernels take
 ``docs/supported.md`` The compiler's support rules
 ====================  =============================================================================
 
@@ -25,6 +26,7 @@ from typing import Any
 from kiwicha.errors import UsageError
 from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.freshness import freshness
+from tools.documents.performance_tables import performance_tables
 from tools.documents.result_tables import overview, results_page, shown_weights, vela_page
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
@@ -37,6 +39,7 @@ BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
 _BOARDS = "docs/boards.md"
 _BRING_UP = "docs/bring-up.md"
+_PERFORMANCE = "docs/performance.md"
 _SUPPORTED = "docs/supported.md"
 _VELA = "docs/vela.md"
 _README = "README.md"
@@ -96,6 +99,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     line = freshness(found, present.read(project))
     readme = (project / _README).read_text(encoding="utf-8")
     guide = (project / _BRING_UP).read_text(encoding="utf-8")
+    performance = (project / _PERFORMANCE).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
@@ -103,6 +107,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _VELA: vela_page(runs, line),
         _BOARDS: boards_page(measured("boards"), line),
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
+        _PERFORMANCE: replaced(performance, performance_tables()),
         **{name: _without_profiles(value) for name, value in runs.items() if _has_profiles(value)},
         **{name: _text(shown_weights(value, name)) for name, value in weights.items()},
     }

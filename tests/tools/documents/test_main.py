@@ -13,13 +13,15 @@ from tools.documents import __main__ as documents
 PAGES = [
     *("README.md", "docs/results.md", "docs/supported.md", "docs/vela.md", "docs/boards.md"),
     "docs/bring-up.md",
+    "docs/performance.md",
 ]
 
 
 def project(folder: Path, readme: str) -> Path:
     (folder / "docs" / "results" / "bench").mkdir(parents=True)
     (folder / "README.md").write_text(readme)
-    (folder / "docs" / "bring-up.md").write_text(f"{documents.BEGIN}\n{documents.END}\n")
+    for name in ("bring-up.md", "performance.md"):
+        (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")
     return folder
 
 

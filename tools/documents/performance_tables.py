@@ -1,0 +1,44 @@
+"""Tables of the page on performance: memories, engines, and what kernels of the CPU take."""
+
+from collections.abc import Iterator
+
+from kiwicha.contract.configs import ENGINE_CONFIGS
+from kiwicha.contract.engine import outputs_of
+from kiwicha.contract.memories import MEMORIES
+from kiwicha.kernels.registry import KERNELS
+from tools.documents.markdown import table
+
+__all__ = ["performance_tables"]
+
+_ENGINES = ("32", "64", "128")
+
+
+def performance_tables() -> str:
+    """Return what engines and memories do in a cycle, and what kernels of the CPU take."""
+    engines = table(
+        ("engine", "products in a cycle:", "results in a cycle:"),
+        [_engine(one) for one in _ENGINES],
+    )
+    memories = table(
+        ("memory", "bytes in a cycle:", "cycles of a transfer besides:"),
+        [
+            (f"`{memory.name}`", f"{memory.bytes_per_cycle:g}", f"{memory.transfer_cycles}")
+            for memory in MEMORIES.values()
+        ],
+    )
+    kernels = table(("kernel", "a step:", "an output:", "a unit:", "extra:"), _kernels())
+    return "\n".join([*engines, "", *memories, "", *kernels])
+
+
+def _engine(name: str) -> tuple[str, str, str]:
+    config = ENGINE_CONFIGS[name]
+    outputs = outputs_of(config.engine_macs)
+    return f"`{name}`", f"{config.engine_macs}", f"{outputs / config.requantizer_cycles:g}"
+
+
+def _kernels() -> Iterator[tuple[str, ...]]:
+    for kernel, declaration in sorted(KERNELS.items(), key=lambda item: item[0].name):
+        cost = declaration.cost
+        if cost is not None:
+            parts = (cost.step, cost.output, cost.unit, cost.extra)
+            yield kernel.name, *(f"{part:,g}" if part else "" for part in parts)
