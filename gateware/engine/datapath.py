@@ -329,6 +329,7 @@ class Datapath(wiring.Component):
         tag = data.View(_TAG, result.payload.tag)
         octets = Value.cast(result.payload.values)
         has_result = result.valid & ~self._keeps
+        wiring.connect(m, wiring.flipped(self.other_lines), scratchpad.others)
         m.d.comb += self.lines.read_data.eq(scratchpad.line_read_data)
         with m.If(moved.valid):
             m.d.comb += [

@@ -5,7 +5,11 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import outputs_of
 from kiwicha.gateware.engine.descriptors import JOB
-from kiwicha.gateware.engine.memory.interfaces import LinePortSignature, MemoryPortSignature
+from kiwicha.gateware.engine.memory.interfaces import (
+    LinePortSignature,
+    LineSourceSignature,
+    MemoryPortSignature,
+)
 from kiwicha.gateware.engine.weights.interfaces import FillSignature
 
 __all__ = ["DATAPATH_COUNTS", "ENGINE_COMMAND", "DatapathSignature", "EngineSignature"]
@@ -57,6 +61,8 @@ class DatapathSignature(wiring.Signature):
         Weights of groups, in the order of jobs and groups; tables for ADD and TABLE.
     lines : ``Out(LinePortSignature())``
         Accesses of the scratchpad beside those of jobs.
+    other_lines : ``Out(LineSourceSignature())``
+        What ``lines`` shows though it comes from elsewhere.
     counts : ``In(DATAPATH_COUNTS)``
         What this cycle was used for.
     """
@@ -69,5 +75,6 @@ class DatapathSignature(wiring.Signature):
             "done": In(1),
             "fill": Out(FillSignature(outputs=outputs_of(macs))),
             "lines": Out(LinePortSignature()),
+            "other_lines": Out(LineSourceSignature()),
             "counts": In(DATAPATH_COUNTS),
         })

@@ -5,11 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import LINE_BYTES, EngineCall, EngineJob, EngineTransfer
+from kiwicha.contract.engine import LINE_BYTES, EngineCall, EngineJob, EngineTransfer, TransferFlag
+from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.errors import ProgramError
 from kiwicha.program.engine_list import read_list
+from kiwicha.program.float_tables import (
+    DEQUANTIZE_TABLE_BYTES,
+    QUANTIZE_TABLE_BYTES,
+    converted_floats,
+    converted_to_floats,
+)
 from kiwicha.sim.reference.engine_jobs import (
     check_kind,
     execute_job,
@@ -59,6 +66,7 @@ def run_engine(memory: Memory, params: EngineCall) -> NDArray[np.int8]:
             check_kind(job)
     _check_order(jobs, transfers, params.macs)
     scratchpad = Scratchpad(params.scratchpad_bytes)
+    moving = _Transfers(memory, image, scratchpad)
     written: list[NDArray[np.int8]] = []
     jobs_done = transfers_done = 0
     while jobs_done < len(jobs) or transfers_done < len(transfers):
@@ -73,7 +81,7 @@ def run_engine(memory: Memory, params: EngineCall) -> NDArray[np.int8]:
                 raise ProgramError(f"job {jobs_done}: {error}") from error
             jobs_done += 1
         elif transfers_done < len(transfers) and transfers[transfers_done].wait_jobs <= jobs_done:
-            stored = _transfer(memory, image, transfers[transfers_done], scratchpad)
+            stored = moving.execute(transfers[transfers_done])
             if stored is not None:
                 written.append(stored)
             transfers_done += 1
@@ -91,29 +99,85 @@ def _stream(image: bytes, job: EngineJob) -> bytes:
     return image[job.weights_offset : end]
 
 
-def _transfer(
-    memory: Memory, image: bytes, transfer: EngineTransfer, scratchpad: Scratchpad
-) -> NDArray[np.int8] | None:
-    """Execute a transfer; return what went to the arena."""
-    size, start = transfer.moved_bytes, transfer.scratchpad_address
-    offset = transfer.range_offset
-    is_aligned = start % LINE_BYTES == offset % LINE_BYTES
-    if not is_aligned or not size or start + size > len(scratchpad.bytes) or transfer.reserved:
-        raise ProgramError(f"a transfer must be aligned and inside the scratchpad ({transfer})")
-    if transfer.is_store:
-        if not scratchpad.is_written[start : start + size].all():
-            raise ProgramError(f"what goes to the arena must be written before ({transfer})")
-        values = scratchpad.bytes[start : start + size].view(np.int8).copy()
-        memory.store(Ref(offset, size), values)
-        return values
-    if transfer.is_in_program:
-        if offset + size > len(image):
+class _Transfers:
+    """Execution of transfers.
+
+    Parameters
+    ----------
+    memory : Memory
+        Arena and constants.
+    image : bytes
+        The Program's range.
+    scratchpad : Scratchpad
+        The scratchpad.
+    """
+
+    def __init__(self, memory: Memory, image: bytes, scratchpad: Scratchpad) -> None:
+        self._memory = memory
+        self._image = image
+        self._scratchpad = scratchpad
+        self._table = b""
+
+    def execute(self, transfer: EngineTransfer) -> NDArray[np.int8] | None:
+        """Execute a transfer; return what went to the arena."""
+        size, start = transfer.scratchpad_bytes, transfer.scratchpad_address
+        is_float = transfer.flags == TransferFlag.FLOAT
+        unit = LINE_BYTES if transfer.flags else 1
+        is_aligned = start % LINE_BYTES == transfer.range_offset % LINE_BYTES
+        is_aligned &= (
+            start % unit == 0 and transfer.moved_bytes % (FLOAT_BYTES if is_float else 1) == 0
+        )
+        is_inside = start + size <= len(self._scratchpad.bytes) and bool(transfer.moved_bytes)
+        if not is_aligned or not is_inside or transfer.flags not in {0, *TransferFlag}:
+            raise ProgramError(f"a transfer must be aligned and inside the scratchpad ({transfer})")
+        if transfer.is_store:
+            return self._store(transfer)
+        values = self._loaded(transfer)
+        if transfer.flags == TransferFlag.TABLE:
+            self._table = values.tobytes()
+            return None
+        if is_float:
+            self._require_table(QUANTIZE_TABLE_BYTES, transfer)
+            values = converted_floats(self._table, values.view(np.uint32))
+            # More than the last number may be converted: whatever is there.
+            end = start + -(-size // FLOAT_BYTES) * FLOAT_BYTES
+            self._scratchpad.spoil(start + size, end)
+        self._scratchpad.write(np.arange(start, start + size), values)
+        return None
+
+    def _loaded(self, transfer: EngineTransfer) -> NDArray[np.int8]:
+        """Return the bytes of a load, as they are in DRAM."""
+        offset, size = transfer.range_offset, transfer.moved_bytes
+        if not transfer.is_in_program:
+            return self._memory.load(Ref(offset, size), np.int8, (size,))
+        if offset + size > len(self._image):
             raise ProgramError(f"a transfer must lie inside its image ({transfer})")
-        values = np.frombuffer(image, np.int8)[offset : offset + size]
-    else:
-        values = memory.load(Ref(offset, size), np.int8, (size,))
-    scratchpad.write(np.arange(start, start + size), values)
-    return None
+        return np.frombuffer(self._image, np.int8)[offset : offset + size]
+
+    def _store(self, transfer: EngineTransfer) -> NDArray[np.int8]:
+        """Execute a store; return what went to the arena."""
+        start, offset, size = (
+            transfer.scratchpad_address,
+            transfer.range_offset,
+            transfer.moved_bytes,
+        )
+        if transfer.flags == TransferFlag.TABLE:
+            raise ProgramError(f"a table must be loaded, not stored ({transfer})")
+        place = slice(start, start + transfer.scratchpad_bytes)
+        if not self._scratchpad.is_written[place].all():
+            raise ProgramError(f"what goes to the arena must be written before ({transfer})")
+        values = self._scratchpad.bytes[place].view(np.int8).copy()
+        if transfer.flags == TransferFlag.FLOAT:
+            self._require_table(DEQUANTIZE_TABLE_BYTES, transfer)
+            values = converted_to_floats(self._table, values).view(np.int8)
+            # Whole words are written, whatever comes behind the last number.
+            self._memory.spoil(Ref(offset + size, -size % LINE_BYTES))
+        self._memory.store(Ref(offset, size), values)
+        return values
+
+    def _require_table(self, size: int, transfer: EngineTransfer) -> None:
+        if len(self._table) != size:
+            raise ProgramError(f"a table of {size} bytes must be loaded before ({transfer})")
 
 
 def _check_order(jobs: Sequence[AnyJob], transfers: Sequence[EngineTransfer], macs: int) -> None:
@@ -130,7 +194,7 @@ def _check_order(jobs: Sequence[AnyJob], transfers: Sequence[EngineTransfer], ma
             if transfer_waits[t] > j:
                 break
             start = transfers[t].scratchpad_address
-            size = transfers[t].moved_bytes
+            size = transfers[t].scratchpad_bytes
             is_load = not transfers[t].is_store
             if any(
                 first < start + size and start < last

@@ -40,6 +40,11 @@ class Scratchpad:
         self.bytes[addresses] = values.view(np.uint8)
         self.is_written[addresses] = True
 
+    def spoil(self, first: int, end: int) -> None:
+        """Overwrite bytes with what is not defined."""
+        self.bytes[first:end] = _POISON
+        self.is_written[first:end] = False
+
     def keep(self, sums: Ints) -> None:
         """Keep int32 for the next job.
 

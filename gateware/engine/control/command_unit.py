@@ -10,7 +10,7 @@ from kiwicha.gateware.engine.control.counters import Counters
 from kiwicha.gateware.engine.control.interfaces import CountersSignature, SequencerSignature
 from kiwicha.gateware.engine.descriptors import BYTE_BITS
 from kiwicha.gateware.engine.interfaces import ENGINE_COMMAND
-from kiwicha.gateware.engine.memory.interfaces import LinePortSignature, RangeSettingSignature
+from kiwicha.gateware.engine.memory.interfaces import LINE_ACCESS, RangeSettingSignature
 
 __all__ = ["CommandUnit"]
 
@@ -18,7 +18,7 @@ __all__ = ["CommandUnit"]
 class CommandUnit(wiring.Component):
     """Answer instructions, one at a time.
 
-    Latency: 2 cycles from a command to its response; COUNTER and JOB_END 4; PEEK 5, or 3 if it
+    Latency: 2 cycles from a command to its response; COUNTER and JOB_END 4; PEEK 6, or 3 if it
     writes, and as long as the scratchpad lets it wait; WAIT 2 from when the engine has stopped.
     PEEK while the engine runs answers 0 and has no effect.
 
@@ -35,8 +35,12 @@ class CommandUnit(wiring.Component):
         Starts and ends lists.
     counters : ``Out(CountersSignature())``
         Reads counters.
-    lines : ``Out(LinePortSignature())``
+    accesses : ``Out(stream.Signature(LINE_ACCESS))``
         To the scratchpad, while the engine is stopped.
+    index : ``Out(2)``
+        Number of a word of the line that was read.
+    word : ``In(32)``
+        That word, a cycle after the line.
     """
 
     def __init__(self) -> None:
@@ -46,7 +50,9 @@ class CommandUnit(wiring.Component):
             "ranges": Out(RangeSettingSignature()),
             "sequencer": Out(SequencerSignature()),
             "counters": Out(CountersSignature()),
-            "lines": Out(LinePortSignature()),
+            "accesses": Out(stream.Signature(LINE_ACCESS)),
+            "index": Out(2),
+            "word": In(32),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -54,7 +60,7 @@ class CommandUnit(wiring.Component):
         m = Module()
         command = Signal(ENGINE_COMMAND)
         answer = self.responses.payload
-        delay = Signal(range(max(Counters.LATENCY, LINE_READ_CYCLES)))
+        delay = Signal(range(max(Counters.LATENCY, LINE_READ_CYCLES + 1)))
         self._connect(m, command)
         with m.FSM():
             with m.State("IDLE"):
@@ -71,17 +77,14 @@ class CommandUnit(wiring.Component):
                 with m.If(delay == 0):
                     m.next = "ANSWER"
             with m.State("ACCESS"):
-                m.d.comb += self.lines.accesses.valid.eq(1)
-                m.d.sync += delay.eq(LINE_READ_CYCLES - 1)
-                with m.If(self.lines.accesses.ready):
+                m.d.comb += self.accesses.valid.eq(1)
+                m.d.sync += delay.eq(LINE_READ_CYCLES)
+                with m.If(self.accesses.ready):
                     m.next = "ANSWER"
-                    with m.If(~self.lines.accesses.payload.is_write):
+                    with m.If(~self.accesses.payload.is_write):
                         m.next = "PEEK"
             with m.State("PEEK"):
-                m.d.sync += [
-                    delay.eq(delay - 1),
-                    answer.eq(self.lines.read_data.word_select(command.inputs_0[2:4], 32)),
-                ]
+                m.d.sync += [delay.eq(delay - 1), answer.eq(self.word)]
                 with m.If(delay == 0):
                     m.next = "ANSWER"
             with m.State("ANSWER"):
@@ -92,7 +95,7 @@ class CommandUnit(wiring.Component):
 
     def _connect(self, m: Module, command: data.View) -> None:
         """Give everybody the operands."""
-        access = self.lines.accesses.payload
+        access = self.accesses.payload
         m.d.comb += [
             self.ranges.sets_arena.eq(command.index[0]),
             self.ranges.range.address.eq(command.inputs_0[BYTE_BITS:]),
@@ -102,6 +105,7 @@ class CommandUnit(wiring.Component):
             self.counters.reads_job.eq(command.op == EngineOp.JOB_END),
             access.line.eq(command.inputs_0[BYTE_BITS:]),
             access.is_write.eq(command.index[0]),
+            self.index.eq(command.inputs_0[2:4]),
             access.mask.eq(0b1111 << (command.inputs_0[2:4] << 2)),
             access.data.eq(Cat(command.inputs_1 for _ in range(LINE_BYTES // 4))),
         ]

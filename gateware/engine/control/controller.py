@@ -4,7 +4,7 @@ from amaranth import Cat, Module, Mux, ResetInserter
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
-from kiwicha.contract.engine import EngineCounter
+from kiwicha.contract.engine import LINE_BYTES, EngineCounter
 from kiwicha.gateware.engine.control.command_unit import CommandUnit
 from kiwicha.gateware.engine.control.counters import Counters
 from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
@@ -13,6 +13,9 @@ from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
 from kiwicha.gateware.engine.interfaces import DatapathSignature, EngineSignature
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
+from kiwicha.gateware.engine.memory.float_converter import FloatConverter
+from kiwicha.gateware.engine.memory.interfaces import LineSource
+from kiwicha.gateware.engine.memory.line_words import LineWords
 from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from kiwicha.gateware.engine.memory.protection import ProtectionRanges
 from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
@@ -172,7 +175,7 @@ class Controller(wiring.Component):
         wiring.connect(m, readers[_TRANSFER_DATA].beats, transfers.loaded)
         wiring.connect(m, transfers.store, writer.store)
         grant, reads = ranges.grants[_TRANSFER_DATA], readers[_TRANSFER_DATA].requests
-        lines = self.datapath.lines
+        self._lines(m, clear, unit, sequencer, transfers)
         is_store = transfers.requests.payload.is_write
         m.d.comb += [
             reads.payload.eq(grant.payload),
@@ -182,19 +185,54 @@ class Controller(wiring.Component):
             grant.ready.eq(Mux(is_store, writer.requests.ready, reads.ready)),
             fetcher.jobs.eq(sequencer.lists.list.jobs),
             transfers.jobs_done.eq(sequencer.jobs_done),
-            transfers.lines.read_data.eq(lines.read_data),
-            unit.lines.read_data.eq(lines.read_data),
             sequencer.errors.transfer.eq(fetcher.error),
             sequencer.transfer_done.eq(transfers.done),
+        ]
+
+    def _lines(
+        self,
+        m: Module,
+        clear: ResetInserter,
+        unit: CommandUnit,
+        sequencer: Sequencer,
+        transfers: TransferUnit,
+    ) -> None:
+        """Connect the accesses to the scratchpad: of transfers while a list runs, else of PEEK."""
+        converter = FloatConverter()
+        m.submodules.float_converter = clear(converter)
+        m.submodules.line_words = words = LineWords()
+        wiring.connect(m, transfers.conversion, converter.conversion)
+        lines, others = self.datapath.lines, self.datapath.other_lines
+        access = lines.accesses.payload
+        is_running = sequencer.lists.is_running
+        word = Mux(is_running, converter.conversion.data, unit.accesses.payload.data[:32])
+        m.d.comb += [
+            transfers.lines.read_data.eq(lines.read_data),
+            others.source.eq(Mux(is_running, converter.source, LineSource.MEMORY)),
+            others.loaded.eq(transfers.lines.accesses.payload.data),
+            others.converted.eq(converter.converted),
+            words.line.eq(lines.read_data),
+            words.takes.eq(converter.takes_line | ~is_running),
+            words.index.eq(Mux(is_running, converter.index, unit.index)),
+            converter.word.eq(words.word),
+            unit.word.eq(words.word),
             # One of the two is idle.
-            lines.accesses.valid.eq(transfers.lines.accesses.valid | unit.lines.accesses.valid),
-            lines.accesses.payload.eq(
+            lines.accesses.valid.eq(transfers.lines.accesses.valid | unit.accesses.valid),
+            access.eq(
                 Mux(
-                    sequencer.lists.is_running,
+                    is_running,
                     transfers.lines.accesses.payload,
-                    unit.lines.accesses.payload,
+                    unit.accesses.payload,
+                )
+            ),
+            # Both that write words write the same one everywhere, and a mask says where.
+            access.data.eq(
+                Mux(
+                    is_running & ~converter.conversion.mask.any(),
+                    transfers.lines.accesses.payload.data,
+                    word.replicate(LINE_BYTES // 4),
                 )
             ),
             transfers.lines.accesses.ready.eq(lines.accesses.ready),
-            unit.lines.accesses.ready.eq(lines.accesses.ready),
+            unit.accesses.ready.eq(lines.accesses.ready),
         ]

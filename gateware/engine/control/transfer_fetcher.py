@@ -4,7 +4,7 @@ from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import LINE_BYTES, EngineError
+from kiwicha.contract.engine import LINE_BYTES, EngineError, TransferFlag
 from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
 from kiwicha.gateware.engine.descriptors import BYTE_BITS, TRANSFER
 from kiwicha.gateware.engine.memory.interfaces import READ_BEAT, TRANSFER_STEP
@@ -56,6 +56,11 @@ class TransferFetcher(wiring.Component):
         is_bad = Signal()
         is_outside = Signal()
         takes = Signal()
+        is_float, is_table = (transfer.flags[flag.value.bit_length() - 1] for flag in TransferFlag)
+        # With FLOAT a line of the scratchpad is four words. One more bit adds what is left of one.
+        used = Cat(
+            is_float & count[: BYTE_BITS + 2].any(), Mux(is_float, count[BYTE_BITS + 2 :], lines)
+        )
         m.d.comb += [
             end.eq(count[:BYTE_BITS] + first_byte),
             # One adder for the sum of three: the lowest bits carry.
@@ -69,9 +74,12 @@ class TransferFetcher(wiring.Component):
                 (count == 0)
                 | (transfer.dram_offset[:BYTE_BITS] != first_byte)
                 | (transfer.wait_jobs > self.jobs)
-                | transfer.reserved.any()
+                | transfer.flags[len(TransferFlag) :].any()
+                | (is_float & (is_table | count[:2].any()))
+                | (is_table & transfer.bytes[31])
+                | ((is_float | is_table) & first_byte.any())
             ),
-            is_outside.eq(first + lines > self.scratchpad_bytes // LINE_BYTES),
+            is_outside.eq(((Cat(1, first) + used) >> 1) > self.scratchpad_bytes // LINE_BYTES),
             self.beats.ready.eq(~self.transfers.valid & (self.error == EngineError.NONE)),
             takes.eq(self.beats.valid & self.beats.ready),
         ]
@@ -91,9 +99,11 @@ class TransferFetcher(wiring.Component):
                 step.line.eq(first),
                 step.lines.eq(lines),
                 step.first_byte.eq(first_byte),
-                step.last_bytes.eq(end[:BYTE_BITS]),
+                step.last_bytes.eq(Mux(is_float, 0, end[:BYTE_BITS])),
                 step.is_program.eq(transfer.dram_offset[31]),
                 step.is_store.eq(transfer.bytes[31]),
+                step.is_float.eq(is_float),
+                step.is_table.eq(is_table),
                 step.wait_jobs.eq(transfer.wait_jobs),
             ]
         return m

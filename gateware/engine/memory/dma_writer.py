@@ -54,9 +54,9 @@ class DmaWriter(wiring.Component):
         If ``depth`` is not such a number.
     """
 
-    ROOM = 4
+    ROOM = 8
     """Beats that may come from the last cycle with ``has_room`` on: those that makes them need time
-    to stop."""
+    to stop. The converter finishes the line that it has read, 4 beats, behind up to 3 others."""
 
     def __init__(self, *, depth: int = READER_WORDS) -> None:
         self.depth = validated_depth(depth)

@@ -1,10 +1,11 @@
 """What passes between DRAM, the scratchpad and their users."""
 
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.cfu import DRAM_BYTES
 from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.gateware.engine.descriptors import BYTE_BITS, LINE_BITS
 
 __all__ = [
@@ -17,7 +18,10 @@ __all__ = [
     "TRANSFER_STEP",
     "WORD_RANGE",
     "WRITE_BEAT",
+    "ConversionSignature",
     "LinePortSignature",
+    "LineSource",
+    "LineSourceSignature",
     "MemoryPortSignature",
     "RangeSettingSignature",
     "ReadPortSignature",
@@ -48,15 +52,19 @@ WRITE_BEAT = data.StructLayout({"data": 8 * LINE_BYTES, "mask": LINE_BYTES})
 TRANSFER_STEP = data.StructLayout({
     "offset": OFFSET_BITS - 1,
     "line": LINE_BITS,
-    "lines": LINE_BITS + 1,
+    "lines": LINE_BITS + 3,
     "first_byte": BYTE_BITS,
     "last_bytes": BYTE_BITS,
     "is_program": 1,
     "is_store": 1,
+    "is_float": 1,
+    "is_table": 1,
     "wait_jobs": 16,
 })
 """A transfer: ``lines`` words from ``offset`` on, in words, and as many lines of the scratchpad. Of
-the first one bytes from ``first_byte`` on count, of the last one ``last_bytes``, 0 meaning 16."""
+the first one bytes from ``first_byte`` on count, of the last one ``last_bytes``, 0 meaning 16. With
+``is_float`` four words and a line hold as many elements; with ``is_table`` words go to the
+converter."""
 LINE_ACCESS = data.StructLayout({
     "line": LINE_BITS,
     "is_write": 1,
@@ -126,6 +134,37 @@ class WritePortSignature(wiring.Signature):
         })
 
 
+class LineSource(enum.Enum, shape=2):
+    """What the scratchpad's line port shows two cycles later."""
+
+    MEMORY = 0
+    """The line that is addressed."""
+    LOADED = 2
+    CONVERTED = 3
+    """What is given under this name a cycle later."""
+
+
+class LineSourceSignature(wiring.Signature):
+    """Lines that the scratchpad's line port shows though they come from elsewhere.
+
+    The choice between its banks has inputs to spare; a choice behind it would take a LUT a bit.
+
+    Members
+    -------
+    source : ``Out(LineSource)``
+        Which.
+    loaded, converted : ``Out(128)``
+        The others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "source": Out(LineSource),
+            "loaded": Out(8 * LINE_BYTES),
+            "converted": Out(8 * LINE_BYTES),
+        })
+
+
 class LinePortSignature(wiring.Signature):
     """Accesses to lines of the scratchpad, as their source sees them.
 
@@ -141,6 +180,59 @@ class LinePortSignature(wiring.Signature):
         super().__init__({
             "accesses": Out(stream.Signature(LINE_ACCESS)),
             "read_data": In(8 * LINE_BYTES),
+        })
+
+
+class ConversionSignature(wiring.Signature):
+    """A transfer through the `FloatConverter`, as the `TransferUnit` sees it.
+
+    Members
+    -------
+    is_active : ``Out(1)``
+        The transfer may go on.
+    is_store, is_table : ``Out(1)``
+        What it is; stable from some cycles before ``is_active`` until the transfer is complete.
+    has_beat : ``Out(1)``
+        A word from DRAM is there, and has been since the cycle before.
+    has_room : ``Out(1)``
+        As of `StoreSignature`.
+    is_last : ``Out(1)``
+        One word of DRAM is left.
+    accepts : ``Out(1)``
+        The scratchpad takes the access.
+    takes_beat : ``In(1)``
+        The word from DRAM is taken.
+    accesses : ``In(1)``
+        An access to the scratchpad is wanted: to write ``data`` into the words of ``mask``, or to
+        read.
+    mask : ``In(4)``
+        Words of the line that are written.
+    data : ``In(32)``
+        What is written.
+    ends_line : ``In(1)``
+        The access is the line's last.
+    ends_beat : ``In(1)``
+        A word of DRAM is done with.
+    gives_beat : ``In(1)``
+        What the scratchpad's line port shows is to be stored.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({
+            "is_active": Out(1),
+            "is_store": Out(1),
+            "is_table": Out(1),
+            "has_beat": Out(1),
+            "has_room": Out(1),
+            "is_last": Out(1),
+            "accepts": Out(1),
+            "takes_beat": In(1),
+            "accesses": In(1),
+            "mask": In(LINE_BYTES // FLOAT_BYTES),
+            "data": In(8 * FLOAT_BYTES),
+            "ends_line": In(1),
+            "ends_beat": In(1),
+            "gives_beat": In(1),
         })
 
 

@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.gateware.engine.descriptors import BYTE_BITS
+from kiwicha.gateware.engine.memory.interfaces import LineSourceSignature
 
 __all__ = ["Scratchpad"]
 
@@ -50,6 +51,8 @@ class Scratchpad(wiring.Component):
         What it changes them to.
     line_read_data : ``Out(128)``
         The line addressed two cycles ago; unspecified if that access was a write.
+    others : ``In(LineSourceSignature())``
+        What ``line_read_data`` shows instead.
 
     Raises
     ------
@@ -74,6 +77,7 @@ class Scratchpad(wiring.Component):
             "line_mask": In(LINE_BYTES),
             "line_write_data": In(8 * LINE_BYTES),
             "line_read_data": Out(8 * LINE_BYTES),
+            "others": In(LineSourceSignature()),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -91,8 +95,9 @@ class Scratchpad(wiring.Component):
             rotation_s2.eq(rotation_s1),
         ]
 
-        is_odd_line_s1 = Signal()
-        m.d.sync += is_odd_line_s1.eq(self.line_address[0])
+        source = Value.cast(self.others.source)
+        source_s1 = Signal(2)
+        m.d.sync += source_s1.eq(Mux(source[1], source, self.line_address[0]))
         unaligned_s2, lines_s1 = [], []
         for bank in range(2):
             m.submodules[f"bank_{bank}"] = memory = Memory(
@@ -114,7 +119,9 @@ class Scratchpad(wiring.Component):
             unaligned_s2.append(read.data)
             lines_s1.append(line_read.data)
         m.d.sync += self.read_data.eq(_rotated(Cat(*unaligned_s2), rotation_s2))
-        m.d.sync += self.line_read_data.eq(Mux(is_odd_line_s1, lines_s1[1], lines_s1[0]))
+        lines_s1 += [self.others.loaded, self.others.converted]
+        low, high = (Mux(source_s1[0], lines_s1[k + 1], lines_s1[k]) for k in (0, 2))
+        m.d.sync += self.line_read_data.eq(Mux(source_s1[1], high, low))
         return m
 
 

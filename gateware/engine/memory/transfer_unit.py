@@ -1,6 +1,6 @@
 """Bytes between DRAM and the scratchpad."""
 
-from amaranth import Cat, Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,6 +11,7 @@ from kiwicha.gateware.engine.memory.interfaces import (
     RANGE_REQUEST,
     READ_BEAT,
     TRANSFER_STEP,
+    ConversionSignature,
     LinePortSignature,
     StoreSignature,
 )
@@ -25,7 +26,7 @@ class TransferUnit(wiring.Component):
     accepted its last word. What lies in the first line and the last one beside the transfer stays
     as it is, on either side.
 
-    Throughput: a line per cycle.
+    Throughput: a line per cycle. What has to be converted goes at the converter's pace.
 
     Members
     -------
@@ -41,6 +42,8 @@ class TransferUnit(wiring.Component):
         To the writer.
     lines : ``Out(LinePortSignature())``
         To the scratchpad.
+    conversion : ``Out(ConversionSignature())``
+        To the converter.
     done : ``Out(1)``
         A transfer is complete.
 
@@ -62,10 +65,11 @@ class TransferUnit(wiring.Component):
             "loaded": In(stream.Signature(READ_BEAT)),
             "store": Out(StoreSignature()),
             "lines": Out(LinePortSignature()),
+            "conversion": Out(ConversionSignature()),
             "done": Out(1),
         })
         self.line = Signal(LINE_BITS)
-        self.lines_left = Signal(LINE_BITS + 1)
+        self.lines_left = Signal(TRANSFER_STEP.members["lines"])
         self.is_first = Signal()
 
     def elaborate(self, platform: object) -> Module:
@@ -74,8 +78,10 @@ class TransferUnit(wiring.Component):
         step = self.transfers.payload
         access = self.lines.accesses.payload
         line, lines_left = self.line, self.lines_left
+        conversion = self.conversion
         takes = Signal()
         is_last = Signal()
+        converts = Signal()
         mask = Signal(LINE_BYTES)
         is_behind = Cat((step.last_bytes <= k) & (step.last_bytes != 0) for k in range(LINE_BYTES))
         is_before = Cat(step.first_byte > k for k in range(LINE_BYTES))
@@ -84,7 +90,7 @@ class TransferUnit(wiring.Component):
             is_last.eq(lines_left == 1),
             mask.eq(~(Mux(is_last, is_behind, 0) | Mux(self.is_first, is_before, 0))),
             access.line.eq(line),
-            access.mask.eq(mask),
+            access.mask.eq(Mux(converts, _bytes_of(conversion.mask), mask)),
             access.data.eq(self.loaded.payload.data),
             access.is_write.eq(~step.is_store),
             self.requests.payload.offset.eq(step.offset),
@@ -92,14 +98,14 @@ class TransferUnit(wiring.Component):
             self.requests.payload.is_program.eq(step.is_program),
             self.requests.payload.is_write.eq(step.is_store),
             self.transfers.ready.eq(self.done),
+            converts.eq(step.is_float | step.is_table),
         ]
-        with m.If(takes):
-            m.d.sync += [
-                line.eq(line + 1),
-                lines_left.eq(lines_left - 1),
-                self.is_first.eq(0),
-            ]
-        self._store(m, takes & step.is_store, mask)
+        with m.If(takes & (~converts | conversion.ends_line)):
+            m.d.sync += [line.eq(line + 1), self.is_first.eq(0)]
+        with m.If(Mux(converts, conversion.is_active & conversion.ends_beat, takes)):
+            m.d.sync += lines_left.eq(lines_left - 1)
+        self._convert(m, is_last)
+        self._store(m, takes & step.is_store & ~converts, mask)
         with m.FSM() as self.fsm:
             with m.State("WAIT"):
                 m.d.sync += [
@@ -112,9 +118,7 @@ class TransferUnit(wiring.Component):
             with m.State("REQUEST"):
                 m.d.comb += self.requests.valid.eq(1)
                 with m.If(self.requests.ready):
-                    m.next = "LOAD"
-                    with m.If(step.is_store):
-                        m.next = "STORE"
+                    self._begin(m, converts)
             with m.State("LOAD"):
                 m.d.comb += [
                     self.lines.accesses.valid.eq(self.loaded.valid),
@@ -126,6 +130,16 @@ class TransferUnit(wiring.Component):
                 m.d.comb += self.lines.accesses.valid.eq(self.store.has_room)
                 with m.If(takes & is_last):
                     m.next = "WRITE"
+            with m.State("CONVERT"):
+                m.d.comb += [
+                    conversion.is_active.eq(1),
+                    self.lines.accesses.valid.eq(conversion.accesses),
+                    self.loaded.ready.eq(conversion.takes_beat),
+                ]
+                with m.If(conversion.ends_beat & is_last):
+                    m.next = "DONE"
+                    with m.If(step.is_store):
+                        m.next = "WRITE"
             with m.State("WRITE"):
                 with m.If(self.store.is_idle):
                     m.next = "DONE"
@@ -133,6 +147,28 @@ class TransferUnit(wiring.Component):
                 m.d.comb += self.done.eq(1)
                 m.next = "WAIT"
         return m
+
+    def _begin(self, m: Module, converts: Signal) -> None:
+        """Go on to the state in which a transfer moves."""
+        m.next = "LOAD"
+        with m.If(self.transfers.payload.is_store):
+            m.next = "STORE"
+        with m.If(converts):
+            m.next = "CONVERT"
+
+    def _convert(self, m: Module, is_last: Signal) -> None:
+        """Tell the converter what it has to know."""
+        conversion, step = self.conversion, self.transfers.payload
+        had_beat = Signal()
+        m.d.sync += had_beat.eq(self.loaded.valid & ~self.loaded.ready)
+        m.d.comb += [
+            conversion.is_store.eq(step.is_store),
+            conversion.is_table.eq(step.is_table),
+            conversion.has_beat.eq(had_beat & self.loaded.valid),
+            conversion.has_room.eq(self.store.has_room),
+            conversion.is_last.eq(is_last),
+            conversion.accepts.eq(self.lines.accesses.ready),
+        ]
 
     def _store(self, m: Module, reads: Signal, mask: Signal) -> None:
         """Pass on what comes from the scratchpad, with the mask that was right when it was read."""
@@ -142,7 +178,12 @@ class TransferUnit(wiring.Component):
             m.d.sync += [reads_next.eq(reads), mask_next.eq(mask)]
             reads, mask = reads_next, mask_next
         m.d.comb += [
-            self.store.beats.valid.eq(reads),
+            self.store.beats.valid.eq(reads | self.conversion.gives_beat),
             self.store.beats.payload.data.eq(self.lines.read_data),
             self.store.beats.payload.mask.eq(mask),
         ]
+
+
+def _bytes_of(words: Value) -> Value:
+    """Return the mask of bytes from one of words."""
+    return Cat(word.replicate(LINE_BYTES // len(words)) for word in words)

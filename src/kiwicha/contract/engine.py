@@ -12,6 +12,7 @@ is a multiple of `OUTPUT_BYTES`.
 import enum
 from dataclasses import dataclass
 
+from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.layout import Ref, Struct, i8, i16, i32, ref, u8, u16, u32
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "JobFlag",
     "JobKind",
     "SumFlag",
+    "TransferFlag",
     "outputs_of",
 ]
 
@@ -198,6 +200,19 @@ class SumFlag(enum.IntFlag):
     """What is there is added to the sums, instead of the bias."""
 
 
+class TransferFlag(enum.IntFlag):
+    """Bits of `EngineTransfer.flags`, one at most."""
+
+    FLOAT = 1
+    """The DRAM side is float32, the scratchpad's int8: a load quantizes, a store dequantizes, as
+    the last TABLE says. Offset and address are multiples of 16. `bytes` are those of the DRAM side,
+    a multiple of 4; what follows up to the next multiple of 16 there, and of 4 in the scratchpad,
+    may be overwritten."""
+    TABLE = 2
+    """A load, not to the scratchpad but to the converter of FLOAT; the address is 0. The bytes are
+    a table of `kiwicha.contract.floats`."""
+
+
 def outputs_of(macs: int) -> int:
     """Return the results of one beat: one for every 8 multipliers of an engine."""
     multipliers = macs // 2 if macs == PACKED_MACS else macs
@@ -312,7 +327,7 @@ class EngineTransfer(Struct):
     scratchpad_address: int = u32("first byte, equal to dram_offset modulo 16")
     bytes: int = u32("1 or more; bit 31 set: from scratchpad to DRAM")
     wait_jobs: int = u16("jobs that must be complete")
-    reserved: int = u16("0")
+    flags: int = u16("TransferFlag")
 
     @property
     def is_store(self) -> bool:
@@ -321,8 +336,15 @@ class EngineTransfer(Struct):
 
     @property
     def moved_bytes(self) -> int:
-        """How many bytes it moves."""
+        """How many bytes of DRAM it moves."""
         return self.bytes & ~TRANSFER_FLAG
+
+    @property
+    def scratchpad_bytes(self) -> int:
+        """How many bytes of the scratchpad it moves."""
+        if self.flags & TransferFlag.TABLE:
+            return 0
+        return self.moved_bytes // (FLOAT_BYTES if self.flags & TransferFlag.FLOAT else 1)
 
     @property
     def is_in_program(self) -> bool:

@@ -7,6 +7,8 @@ from kiwicha.contract.engine import PACKED_MACS, outputs_of
 
 __all__ = [
     "ADDRESS_START_CYCLES",
+    "CONVERTED_BYTES_PER_CYCLE",
+    "CONVERTER_LOAD_CYCLES",
     "CONV_CYCLES",
     "DECODER_GROUP_CYCLES",
     "DECODER_STREAM_CYCLES",
@@ -92,6 +94,10 @@ DECODER_STREAM_CYCLES = 56
 # DRAM and the scratchpad's lines.
 LINE_READ_CYCLES = 2
 """From an access to the line that it reads."""
+CONVERTED_BYTES_PER_CYCLE = 1
+"""Bytes of the scratchpad that the converter of float32 writes or reads; of a table, words."""
+CONVERTER_LOAD_CYCLES = 14
+"""From a word of DRAM until its bytes are in the scratchpad."""
 READER_WORDS = 32
 """Words that a DMA reader or writer holds."""
 PORT_TURN_WORDS = 64

@@ -190,7 +190,7 @@ def test_refuses_to_write_what_is_read(subject: tuple[Program, Case]) -> None:
         ({"scratchpad_address": 8}, "a transfer must be aligned"),
         ({"scratchpad_address": 1 << 16}, "inside the scratchpad"),
         ({"bytes": 0}, "a transfer must be aligned and inside the scratchpad"),
-        ({"reserved": 1}, "a transfer must be aligned and inside the scratchpad"),
+        ({"flags": 4}, "a transfer must be aligned and inside the scratchpad"),
         ({"dram_offset": 1 << 24}, "must lie inside the"),
         ({"dram_offset": STORE + (1 << 24)}, "a transfer must lie inside its image"),
         ({"wait_jobs": 1}, "must not wait for each other"),

@@ -107,7 +107,7 @@ def broken_lists(
         (EngineError.WATCHDOG, None, stuck),
         (EngineError.BAD_KIND, 1, with_job(good, 1, kind=77)),
         (EngineError.BAD_FIELD, 0, with_job(good, 0, interval=0)),
-        (EngineError.BAD_FIELD, TRANSFER_ERROR + 1, with_transfer(good, 1, reserved=1)),
+        (EngineError.BAD_FIELD, TRANSFER_ERROR + 1, with_transfer(good, 1, flags=4)),
         (outside, 2, with_job(good, 2, weights_offset=beyond)),
         (
             EngineError.OUTSIDE_RANGE,
@@ -206,7 +206,7 @@ def test_every_error_is_reported_and_leaves_no_trace(
 
 @pytest.mark.parametrize(
     ("field", "value", "text"),
-    [("kind", 77, "BAD_KIND at job 0"), ("reserved", 1, "BAD_FIELD at transfer 0")],
+    [("kind", 77, "BAD_KIND at job 0"), ("flags", 4, "BAD_FIELD at transfer 0")],
 )
 def test_the_report_names_error_and_place(field: str, value: int, text: str) -> None:
     program = compile_model(two_heads(), "64")
@@ -217,7 +217,7 @@ def test_the_report_names_error_and_place(field: str, value: int, text: str) -> 
     )
     first = run.image.offset
     place = first
-    if field == "reserved":
+    if field == "flags":
         place += run.job_count * EngineJob.size_bytes() + 14
     constants = bytearray(program.constants)
     constants[place] = value

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.hdl import Assert, Assume
 from amaranth.lib import data
 
@@ -119,8 +119,12 @@ def transfer_fetcher(dut: TransferFetcher) -> Rules:
         assume_stream(m, dut.beats, "beats")
         _constant(m, dut.jobs)
         lines = dut.scratchpad_bytes // LINE_BYTES
+        # Four words of floats are a line of the scratchpad.
+        used = Mux(step.is_float, (step.lines + 3) >> 2, step.lines)
         m.d.comb += [
-            Assert(~dut.transfers.valid | (step.line + step.lines <= lines)),
+            Assert(~dut.transfers.valid | (step.line + used <= lines)),
+            Assert(~dut.transfers.valid | ~(step.is_float & step.is_table)),
+            Assert(~dut.transfers.valid | ~(step.is_store & step.is_table)),
             Assert(~dut.transfers.valid | (step.lines != 0)),
             # At least a byte is its own.
             Assert(

@@ -102,6 +102,7 @@ class StandInDatapath(wiring.Component):
             m.d.comb += [digests.w_en.eq(1), digests.w_data.eq(value)]
             m.d.sync += is_filling.eq(0)
 
+        wiring.connect(m, wiring.flipped(self.other_lines), scratchpad.others)
         writes = Signal()
         line = Signal(LINE_ACCESS.members["line"])
         result = Signal(_LINE_BITS)

@@ -257,7 +257,7 @@ _BAD_TRANSFERS: dict[EngineError, list[dict[str, int]]] = {
         {"bytes": 0},
         {"dram_offset": 8, "scratchpad_address": 4},
         {"dram_offset": 15, "scratchpad_address": 16},
-        {"reserved": 1},
+        {"flags": 4},
         {"wait_jobs": 1000},
     ],
     EngineError.OUTSIDE_SCRATCHPAD: [

@@ -25,14 +25,14 @@ def execute(
         ctx.set(dut.sequencer.is_running, is_running)
         ctx.set(dut.sequencer.status, {"number": number, "error": error})
         ctx.set(dut.counters.count, 77)
-        ctx.set(dut.lines.accesses.ready, 1)
-        ctx.set(dut.lines.read_data, 0x44444444_33333333_22222222_11111111)
+        ctx.set(dut.accesses.ready, 1)
         for op, index, inputs_0, inputs_1 in commands:
             fields = {"op": op, "index": index, "inputs_0": inputs_0, "inputs_1": inputs_1}
             ctx.set(dut.commands.payload, fields)
             ctx.set(dut.commands.valid, 1)
             assert ctx.get(dut.commands.ready)
             for cycle in range(LIMIT_CYCLES):
+                ctx.set(dut.word, 0x11111111 * (1 + ctx.get(dut.index)))
                 if ctx.get(dut.responses.valid):
                     answers.append((ctx.get(dut.responses.payload), cycle))
                     break
@@ -62,7 +62,7 @@ def execute(
         ((EngineOp.WATCHDOG, 0, 100, 0), 0, 2),
         ((EngineOp.COUNTER, 1, 0, 0), 77, 4),
         ((EngineOp.JOB_END, 0, 3, 0), 77, 4),
-        ((EngineOp.PEEK, 0, 8, 0), 0x33333333, 5),
+        ((EngineOp.PEEK, 0, 8, 0), 0x33333333, 6),
         ((EngineOp.PEEK, 1, 8, 5), 0, 3),
     ],
 )

@@ -16,6 +16,7 @@ from kiwicha.contract.engine import (
     JobFlag,
     JobKind,
     SumFlag,
+    TransferFlag,
 )
 from kiwicha.contract.moves import AnyJob, MoveFlag
 from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
@@ -211,6 +212,7 @@ def test_refuses_bad_jobs(kind: str, field: str, value: int, error: EngineError)
 
 def test_takes_transfers_apart() -> None:
     store = EngineTransfer(1 << 31 | 0x30, 0x40, 1 << 31 | 35, JOBS, 0)
+    plain = {"is_float": 0, "is_table": 0}
     expected = {
         "offset": 3,
         "line": 4,
@@ -218,6 +220,7 @@ def test_takes_transfers_apart() -> None:
         "first_byte": 0,
         "last_bytes": 3,
         "wait_jobs": JOBS,
+        **plain,
     }
     assert check_transfer(store) == (
         EngineError.NONE,
@@ -231,8 +234,15 @@ def test_takes_transfers_apart() -> None:
         "first_byte": 0,
         "last_bytes": 0,
         "wait_jobs": 0,
+        **plain,
     }
     assert check_transfer(load) == (EngineError.NONE, {**expected, "is_program": 0, "is_store": 0})
+    floats = EngineTransfer(0x30, 0x40, 4 * 37, JOBS, TransferFlag.FLOAT)
+    expected = {**expected, "offset": 3, "line": 4, "lines": 10, "wait_jobs": JOBS}
+    assert check_transfer(floats) == (
+        EngineError.NONE,
+        {**expected, "is_program": 0, "is_store": 0, "is_float": 1},
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,12 +261,17 @@ def test_transfers_begin_at_any_byte(first: int, count: int, lines: int, last_by
 @pytest.mark.parametrize(
     ("fields", "error"),
     [
+        ((0, 0, 16, 0, 3), EngineError.BAD_FIELD),
+        ((0, 0, 16, 0, 4), EngineError.BAD_FIELD),
+        ((0, 0, 18, 0, TransferFlag.FLOAT), EngineError.BAD_FIELD),
+        ((4, 4, 16, 0, TransferFlag.FLOAT), EngineError.BAD_FIELD),
+        ((0, 0, 1 << 31 | 16, 0, TransferFlag.TABLE), EngineError.BAD_FIELD),
+        ((0, 16, 4 * SCRATCHPAD_BYTES - 60, 0, TransferFlag.FLOAT), EngineError.OUTSIDE_SCRATCHPAD),
         ((8, 0, 16, 0, 0), EngineError.BAD_FIELD),
         ((0, 8, 16, 0, 0), EngineError.BAD_FIELD),
         ((0, 0, 0, 0, 0), EngineError.BAD_FIELD),
         ((0, 0, 1 << 31, 0, 0), EngineError.BAD_FIELD),
         ((0, 0, 16, JOBS + 1, 0), EngineError.BAD_FIELD),
-        ((0, 0, 16, 0, 1), EngineError.BAD_FIELD),
         ((0, 16, SCRATCHPAD_BYTES, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
         ((0, 0, SCRATCHPAD_BYTES + 1, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),
         ((0, SCRATCHPAD_BYTES, 1, 0, 0), EngineError.OUTSIDE_SCRATCHPAD),

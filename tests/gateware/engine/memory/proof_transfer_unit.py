@@ -26,6 +26,7 @@ def transfer_unit(dut: TransferUnit) -> Rules:
         assume_stream(m, dut.loaded, "loaded")
         check_stream(m, dut.requests, "requests")
         _waiting_access(m, dut)
+        converts = step.is_float | step.is_table
         works = in_state(dut.fsm, "LOAD", "STORE")
         is_last = access.line == step.line + step.lines - 1
         bytes_before = Mux(access.line == step.line, step.first_byte, 0)
@@ -33,12 +34,14 @@ def transfer_unit(dut: TransferUnit) -> Rules:
         own_bytes = Cat((bytes_before <= k) & (k < bytes_to_end) for k in range(LINE_BYTES))
         m.d.comb += [
             # So says `TransferFetcher`.
-            Assume((step.lines != 0) & (step.line + step.lines <= 1 << LINE_BITS)),
+            Assume(step.lines != 0),
+            Assume(converts | (step.line + step.lines <= 1 << LINE_BITS)),
             Assert(~dut.lines.accesses.valid | dut.transfers.valid),
-            Assert(~dut.lines.accesses.valid | (access.line >= step.line)),
-            Assert(~dut.lines.accesses.valid | (access.line < step.line + step.lines)),
+            # How many words of a transfer through the converter make a line, the converter says.
+            Assert(~dut.lines.accesses.valid | converts | (access.line >= step.line)),
+            Assert(~dut.lines.accesses.valid | converts | (access.line < step.line + step.lines)),
             Assert(~dut.lines.accesses.valid | (access.is_write == ~step.is_store)),
-            Assert(~dut.lines.accesses.valid | (access.mask == own_bytes)),
+            Assert(~dut.lines.accesses.valid | converts | (access.mask == own_bytes)),
             Assert(~dut.requests.valid | (asked.offset == step.offset)),
             Assert(~dut.requests.valid | (asked.words == step.lines)),
             Assert(~dut.requests.valid | (asked.is_write == step.is_store)),
@@ -46,8 +49,9 @@ def transfer_unit(dut: TransferUnit) -> Rules:
             # What the others follow from.
             Assert(in_state(dut.fsm, *dut.fsm.encoding)),
             Assert(in_state(dut.fsm, "WAIT") | dut.transfers.valid),
-            Assert(~in_state(dut.fsm, "LOAD") | ~step.is_store),
-            Assert(~in_state(dut.fsm, "STORE") | step.is_store),
+            Assert(~in_state(dut.fsm, "LOAD") | ~(step.is_store | converts)),
+            Assert(~in_state(dut.fsm, "STORE") | (step.is_store & ~converts)),
+            Assert(~in_state(dut.fsm, "CONVERT") | converts),
             Assert(~in_state(dut.fsm, "REQUEST") | (dut.lines_left == step.lines)),
             Assert(~works | (dut.is_first == (dut.lines_left == step.lines))),
             Assert(~in_state(dut.fsm, "REQUEST") | dut.is_first),
@@ -62,7 +66,10 @@ def transfer_unit(dut: TransferUnit) -> Rules:
 
 
 def _waiting_access(m: Module, dut: TransferUnit) -> None:
-    """State that an access that waits stays; that of a store may end when there is no room."""
+    """State that an access that waits stays; that of a store may end when there is no room.
+
+    Those of the converter are its own.
+    """
     access = dut.lines.accesses
     payload = Value.cast(access.payload)
     line = Value.cast(access.payload.line)
@@ -71,7 +78,7 @@ def _waiting_access(m: Module, dut: TransferUnit) -> None:
     earlier = Signal(len(payload), name="earlier_access")
     earlier_line = Signal(len(line), name="earlier_line")
     m.d.sync += [
-        waits.eq(access.valid & ~access.ready),
+        waits.eq(access.valid & ~access.ready & ~in_state(dut.fsm, "CONVERT")),
         is_write.eq(access.payload.is_write),
         earlier.eq(payload),
         earlier_line.eq(line),

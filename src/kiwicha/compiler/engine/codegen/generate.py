@@ -9,7 +9,8 @@ from kiwicha.compiler.engine.ir.engine_list import EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.plan import Plan, Transfer
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import TRANSFER_FLAG, EngineJob, EngineTransfer
+from kiwicha.contract.engine import TRANSFER_FLAG, EngineJob, EngineTransfer, TransferFlag
+from kiwicha.contract.floats import FLOAT_BYTES
 
 __all__ = ["Generator", "generate"]
 
@@ -50,12 +51,12 @@ def generate(plan: Plan, config: Config) -> EngineList:
     macs = config.engine_macs
     first_layer = plan.region.first_layer
     jobs: list[EngineJob] = []
-    transfers: list[PlannedTransfer] = []
+    transfers = _Transfers(plan)
     streams = bytearray()
     stream_places: dict[JobOperation, tuple[int, int]] = {}
     for event, count in zip(plan.events, plan.waits, strict=True):
         if isinstance(event, Transfer):
-            transfers.append(_transfer(event, plan, count))
+            transfers.add(event, count)
             continue
         operation = event.operation
         if operation not in stream_places:
@@ -65,24 +66,73 @@ def generate(plan: Plan, config: Config) -> EngineList:
         start, size = stream_places[operation]
         job = engine_job(operation, macs, first_layer, event.geometry(plan.offsets))
         jobs.append(
-            dataclasses.replace(job, wait_transfers=count, weights_offset=start, weights_bytes=size)
+            dataclasses.replace(
+                job,
+                wait_transfers=transfers.through(count),
+                weights_offset=start,
+                weights_bytes=size,
+            )
         )
     found = EngineList(
-        plan=plan, jobs=tuple(jobs), transfers=tuple(transfers), streams=bytes(streams)
+        plan=plan,
+        jobs=tuple(jobs),
+        transfers=tuple(transfers.found),
+        streams=bytes(streams),
+        tables=bytes(transfers.tables),
     )
     found.verify()
     return found
 
 
-def _transfer(event: Transfer, plan: Plan, wait_jobs: int) -> PlannedTransfer:
-    address = plan.offsets[event.address.buffer] + event.address.offset
-    return PlannedTransfer(
-        event.tensor,
-        EngineTransfer(
-            dram_offset=event.tensor_offset,
-            scratchpad_address=address,
-            bytes=event.bytes | (TRANSFER_FLAG if event.is_store else 0),
+class _Transfers:
+    """The transfers of a plan, and between them those that bring the tables of the converter.
+
+    Parameters
+    ----------
+    plan : Plan
+        How the region is done.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.found: list[PlannedTransfer] = []
+        self.tables = bytearray()
+        self._plan = plan
+        self._places: dict[bytes, int] = {}
+        self._table = b""
+        self._counts = [0]
+
+    def through(self, count: int) -> int:
+        """Return how many transfers there are up to the plan's last one of so many."""
+        return self._counts[count]
+
+    def add(self, event: Transfer, wait_jobs: int) -> None:
+        """Add a transfer, behind its table if another one is in the converter."""
+        table = self._plan.region.tables.get(event.tensor, b"")
+        if table and table != self._table:
+            self._load(table)
+        scale = FLOAT_BYTES if table else 1
+        size = scale * event.bytes
+        transfer = EngineTransfer(
+            dram_offset=scale * event.tensor_offset,
+            scratchpad_address=self._plan.offsets[event.address.buffer] + event.address.offset,
+            bytes=size | (TRANSFER_FLAG if event.is_store else 0),
             wait_jobs=wait_jobs,
-            reserved=0,
-        ),
-    )
+            flags=TransferFlag.FLOAT if table else 0,
+        )
+        self.found.append(PlannedTransfer(event.tensor, transfer))
+        self._counts.append(len(self.found))
+
+    def _load(self, table: bytes) -> None:
+        """Add the transfer of a table."""
+        self._table = table
+        if table not in self._places:
+            self._places[table] = len(self.tables)
+            self.tables += table
+        transfer = EngineTransfer(
+            dram_offset=self._places[table],
+            scratchpad_address=0,
+            bytes=len(table),
+            wait_jobs=0,
+            flags=TransferFlag.TABLE,
+        )
+        self.found.append(PlannedTransfer(None, transfer))

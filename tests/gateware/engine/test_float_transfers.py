@@ -1,0 +1,253 @@
+"""Transfers that convert between float32 and int8, on the whole engine."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kiwicha.contract.engine import (
+    LINE_BYTES,
+    TRANSFER_FLAG,
+    EngineError,
+    EngineTransfer,
+    JobKind,
+    TransferFlag,
+)
+from kiwicha.numerics.float_edges import dequantized, ordered_bits, thresholds
+from kiwicha.program.float_tables import dequantize_table, quantize_table
+from tests.gateware.engine.campaign import Round, build_engine, run_rounds
+from tests.gateware.engine.random_jobs import random_work
+from tests.gateware.engine.work_list import work_list
+from tests.support.gateware.dram_port import DramTiming
+
+pytestmark = pytest.mark.verilator
+SIZE = 4096
+FAST = DramTiming(latency_cycles=1)
+TIMINGS = {
+    "fast": FAST,
+    "ddr3": DramTiming(latency_cycles=16, refresh_every_cycles=780, refresh_cycles=40),
+    "stubborn": DramTiming(latency_cycles=20, jitter_cycles=30, stall=0.3),
+}
+EDGES = ((0.1, -128), (0.0078125, 0), (1.7e-30, 127), (3e30, -5), (2.5e-36, 17))
+"""Scales and zero points."""
+UNLIMITED = 1_000_000
+LISTS = 8
+
+
+@pytest.fixture(scope="module")
+def engine() -> Path:
+    return build_engine(32, SIZE)
+
+
+def numbers_near(scale: float, zero_point: int, seed: int) -> NDArray[np.uint32]:
+    """Return all thresholds, their neighbours, what is special, and random bits; in any order."""
+    rng = np.random.default_rng(seed)
+    ordered = thresholds(scale, zero_point)
+    near = np.concatenate([ordered - 1, ordered, ordered + 1]).astype(np.int32)
+    near ^= (near >> 31) & np.int32(0x7FFF_FFFF)
+    special = [0, 1, 0x7F7F_FFFF, 0x7F80_0000, 0x7F80_0001, 0x7FFF_FFFF, 0x007F_FFFF, 0x0080_0000]
+    signed = [bits | sign << 31 for bits in special for sign in (0, 1)]
+    usual = rng.normal(0, 100 * scale, 700).astype(np.float32).view(np.uint32)
+    found = np.concatenate([near.view(np.uint32), np.array(signed, np.uint32), usual])
+    any_bits = rng.integers(0, 1 << 32, -len(found) % 4 + 600, dtype=np.uint32)
+    return rng.permutation(np.concatenate([found, any_bits]))
+
+
+class Lists:
+    """Lists of transfers and no jobs, with what they must leave in the arena.
+
+    Parameters
+    ----------
+    arena : bytearray
+        What is there before.
+    """
+
+    def __init__(self, arena: bytearray) -> None:
+        self.arena, self.expected = arena, bytearray(arena)
+        self._transfers: list[EngineTransfer] = []
+        self._tables: list[bytes] = []
+
+    def table(self, raw: bytes) -> None:
+        """Add a table."""
+        place = sum(map(len, self._tables))
+        self._tables.append(raw)
+        self._transfers.append(EngineTransfer(place, 0, len(raw), 0, TransferFlag.TABLE))
+
+    def add(self, offset: int, address: int, size: int, *, is_store: bool, flags: int = 0) -> None:
+        """Add a transfer of some bytes of DRAM."""
+        count = size | (TRANSFER_FLAG if is_store else 0)
+        self._transfers.append(EngineTransfer(offset, address, count, 0, flags))
+
+    def expect(self, offset: int, values: NDArray[np.generic]) -> None:
+        """Note what must be in the arena."""
+        raw = values.tobytes()
+        self.expected[offset : offset + len(raw)] = raw
+
+    def round(self, watchdog_cycles: int = UNLIMITED) -> Round:
+        """Return the list."""
+        head = LINE_BYTES * len(self._transfers)
+        packed = b"".join(
+            EngineTransfer(
+                item.dram_offset + (head | TRANSFER_FLAG)
+                if item.flags == TransferFlag.TABLE
+                else item.dram_offset,
+                *(item.scratchpad_address, item.bytes, item.wait_jobs, item.flags),
+            ).pack()
+            for item in self._transfers
+        )
+        image = packed + b"".join(self._tables)
+        return Round(image, bytes(self.arena), len(self._transfers) << 16, watchdog_cycles)
+
+
+def quantizing(scale: float, zero_point: int, bits: NDArray[np.uint32]) -> Lists:
+    """Return a list that quantizes numbers at the start of the arena, and stores them behind."""
+    table = quantize_table(scale, zero_point)
+    assert table is not None
+    made = Lists(bytearray(bits.tobytes() + bytes(SIZE)))
+    made.table(table)
+    made.add(0, LINE_BYTES, bits.nbytes, is_store=False, flags=TransferFlag.FLOAT)
+    made.add(bits.nbytes, LINE_BYTES, len(bits), is_store=True)
+    counts = np.searchsorted(
+        thresholds(scale, zero_point), ordered_bits(bits.view(np.float32)), side="right"
+    )
+    made.expect(bits.nbytes, (counts - 128).astype(np.int8))
+    return made
+
+
+def dequantizing(scale: float, zero_point: int, values: NDArray[np.int8]) -> Lists:
+    """Return a list that loads bytes from the start of the arena, and stores numbers behind."""
+    made = Lists(bytearray(values.tobytes() + bytes(5 * SIZE)))
+    made.table(dequantize_table(scale, zero_point))
+    made.add(0, LINE_BYTES, len(values), is_store=False)
+    made.add(len(values), LINE_BYTES, 4 * len(values), is_store=True, flags=TransferFlag.FLOAT)
+    made.expect(len(values), dequantized(values, scale, zero_point))
+    return made
+
+
+def check(engine: Path, made: list[Lists], timing: DramTiming, seed: int) -> None:
+    """Execute lists, and compare what they leave."""
+    outcomes = run_rounds(
+        engine, [item.round() for item in made], timing, seed=seed, host_stall=0.1
+    )
+    for item, outcome in zip(made, outcomes, strict=True):
+        assert outcome.status == 0
+        wrong = np.flatnonzero(
+            np.frombuffer(outcome.arena, np.uint8) != np.frombuffer(item.expected, np.uint8)
+        )
+        assert len(wrong) == 0, f"{len(wrong)} bytes from {wrong[:10]} differ"
+
+
+@pytest.mark.parametrize("name", TIMINGS)
+def test_quantizes_all_numbers_as_they_are_defined_to_be(engine: Path, name: str) -> None:
+    made = []
+    for seed, (scale, zero_point) in enumerate(EDGES):
+        bits = numbers_near(scale, zero_point, seed)
+        made.append(quantizing(scale, zero_point, bits[: len(bits) // 16 * 16]))
+        made.append(quantizing(scale, zero_point, bits[: 16 * (seed + 1)]))
+    check(engine, made, TIMINGS[name], seed=1)
+
+
+@pytest.mark.parametrize("name", TIMINGS)
+def test_dequantizes_every_byte(engine: Path, name: str) -> None:
+    rng = np.random.default_rng(7)
+    made = []
+    for scale, zero_point in EDGES:
+        for count in (16, 256, 16 * int(rng.integers(1, 200))):
+            values = np.resize(np.arange(256), count).astype(np.uint8).view(np.int8)
+            made.append(dequantizing(scale, zero_point, rng.permutation(values)))
+    check(engine, made, TIMINGS[name], seed=2)
+
+
+def test_tables_follow_each_other_in_a_list(engine: Path) -> None:
+    rng = np.random.default_rng(11)
+    numbers = rng.normal(0, 3, 64).astype(np.float32)
+    made = Lists(bytearray(numbers.tobytes() + bytes(4096)))
+    offset = numbers.nbytes
+    for scale, zero_point in ((0.1, 3), (0.03, -100), (0.5, 0)):
+        table = quantize_table(scale, zero_point)
+        assert table is not None
+        made.table(table)
+        made.add(0, 0, numbers.nbytes, is_store=False, flags=TransferFlag.FLOAT)
+        made.table(dequantize_table(scale, zero_point))
+        made.add(offset, 0, numbers.nbytes, is_store=True, flags=TransferFlag.FLOAT)
+        counts = np.searchsorted(thresholds(scale, zero_point), ordered_bits(numbers), side="right")
+        made.expect(offset, dequantized(counts - 128, scale, zero_point))
+        offset += numbers.nbytes
+    check(engine, [made], TIMINGS["ddr3"], seed=3)
+
+
+@pytest.mark.parametrize("kind", [JobKind.TABLE, JobKind.CONV, JobKind.DEPTHWISE])
+@pytest.mark.parametrize("name", ["fast", "stubborn"])
+def test_results_of_jobs_come_in_between(engine: Path, name: str, kind: JobKind) -> None:
+    """Jobs use the first half of the scratchpad, transfers that convert the other one."""
+    rng = np.random.default_rng(kind)
+    half = SIZE // 2
+    rounds, expected = [], []
+    for _ in range(LISTS):
+        made = work_list(
+            [random_work(rng, 32, kind, half) for _ in range(3)], 32, half, [False] * 3
+        )
+        scale, zero_point = 0.05, int(rng.integers(-128, 128))
+        numbers = (rng.normal(0, 40 * scale, half)).astype(np.float32)
+        counts = np.searchsorted(thresholds(scale, zero_point), ordered_bits(numbers), side="right")
+        quantized = (counts - 128).astype(np.int8)
+        tables = (quantize_table(scale, zero_point), dequantize_table(scale, zero_point))
+        assert tables[0] is not None
+        behind = 2 * half
+        floats = [
+            (0, half, 4 * half, False, TransferFlag.FLOAT),
+            (4 * half, half, half, True, 0),
+            (5 * half, half, 4 * half, True, TransferFlag.FLOAT),
+        ]
+        size = LINE_BYTES * (len(floats) + len(tables))
+        place = len(made.image) + size
+        added = []
+        for offset, address, count, is_store, flags in floats:
+            if flags:
+                table = tables[is_store]
+                added.append(
+                    EngineTransfer(TRANSFER_FLAG | place, 0, len(table), 0, TransferFlag.TABLE)
+                )
+                place += len(table)
+            moved = count | (TRANSFER_FLAG if is_store else 0)
+            added.append(EngineTransfer(behind + offset, address, moved, 0, flags))
+        jobs = [
+            dataclasses.replace(job, weights_offset=job.weights_offset + size) for job in made.jobs
+        ]
+        *loads, store = made.transfers
+        parts = [item.pack() for item in (*jobs, *loads, *added, store)]
+        image = b"".join([*parts, made.streams, *tables])
+        arena = rng.bytes(behind) + numbers.tobytes() + bytes(5 * half)
+        rounds.append(Round(image, arena, len(jobs) | 8 << 16, UNLIMITED))
+        wanted = np.frombuffer(arena, np.uint8).copy()
+        memory = wanted[:half].copy()
+        made.apply(memory)
+        wanted[half:behind] = memory
+        wanted[behind + 4 * half :][: 5 * half] = np.concatenate([
+            quantized.view(np.uint8),
+            dequantized(quantized, scale, zero_point).view(np.uint8),
+        ])
+        expected.append(wanted)
+    outcomes = run_rounds(engine, rounds, TIMINGS[name], seed=1, host_stall=0.1)
+    for outcome, wanted in zip(outcomes, expected, strict=True):
+        assert outcome.status == 0
+        wrong = np.flatnonzero(np.frombuffer(outcome.arena, np.uint8) != wanted)
+        assert len(wrong) == 0, f"{len(wrong)} bytes from {wrong[:10]} differ"
+
+
+@pytest.mark.parametrize("count", [16, 2048])
+@pytest.mark.parametrize("make", [quantizing, dequantizing])
+def test_an_element_takes_a_cycle(engine: Path, make: object, count: int) -> None:
+    rng = np.random.default_rng(5)
+    if make is quantizing:
+        made = quantizing(0.1, 0, rng.normal(0, 5, count).astype(np.float32).view(np.uint32))
+    else:
+        made = dequantizing(0.1, 0, rng.integers(-128, 128, count).astype(np.int8))
+    # The other transfer moves a line per cycle, and its burst.
+    limit = count + 2 * count // LINE_BYTES + 400
+    (outcome,) = run_rounds(engine, [made.round(limit)], FAST, seed=1, host_stall=0)
+    assert outcome.status == 0
+    (outcome,) = run_rounds(engine, [made.round(count + 200)], FAST, seed=1, host_stall=0)
+    assert outcome.status >> 16 == EngineError.WATCHDOG
