@@ -21,6 +21,7 @@ from kiwicha.compiler.engine.ir.selection import NOTHING_SELECTED, Selection
 from kiwicha.compiler.engine.schedule.cuts import time_troubles
 from kiwicha.compiler.engine.schedule.regions import Scheduler
 from kiwicha.compiler.engine.select.channel_padding import pad_channels
+from kiwicha.compiler.engine.select.float_edges import conversion_troubles
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.table_composition import compose_tables
@@ -264,6 +265,8 @@ def plan_engine(network: Network, config: Config, *, has_tables: bool = True) ->
         if not troubles:
             lists = generator.generate(plans)
             troubles = time_troubles(lists, config)
+        if not troubles:
+            troubles = conversion_troubles(lists, config, cpu_cycles)
         if not troubles:
             break
         selection = selection.after(troubles)

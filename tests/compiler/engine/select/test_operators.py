@@ -34,6 +34,8 @@ class Image:
         """Add the operator."""
         scale, zero_point = OUTPUTS.get(self.operator, (0.5, 0))
         y = self.builder.tensor(output, scale=scale, zero_point=zero_point)
+        if self.operator == "DEQUANTIZE":
+            y = self.builder.tensor(output, np.float32)
         self.builder.operator(self.operator, [*self.first, *self.inputs, *operands], [y], **options)
         return self.builder.build(self.inputs, [y])
 
@@ -74,6 +76,10 @@ def images(operator: str) -> list[bytes]:
     if operator in {"MEAN", "SUM"}:
         axes = image.builder.tensor((2,), np.int32, data=np.array([1, 2], np.int32))
         models = [image.build((1, 16), axes, keepDims=False)]
+    if operator == "QUANTIZE":
+        floats = Image(operator)
+        floats.inputs = [floats.builder.tensor(IMAGE, np.float32)]
+        models = [floats.build(), image.build()]
     if operator in ONE_NUMBER:
         models.append(image.build(IMAGE, image.constant((1,))))
     if operator in TWO_TENSORS:

@@ -13,7 +13,10 @@ from collections.abc import Mapping, Sequence
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
 from kiwicha.contract.engine import LINE_BYTES, EngineTransfer, JobFlag
+from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.latencies import (
+    CONVERTED_BYTES_PER_CYCLE,
+    CONVERTER_LOAD_CYCLES,
     PORT_TURN_WORDS,
     READER_WORDS,
     REFILL_CYCLES,
@@ -62,7 +65,9 @@ class Threads:
         self._engine = macs, requantizer_cycles
         self._decoder_slack = decoder_slack
         self._paces = [self._pace(job) for job in jobs]
-        self._moves = [(_lines(item), item.is_store, item.wait_jobs) for item in transfers]
+        self._moves = [
+            (_lines(item), item.is_store, item.wait_jobs, item.flags) for item in transfers
+        ]
         start = memory.list_start_cycles
         self._progress = [Progress(port_free=start, time=start)]
         self._job_ends: list[float] = []
@@ -212,7 +217,7 @@ class Threads:
                 if port_free > fill_time:
                     fill_time = port_free
             if transfers_done < move_count:
-                lines, is_store, wanted = moves[transfers_done]
+                lines, is_store, wanted, flags = moves[transfers_done]
                 if wanted <= jobs_done:
                     transfer_time = job_ends[wanted - 1] if wanted else 0.0
                     if transfer_free > transfer_time:
@@ -262,7 +267,13 @@ class Threads:
                 first_share += 1
             moved = _moved(shares, first_share, earliest, chunk)
             line_end = max(moved, port_free)
-            transfer_free = line_end - READER_WORDS
+            pace = 1
+            if flags:
+                pace = LINE_BYTES // (FLOAT_BYTES * CONVERTED_BYTES_PER_CYCLE)
+                line_end = max(line_end, earliest + pace * chunk)
+                if not left_lines and not is_store:
+                    line_end += CONVERTER_LOAD_CYCLES
+            transfer_free = line_end - pace * READER_WORDS
             if not left_lines:
                 line_end += memory.store_end_cycles if is_store else 0
                 transfer_free = line_end

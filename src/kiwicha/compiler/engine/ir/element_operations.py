@@ -5,10 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.compiler.engine.ir.float_edges import FloatEdge
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.contract.engine import JobFlag, JobKind
 
-__all__ = ["Addition", "ElementOperation", "Multiplication", "TableLookup", "TableOperation"]
+__all__ = [
+    "Addition",
+    "ElementOperation",
+    "FloatConversion",
+    "Multiplication",
+    "TableLookup",
+    "TableOperation",
+]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,6 +73,37 @@ class TableLookup(TableOperation):
     def kind(self) -> JobKind:
         """What its jobs are."""
         return JobKind.TABLE
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FloatConversion(TableOperation):
+    """A QUANTIZE of float32, or a DEQUANTIZE.
+
+    Transfers of the tensor of float32 convert it. A job has only to bring the bytes from one tensor
+    to another; it is needed where no other job reads the one, or writes the other.
+
+    Parameters
+    ----------
+    edge : FloatEdge
+        The tensor of float32: the input or the output.
+    """
+
+    edge: FloatEdge
+
+    @property
+    def kind(self) -> JobKind:
+        """What its jobs are."""
+        return JobKind.TABLE
+
+    @property
+    def quantizes(self) -> bool:
+        """Whether it is a QUANTIZE."""
+        return self.inputs == (self.edge.tensor,)
+
+    @property
+    def keeps_bytes(self) -> bool:
+        """Whether its job changes nothing."""
+        return np.array_equal(self.tables[:, 0].astype(np.uint8), np.arange(256))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

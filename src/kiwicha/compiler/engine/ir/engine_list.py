@@ -12,6 +12,7 @@ from kiwicha.contract.engine import (
     ENGINE_WATCHDOG_CYCLES,
     GROUP_WORDS,
     MAX_JOBS,
+    TRANSFER_FLAG,
     EngineJob,
     EngineTransfer,
 )
@@ -24,9 +25,9 @@ MAX_LIST_CYCLES = ENGINE_WATCHDOG_CYCLES // 2
 
 @dataclass(frozen=True)
 class PlannedTransfer:
-    """A transfer, its DRAM offset relative to a tensor."""
+    """A transfer, its DRAM offset relative to a tensor, or if there is none, to the tables."""
 
-    tensor: int
+    tensor: int | None
     transfer: EngineTransfer
 
 
@@ -44,17 +45,20 @@ class EngineList:
         In order.
     streams : bytes
         Weight streams.
+    tables : bytes
+        Tables of the converter.
     """
 
     plan: Plan
     jobs: tuple[EngineJob, ...]
     transfers: tuple[PlannedTransfer, ...]
     streams: bytes
+    tables: bytes = b""
 
     def verify(self) -> None:
         """Assert that jobs and streams are within what the engine takes."""
         assert 0 < len(self.jobs) <= MAX_JOBS
-        assert len(self.streams) % ALIGNMENT_BYTES == 0
+        assert len(self.streams) % ALIGNMENT_BYTES == len(self.tables) % ALIGNMENT_BYTES == 0
         for job in self.jobs:
             assert job.weights_offset % ALIGNMENT_BYTES == 0
             assert job.weights_offset + job.weights_bytes <= len(self.streams)
@@ -75,7 +79,7 @@ class EngineList:
     @property
     def arena_tensors(self) -> list[int]:
         """Tensors that lie in the arena while it runs."""
-        return sorted({planned.tensor for planned in self.transfers})
+        return sorted({item.tensor for item in self.transfers if item.tensor is not None})
 
     def jobs_of(self, operation: Operation) -> list[EngineJob]:
         """Return the jobs that compute an operation."""
@@ -87,14 +91,16 @@ class EngineList:
         ]
 
     def image(self, tensors: Mapping[int, int]) -> bytes:
-        """Return jobs, transfers and weight streams, given the offsets of tensors in the arena."""
+        """Return jobs, transfers, streams and tables, given the offsets of tensors in the arena."""
         head = len(self.jobs) * EngineJob.size_bytes()
         head += len(self.transfers) * EngineTransfer.size_bytes()
         parts = [
             dataclasses.replace(job, weights_offset=head + job.weights_offset).pack()
             for job in self.jobs
         ]
+        tables = TRANSFER_FLAG | (head + len(self.streams))
         for planned in self.transfers:
-            offset = tensors[planned.tensor] + planned.transfer.dram_offset
+            first = tables if planned.tensor is None else tensors[planned.tensor]
+            offset = first + planned.transfer.dram_offset
             parts.append(dataclasses.replace(planned.transfer, dram_offset=offset).pack())
-        return b"".join([*parts, self.streams])
+        return b"".join([*parts, self.streams, self.tables])

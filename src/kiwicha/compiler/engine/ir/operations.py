@@ -24,7 +24,7 @@ class Operation:
     Parameters
     ----------
     position : int
-        Position of the layer, of several merged ones of the last.
+        Position of the layer; of several merged ones, of the one whose place it has.
     inputs : tuple of int
         Tensors it reads.
     output : int
@@ -36,7 +36,7 @@ class Operation:
     clamp : tuple of int
         Smallest and largest output.
     merged : tuple of int
-        Positions of earlier layers that it computes as well.
+        Positions of other layers that it computes as well.
     """
 
     position: int

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from kiwicha.compiler.engine.ir.float_edges import FloatEdge
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.window import padded
 
@@ -21,11 +22,14 @@ class Region:
         Tensors that are in the arena before.
     stores : frozenset of int
         Tensors that must be in the arena afterwards.
+    edges : tuple of FloatEdge
+        Those of them that are float32 there.
     """
 
     operations: tuple[Operation, ...]
     loads: frozenset[int]
     stores: frozenset[int]
+    edges: tuple[FloatEdge, ...] = ()
 
     def verify(self) -> None:
         """Assert that operations come in order and read only what is loaded or written before."""
@@ -36,6 +40,8 @@ class Region:
             assert operation.output not in known
             known.add(operation.output)
         assert self.stores <= known - self.loads
+        assert {*self.tables} <= self.loads | self.stores
+        assert len(self.tables) == len({(edge.tensor, edge.table) for edge in self.edges})
         positions = [operation.position for operation in self.operations]
         assert positions == sorted(positions)
 
@@ -43,6 +49,11 @@ class Region:
     def positions(self) -> tuple[int, ...]:
         """Positions of all layers that it computes."""
         return tuple(position for item in self.operations for position in item.positions)
+
+    @cached_property
+    def tables(self) -> dict[int, bytes]:
+        """The converter's table of each tensor that is float32 in the arena."""
+        return {edge.tensor: edge.table for edge in self.edges}
 
     @property
     def first_layer(self) -> int:

@@ -15,20 +15,30 @@ from kiwicha.compiler.engine.schedule.cascade import Cascade, Room, Striping
 from kiwicha.compiler.engine.schedule.operation_costs import OperationCost
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.floats import FLOAT_BYTES
+from kiwicha.contract.latencies import CONVERTED_BYTES_PER_CYCLE
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 
 __all__ = ["Arithmetic", "Estimate", "transfer_cycles"]
 
 
 @overload
-def transfer_cycles(size: int, memory: Memory = ...) -> float: ...
+def transfer_cycles(size: int, memory: Memory = ..., *, converts: bool = ...) -> float: ...
 @overload
-def transfer_cycles(size: NDArray[np.int64], memory: Memory = ...) -> NDArray[np.float64]: ...
 def transfer_cycles(
-    size: int | NDArray[np.int64], memory: Memory = DDR3_QUARTER_RATE
+    size: NDArray[np.int64], memory: Memory = ..., *, converts: bool = ...
+) -> NDArray[np.float64]: ...
+def transfer_cycles(
+    size: int | NDArray[np.int64],
+    memory: Memory = DDR3_QUARTER_RATE,
+    *,
+    converts: bool = False,
 ) -> float | NDArray[np.float64]:
-    """Return what a transfer takes, or each of several."""
-    return memory.transfer_cycles + size / memory.bytes_per_cycle
+    """Return what a transfer takes, or each of several, given its bytes in the scratchpad."""
+    rate = memory.bytes_per_cycle
+    if converts:
+        rate = min(rate / FLOAT_BYTES, CONVERTED_BYTES_PER_CYCLE)
+    return memory.transfer_cycles + size / rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,16 +218,19 @@ class Estimate:
     def _cycles(self, striping: Striping) -> float:
         stripes = self._arithmetic.stripes(striping.height)
         free, compute = stripes.free, stripes.compute
-        memory = self._arithmetic.memory
+        memory, tables = self._arithmetic.memory, self._cascade.region.tables
         loads = [
-            transfer_cycles(size, memory)
-            for size in self._loaded_bytes(stripes.firsts, stripes.lasts)
+            transfer_cycles(size, memory, converts=tensor in tables)
+            for tensor, size in zip(
+                self._inputs, self._loaded_bytes(stripes.firsts, stripes.lasts), strict=True
+            )
         ]
         nothing = np.zeros_like(compute)
         stores = nothing
         if self._stores:
             *_, size = self._written_bytes(stripes.firsts, stripes.lasts)
-            stores = transfer_cycles(size, memory)
+            converts = self._cascade.output in tables
+            stores = transfer_cycles(size, memory, converts=converts)
         # What of the loads is not hidden by jobs before their stripe, or before their reader.
         late = nothing
         for tensor, cycles in zip(self._inputs, loads, strict=True):

@@ -220,7 +220,8 @@ class Chooser:
         """Return what it takes to load or store a resident tensor, if it must be."""
         if tensor not in self._region.loads and tensor not in self._region.stores:
             return 0.0
-        return transfer_cycles(self._region.tensor_bytes(tensor), self._memory)
+        converts = tensor in self._region.tables
+        return transfer_cycles(self._region.tensor_bytes(tensor), self._memory, converts=converts)
 
     def _stripes(
         self, cascade: Cascade, streamed: frozenset[int], free: int

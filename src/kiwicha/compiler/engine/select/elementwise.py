@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.element_operations import (
     Addition,
+    FloatConversion,
     Multiplication,
     TableLookup,
     TableOperation,
 )
+from kiwicha.compiler.engine.ir.float_edges import FloatEdge
 from kiwicha.compiler.engine.ir.limits import limit, require, verify
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.window import Window
@@ -30,29 +32,18 @@ from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
 from kiwicha.compiler.optimize.byte_tables import byte_table, sum_terms
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
-from kiwicha.compiler.tflite.operators import Family, of_family
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType, quantization
 from kiwicha.contract.engine import SUM_BITS
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.program.float_tables import quantize_table
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["ELEMENT_LIMITS", "LARGEST_ROW", "element_operation"]
+__all__ = ["CONVERSION_LIMITS", "LARGEST_ROW", "element_operation"]
 
 LARGEST_ROW = 2**15
 """Bytes of a single row of a flat job, at most: not every scratchpad holds more."""
 _INT8_CLAMP = (-128, 127)
-
-
-@limit(*(name for name in of_family(Family.UNARY) if name != "DEQUANTIZE"))
-def byte_results(call: Layer) -> str | None:
-    """Inputs and outputs are int8 or uint8."""
-    if call.kernel is Kernel.LOOKUP and call.constants["table"].dtype == np.int8:
-        return None
-    return "has an input or output in float32"
-
-
-ELEMENT_LIMITS = (byte_results,)
-"""What must hold for a layer with one input."""
 
 
 def element_operation(network: Network, position: int) -> Operation:
@@ -72,7 +63,8 @@ def element_operation(network: Network, position: int) -> Operation:
     """
     layer = network.layers[position]
     if layer.kernel in {Kernel.LOOKUP, Kernel.QUANTIZE}:
-        require(ELEMENT_LIMITS, layer)
+        if TensorType.FLOAT32 in {network.tensors[i].type for i in layer.tensors.values()}:
+            return _conversion(network, position)
         return _lookup(network, position, layer.tensors["input"])
     operands = operands_of(network, layer)
     require(OPERAND_LIMITS, operands)
@@ -123,6 +115,65 @@ def _lookup(network: Network, position: int, source: int) -> Operation:
         output_zero_point=0,
         clamp=_INT8_CLAMP,
         tables=np.stack([values, np.zeros_like(values)], axis=1).astype(np.int32),
+    )
+
+
+@limit("QUANTIZE", "DEQUANTIZE")
+def whole_float_tensors(item: tuple[Network, int]) -> str | None:
+    """A tensor of float32 does not lie in another tensor."""
+    network, position = item
+    is_part = {*network.layers[position].tensors.values()} & network.shared
+    return "has a tensor that lies in another one, or holds others" if is_part else None
+
+
+@limit("QUANTIZE")
+def usual_scale(item: tuple[Network, int]) -> str | None:
+    """The scale of a QUANTIZE of float32 is at least 2**-126 and at most 2**119."""
+    network, position = item
+    if network.layers[position].kernel is not Kernel.QUANTIZE or _edge_table(network, position):
+        return None
+    scale = quantization(_written_tensor(network, position)).scale
+    return f"has a scale of {scale:g}, for which thresholds lie too close to each other"
+
+
+CONVERSION_LIMITS = (whole_float_tensors, usual_scale)
+"""What must hold for a QUANTIZE of float32 and a DEQUANTIZE."""
+
+
+def _written_tensor(network: Network, position: int) -> Tensor:
+    """Return the output of a layer's operator."""
+    graph = network.graph
+    return graph.output(graph.operators[network.layers[position].operator])
+
+
+def _edge_table(network: Network, position: int) -> bytes | None:
+    """Return the converter's table for a layer."""
+    layer = network.layers[position]
+    if layer.kernel is Kernel.LOOKUP:
+        return layer.constants["table"].astype(np.float32).tobytes()
+    output = quantization(_written_tensor(network, position))
+    return quantize_table(output.scale, output.zero_point)
+
+
+def _conversion(network: Network, position: int) -> Operation:
+    """Return a QUANTIZE of float32, or a DEQUANTIZE."""
+    require(CONVERSION_LIMITS, (network, position))
+    layer = network.layers[position]
+    table = _edge_table(network, position)
+    assert table is not None
+    window = _pixels(network, layer, is_flat=True)
+    name = "input" if layer.kernel is Kernel.QUANTIZE else "output"
+    return FloatConversion(
+        position=position,
+        inputs=(layer.tensors["input"],),
+        output=layer.tensors["output"],
+        window=window,
+        output_channels=window.channels,
+        parameters=_scale(1, *UNIT_SCALE),
+        output_zero_point=0,
+        clamp=_INT8_CLAMP,
+        tables=_tables(ALL_BYTES, np.zeros_like(ALL_BYTES)),
+        edge=FloatEdge(layer.tensors[name], position, table),
     )
 
 

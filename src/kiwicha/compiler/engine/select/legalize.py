@@ -18,6 +18,7 @@ from kiwicha.compiler.engine.select.pools import average_pool, max_pool
 from kiwicha.compiler.engine.select.weighted import WeightedLayer
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
+from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 from kiwicha.program.weight_streams import Parameters
@@ -47,7 +48,7 @@ _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
     *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM"),
 )
-_LOOKUPS = ("HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "QUANTIZE", "RELU", "RELU6", "TANH")
+_LOOKUPS = tuple(of_family(Family.UNARY))
 _ELEMENTS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", *_LOOKUPS)
 
 

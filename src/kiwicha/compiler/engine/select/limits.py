@@ -2,7 +2,7 @@
 
 from kiwicha.compiler.engine.ir.limits import OPERATION_LIMITS
 from kiwicha.compiler.engine.select.channel_blocks import BLOCK_LIMITS
-from kiwicha.compiler.engine.select.elementwise import ELEMENT_LIMITS
+from kiwicha.compiler.engine.select.elementwise import CONVERSION_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.operands import OPERAND_LIMITS
@@ -13,7 +13,7 @@ __all__ = ["ENGINE_OPERATORS", "engine_limits"]
 
 _LIMITS = (
     *COMMON_LIMITS,
-    *ELEMENT_LIMITS,
+    *CONVERSION_LIMITS,
     *OPERAND_LIMITS,
     *POOL_LIMITS,
     *MEAN_LIMITS,

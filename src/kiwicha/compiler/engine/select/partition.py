@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Set
 
+from kiwicha.compiler.engine.ir.element_operations import FloatConversion
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.select.float_edges import without_conversions
 from kiwicha.compiler.lower.network import Network
 
 __all__ = ["padding_troubles", "partition"]
@@ -32,6 +34,8 @@ def partition(
         if position in cuts:
             groups.append([])
         if position in operations:
+            if _has_other_edge(groups[-1], operations[position]):
+                groups.append([])
             groups[-1].append(operations[position])
         elif position not in merged and (layer.kernel is not None or layer.is_shared):
             groups.append([])
@@ -42,14 +46,27 @@ def partition(
 
 
 def _region(network: Network, members: list[Operation]) -> Region:
-    written = {operation.output for operation in members}
-    read = {tensor for operation in members for tensor in operation.inputs}
     inside = {position for operation in members for position in operation.positions}
     wanted = {*network.outputs, *network.shared}
     for position, layer in enumerate(network.layers):
         for call in layer.calls if position not in inside else ():
             wanted |= {tensor for name, tensor in call.tensors.items() if name != "output"}
-    return Region(tuple(members), frozenset(read - written), frozenset(written & wanted))
+    edges = tuple(item.edge for item in members if isinstance(item, FloatConversion))
+    left = without_conversions(members, frozenset(wanted))
+    written = {operation.output for operation in left}
+    read = {tensor for operation in left for tensor in operation.inputs}
+    return Region(left, frozenset(read - written), frozenset(written & wanted), edges)
+
+
+def _has_other_edge(members: Iterable[Operation], operation: Operation) -> bool:
+    """Whether a QUANTIZE reads what operations of a region write or convert in another way."""
+    if not isinstance(operation, FloatConversion) or not operation.quantizes:
+        return False
+    return any(
+        item.edge.tensor == operation.edge.tensor and item.edge.table != operation.edge.table
+        for item in members
+        if isinstance(item, FloatConversion)
+    )
 
 
 def padding_troubles(regions: Iterable[Region]) -> Troubles:

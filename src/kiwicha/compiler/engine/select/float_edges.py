@@ -1,0 +1,104 @@
+"""Float32 at the edges: conversions as operations, and regions in which transfers do them alone."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence, Set
+from functools import lru_cache
+from typing import TypeVar
+
+from kiwicha.compiler.engine.cost.cycles import predict_list
+from kiwicha.compiler.engine.ir.element_operations import FloatConversion
+from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.ir.refusals import Troubles
+from kiwicha.contract.configs import Config
+
+__all__ = ["conversion_troubles", "without_conversions"]
+
+Op = TypeVar("Op", bound=Operation)
+
+
+def without_conversions(members: Sequence[Operation], wanted: Set[int]) -> tuple[Operation, ...]:
+    """Return the operations of a region without the conversions that its transfers do alone.
+
+    What reads the result of a QUANTIZE then reads its input, and what writes the input of a
+    DEQUANTIZE its output: inside the region the tensor of float32 is one of int8.
+
+    Parameters
+    ----------
+    members : sequence of Operation
+        What a region computes, in order.
+    wanted : set of int
+        Tensors that others need.
+    """
+    left = list(members)
+    for item in members:
+        if not isinstance(item, FloatConversion) or not item.keeps_bytes:
+            continue
+        (source,) = item.inputs
+        inside = item.output if item.quantizes else source
+        others = [other for other in left if other is not item]
+        readers = [other for other in others if inside in other.inputs]
+        writers = [other for other in others if other.output == inside]
+        takers = readers if item.quantizes else writers
+        if inside in wanted or not takers or (readers and writers):
+            continue
+        for number, taker in enumerate(takers):
+            merged = item.positions if number == 0 else ()
+            changed = _with_edge(taker, inside, item.edge.tensor, merged)
+            others[others.index(taker)] = changed
+        left = others
+    return tuple(left)
+
+
+@lru_cache(maxsize=1024)
+def _with_edge(operation: Operation, inside: int, edge: int, merged: tuple[int, ...]) -> Operation:
+    """Return an operation with another tensor; the same one for the same, as it is scheduled."""
+
+    def changed(item: Op) -> Op:
+        inputs = tuple(edge if tensor == inside else tensor for tensor in item.inputs)
+        output = edge if item.output == inside else item.output
+        return dataclasses.replace(item, inputs=inputs, output=output)
+
+    whole = dataclasses.replace(changed(operation), merged=(*merged, *operation.merged))
+    if not isinstance(whole, DividedOperation):
+        return whole
+    # Pieces of one operation stay pieces of one operation.
+    parts = {part: changed(part) for part in whole.job_operations}
+    pieces = tuple(
+        dataclasses.replace(piece, operation=parts[piece.operation]) for piece in whole.pieces
+    )
+    return dataclasses.replace(whole, pieces=pieces)
+
+
+def conversion_troubles(
+    lists: Iterable[EngineList], config: Config, cpu_cycles: Callable[[int], float]
+) -> Troubles:
+    """Return conversions that are alone in their lists and faster on the CPU.
+
+    Parameters
+    ----------
+    lists : iterable of EngineList
+        All lists.
+    config : Config
+        What they will run on.
+    cpu_cycles : callable
+        Gives what a layer takes on the CPU, by its position.
+    """
+    refusals = {}
+    for found in lists:
+        operations = found.region.operations
+        if not all(isinstance(item, FloatConversion) for item in operations):
+            continue
+        cycles, _ = predict_list(
+            found.jobs,
+            found.engine_transfers,
+            config.engine_macs,
+            config.requantizer_cycles,
+            config.memory,
+        )
+        cycles += config.memory.list_cpu_cycles
+        on_cpu = sum(cpu_cycles(position) for position in found.region.positions)
+        if on_cpu <= cycles:
+            why = f"takes {on_cpu:,.0f} cycles there, and {cycles:,} in a list of its own"
+            refusals |= {item.position: why for item in operations}
+    return Troubles(refusals)
