@@ -165,6 +165,7 @@ class Datapath(wiring.Component):
             addresses.group_offset.eq(groups.input_offset),
             addresses.start.eq(groups.begins_group),
             self.weights.take.eq(groups.begins_group & ~self._is_move),
+            addresses.move_address.eq(self.moves.address),
             self.moves.job.eq(self.job),
             self.moves.start.eq(groups.begins_group & self._is_move),
             self.is_busy.eq(groups.is_busy),
@@ -213,9 +214,7 @@ class Datapath(wiring.Component):
         array = self.array
         late = delayed(m, operation, SCRATCHPAD_READ_CYCLES, "operation")
         m.d.comb += [
-            self.scratchpad.read_address.eq(
-                Mux(self._is_move, self.moves.address, operation.address)
-            ),
+            self.scratchpad.read_address.eq(operation.address),
             self.moves.read_data.eq(self.scratchpad.read_data),
             array.mode.eq(ArrayMode.CONV),
             array.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),

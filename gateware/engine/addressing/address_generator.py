@@ -2,20 +2,24 @@
 
 from typing import Any
 
-from amaranth import Cat, Module
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
+from amaranth.lib.wiring import In
 
 from kiwicha.contract.engine import JobKind
 from kiwicha.gateware.engine.addressing.convolution import ConvAddressGenerator
 from kiwicha.gateware.engine.addressing.depthwise import DepthwiseAddressGenerator
 from kiwicha.gateware.engine.addressing.elementwise import ElementwiseAddressGenerator
 from kiwicha.gateware.engine.addressing.interfaces import AddressGeneratorSignature
+from kiwicha.gateware.engine.descriptors import ADDRESS_BITS
 
 __all__ = ["AddressGenerator"]
 
 
 class AddressGenerator(wiring.Component):
-    """The three address generators; each job has that of its kind.
+    """The address generators of operations; each job has that of its kind.
+
+    A MOVE has no operations: their address is that of its reads.
 
     Parameters
     ----------
@@ -25,12 +29,17 @@ class AddressGenerator(wiring.Component):
 
     Members
     -------
-    See `AddressGeneratorSignature`.
+    move_address : ``In(ADDRESS_BITS)``
+        Address of a read of a MOVE job.
+    See `AddressGeneratorSignature` for the others.
     """
 
     def __init__(self, *, beats: int) -> None:
         self.beats = beats
-        super().__init__(AddressGeneratorSignature().flip())
+        super().__init__({
+            **AddressGeneratorSignature().flip().members,
+            "move_address": In(ADDRESS_BITS),
+        })
 
     def elaborate(self, platform: object) -> Module:
         """Build the generators and the choice of one."""
@@ -58,7 +67,22 @@ class AddressGenerator(wiring.Component):
                     self.operations.payload.eq(generator.operations.payload),
                     self.is_free.eq(generator.is_free),
                 ]
+        # A LUT of six inputs chooses one of four bits.
+        _, is_depthwise, is_elementwise = chosen
+        is_move = kind == JobKind.MOVE
+        choice = Signal(2)
+        window, depthwise_address, element_address = (
+            generator.operations.payload.address for generator in generators
+        )
         m.d.comb += [
+            choice.eq(Cat(is_depthwise | is_move, is_elementwise | is_move)),
+            self.operations.payload.address.eq(
+                Mux(
+                    choice[1],
+                    Mux(choice[0], self.move_address, element_address),
+                    Mux(choice[0], depthwise_address, window),
+                )
+            ),
             self.operations.valid.eq(Cat(g.operations.valid for g in generators).any()),
             self.done.eq(Cat(g.done for g in generators).any()),
             self.is_held.eq(Cat(g.is_held for g in generators).any()),
