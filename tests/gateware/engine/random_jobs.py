@@ -82,7 +82,7 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
         if layer is None:
             continue
         input_bytes = layer.rows * layer.columns * layer.input_pitch
-        output_bytes = layer.output_rows * layer.output_columns * layer.output_pitch
+        output_bytes = layer.output_bytes
         if input_bytes + output_bytes > memory_bytes - 64:
             continue
         source, target = places(rng, [input_bytes, output_bytes], memory_bytes)
@@ -129,8 +129,9 @@ def write(layer: Layer | Pool, values: Ints, target: int, memory: Bytes) -> None
     nothing = min(max(layer.output_zero_point, layer.clamp[0]), layer.clamp[1])
     pixels = np.full((*values.shape[:2], beats * layer.outputs), nothing)
     pixels[:, :, : layer.channels] = values
+    gap = layer.output_gap if isinstance(layer, Layer) else 0
     for number, pixel in enumerate(pixels.reshape(-1, pixels.shape[2])):
-        first = target + number * layer.output_pitch
+        first = target + number * layer.output_pitch + number // values.shape[1] * gap
         memory[first : first + len(pixel)] = pixel.astype(np.int8).view(np.uint8)
 
 
@@ -319,6 +320,7 @@ def random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> 
         has_8_taps=has_8_taps,
         is_ones=is_ones,
         is_packed=is_packed,
+        output_gap=8 * int(rng.choice((0, 0, 1, 5))),
     )
     words = rows * stride[1] if is_depthwise else rows * layer.segments * layer.segment_words
     work = words * outputs[0] * outputs[1] * layer.groups

@@ -48,7 +48,7 @@ def random_series(
             continue
         pixels = layer.output_rows * layer.output_columns
         input_bytes = layer.rows * layer.columns * layer.input_pitch
-        output_bytes = pixels * layer.output_pitch
+        output_bytes = layer.output_bytes
         has_room = count * input_bytes + output_bytes <= memory_bytes - 64 - 8 * count
         if has_room and pixels * layer.groups * layer.group_channels <= MAX_KEPT_SUMS:
             break

@@ -38,7 +38,7 @@ class Layer:
 
     ``weights`` are [outputs, rows, columns, inputs], for depthwise [1, rows, columns, channels];
     int64. ``parameters`` are bias, multiplier and shift of each output, [3, outputs]. Tensors have
-    a pitch per pixel and no gap between rows.
+    a pitch per pixel; behind each row of the output ``output_gap`` bytes are left as they are.
     """
 
     macs: int
@@ -63,6 +63,7 @@ class Layer:
     has_8_taps: bool = False
     is_ones: bool = False
     is_packed: bool = False
+    output_gap: int = 0
 
     @property
     def outputs(self) -> int:
@@ -104,6 +105,12 @@ class Layer:
     def segment_words(self) -> int:
         """CONV: words per segment."""
         return -(-self.kernel[1] // self.segments * self.input_pitch // _LANES)
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of the output, gaps included."""
+        pixels = self.output_rows * self.output_columns
+        return pixels * self.output_pitch + self.output_rows * self.output_gap
 
     @property
     def interval(self) -> int:
@@ -172,7 +179,7 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
         sums=0,
         reserved_1=0,
         reserved_2=0,
-        output_row_step=layer.output_pitch,
+        output_row_step=layer.output_pitch + layer.output_gap,
         reserved_3=0,
         reserved_4=0,
     )
