@@ -131,7 +131,7 @@ class Estimate:
     def __init__(self, arithmetic: Arithmetic, streamed: frozenset[int]) -> None:
         self._arithmetic = arithmetic
         self._cascade = cascade = arithmetic.cascade
-        self._known_bytes: dict[tuple[bool, bool], list[int]] = {}
+        self._known_bytes: dict[tuple[bool, Room], list[int]] = {}
         self._known_cycles: dict[Striping, float] = {}
         self._inputs = [tensor for tensor in cascade.inputs if tensor in streamed]
         self._stores = cascade.output in streamed

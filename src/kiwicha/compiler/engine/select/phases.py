@@ -57,7 +57,8 @@ def transposed_convolution(layer: WeightedLayer, weights: NDArray[np.int16]) -> 
     BrokenLimitError
         If a number does not fit.
     """
-    require((*WINDOW_LIMITS, *PHASE_LIMITS), layer)
+    require(WINDOW_LIMITS, layer)
+    require(PHASE_LIMITS, layer)
     return DividedOperation(
         position=layer.position,
         inputs=(layer.input,),
