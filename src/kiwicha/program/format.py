@@ -29,16 +29,17 @@ __all__ = [
 
 S = TypeVar("S", bound=Struct)
 
+_CHECKSUM_BLOCK = 1 << 16
 CHECKED_FROM = 20
 """First byte that the checksum covers: what follows the checksum field."""
 
 
-def checksum(raw: bytes) -> tuple[int, int]:
+def checksum(raw: bytes | memoryview) -> tuple[int, int]:
     """Return the two words of a Program's checksum.
 
     Parameters
     ----------
-    raw : bytes
+    raw : bytes or memoryview
         A multiple of 4 bytes, read as little-endian words w[0], w[1], ...
 
     Returns
@@ -47,9 +48,16 @@ def checksum(raw: bytes) -> tuple[int, int]:
         Modulo 2**32, the sum of the words and the sum of all prefix sums: any changed word changes
         the first, any two exchanged ones the second.
     """
-    words = np.frombuffer(raw, "<u4").astype(np.uint64)
-    weights = np.arange(len(words), 0, -1, dtype=np.uint64)
-    return int(words.sum()) & 0xFFFF_FFFF, int((words * weights).sum(dtype=np.uint64)) & 0xFFFF_FFFF
+    words = np.frombuffer(raw, "<u4")
+    # Products and sums of uint32 are those modulo 2**32; blocks stay in the machine's caches.
+    weights = np.arange(_CHECKSUM_BLOCK, 0, -1, dtype=np.uint32)
+    total = prefixes = 0
+    for start in range(0, len(words), _CHECKSUM_BLOCK):
+        block = words[start : start + _CHECKSUM_BLOCK]
+        within = (block * weights[-len(block) :]).sum(dtype=np.uint32)
+        prefixes += len(block) * total + int(within)
+        total += int(block.sum(dtype=np.uint32))
+    return total & 0xFFFF_FFFF, prefixes & 0xFFFF_FFFF
 
 
 class Names:

@@ -219,7 +219,7 @@ class Program:
             reserved=0,
         )
         put(image, 0, header)
-        header = dataclasses.replace(header, checksum=checksum(bytes(image[CHECKED_FROM:])))
+        header = dataclasses.replace(header, checksum=checksum(memoryview(image)[CHECKED_FROM:]))
         put(image, 0, header)
         return bytes(image)
 

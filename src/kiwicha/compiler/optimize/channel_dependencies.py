@@ -197,7 +197,9 @@ def _window_constants(flow: ChannelFlow) -> Constants:
     differences = np.where(is_folded, inputs.values + p.input_offset, 0)
     if flow.mixing is Mixing.ALL:
         weights = mixed_weights(layer, len(is_folded))
-        sums = (weights.astype(np.int64) * differences).sum(axis=(1, 2))
+        # Only of these: int64 of all weights would be eight times as much memory as the model.
+        folded = weights[..., is_folded].astype(np.int64)
+        sums = (folded * differences[is_folded]).sum(axis=(1, 2))
         rest = np.where(is_folded, 0, weights)
     else:
         weights = weights_of(layer)
