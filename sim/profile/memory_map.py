@@ -5,8 +5,9 @@ from typing import Any
 
 from kiwicha.compiler import Compilation
 from kiwicha.compiler.engine.ir.engine_list import EngineList
-from kiwicha.compiler.engine.ir.plan import Compute, Event, Transfer
+from kiwicha.compiler.engine.ir.plan import Event, PlannedMove, Transfer
 from kiwicha.compiler.steps.calls import ListCall
+from kiwicha.compiler.tflite.graph import NO_TENSOR
 from kiwicha.sim.profile.timestamps import ListTimestamps, StepTimestamps
 from kiwicha.sim.verilator.activity import Span
 
@@ -63,13 +64,17 @@ def _scratchpad(
     entries = []
     for number, (buffer, offset) in enumerate(zip(plan.buffers, plan.offsets, strict=True)):
         span = spans[buffer.first][0] - origin, spans[buffer.last][1] - origin
-        name = tensors[stored[number]].name if number in stored else buffer.name
+        tensor = stored.get(number, NO_TENSOR)
+        # Some are known to the operations of a layer only.
+        name = tensors[tensor].name if tensor >= 0 else buffer.name
         entries.append(_entry(name, offset, buffer.bytes, span))
     return entries
 
 
 def _buffer(event: Event) -> int:
     """Return the buffer that an event writes, or stores."""
+    if isinstance(event, PlannedMove):
+        return event.target
     return event.address.buffer if isinstance(event, Transfer) else event.output.buffer
 
 
@@ -81,15 +86,15 @@ def _tensor(event: Event) -> int:
 def _event_spans(engine_list: EngineList, engine: ListTimestamps) -> list[Span]:
     """Return when each event ran: jobs and transfers are two threads that wait for each other."""
     waits = {
-        Compute: [job.wait_transfers for job in engine_list.jobs],
-        Transfer: [planned.transfer.wait_jobs for planned in engine_list.transfers],
+        False: [job.wait_transfers for job in engine_list.jobs],
+        True: [planned.transfer.wait_jobs for planned in engine_list.transfers],
     }
-    ends = {Compute: engine.job_ends, Transfer: engine.transfer_ends}
-    others = {Compute: engine.transfer_ends, Transfer: engine.job_ends}
+    ends = {False: engine.job_ends, True: engine.transfer_ends}
+    others = {False: engine.transfer_ends, True: engine.job_ends}
     numbers = dict.fromkeys(waits, 0)
     spans = []
     for event in engine_list.plan.events:
-        kind = type(event)
+        kind = isinstance(event, Transfer)
         number = numbers[kind]
         numbers[kind] += 1
         wanted = waits[kind][number]

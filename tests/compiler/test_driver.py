@@ -159,8 +159,7 @@ EXPECTED: dict[str, Callable[[Compilation], Iterable[str]]] = {
     "fold": lambda c: operators(c.folded),
     "check": lambda c: operators(c.graph),
     "lower": lambda c: layers(c.lowered),
-    "eliminate": lambda c: layers(c.fewer_channels),
-    "pad": lambda c: layers(c.network),
+    "eliminate": lambda c: layers(c.network),
     "select": lambda c: [r.text for d in c.engine.selection.decisions for r in d.refusals],
     "operations": lambda c: [f"layer {o.position:3} " for o in c.engine.operations],
     "regions": lambda c: [f"stores tensors {sorted(r.stores)}" for r in c.engine.regions],
@@ -196,7 +195,7 @@ def test_every_stage_is_printed_without_an_engine(stage: str) -> None:
 def test_stages_of_the_engine_are_empty_without_one() -> None:
     found = compile_stages(MODEL, "simd")
     assert vars(found.engine) == vars(EnginePlan())
-    assert found.lowered is found.fewer_channels is found.network
+    assert found.lowered is found.network
     assert len(found.kernel_calls) == len(found.calls)
 
 

@@ -20,8 +20,9 @@ from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.selection import NOTHING_SELECTED, Selection
 from kiwicha.compiler.engine.schedule.cuts import time_troubles
 from kiwicha.compiler.engine.schedule.regions import Scheduler
-from kiwicha.compiler.engine.select.channel_padding import pad_channels
 from kiwicha.compiler.engine.select.float_edges import conversion_troubles
+from kiwicha.compiler.engine.select.gaps import close_gaps
+from kiwicha.compiler.engine.select.move_shapes import shape_moves
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.table_composition import compose_tables
@@ -97,10 +98,8 @@ class Compilation:
         What the host does with the outputs, if the model ends in boxes.
     lowered : Network
         Its operators as kernel calls, functions of single bytes as one table.
-    fewer_channels : Network
-        Without channels that are constant or not needed.
     network : Network
-        With whole words of channels where the engine needs them.
+        Without channels that are constant or not needed.
     engine : EnginePlan
         What the engine computes; its streams are not coded. Empty without an engine.
     lists : tuple of EngineList
@@ -121,7 +120,6 @@ class Compilation:
     graph: Graph
     detection: Detection | None
     lowered: Network
-    fewer_channels: Network
     network: Network
     engine: EnginePlan
     lists: tuple[EngineList, ...]
@@ -200,9 +198,6 @@ def compile_stages(
         network = lowered = merge_byte_functions(lower(graph))
         if target.engine_macs and eliminate:
             network = eliminate_dead_channels(network)
-        fewer_channels = network
-        if target.engine_macs:
-            network = pad_channels(network)
         # The engine's part.
         engine = plan_engine(network, target, has_tables=has_tables)
         lists = tuple(code_weights(item, target, goal) for item in engine.lists)
@@ -220,7 +215,6 @@ def compile_stages(
         graph=graph,
         detection=detection,
         lowered=lowered,
-        fewer_channels=fewer_channels,
         network=network,
         engine=engine,
         lists=lists,
@@ -258,6 +252,7 @@ def plan_engine(network: Network, config: Config, *, has_tables: bool = True) ->
     lists: tuple[EngineList, ...] = ()
     while True:
         operations = compose_tables(network, selection.operations)
+        operations = shape_moves(close_gaps(operations, selection.closed))
         regions = partition(network, operations, selection.cuts)
         troubles = padding_troubles(regions)
         if not troubles:

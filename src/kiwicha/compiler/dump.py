@@ -177,7 +177,8 @@ def _lists(lists: Sequence[EngineList]) -> Lines:
         for event in found.plan.events:
             if isinstance(event, Transfer):
                 planned = next(transfers)
-                yield f"    transfer of tensor {planned.tensor}: {_numbers(planned.transfer)}"
+                what = "a constant" if event.constant else f"tensor {planned.tensor}"
+                yield f"    transfer of {what}: {_numbers(planned.transfer)}"
             else:
                 yield f"    job of layer {event.operation.position}: {_numbers(next(jobs))}"
 
@@ -241,8 +242,7 @@ STAGES: dict[str, Stage] = {
     "fold": Stage("the graph with its arithmetic on shapes done", lambda c: _graph(c.folded)),
     "check": Stage("the graph that is supported, without what the host does", _checked),
     "lower": Stage("the network: layers as kernel calls", lambda c: _network(c.lowered)),
-    "eliminate": Stage("the network without dead channels", lambda c: _network(c.fewer_channels)),
-    "pad": Stage("the network with whole words of channels", lambda c: _network(c.network)),
+    "eliminate": Stage("the network without dead channels", lambda c: _network(c.network)),
     "select": Stage(
         "forms in which the engine can compute each layer, and why not in others", _selection
     ),

@@ -54,7 +54,7 @@ def check(cases: dict[int, oracle.Case], configs: list[Config], firmware_every: 
 @pytest.mark.parametrize("operator", random_moves.OPERATORS)
 def test_random_operators(operator: str) -> None:
     cases = {seed: random_moves.single_operator(operator, seed) for seed in range(BLOCK)}
-    check(cases, [CONFIGS["simd"]])
+    check(cases, [CONFIGS["simd"], ENGINE_CONFIGS["64"]])
 
 
 @pytest.mark.parametrize("first", [0, BLOCK])

@@ -57,6 +57,14 @@ def test_odd_sizes() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
+@pytest.mark.parametrize("operator", random_moves.OPERATORS)
+def test_operators_on_the_engine(operator: str) -> None:
+    for seed in range(3):
+        check(random_moves.single_operator(operator, seed), "64")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("config", ["baseline", "simd"])
 @pytest.mark.parametrize("operator", random_moves.OPERATORS)
 def test_operators(operator: str, config: str) -> None:

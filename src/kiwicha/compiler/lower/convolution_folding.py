@@ -1,8 +1,8 @@
 """Operators that a convolution beside them takes over.
 
-PAD before a convolution becomes its padding. A convolution between SPACE_TO_BATCH_ND and
-BATCH_TO_SPACE_ND of the same blocks becomes a dilated one: each phase of the image meets the same
-taps as the whole image does at the distance of a block.
+PAD before a convolution, or before several of them, becomes their padding. A convolution between
+SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND of the same blocks becomes a dilated one: each phase of the
+image meets the same taps as the whole image does at the distance of a block.
 """
 
 import dataclasses
@@ -19,6 +19,7 @@ from kiwicha.kernels.conv import Conv
 __all__ = ["Fold", "folded", "folds", "replaced_operators"]
 
 _CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
+_PADS = ("PAD", "PADV2")
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,31 @@ def folds(graph: Graph) -> dict[int, Fold]:
     readers = {tensor: operator for operator in graph.operators for tensor in operator.inputs}
     found: dict[int, Fold] = {}
     for conv in graph.operators:
-        if conv.name not in _CONVOLUTIONS or conv.inputs[0] not in private:
+        if conv.name not in _CONVOLUTIONS:
             continue
         before = writers.get(conv.inputs[0])
         after = readers[conv.outputs[0]] if conv.outputs[0] in private else None
-        fold = _padded(graph, before, conv) or _dilated(graph, before, conv, after)
+        fold = _padded(graph, before, conv)
+        if fold is None and conv.inputs[0] in private:
+            fold = _dilated(graph, before, conv, after)
         if fold is not None and _touches_everywhere(graph, conv, fold):
             found[conv.index] = fold
-    return found
+    return _with_whole_operators(graph, found)
+
+
+def _with_whole_operators(graph: Graph, found: Mapping[int, Fold]) -> dict[int, Fold]:
+    """Return what convolutions take over, without a PAD that something else still needs."""
+    others = (operator for operator in graph.operators if operator.index not in found)
+    needed = {*graph.outputs, *(tensor for operator in others for tensor in operator.inputs)}
+    kept = {
+        operator.index
+        for operator in graph.operators
+        if operator.name in _PADS and operator.outputs[0] in needed
+    }
+    return {
+        index: dataclasses.replace(fold, replaced=tuple(k for k in fold.replaced if k not in kept))
+        for index, fold in found.items()
+    }
 
 
 def folded(graph: Graph, layer: Layer, fold: Fold) -> Layer:
@@ -88,7 +106,7 @@ def folded(graph: Graph, layer: Layer, fold: Fold) -> Layer:
 
 
 def _padded(graph: Graph, pad: Operator | None, conv: Operator) -> Fold | None:
-    if pad is None or pad.name not in {"PAD", "PADV2"}:
+    if pad is None or pad.name not in _PADS:
         return None
     padded = graph.output(pad)
     assert padded.quantization is not None

@@ -45,8 +45,6 @@ class Layer:
         Further calls that the operator needs, in order.
     is_shared : bool
         A tensor that the operator gives lies inside another one, or holds another one.
-    purpose : str
-        Why a pass added the layer, or changed what it does: a predicate; else empty.
     """
 
     operator: int
@@ -59,7 +57,6 @@ class Layer:
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     more: tuple["Layer", ...] = ()
     is_shared: bool = False
-    purpose: str = ""
 
     @property
     def calls(self) -> tuple["Layer", ...]:

@@ -59,7 +59,7 @@ class ListCall:
     @property
     def writes(self) -> frozenset[int]:
         """Tensors that it writes and others read."""
-        return self.engine_list.region.stores
+        return self.engine_list.region.written
 
     @property
     def params(self) -> EngineCall:

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from kiwicha.compiler import compile_stages
-from kiwicha.compiler.engine.ir.plan import Compute
+from kiwicha.compiler.engine.ir.plan import Job
 from kiwicha.contract import cfu, configs
 from kiwicha.contract.engine import ELEMENT_KINDS
 from kiwicha.sim.reference.engine_elements import element_reads
@@ -13,7 +13,7 @@ from tests.support.models import random_models
 
 SMALL = ((64, 1), (32, 2), (64, 8))
 """Products per cycle and KiB of scratchpad of engines that work in stripes."""
-ODD_SEEDS = (30, 37, 104, 119)
+ODD_SEEDS = (25, 30, 37, 104)
 """Networks in which a stripe ends within a beat, at the end of its buffer."""
 
 
@@ -31,7 +31,7 @@ def test_buffers_hold_the_beats_that_elements_are_read_in(
             monkeypatch.setitem(known, config.name, config)
         for found in compile_stages(case.model, config.name, has_tables=True).lists:
             plan = found.plan
-            computed = [event for event in plan.events if isinstance(event, Compute)]
+            computed = [event for event in plan.events if isinstance(event, Job)]
             for event, job in zip(computed, found.jobs, strict=True):
                 if job.kind not in ELEMENT_KINDS:
                     continue

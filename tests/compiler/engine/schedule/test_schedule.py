@@ -21,6 +21,7 @@ from kiwicha.compiler.engine.schedule.residency import Chooser
 from kiwicha.compiler.engine.schedule.schedule import schedule
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.memory.placement import Buffer, place
+from kiwicha.compiler.tflite.graph import NO_TENSOR
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.configs import ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import GROUP_WORDS, TRANSFER_FLAG, EngineJob, JobKind
@@ -63,20 +64,22 @@ def test_random_lists() -> None:
             if a.overlaps(b):
                 assert at + a.bytes <= other or other + b.bytes <= at
         assert len(found.streams) % 16 == 0
-        for job in found.jobs:
+        assert len(found.constants) % 16 == 0
+        assert all(job.wait_transfers <= len(found.transfers) for job in found.jobs)
+        for job in found.weighted_jobs:
             assert job.weights_offset % 16 == job.weights_bytes % 16 == 0
             assert job.weights_offset + job.weights_bytes <= len(found.streams)
-            assert job.wait_transfers <= len(found.transfers)
             assert job.group_words <= GROUP_WORDS
         for planned in found.transfers:
-            assert planned.transfer.dram_offset % 16 == 0
-            assert planned.transfer.scratchpad_address % 16 == 0
+            # Tensors begin at multiples of 16.
+            start = planned.transfer.scratchpad_address
+            assert planned.transfer.dram_offset % 16 == start % 16
             assert planned.transfer.wait_jobs <= len(found.jobs)
-        moved = {p.tensor for p in found.transfers}
+        moved = {p.tensor for p in found.transfers} - {NO_TENSOR}
         assert moved == found.region.loads | found.region.stores | set(found.plan.streamed)
         raw = found.image(dict.fromkeys(moved, 1 << 20))
         descriptors = EngineJob.size_bytes() * len(found.jobs) + 16 * len(found.transfers)
-        assert len(raw) == descriptors + len(found.streams)
+        assert len(raw) == descriptors + len(found.streams) + len(found.constants)
         for item in found.region.operations:
             pitch = found.region.input_pitch(item)
             for part in item.job_operations:

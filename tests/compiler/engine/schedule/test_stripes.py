@@ -1,9 +1,11 @@
 """Stripes: all rows, and for each layer the rows that the next ones need."""
 
 import itertools
+from collections.abc import Sequence
 
 import pytest
 
+from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.schedule.stripes import Rows, Stripe, by_image
 
@@ -27,6 +29,24 @@ CHAIN = [
     Window(40, 10, 16, 40, 10),
     Window(40, 10, 16, 20, 5, 3, 3, 2, 2, pad_top=0, pad_left=1),
 ]
+
+
+def rows_of(windows: Sequence[Window], readers: Sequence[tuple[int, ...]]) -> Rows:
+    """Give the rows of operations with these windows, the first of which reads tensor 0."""
+    operations = []
+    for number, window in enumerate(windows):
+        inputs = [k + 1 for k, found in enumerate(readers) if number in found]
+        operations.append(
+            Operation(
+                position=number,
+                inputs=tuple(inputs) or (0,),
+                output=number + 1,
+                window=window,
+                output_channels=8,
+                clamp=(-128, 127),
+            )
+        )
+    return Rows(operations, readers)
 
 
 def needed_rows(window: Window, row: int) -> set[int]:
@@ -63,7 +83,7 @@ def check_inputs(window: Window, stripe: Stripe) -> None:
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("height", [1, 3, 7, 100])
 def test_stripes_of_a_layer(window: Window, height: int) -> None:
-    found = [stripe for (stripe,) in Rows([window], [()]).stripes(height)]
+    found = [stripe for (stripe,) in rows_of([window], [()]).stripes(height)]
     rows = list(itertools.chain.from_iterable(map(rows_computed, found)))
     assert rows == list(range(window.output_rows))
     assert all(stripe.output_rows <= height for stripe in found)
@@ -75,7 +95,7 @@ def test_stripes_of_a_layer(window: Window, height: int) -> None:
 @pytest.mark.parametrize("height", [1, 7, 100])
 def test_stripes_by_image(window: Window, height: int) -> None:
     rows = window.output_rows // window.images
-    for (whole,) in Rows([window], [()]).stripes(height):
+    for (whole,) in rows_of([window], [()]).stripes(height):
         found = by_image(window, whole)
         assert list(itertools.chain.from_iterable(map(rows_computed, found))) == list(
             rows_computed(whole)
@@ -95,7 +115,7 @@ def test_images_without_borders_are_one() -> None:
 def test_stripes_of_layers_in_a_row(height: int) -> None:
     # The third layer's output is read by the last one; the first's by the second and the third.
     readers = [(1, 2), (2,), (3,), ()]
-    found = Rows(CHAIN, readers).stripes(height)
+    found = rows_of(CHAIN, readers).stripes(height)
     assert [row for part in found for row in rows_computed(part[-1])] == list(range(20))
     for parts in found:
         for number, (window, part) in enumerate(zip(CHAIN, parts, strict=True)):
@@ -107,6 +127,6 @@ def test_stripes_of_layers_in_a_row(height: int) -> None:
 
 
 def test_rows_that_two_stripes_need_are_computed_twice() -> None:
-    first, second = Rows(CHAIN[:2], [(1,), ()]).stripes(20)
+    first, second = rows_of(CHAIN[:2], [(1,), ()]).stripes(20)
     assert [part.output_rows for part in first] == [21, 20]
     assert (second[0].first_output_row, second[0].output_rows) == (19, 21)

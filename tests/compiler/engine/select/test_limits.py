@@ -41,15 +41,10 @@ def pool(channels: int, rows: int = 3) -> bytes:
 
 
 TALL = pool(8, rows=300)
-ODD = pool(10)
 # Rows do not end at aligned bytes: there are no blocks of columns.
 WIDE = window("CONV_2D", (1, 3, 2001, 8), (1, 1, 1999, 8), (8, 3, 3, 8))
 
 
-GAPS = (
-    "channels, whose pixels take 16 bytes on the engine, for the CPU or as a model output, "
-    "which have no gaps between pixels"
-)
 STRIPES = "bytes of the scratchpad even in its smallest stripes"
 
 
@@ -57,10 +52,9 @@ STRIPES = "bytes of the scratchpad even in its smallest stripes"
     ("model", "config", "why"),
     [
         (TALL, "64", "it has 300 kernel rows; the engine takes up to 255"),
-        (ODD, "64", f"it writes an image of 10 {GAPS}"),
         (WIDE, "64-8k", f"it needs 64,032 {STRIPES}; 8,192 are available"),
     ],
-    ids=["rows", "channels", "scratchpad"],
+    ids=["rows", "scratchpad"],
 )
 def test_a_layer_on_the_cpu_names_the_limit(model: bytes, config: str, why: str) -> None:
     compilation = compile_stages(model, config)
@@ -70,44 +64,6 @@ def test_a_layer_on_the_cpu_names_the_limit(model: bytes, config: str, why: str)
     (said,) = reasons(compilation)
     assert said.startswith(f"{why}; ")
     assert engine_refusals(compile_stages(model, "simd")) == {}
-
-
-def pointwise(builder: ModelBuilder, side: int) -> tuple[int, int]:
-    """Add a 1x1 convolution to 12 channels, and give its input and output."""
-    x = builder.tensor((1, side, side, 8), scale=0.05)
-    y = builder.tensor((1, side, side, 12), scale=0.05)
-    values = np.random.default_rng(0).integers(-99, 99, (12, 1, 1, 8), np.int8)
-    weights = builder.tensor(values.shape, scale=0.01, data=values)
-    builder.operator("CONV_2D", [x, weights, -1], [y], **STRIDES)
-    return x, y
-
-
-def test_a_copy_of_what_the_engine_looked_up_says_so() -> None:
-    builder = ModelBuilder()
-    x, y = pointwise(builder, 8)
-    z = builder.tensor((1, 8, 8, 12), scale=1 / 256, zero_point=-128)
-    builder.operator("LOGISTIC", [y], [z])
-    compilation = compile_stages(builder.build([x], [z]), "64")
-    (position,) = engine_refusals(compilation)
-    assert compilation.program.layers[position].operator == "LOGISTIC"
-    assert engine_refusals(compilation)[position] == (
-        "it copies 12 of the 16 channels that the engine computed, which are whole words"
-    )
-
-
-@pytest.mark.parametrize("side", [8, 80])
-def test_a_convolution_to_12_channels_that_fits_names_who_reads_it(side: int) -> None:
-    """Of 80 x 80 pixels not all fit at once, but stripes do: that is not why."""
-    builder = ModelBuilder()
-    x, y = pointwise(builder, side)
-    other, z = (builder.tensor((1, side, side, 12), scale=0.05) for _ in range(2))
-    builder.operator("ADD", [y, other], [z])
-    compilation = compile_stages(builder.build([x, other], [z]), "64")
-    assert engine_refusals(compilation) == {
-        0: f"it writes an image of 12 {GAPS}",
-        1: "it would read two images of 12 channels, one from the CPU and one from the engine, "
-        "whose pixels lie 12 and 16 bytes apart",
-    }
 
 
 def test_two_operands_name_their_shapes() -> None:

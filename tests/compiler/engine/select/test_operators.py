@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiwicha.compiler import compile_model, supported_operators
+from kiwicha.compiler import compile_model, compile_stages, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
+from kiwicha.compiler.reasons import engine_refusals
+from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.program import Where
 from tests.support.models import random_models, random_moves
@@ -17,6 +19,7 @@ OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
 WINDOW = {"padding": 1, "strideH": 1, "strideW": 1}
 WEIGHTS = {"CONV_2D": (8, 3, 3, 16), "DEPTHWISE_CONV_2D": (1, 3, 3, 32), "FULLY_CONNECTED": (8, 16)}
 TWO_TENSORS = ("ADD", "SUB", "MUL")
+MOVES = tuple(sorted({*of_family(Family.MOVE)} - {*of_family(Family.RESHAPE)}))
 ONE_NUMBER = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
 
 
@@ -95,11 +98,27 @@ def images(operator: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize("config", ENGINE_CONFIGS)
-@pytest.mark.parametrize("operator", ENGINE_OPERATORS)
+@pytest.mark.parametrize("operator", sorted({*ENGINE_OPERATORS} - {*MOVES}))
 def test_images_are_for_the_engine(operator: str, config: str) -> None:
     for model in images(operator):
         (layer,) = compile_model(model, config).layers
         assert layer.where is Where.ENGINE
+
+
+@pytest.mark.parametrize("operator", sorted({*random_moves.OPERATORS} & {*MOVES}))
+def test_moves_are_for_the_engine(operator: str) -> None:
+    """But for what breaks a limit, which is then named."""
+    found = 0
+    for seed in range(12):
+        case = random_moves.single_operator(operator, seed)
+        compilation = compile_stages(case.model, "64")
+        refused = engine_refusals(compilation)
+        for position, layer in enumerate(compilation.program.layers):
+            if layer.operator != operator or layer.where is Where.NONE:
+                continue
+            assert layer.where is Where.ENGINE or refused[position]
+            found += layer.where is Where.ENGINE
+    assert found
 
 
 Kernel = tuple[int, int]
@@ -155,7 +174,7 @@ LIMITS = {
     "dilated, 960 channels": (depthwise(960, (3, 3), dilation=2), True),
     "dilated, 9 columns of 96 channels": (depthwise(96, (5, 5), dilation=2), True),
     "dilated, more than the scratchpad": (depthwise(960, (3, 3), dilation=4), True),
-    "channels that are not whole": (depthwise(100, (5, 5), dilation=2), False),
+    "channels that are not whole": (depthwise(100, (5, 5), dilation=2), True),
 }
 """Layers on both sides of each limit, and whether they are the engine's."""
 

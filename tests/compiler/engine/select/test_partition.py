@@ -13,6 +13,7 @@ from kiwicha.compiler.engine.schedule import columns, cuts, residency
 from kiwicha.compiler.reasons import engine_refusals
 from kiwicha.contract.configs import ALL_CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import ENGINE_WATCHDOG_CYCLES
+from kiwicha.contract.moves import EngineMove
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.sim.reference import executor as reference
 from tests.support.models import random_models
@@ -74,6 +75,11 @@ class Layers:
         self.builder.operator(operator, operands, [self._next(*self.shape)])
         return self
 
+    def pair(self, operator: str, *operands: int) -> "Layers":
+        """Add an operator with two tensors of the shape."""
+        self.builder.operator(operator, operands, [self._next(*self.shape)])
+        return self
+
     def build(self, *more_outputs: int) -> bytes:
         """Give the model."""
         return self.builder.build([self.first], [self.last, *more_outputs])
@@ -98,18 +104,39 @@ def test_regions_end_at_layers_of_the_cpu() -> None:
 
 def test_padding_between_pixels_stays_inside() -> None:
     assert places(Layers(1, 4, 4, 3).conv(5).conv(8).build()) == [ENGINE, ENGINE]
-    # A copy leaves it out where somebody else reads the pixels.
-    assert places(Layers(1, 4, 4, 3).conv(5).build()) == [ENGINE, Where.CPU]
+    assert moves(Layers(1, 4, 4, 3).conv(5).conv(8).build()) == 0
+    # A move leaves it out where somebody else reads the pixels.
+    assert places(Layers(1, 4, 4, 3).conv(5).build()) == [ENGINE]
+    assert moves(Layers(1, 4, 4, 3).conv(5).build()) == 1
     assert places(Layers(1, 1, 1, 3).conv(5).build()) == [ENGINE]
+    assert moves(Layers(1, 1, 1, 3).conv(5).build()) == 0
     layers = Layers(1, 4, 4, 3).conv(5)
     middle = layers.last
-    assert places(layers.conv(8).build(middle)) == [ENGINE, Where.CPU, ENGINE]
+    assert places(layers.conv(8).build(middle)) == [ENGINE, ENGINE]
+    assert moves(layers.build(middle)) == 1
 
 
-@pytest.mark.parametrize(("channels", "where"), [(8, ENGINE), (5, SIMD)])
-def test_padding_between_pixels_is_not_flattened(channels: int, where: Where) -> None:
+def moves(raw: bytes) -> int:
+    """Give how many moves there are in the lists of a model."""
+    lists = compile_stages(raw, "64").lists
+    return sum(isinstance(job, EngineMove) for found in lists for job in found.jobs)
+
+
+@pytest.mark.parametrize(("channels", "count"), [(8, 0), (5, 1)])
+def test_padding_between_pixels_is_left_out_for_a_flat_reader(channels: int, count: int) -> None:
     layers = Layers(1, 3, 3, 4).conv(channels).reshape(1, 9 * channels).connected(7)
-    assert places(layers.build()) == [where, NONE, ENGINE]
+    assert places(layers.build()) == [ENGINE, NONE, ENGINE]
+    assert moves(layers.build()) == count
+
+
+def test_an_image_of_the_cpu_and_one_of_the_engine_have_equal_pixels() -> None:
+    for side in (8, 80):
+        layers = Layers(1, side, side, 12)
+        first = layers.first
+        last = layers.conv(12).last
+        raw = layers.pair("ADD", last, first).build()
+        assert places(raw) == [ENGINE, ENGINE]
+        assert moves(raw) >= 1
 
 
 def test_tables_compose() -> None:

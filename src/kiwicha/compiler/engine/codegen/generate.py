@@ -4,13 +4,16 @@ import dataclasses
 from collections.abc import Iterable
 
 from kiwicha.compiler.engine.codegen.jobs import engine_job
+from kiwicha.compiler.engine.codegen.moves import engine_move
 from kiwicha.compiler.engine.codegen.streams import weight_stream
 from kiwicha.compiler.engine.ir.engine_list import EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.operations import JobOperation
-from kiwicha.compiler.engine.ir.plan import Plan, Transfer
+from kiwicha.compiler.engine.ir.plan import Plan, PlannedMove, Transfer
+from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import TRANSFER_FLAG, EngineJob, EngineTransfer, TransferFlag
+from kiwicha.contract.engine import TRANSFER_FLAG, EngineTransfer, TransferFlag
 from kiwicha.contract.floats import FLOAT_BYTES
+from kiwicha.contract.moves import AnyJob
 
 __all__ = ["Generator", "generate"]
 
@@ -50,13 +53,19 @@ def generate(plan: Plan, config: Config) -> EngineList:
     """
     macs = config.engine_macs
     first_layer = plan.region.first_layer
-    jobs: list[EngineJob] = []
+    jobs: list[AnyJob] = []
     transfers = _Transfers(plan)
     streams = bytearray()
     stream_places: dict[JobOperation, tuple[int, int]] = {}
     for event, count in zip(plan.events, plan.waits, strict=True):
         if isinstance(event, Transfer):
             transfers.add(event, count)
+            continue
+        if isinstance(event, PlannedMove):
+            layer = event.operation.position - first_layer
+            places = plan.offsets[event.source], plan.offsets[event.target]
+            move = engine_move(event.job, layer, *places)
+            jobs.append(dataclasses.replace(move, wait_transfers=transfers.through(count)))
             continue
         operation = event.operation
         if operation not in stream_places:
@@ -78,7 +87,7 @@ def generate(plan: Plan, config: Config) -> EngineList:
         jobs=tuple(jobs),
         transfers=tuple(transfers.found),
         streams=bytes(streams),
-        tables=bytes(transfers.tables),
+        constants=bytes(transfers.constants),
     )
     found.verify()
     return found
@@ -95,7 +104,7 @@ class _Transfers:
 
     def __init__(self, plan: Plan) -> None:
         self.found: list[PlannedTransfer] = []
-        self.tables = bytearray()
+        self.constants = bytearray()
         self._plan = plan
         self._places: dict[bytes, int] = {}
         self._table = b""
@@ -112,27 +121,34 @@ class _Transfers:
             self._load(table)
         scale = FLOAT_BYTES if table else 1
         size = scale * event.bytes
+        tensor, first = self._plan.region.places.get(event.tensor, (event.tensor, 0))
+        offset = first + scale * event.tensor_offset
         transfer = EngineTransfer(
-            dram_offset=scale * event.tensor_offset,
+            dram_offset=self._place(event.constant) if event.constant else offset,
             scratchpad_address=self._plan.offsets[event.address.buffer] + event.address.offset,
             bytes=size | (TRANSFER_FLAG if event.is_store else 0),
             wait_jobs=wait_jobs,
             flags=TransferFlag.FLOAT if table else 0,
         )
-        self.found.append(PlannedTransfer(event.tensor, transfer))
+        self.found.append(PlannedTransfer(None if event.constant else tensor, transfer))
         self._counts.append(len(self.found))
 
     def _load(self, table: bytes) -> None:
         """Add the transfer of a table."""
         self._table = table
-        if table not in self._places:
-            self._places[table] = len(self.tables)
-            self.tables += table
         transfer = EngineTransfer(
-            dram_offset=self._places[table],
+            dram_offset=self._place(table),
             scratchpad_address=0,
             bytes=len(table),
             wait_jobs=0,
             flags=TransferFlag.TABLE,
         )
         self.found.append(PlannedTransfer(None, transfer))
+
+    def _place(self, constant: bytes) -> int:
+        """Return where a constant lies among the list's."""
+        if constant not in self._places:
+            self._places[constant] = len(self.constants)
+            self.constants += constant
+            self.constants += bytes(-len(constant) % ALIGNMENT_BYTES)
+        return self._places[constant]

@@ -10,6 +10,7 @@ from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES, EngineList
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineJob, JobFlag
 from kiwicha.contract.goal import Goal
+from kiwicha.contract.moves import AnyJob
 from kiwicha.program.codec.streams import Shape, encode
 from kiwicha.program.weight_streams import stream_shape
 
@@ -68,7 +69,7 @@ def _coded_streams(raw: EngineList, macs: int) -> dict[int, bytes]:
     """Return by offset the coded form of streams that get shorter; that which saves most first."""
     coded = {}
     saved = {}
-    for job in raw.jobs:
+    for job in raw.weighted_jobs:
         start = job.weights_offset
         if start in saved:
             continue
@@ -93,10 +94,14 @@ def _without_loss(raw: EngineList, coded: Mapping[int, bytes], config: Config) -
     assert least is not None
     chosen = {}
     for start, stream in coded.items():
-        readers = [n for n, job in enumerate(raw.jobs) if job.weights_offset == start]
-        if readers[0] == 0:
+        readers = {
+            number: _coded(job, stream)
+            for number, job in enumerate(raw.jobs)
+            if isinstance(job, EngineJob) and job.weights_offset == start
+        }
+        if 0 in readers:
             continue
-        candidate = threads.exchanged({n: _coded(raw.jobs[n], stream) for n in readers})
+        candidate = threads.exchanged(readers)
         cycles = candidate.cycles(least)
         if cycles is not None:
             least, threads = cycles, candidate
@@ -112,8 +117,11 @@ def _with_streams(raw: EngineList, coded: Mapping[int, bytes]) -> EngineList:
     """Return the list with some streams, by their offset, replaced."""
     streams = bytearray()
     starts: dict[int, int] = {}
-    jobs = []
+    jobs: list[AnyJob] = []
     for job in raw.jobs:
+        if not isinstance(job, EngineJob):
+            jobs.append(job)
+            continue
         start = job.weights_offset
         stream = coded.get(start)
         if start not in starts:

@@ -6,15 +6,26 @@ several of them.
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from kiwicha.compiler.engine.ir.window import Window, padded
+from kiwicha.compiler.engine.ir.window import Image, Window, padded
 from kiwicha.contract.engine import MAX_KEPT_SUMS, JobFlag, JobKind, SumFlag
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["DividedOperation", "JobOperation", "Operation", "Piece"]
+__all__ = [
+    "MAX_INTERNAL_TENSORS",
+    "DividedOperation",
+    "JobOperation",
+    "Operation",
+    "OperationSequence",
+    "Piece",
+    "internal_tensor",
+]
+
+MAX_INTERNAL_TENSORS = 256
+"""Tensors of a layer that only its own operations know, at most."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,9 +79,30 @@ class Operation:
         return False
 
     @property
+    def has_gaps(self) -> bool:
+        """Whether pixels that it writes take whole words."""
+        return not self.is_flat
+
+    @property
     def broadcast_inputs(self) -> tuple[int, ...]:
         """Inputs of one pixel, which serves all pixels of the output."""
         return ()
+
+    @property
+    def steps(self) -> "tuple[Operation, ...]":
+        """What is done one after the other: itself, or several operations of one layer."""
+        return (self,)
+
+    @property
+    def output_image(self) -> Image:
+        """Rows, columns and channels of the output."""
+        return Image(self.window.output_rows, self.window.output_columns, self.output_channels)
+
+    def input_image(self, tensor: int) -> Image:
+        """Return the rows, columns and channels of an input."""
+        if tensor in self.broadcast_inputs:
+            return Image(1, 1, self.window.channels)
+        return Image(self.window.input_rows, self.window.input_columns, self.window.channels)
 
     def within(self, first_row: int, rows: int) -> "Iterator[Piece]":
         """Yield what computes some of the rows of an image, a job each."""
@@ -170,6 +202,66 @@ class DividedOperation(Operation):
             for some_rows, columns in _tiles(series, found):
                 for piece in series:
                     yield dataclasses.replace(piece, rows=some_rows, columns=columns)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OperationSequence(Operation):
+    """Several operations that compute a layer one after the other.
+
+    Parameters
+    ----------
+    sequence : tuple of Operation
+        In order; of what all but the last one write, some is known to them only.
+    """
+
+    sequence: tuple[Operation, ...]
+
+    @classmethod
+    def of(cls, sequence: "Iterable[Operation]") -> "Operation":
+        """Return the sequence, or its only operation."""
+        items = tuple(sequence)
+        if len(items) == 1:
+            return items[0]
+        last = items[-1]
+        return cls(
+            position=last.position,
+            inputs=items[0].inputs,
+            output=last.output,
+            window=last.window,
+            output_channels=last.output_channels,
+            clamp=last.clamp,
+            merged=items[0].merged,
+            sequence=items,
+        )
+
+    @property
+    def kind(self) -> JobKind:
+        """What its last jobs are."""
+        return self.sequence[-1].kind
+
+    @property
+    def steps(self) -> tuple[Operation, ...]:
+        """The operations, in order."""
+        return self.sequence
+
+    @property
+    def job_operations(self) -> "tuple[JobOperation, ...]":
+        """What single jobs compute."""
+        return tuple(part for item in self.sequence for part in item.job_operations)
+
+
+def internal_tensor(position: int, number: int) -> int:
+    """Return a number for a tensor that only operations of a layer know: less than any tensor's.
+
+    Parameters
+    ----------
+    position : int
+        Position of the layer.
+    number : int
+        Number among those of the layer, less than `MAX_INTERNAL_TENSORS`.
+    """
+    assert 0 <= number < MAX_INTERNAL_TENSORS
+    return -2 - position * MAX_INTERNAL_TENSORS - number
 
 
 @dataclass(frozen=True, eq=False)

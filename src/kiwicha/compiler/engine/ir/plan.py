@@ -3,13 +3,25 @@
 from dataclasses import dataclass
 
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
+from kiwicha.compiler.engine.ir.move_jobs import MoveJob
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.memory.placement import Buffer
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
-__all__ = ["BufferAddress", "Compute", "Event", "JobGeometry", "Plan", "PlannedCascade", "Transfer"]
+__all__ = [
+    "BufferAddress",
+    "Compute",
+    "Event",
+    "Job",
+    "JobGeometry",
+    "Plan",
+    "PlannedCascade",
+    "PlannedMove",
+    "Transfer",
+]
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,7 @@ class Transfer:
     Parameters
     ----------
     tensor : int
-        The tensor.
+        The tensor; `NO_TENSOR` for a constant.
     tensor_offset : int
         Its first byte that moves.
     bytes : int
@@ -73,6 +85,8 @@ class Transfer:
         Where they are in the scratchpad.
     is_store : bool
         From the scratchpad to the arena.
+    constant : bytes
+        What is loaded if it is no tensor.
     """
 
     tensor: int
@@ -80,6 +94,7 @@ class Transfer:
     bytes: int
     address: BufferAddress
     is_store: bool
+    constant: bytes = b""
 
     @property
     def reads(self) -> set[int]:
@@ -94,7 +109,7 @@ class Transfer:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Compute:
-    """A job.
+    """A job that computes.
 
     Parameters
     ----------
@@ -171,7 +186,43 @@ class Compute:
         return ends
 
 
-Event = Transfer | Compute
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedMove:
+    """A job that moves bytes.
+
+    Parameters
+    ----------
+    operation : MoveOperation
+        What it is part of.
+    source, target : int
+        Buffers that it reads and writes.
+    job : MoveJob
+        What it moves, counted from their first bytes.
+    """
+
+    operation: MoveOperation
+    source: int
+    target: int
+    job: MoveJob
+
+    @property
+    def reads(self) -> set[int]:
+        """Buffers that are read."""
+        return {self.source}
+
+    @property
+    def writes(self) -> set[int]:
+        """Buffers that are written."""
+        return {self.target}
+
+    @property
+    def read_ends(self) -> list[tuple[BufferAddress, int]]:
+        """Nothing: it reads only bytes that it moves."""
+        return []
+
+
+Job = Compute | PlannedMove
+Event = Transfer | Job
 
 
 @dataclass(frozen=True)
@@ -219,7 +270,7 @@ class Plan:
         assert self.scratchpad_bytes <= capacity
         assert all(offset % ALIGNMENT_BYTES == 0 for offset in self.offsets)
         assert len(self.waits) == len(self.events)
-        jobs = [event for event in self.events if isinstance(event, Compute)]
+        jobs = [event for event in self.events if isinstance(event, Job)]
         assert sum(cascade.jobs for cascade in self.cascades) == len(jobs)
         assert not {*self.streamed} & {*self.passed}
 

@@ -1,6 +1,6 @@
 """Why something cannot be done by the engine: raised where that is found, and gathered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 __all__ = ["BrokenLimitError", "RefusedError", "TooLongError", "Troubles"]
@@ -29,12 +29,15 @@ class RefusedError(Exception):
         Of its layer.
     why : str
         What it has or needs, and what there is: a predicate, such as "needs 9,000 bytes".
+    gaps : frozenset of int
+        Tensors that cannot be in the arena because of gaps between their pixels, which may be why.
     """
 
-    def __init__(self, position: int, why: str) -> None:
+    def __init__(self, position: int, why: str, gaps: Iterable[int] = ()) -> None:
         super().__init__(f"layer {position} {why}")
         self.position = position
         self.why = why
+        self.gaps = frozenset(gaps)
 
 
 class TooLongError(Exception):
@@ -55,10 +58,13 @@ class Troubles:
         Positions of operations that cannot stay as they are, and why: a predicate.
     cuts : frozenset of int
         Positions of layers at which further regions must begin, because lists are too long.
+    gaps : frozenset of int
+        Tensors between whose pixels there must be no gaps.
     """
 
     refusals: Mapping[int, str] = field(default_factory=dict)
     cuts: frozenset[int] = frozenset()
+    gaps: frozenset[int] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.refusals or self.cuts)
+        return bool(self.refusals or self.cuts or self.gaps)

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kiwicha.compiler.engine.ir.float_edges import FloatEdge
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.strided_copies import StridedCopy, repitched
 from kiwicha.compiler.engine.ir.window import padded
 
 __all__ = ["Region"]
@@ -48,7 +50,8 @@ class Region:
     @property
     def positions(self) -> tuple[int, ...]:
         """Positions of all layers that it computes."""
-        return tuple(position for item in self.operations for position in item.positions)
+        found = (position for item in self.operations for position in item.positions)
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def tables(self) -> dict[int, bytes]:
@@ -74,6 +77,20 @@ class Region:
         """The operation that writes each tensor."""
         return {operation.output: operation for operation in self.operations}
 
+    @cached_property
+    def places(self) -> dict[int, tuple[int, int]]:
+        """Outputs that are parts of tensors: of which, and the first byte there."""
+        return {
+            operation.output: operation.place
+            for operation in self.operations
+            if isinstance(operation, MoveOperation) and operation.place is not None
+        }
+
+    @property
+    def written(self) -> frozenset[int]:
+        """Tensors that others read, and of which it writes all or a part."""
+        return frozenset(self.places.get(tensor, (tensor, 0))[0] for tensor in self.stores)
+
     def input_pitch(self, operation: Operation) -> int:
         """Return the bytes of an input pixel of an operation."""
         return self.pitch(operation.inputs[0], operation)
@@ -83,13 +100,14 @@ class Region:
         producer = self.producers.get(tensor)
         if producer is not None and self.is_padded(producer):
             return self.output_pitch(producer)
-        return reader.window.channels
+        return reader.input_image(tensor).channels
 
     def output_pitch(self, operation: Operation) -> int:
         """Return the bytes of an output pixel of an operation."""
         if operation.is_flat:
             return self.input_pitch(operation)
-        return padded(operation.output_channels)
+        channels = operation.output_channels
+        return padded(channels) if operation.has_gaps else channels
 
     def is_padded(self, operation: Operation) -> bool:
         """Whether there are bytes between the pixels that an operation writes."""
@@ -104,11 +122,11 @@ class Region:
         """Return the bytes that hold an input of an operation."""
         if tensor in operation.broadcast_inputs:
             return operation.window.channels
-        return operation.window.input_pixels * self.input_pitch(operation)
+        return operation.input_image(tensor).rows * self.input_row_bytes(operation, tensor)
 
-    def input_row_bytes(self, operation: Operation) -> int:
-        """Return the bytes of an input row of an operation."""
-        return operation.window.input_columns * self.input_pitch(operation)
+    def input_row_bytes(self, operation: Operation, tensor: int) -> int:
+        """Return the bytes of a row of an input of an operation."""
+        return operation.input_image(tensor).columns * self.pitch(tensor, operation)
 
     def output_row_bytes(self, operation: Operation) -> int:
         """Return the bytes of an output row of an operation."""
@@ -128,10 +146,35 @@ class Region:
             return self.output_bytes(producer)
         return self.input_bytes(self.operations[self.uses(tensor)[0]], tensor)
 
+    def copies(self, operation: MoveOperation, first: int, end: int) -> list[StridedCopy]:
+        """Return the copies of some output rows of a move, with the sources' pixels as they lie."""
+        copies: list[StridedCopy] = []
+        for copy in operation.parts(first, end):
+            found = self.copies_between(operation, copy)
+            assert found is not None, "there are gaps that a move cannot leave out"
+            copies += found
+        return copies
+
+    def copies_between(
+        self, operation: MoveOperation, copy: StridedCopy
+    ) -> list[StridedCopy] | None:
+        """Return a copy with the source's pixels as they lie; None if it cannot leave out gaps."""
+        if copy.source is None:
+            return [copy]
+        channels = operation.images[copy.source].channels
+        return repitched(copy, channels, self.pitch(copy.source, operation))
+
     def is_streamable(self, tensor: int) -> bool:
-        """Whether a tensor can lie in the arena: it has no bytes between its pixels."""
+        """Whether a tensor can lie in the arena: it has no bytes between its pixels.
+
+        What only operations of a layer know has no place there.
+        """
+        return tensor in self.places or (tensor >= 0 and not self.has_gaps(tensor))
+
+    def has_gaps(self, tensor: int) -> bool:
+        """Whether there are bytes between the pixels of a tensor."""
         producer = self.producers.get(tensor)
-        return producer is None or not self.is_padded(producer)
+        return producer is not None and self.is_padded(producer)
 
     def uses(self, tensor: int) -> tuple[int, int]:
         """Return the numbers of the first and the last operation that write or read a tensor."""

@@ -88,10 +88,13 @@ class Selection:
         By position of the layer.
     cuts : frozenset of int
         Layers at which a new region begins, because lists would be too long.
+    closed : frozenset of int
+        Tensors that are moved together, because their readers need pixels without gaps.
     """
 
     decisions: tuple[Decision, ...]
     cuts: frozenset[int] = frozenset()
+    closed: frozenset[int] = frozenset()
 
     def verify(self) -> None:
         """Assert that operations lie at their layers' positions and break no limit."""
@@ -111,11 +114,12 @@ class Selection:
         }
 
     def after(self, troubles: Troubles) -> "Selection":
-        """Return the selection with next forms, or none, for what was refused; and with cuts."""
+        """Return the selection after what a stage found: next forms, or none, cuts and moves."""
         decisions = list(self.decisions)
         for position, why in troubles.refusals.items():
             decisions[position] = decisions[position].without(why)
-        return Selection(tuple(decisions), self.cuts | troubles.cuts)
+        cuts, closed = self.cuts | troubles.cuts, self.closed | troubles.gaps
+        return Selection(tuple(decisions), cuts, closed)
 
 
 NOTHING_SELECTED = Selection(())

@@ -5,10 +5,29 @@ from dataclasses import dataclass
 
 from kiwicha.contract.engine import INPUT_LANES, MAX_U8, OUTPUT_BYTES
 
-__all__ = ["MAX_STRIDE", "Window", "padded", "segment_shape"]
+__all__ = ["MAX_STRIDE", "Image", "Window", "padded", "segment_shape"]
 
 MAX_STRIDE = MAX_U8
 """Rows from one output to the next, at most."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """Shape of a tensor in the engine's terms: pixels of so many bytes, in rows and columns."""
+
+    rows: int
+    columns: int
+    channels: int
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row without gaps."""
+        return self.columns * self.channels
+
+    @property
+    def bytes(self) -> int:
+        """All bytes without gaps."""
+        return self.rows * self.row_bytes
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import enum
 import math
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
+from kiwicha.compiler.engine.ir.move_jobs import move_jobs
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.stripes import Rows, by_image
+from kiwicha.compiler.engine.schedule.readings import PlaneTables, Reading, plane_tables
+from kiwicha.compiler.engine.schedule.stripes import Rows, Stripe, by_image
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
 __all__ = ["Cascade", "Choice", "Room", "Striping"]
@@ -83,22 +86,22 @@ class Cascade:
             and writer.output not in self.region.stores
             and all(self._fit(writer, self.operations[k]) for k in self.readers(writer.output))
             and self.readers(writer.output)
+            and not (isinstance(writer, MoveOperation) and writer.planes > 1)
             for writer in self.operations[:-1]
         )
 
     def _fit(self, writer: Operation, reader: Operation) -> bool:
-        written = writer.window.output_rows, writer.window.output_columns
-        read = reader.window.input_rows, reader.window.input_columns
-        return written == read and self.region.output_pitch(writer) == self.region.input_pitch(
-            reader
+        tensor = writer.output
+        written, read = writer.output_image, reader.input_image(tensor)
+        return (written.rows, written.columns) == (read.rows, read.columns) and (
+            self.region.output_pitch(writer) == self.region.pitch(tensor, reader)
         )
 
     @cached_property
     def rows(self) -> Rows:
         """Which rows the operations compute and read for each row of the last one."""
-        windows = [operation.window for operation in self.operations]
         readers = [self.readers(operation.output) for operation in self.operations[:-1]]
-        return Rows(windows, [*readers, ()])
+        return Rows(self.operations, [*readers, ()])
 
     @cached_property
     def heights(self) -> tuple[int, ...]:
@@ -106,6 +109,9 @@ class Cascade:
         rows = self.operations[-1].window.output_rows
         row_bytes = self.region.output_row_bytes(self.operations[-1])
         unit = ALIGNMENT_BYTES // math.gcd(ALIGNMENT_BYTES, row_bytes)
+        is_float = self.output in self.region.tables
+        if isinstance(self.operations[-1], MoveOperation) and not is_float:
+            unit = 1  # it writes wherever a stripe begins
         return *range(unit, rows, unit), rows
 
     def input_bytes(self, tensor: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -121,17 +127,35 @@ class Cascade:
         for tensor in self.inputs:
             starts, ends = [], []
             for number in self.readers(tensor):
-                operation = self.operations[number]
-                start, end = self.rows.input_starts[number], self.rows.input_ends[number]
-                if tensor in operation.broadcast_inputs:
-                    starts.append(np.zeros_like(start))
-                    ends.append(np.full_like(end, self.region.input_bytes(operation, tensor)))
-                else:
-                    row = self.region.input_row_bytes(operation)
-                    starts.append(start * row)
-                    ends.append(end * row)
+                start, end = self.rows.read(number, tensor)
+                row = self.region.input_row_bytes(self.operations[number], tensor)
+                starts.append(start * row)
+                ends.append(end * row)
             found[tensor] = np.min(starts, axis=0), np.max(ends, axis=0)
         return found
+
+    def planes(self, tensor: int) -> PlaneTables | None:
+        """Return which parts of a tensor's planes are read, if its only reader reads such."""
+        number, *others = self.readers(tensor)
+        operation = self.operations[number]
+        if others or not isinstance(operation, MoveOperation):
+            return None
+        tables = plane_tables(operation, tensor)
+        if tables is None:
+            return None
+        return tables.at(self.rows.output_starts[number], self.rows.output_ends[number])
+
+    def reading(self, tensor: int, found: Sequence[Stripe]) -> Reading:
+        """Return what a stripe needs of a tensor in the arena, and how it lies in a buffer."""
+        number, *others = self.readers(tensor)
+        operation, part = self.operations[number], found[number]
+        if isinstance(operation, MoveOperation) and not others:
+            planes = operation.planes_read(tensor, part.first_output_row, part.end_output_row)
+            if planes is not None and planes.is_worthwhile:
+                return Reading.of_planes(planes)
+        starts, ends = self.input_bytes(tensor)
+        first, end = found[-1].first_output_row, found[-1].end_output_row
+        return Reading.of_range(int(starts[first]), int(ends[end - 1]))
 
     def host(self, resident: Set[int]) -> int | None:
         """Return the resident tensor whose memory the output can take over.
@@ -196,13 +220,18 @@ class Striping:
         operations = self.cascade.operations
         count = -(-operations[-1].window.output_rows // self.height)
         if all(
-            item.window.images == 1 and not isinstance(item, DividedOperation)
+            item.window.images == 1 and not isinstance(item, DividedOperation | MoveOperation)
             for item in operations
         ):
             return count * len(operations)
         jobs = 0
         for found in self.cascade.rows.stripes(self.height):
             for operation, part in zip(operations, found, strict=True):
+                if isinstance(operation, MoveOperation):
+                    rows = part.first_output_row, part.end_output_row
+                    copies = self.cascade.region.copies(operation, *rows)
+                    jobs += sum(len(move_jobs(copy)) for copy in copies)
+                    continue
                 for image in by_image(operation.window, part):
                     first = operation.window.row_of(image.first_output_row)
                     jobs += len(list(operation.within(first, image.output_rows)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation, Operation
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.schedule.stripes import Rows
+from kiwicha.compiler.engine.schedule.stripes import input_rows
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
 __all__ = ["Block", "BlockStripe", "block_stripes", "blocks", "can_be_divided", "most_rows"]
@@ -29,7 +29,10 @@ def can_be_divided(region: Region) -> bool:
     else:
         is_simple = isinstance(operation, JobOperation) and not operation.is_flat
     window = operation.window
-    rows_bytes = region.input_row_bytes(operation), region.output_row_bytes(operation)
+    rows_bytes = (
+        region.input_row_bytes(operation, operation.inputs[0]),
+        region.output_row_bytes(operation),
+    )
     return (
         is_simple
         and window.images == 1
@@ -155,15 +158,14 @@ def _phases(window: Window) -> list[range]:
 
 def block_stripes(window: Window, height: int) -> tuple[BlockStripe, ...]:
     """Return the stripes of so many rows, phase by phase."""
-    rows = Rows([window], [()])
+    starts, ends = input_rows(window)
     found = []
     for phase in _phases(window):
         for first in range(0, len(phase), height):
             outputs = phase[first : first + height]
             top = outputs.start * window.stride_rows - window.pad_top
             if phase.step == 1:
-                (part,) = rows.stripe(outputs.start, len(outputs))
-                inputs = range(part.first_input_row, part.first_input_row + part.input_rows)
+                inputs = range(int(starts[outputs.start]), int(ends[outputs.stop - 1]))
             else:
                 start = top if top >= 0 else top % phase.step
                 last = top + (len(outputs) + window.kernel_rows - 2) * phase.step

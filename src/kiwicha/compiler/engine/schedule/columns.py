@@ -181,7 +181,8 @@ def _plan(way: _Way, capacity: int) -> Plan | None:
 def _load(region: Region, builder: Builder, block: Block, found: BlockStripe) -> int:
     """Add the transfers of a stripe's input rows, and return their buffer."""
     operation = region.operations[0]
-    pitch, row_bytes = region.input_pitch(operation), region.input_row_bytes(operation)
+    pitch = region.input_pitch(operation)
+    row_bytes = region.input_row_bytes(operation, operation.inputs[0])
     size = len(block.inputs) * pitch
     rows = found.inputs
     name = f"columns {block.inputs.start} on of rows {rows.start} on of {operation.inputs[0]}"

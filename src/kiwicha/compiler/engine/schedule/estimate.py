@@ -3,6 +3,7 @@
 This is for choosing among many; `engine.cost.cycles` predicts what was chosen.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Room, Striping
 from kiwicha.compiler.engine.schedule.operation_costs import OperationCost
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
@@ -21,24 +23,37 @@ from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 
 __all__ = ["Arithmetic", "Estimate", "transfer_cycles"]
 
+MAX_TRANSFERS = 8192
+"""Of a cascade: a list can have more, but not many times more."""
+
 
 @overload
-def transfer_cycles(size: int, memory: Memory = ..., *, converts: bool = ...) -> float: ...
+def transfer_cycles(
+    size: int, memory: Memory = ..., count: int = ..., *, converts: bool = ...
+) -> float: ...
 @overload
 def transfer_cycles(
-    size: NDArray[np.int64], memory: Memory = ..., *, converts: bool = ...
+    size: NDArray[np.int64],
+    memory: Memory = ...,
+    count: NDArray[np.int64] | int = ...,
+    *,
+    converts: bool = ...,
 ) -> NDArray[np.float64]: ...
 def transfer_cycles(
     size: int | NDArray[np.int64],
     memory: Memory = DDR3_QUARTER_RATE,
+    count: NDArray[np.int64] | int = 1,
     *,
     converts: bool = False,
 ) -> float | NDArray[np.float64]:
-    """Return what a transfer takes, or each of several, given its bytes in the scratchpad."""
+    """Return what a transfer takes, or each of several, given its bytes in the scratchpad.
+
+    Each can be in a number of parts.
+    """
     rate = memory.bytes_per_cycle
     if converts:
         rate = min(rate / FLOAT_BYTES, CONVERTED_BYTES_PER_CYCLE)
-    return memory.transfer_cycles + size / rate
+    return count * memory.transfer_cycles + size / rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +150,8 @@ class Estimate:
         self._known_cycles: dict[Striping, float] = {}
         self._inputs = [tensor for tensor in cascade.inputs if tensor in streamed]
         self._stores = cascade.output in streamed
+        last = cascade.operations[-1]
+        self._parts = last.planes if isinstance(last, MoveOperation) else 1
         # Otherwise there is nothing to be gained by stripes.
         self.is_whole = not self._inputs and not self._stores and len(cascade.operations) == 1
 
@@ -159,7 +176,8 @@ class Estimate:
         # Where there are fewer, the first one counts again.
         firsts[firsts >= rows] = 0
         lasts = np.minimum(firsts + heights, rows) - 1
-        sizes = [*self._loaded_bytes(firsts, lasts), *self._written_bytes(firsts, lasts)]
+        loads = (size for size, _ in self._loaded(firsts, lasts))
+        sizes = [*loads, *self._written_bytes(firsts, lasts)]
         alone, beside = self._live(is_early, room)
         flat = np.reshape(sizes, (len(sizes), -1))
         live = (alone @ flat).reshape(-1, *firsts.shape)
@@ -191,14 +209,23 @@ class Estimate:
             beside[: turns[room], -1] = 1
         return alone, beside
 
-    def _loaded_bytes(
+    def _loaded(
         self, firsts: NDArray[np.int64], lasts: NDArray[np.int64]
-    ) -> Iterator[NDArray[np.int64]]:
-        """Yield the bytes that stripes load of each input, given their first and last rows."""
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield what stripes load of each input, given their first and last rows.
+
+        Bytes, and in how many transfers.
+        """
         for tensor in self._inputs:
             starts, ends = self._cascade.input_bytes(tensor)
             first_bytes = starts[firsts]
-            yield _aligned(ends[lasts] - (first_bytes - first_bytes % ALIGNMENT_BYTES))
+            whole = _aligned(ends[lasts] - (first_bytes - first_bytes % ALIGNMENT_BYTES))
+            planes = self._cascade.planes(tensor)
+            if planes is None:
+                yield whole, np.ones_like(whole)
+                continue
+            parts, is_better = planes.loaded(firsts, lasts)
+            yield np.where(is_better, parts, whole), np.where(is_better, planes.count, 1)
 
     def _written_bytes(
         self, firsts: NDArray[np.int64], lasts: NDArray[np.int64]
@@ -207,7 +234,11 @@ class Estimate:
         rows = self._cascade.rows
         for number, operation in enumerate(self._cascade.operations):
             count = rows.output_ends[number][lasts] - rows.output_starts[number][firsts]
-            yield _aligned(count * self._cascade.region.output_row_bytes(operation))
+            size = count * self._cascade.region.output_row_bytes(operation)
+            if isinstance(operation, MoveOperation):
+                # Wherever it begins.
+                size += ALIGNMENT_BYTES * operation.planes
+            yield _aligned(size)
 
     def cycles(self, striping: Striping) -> float:
         """Return what it takes, from its first load to its last store."""
@@ -219,18 +250,20 @@ class Estimate:
         stripes = self._arithmetic.stripes(striping.height)
         free, compute = stripes.free, stripes.compute
         memory, tables = self._arithmetic.memory, self._cascade.region.tables
+        loaded = list(self._loaded(stripes.firsts, stripes.lasts))
         loads = [
-            transfer_cycles(size, memory, converts=tensor in tables)
-            for tensor, size in zip(
-                self._inputs, self._loaded_bytes(stripes.firsts, stripes.lasts), strict=True
-            )
+            transfer_cycles(size, memory, count, converts=tensor in tables)
+            for tensor, (size, count) in zip(self._inputs, loaded, strict=True)
         ]
+        transfers = sum(int(count.sum()) for _, count in loaded)
+        if transfers + self._stores * self._parts * len(compute) > MAX_TRANSFERS:
+            return math.inf
         nothing = np.zeros_like(compute)
         stores = nothing
         if self._stores:
             *_, size = self._written_bytes(stripes.firsts, stripes.lasts)
             converts = self._cascade.output in tables
-            stores = transfer_cycles(size, memory, converts=converts)
+            stores = transfer_cycles(size, memory, self._parts, converts=converts)
         # What of the loads is not hidden by jobs before their stripe, or before their reader.
         late = nothing
         for tensor, cycles in zip(self._inputs, loads, strict=True):

@@ -1,17 +1,52 @@
 """From a choice for a region to jobs and transfers in order, and the buffers that they need."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from kiwicha.compiler.engine.ir.move_jobs import move_jobs
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
-from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Event, Transfer
+from kiwicha.compiler.engine.ir.plan import (
+    BufferAddress,
+    Compute,
+    Event,
+    Job,
+    PlannedMove,
+    Transfer,
+)
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.buffers import Builder
 from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Room, Striping
+from kiwicha.compiler.engine.schedule.readings import Reading
 from kiwicha.compiler.engine.schedule.stripes import Stripe, by_image
+from kiwicha.compiler.engine.schedule.writings import Writing
 from kiwicha.compiler.memory.placement import Buffer
-from kiwicha.contract.cfu import ALIGNMENT_BYTES
+from kiwicha.compiler.tflite.graph import NO_TENSOR
+from kiwicha.contract.engine import READ_BYTES
 
 __all__ = ["OrderedEvents"]
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Where an input of a stripe lies: some byte of it, or what was read of it."""
+
+    address: BufferAddress
+    first_byte: int = 0
+    reading: Reading | None = None
+
+    def byte(self, offset: int) -> BufferAddress:
+        """Return where a byte of the input lies."""
+        return _behind(self.address, offset - self.first_byte)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Where the first row of what a stripe writes goes, and how it lies there for a store."""
+
+    address: BufferAddress
+    writing: Writing | None = None
 
 
 class OrderedEvents:
@@ -30,6 +65,7 @@ class OrderedEvents:
         self._choice = choice
         self._builder = Builder()
         self._resident: dict[int, int] = {}
+        self._fills: dict[int, int] = {}
         cascades = [striping.cascade for striping in choice.stripings]
         outside = {tensor for c in cascades for tensor in (*c.inputs, c.output)}
         resident = outside - choice.streamed
@@ -88,19 +124,20 @@ class OrderedEvents:
         last, count = cascade.operations[-1], len(cascade.operations)
         previous: int | None = None
         for number, stripe in enumerate(found):
-            start = stripe[-1].first_output_row * self._region.output_row_bytes(last)
+            row_bytes = self._region.output_row_bytes(last)
+            writing = Writing.of(last, row_bytes, stripe[-1])
             if is_streamed:
-                size = stripe[-1].output_rows * self._region.output_row_bytes(last)
-                output = BufferAddress(
-                    self._builder.buffer(f"stripe {number} of {cascade.output}", size)
-                )
+                buffer = self._builder.buffer(f"stripe {number} of {cascade.output}", writing.bytes)
+                output = BufferAddress(buffer, writing.pieces[0].place)
             else:
+                start = stripe[-1].first_output_row * row_bytes
                 output = BufferAddress(self._resident_buffer(cascade.output), start)
+            target = _Target(output, writing if is_streamed else None)
             own = [
                 t for t in inputs[number][1] if number == 0 or striping.load_turn(t.tensor) == count
             ]
             following = inputs[number + 1][1] if number + 1 < len(found) else []
-            for turn, jobs in enumerate(self._jobs(cascade, stripe, inputs[number][0], output)):
+            for turn, jobs in enumerate(self._jobs(cascade, stripe, inputs[number][0], target)):
                 loads = [load for load in following if striping.load_turn(load.tensor) == turn]
                 for load in own + loads:
                     self._builder.add(load)
@@ -114,48 +151,95 @@ class OrderedEvents:
                     # It may still be on its way to the arena.
                     self._builder.keep(previous)
             if is_streamed:
-                pixels = stripe[-1].output_rows * last.window.output_columns
-                stored = pixels * last.output_channels
-                self._builder.add(
-                    Transfer(
-                        tensor=cascade.output,
-                        tensor_offset=start,
-                        bytes=stored,
-                        address=output,
-                        is_store=True,
+                for piece in writing.pieces:
+                    self._builder.add(
+                        Transfer(
+                            tensor=cascade.output,
+                            tensor_offset=piece.first,
+                            bytes=piece.bytes,
+                            address=BufferAddress(output.buffer, piece.place),
+                            is_store=True,
+                        )
                     )
-                )
                 previous = output.buffer
 
     def _jobs(
         self,
         cascade: Cascade,
         stripe: tuple[Stripe, ...],
-        inputs: Mapping[int, tuple[BufferAddress, int]],
-        output: BufferAddress,
-    ) -> list[list[Compute]]:
+        inputs: Mapping[int, _Source],
+        output: _Target,
+    ) -> list[list[Job]]:
         """Return the jobs of a stripe, operation by operation: one or more for each image."""
-        passed: dict[int, tuple[BufferAddress, int]] = {}
-        jobs: list[list[Compute]] = []
+        sources = dict(inputs)
+        jobs: list[list[Job]] = []
         for operation, part in zip(cascade.operations, stripe, strict=True):
-            row = self._region.input_row_bytes(operation)
-            target, output_row = output, self._region.output_row_bytes(operation)
+            goal, output_row = output, self._region.output_row_bytes(operation)
             if operation.output in cascade.passed:
                 size = part.output_rows * output_row
                 name = f"rows {part.first_output_row} on of {operation.output}"
-                target = BufferAddress(self._builder.buffer(name, size))
-                passed[operation.output] = target, part.first_output_row * output_row
+                goal = _Target(BufferAddress(self._builder.buffer(name, size)))
+                first_byte = part.first_output_row * output_row
+                sources[operation.output] = _Source(goal.address, first_byte)
+            if isinstance(operation, MoveOperation):
+                jobs.append(list(self._moves(operation, part, sources, goal)))
+                continue
             jobs.append([])
             for image in by_image(operation.window, part):
-                sources = []
+                addresses = []
                 for tensor in operation.inputs:
-                    source, first_byte = passed[tensor] if tensor in passed else inputs[tensor]
+                    row = self._region.input_row_bytes(operation, tensor)
                     is_broadcast = tensor in operation.broadcast_inputs
                     start = 0 if is_broadcast else image.first_input_row * row
-                    sources.append(_behind(source, start - first_byte))
+                    addresses.append(sources[tensor].byte(start))
                 first_row = (part.first_output_row, output_row)
-                jobs[-1] += self._image_jobs(operation, image, sources, target, first_row)
+                jobs[-1] += self._image_jobs(operation, image, addresses, goal.address, first_row)
         return jobs
+
+    def _moves(
+        self,
+        operation: MoveOperation,
+        part: Stripe,
+        sources: Mapping[int, _Source],
+        target: _Target,
+    ) -> Iterator[PlannedMove]:
+        """Yield the jobs of a stripe of a move, whose first row goes to ``target``."""
+        first_byte = part.first_output_row * self._region.output_row_bytes(operation)
+        buffer = target.address.buffer
+        rows = part.first_output_row, part.end_output_row
+        for copy in self._region.copies(operation, *rows):
+            if copy.source is None:
+                read, address = copy, BufferAddress(self._fill(copy.fill))
+            else:
+                source = sources[copy.source]
+                read = copy if source.reading is None else source.reading.in_buffer(copy)
+                address = source.byte(read.source_start)
+            if target.writing is None:
+                start = target.address.offset + read.target_start - first_byte
+                there = dataclasses.replace(read, target_start=start)
+            else:
+                there = target.writing.in_buffer(read)
+            for job in move_jobs(dataclasses.replace(there, source_start=address.offset)):
+                yield PlannedMove(
+                    operation=operation, source=address.buffer, target=buffer, job=job
+                )
+
+    def _fill(self, value: int) -> int:
+        """Return the buffer of the equal bytes from which others are filled."""
+        if value not in self._fills:
+            buffer = self._builder.buffer(f"bytes of {value}", READ_BYTES)
+            self._fills[value] = buffer
+            self._builder.add(
+                Transfer(
+                    tensor=NO_TENSOR,
+                    tensor_offset=0,
+                    bytes=READ_BYTES,
+                    address=BufferAddress(buffer),
+                    is_store=False,
+                    constant=bytes([value & 0xFF]) * READ_BYTES,
+                )
+            )
+        return self._fills[value]
 
     def _image_jobs(
         self,
@@ -203,33 +287,31 @@ class OrderedEvents:
 
     def _inputs(
         self, cascade: Cascade, stripe: tuple[Stripe, ...]
-    ) -> tuple[dict[int, tuple[BufferAddress, int]], list[Transfer]]:
-        """Return the inputs of a stripe, and the transfers that bring them.
-
-        Of each input the address of a byte of it, and which one that is.
-        """
-        addresses: dict[int, tuple[BufferAddress, int]] = {}
+    ) -> tuple[dict[int, _Source], list[Transfer]]:
+        """Return the inputs of a stripe, and the transfers that bring them."""
+        sources: dict[int, _Source] = {}
         loads = []
         for tensor in cascade.inputs:
             if tensor not in self._choice.streamed:
-                addresses[tensor] = BufferAddress(self._resident_buffer(tensor)), 0
+                sources[tensor] = _Source(BufferAddress(self._resident_buffer(tensor)))
                 continue
-            starts, ends = cascade.input_bytes(tensor)
-            first, count = stripe[-1].first_output_row, stripe[-1].output_rows
-            start = int(starts[first]) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
-            end = int(ends[first + count - 1])
-            buffer = self._builder.buffer(f"bytes {start} on of {tensor}", end - start)
-            addresses[tensor] = BufferAddress(buffer), start
-            loads.append(
+            reading = cascade.reading(tensor, stripe)
+            first = reading.pieces[0].first
+            buffer = self._builder.buffer(f"bytes {first} on of {tensor}", reading.bytes)
+            sources[tensor] = _Source(BufferAddress(buffer), first)
+            if reading.planes is not None:
+                sources[tensor] = _Source(BufferAddress(buffer), reading=reading)
+            loads += [
                 Transfer(
                     tensor=tensor,
-                    tensor_offset=start,
-                    bytes=end - start,
-                    address=BufferAddress(buffer),
+                    tensor_offset=piece.first,
+                    bytes=piece.bytes,
+                    address=BufferAddress(buffer, piece.place),
                     is_store=False,
                 )
-            )
-        return addresses, loads
+                for piece in reading.pieces
+            ]
+        return sources, loads
 
 
 def _behind(address: BufferAddress, size: int) -> BufferAddress:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kiwicha.compiler.engine.ir.plan import Compute, Event
+from kiwicha.compiler.engine.ir.plan import Event, Job
 
 __all__ = ["waits"]
 
@@ -31,11 +31,11 @@ def waits(events: Sequence[Event], offsets: Sequence[int], sizes: Sequence[int])
     counts = []
     jobs = transfers = 0
     for number, event in enumerate(events):
-        is_job = isinstance(event, Compute)
+        is_job = isinstance(event, Job)
         left = transfers if is_job else jobs
         # Most wait for something near: the last one counts, as each kind keeps its order.
         for earlier in reversed(events[:number] if left else []):
-            if isinstance(earlier, Compute) is is_job:
+            if isinstance(earlier, Job) is is_job:
                 continue
             if meet(earlier.writes, event.reads | event.writes) or meet(
                 earlier.reads, event.writes

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.streams import stream_bytes
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
+from kiwicha.compiler.engine.ir.move_jobs import move_jobs
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
 from kiwicha.compiler.engine.ir.plan import JobGeometry
 from kiwicha.compiler.engine.ir.region import Region
@@ -44,6 +46,8 @@ def operation_costs(region: Region, macs: int) -> list[OperationCost]:
 
 
 def _operation_cost(region: Region, operation: Operation, macs: int) -> OperationCost:
+    if isinstance(operation, MoveOperation):
+        return _move_cost(region, operation)
     pitch = region.input_pitch(operation)
     rows = operation.window.output_rows
     output_pitch = region.output_pitch(operation)
@@ -65,6 +69,16 @@ def _operation_cost(region: Region, operation: Operation, macs: int) -> Operatio
         jobs = 1 + len({piece.columns for piece in operation.pieces} - {None})
         size *= jobs
     return OperationCost(cycles, lines, size, jobs)
+
+
+def _move_cost(region: Region, operation: MoveOperation) -> OperationCost:
+    """Return the cost of a move: of its jobs for all rows."""
+    rows = operation.window.output_rows
+    copies = region.copies(operation, 0, rows)
+    jobs = [job for copy in copies for job in move_jobs(copy)]
+    cycles = sum(job.cycles for job in jobs)
+    lines = max(cycles - sum(job.lines for job in jobs), 0.0)
+    return OperationCost(cycles / rows, lines / rows, 0, len(jobs))
 
 
 def whole_geometry(operation: Operation, input_pitch: int, output_pitch: int) -> JobGeometry:

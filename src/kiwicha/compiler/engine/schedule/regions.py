@@ -29,13 +29,16 @@ class Scheduler:
         plans: list[Plan] = []
         refusals: dict[int, str] = {}
         cuts: set[int] = set()
+        gaps: set[int] = set()
         for region in regions:
             try:
                 if region not in self._known:
                     self._known[region] = schedule(region, self._config)
                 plans.append(self._known[region])
             except RefusedError as error:
-                refusals[error.position] = error.why
+                gaps |= error.gaps
+                if not error.gaps:
+                    refusals[error.position] = error.why
             except TooLongError as error:
                 cuts.update(error.positions)
-        return tuple(plans), Troubles(refusals, frozenset(cuts))
+        return tuple(plans), Troubles(refusals, frozenset(cuts), frozenset(gaps))

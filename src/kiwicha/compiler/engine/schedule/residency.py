@@ -8,6 +8,7 @@ best up to an operation depends only on which of the tensors that are still need
 
 import bisect
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ MAX_CASCADE_OPERATIONS = 8
 """Longer ones compute too many rows twice."""
 MODES = ((True, Room.STRIPE), (True, Room.OPERATION), (False, Room.OPERATION), (False, Room.STORE))
 """What is tried of ``is_early`` and ``room`` of a `Striping`; the last if nothing else fits."""
+MAX_CHOICES = 5
+"""Tensors of a cascade of which each is tried in both ways, whatever becomes of the others."""
 MORE_STRIPES = (0, 1, 2, 3, 5, 8)
 """More stripes than memory asks for, which are tried: small ones begin and end sooner."""
 
@@ -169,7 +172,14 @@ class Chooser:
         first, last = region.uses(cascade.output)
         may_stream = cascade.output in region.stores or any(is_crowded[first : last + 1])
         options.append((True, False) if may_stream else (True,))
-        for choice in itertools.product(*options):
+        if cascade.output in region.places:
+            options[-1] = (False,)
+        choices: Iterable[tuple[bool, ...]] = itertools.product(*options)
+        if len(fresh) > MAX_CHOICES:
+            # All inputs or none: there would be too many ways.
+            count = len(fresh) - 1
+            choices = [(*[stays] * count, last) for stays in (True, False) for last in options[-1]]
+        for choice in choices:
             chosen = {tensor for tensor, stays in zip(fresh, choice, strict=True) if stays}
             now = kept | chosen
             streamed = frozenset({*cascade.inputs, cascade.output} - now)
@@ -194,7 +204,9 @@ class Chooser:
         operation = self._region.operations[number]
         cascade = self._cascades[number][0]
         needs = []
+        there: set[int] = {*operation.inputs, operation.output}
         for resident in states:
+            there |= resident
             for now, streamed in self._options(cascade, resident, [True] * len(self._costs)):
                 smallest = self._smallest_bytes(cascade, streamed)
                 needs.append((self._resident_bytes(cascade, now) + smallest, len(streamed)))
@@ -204,7 +216,8 @@ class Chooser:
             why = f"needs {needed:,} bytes of the scratchpad {how}; {capacity:,} are available"
         else:
             why = f"needs more jobs than the {MAX_JOBS} of a list"
-        return RefusedError(operation.position, why)
+        gaps = (tensor for tensor in there if self._region.has_gaps(tensor) and tensor >= 0)
+        return RefusedError(operation.position, why, gaps)
 
     def _smallest_bytes(self, cascade: Cascade, streamed: frozenset[int]) -> int:
         """Return the bytes of the smallest stripes."""
@@ -255,7 +268,7 @@ class Chooser:
                 if striping.jobs > MAX_JOBS:
                     continue
                 cycles = estimate.cycles(striping)
-                if best is None or cycles < best[0]:
+                if cycles < math.inf and (best is None or cycles < best[0]):
                     best = cycles, striping
         return best
 

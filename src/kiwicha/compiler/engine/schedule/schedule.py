@@ -9,7 +9,7 @@ channels.
 from collections import Counter
 from collections.abc import Sequence
 
-from kiwicha.compiler.engine.ir.plan import Compute, Event, Plan, PlannedCascade
+from kiwicha.compiler.engine.ir.plan import Event, Job, Plan, PlannedCascade
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.cascade import Choice
@@ -49,6 +49,8 @@ def schedule(region: Region, config: Config) -> Plan:
     try:
         return _in_stripes(region, config)
     except RefusedError as error:
+        if error.gaps:
+            raise
         for planned in (column_plan, channel_plan) if len(region.operations) == 1 else ():
             plan = planned(region, config)
             if plan is not None:
@@ -107,7 +109,7 @@ def _crowded(
     for buffer, offset in zip(buffers, offsets, strict=True):
         if offset + buffer.aligned_bytes > capacity:
             during = events[buffer.first : buffer.last + 1]
-            found |= {region.numbers[e.operation] for e in during if isinstance(e, Compute)}
+            found |= {region.numbers[e.operation] for e in during if isinstance(e, Job)}
     return found
 
 

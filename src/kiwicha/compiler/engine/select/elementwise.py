@@ -20,7 +20,7 @@ from kiwicha.compiler.engine.ir.element_operations import (
 from kiwicha.compiler.engine.ir.float_edges import FloatEdge
 from kiwicha.compiler.engine.ir.limits import limit, require, verify
 from kiwicha.compiler.engine.ir.operations import Operation
-from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.ir.window import Image, Window
 from kiwicha.compiler.engine.select.operands import (
     OPERAND_LIMITS,
     Operands,
@@ -39,7 +39,7 @@ from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.program.float_tables import quantize_table
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["CONVERSION_LIMITS", "LARGEST_ROW", "element_operation"]
+__all__ = ["CONVERSION_LIMITS", "LARGEST_ROW", "element_operation", "table_lookup"]
 
 LARGEST_ROW = 2**15
 """Bytes of a single row of a flat job, at most: not every scratchpad holds more."""
@@ -105,12 +105,32 @@ def _lookup(network: Network, position: int, source: int) -> Operation:
     values = byte_table(network, layer)
     assert values is not None
     window = _pixels(network, layer, is_flat=True)
+    image = Image(window.output_rows, window.output_columns, window.channels)
+    return table_lookup(position, source, layer.tensors["output"], image, values)
+
+
+def table_lookup(
+    position: int, source: int, output: int, image: Image, values: NDArray[np.generic]
+) -> TableLookup:
+    """Return an operation that looks all bytes of a tensor up.
+
+    Parameters
+    ----------
+    position : int
+        Position of its layer.
+    source, output : int
+        Tensors that it reads and writes.
+    image : Image
+        Their shape.
+    values : array of int [256]
+        What becomes of each byte, taken as unsigned.
+    """
     return TableLookup(
         position=position,
         inputs=(source,),
-        output=layer.tensors["output"],
-        window=window,
-        output_channels=window.channels,
+        output=output,
+        window=Window.of_pixels(image.rows, image.columns, image.channels),
+        output_channels=image.channels,
         parameters=_scale(1, *UNIT_SCALE),
         output_zero_point=0,
         clamp=_INT8_CLAMP,

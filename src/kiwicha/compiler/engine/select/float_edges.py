@@ -8,6 +8,7 @@ from typing import TypeVar
 from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.ir.element_operations import FloatConversion
 from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.contract.configs import Config
@@ -41,6 +42,10 @@ def without_conversions(members: Sequence[Operation], wanted: Set[int]) -> tuple
         writers = [other for other in others if other.output == inside]
         takers = readers if item.quantizes else writers
         if inside in wanted or not takers or (readers and writers):
+            continue
+        if item.edge.tensor not in {source, item.output} or any(
+            isinstance(taker, MoveOperation) for taker in takers
+        ):
             continue
         for number, taker in enumerate(takers):
             merged = item.positions if number == 0 else ()

@@ -14,6 +14,7 @@ from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.elementwise import element_operation
 from kiwicha.compiler.engine.select.forms import forms
 from kiwicha.compiler.engine.select.means import mean
+from kiwicha.compiler.engine.select.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.pools import average_pool, max_pool
 from kiwicha.compiler.engine.select.weighted import WeightedLayer
 from kiwicha.compiler.lower.network import Layer, Network
@@ -101,18 +102,25 @@ def legalize(network: Network, position: int) -> Decision:
     layer = network.layers[position]
     if layer.kernel is None:
         return Decision()
-    if not (layer.kernel in _WEIGHTED_KERNELS | _ELEMENT_KERNELS or layer.kernel in _POOLS):
-        return Decision(
-            (),
-            (Refusal("", layer.purpose or f"is {layer.name}, which the engine does not compute"),),
-        )
+    is_known = layer.kernel in _WEIGHTED_KERNELS | _ELEMENT_KERNELS or layer.kernel in _POOLS
+    if not is_known and not is_move(layer):
+        why = f"is {layer.name}, which the engine does not compute"
+        return Decision((), (Refusal("", why),))
     try:
+        if is_move(layer):
+            return Decision(tuple(move_candidates(network, position)))
         require(COMMON_LIMITS, _Call(network, layer))
         if layer.kernel not in _WEIGHTED_KERNELS:
             return Decision((Candidate("", _operation(network, position)),))
     except BrokenLimitError as error:
         return Decision((), (Refusal("", error.why),))
+    return _weighted(network, position)
+
+
+def _weighted(network: Network, position: int) -> Decision:
+    """Return the same of a layer with weights."""
     refusals: list[Refusal] = []
+    layer = network.layers[position]
     for form in forms(layer, weighted_layer(network, position)):
         try:
             return Decision((Candidate(form.name, form.operation()),), tuple(refusals))

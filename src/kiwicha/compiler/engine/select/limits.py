@@ -5,6 +5,7 @@ from kiwicha.compiler.engine.select.channel_blocks import BLOCK_LIMITS
 from kiwicha.compiler.engine.select.elementwise import CONVERSION_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.means import MEAN_LIMITS
+from kiwicha.compiler.engine.select.moves import MOVE_LIMITS
 from kiwicha.compiler.engine.select.operands import OPERAND_LIMITS
 from kiwicha.compiler.engine.select.phases import PHASE_LIMITS
 from kiwicha.compiler.engine.select.pools import POOL_LIMITS
@@ -18,6 +19,7 @@ _LIMITS = (
     *POOL_LIMITS,
     *MEAN_LIMITS,
     *OPERATION_LIMITS,
+    *MOVE_LIMITS,
     *BLOCK_LIMITS,
     *PHASE_LIMITS,
 )

@@ -1,8 +1,9 @@
 """Regions: which operations the engine computes in one list, without the CPU."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from kiwicha.compiler.engine.ir.element_operations import FloatConversion
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.ir.region import Region
@@ -34,9 +35,14 @@ def partition(
         if position in cuts:
             groups.append([])
         if position in operations:
-            if _has_other_edge(groups[-1], operations[position]):
+            steps = operations[position].steps
+            if any(_has_other_edge(groups[-1], step) for step in steps):
                 groups.append([])
-            groups[-1].append(operations[position])
+            groups[-1] += steps
+            moves = [step for step in steps if isinstance(step, MoveOperation)]
+            if moves and (layer.is_shared or any(move.place for move in moves)):
+                # What it reads or writes is known in parts, too.
+                groups.append([])
         elif position not in merged and (layer.kernel is not None or layer.is_shared):
             groups.append([])
     regions = [_region(network, members) for members in groups if members]
@@ -55,7 +61,8 @@ def _region(network: Network, members: list[Operation]) -> Region:
     left = without_conversions(members, frozenset(wanted))
     written = {operation.output for operation in left}
     read = {tensor for operation in left for tensor in operation.inputs}
-    return Region(left, frozenset(read - written), frozenset(written & wanted), edges)
+    parts = {m.output for m in members if isinstance(m, MoveOperation) and m.place is not None}
+    return Region(left, frozenset(read - written), frozenset(written & wanted | parts), edges)
 
 
 def _has_other_edge(members: Iterable[Operation], operation: Operation) -> bool:
@@ -70,44 +77,37 @@ def _has_other_edge(members: Iterable[Operation], operation: Operation) -> bool:
 
 
 def padding_troubles(regions: Iterable[Region]) -> Troubles:
-    """Return operations that cannot stay in their region because of bytes between pixels, and why.
+    """Return tensors between whose pixels there must be no gaps.
 
     A job of windows writes pixels of whole words. Some readers need pixels without gaps: the CPU,
-    an operation that reads pixels in a row, or one whose other input has none.
+    an operation that sees other pixels, or one whose other input has none.
     """
-    refusals = {}
-    for region in regions:
-        for operation in region.operations:
-            why = _mixed_pitches(region, operation) or _gaps(region, operation)
-            if why is not None:
-                refusals[operation.position] = why
-    return Troubles(refusals)
+    return Troubles(gaps=frozenset(gap for region in regions for gap in _gaps(region)))
 
 
-def _mixed_pitches(region: Region, operation: Operation) -> str | None:
-    """Return that two inputs would differ in the bytes of a pixel."""
-    inputs = [tensor for tensor in operation.inputs if tensor not in operation.broadcast_inputs]
-    pitches = sorted({region.pitch(tensor, operation) for tensor in inputs})
-    if len(pitches) == 1:
-        return None
-    sizes = " and ".join(map(str, pitches))
-    return (
-        f"would read two images of {operation.window.channels} channels, one from the CPU and one"
-        f" from the engine, whose pixels lie {sizes} bytes apart"
-    )
+def _gaps(region: Region) -> Iterator[int]:
+    """Yield tensors between whose pixels there must be no gaps."""
+    for operation in region.operations:
+        if region.is_padded(operation) and _needs_dense(region, operation):
+            yield operation.output
 
 
-def _gaps(region: Region, operation: Operation) -> str | None:
-    """Return that a reader needs the pixels of an operation without gaps between them."""
-    if not region.is_padded(operation):
-        return None
-    channels = operation.output_channels
-    left = f"writes an image of {channels} channels, whose pixels take {{}} bytes on the engine,"
-    left = left.format(region.output_pitch(operation))
-    if operation.output in region.stores:
-        return f"{left} for the CPU or as a model output, which have no gaps between pixels"
-    readers = [item for item in region.operations if operation.output in item.inputs]
-    for reader in readers:
-        if reader.window.channels != channels:
-            return f"{left} for layer {reader.position}, which reads it in another shape"
-    return None
+def _needs_dense(region: Region, writer: Operation) -> bool:
+    """Whether a reader of an operation needs pixels without gaps."""
+    tensor = writer.output
+    if tensor in region.stores:
+        return True
+    for reader in region.operations:
+        if tensor not in reader.inputs:
+            continue
+        if isinstance(reader, MoveOperation):
+            copies = (copy for copy in reader.copies if copy.source == tensor)
+            is_other = reader.images[tensor] != writer.output_image
+            if is_other or any(region.copies_between(reader, copy) is None for copy in copies):
+                return True
+            continue
+        others = (t for t in reader.inputs if t not in reader.broadcast_inputs)
+        pitches = {region.pitch(other, reader) for other in others}
+        if reader.window.channels != writer.output_channels or len(pitches) > 1:
+            return True
+    return False

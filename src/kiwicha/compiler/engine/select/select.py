@@ -6,9 +6,11 @@ from collections.abc import Callable
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
 from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal, Selection
+from kiwicha.compiler.engine.schedule.move_estimate import striping_cycles
 from kiwicha.compiler.engine.select.channel_blocks import block_candidates
 from kiwicha.compiler.engine.select.chunks import in_chunks, is_long, with_parts_of_sums
 from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weighted_layer
+from kiwicha.compiler.engine.select.moves import is_move
 from kiwicha.compiler.engine.select.packed_products import packed_if_faster
 from kiwicha.compiler.engine.select.wide_groups import split_by_width
 from kiwicha.compiler.lower.network import Network
@@ -58,7 +60,9 @@ def _decision(
     """Return what is decided for one layer."""
     legal = legalize(network, position)
     candidates, refusals = list(legal.candidates), list(legal.refusals)
-    if candidates:
+    if is_move(network.layers[position]):
+        candidates.sort(key=lambda candidate: striping_cycles(candidate.operation, config))
+    elif candidates:
         whole = candidates.pop()
         if isinstance(whole.operation, ElementOperation) and not has_tables:
             refusals.append(Refusal("", "is element-wise, and element-wise jobs are switched off"))

@@ -1,0 +1,271 @@
+"""Moves: operations that only copy bytes, from one place of an image to another."""
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, within
+from kiwicha.compiler.engine.ir.window import Image, Window
+from kiwicha.contract.engine import JobKind
+
+__all__ = ["MoveOperation", "Planes", "by_planes", "closing_gaps", "moved"]
+
+MIN_LEFT_OUT = 512
+"""Bytes between two planes that are worth a transfer for each of them."""
+MUCH_LEFT_OUT = 8192
+"""Bytes of the scratchpad that are worth as many transfers as there are planes."""
+MAX_PLANES = 1024
+"""Transfers of a stripe, at most."""
+_ALL_BYTES = (-128, 127)
+
+
+@dataclass(frozen=True)
+class Planes:
+    """Parts of a tensor, equally far apart, of which some output rows need the same bytes each.
+
+    Parameters
+    ----------
+    bytes : int
+        From one plane to the next.
+    first, end : int
+        Number of the first plane that is needed, and of the one behind the last.
+    low, high : int
+        First byte of each that is needed, and the one behind the last.
+    """
+
+    bytes: int
+    first: int
+    end: int
+    low: int
+    high: int
+
+    @property
+    def is_worthwhile(self) -> bool:
+        """Whether there is enough between what is needed to leave it out."""
+        count = self.end - self.first
+        left_out = self.bytes - (self.high - self.low)
+        return count > 1 and (left_out >= MIN_LEFT_OUT or count * left_out >= MUCH_LEFT_OUT)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MoveOperation(Operation):
+    """Copies of bytes from tensors without gaps to another one.
+
+    Parameters
+    ----------
+    copies : tuple of StridedCopy
+        In order; together they write every byte of the output.
+    images : mapping of int to Image
+        In what rows, columns and channels the inputs lie.
+    place : tuple of int or None
+        The tensor of which its output is a part, and the first byte there; None if it is none. Such
+        an output has a number that only operations know, and always lies in the arena.
+    planes : int
+        Of how many parts a row of the output consists, which lie as far apart as there are rows in
+        a part of the output; 1 if rows are contiguous.
+    """
+
+    copies: tuple[StridedCopy, ...]
+    images: Mapping[int, Image]
+    place: tuple[int, int] | None = None
+    planes: int = 1
+
+    @property
+    def part_bytes(self) -> int:
+        """Contiguous bytes of an output row."""
+        return self.output_image.row_bytes // self.planes
+
+    @property
+    def plane_bytes(self) -> int:
+        """Bytes from one part of an output row to the next."""
+        return self.window.output_rows * self.part_bytes
+
+    @property
+    def kind(self) -> JobKind:
+        """What its jobs are."""
+        return JobKind.MOVE
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether pixels that it writes take whole words."""
+        return False
+
+    @property
+    def job_operations(self) -> tuple[()]:
+        """Nothing: its jobs have neither weights nor parameters."""
+        return ()
+
+    def input_image(self, tensor: int) -> Image:
+        """Return the rows, columns and channels of an input."""
+        return self.images[tensor]
+
+    def rows_read(self, tensor: int, first: int, end: int) -> tuple[int, int]:
+        """Return the first row of an input that output rows need, and the one behind the last."""
+        spans = [copy.source_span for copy in self.parts(first, end) if copy.source == tensor]
+        image = self.images[tensor]
+        if not spans:
+            # One row is always there.
+            start = min(first, image.rows - 1)
+            return start, start + 1
+        low, high = min(span[0] for span in spans), max(span[1] for span in spans)
+        return low // image.row_bytes, -(-high // image.row_bytes)
+
+    def parts(self, first: int, end: int) -> tuple[StridedCopy, ...]:
+        """Return the copies that write output rows from ``first`` up to ``end``."""
+        return _parts(self, first, end)
+
+    def planes_read(self, tensor: int, first: int, end: int) -> Planes | None:
+        """Return what output rows need of an input in planes, None if it does not lie in such."""
+        size = self._plane_bytes.get(tensor)
+        spans = [
+            _in_plane(copy, size)
+            for copy in (self.parts(first, end) if size else ())
+            if size and copy.source == tensor
+        ]
+        if not size or not spans:
+            return None
+        return Planes(
+            size,
+            min(span[0] for span in spans),
+            max(span[1] for span in spans),
+            min(span[2] for span in spans),
+            max(span[3] for span in spans),
+        )
+
+    @cached_property
+    def _plane_bytes(self) -> dict[int, int]:
+        if self.planes > 1:
+            return {}
+        row_bytes = self.window.output_columns * self.output_channels
+        sizes = {tensor: _plane_bytes(self.copies, tensor, row_bytes) for tensor in self.inputs}
+        return {tensor: size for tensor, size in sizes.items() if size}
+
+
+@lru_cache(maxsize=4096)
+def _parts(operation: MoveOperation, first: int, end: int) -> tuple[StridedCopy, ...]:
+    low, high = (row * operation.part_bytes for row in (first, end))
+    size = operation.plane_bytes
+    if operation.planes == 1:
+        found = (within(copy, low, high) for copy in operation.copies)
+        return tuple(itertools.chain.from_iterable(found))
+    parts = []
+    for copy in operation.copies:
+        across, along = _divided(copy, size)
+        start = copy.target_start // size * size
+        one = dataclasses.replace(copy, loops=along)
+        for part in within(one, start + low, start + high):
+            parts.append(dataclasses.replace(part, loops=(*across, *part.loops)))
+    return tuple(parts)
+
+
+def _divided(copy: StridedCopy, size: int) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
+    """Return the loops that go from plane to plane of the output, and those within one."""
+    across = tuple(loop for loop in copy.loops if loop.target and loop.target % size == 0)
+    return across, tuple(loop for loop in copy.loops if loop not in across)
+
+
+def _plane_bytes(copies: Iterable[StridedCopy], tensor: int, row_bytes: int) -> int:
+    """Return the bytes from plane to plane of a tensor that every output row needs; 0 if none."""
+    own = [copy for copy in copies if copy.source == tensor]
+    steps = {
+        max((abs(loop.source) for loop in copy.loops if loop.target < row_bytes), default=0)
+        for copy in own
+    }
+    if len(steps) != 1 or 0 in steps:
+        return 0
+    (size,) = steps
+    for copy in own:
+        _, _, low, high = _in_plane(copy, size)
+        if low < 0 or high > size:
+            return 0
+    return size
+
+
+def _in_plane(copy: StridedCopy, size: int) -> tuple[int, int, int, int]:
+    """Return first plane and end that a copy reads, and first byte and end in each."""
+    plane, start = divmod(copy.source_start, size)
+    first = end = plane
+    low, high = start, start + copy.piece_bytes
+    for loop in copy.loops:
+        if loop.source % size == 0:
+            steps = (loop.count - 1) * loop.source // size
+            first, end = first + min(steps, 0), end + max(steps, 0)
+        else:
+            reach = (loop.count - 1) * loop.source
+            low, high = low + min(reach, 0), high + max(reach, 0)
+    return first, end + 1, low, high
+
+
+def moved(
+    position: int,
+    copies: Iterable[StridedCopy],
+    images: Mapping[int, Image],
+    output: int,
+    output_image: Image,
+) -> MoveOperation:
+    """Return a move.
+
+    Parameters
+    ----------
+    position : int
+        Position of its layer.
+    copies : iterable of StridedCopy
+        In order; together they write every byte of the output.
+    images : mapping of int to Image
+        In what rows, columns and channels the inputs lie.
+    output : int
+        Tensor that it writes.
+    output_image : Image
+        In what rows, columns and channels that lies.
+    """
+    ordered = tuple(copies)
+    inputs = tuple(dict.fromkeys(copy.source for copy in ordered if copy.source is not None))
+    first = images[inputs[0]]
+    return MoveOperation(
+        position=position,
+        inputs=inputs,
+        output=output,
+        window=Window(
+            first.rows, first.columns, first.channels, output_image.rows, output_image.columns
+        ),
+        output_channels=output_image.channels,
+        clamp=_ALL_BYTES,
+        copies=ordered,
+        images={tensor: images[tensor] for tensor in inputs},
+    )
+
+
+def closing_gaps(operation: Operation, source: int) -> MoveOperation:
+    """Return the move from ``source``, whose pixels have gaps, to the output of an operation."""
+    image = operation.output_image
+    copy = StridedCopy(source, 0, 0, (), image.bytes)
+    return moved(operation.position, [copy], {source: image}, operation.output, image)
+
+
+def by_planes(move: MoveOperation) -> MoveOperation | None:
+    """Return a move whose output rows are as many as the input's, in parts; None if it has none.
+
+    So a transposition of what is larger than the scratchpad reads some rows, and writes some bytes
+    of each plane of its output.
+    """
+    sizes = {max((loop.target for loop in copy.loops), default=0) for copy in move.copies}
+    total = move.output_image.bytes
+    if len(sizes) != 1 or len(move.inputs) != 1:
+        return None
+    (size,) = sizes
+    rows = move.images[move.inputs[0]].rows
+    if not size or total % size or size % rows or total == size:
+        return None
+    for copy in move.copies:
+        _, along = _divided(copy, size)
+        span = sum((loop.count - 1) * loop.target for loop in along) + copy.piece_bytes
+        if copy.target_start % size + span > size:
+            return None
+    if total // size > MAX_PLANES:
+        return None
+    image = Image(rows, total // size, size // rows)
+    found = moved(move.position, move.copies, move.images, move.output, image)
+    return dataclasses.replace(found, planes=total // size)
