@@ -202,7 +202,7 @@ KERNELS = (
         check="elementwise",
         reference=_squared_difference,
         is_in_place=True,
-        cost=Cost(step=300.0, output=200.0, unit=51.7, extra=0.0),
+        cost=Cost(step=790.0, output=197.0, unit=56.9, extra=0.0),
         work=_work,
     ),
 )

@@ -55,7 +55,7 @@ KERNELS = (
         kernel=Kernel.L2_NORMALIZATION,
         params=L2Normalization,
         reference=_reference,
-        cost=Cost(step=0.0, output=50.0, unit=700.0),
+        cost=Cost(step=330.0, output=55.2, unit=407.0),
         work=_work,
     ),
 )

@@ -66,7 +66,7 @@ KERNELS = (
         kernel=Kernel.MEAN,
         params=Mean,
         reference=_mean,
-        cost=Cost(step=1440.0, output=84.4, unit=42.9, extra=0.0),
+        cost=Cost(step=1980.0, output=71.3, unit=16.2, extra=0.0),
         work=_work,
     ),
     Declaration(
@@ -74,7 +74,7 @@ KERNELS = (
         params=Mean,
         check="mean",
         reference=_reduce_max,
-        cost=Cost(step=1600.0, output=46.6, unit=44.2, extra=0.0),
+        cost=Cost(step=2170.0, output=44.8, unit=21.1, extra=0.0),
         work=_work,
     ),
     Declaration(
@@ -82,7 +82,7 @@ KERNELS = (
         params=Mean,
         check="mean",
         reference=_reduce_min,
-        cost=Cost(step=1600.0, output=46.6, unit=44.2, extra=0.0),
+        cost=Cost(step=1730.0, output=48.4, unit=22.6, extra=0.0),
         work=_work,
     ),
 )

@@ -150,7 +150,7 @@ KERNELS = (
         kernel=Kernel.RESIZE_BILINEAR,
         params=ResizeBilinear,
         reference=_reference,
-        cost=Cost(step=0.0, output=8.6, unit=99.0, extra=10.0),
+        cost=Cost(step=1000.0, output=8.6, unit=120.0, extra=10.0),
         work=_work,
         prepare=_with_scratch,
     ),
