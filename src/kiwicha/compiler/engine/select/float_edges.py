@@ -89,7 +89,7 @@ def conversion_troubles(
     cpu_cycles : callable
         Gives what a layer takes on the CPU, by its position.
     """
-    refusals = {}
+    refusals: dict[int, str] = {}
     for found in lists:
         operations = found.region.operations
         if not all(isinstance(item, FloatConversion) for item in operations):
