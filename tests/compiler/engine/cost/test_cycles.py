@@ -163,3 +163,40 @@ def test_a_model_of_the_cpu_has_no_list() -> None:
     )
     assert total > 0
     assert found == {}
+
+
+def job(**fields: int) -> EngineJob:
+    """Give a convolution of 1x1 whose other fields are 0 or 1."""
+    basis = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)
+    ones = ("groups", "input_rows", "output_rows", "kernel_rows", "stride_rows", "dilation_rows")
+    ones += ("interval", "last_beats")
+    return EngineJob(**basis | dict.fromkeys(ones, 1) | {"kind": JobKind.CONV} | fields)
+
+
+def test_a_transfer_moves_only_when_no_result_is_written() -> None:
+    # 1000 lines are loaded beside 2000 cycles whose results leave no cycle, half, or nearly all.
+    load = EngineTransfer(0, 0, 16 * 1000, 0, 0)
+    ends = []
+    for words in (1, 2, 8):
+        first = job(output_columns=2000 // words, row_words=words, group_words=words)
+        last = job(output_columns=8, row_words=1, group_words=1, wait_transfers=1)
+        _, (one, other) = predict_list([first, last], [load], 64)
+        assert one.busy == 2000
+        ends.append(other.start + other.transfers)
+        assert other.transfers == 0 or words == 1
+    # DRAM can fill a FIFO before the job ends; the rest, a line per cycle, comes then.
+    assert 2900 < ends[0] < 3250
+    assert max(ends[1:]) < 2200
+
+
+def test_loads_and_stores_take_their_time() -> None:
+    """Compare with the times that `_costs_script` of `tb_control` allows."""
+    nothing = job(output_columns=1, row_words=1, group_words=1)
+    lines = 600
+    without, _ = predict_list([nothing], [], 64)
+    for bit, extra in ((0, 30), (1 << 31, 45)):
+        moved = EngineTransfer(0, 0, 16 * lines | bit, 0, 0)
+        both, _ = predict_list([nothing], [moved], 64)
+        seconds, _ = predict_list([nothing], [moved, moved], 64)
+        assert abs(seconds - both - 16 * lines / DDR3_QUARTER_RATE.bytes_per_cycle - extra) < 8
+        assert both > without
