@@ -24,7 +24,9 @@ CONFIGS = [ENGINE_FAMILY[name] for name in ("32", "64", "128", "128-8k-r4")]
 
 def kept(stages: Compilation) -> int:
     """Count the jobs that keep sums."""
-    return sum(bool(job.sums & SumFlag.KEEP) for found in stages.lists for job in found.jobs)
+    return sum(
+        bool(job.sums & SumFlag.KEEP) for found in stages.lists for job in found.weighted_jobs
+    )
 
 
 def check(kind: str, dtype: DType, seeds: range, configs: list[Config]) -> None:

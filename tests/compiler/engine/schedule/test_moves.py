@@ -142,3 +142,13 @@ def test_parts_are_stored_where_they_belong() -> None:
     stores = [p.transfer for p in found.lists[0].transfers if p.transfer.is_store]
     # The last one has the output's scale and begins at a multiple of 16: it lies there already.
     assert sorted(store.dram_offset for store in stores) == [0, 77]
+
+
+def test_a_single_pixel_is_stored_without_what_lies_behind_it() -> None:
+    """A job writes whole words, but the bytes behind the tensor in DRAM are another one's."""
+    model = Model(1, 1, 1, 12)
+    y = model.conv(model.first, model.shape, 13)
+    for config in (SMALL, "64"):
+        found = model.compiled(config, y)
+        stores = [p.transfer for p in found.lists[0].transfers if p.transfer.is_store]
+        assert [store.moved_bytes for store in stores] == [13]

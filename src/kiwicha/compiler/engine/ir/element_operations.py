@@ -103,7 +103,8 @@ class FloatConversion(TableOperation):
     @property
     def keeps_bytes(self) -> bool:
         """Whether its job changes nothing."""
-        return np.array_equal(self.tables[:, 0].astype(np.uint8), np.arange(256))
+        is_limited = self.clamp != (-128, 127)
+        return not is_limited and np.array_equal(self.tables[:, 0].astype(np.uint8), np.arange(256))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

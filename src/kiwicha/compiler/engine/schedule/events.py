@@ -127,7 +127,9 @@ class OrderedEvents:
             row_bytes = self._region.output_row_bytes(last)
             writing = Writing.of(last, row_bytes, stripe[-1])
             if is_streamed:
-                buffer = self._builder.buffer(f"stripe {number} of {cascade.output}", writing.bytes)
+                size = writing.pieces[0].place + stripe[-1].output_rows * row_bytes
+                name = f"stripe {number} of {cascade.output}"
+                buffer = self._builder.buffer(name, max(size, writing.bytes))
                 output = BufferAddress(buffer, writing.pieces[0].place)
             else:
                 start = stripe[-1].first_output_row * row_bytes

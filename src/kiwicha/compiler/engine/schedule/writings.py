@@ -39,7 +39,9 @@ class Writing:
             first = part.first_output_row * row_bytes
             place = isinstance(operation, MoveOperation) and operation.place
             lead = (first + (place[1] if place else 0)) % ALIGNMENT_BYTES
-            return cls((MovedPiece(first, part.output_rows * row_bytes, lead),))
+            # A single pixel has bytes behind it that are not the tensor's.
+            size = part.output_rows * operation.output_image.row_bytes
+            return cls((MovedPiece(first, size, lead),))
         first, size = (
             rows * operation.part_bytes for rows in (part.first_output_row, part.output_rows)
         )
