@@ -55,8 +55,9 @@ EVERYTHING: list[Item] = [
 
 def case_of(item: Item) -> oracle.Case:
     """Return the model of a combination or draw, and its inputs."""
-    is_drawn = isinstance(item, operator_sweep.Draw)
-    return operator_sweep.case(item) if is_drawn else sweep.case(item)
+    if isinstance(item, operator_sweep.Draw):
+        return operator_sweep.case(item)
+    return sweep.case(item)
 
 
 def answers(combinations: Sequence[Item]) -> list[tuple[oracle.Case, Outputs]]:

@@ -1,6 +1,8 @@
 """What passes between DRAM, the scratchpad and their users."""
 
-from amaranth.lib import data, enum, stream, wiring
+import enum
+
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.cfu import DRAM_BYTES
@@ -134,7 +136,7 @@ class WritePortSignature(wiring.Signature):
         })
 
 
-class LineSource(enum.Enum, shape=2):
+class LineSource(enum.Enum):
     """What the scratchpad's line port shows two cycles later."""
 
     MEMORY = 0

@@ -28,8 +28,9 @@ class ArgMax(Struct):
 
 def _reference(memory: Memory, p: ArgMax) -> NDArray[np.signedinteger[Any]]:
     values = memory.load(p.input, np.int8, (p.outer, p.depth, p.inner)) ^ np.int8(p.flip)
-    positions = values.argmax(axis=1)
-    return positions.astype(np.int64) if p.words == 2 else positions.astype(np.int32)
+    dtype: type[np.signedinteger[Any]] = np.int64 if p.words == 2 else np.int32
+    positions: NDArray[np.signedinteger[Any]] = values.argmax(axis=1).astype(dtype)
+    return positions
 
 
 def _work(p: ArgMax) -> Work:

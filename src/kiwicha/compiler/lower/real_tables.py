@@ -53,7 +53,8 @@ def real_table(
         scaled = (function(arguments) * (np.float32(1) / output.scales[0])).astype(np.float64)
         rounded = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled).astype(np.float32)
         moved = rounded + np.float32(output.zero_point)
-    return moved.clip(INT8_MIN, INT8_MAX).astype(np.int64)
+    table: Int64s = moved.clip(INT8_MIN, INT8_MAX).astype(np.int64)
+    return table
 
 
 def _exp(x: Reals) -> Reals:

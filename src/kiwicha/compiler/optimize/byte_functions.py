@@ -123,7 +123,7 @@ def _function_of(
     if len(roots) != 1:
         return None
     results = pair_results(layer.kernel, layer.params, *np.broadcast_arrays(*values))
-    return _Function(*roots, np.broadcast_to(results, ALL_BYTES.shape))
+    return _Function(roots.pop(), np.broadcast_to(results, ALL_BYTES.shape))
 
 
 def _merged(

@@ -72,8 +72,8 @@ def schedule(
                 else _conv_operations(job, number, group * job.group_input_step)
             )
             *most, end = operations
-            operations = [*most, dataclasses.replace(end, ends_row=True)]
-            issued += _paced(operations, begun + _ISSUE_CYCLES, job.interval, last + job.interval)
+            row = [*most, dataclasses.replace(end, ends_row=True)]
+            issued += _paced(row, begun + _ISSUE_CYCLES, job.interval, last + job.interval)
             last = issued[-1][0]
             free, searched = last + 1 - _ISSUE_CYCLES, begun
         groups.append(issued)

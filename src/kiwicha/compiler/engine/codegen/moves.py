@@ -1,6 +1,7 @@
 """From what a job moves to its descriptor."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from kiwicha.compiler.engine.ir.move_jobs import MoveJob
 from kiwicha.compiler.engine.ir.strided_copies import Loop
@@ -22,8 +23,9 @@ def engine_move(job: MoveJob, layer: int, source: int, target: int) -> EngineMov
     source, target : int
         Where the buffers begin that its addresses count from.
     """
-    zeros = {name: (0,) * kind.count for name, kind, _ in EngineMove.layout() if kind.count > 1}
-    fields = dict.fromkeys((name for name, _, _ in EngineMove.layout()), 0) | zeros
+    zeros: dict[str, Any] = {
+        name: 0 if kind.count == 1 else (0,) * kind.count for name, kind, _ in EngineMove.layout()
+    }
     loops = _filled(job.loops, MOVE_LOOPS if job.tile is None else TILE_LOOPS)
     counts = [loop.count for loop in loops]
     sources, targets = [loop.source for loop in loops], [loop.target for loop in loops]
@@ -35,7 +37,7 @@ def engine_move(job: MoveJob, layer: int, source: int, target: int) -> EngineMov
         sources.append(job.tile.source)
         targets.append(job.tile.target)
     return EngineMove(
-        **fields
+        **zeros
         | {
             "kind": JobKind.MOVE,
             "flags": flags,

@@ -24,6 +24,10 @@ __all__ = [
 ]
 
 
+Constant = bytes
+"""What a `Transfer` loads that is no tensor: among its fields, `bytes` is a number."""
+
+
 @dataclass(frozen=True)
 class BufferAddress:
     """A byte of a buffer of the scratchpad; where the buffer lies is decided later."""
@@ -94,7 +98,7 @@ class Transfer:
     bytes: int
     address: BufferAddress
     is_store: bool
-    constant: bytes = b""
+    constant: Constant = b""
 
     @property
     def reads(self) -> set[int]:

@@ -6,7 +6,7 @@ This is for choosing among many; `engine.cost.cycles` predicts what was chosen.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ def transfer_cycles(
     count: NDArray[np.int64] | int = 1,
     *,
     converts: bool = False,
-) -> float | NDArray[np.float64]:
+) -> float | NDArray[np.floating[Any]]:
     """Return what a transfer takes, or each of several, given its bytes in the scratchpad.
 
     Each can be in a number of parts.
