@@ -171,11 +171,12 @@ def window_of(layer: Layer) -> Window:
     p: Conv = layer.params
     is_dense = layer.kernel is Kernel.FULLY_CONNECTED
     window = Window(
-        input_rows=p.input_height,
-        input_columns=p.batches if is_dense else p.input_width,
+        # Rows of one pixel can be cut into stripes; a job takes them for one row.
+        input_rows=p.batches if is_dense else p.input_height,
+        input_columns=p.input_width,
         channels=p.input_channels,
-        output_rows=p.output_height,
-        output_columns=p.batches if is_dense else p.output_width,
+        output_rows=p.batches if is_dense else p.output_height,
+        output_columns=p.output_width,
         kernel_rows=p.kernel_height,
         kernel_columns=p.kernel_width,
         stride_rows=p.stride_height,
