@@ -6,7 +6,10 @@ import math
 import numpy as np
 
 from kiwicha.compiler.lower.network import Layer, Values
+from kiwicha.compiler.lower.tables import ALL_BYTES, table_layer
 from kiwicha.compiler.quantization.scales import (
+    INT8_MAX,
+    INT8_MIN,
     SQUARE_LEFT_SHIFT,
     SUM_LEFT_SHIFT,
     Scale,
@@ -27,7 +30,7 @@ from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.l2_normalization import L2Normalization
 from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.softmax import Softmax, pair_outputs
-from kiwicha.numerics.requantization import softmax_exponentials
+from kiwicha.numerics.requantization import requantize, softmax_exponentials
 
 __all__ = [
     "lower_comparison",
@@ -135,17 +138,28 @@ def _lower_pair(
 
 
 def lower_reduction(graph: Graph, operator: Operator) -> Layer:
-    """Return the layer of a MEAN, SUM, REDUCE_MAX or REDUCE_MIN; SUM is a MEAN without division."""
+    """Return the layer of a MEAN, SUM, REDUCE_MAX or REDUCE_MIN; SUM is a MEAN without division.
+
+    A reduction over dimensions of 1 is a table.
+    """
     source, output = graph.input(operator), graph.output(operator)
     axes = reduced_axes(graph, operator)
     count = math.prod(source.shape[axis] for axis in axes)
     pair = quantization(source), quantization(output)
     scale = mean_scale(*pair, count) if operator.name == "MEAN" else ratio_scale(*pair)
+    kernel = _REDUCTIONS.get(operator.name, Kernel.MEAN)
+    if count == 1:
+        # Each output depends on one byte.
+        terms = ALL_BYTES - quantization(source).zero_point
+        scaled = (scale.multiplier, scale.shift, quantization(output).zero_point)
+        is_scaled = kernel is Kernel.MEAN
+        table = requantize(terms, *scaled, INT8_MIN, INT8_MAX) if is_scaled else ALL_BYTES
+        return table_layer(operator, table)
     flags = leading_ones([int(axis in axes) for axis in range(len(source.shape))], fill=0)
     return Layer(
         operator.index,
         operator.name,
-        kernel=_REDUCTIONS.get(operator.name, Kernel.MEAN),
+        kernel=kernel,
         params=Mean(
             input=Ref(),
             output=Ref(),

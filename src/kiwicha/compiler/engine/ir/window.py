@@ -1,6 +1,8 @@
 """Geometry of an operation: images, kernels, strides, and how their bytes lie in memory."""
 
 import dataclasses
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwicha.contract.engine import INPUT_LANES, MAX_U8, OUTPUT_BYTES
@@ -18,6 +20,15 @@ class Image:
     rows: int
     columns: int
     channels: int
+
+    @classmethod
+    def of_shape(cls, shape: Sequence[int], element_bytes: int = 1) -> "Image":
+        """Return a tensor as an image: all dimensions but the last two as rows."""
+        *_, rows, columns, channels = (1, 1, 1, *shape)
+        rows *= math.prod(shape[:-3])
+        if rows == 1:
+            rows, columns = columns, 1  # rows can be cut into stripes
+        return cls(rows, columns, channels * element_bytes)
 
     @property
     def row_bytes(self) -> int:

@@ -13,7 +13,7 @@ from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.elementwise import element_operation
 from kiwicha.compiler.engine.select.forms import forms
-from kiwicha.compiler.engine.select.means import mean
+from kiwicha.compiler.engine.select.means import mean, rows_of_sums
 from kiwicha.compiler.engine.select.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.pools import average_pool, max_pool
 from kiwicha.compiler.engine.select.weighted import WeightedLayer
@@ -43,8 +43,8 @@ _ELEMENT_KERNELS = frozenset({*PAIR_KERNELS, Kernel.LOOKUP, Kernel.QUANTIZE})
 _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
     Kernel.AVERAGE_POOL: average_pool,
     Kernel.MAX_POOL: max_pool,
-    Kernel.MEAN: mean,
 }
+_KERNELS = frozenset({*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS, Kernel.MEAN})
 _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
     *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM"),
@@ -102,7 +102,7 @@ def legalize(network: Network, position: int) -> Decision:
     layer = network.layers[position]
     if layer.kernel is None:
         return Decision()
-    is_known = layer.kernel in _WEIGHTED_KERNELS | _ELEMENT_KERNELS or layer.kernel in _POOLS
+    is_known = layer.kernel in _KERNELS
     if not is_known and not is_move(layer):
         why = f"is {layer.name}, which the engine does not compute"
         return Decision((), (Refusal("", why),))
@@ -110,11 +110,12 @@ def legalize(network: Network, position: int) -> Decision:
         if is_move(layer):
             return Decision(tuple(move_candidates(network, position)))
         require(COMMON_LIMITS, _Call(network, layer))
-        if layer.kernel not in _WEIGHTED_KERNELS:
+        if layer.kernel not in {*_WEIGHTED_KERNELS, Kernel.MEAN}:
             return Decision((Candidate("", _operation(network, position)),))
     except BrokenLimitError as error:
         return Decision((), (Refusal("", error.why),))
-    return _weighted(network, position)
+    is_mean = layer.kernel is Kernel.MEAN
+    return _reduction(layer, position) if is_mean else _weighted(network, position)
 
 
 def _weighted(network: Network, position: int) -> Decision:
@@ -127,6 +128,21 @@ def _weighted(network: Network, position: int) -> Decision:
         except BrokenLimitError as error:
             refusals.append(Refusal(form.name, error.why))
     return Decision((), tuple(refusals))
+
+
+def _reduction(layer: Layer, position: int) -> Decision:
+    """Return the same of a MEAN or SUM."""
+    tensors = layer.tensors["input"], layer.tensors["output"]
+    candidates: list[Candidate] = []
+    refusals: list[Refusal] = []
+    for form, made in (("as a convolution", rows_of_sums), ("", mean)):
+        try:
+            operation = made(layer.params, position, *tensors)
+        except BrokenLimitError as error:
+            refusals.append(Refusal(form, error.why))
+        else:
+            candidates += [Candidate(form, operation)] if operation is not None else []
+    return Decision(tuple(candidates), tuple(refusals))
 
 
 def is_weighted(network: Network, position: int) -> bool:

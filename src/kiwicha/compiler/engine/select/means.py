@@ -5,68 +5,128 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.limits import Limit, limit, require
-from kiwicha.compiler.engine.ir.operations import JobOperation
-from kiwicha.compiler.engine.ir.window import MAX_STRIDE, Window
-from kiwicha.compiler.engine.select.weighted import WeightedLayer, depthwise_convolution
+from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, Limit, limit, require
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
+from kiwicha.compiler.engine.ir.operations import (
+    JobOperation,
+    Operation,
+    OperationSequence,
+    internal_tensor,
+)
+from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
+from kiwicha.compiler.engine.ir.window import MAX_STRIDE, Image, Window
+from kiwicha.compiler.engine.select.weighted import (
+    WeightedLayer,
+    convolution,
+    depthwise_convolution,
+)
 from kiwicha.contract.engine import GROUP_WORDS, MAX_DEPTHWISE_COLUMNS, MAX_KERNEL_ROWS
 from kiwicha.kernels.mean import Mean
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["MEAN_LIMITS", "mean", "reduction", "sums", "uniform"]
+__all__ = ["MEAN_LIMITS", "mean", "reduction", "rows_of_sums", "sums", "uniform"]
 
-Dimensions = list[tuple[int, bool]]
-"""Sizes, and whether they are reduced, without leading ones that are images."""
-
-
-@limit("MEAN", "SUM")
-def reduced_dimensions(dimensions: Dimensions) -> str | None:
-    """Reduced dimensions are next to each other, as height and width are, and not the last ones."""
-    flags = [flag for _, flag in dimensions]
-    if any(flags) and flags == sorted(flags, reverse=True):
-        return None
-    if not any(flags):
-        return "reduces only dimensions of 1"
-    return "reduces dimensions that are behind others, or apart"
+Dimension = tuple[int, bool, int]
+"""Size, whether it is reduced, and bytes from one element to the next."""
 
 
 @limit("MEAN", "SUM", "AVERAGE_POOL_2D", columns=MAX_DEPTHWISE_COLUMNS, most=GROUP_WORDS)
-def reduced_elements(dimensions: Dimensions) -> str | None:
+def reduced_elements(count: int) -> str | None:
     """The number of reduced elements is r * c, and r * ceil(c / {columns}) is up to {most}.
 
     For an average pool this holds if its window is the whole image.
     """
-    count = math.prod(size for size, flag in dimensions if flag)
     if reduction(count, 1) is not None:
         return None
     return f"reduces {count:,} elements, which are no r * c that fits a job"
 
 
-MEAN_LIMITS: tuple[Limit[Dimensions], ...] = (reduced_dimensions, reduced_elements)
-"""What must hold for the dimensions of a MEAN or SUM."""
+MEAN_LIMITS: tuple[Limit[int], ...] = (reduced_elements,)
+"""What must hold for the number of elements that a MEAN or SUM reduces to one."""
 
 
-def mean(p: Mean, position: int, source: int, output: int) -> JobOperation:
-    """Return a MEAN or SUM; see `pools.max_pool`."""
-    dimensions: Dimensions = [
-        (size, bool(flag)) for size, flag in zip(p.shape, p.is_reduced, strict=False) if size != 1
-    ]
-    images = 1
+def mean(p: Mean, position: int, source: int, output: int) -> Operation:
+    """Return a MEAN or SUM; see `pools.max_pool`.
+
+    Reduced dimensions become the pixels of an image, and those behind them its channels. Where
+    they are behind others, or apart, a move brings them together first.
+    """
+    dimensions = _dimensions(p)
+    count = math.prod(size for size, is_reduced, _ in dimensions if is_reduced)
+    require(MEAN_LIMITS, count)
     # Leading dimensions are images, if there are channels behind the reduced ones.
-    while dimensions and not dimensions[0][1] and not dimensions[-1][1]:
-        images *= dimensions.pop(0)[0]
-    require(MEAN_LIMITS, dimensions)
-    count = math.prod(size for size, flag in dimensions if flag)
-    window = reduction(count, math.prod(size for size, flag in dimensions if not flag))
+    has_images = not dimensions[0][1] and not dimensions[-1][1]
+    leading, others = dimensions[:has_images], dimensions[has_images:]
+    images = math.prod(size for size, _, _ in leading)
+    window = reduction(count, math.prod(p.shape) // (count * images))
     assert window is not None
-    return sums(
+    window = window.repeated(images)
+    ordered = [*leading, *sorted(others, key=lambda item: not item[1])]
+    moves = []
+    if ordered != dimensions:
+        image = Image(window.input_rows, window.input_columns, window.channels)
+        moves = [_gathering(p, ordered, position, source, image)]
+        source = moves[0].output
+    scaled = sums(
         position,
         (source, output),
-        window.repeated(images),
+        window,
         (p.multiplier, p.shift),
         (-p.input_offset, p.output_offset),
         (-128, 127),
     )
+    return OperationSequence.of([*moves, scaled])
+
+
+def rows_of_sums(p: Mean, position: int, source: int, output: int) -> Operation | None:
+    """Return a MEAN or SUM of the last dimensions as a convolution, None if it is none of these.
+
+    Its weights are 1, and its only channel takes whole words, which a move brings together again.
+    """
+    dimensions = _dimensions(p)
+    if [is_reduced for _, is_reduced, _ in dimensions] != [False, True]:
+        return None
+    (rows, _, _), (count, _, _) = dimensions
+    layer = WeightedLayer(
+        position=position,
+        input=source,
+        output=output,
+        window=Window.of_pixels(rows, 1, count),
+        parameters=uniform(1, (p.multiplier, p.shift)),
+        input_zero_point=-p.input_offset,
+        output_zero_point=p.output_offset,
+        clamp=(-128, 127),
+    )
+    require(WINDOW_LIMITS, layer)
+    return convolution(layer, np.ones((1, 1, 1, count), np.int16))
+
+
+def _dimensions(p: Mean) -> list[Dimension]:
+    """Return the dimensions of more than 1, neighbours of a kind as one."""
+    found: list[Dimension] = []
+    step = math.prod(p.shape)
+    for size, flag in zip(p.shape, p.is_reduced, strict=False):
+        step //= size
+        if size == 1:
+            continue
+        is_same = bool(found) and found[-1][1] == bool(flag)
+        outer = found.pop()[0] if is_same else 1
+        found.append((outer * size, bool(flag), step))
+    return found
+
+
+def _gathering(
+    p: Mean, ordered: list[Dimension], position: int, source: int, image: Image
+) -> MoveOperation:
+    """Return the move that writes elements in an order of dimensions."""
+    loops = []
+    target = math.prod(p.shape)
+    for size, _, step in ordered:
+        target //= size
+        loops.append(Loop(size, step, target))
+    copy = StridedCopy(source, 0, 0, *in_order(loops, 1))
+    images = {source: Image.of_shape(p.shape)}
+    return moved(position, [copy], images, internal_tensor(position, 0), image)
 
 
 def reduction(count: int, channels: int) -> Window | None:

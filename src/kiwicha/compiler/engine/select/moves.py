@@ -1,7 +1,6 @@
 """Layers that only move data in the engine's terms: copies of bytes, and tables on their way."""
 
 import dataclasses
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -202,13 +201,8 @@ def move_candidates(network: Network, position: int) -> Iterator[Candidate]:
 
 
 def image_of(tensor: Tensor) -> Image:
-    """Return a tensor as an image: all dimensions but the last two as rows."""
-    size = tensor.stored_bytes // max(tensor.elements, 1)
-    *_, rows, columns, channels = (1, 1, 1, *tensor.shape)
-    rows *= math.prod(tensor.shape[:-3])
-    if rows == 1:
-        rows, columns = columns, 1  # rows can be cut into stripes
-    return Image(rows, columns, channels * size)
+    """Return a tensor as an image; see `Image.of_shape`."""
+    return Image.of_shape(tensor.shape, tensor.stored_bytes // max(tensor.elements, 1))
 
 
 def _copy(steps: _Steps, call: Layer) -> None:

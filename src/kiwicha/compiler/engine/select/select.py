@@ -62,12 +62,11 @@ def _decision(
     candidates, refusals = list(legal.candidates), list(legal.refusals)
     if is_move(network.layers[position]):
         candidates.sort(key=lambda candidate: striping_cycles(candidate.operation, config))
-    elif candidates:
-        whole = candidates.pop()
-        if isinstance(whole.operation, ElementOperation) and not has_tables:
-            refusals.append(Refusal("", "is element-wise, and element-wise jobs are switched off"))
-        else:
-            candidates = _widths(whole, config)
+    elif not has_tables and any(isinstance(c.operation, ElementOperation) for c in candidates):
+        refusals.append(Refusal("", "is element-wise, and element-wise jobs are switched off"))
+        candidates = []
+    else:
+        candidates = [part for whole in candidates for part in _widths(whole, config)]
     if cpu_cycles is not None and is_weighted(network, position):
         blocks, why_not = block_candidates(
             network.layers[position],
