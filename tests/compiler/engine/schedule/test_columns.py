@@ -1,4 +1,4 @@
-"""Blocks of columns and of channels: what they move, and what cannot be divided."""
+"""Blocks of columns and channels, parts of rows: what they move, and what cannot be divided."""
 
 from collections import Counter
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 
 from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.engine.ir.plan import Compute, Plan, Transfer
+from kiwicha.contract.engine import SumFlag
 from kiwicha.contract.program import Where
 from tests.support.models.wide_rows import wide_rows
 
@@ -39,6 +40,7 @@ def stored(plan: Plan) -> Counter[int]:
         ("DEPTHWISE_CONV_2D", WIDE, {"dilation": 2}),
         ("MAX_POOL_2D", (7, 64, 64), {"stride": 2}),
         ("AVERAGE_POOL_2D", (15, 13, 96), {"kernel": (15, 13), "is_padded": False}),
+        ("MAX_POOL_2D", (15, 13, 96), {"kernel": (15, 13), "is_padded": False}),
     ],
 )
 def test_every_byte_is_stored_once(
@@ -72,7 +74,7 @@ def test_stripes_of_a_dilated_convolution_read_no_rows_between() -> None:
         # Rows end within 16 bytes.
         ("DEPTHWISE_CONV_2D", (9, 65, 56), {"dilation": 2}),
         # Channels of a pixel do.
-        ("AVERAGE_POOL_2D", (15, 13, 88), {"kernel": (15, 13), "is_padded": False}),
+        ("MAX_POOL_2D", (15, 13, 88), {"kernel": (15, 13), "is_padded": False}),
     ],
 )
 def test_what_begins_within_16_bytes_is_not_divided(
@@ -80,6 +82,18 @@ def test_what_begins_within_16_bytes_is_not_divided(
 ) -> None:
     stages = compiled(operator, shape, **changes)
     assert [layer.where for layer in stages.program.layers] != [Where.ENGINE]
+
+
+def test_parts_of_rows_are_loaded_once_and_beside_a_job() -> None:
+    plan = plan_of(compiled("AVERAGE_POOL_2D", (15, 13, 88), kernel=(15, 13), is_padded=False))
+    loads = [e for e in plan.events if isinstance(e, Transfer) and not e.is_store]
+    read = [byte for e in loads for byte in range(e.tensor_offset, e.tensor_offset + e.bytes)]
+    assert read == list(range(15 * 13 * 88))
+    jobs = [event.operation.sums for event in plan.events if isinstance(event, Compute)]
+    keep, both = SumFlag.KEEP, SumFlag.KEEP | SumFlag.CONTINUE
+    assert jobs == [keep, *[both] * (len(jobs) - 2), SumFlag.CONTINUE]
+    kinds = [type(event) for event in plan.events]
+    assert kinds[:3] == [Transfer, Transfer, Compute]
 
 
 def test_a_dilated_layer_that_fits_has_a_job_for_each_phase() -> None:

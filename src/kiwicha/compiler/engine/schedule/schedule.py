@@ -2,8 +2,8 @@
 
 `residency` decides which tensors stay in the scratchpad; the others lie in the arena, or only
 stripes of them ever exist. The transfer of one stripe runs beside the arithmetic of another. What
-does not fit so is alone in its region, and where not even its rows fit, in blocks of columns or of
-channels.
+does not fit so is alone in its region, and where not even its rows fit, in blocks of columns, in
+parts of the rows that it sums, or in blocks of channels.
 """
 
 from collections import Counter
@@ -19,11 +19,14 @@ from kiwicha.compiler.engine.schedule.cuts import require_jobs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.hazards import waits
 from kiwicha.compiler.engine.schedule.residency import Chooser
+from kiwicha.compiler.engine.schedule.summed_rows import summed_rows_plan
 from kiwicha.compiler.memory.placement import Buffer, place, top_of
 from kiwicha.contract.configs import Config
 
 __all__ = ["schedule"]
 
+_ALONE = (column_plan, summed_rows_plan, channel_plan)
+"""Plans of one operation whose rows, or all of them, do not fit."""
 _SHRINK = 32
 """Where a plan fails for gaps, it is tried again with this much less: capacity / 32."""
 
@@ -51,7 +54,7 @@ def schedule(region: Region, config: Config) -> Plan:
     except RefusedError as error:
         if error.gaps:
             raise
-        for planned in (column_plan, channel_plan) if len(region.operations) == 1 else ():
+        for planned in _ALONE if len(region.operations) == 1 else ():
             plan = planned(region, config)
             if plan is not None:
                 return plan
