@@ -133,7 +133,7 @@ def test_constants_are_stored_once() -> None:
     assert program.constants == bytes(range(64))
 
 
-STAGE_MODEL = random_models.engine_network(8).model
+STAGE_MODEL = random_models.network(2).model
 """With operations of the engine and kernels of the CPU."""
 
 

@@ -13,7 +13,7 @@ from tests.support.models import random_models
 
 @pytest.fixture(scope="module")
 def compilation() -> Compilation:
-    found = compile_stages(random_models.engine_network(8).model, "64")
+    found = compile_stages(random_models.network(2).model, "64")
     assert found.lists
     assert found.kernel_calls
     return found
