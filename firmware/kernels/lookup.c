@@ -1,3 +1,4 @@
+#include "lookup.h"
 #include "check.h"
 #include "kernels.h"
 
@@ -18,10 +19,9 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_lookup(const struct kiwicha_memo
     return check.status;
 }
 
-/** Looks bytes up, four at a time where both sides are aligned: a store takes as long for a word.
- */
-static void look_up_bytes(const uint8_t *input, const uint8_t *table, uint8_t *output,
-                          uint32_t count)
+/* Four at a time where both sides are aligned: a store takes as long for a word. */
+void kiwicha_look_up_bytes(const uint8_t *input, const uint8_t *table, uint8_t *output,
+                           uint32_t count)
 {
     uint32_t done = 0;
     if ((((uintptr_t)input | (uintptr_t)output) & 3) == 0) {
@@ -49,7 +49,7 @@ KIWICHA_FALLBACK enum kiwicha_status kiwicha_run_lookup(const struct kiwicha_mem
     const void *table = kiwicha_source(memory, &p->table);
     void *output = kiwicha_target(memory, &p->output);
     if (p->table.bytes == ENTRIES) {
-        look_up_bytes(input, table, output, p->input.bytes);
+        kiwicha_look_up_bytes(input, table, output, p->input.bytes);
     } else {
         for (uint32_t k = 0; k < p->input.bytes; k++) {
             ((kiwicha_word *)output)[k] = ((const kiwicha_word *)table)[input[k]];

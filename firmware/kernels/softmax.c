@@ -1,5 +1,6 @@
 #include "check.h"
 #include "kernels.h"
+#include "lookup.h"
 #include "requantize.h"
 
 #define EXPONENTIALS 256
@@ -40,66 +41,88 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_softmax(const struct kiwicha_mem
 }
 
 /**
+ * Returns round(a * b / 2**31), ties towards plus infinity.
+ *
+ * @param twice_a 2 a
+ * @param twice_b 2 b
+ */
+static inline int32_t product_of(int32_t twice_a, uint32_t twice_b)
+{
+    int32_t high = (int32_t)(((int64_t)twice_a * twice_b) >> 32);
+    /* It has the one bit that rounding needs. Left to itself, the compiler shifts 64 bits later. */
+    __asm__("" : "+r"(high));
+    return (high + 1) >> 1;
+}
+
+/**
  * Returns the reciprocal of a sum in Q12.19, 2**19 to 2**31 - 1, normalised to [1, 2) in Q0.31.
  *
  * @param normalized the sum shifted left until bit 31 is set
  */
-static int32_t reciprocal(uint32_t normalized)
+static uint32_t reciprocal(uint32_t normalized)
 {
-    const int32_t half_denominator = (int32_t)(normalized >> 1);
+    const uint32_t denominator = normalized & ~UINT32_C(1); /* Q0.32, a half to 1 */
     /* Q2.29: 48/17 - 32/17 d is the usual first guess of 1/d on [1/2, 1]. */
-    int32_t x = 1515870810 + kiwicha_high_multiply(half_denominator, -1010580540);
+    int32_t x = 1515870810 + product_of(2 * -1010580540, denominator);
     for (uint32_t step = 0; step < 3; step++) {
-        int32_t error = (INT32_C(1) << 29) - kiwicha_high_multiply(half_denominator, x);
+        /* Before a step, x is below 1/d, and so below 2**30. */
+        const int32_t error = (INT32_C(1) << 29) - product_of(2 * x, denominator);
         /* The first error is below 1/16: no correction leaves 32 bits. */
-        x += kiwicha_high_multiply(x, error) * 4;
+        x += product_of(2 * error, 2 * (uint32_t)x) * 4;
     }
-    return x >= INT32_C(1) << 30 ? INT32_MAX : x * 2;
+    return x >= INT32_C(1) << 30 ? INT32_MAX : (uint32_t)x * 2;
 }
 
 /** How the exponentials of one row become its outputs. */
 struct normalizer {
-    int32_t scale;
-    uint32_t exponent;
-    int32_t offset; /**< the output's zero point */
+    uint32_t scale;
+    uint32_t exponent; /**< 23 to 31 */
+    uint32_t half;     /**< 2**exponent / 2 */
+    uint32_t offset;   /**< the output's zero point */
 };
 
 static struct normalizer normalizer_of(uint32_t sum, int32_t offset)
 {
-    const uint32_t headroom = (uint32_t)__builtin_clz(sum);
-    const uint32_t bits_over_unit = 31 - SUM_FRACTION_BITS - headroom; /* modulo 2**32 */
+    /* A short row's sum is small: count its bits from there. */
+    uint32_t exponent = 31 - PROBABILITY_BITS;
+    for (uint32_t bound = UINT32_C(2) << SUM_FRACTION_BITS; bound <= sum; bound *= 2) {
+        exponent++;
+    }
+    const uint32_t normalized = sum << (SUM_SHIFT + 31 - PROBABILITY_BITS - exponent);
+    /* From a sum of 512 on, every probability is below half a step of the output. */
+    const bool is_zero = exponent > 31;
+    exponent = is_zero ? 31 : exponent;
     return (struct normalizer){
-        .scale = reciprocal(sum << headroom),
-        .exponent = bits_over_unit + 31 - PROBABILITY_BITS,
-        .offset = offset,
+        .scale = is_zero ? 0 : reciprocal(normalized),
+        .exponent = exponent,
+        .half = UINT32_C(1) << (exponent - 1),
+        .offset = (uint32_t)offset,
     };
 }
 
-static uint8_t output_of(const struct normalizer *by, int32_t exponential)
+static inline uint8_t output_of(const struct normalizer *by, int32_t exponential)
 {
-    int32_t probability = 0;
-    /* From a sum of 512 on, every probability is below half a step of the output. */
-    if (by->exponent <= 31) {
-        const int32_t product = kiwicha_high_multiply(by->scale, exponential);
-        probability = kiwicha_rounding_divide_by_pot(product, by->exponent);
-    }
-    return (uint8_t)(kiwicha_clamp(probability, 0, UINT8_MAX) + by->offset);
+    /* Two roundings: of the product of two numbers in Q0.31, and of the shift. */
+    const uint64_t twice_two = (uint64_t)(2 * by->scale) * (2 * (uint32_t)exponential);
+    const uint32_t product = ((uint32_t)(twice_two >> 32) + 1) >> 1;
+    const uint32_t probability = (product + by->half) >> by->exponent; /* 0 to 256 */
+    return (uint8_t)(probability - (probability >> PROBABILITY_BITS) + by->offset);
 }
 
 /** Writes the outputs of a row that has more entries than there are differences. */
 static void write_long_row(const int8_t *input, const int32_t *exponentials, uint8_t *output,
                            uint32_t depth, int32_t maximum, const struct normalizer *by)
 {
-    uint8_t outputs[EXPONENTIALS];
+    uint8_t table[EXPONENTIALS]; /* by the unsigned input byte */
     const uint8_t zero = (uint8_t)by->offset;
-    uint32_t count = 0; /* exponentials only fall: behind the first output of 0 are no others */
-    while (count < EXPONENTIALS && (outputs[count] = output_of(by, exponentials[count])) != zero) {
-        count++;
+    uint8_t value = 0;
+    bool is_zero = false; /* exponentials only fall: behind the first output of 0 are no others */
+    for (uint32_t k = 0; k < EXPONENTIALS; k++) {
+        value = is_zero ? zero : output_of(by, exponentials[k]);
+        is_zero = value == zero;
+        table[(uint8_t)((uint32_t)maximum - k)] = value;
     }
-    for (uint32_t k = 0; k < depth; k++) {
-        const uint32_t difference = (uint32_t)(maximum - input[k]);
-        output[k] = difference < count ? outputs[difference] : zero;
-    }
+    kiwicha_look_up_bytes((const uint8_t *)input, table, output, depth);
 }
 
 /** Looks rows of two up: their outputs depend on the difference alone. */
@@ -115,14 +138,17 @@ static void run_pairs(const int8_t *input, const uint8_t *outputs, uint8_t *outp
     }
 }
 
-static void run_row(const int8_t *input, const int32_t *exponentials, uint8_t *output,
+static void run_row(const int8_t *input, const int32_t *exponentials, uint8_t *restrict output,
                     uint32_t depth, int32_t offset)
 {
+    /* Four at a time, so that loads and branches are waited for less. */
     int32_t maximum = INT8_MIN;
+#pragma GCC unroll 4
     for (uint32_t k = 0; k < depth; k++) {
         maximum = input[k] > maximum ? input[k] : maximum;
     }
     uint32_t sum = 0;
+#pragma GCC unroll 4
     for (uint32_t k = 0; k < depth; k++) {
         /* Half up is half away from zero: nothing is negative. */
         sum += ((uint32_t)exponentials[maximum - input[k]] + SUM_HALF) >> SUM_SHIFT;
@@ -132,6 +158,7 @@ static void run_row(const int8_t *input, const int32_t *exponentials, uint8_t *o
         write_long_row(input, exponentials, output, depth, maximum, &by);
         return;
     }
+#pragma GCC unroll 4
     for (uint32_t k = 0; k < depth; k++) {
         output[k] = output_of(&by, exponentials[maximum - input[k]]);
     }

@@ -284,7 +284,7 @@ def run_softmax(run_steps: Any, values: NDArray[np.int8], scale: float) -> NDArr
 
 
 @pytest.mark.parametrize("scale", [1e-9, 0.02, 0.1, 0.8])
-@pytest.mark.parametrize("depth", [1, 2, 12, 511])
+@pytest.mark.parametrize("depth", [1, 2, 7, 12, 260, 511])
 def test_softmax(run_steps: Any, depth: int, scale: float) -> None:
     values = int8s(np.random.default_rng(depth), (3, depth))
     actual = run_softmax(run_steps, values, scale)
