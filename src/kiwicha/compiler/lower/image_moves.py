@@ -84,7 +84,7 @@ def _directed(operator: Operator, space: View, batch: View, is_spreading: bool) 
 
 
 def resized(graph: Graph, operator: Operator) -> list[Move]:
-    """Return the moves of RESIZE_NEAREST_NEIGHBOR.
+    """Return the moves of RESIZE_NEAREST_NEIGHBOR, or of RESIZE_BILINEAR of a single pixel.
 
     Rows and columns that are repeated alike are one move; if there would be many, columns are
     repeated first, in rows that are still those of the input.

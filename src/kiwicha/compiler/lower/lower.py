@@ -29,7 +29,7 @@ from kiwicha.compiler.lower.elementwise import (
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.move_operators import lower_moves
 from kiwicha.compiler.lower.network import Layer, Network
-from kiwicha.compiler.lower.resize import lower_resize_bilinear
+from kiwicha.compiler.lower.resize import is_one_pixel, lower_resize_bilinear
 from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
@@ -85,7 +85,7 @@ def lower(graph: Graph) -> Network:
             layer = Layer(operator.index, operator.name)
         elif operator.name.startswith(MODEL_PREFIX):
             layer = lower_custom(graph, operator)
-        elif Family.MOVE in OPERATORS[operator.name].family:
+        elif Family.MOVE in OPERATORS[operator.name].family or is_one_pixel(graph, operator):
             layer = lower_moves(graph, operator, sharing)
         else:
             layer = _LOWERINGS[operator.name](graph, operator)

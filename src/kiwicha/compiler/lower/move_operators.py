@@ -207,6 +207,7 @@ _MOVES: dict[str, Callable[[Graph, Operator], list[Move]]] = {
     "PACK": _pack,
     "PAD": _pad,
     "PADV2": _pad,
+    "RESIZE_BILINEAR": resized,
     "RESIZE_NEAREST_NEIGHBOR": resized,
     "REVERSE_V2": turned_around,
     "SLICE": _slice,

@@ -1,4 +1,4 @@
-"""Lowering of RESIZE_BILINEAR: positions become tables."""
+"""Lowering of RESIZE_BILINEAR: positions become tables, or a single pixel is copied."""
 
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
@@ -7,7 +7,12 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.resize_bilinear import Blend, ResizeBilinear
 
-__all__ = ["lower_resize_bilinear"]
+__all__ = ["is_one_pixel", "lower_resize_bilinear"]
+
+
+def is_one_pixel(graph: Graph, operator: Operator) -> bool:
+    """Whether an operator is a RESIZE_BILINEAR of a single pixel, which only repeats it."""
+    return operator.name == "RESIZE_BILINEAR" and graph.input(operator).shape[1:3] == (1, 1)
 
 
 def lower_resize_bilinear(graph: Graph, operator: Operator) -> Layer:

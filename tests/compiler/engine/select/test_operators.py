@@ -72,6 +72,9 @@ def images(operator: str) -> list[bytes]:
             return [image.build((1, 4, 3, 32), weights, depthMultiplier=2, **WINDOW)]
         return [image.build((30, 8), weights)]
     models = []
+    if operator == "RESIZE_BILINEAR":
+        size = image.builder.tensor((2,), np.int32, data=np.array([12, 10], np.int32))
+        models = [image.build((1, 12, 10, 16), size)]
     if operator.endswith("_POOL_2D"):
         kernel = {"filterHeight": 3, "filterWidth": 3}
         same = Image(operator).build((1, 3, 3, 16), padding=0, strideH=2, strideW=2, **kernel)

@@ -178,7 +178,7 @@ class DividedOperation(Operation):
     @property
     def is_in_parts(self) -> bool:
         """Whether any row takes all of its jobs: of channels, of summands, or of phases."""
-        is_in_phases = self.window.dilation_columns > 1
+        is_in_phases = self.window.dilation_columns > 1 or self.window.is_transposed
         return self.is_in_blocks or is_in_phases or self.kind is JobKind.CONV
 
     @cached_property

@@ -13,6 +13,7 @@ from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.elementwise import element_operation
 from kiwicha.compiler.engine.select.forms import forms
+from kiwicha.compiler.engine.select.interpolation import interpolations
 from kiwicha.compiler.engine.select.means import mean, rows_of_sums
 from kiwicha.compiler.engine.select.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.pools import average_pool, max_pool
@@ -44,10 +45,13 @@ _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
     Kernel.AVERAGE_POOL: average_pool,
     Kernel.MAX_POOL: max_pool,
 }
-_KERNELS = frozenset({*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS, Kernel.MEAN})
+_KERNELS = frozenset({
+    *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
+    *(Kernel.MEAN, Kernel.RESIZE_BILINEAR),
+})
 _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
-    *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM"),
+    *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM", "RESIZE_BILINEAR"),
 )
 _LOOKUPS = tuple(of_family(Family.UNARY))
 _ELEMENTS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", *_LOOKUPS)
@@ -110,12 +114,21 @@ def legalize(network: Network, position: int) -> Decision:
         if is_move(layer):
             return Decision(tuple(move_candidates(network, position)))
         require(COMMON_LIMITS, _Call(network, layer))
-        if layer.kernel not in {*_WEIGHTED_KERNELS, Kernel.MEAN}:
-            return Decision((Candidate("", _operation(network, position)),))
+        return _decision(network, position)
     except BrokenLimitError as error:
         return Decision((), (Refusal("", error.why),))
-    is_mean = layer.kernel is Kernel.MEAN
-    return _reduction(layer, position) if is_mean else _weighted(network, position)
+
+
+def _decision(network: Network, position: int) -> Decision:
+    """Return the same of a layer that computes, and breaks no common limit."""
+    layer = network.layers[position]
+    if layer.kernel in _WEIGHTED_KERNELS:
+        return _weighted(network, position)
+    if layer.kernel is Kernel.MEAN:
+        return _reduction(layer, position)
+    if layer.kernel is Kernel.RESIZE_BILINEAR:
+        return interpolations(layer, position)
+    return Decision((Candidate("", _operation(network, position)),))
 
 
 def _weighted(network: Network, position: int) -> Decision:

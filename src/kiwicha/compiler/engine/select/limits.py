@@ -3,6 +3,7 @@
 from kiwicha.compiler.engine.ir.limits import OPERATION_LIMITS
 from kiwicha.compiler.engine.select.channel_blocks import BLOCK_LIMITS
 from kiwicha.compiler.engine.select.elementwise import CONVERSION_LIMITS
+from kiwicha.compiler.engine.select.interpolation import INTERPOLATION_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.moves import MOVE_LIMITS
@@ -22,6 +23,7 @@ _LIMITS = (
     *MOVE_LIMITS,
     *BLOCK_LIMITS,
     *PHASE_LIMITS,
+    *INTERPOLATION_LIMITS,
 )
 ENGINE_OPERATORS = tuple(sorted({name for item in _LIMITS for name in item.operators}))
 """Operators that an engine computes, within its limits; the CPU computes all others."""

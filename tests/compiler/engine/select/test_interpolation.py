@@ -1,0 +1,97 @@
+"""Images that become larger: what jobs compute of them, and why the CPU computes others."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler import compile_stages
+from kiwicha.compiler.engine.ir.operations import DividedOperation
+from kiwicha.compiler.reasons import engine_refusals
+from kiwicha.contract.program import Kernel, Where
+from tests.support.models.resized import Resized
+from tests.support.models.tflite_builder import ModelBuilder
+
+
+def operation(item: Resized) -> DividedOperation:
+    """Return what the engine computes."""
+    (found,) = compile_stages(item.case(np.int8).model, "64").engine.operations
+    assert isinstance(found, DividedOperation)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("item", "jobs"),
+    [
+        (Resized(6, 7, 8, 2, 2, "plain"), (2 + 1) ** 2),
+        (Resized(6, 7, 8, 2, 2, "corners"), 2**2),
+        (Resized(6, 7, 8, 2, 2, "centers"), (2 + 2) ** 2),
+        (Resized(6, 7, 8, 4, 1, "plain"), 4 + 3),
+        (Resized(6, 7, 8, 8, 8, "corners"), 8**2),
+    ],
+    ids=str,
+)
+def test_a_job_for_each_phase_and_edge(item: Resized, jobs: int) -> None:
+    found = operation(item)
+    assert len(list(found.within(0, found.window.output_rows))) == jobs
+    written = np.zeros((found.window.output_rows, found.window.output_columns), int)
+    for piece in found.pieces:
+        assert piece.columns is not None
+        written[np.ix_(piece.rows, piece.columns)] += 1
+    assert (written == 1).all()
+
+
+def model(shape: Any, output: Any, dtype: Any = np.int8, **way: bool) -> bytes:
+    """Give a model of one RESIZE_BILINEAR."""
+    builder = ModelBuilder()
+    x, y = (builder.tensor(s, dtype, scale=0.5, zero_point=9) for s in (shape, output))
+    size = builder.tensor((2,), np.int32, data=np.array(output[1:3], np.int32))
+    builder.operator("RESIZE_BILINEAR", [x, size], [y], **way)
+    return builder.build([x], [y])
+
+
+CENTERS = {"halfPixelCenters": True}
+REFUSED = {
+    "float": (
+        model((1, 5, 5, 8), (1, 7, 7, 8), np.uint8),
+        "it has float32 weights",
+    ),
+    "fraction": (
+        model((1, 4, 4, 8), (1, 8, 6, 8)),
+        "it makes 6 columns of 4, whose weights do not repeat",
+    ),
+    "smaller": (
+        model((1, 8, 4, 8), (1, 4, 8, 8)),
+        "it makes 4 rows of 8, whose weights do not repeat",
+    ),
+    "factor": (
+        model((1, 2, 4, 8), (1, 64, 4, 8)),
+        "it has 32 rows for each of the input; the engine takes up to 16",
+    ),
+    "products": (
+        model((1, 4, 4, 8), (1, 64, 64, 8), **CENTERS),
+        "it has 289 as the numerator of a weight; the engine takes up to 255",
+    ),
+    "channels": (
+        model((1, 40, 8, 72), (1, 320, 64, 72)),
+        "in phases of rows it has 72 channels; the engine takes up to 64",
+    ),
+}
+
+
+@pytest.mark.parametrize(("raw", "why"), REFUSED.values(), ids=REFUSED)
+def test_the_cpu_computes_others(raw: bytes, why: str) -> None:
+    stages = compile_stages(raw, "64-8k")
+    (position,) = (
+        number
+        for number, layer in enumerate(stages.network.layers)
+        if layer.kernel is Kernel.RESIZE_BILINEAR
+    )
+    assert stages.program.layers[position].where is Where.CPU
+    assert why in engine_refusals(stages)[position]
+
+
+@pytest.mark.parametrize("way", [{}, {"alignCorners": True}, CENTERS], ids=str)
+def test_a_single_pixel_is_copied(way: dict[str, bool]) -> None:
+    stages = compile_stages(model((1, 1, 1, 8), (1, 33, 33, 8), **way), "64")
+    assert [layer.kernel for layer in stages.network.layers] == [Kernel.COPY]
