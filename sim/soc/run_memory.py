@@ -99,7 +99,7 @@ def run_memory(
     """
     _check_inputs(program, inputs, inferences)
     if dram_bytes is None:
-        dram_bytes = program.config.memory.dram_bytes - LOADER_BYTES
+        dram_bytes = program.memory.dram_bytes - LOADER_BYTES
     raw = program.to_bytes()
     cycles_bytes = inferences * sum(map(_cycle_entries, program.steps)) * 4
     image = b"".join(_padded(item, cfu.ALIGNMENT_BYTES) for item in inputs)

@@ -5,7 +5,6 @@ import re
 import tarfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kiwicha.compiler import STAGES
@@ -14,7 +13,6 @@ from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from tests.support.commands.command_line import Command
 from tests.support.models import random_models
-from tests.support.models.tflite_builder import ModelBuilder
 
 
 def test_compile_writes_program_and_listing(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
@@ -98,37 +96,33 @@ def test_compile_for_an_engine_prints_what_it_expects(
 
 def test_steps_of_the_cpu_have_their_lines(kiwicha: Command, tmp_path: Path) -> None:
     model = tmp_path / "model.tflite"
-    model.write_bytes(random_models.single_operator("TRANSPOSE_CONV", 1).model)
+    model.write_bytes(random_models.single_operator("SOFTMAX", 1).model)
     code, out, _ = kiwicha("compile", model, "--config", "64", "-o", tmp_path / "out")
     assert code == 0
     steps = Program.from_bytes((tmp_path / "out" / "model.kiwicha").read_bytes()).steps
-    assert {step.kernel for step in steps} >= {Kernel.TRANSPOSE_CONV}
+    assert {step.kernel for step in steps} >= {Kernel.SOFTMAX}
     cycles = sum(cpu_cycles(step) for step in steps)
     lines = out.splitlines()
-    assert lines[1].split() == ["0", "TRANSPOSE_CONV", str(cycles), "0", "cpu", "cpu"]
+    assert lines[1].split() == ["0", "SOFTMAX", str(cycles), "0", "cpu", "cpu"]
     assert lines[2] == f"total {cycles} cycles, {cycles} of them on the CPU"
 
 
 def test_compile_says_why_a_layer_is_on_the_cpu(kiwicha: Command, tmp_path: Path) -> None:
     model = tmp_path / "model.tflite"
-    builder = ModelBuilder()
-    x, y = (builder.tensor((1, n), scale=0.5) for n in (3136, 8))
-    weights = builder.tensor((8, 3136), scale=0.5, data=np.ones((8, 3136), np.int8))
-    builder.operator("FULLY_CONNECTED", [x, weights, -1], [y])
-    model.write_bytes(builder.build([x], [y]))
+    model.write_bytes(random_models.single_operator("SOFTMAX", 1).model)
     facts = tmp_path / "facts.json"
     words = ["compile", model, "--config", "64", "-o", tmp_path / "out", "--json", facts]
     code, out, _ = kiwicha(*words)
     assert code == 0
-    why = "it has 3,136 weights per output; the engine takes up to 2,048"
-    line = f"layer 0 FULLY_CONNECTED is on the CPU: {why}"
+    why = "it is SOFTMAX, which the engine does not compute"
+    line = f"layer 0 SOFTMAX is on the CPU: {why}"
     assert line in out.splitlines()
     assert line in (tmp_path / "out" / "model.txt").read_text().splitlines()
     with tarfile.open(tmp_path / "out" / "model.tar.gz") as archive:
         content = archive.extractfile("model/metadata.json")
         assert content is not None
         said = json.loads(content.read())
-    assert said["on_cpu"] == [{"layer": 0, "operator": "FULLY_CONNECTED", "why": why}]
+    assert said["on_cpu"] == [{"layer": 0, "operator": "SOFTMAX", "why": why}]
     assert json.loads(facts.read_text())["on_cpu"] == said["on_cpu"]
     # The table's total, though no step is the engine's.
     assert f"total {said['predicted_cycles']} cycles, " in out

@@ -77,7 +77,8 @@ def test_explore_names_commands_for_its_choice(
     code, out, err = kiwicha("explore", model, *words, *(["--board", board] if board else []))
     assert code == 0, err
     lines = out.splitlines()
-    assert f"{what}: kiwicha bench {model} --config {chosen}" in lines
+    option = f" --board {board}" if board else ""
+    assert f"{what}: kiwicha bench {model} --config {chosen}{option}" in lines
     build = [line for line in lines if line.startswith("to build it")]
     assert build == ([f"to build it: kiwicha build {board} --config {chosen}"] if board else [])
 

@@ -11,6 +11,7 @@ from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract import cfu, configs
+from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.errors import UsageError
 from kiwicha.explore.cluster import Cluster
 from kiwicha.explore.points import BOARDS, Board, Measures, measure, resources, timed_config
@@ -209,7 +210,7 @@ def test_on_ecp5_points_are_of_ecp5(tmp_path: Path, name: str) -> None:
 
 
 def test_boards_of_two_families_do_not_share_a_study(tmp_path: Path) -> None:
-    boards = [Board(family, 50_000, 200, 200) for family in Family]
+    boards = [Board(family, 50_000, 200, 200, DDR3_QUARTER_RATE) for family in Family]
     found = [run(tmp_path, 12, Here(), board=board) for board in boards]
     for board, points in zip(boards, found, strict=True):
         here = Here()

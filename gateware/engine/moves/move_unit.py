@@ -1,6 +1,6 @@
 """MOVE jobs: from the descriptor to reads and masked writes of the scratchpad."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -80,8 +80,9 @@ class MoveUnit(wiring.Component):
         )
         early = delayed(m, write.payload, SCRATCHPAD_READ_CYCLES - 1, "write", is_reset=True)
         late_valid = delayed(m, write.valid, SCRATCHPAD_READ_CYCLES, "valid", is_reset=True)
-        late = delayed(m, Cat(early.line, early.low, early.high), 1, "early_write", is_reset=True)
-        line, low, high = Signal(LINE_BITS), Signal(early.low.shape()), Signal(early.high.shape())
+        line, low, high = (
+            delayed(m, early[name], 1, name, is_reset=True) for name in ("line", "low", "high")
+        )
         m.d.comb += [
             addresses.job.eq(self.job),
             addresses.start.eq(self.start),
@@ -94,7 +95,6 @@ class MoveUnit(wiring.Component):
             tiles.read_slot.eq(early.slot),
             tiles.read_column.eq(early.column),
             tiles.place.eq(early.place),
-            Cat(line, low, high).eq(late),
             self.writes.valid.eq(late_valid),
             self.writes.payload.line.eq(line),
             self.writes.payload.mask.eq(

@@ -189,7 +189,7 @@ def function_id(group: Group, op: int = 0, index: int = 0) -> int:
 CLOCK_HZ = 100_000_000
 """Clock of the system: turns cycles into time."""
 ONCHIP_BASE = 0x0000_0000
-ONCHIP_BYTES = 40 * 1024
+ONCHIP_BYTES = 44 * 1024
 """Firmware text, data and stack."""
 STACK_BYTES = 2 * 1024
 DRAM_BASE = 0x4000_0000

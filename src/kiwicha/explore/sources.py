@@ -19,5 +19,8 @@ def measure_sources() -> list[Path]:
     return [
         *(path for name in _PACKAGES for path in sorted((package / name).rglob("*.py"))),
         package / "explore" / "points.py",
-        *(Path(kiwicha.boards.__file__).parent / name for name in ("capacity.py", "family.py")),
+        *(
+            Path(kiwicha.boards.__file__).parent / name
+            for name in ("capacity.py", "family.py", "memories.py")
+        ),
     ]

@@ -15,11 +15,13 @@ pytestmark = pytest.mark.slow
 
 CONFIGS = ["baseline", *configs.ENGINE_CONFIGS]
 SEEDS = range(4)
+# What is below 0 ends an inference of the interpreter, and constants are any numbers.
+OPERATORS = sorted({*random_models.OPERATORS} - {"RSQRT"})
 ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}
 
 
 @pytest.mark.parametrize("dtype", ORACLES, ids=lambda dtype: dtype.name.lower())
-@pytest.mark.parametrize("operator", random_models.OPERATORS)
+@pytest.mark.parametrize("operator", OPERATORS)
 def test_operators_on_constants(operator: str, dtype: DType) -> None:
     cases = [
         random_models.operator_on_constants(operator, seed, is_unsigned=dtype is DType.UINT8)

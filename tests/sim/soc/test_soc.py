@@ -78,12 +78,13 @@ def _platform_sources() -> str:
 
 def test_firmware_that_is_too_large_is_refused() -> None:
     part = SimpleNamespace()
-    with pytest.raises(ValueError, match=r"^firmware must have at most 40960 bytes, not 40961$"):
+    with pytest.raises(ValueError, match=r"^firmware must have at most 45056 bytes, not 45057$"):
         Soc(
             part,
             crg=part,
             sdram_phy=part,
             sdram_module=part,
+            controller_settings=part,
             cfu_file=Path("cfu.v"),
-            firmware=bytes(40961),
+            firmware=bytes(45057),
         )

@@ -11,6 +11,7 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.contract import cfu, configs
 from kiwicha.contract.engine import (
+    LINE_BYTES,
     PACKED_MACS,
     TRANSFER_ERROR,
     EngineCall,
@@ -103,6 +104,8 @@ def broken_lists(
     beyond = 1 << 24
     program = 1 << 31
     store = good.transfers[2].bytes
+    # Both sides of a transfer begin at the same byte of their lines.
+    first, second, third = (item.scratchpad_address % LINE_BYTES for item in good.transfers[:3])
     cases: list[tuple[EngineError, int | None, WorkList]] = [
         (EngineError.WATCHDOG, None, stuck),
         (EngineError.BAD_KIND, 1, with_job(good, 1, kind=77)),
@@ -112,12 +115,12 @@ def broken_lists(
         (
             EngineError.OUTSIDE_RANGE,
             TRANSFER_ERROR + 1,
-            with_transfer(good, 1, dram_offset=2 * SIZE),
+            with_transfer(good, 1, dram_offset=2 * SIZE + second),
         ),
         (
             EngineError.OUTSIDE_RANGE,
             TRANSFER_ERROR + 2,
-            with_transfer(good, 2, dram_offset=program),
+            with_transfer(good, 2, dram_offset=program + third),
         ),
         (outside, TRANSFER_ERROR + 2, with_transfer(good, 2, bytes=store + 1)),
         (
@@ -128,7 +131,7 @@ def broken_lists(
         (
             EngineError.OUTSIDE_SCRATCHPAD,
             TRANSFER_ERROR,
-            with_transfer(good, 0, scratchpad_address=scratchpad_bytes - 16),
+            with_transfer(good, 0, scratchpad_address=scratchpad_bytes - LINE_BYTES + first),
         ),
         (EngineError.BAD_STREAM, 0, with_job(good, 0, weights_bytes=job_bytes[0] + 16)),
         (EngineError.BAD_STREAM, 2, with_job(good, 2, weights_bytes=job_bytes[2] - 16)),
