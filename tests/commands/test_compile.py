@@ -13,6 +13,7 @@ from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from tests.support.commands.command_line import Command
 from tests.support.models import random_models
+from tests.support.models.tflite_builder import ModelBuilder
 
 
 def test_compile_writes_program_and_listing(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
@@ -109,20 +110,24 @@ def test_steps_of_the_cpu_have_their_lines(kiwicha: Command, tmp_path: Path) -> 
 
 def test_compile_says_why_a_layer_is_on_the_cpu(kiwicha: Command, tmp_path: Path) -> None:
     model = tmp_path / "model.tflite"
-    model.write_bytes(random_models.single_operator("SOFTMAX", 1).model)
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 1, columns, 8), scale=0.5) for columns in (300, 1))
+    window = {"filterWidth": 300, "filterHeight": 1, "strideW": 1, "strideH": 1, "padding": 1}
+    builder.operator("MAX_POOL_2D", [x], [y], **window)
+    model.write_bytes(builder.build([x], [y]))
     facts = tmp_path / "facts.json"
     words = ["compile", model, "--config", "64", "-o", tmp_path / "out", "--json", facts]
     code, out, _ = kiwicha(*words)
     assert code == 0
-    why = "it is SOFTMAX, which the engine does not compute"
-    line = f"layer 0 SOFTMAX is on the CPU: {why}"
+    why = "it has 300 window columns; the engine takes up to 255"
+    line = f"layer 0 MAX_POOL_2D is on the CPU: {why}"
     assert line in out.splitlines()
     assert line in (tmp_path / "out" / "model.txt").read_text().splitlines()
     with tarfile.open(tmp_path / "out" / "model.tar.gz") as archive:
         content = archive.extractfile("model/metadata.json")
         assert content is not None
         said = json.loads(content.read())
-    assert said["on_cpu"] == [{"layer": 0, "operator": "SOFTMAX", "why": why}]
+    assert said["on_cpu"] == [{"layer": 0, "operator": "MAX_POOL_2D", "why": why}]
     assert json.loads(facts.read_text())["on_cpu"] == said["on_cpu"]
     # The table's total, though no step is the engine's.
     assert f"total {said['predicted_cycles']} cycles, " in out
