@@ -17,7 +17,6 @@ pytestmark = pytest.mark.verilator
 SIDE = 12
 KINDS = {
     "multiplier": (64, (3, 3), {"depthMultiplier": 2, "padding": 0}),
-    "dilated": (40, (5, 5), {"dilationHFactor": 2, "dilationWFactor": 2, "padding": 0}),
     "wide": (24, (3, 10), {"padding": 1}),
 }
 """Input channels, kernel and options of depthwise convolutions that no depthwise job can do."""
