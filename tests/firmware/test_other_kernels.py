@@ -272,8 +272,10 @@ def softmax_output(values: NDArray[np.int8], table: NDArray[np.int64]) -> NDArra
     return result
 
 
-def run_softmax(run_steps: Any, values: NDArray[np.int8], scale: float) -> NDArray[np.int8]:
-    table = numerics.softmax_exponentials(scale, 1.0)
+def run_softmax(
+    run_steps: Any, values: NDArray[np.int8], scale: float, table: NDArray[np.int64] | None = None
+) -> NDArray[np.int8]:
+    table = numerics.softmax_exponentials(scale, 1.0) if table is None else table
     builder = ProgramBuilder()
     source, exponentials = builder.input(values), builder.constant(table)
     target = builder.output(values.shape)
@@ -289,6 +291,30 @@ def test_softmax(run_steps: Any, depth: int, scale: float) -> None:
     values = int8s(np.random.default_rng(depth), (3, depth))
     actual = run_softmax(run_steps, values, scale)
     assert scale < 0.8 or depth > 2 or abs(int((actual.astype(int) + 128).sum(1)[0]) - 256) <= 2
+
+
+def exponentials_rounded_twice(output: int) -> list[int]:
+    """Return exponentials whose probability, beside 1, is below a half step but for a rounding."""
+    near = round(2**31 * (output - 0.5) / (256.5 - output))
+    found = []
+    for exponential in range(near - 1000, near + 1000):
+        total = 2**19 + int(numerics.rounding_divide_by_pot(exponential, 12))
+        scale, bits_over_unit = numerics.softmax_reciprocal(total)
+        exponent = bits_over_unit + 31 - 8
+        half = 1 << (exponent - 1)
+        floor, rounded = (scale * exponential + x >> 31 for x in (0, 1 << 30))
+        if floor + half >> exponent != rounded + half >> exponent:
+            found.append(exponential)
+    return found
+
+
+def test_softmax_is_rounded_twice(run_steps: Any) -> None:
+    found = [x for output in range(127, 60, -16) for x in exponentials_rounded_twice(output)]
+    assert found
+    falling = sorted(found, reverse=True)
+    table = np.array([2**31 - 1, *falling, *[0] * (255 - len(falling))])
+    pairs = [[0, -1 - k] for k in range(len(falling))]
+    run_softmax(run_steps, np.array(pairs, np.int8), 0, table)
 
 
 @pytest.mark.parametrize("depth", [512, 600, 4095])
