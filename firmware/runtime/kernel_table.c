@@ -5,17 +5,15 @@
 #include "../kernels/kernels.h"
 
 #define ENTRY(number, params, check, run)                                                          \
-    {KIWICHA_KERNEL_##number, sizeof(struct kiwicha_##params), kiwicha_check_##check,              \
-     kiwicha_run_##run},
+    [KIWICHA_KERNEL_##number] = {sizeof(struct kiwicha_##params), kiwicha_check_##check,           \
+                                 kiwicha_run_##run},
 
+/* By number, with gaps: a search would read the whole table, which is not in the cache when a list
+ * of the engine has ended. */
 static const struct kiwicha_kernel_entry table[] = {KIWICHA_KERNELS(ENTRY)};
 
 const struct kiwicha_kernel_entry *kiwicha_find_kernel(uint32_t kernel)
 {
-    for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++) {
-        if (table[k].kernel == kernel) {
-            return &table[k];
-        }
-    }
-    return NULL;
+    const size_t count = sizeof(table) / sizeof(table[0]);
+    return kernel < count && table[kernel].run != NULL ? &table[kernel] : NULL;
 }

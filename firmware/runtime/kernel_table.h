@@ -9,8 +9,7 @@
 
 /** One kernel that a step can name. */
 struct kiwicha_kernel_entry {
-    uint16_t kernel;       /**< enum kiwicha_kernel */
-    uint16_t params_bytes; /**< size of its parameter structure */
+    uint32_t params_bytes; /**< size of its parameter structure */
     kiwicha_kernel_function *check;
     kiwicha_kernel_function *run;
 };
