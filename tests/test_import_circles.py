@@ -62,7 +62,11 @@ def test_circles_are_found(drawn: Arrows, found: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "package",
-    ["kiwicha", "kiwicha.boards", "kiwicha.compiler", "kiwicha.compiler.engine", "kiwicha.sim"],
+    [
+        *("kiwicha", "kiwicha.boards", "kiwicha.sim", "kiwicha.compiler"),
+        *("kiwicha.compiler.engine", "kiwicha.compiler.engine.select"),
+        "kiwicha.compiler.engine.schedule",
+    ],
 )
 def test_folders_import_one_way(package: str) -> None:
     drawn = arrows(package, sources())

@@ -11,7 +11,7 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.compiler.engine.schedule import regions
-from kiwicha.compiler.engine.schedule.estimate import Estimate
+from kiwicha.compiler.engine.schedule.estimates.estimate import Estimate
 from kiwicha.compiler.memory.placement import _Placer
 from tests.support.models.tflite_builder import ModelBuilder
 

@@ -20,12 +20,12 @@ from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.selection import NOTHING_SELECTED, Selection
 from kiwicha.compiler.engine.schedule.cuts import time_troubles
 from kiwicha.compiler.engine.schedule.regions import Scheduler
+from kiwicha.compiler.engine.select.elements.table_composition import compose_tables
 from kiwicha.compiler.engine.select.float_edges import conversion_troubles
-from kiwicha.compiler.engine.select.gaps import close_gaps
-from kiwicha.compiler.engine.select.move_shapes import shape_moves
+from kiwicha.compiler.engine.select.moves.gaps import close_gaps
+from kiwicha.compiler.engine.select.moves.shapes import shape_moves
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.select import select
-from kiwicha.compiler.engine.select.table_composition import compose_tables
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.plan import MemoryPlan

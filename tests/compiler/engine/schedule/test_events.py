@@ -7,11 +7,11 @@ import pytest
 from kiwicha.compiler.engine.ir.plan import Compute, Event
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Room, Striping
-from kiwicha.compiler.engine.schedule.estimate import Arithmetic, Estimate
+from kiwicha.compiler.engine.schedule.estimates.estimate import Arithmetic, Estimate
+from kiwicha.compiler.engine.schedule.estimates.operation_costs import operation_costs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
-from kiwicha.compiler.engine.schedule.operation_costs import operation_costs
 from kiwicha.compiler.engine.schedule.residency import Chooser
+from kiwicha.compiler.engine.schedule.stripes.cascade import Cascade, Choice, Room, Striping
 from kiwicha.compiler.memory.placement import lower_bound
 from tests.compiler.engine.build import addition, chain, depthwise, pointwise, region
 

@@ -9,7 +9,8 @@ import pytest
 from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES
-from kiwicha.compiler.engine.schedule import columns, cuts, residency
+from kiwicha.compiler.engine.schedule import cuts, residency
+from kiwicha.compiler.engine.schedule.blocks import columns
 from kiwicha.compiler.reasons import engine_refusals
 from kiwicha.contract.configs import ALL_CONFIGS, ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import ENGINE_WATCHDOG_CYCLES

@@ -17,10 +17,10 @@ from kiwicha.compiler.engine.ir.plan import (
 )
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.buffers import Builder
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Room, Striping
-from kiwicha.compiler.engine.schedule.readings import Reading
-from kiwicha.compiler.engine.schedule.stripes import Stripe, by_image
-from kiwicha.compiler.engine.schedule.writings import Writing
+from kiwicha.compiler.engine.schedule.stripes.cascade import Cascade, Choice, Room, Striping
+from kiwicha.compiler.engine.schedule.stripes.readings import Reading
+from kiwicha.compiler.engine.schedule.stripes.stripes import Stripe, by_image
+from kiwicha.compiler.engine.schedule.stripes.writings import Writing
 from kiwicha.compiler.memory.placement import Buffer
 from kiwicha.compiler.tflite.graph import NO_TENSOR
 from kiwicha.contract.engine import READ_BYTES

@@ -14,9 +14,13 @@ from dataclasses import dataclass
 
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.cascade import Cascade, Choice, Room, Striping
-from kiwicha.compiler.engine.schedule.estimate import Arithmetic, Estimate, transfer_cycles
-from kiwicha.compiler.engine.schedule.operation_costs import operation_costs
+from kiwicha.compiler.engine.schedule.estimates.estimate import (
+    Arithmetic,
+    Estimate,
+    transfer_cycles,
+)
+from kiwicha.compiler.engine.schedule.estimates.operation_costs import operation_costs
+from kiwicha.compiler.engine.schedule.stripes.cascade import Cascade, Choice, Room, Striping
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.engine import MAX_JOBS
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from kiwicha.compiler.engine.ir.plan import Event, Job, Plan, PlannedCascade
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.cascade import Choice
-from kiwicha.compiler.engine.schedule.channels import channel_plan
-from kiwicha.compiler.engine.schedule.columns import column_plan
+from kiwicha.compiler.engine.schedule.blocks.channels import channel_plan
+from kiwicha.compiler.engine.schedule.blocks.columns import column_plan
+from kiwicha.compiler.engine.schedule.blocks.summed_rows import summed_rows_plan
 from kiwicha.compiler.engine.schedule.cuts import require_jobs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.hazards import waits
 from kiwicha.compiler.engine.schedule.residency import Chooser
-from kiwicha.compiler.engine.schedule.summed_rows import summed_rows_plan
+from kiwicha.compiler.engine.schedule.stripes.cascade import Choice
 from kiwicha.compiler.memory.placement import Buffer, place, top_of
 from kiwicha.contract.configs import Config
 

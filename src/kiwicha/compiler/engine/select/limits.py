@@ -1,15 +1,15 @@
 """All limits of the engine, for documents, and the operators that they are about."""
 
 from kiwicha.compiler.engine.ir.limits import OPERATION_LIMITS
-from kiwicha.compiler.engine.select.channel_blocks import BLOCK_LIMITS
-from kiwicha.compiler.engine.select.elementwise import CONVERSION_LIMITS
-from kiwicha.compiler.engine.select.interpolation import INTERPOLATION_LIMITS
+from kiwicha.compiler.engine.select.convolutions.channel_blocks import BLOCK_LIMITS
+from kiwicha.compiler.engine.select.convolutions.phases import PHASE_LIMITS
+from kiwicha.compiler.engine.select.elements.elementwise import CONVERSION_LIMITS
+from kiwicha.compiler.engine.select.elements.operands import OPERAND_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
-from kiwicha.compiler.engine.select.means import MEAN_LIMITS
-from kiwicha.compiler.engine.select.moves import MOVE_LIMITS
-from kiwicha.compiler.engine.select.operands import OPERAND_LIMITS
-from kiwicha.compiler.engine.select.phases import PHASE_LIMITS
-from kiwicha.compiler.engine.select.pools import POOL_LIMITS
+from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
+from kiwicha.compiler.engine.select.reductions.means import MEAN_LIMITS
+from kiwicha.compiler.engine.select.reductions.pools import POOL_LIMITS
+from kiwicha.compiler.engine.select.resize.interpolation import INTERPOLATION_LIMITS
 
 __all__ = ["ENGINE_OPERATORS", "engine_limits"]
 

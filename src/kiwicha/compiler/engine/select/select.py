@@ -6,13 +6,17 @@ from collections.abc import Callable
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
 from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal, Selection
-from kiwicha.compiler.engine.schedule.move_estimate import striping_cycles
-from kiwicha.compiler.engine.select.channel_blocks import block_candidates
-from kiwicha.compiler.engine.select.chunks import in_chunks, is_long, with_parts_of_sums
+from kiwicha.compiler.engine.schedule.estimates.move_estimate import striping_cycles
+from kiwicha.compiler.engine.select.convolutions.channel_blocks import block_candidates
+from kiwicha.compiler.engine.select.convolutions.chunks import (
+    in_chunks,
+    is_long,
+    with_parts_of_sums,
+)
+from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
+from kiwicha.compiler.engine.select.convolutions.wide_groups import split_by_width
 from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weighted_layer
-from kiwicha.compiler.engine.select.moves import is_move
-from kiwicha.compiler.engine.select.packed_products import packed_if_faster
-from kiwicha.compiler.engine.select.wide_groups import split_by_width
+from kiwicha.compiler.engine.select.moves.moves import is_move
 from kiwicha.compiler.lower.network import Network
 from kiwicha.contract.configs import Config
 

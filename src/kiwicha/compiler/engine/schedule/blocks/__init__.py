@@ -1,0 +1,1 @@
+"""Blocks of columns, of channels and of rows: how an operation is done whose stripes do not fit."""

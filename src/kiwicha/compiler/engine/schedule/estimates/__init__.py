@@ -1,0 +1,1 @@
+"""What operations and cascades take, before anything is scheduled."""

@@ -1,0 +1,1 @@
+"""Stripes: the rows that each job of an operation computes, and what they read and write."""

@@ -1,0 +1,1 @@
+"""Element-wise layers in the engine's terms."""

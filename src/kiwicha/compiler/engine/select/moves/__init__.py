@@ -1,0 +1,1 @@
+"""Layers that only move data, in the engine's terms."""

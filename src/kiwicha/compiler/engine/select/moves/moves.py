@@ -1,0 +1,253 @@
+"""Layers that only move data in the engine's terms: copies of bytes, and tables on their way."""
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kiwicha.compiler.engine.ir.limits import limit, require
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation, by_planes, moved
+from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence, internal_tensor
+from kiwicha.compiler.engine.ir.selection import Candidate
+from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
+from kiwicha.compiler.engine.ir.window import Image
+from kiwicha.compiler.engine.select.elements.elementwise import table_lookup
+from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.tflite.operators import Family, of_family
+from kiwicha.compiler.tflite.tensor import Tensor
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.copy import Copy
+
+__all__ = ["MOVE_LIMITS", "image_of", "is_move", "move_candidates", "move_operation"]
+
+_OPERATORS = tuple(name for name in of_family(Family.MOVE) if name not in of_family(Family.RESHAPE))
+_KERNELS = frozenset({Kernel.COPY, Kernel.LOOKUP})
+
+
+def is_move(layer: Layer) -> bool:
+    """Whether a layer only moves data, some of it through tables."""
+    kernels = {call.kernel for call in layer.calls}
+    is_plain = len(layer.calls) == 1 and not layer.ranges
+    return kernels <= _KERNELS and (Kernel.COPY in kernels or (bool(kernels) and not is_plain))
+
+
+@dataclass
+class _Steps:
+    """What a layer does, as far as it is known."""
+
+    network: Network
+    position: int
+    operations: list[Operation] = field(default_factory=list)
+    copies: dict[int, list[StridedCopy]] = field(default_factory=dict)
+    images: dict[int, Image] = field(default_factory=dict)
+    names: dict[int, int] = field(default_factory=dict)
+    """What working memory is called: it is another tensor when it is written anew."""
+    read: set[int] = field(default_factory=set)
+
+    def image(self, tensor: int) -> Image:
+        """Return the shape of a tensor."""
+        return self.images.get(tensor) or image_of(self.network.tensors[tensor])
+
+    def source(self, tensor: int) -> int:
+        """Return what a tensor that is read is called."""
+        self.read.add(self.names.get(tensor, tensor))
+        return self.names.get(tensor, tensor)
+
+    def target(self, tensor: int, size: int, rows: int) -> int:
+        """Return what a tensor that is written is called; how large it is, if it is unknown."""
+        operator = self.network.graph.operators[self.network.layers[self.position].operator]
+        if tensor in {self.network.aliases.get(t, t) for t in operator.outputs}:
+            return tensor
+        if self.names.get(tensor) in {None, *self.read}:
+            self.names[tensor] = self.new(Image(rows, 1, size // rows))
+        return self.names[tensor]
+
+    def new(self, image: Image) -> int:
+        """Return a tensor of a shape that only this layer knows."""
+        tensor = internal_tensor(self.position, len(self.images))
+        self.images[tensor] = image
+        return tensor
+
+
+@limit(*_OPERATORS)
+def byte_tables(layer: Layer) -> str | None:
+    """What goes through a table on its way is int8 or uint8."""
+    tables = [call.constants["table"] for call in layer.calls if call.kernel is Kernel.LOOKUP]
+    if all(table.dtype == np.int8 for table in tables):
+        return None
+    return "makes float32 of what it moves"
+
+
+@limit(*_OPERATORS)
+def equal_fill(layer: Layer) -> str | None:
+    """All bytes of a value that fills gaps are equal."""
+    for call in layer.calls:
+        value = call.constants.get("input")
+        if value is not None and len(set(value.tobytes())) > 1:
+            return f"fills gaps with {value.reshape(-1)[0]}, whose bytes differ"
+    return None
+
+
+@limit(*_OPERATORS)
+def moved_inputs(steps: _Steps) -> str | None:
+    """Something that is moved is computed, and none of it is a constant."""
+    sources = [copy.source for copies in steps.copies.values() for copy in copies]
+    if any(t is not None and t >= 0 and steps.network.tensors[t].is_constant for t in sources):
+        return "moves a constant; the engine moves what is computed"
+    return None if any(t is not None for t in sources) else "only fills a tensor with a number"
+
+
+@limit(*_OPERATORS)
+def whole_outputs(steps: _Steps) -> str | None:
+    """A layer writes whole tensors, or contiguous parts of one."""
+    for tensor, copies in steps.copies.items():
+        size = steps.image(tensor).bytes
+        written = sum(copy.bytes for copy in copies)
+        if written != size and not all(map(_is_contiguous, copies)):
+            return f"writes {written:,} of the {size:,} bytes of a tensor; the others are there"
+    return None
+
+
+_LAYER_LIMITS = (byte_tables, equal_fill)
+_STEP_LIMITS = (moved_inputs, whole_outputs)
+MOVE_LIMITS = (*_LAYER_LIMITS, *_STEP_LIMITS)
+"""What must hold for layers that only move data."""
+
+
+def move_operation(network: Network, position: int) -> Operation:
+    """Return a layer that only moves data.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    position : int
+        Position of a layer for which `is_move` holds.
+
+    Raises
+    ------
+    BrokenLimitError
+        If the engine cannot do it.
+    """
+    layer = network.layers[position]
+    require(_LAYER_LIMITS, layer)
+    steps = _Steps(network, position)
+    for call in layer.calls:
+        if call.kernel is Kernel.LOOKUP:
+            _look_up(steps, call)
+        else:
+            _copy(steps, call)
+    require(_STEP_LIMITS, steps)
+    operations: list[Operation] = []
+    for tensor in steps.copies:
+        operations += (
+            _in_parts(steps, tensor) if _is_in_parts(steps, tensor) else [_whole(steps, tensor)]
+        )
+    return OperationSequence.of([*steps.operations, *operations])
+
+
+def _is_contiguous(copy: StridedCopy) -> bool:
+    """Whether a copy writes every byte from its first to its last."""
+    first, end = copy.target_span
+    return copy.source is not None and end - first == copy.bytes
+
+
+def _is_in_parts(steps: _Steps, tensor: int) -> bool:
+    """Whether a tensor is written in contiguous parts, one after the other.
+
+    So it must be if it is not written as a whole, and is if tables are in between: nothing of it
+    has to stay in the scratchpad for another part.
+    """
+    copies = steps.copies[tensor]
+    is_partial = sum(copy.bytes for copy in copies) != steps.image(tensor).bytes
+    is_looked_up = bool(steps.operations) and len(copies) > 1
+    return is_partial or (is_looked_up and tensor >= 0 and all(map(_is_contiguous, copies)))
+
+
+def _whole(steps: _Steps, tensor: int) -> MoveOperation:
+    """Return the move that writes a whole tensor."""
+    copies = steps.copies[tensor]
+    images = {copy.source: steps.image(copy.source) for copy in copies if copy.source is not None}
+    return moved(steps.position, copies, images, tensor, steps.image(tensor))
+
+
+def _in_parts(steps: _Steps, tensor: int) -> Iterator[Operation]:
+    """Yield moves that write a part of a tensor each, and before each what makes its source."""
+    for copy in steps.copies[tensor]:
+        assert copy.source is not None
+        makers = [item for item in steps.operations if item.output == copy.source]
+        yield from makers
+        steps.operations = [item for item in steps.operations if item not in makers]
+        source = steps.image(copy.source)
+        size = copy.bytes
+        rows = source.rows if size % source.rows == 0 else 1
+        image = source if source.bytes == size else Image(rows, 1, size // rows)
+        there = dataclasses.replace(copy, target_start=0)
+        part = steps.new(image)
+        move = moved(steps.position, [there], {copy.source: source}, part, image)
+        yield dataclasses.replace(move, place=(tensor, copy.target_start))
+
+
+def move_candidates(network: Network, position: int) -> Iterator[Candidate]:
+    """Yield the forms of a layer that only moves data; see `move_operation`."""
+    operation = move_operation(network, position)
+    yield Candidate("", operation)
+    if not isinstance(operation, MoveOperation):
+        return
+    divided = by_planes(operation)
+    if divided is not None:
+        yield Candidate(f"with output rows of {divided.planes} parts", divided)
+
+
+def image_of(tensor: Tensor) -> Image:
+    """Return a tensor as an image; see `Image.of_shape`."""
+    return Image.of_shape(tensor.shape, tensor.stored_bytes // max(tensor.elements, 1))
+
+
+def _copy(steps: _Steps, call: Layer) -> None:
+    """Note a call of COPY."""
+    p: Copy = call.params
+    source, fill = None, 0
+    rows = 1
+    if "input" in call.tensors:
+        source = steps.source(call.tensors["input"])
+        rows = steps.image(source).rows
+    else:
+        fill = int(call.constants["input"].reshape(-1).view(np.int8)[0])
+    output = call.tensors["output"]
+    size = steps.network.tensors[output].stored_bytes
+    target = steps.target(output, size, rows if size % rows == 0 else 1)
+    first, _ = call.ranges.get("input", (0, 0))
+    # What fills gaps has no place; with the target's steps its loops become as few as can be.
+    strides = p.input_strides if source is not None else p.output_strides
+    loops = map(Loop, p.shape, strides, p.output_strides)
+    ordered, piece = in_order(loops, p.piece_bytes)
+    steps.copies.setdefault(target, []).append(
+        StridedCopy(
+            source=source,
+            source_start=first + p.input_start,
+            target_start=call.ranges.get("output", (0, 0))[0],
+            loops=ordered,
+            piece_bytes=piece,
+            fill=fill,
+        )
+    )
+
+
+def _look_up(steps: _Steps, call: Layer) -> None:
+    """Note a call of LOOKUP: a table, and a copy to where its results go if that is a part."""
+    source = steps.source(call.tensors["input"])
+    image = steps.image(source)
+    first, size = call.ranges.get("output", (0, image.bytes))
+    target = steps.target(call.tensors["output"], size, image.rows)
+    is_whole = steps.image(target).bytes == size
+    result = target if is_whole else steps.new(image)
+    if result < 0:
+        steps.images[result] = image
+    steps.operations.append(
+        table_lookup(steps.position, source, result, image, call.constants["table"])
+    )
+    if not is_whole:
+        steps.read.add(result)
+        steps.copies.setdefault(target, []).append(StridedCopy(result, 0, first, (), image.bytes))

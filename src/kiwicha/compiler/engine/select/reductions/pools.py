@@ -1,0 +1,223 @@
+"""Pools in the engine's terms."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require, verify
+from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation, Operation, Piece
+from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
+from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.ir.window_operations import MaxPooling
+from kiwicha.compiler.engine.select.reductions.means import reduction, sums, uniform
+from kiwicha.compiler.optimize.ranges import UNIT_SCALE, exact_division
+from kiwicha.contract.engine import (
+    MAX_DEPTHWISE_COLUMNS,
+    MAX_INPUT_ZERO_POINT,
+    MAX_KERNEL_ROWS,
+    MAX_U16,
+)
+from kiwicha.kernels.pool import Pool
+
+__all__ = ["MAX_PIECES", "POOL_LIMITS", "average_pool", "max_pool"]
+
+MAX_PIECES = 64
+"""Jobs of an average pool with borders, at most; each takes some tens of cycles."""
+
+
+def max_pool(p: Pool, position: int, source: int, output: int) -> Operation:
+    """Return a MAX_POOL_2D.
+
+    Parameters
+    ----------
+    p : Pool
+        Its parameters.
+    position : int
+        Position of the layer.
+    source, output : int
+        Tensors that it reads and writes.
+
+    Raises
+    ------
+    BrokenLimitError
+        If the engine cannot do it.
+    """
+    operation = MaxPooling(
+        position=position,
+        inputs=(source,),
+        output=output,
+        window=_window(p).repeated(p.batches),
+        output_channels=p.channels,
+        parameters=uniform(p.channels, UNIT_SCALE),
+        output_zero_point=MAX_INPUT_ZERO_POINT,
+        clamp=(p.activation_min, p.activation_max),
+    )
+    verify(operation)
+    return operation
+
+
+@dataclass(frozen=True)
+class _Division:
+    """Outputs of an average pool whose windows have as many elements inside the image."""
+
+    rows: range
+    column: int | None
+    count: int
+
+
+@dataclass(frozen=True)
+class _Average:
+    """An average pool: its parameters, geometry, and what its borders make of it."""
+
+    params: Pool
+    window: Window
+    divisions: list[_Division]
+
+
+def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
+    """Return an AVERAGE_POOL_2D; see `max_pool`."""
+    count = p.kernel_height * p.kernel_width
+    whole = reduction(count, p.channels) if _is_global(p) else None
+    if whole is not None:
+        return _divided(p, position, (source, output), whole.repeated(p.batches), count)
+    window = _window(p).repeated(p.batches)
+    divisions = _divisions(p, window)
+    require(POOL_LIMITS, _Average(p, window, divisions))
+    operations = {
+        count: _divided(p, position, (source, output), window, count)
+        for count in sorted({division.count for division in divisions})
+    }
+    pieces = [
+        Piece(
+            rows=item.rows,
+            columns=None if item.column is None else range(item.column, item.column + 1),
+            operation=operations[item.count],
+        )
+        for item in divisions
+    ]
+    if len(pieces) == 1:
+        return pieces[0].operation
+    return DividedOperation(
+        position=position,
+        inputs=(source,),
+        output=output,
+        window=window,
+        output_channels=p.channels,
+        clamp=(p.activation_min, p.activation_max),
+        pieces=tuple(pieces),
+    )
+
+
+def _divisions(p: Pool, window: Window) -> list[_Division]:
+    """Return what is divided by what: first whole rows as if all windows were the usual ones.
+
+    Then the columns that are not, which overwrite what was wrong.
+    """
+    rows = _inside(p.output_height, p.stride_height, p.pad_top, p.kernel_height, p.input_height)
+    columns = _inside(p.output_width, p.stride_width, p.pad_left, p.kernel_width, p.input_width)
+    if window.images == 1:
+        rows *= p.batches  # as if they were one image
+    ((usual, _),) = Counter(columns).most_common(1)
+    others = [column for column, inside in enumerate(columns) if inside != usual]
+    return [
+        _Division(span, column, inside * (usual if column is None else columns[column]))
+        for inside, span in _stretches(rows)
+        for column in (None, *others)
+    ]
+
+
+@limit("AVERAGE_POOL_2D", most=MAX_KERNEL_ROWS)
+def average_rows(item: _Average) -> str | None:
+    """A window has up to {most} rows, or is the whole image, as for MEAN."""
+    return exceeded(item.window.kernel_rows, MAX_KERNEL_ROWS, "window rows")
+
+
+@limit("AVERAGE_POOL_2D", most=MAX_DEPTHWISE_COLUMNS)
+def average_columns(item: _Average) -> str | None:
+    """A window has up to {most} columns for each column of stride, or is the whole image."""
+    what = "window columns for each column of stride"
+    return exceeded(item.window.slots, MAX_DEPTHWISE_COLUMNS, what)
+
+
+@limit("AVERAGE_POOL_2D", most=MAX_PIECES)
+def average_pieces(item: _Average) -> str | None:
+    """The borders of a padded pool need up to {most} jobs."""
+    return exceeded(len(item.divisions), MAX_PIECES, "jobs for what its borders make of it")
+
+
+@limit("AVERAGE_POOL_2D", most=MAX_U16)
+def average_counts(item: _Average) -> str | None:
+    """A window covers 1 to {most} elements of the image, and dividing by that number is exact."""
+    for division in item.divisions:
+        if _scale(division.count, item.params.offset) is None:
+            return _no_scale(division.count)
+    return None
+
+
+POOL_LIMITS: tuple[Limit[_Average], ...] = (
+    average_rows,
+    average_columns,
+    average_pieces,
+    average_counts,
+)
+"""Limits of average pools whose window is not the whole image."""
+
+
+def _is_global(p: Pool) -> bool:
+    return (
+        (p.kernel_height, p.kernel_width) == (p.input_height, p.input_width)
+        and p.output_height == p.output_width == 1
+        and p.pad_top == p.pad_left == 0
+    )
+
+
+def _window(p: Pool) -> Window:
+    return Window(
+        input_rows=p.input_height,
+        input_columns=p.input_width,
+        channels=p.channels,
+        output_rows=p.output_height,
+        output_columns=p.output_width,
+        kernel_rows=p.kernel_height,
+        kernel_columns=p.kernel_width,
+        stride_rows=p.stride_height,
+        stride_columns=p.stride_width if p.output_width > 1 else 1,
+        pad_top=p.pad_top,
+        pad_left=p.pad_left,
+    )
+
+
+def _inside(outputs: int, stride: int, pad: int, kernel: int, size: int) -> list[int]:
+    """Return, for each output row or column, how many of its window's lie inside the image."""
+    starts = [number * stride - pad for number in range(outputs)]
+    return [max(min(start + kernel, size) - max(start, 0), 0) for start in starts]
+
+
+def _stretches(values: list[int]) -> Iterator[tuple[int, range]]:
+    """Yield each value with the positions at which it stands in a row."""
+    first = 0
+    for value, same in groupby(values):
+        count = len(list(same))
+        yield value, range(first, first + count)
+        first += count
+
+
+def _divided(
+    p: Pool, position: int, tensors: tuple[int, int], window: Window, count: int
+) -> JobOperation:
+    """Return what divides the sums of its windows by a number."""
+    scale = _scale(count, p.offset)
+    if scale is None:
+        raise BrokenLimitError(_no_scale(count))
+    clamp = (p.activation_min, p.activation_max)
+    return sums(position, tensors, window, scale, (-p.offset, -p.offset), clamp)
+
+
+def _scale(count: int, offset: int) -> tuple[int, int] | None:
+    """Return a multiplier and a shift that divide by a number of elements exactly."""
+    return exact_division(count, offset) if 0 < count <= MAX_U16 else None
+
+
+def _no_scale(count: int) -> str:
+    return f"has a window of {count:,} elements, by which no scale divides exactly"

@@ -1,0 +1,1 @@
+"""Images that become larger, in the engine's terms."""

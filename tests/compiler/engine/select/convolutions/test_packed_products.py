@@ -1,0 +1,103 @@
+"""Which convolutions take two products per multiplier, and with which bias."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler.engine.codegen.jobs import engine_job
+from kiwicha.compiler.engine.codegen.streams import stream_bytes, stream_parameters, weight_stream
+from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.plan import JobGeometry
+from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.ir.window_operations import Convolution
+from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
+from kiwicha.contract.configs import ENGINE_CONFIGS
+from kiwicha.contract.engine import JobFlag
+from kiwicha.program.weight_streams import Parameters
+from tests.compiler.engine.build import convolution, depthwise
+
+PACKED = ENGINE_CONFIGS["128"]
+ZERO_POINT = -7
+
+
+def around(channels: int, outputs: int) -> Convolution:
+    """Give a convolution with 3 x 3 weights, none of them -128."""
+    window = Window(6, 6, channels, 6, 6, 3, 3, pad_top=1, pad_left=1)
+    rng = np.random.default_rng(outputs)
+    parameters = Parameters(*rng.integers(1, 1000, (3, outputs)).astype(np.int32))
+    weights = rng.integers(-127, 128, (outputs, 3, 3, channels), np.int16)
+    numbers = {"input_zero_point": ZERO_POINT, "weights": weights, "parameters": parameters}
+    return convolution(0, window, outputs, **numbers)
+
+
+def pointwise(channels: int, outputs: int, *, is_wide: bool = False) -> Convolution:
+    """Give a convolution with 1 x 1 weights."""
+    given = around(channels, outputs)
+    return dataclasses.replace(
+        given,
+        window=Window.of_pixels(6, 6, channels),
+        weights=np.ascontiguousarray(given.weights[:, :1, :1]),
+        is_wide=is_wide,
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "is_packed"),
+    [
+        (around(8, 16), True),
+        (around(8, 64), True),
+        (around(8, 8), False),
+        (around(8, 24), True),
+        (depthwise(0, Window(6, 6, 16, 6, 6, 3, 3, pad_top=1, pad_left=1)), False),
+        (pointwise(8, 16), False),
+        (pointwise(16, 16), True),
+        (pointwise(16, 16, is_wide=True), False),
+        (pointwise(32, 16, is_wide=True), True),
+    ],
+)
+def test_is_packed_where_it_is_faster(given: JobOperation, is_packed: bool) -> None:
+    assert bool(packed_if_faster(given, PACKED).flags & JobFlag.PACKED) is is_packed
+    assert packed_if_faster(given, ENGINE_CONFIGS["64"]) is given
+
+
+@pytest.mark.parametrize("weight", [-128, 128])
+def test_is_not_packed_with_a_weight_that_is_too_large(weight: int) -> None:
+    given = around(8, 16)
+    given.weights[3, 1, 2, 5] = weight
+    assert packed_if_faster(given, PACKED) is given
+
+
+def test_the_bias_holds_the_zero_point() -> None:
+    given = around(5, 19)
+    packed = packed_if_faster(given, PACKED)
+    assert isinstance(packed, Convolution)
+    x = np.random.default_rng(0).integers(-128, 128, (3, 3, 5))
+    products = given.weights.astype(np.int64) * x
+    reduced = given.weights.astype(np.int64) * (x - ZERO_POINT)
+    bias = stream_parameters(packed).bias
+    assert np.array_equal(
+        products.sum(axis=(1, 2, 3)) + bias, reduced.sum(axis=(1, 2, 3)) + given.parameters.bias
+    )
+    assert stream_parameters(given) is given.parameters
+
+
+@pytest.mark.parametrize(("outputs", "groups", "beats"), [(16, 1, 2), (24, 2, 1), (29, 2, 2)])
+def test_groups_of_packed_jobs(outputs: int, groups: int, beats: int) -> None:
+    packed = packed_if_faster(around(8, outputs), PACKED)
+    geometry = JobGeometry(
+        input_addresses=(0,),
+        input_pitch=8,
+        first_input_row=0,
+        input_rows=6,
+        output_address=1024,
+        output_pitch=32,
+        first_output_row=0,
+        output_rows=6,
+        output_row_bytes=6 * 32,
+    )
+    job = engine_job(packed, 128, 0, geometry)
+    assert (job.groups, job.last_beats, job.group_output_step) == (groups, beats, 16)
+    assert (job.interval, job.flags) == (2, JobFlag.PACKED)
+    size = groups * (16 * 12 + job.group_words * 128)
+    assert stream_bytes(packed, 128, 8) == len(weight_stream(packed, 128, 8)) == size
