@@ -82,11 +82,6 @@ class Work:
     drain: int = DRAIN_CYCLES
 
     @property
-    def has_stream(self) -> bool:
-        """Whether a group waits for weights."""
-        return self.fill_cycles > 0
-
-    @property
     def cycles(self) -> int:
         """From the first operation to the last."""
         return self.operations + self.held + self.late

@@ -1,11 +1,12 @@
 """Operations: layers in the engine's terms.
 
-An operation is a layer of the network, or several that one job computes. `JobOperation` and its
-subclasses, a class for each kind of job, are what one job computes; a `DividedOperation` needs
-several of them.
+An operation is a layer of the network, or several that one job computes. A `ComputeOperation` has
+jobs that compute some of its rows: `JobOperation` and its subclasses, a class for each kind of job,
+need one of them; a `DividedOperation` needs several.
 """
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from kiwicha.program.weight_streams import Parameters
 
 __all__ = [
     "MAX_INTERNAL_TENSORS",
+    "ComputeOperation",
     "DividedOperation",
     "JobOperation",
     "Operation",
@@ -29,7 +31,7 @@ MAX_INTERNAL_TENSORS = 256
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Operation:
+class Operation(ABC):
     """What all operations have.
 
     Parameters
@@ -64,14 +66,14 @@ class Operation:
         return (*self.merged, self.position)
 
     @property
+    @abstractmethod
     def kind(self) -> JobKind:
         """What its jobs are."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def job_operations(self) -> "tuple[JobOperation, ...]":
-        """What single jobs compute: itself, or its pieces."""
-        raise NotImplementedError
+        """What single jobs compute: itself, or its pieces; nothing for a move."""
 
     @property
     def is_flat(self) -> bool:
@@ -104,13 +106,26 @@ class Operation:
             return Image(1, 1, self.window.channels)
         return Image(self.window.input_rows, self.window.input_columns, self.window.channels)
 
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ComputeOperation(Operation):
+    """An operation whose jobs compute outputs row by row: no move, and no sequence."""
+
+    @abstractmethod
     def within(self, first_row: int, rows: int) -> "Iterator[Piece]":
-        """Yield what computes some of the rows of an image, a job each."""
-        raise NotImplementedError
+        """Yield what computes some of the rows of an image, a job each.
+
+        Parameters
+        ----------
+        first_row : int
+            The first output row, counted from the first one of the image.
+        rows : int
+            How many output rows.
+        """
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class JobOperation(Operation):
+class JobOperation(ComputeOperation):
     """An operation of which one job computes any rows.
 
     Parameters
@@ -148,7 +163,7 @@ class JobOperation(Operation):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DividedOperation(Operation):
+class DividedOperation(ComputeOperation):
     """An operation that needs several jobs even where all rows fit at once.
 
     Parameters

@@ -1,5 +1,6 @@
 """Operations on windows: convolutions, depthwise convolutions and maxima."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,9 +37,9 @@ class WeightedOperation(JobOperation):
     is_wide: bool = False
 
     @property
+    @abstractmethod
     def channel_axis(self) -> int:
         """Axis of the weights along which the output channels are."""
-        raise NotImplementedError
 
     @property
     def flags(self) -> JobFlag:

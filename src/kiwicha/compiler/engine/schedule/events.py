@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kiwicha.compiler.engine.ir.move_jobs import move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
-from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.operations import ComputeOperation
 from kiwicha.compiler.engine.ir.plan import (
     BufferAddress,
     Compute,
@@ -186,6 +186,7 @@ class OrderedEvents:
             if isinstance(operation, MoveOperation):
                 jobs.append(list(self._moves(operation, part, sources, goal)))
                 continue
+            assert isinstance(operation, ComputeOperation)
             jobs.append([])
             for image in by_image(operation.window, part):
                 addresses = []
@@ -245,7 +246,7 @@ class OrderedEvents:
 
     def _image_jobs(
         self,
-        operation: Operation,
+        operation: ComputeOperation,
         image: Stripe,
         sources: Sequence[BufferAddress],
         target: BufferAddress,
@@ -255,7 +256,7 @@ class OrderedEvents:
 
         Parameters
         ----------
-        operation : Operation
+        operation : ComputeOperation
             What they compute.
         image : Stripe
             Its rows, in rows of all images.

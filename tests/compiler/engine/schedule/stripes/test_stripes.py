@@ -3,11 +3,13 @@
 import itertools
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
-from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.ir.window_operations import MaxPooling
 from kiwicha.compiler.engine.schedule.stripes.stripes import Rows, Stripe, by_image
+from kiwicha.program.weight_streams import Parameters
 
 WINDOWS = [
     Window(40, 10, 16, 40, 10, 3, 3, pad_top=1, pad_left=1),
@@ -37,13 +39,15 @@ def rows_of(windows: Sequence[Window], readers: Sequence[tuple[int, ...]]) -> Ro
     for number, window in enumerate(windows):
         inputs = [k + 1 for k, found in enumerate(readers) if number in found]
         operations.append(
-            Operation(
+            MaxPooling(
                 position=number,
                 inputs=tuple(inputs) or (0,),
                 output=number + 1,
                 window=window,
                 output_channels=8,
                 clamp=(-128, 127),
+                parameters=Parameters(*np.zeros((3, 8), np.int32)),
+                output_zero_point=0,
             )
         )
     return Rows(operations, readers)

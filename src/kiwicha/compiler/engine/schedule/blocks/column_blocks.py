@@ -4,7 +4,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation, Operation
+from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, JobOperation
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.schedule.stripes.stripes import input_rows
@@ -49,13 +49,13 @@ class Block:
 
     Parameters
     ----------
-    operation : Operation
+    operation : ComputeOperation
         As if they were all.
     inputs, outputs : range
         Columns that are read and written.
     """
 
-    operation: Operation
+    operation: ComputeOperation
     inputs: range
     outputs: range
 
@@ -63,6 +63,7 @@ class Block:
 def blocks(region: Region, count: int) -> tuple[Block, ...]:
     """Return about so many blocks of columns, as wide as each other."""
     operation = region.operations[0]
+    assert isinstance(operation, ComputeOperation)
     window = operation.window
     output_unit = _unit(region.output_pitch(operation))
     width = -(-window.output_columns // (count * output_unit)) * output_unit
@@ -92,7 +93,7 @@ def _columns(window: Window, outputs: range, unit: int) -> range:
     return range(start, min(stop, window.input_columns))
 
 
-def _cropped(operation: Operation, inputs: range, outputs: range) -> Operation:
+def _cropped(operation: ComputeOperation, inputs: range, outputs: range) -> ComputeOperation:
     """Return the operation as it is for some columns, which it takes for the whole image."""
     window = operation.window
     left = outputs.start * window.stride_columns - window.pad_left

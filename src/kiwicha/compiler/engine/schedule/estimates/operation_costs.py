@@ -8,7 +8,7 @@ from kiwicha.compiler.engine.codegen.streams import stream_bytes
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
 from kiwicha.compiler.engine.ir.move_jobs import move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, Operation
 from kiwicha.compiler.engine.ir.plan import JobGeometry
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import padded
@@ -96,7 +96,7 @@ def whole_geometry(operation: Operation, input_pitch: int, output_pitch: int) ->
     )
 
 
-def operation_cycles(operation: Operation, config: Config) -> float:
+def operation_cycles(operation: ComputeOperation, config: Config) -> float:
     """Return about how many cycles an operation takes; infinite if no list has so many jobs."""
     window, macs = operation.window, config.engine_macs
     pitch, output_pitch = padded(window.channels), padded(operation.output_channels)

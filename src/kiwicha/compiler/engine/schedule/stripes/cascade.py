@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
 from kiwicha.compiler.engine.ir.move_jobs import move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, Operation
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.stripes.readings import PlaneTables, Reading, plane_tables
 from kiwicha.compiler.engine.schedule.stripes.stripes import Rows, Stripe, by_image
@@ -232,6 +232,7 @@ class Striping:
                     copies = self.cascade.region.copies(operation, *rows)
                     jobs += sum(len(move_jobs(copy)) for copy in copies)
                     continue
+                assert isinstance(operation, ComputeOperation)
                 for image in by_image(operation.window, part):
                     first = operation.window.row_of(image.first_output_row)
                     jobs += len(list(operation.within(first, image.output_rows)))

@@ -14,7 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, limit, require
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, Piece
+from kiwicha.compiler.engine.ir.operations import (
+    ComputeOperation,
+    DividedOperation,
+    Operation,
+    Piece,
+)
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Refusal
 from kiwicha.compiler.engine.ir.window import padded
@@ -62,6 +67,7 @@ def block_candidates(
     cpu_cycles : float
         What the layer takes on the CPU.
     """
+    assert whole is None or isinstance(whole, ComputeOperation)
     if whole is not None and not isinstance(whole.job_operations[0], Convolution):
         return [], []
     if call.kernel is not Kernel.DEPTHWISE_CONV and not _has_groups(call):
