@@ -17,9 +17,8 @@ from kiwicha.compiler.engine.schedule.blocks.columns import column_plan
 from kiwicha.compiler.engine.schedule.blocks.summed_rows import summed_rows_plan
 from kiwicha.compiler.engine.schedule.cuts import require_jobs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
-from kiwicha.compiler.engine.schedule.hazards import waits
+from kiwicha.compiler.engine.schedule.plans import placed_plan
 from kiwicha.compiler.engine.schedule.residency import Chooser
-from kiwicha.compiler.engine.schedule.stripes.cascade import Choice
 from kiwicha.compiler.memory.placement import Buffer, place, top_of
 from kiwicha.contract.configs import Config
 
@@ -95,7 +94,11 @@ def _in_stripes(region: Region, config: Config) -> Plan:
         buffers, events = ordered.buffers, ordered.events
         offsets = place(buffers, capacity=capacity)
         if top_of(buffers, offsets) <= capacity:
-            return _plan(region, choice, cascades, events, buffers, offsets, capacity)
+            passed = (t for striping in choice.stripings for t in striping.cascade.passed)
+            return placed_plan(
+                *(region, cascades, choice.streamed, passed),
+                *(events, buffers, offsets, capacity),
+            )
         for number in _crowded(region, events, buffers, offsets, capacity):
             spared[number] += capacity // _SHRINK
 
@@ -113,28 +116,4 @@ def _crowded(
         if offset + buffer.aligned_bytes > capacity:
             during = events[buffer.first : buffer.last + 1]
             found |= {region.numbers[e.operation] for e in during if isinstance(e, Job)}
-    return found
-
-
-def _plan(
-    region: Region,
-    choice: Choice,
-    cascades: tuple[PlannedCascade, ...],
-    events: Sequence[Event],
-    buffers: Sequence[Buffer],
-    offsets: Sequence[int],
-    capacity: int,
-) -> Plan:
-    passed = (tensor for striping in choice.stripings for tensor in striping.cascade.passed)
-    found = Plan(
-        region=region,
-        cascades=cascades,
-        streamed=tuple(sorted(choice.streamed)),
-        passed=tuple(sorted(passed)),
-        events=tuple(events),
-        waits=tuple(waits(events, offsets, [buffer.aligned_bytes for buffer in buffers])),
-        buffers=tuple(buffers),
-        offsets=tuple(offsets),
-    )
-    found.verify(capacity)
     return found

@@ -11,13 +11,12 @@ from functools import cached_property
 
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
-from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Plan, PlannedCascade, Transfer
+from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Plan, Transfer
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window_operations import DepthwiseConvolution, MaxPooling
 from kiwicha.compiler.engine.schedule.buffers import Builder
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import whole_geometry
-from kiwicha.compiler.engine.schedule.hazards import waits
-from kiwicha.compiler.memory.placement import place, top_of
+from kiwicha.compiler.engine.schedule.plans import plan_of_one
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import MAX_JOBS, MAX_U16
@@ -141,24 +140,7 @@ def _plan(way: _Way) -> Plan | None:
         if way.is_early:
             load(number + 1)
         _compute(builder, way, channels, inputs[number])
-    buffers = builder.buffers()
-    capacity = way.config.scratchpad_bytes
-    offsets = place(buffers, capacity=capacity)
-    if top_of(buffers, offsets) > capacity:
-        return None
-    sizes = [buffer.aligned_bytes for buffer in buffers]
-    plan = Plan(
-        region=way.region,
-        cascades=(PlannedCascade((way.operation.position,), len(way.blocks)),),
-        streamed=tuple(sorted({source, way.operation.output})),
-        passed=(),
-        events=tuple(builder.events),
-        waits=tuple(waits(builder.events, offsets, sizes)),
-        buffers=tuple(buffers),
-        offsets=tuple(offsets),
-    )
-    plan.verify(capacity)
-    return plan
+    return plan_of_one(way.region, builder, len(way.blocks), way.config.scratchpad_bytes)
 
 
 def _move(

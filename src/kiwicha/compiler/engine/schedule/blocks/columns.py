@@ -14,7 +14,7 @@ from functools import cached_property
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.streams import stream_bytes
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
-from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Plan, PlannedCascade, Transfer
+from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Plan, Transfer
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.blocks.column_blocks import (
     Block,
@@ -26,8 +26,7 @@ from kiwicha.compiler.engine.schedule.blocks.column_blocks import (
 )
 from kiwicha.compiler.engine.schedule.buffers import Builder
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import whole_geometry
-from kiwicha.compiler.engine.schedule.hazards import waits
-from kiwicha.compiler.memory.placement import place, top_of
+from kiwicha.compiler.engine.schedule.plans import plan_of_one
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import MAX_JOBS
 
@@ -158,24 +157,7 @@ def _plan(way: _Way, capacity: int) -> Plan | None:
         if way.is_early:
             load(number + 1)
         _compute(way.region, builder, block, found, inputs[number])
-    buffers = builder.buffers()
-    offsets = place(buffers, capacity=capacity)
-    if top_of(buffers, offsets) > capacity:
-        return None
-    operation = way.region.operations[0]
-    sizes = [buffer.aligned_bytes for buffer in buffers]
-    plan = Plan(
-        region=way.region,
-        cascades=(PlannedCascade((operation.position,), way.jobs),),
-        streamed=tuple(sorted({*operation.inputs, operation.output})),
-        passed=(),
-        events=tuple(builder.events),
-        waits=tuple(waits(builder.events, offsets, sizes)),
-        buffers=tuple(buffers),
-        offsets=tuple(offsets),
-    )
-    plan.verify(capacity)
-    return plan
+    return plan_of_one(way.region, builder, way.jobs, capacity)
 
 
 def _load(region: Region, builder: Builder, block: Block, found: BlockStripe) -> int:

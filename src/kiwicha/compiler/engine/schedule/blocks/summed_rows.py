@@ -10,13 +10,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Plan, PlannedCascade, Transfer
+from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Plan, Transfer
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.ir.window_operations import DepthwiseConvolution
 from kiwicha.compiler.engine.schedule.buffers import Builder
-from kiwicha.compiler.engine.schedule.hazards import waits
-from kiwicha.compiler.memory.placement import place, top_of
+from kiwicha.compiler.engine.schedule.plans import plan_of_one
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import MAX_JOBS, MAX_KEPT_SUMS, SumFlag
@@ -103,22 +102,7 @@ def _plan(
         )
     size = region.output_bytes(operation)
     builder.add(Transfer(output, 0, size, BufferAddress(target), is_store=True))
-    placed = builder.buffers()
-    offsets = place(placed, capacity=config.scratchpad_bytes)
-    if top_of(placed, offsets) > config.scratchpad_bytes:
-        return None
-    found = Plan(
-        region=region,
-        cascades=(PlannedCascade((operation.position,), len(parts)),),
-        streamed=tuple(sorted((source, output))),
-        passed=(),
-        events=tuple(builder.events),
-        waits=tuple(waits(builder.events, offsets, [item.aligned_bytes for item in placed])),
-        buffers=tuple(placed),
-        offsets=tuple(offsets),
-    )
-    found.verify(config.scratchpad_bytes)
-    return found
+    return plan_of_one(region, builder, len(parts), config.scratchpad_bytes)
 
 
 def _steps(operation: DepthwiseConvolution, parts: list[range]) -> Iterator[DepthwiseConvolution]:

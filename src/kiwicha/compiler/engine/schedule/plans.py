@@ -1,0 +1,78 @@
+"""Plans from events in order, and buffers that have their places in the scratchpad."""
+
+from collections.abc import Iterable, Sequence
+
+from kiwicha.compiler.engine.ir.plan import Event, Plan, PlannedCascade
+from kiwicha.compiler.engine.ir.region import Region
+from kiwicha.compiler.engine.schedule.buffers import Builder
+from kiwicha.compiler.engine.schedule.hazards import waits
+from kiwicha.compiler.memory.placement import Buffer, place, top_of
+
+__all__ = ["placed_plan", "plan_of_one"]
+
+
+def placed_plan(
+    region: Region,
+    cascades: Iterable[PlannedCascade],
+    streamed: Iterable[int],
+    passed: Iterable[int],
+    events: Sequence[Event],
+    buffers: Sequence[Buffer],
+    offsets: Sequence[int],
+    capacity: int,
+) -> Plan:
+    """Return a plan, after its checks.
+
+    Parameters
+    ----------
+    region : Region
+        What is done.
+    cascades : iterable of PlannedCascade
+        In order.
+    streamed, passed : iterable of int
+        Tensors, as in `Plan`.
+    events : sequence of Event
+        In order.
+    buffers : sequence of Buffer
+        What they need.
+    offsets : sequence of int
+        First byte of each buffer in the scratchpad.
+    capacity : int
+        Bytes of the scratchpad.
+    """
+    found = Plan(
+        region=region,
+        cascades=tuple(cascades),
+        streamed=tuple(sorted(streamed)),
+        passed=tuple(sorted(passed)),
+        events=tuple(events),
+        waits=tuple(waits(events, offsets, [buffer.aligned_bytes for buffer in buffers])),
+        buffers=tuple(buffers),
+        offsets=tuple(offsets),
+    )
+    found.verify(capacity)
+    return found
+
+
+def plan_of_one(region: Region, builder: Builder, jobs: int, capacity: int) -> Plan | None:
+    """Return the plan of a region of one operation; None if its buffers do not fit.
+
+    Parameters
+    ----------
+    region : Region
+        All tensors of its operation move between arena and scratchpad in parts.
+    builder : Builder
+        Its events, in order.
+    jobs : int
+        How many of them are jobs, about.
+    capacity : int
+        Bytes of the scratchpad.
+    """
+    (operation,) = region.operations
+    buffers = builder.buffers()
+    offsets = place(buffers, capacity=capacity)
+    if top_of(buffers, offsets) > capacity:
+        return None
+    cascade = PlannedCascade((operation.position,), jobs)
+    streamed = {*operation.inputs, operation.output}
+    return placed_plan(region, [cascade], streamed, (), builder.events, buffers, offsets, capacity)
