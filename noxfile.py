@@ -51,7 +51,7 @@ def test(session: nox.Session) -> None:
 
 @nox.session
 def sweep(session: nox.Session) -> None:
-    """Check every combination of the parameters of convolutions in the reference executor."""
+    """Check parameters of convolutions, and every operator, in the reference executor."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("python", "-m", "tools.reference_sweep", *session.posargs)
 

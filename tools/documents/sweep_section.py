@@ -38,9 +38,9 @@ def sweep_section(files: dict[str, Any], freshness: Freshness) -> str:
     lines = [
         "## Comparisons with the interpreters",
         "",
-        "Combinations of the parameters of convolutions, each a model of its own. For each",
-        "configuration the reference executor gave exactly the bytes of the interpreter:",
-        "TensorFlow Lite Micro for int8, LiteRT for uint8.",
+        "Combinations of the parameters of convolutions, and models of every operator that are",
+        "drawn at random. For each configuration the reference executor gave exactly the bytes of",
+        "the interpreter: TensorFlow Lite Micro for int8, LiteRT for uint8.",
         "",
         *table(columns, rows),
         "",
