@@ -24,7 +24,8 @@ from tests.gateware.engine.work_list import work_list
 from tests.support.gateware.dram_port import DramTiming
 
 pytestmark = pytest.mark.verilator
-SIZE = 4096
+MACS, SIZE = 64, 4096
+"""Those of `test_engine`: one build serves both."""
 FAST = DramTiming(latency_cycles=1)
 TIMINGS = {
     "fast": FAST,
@@ -39,7 +40,7 @@ LISTS = 8
 
 @pytest.fixture(scope="module")
 def engine() -> Path:
-    return build_engine(32, SIZE)
+    return build_engine(MACS, SIZE)
 
 
 def numbers_near(scale: float, zero_point: int, seed: int) -> NDArray[np.uint32]:
@@ -188,7 +189,7 @@ def test_results_of_jobs_come_in_between(engine: Path, name: str, kind: JobKind)
     rounds, expected = [], []
     for _ in range(LISTS):
         made = work_list(
-            [random_work(rng, 32, kind, half) for _ in range(3)], 32, half, [False] * 3
+            [random_work(rng, MACS, kind, half) for _ in range(3)], MACS, half, [False] * 3
         )
         scale, zero_point = 0.05, int(rng.integers(-128, 128))
         numbers = (rng.normal(0, 40 * scale, half)).astype(np.float32)
