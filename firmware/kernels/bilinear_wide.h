@@ -1,0 +1,139 @@
+/** Pixels between others, a channel in a word: weights in 1/1024, and those of float32. */
+#ifndef KIWICHA_BILINEAR_WIDE_H
+#define KIWICHA_BILINEAR_WIDE_H
+
+#include "bilinear.h"
+#include "check.h"
+#include "kernels.h"
+#include "word_stream.h"
+
+#define FRACTIONS 20      /* bits of a product of two distances */
+#define PLACES 52         /* bits behind the point of a sum of float32 numbers */
+#define PRECISION 24      /* bits of a float32's significand */
+#define EXPONENT 6        /* low bits of a weight that say how far its significand goes down */
+#define NEAR_FRACTIONS 22 /* bits behind the point of a sum that is nearly that of float32 */
+/* More than such a sum can be beside that of float32: 2**-12. */
+#define DOUBT (INT32_C(1) << (NEAR_FRACTIONS - 12))
+/* Bits that a weight in Q0.31 has not, if it is in 1/128: nothing is rounded between such. */
+#define LONG_BITS ((UINT32_C(1) << (31 - 7)) - 1)
+
+/** Returns x, a signed number, rounded to the significant bits of a float32, half to even. */
+KIWICHA_SMALL static __attribute__((noinline)) uint64_t rounded(uint64_t x)
+{
+    const uint64_t magnitude = (int64_t)x < 0 ? -x : x;
+    uint64_t half = 0;
+    for (uint64_t next = UINT64_C(1) << PRECISION; next != 0 && next <= magnitude; next += next) {
+        half += half + (half == 0);
+    }
+    const uint64_t unit = half + half;
+    return half == 0 ? x : (x + half - ((x & unit) == 0)) & -unit;
+}
+
+/** Returns the weighted sum of four values in float32; half goes up. */
+KIWICHA_SMALL static __attribute__((noinline)) int32_t float_blend(const int32_t *values,
+                                                                   const struct place *row,
+                                                                   const struct place *column)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < 4; k++) {
+        const int32_t down = row->weights[k % 2];
+        const int32_t across = column->weights[k / 2];
+        const uint64_t product = rounded((uint64_t)((int64_t)values[k] * (down >> EXPONENT)));
+        const uint64_t term = rounded(product * (uint64_t)(int64_t)(across >> EXPONENT));
+        const int64_t shifted = (int64_t)(term << (PLACES - 2 * (PRECISION - 1)));
+        const uint32_t exponent =
+            (uint32_t)down % (1 << EXPONENT) + (uint32_t)across % (1 << EXPONENT);
+        sum = rounded(sum + (uint64_t)(shifted >> exponent % 64));
+    }
+    return (int32_t)((int64_t)rounded(sum + (UINT64_C(1) << (PLACES - 1))) >> PLACES);
+}
+
+/** Returns the second of two float32 weights in Q0.31; where it is negative, its bits count. */
+static uint32_t weight_bits(const struct place *place)
+{
+    const uint32_t exponent = (uint32_t)place->weights[1] % (1 << EXPONENT);
+    const int32_t significand = place->weights[1] >> EXPONENT;
+    return exponent > 31 ? 1 : (uint32_t)significand << (31 - PRECISION + 1) >> exponent;
+}
+
+/** Returns that weight, less than 1; of two equal pixels weights do not matter. */
+static int32_t fixed_weight(const struct place *place)
+{
+    return place->pixels[0] == place->pixels[1] ? 0 : (int32_t)weight_bits(place);
+}
+
+/** Returns a + (b - a) * weight; the difference has 31 bits. */
+INLINED int32_t towards(int32_t a, int32_t b, int32_t weight)
+{
+    return a + (int32_t)((int64_t)((b - a) * 2) * weight >> 32);
+}
+
+/** Blends one pixel of two rows, a word for each channel. */
+static __attribute__((noinline)) void blend_wide_rows(const struct kiwicha_resize_bilinear *p,
+                                                      const struct rows *rows, uint32_t first,
+                                                      int32_t *to)
+{
+    const int8_t *upper = rows->upper + first, *lower = rows->lower + first;
+    const uint32_t above = (uint32_t)rows->place->weights[0];
+    const uint32_t below = (uint32_t)rows->place->weights[1];
+    const int32_t offset = p->offset;
+    const int8_t *end = upper + p->channels;
+    if (p->blend == FIXED) {
+        const uint32_t raised = (above + below) * (uint32_t)offset;
+        while (upper < end) {
+            *to++ = (int32_t)((uint32_t)*upper++ * above + (uint32_t)*lower++ * below + raised);
+        }
+        return;
+    }
+    const int32_t weight = fixed_weight(rows->place);
+    while (upper < end) {
+        const int32_t one = INT32_C(1) << NEAR_FRACTIONS;
+        *to++ = towards((*upper++ + offset) * one, (*lower++ + offset) * one, weight);
+    }
+}
+
+/** Writes one pixel with weights in 1/1024; half goes up above 0, down elsewhere. */
+INLINED void write_fixed(struct stream *stream, const int32_t *left, const int32_t *right,
+                         const int32_t *weights, const struct kiwicha_resize_bilinear *p)
+{
+    const uint32_t nearer = (uint32_t)weights[0], farther = (uint32_t)weights[1];
+    const uint32_t half = UINT32_C(1) << (FRACTIONS - 1);
+    const uint32_t channels = p->channels, offset = (uint32_t)p->offset;
+    uint32_t word = 0;
+    for (uint32_t c = 0; c < channels; c++) {
+        const uint32_t sum = (uint32_t)left[c] * nearer + (uint32_t)right[c] * farther;
+        const int32_t nearest = (int32_t)(sum + half - (sum >> 31)) >> FRACTIONS;
+        word = with_byte(stream, word, (uint32_t)nearest - offset, c);
+    }
+    put_rest(stream, word, channels);
+}
+
+/** Writes one pixel of float32 numbers: of sums close to a border the exact ones decide. */
+INLINED void write_float(struct stream *stream, const int32_t *left, const int32_t *right,
+                         const struct rows *rows, const struct place *column,
+                         const struct kiwicha_resize_bilinear *p)
+{
+    const int32_t weight = fixed_weight(column);
+    const uint32_t both = weight_bits(rows->place) | weight_bits(column);
+    const uint32_t doubt = (both & LONG_BITS) == 0 ? 0 : DOUBT;
+    const uint32_t mask = (UINT32_C(1) << NEAR_FRACTIONS) - 1;
+    const uint32_t channels = p->channels;
+    const int32_t offset = p->offset;
+    const uint32_t from[2] = {column->pixels[0] * channels, column->pixels[1] * channels};
+    uint32_t word = 0;
+    for (uint32_t c = 0; c < channels; c++) {
+        const int32_t sum =
+            towards(left[c], right[c], weight) + (INT32_C(1) << (NEAR_FRACTIONS - 1));
+        int32_t nearest = sum >> NEAR_FRACTIONS;
+        if (__builtin_expect((((uint32_t)sum + doubt) & mask) < 2 * doubt, 0)) {
+            const int32_t values[4] = {
+                rows->upper[from[0] + c] + offset, rows->lower[from[0] + c] + offset,
+                rows->upper[from[1] + c] + offset, rows->lower[from[1] + c] + offset};
+            nearest = float_blend(values, rows->place, column);
+        }
+        word = with_byte(stream, word, (uint32_t)(nearest - offset), c);
+    }
+    put_rest(stream, word, channels);
+}
+
+#endif
