@@ -10,7 +10,7 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType
 from kiwicha.errors import UsageError
 from kiwicha.pictures import tensor_bytes
-from kiwicha.program.image import IoTensor
+from kiwicha.program.parts import IoTensor
 
 
 def tensor(*shape: int, dtype: DType = DType.INT8) -> IoTensor:

@@ -10,7 +10,8 @@ from kiwicha.compiler.engine.cost.cycles import predict_layers
 from kiwicha.compiler.reasons import reasons
 from kiwicha.contract.engine import EngineCall
 from kiwicha.program.engine_list import EngineList, read_list, stream_bytes
-from kiwicha.program.image import Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import Step
 from kiwicha.report.run_report import hidden_cycles
 from kiwicha.sim.profile.memory_map import memory_map
 from kiwicha.sim.profile.timestamps import ListTimestamps, timestamps

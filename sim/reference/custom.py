@@ -11,7 +11,7 @@ from kiwicha.contract.layout import Ref
 from kiwicha.custom import calls as custom_calls
 from kiwicha.errors import ProgramError
 from kiwicha.kernels.custom import Custom
-from kiwicha.program.image import Layer
+from kiwicha.program.parts import Layer
 from kiwicha.sim.reference.memory import Memory
 
 __all__ = ["run_custom"]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from kiwicha.contract.program import DType, Kernel
 from kiwicha.errors import ProgramError, UsageError
 from kiwicha.kernels.registry import KERNELS
-from kiwicha.program.image import IoTensor, Layer, Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import IoTensor, Layer, Step
 from kiwicha.sim.reference.custom import run_custom
 from kiwicha.sim.reference.engine import run_engine
 from kiwicha.sim.reference.memory import Memory, check_overlap

@@ -7,7 +7,7 @@ from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError
 from kiwicha.program.engine_list import read_list
-from kiwicha.program.image import Step
+from kiwicha.program.parts import Step
 from kiwicha.sim.reference.memory import Memory
 
 __all__ = ["check_overlapped"]

@@ -14,7 +14,8 @@ from kiwicha.contract.engine import TRANSFER_ERROR, EngineCall, EngineCounter, E
 from kiwicha.contract.program import BOOT_MAGIC, BootBlock
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.errors import CapacityError, UsageError
-from kiwicha.program.image import Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import Step
 
 __all__ = ["RunMemory", "RunResult", "failure", "run_memory", "run_result"]
 

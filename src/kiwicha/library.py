@@ -24,8 +24,9 @@ from kiwicha.firmware.sources import (
     runtime_headers,
     runtime_sources,
 )
-from kiwicha.program.image import IoTensor, Program
+from kiwicha.program.image import Program
 from kiwicha.program.listing import listing, shape_text
+from kiwicha.program.parts import IoTensor
 
 __all__ = ["METADATA_NAME", "library", "metadata", "model_files", "pack"]
 

@@ -9,7 +9,7 @@ from PIL import Image, ImageOps
 
 from kiwicha.contract.program import DType
 from kiwicha.errors import UsageError
-from kiwicha.program.image import IoTensor
+from kiwicha.program.parts import IoTensor
 
 __all__ = ["PICTURE_SUFFIXES", "describe", "picture_bytes", "tensor_bytes"]
 

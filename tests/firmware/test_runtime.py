@@ -14,7 +14,8 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import PROGRAM_VERSION, DType, Kernel, ProgramHeader, StepRecord
 from kiwicha.errors import ToolError
 from kiwicha.firmware import native
-from kiwicha.program.image import Program, checksum
+from kiwicha.program.format import checksum
+from kiwicha.program.image import Program
 from tests.support.programs.every_kernel import FIRMWARE_KERNELS
 
 HEADER = {name: offset for name, _, offset in ProgramHeader.layout()}

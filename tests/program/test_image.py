@@ -23,7 +23,9 @@ from kiwicha.contract.program import (
 from kiwicha.errors import ProgramError
 from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.kernels.softmax import Softmax
-from kiwicha.program.image import IoTensor, Layer, Program, Step, checksum
+from kiwicha.program.format import checksum
+from kiwicha.program.image import Program
+from kiwicha.program.parts import IoTensor, Layer, Step
 from tests.support.programs.steps import whole_copy
 
 U32 = st.integers(0, 2**32 - 1)

@@ -11,7 +11,8 @@ from kiwicha.contract import cfu
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
-from kiwicha.program.image import Layer, Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import Layer, Step
 from kiwicha.report import run_report as report
 from kiwicha.report import tables as report_tables
 from tests.support.programs.steps import whole_copy

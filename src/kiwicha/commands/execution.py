@@ -19,7 +19,8 @@ from kiwicha.contract.goal import Goal
 from kiwicha.contract.program import DType
 from kiwicha.errors import UsageError
 from kiwicha.pictures import describe, tensor_bytes
-from kiwicha.program.image import IoTensor, Program
+from kiwicha.program.image import Program
+from kiwicha.program.parts import IoTensor
 from kiwicha.report.run_report import Report, make_report
 from kiwicha.sim.profile.profile import profile
 from kiwicha.sim.reference import executor as reference

@@ -29,7 +29,7 @@ from kiwicha.errors import UsageError
 from kiwicha.interpreter.arguments import check_others, model_of
 from kiwicha.interpreter.signature_runner import SignatureRunner
 from kiwicha.interpreter.tensor_details import Details, details
-from kiwicha.program.image import IoTensor
+from kiwicha.program.parts import IoTensor
 from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.verilator.program_run import SimulatedRun, run_program
 

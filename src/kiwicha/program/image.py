@@ -1,7 +1,7 @@
 """A compiled model: steps, constants and tensors, and its stored form.
 
 `Program.to_bytes` gives what firmware executes from DRAM; `Program.from_bytes` reads it back, every
-byte checked. The layouts are those of `kiwicha.contract.cfu`.
+byte checked. The layouts are those of `kiwicha.contract.program`.
 """
 
 import dataclasses
@@ -10,21 +10,16 @@ from dataclasses import dataclass
 from typing import Self
 
 from kiwicha.contract import cfu, configs
-from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.program import (
     PROGRAM_MAGIC,
     PROGRAM_VERSION,
-    DType,
     IoRecord,
-    Kernel,
     LayerRecord,
     ProgramHeader,
     StepRecord,
-    Where,
 )
 from kiwicha.errors import ProgramError
-from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.format import (
     CHECKED_FROM,
     Names,
@@ -32,76 +27,21 @@ from kiwicha.program.format import (
     check_refs,
     checksum,
     moved_constants,
-    name_at,
-    padded_shape,
     put,
     records,
-    shape_of,
+)
+from kiwicha.program.parts import (
+    IoTensor,
+    Layer,
+    Step,
+    io_record,
+    io_tensor_of,
+    layer_of,
+    layer_record,
+    step_of,
 )
 
-__all__ = ["IoTensor", "Layer", "Program", "Step", "checksum"]
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One operator of the model, for reports.
-
-    Parameters
-    ----------
-    index : int
-        Operator index in the model.
-    operator : str
-        TFLite operator name.
-    shape : tuple of int
-        First output.
-    macs : int
-        Multiply-accumulates of one inference.
-    where : Where
-        What executes it.
-    """
-
-    index: int
-    operator: str
-    shape: tuple[int, ...]
-    macs: int
-    where: Where
-
-
-@dataclass(frozen=True)
-class Step:
-    """One kernel call on behalf of layer number ``layer`` (position in `Program.layers`)."""
-
-    kernel: Kernel
-    layer: int
-    params: Struct
-
-
-@dataclass(frozen=True)
-class IoTensor:
-    """One input or output of the model.
-
-    Parameters
-    ----------
-    name : str
-        As in the model.
-    ref : Ref
-        Where it is in the arena.
-    dtype : DType
-        Element type.
-    shape : tuple of int
-        Row-major.
-    scale : float
-        ``real = scale * (value - zero_point)``; 0 if not quantized.
-    zero_point : int
-        See ``scale``.
-    """
-
-    name: str
-    ref: Ref
-    dtype: DType
-    shape: tuple[int, ...]
-    scale: float
-    zero_point: int
+__all__ = ["Program"]
 
 
 @dataclass(frozen=True)
@@ -165,9 +105,9 @@ class Program:
             If a number, name or shape does not fit its field.
         """
         names = Names()
-        layers = [_layer_record(layer, names) for layer in self.layers]
-        inputs = [_io_record(tensor, names) for tensor in self.inputs]
-        outputs = [_io_record(tensor, names) for tensor in self.outputs]
+        layers = [layer_record(layer, names) for layer in self.layers]
+        inputs = [io_record(tensor, names) for tensor in self.inputs]
+        outputs = [io_record(tensor, names) for tensor in self.outputs]
 
         offset = aligned(ProgramHeader.size_bytes())
         offsets: dict[str, int] = {}
@@ -263,7 +203,7 @@ class Program:
         steps = []
         base = header.constants_offset
         for record in records(StepRecord, raw, header.steps_offset, header.step_count):
-            step = _step(record, raw[record.params_offset : end])
+            step = step_of(record, raw[record.params_offset : end])
             if record.layer >= header.layer_count or record.params_offset < header.constants_offset:
                 raise ValueError(f"layer and parameters of a step must exist ({record})")
             base = max(base, record.params_offset + aligned(record.params_bytes))
@@ -274,15 +214,15 @@ class Program:
             config_hash=header.config_hash,
             arena_bytes=header.arena_bytes,
             inputs=tuple(
-                _io_tensor(record, names)
+                io_tensor_of(record, names)
                 for record in records(IoRecord, raw, header.inputs_offset, header.input_count)
             ),
             outputs=tuple(
-                _io_tensor(record, names)
+                io_tensor_of(record, names)
                 for record in records(IoRecord, raw, header.outputs_offset, header.output_count)
             ),
             layers=tuple(
-                _layer(record, names)
+                layer_of(record, names)
                 for record in records(LayerRecord, raw, header.layers_offset, header.layer_count)
             ),
             steps=tuple(
@@ -305,61 +245,6 @@ class Program:
                     f"{tensor.name!r} must be {size} bytes inside the {self.arena_bytes} bytes of"
                     f" the arena ({ref})"
                 )
-
-
-def _layer_record(layer: Layer, names: Names) -> LayerRecord:
-    return LayerRecord(
-        index=layer.index,
-        name_offset=names.add(layer.operator),
-        macs_low=layer.macs & 0xFFFF_FFFF,
-        macs_high=layer.macs >> 32,
-        where=layer.where,
-        rank=len(layer.shape),
-        reserved=0,
-        shape=padded_shape(layer.shape),
-    )
-
-
-def _io_record(tensor: IoTensor, names: Names) -> IoRecord:
-    return IoRecord(
-        tensor=tensor.ref,
-        name_offset=names.add(tensor.name),
-        dtype=tensor.dtype,
-        rank=len(tensor.shape),
-        reserved=0,
-        scale=tensor.scale,
-        zero_point=tensor.zero_point,
-        shape=padded_shape(tensor.shape),
-    )
-
-
-def _layer(record: LayerRecord, names: bytes) -> Layer:
-    return Layer(
-        index=record.index,
-        operator=name_at(names, record.name_offset),
-        shape=shape_of(record),
-        macs=record.macs_low | record.macs_high << 32,
-        where=Where(record.where),
-    )
-
-
-def _io_tensor(record: IoRecord, names: bytes) -> IoTensor:
-    return IoTensor(
-        name=name_at(names, record.name_offset),
-        ref=record.tensor,
-        dtype=DType(record.dtype),
-        shape=shape_of(record),
-        scale=record.scale,
-        zero_point=record.zero_point,
-    )
-
-
-def _step(record: StepRecord, raw: bytes) -> Step:
-    kernel = Kernel(record.kernel)
-    kind = KERNEL_PARAMS[kernel]
-    if record.params_bytes != kind.size_bytes():
-        raise ValueError(f"{kind.__name__} must have {kind.size_bytes()} bytes ({record})")
-    return Step(kernel, record.layer, kind.unpack(raw))
 
 
 def _refusal(status: cfu.Status, detail: str) -> ProgramError:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kiwicha.contract.layout import Ref, Struct
 from kiwicha.errors import ProgramError
-from kiwicha.program.image import IoTensor, Program
+from kiwicha.program.image import Program
+from kiwicha.program.parts import IoTensor
 
 __all__ = ["listing", "note_lines", "shape_text"]
 

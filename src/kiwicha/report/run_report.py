@@ -7,7 +7,8 @@ from typing import Any
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineCall
 from kiwicha.program.engine_list import read_list
-from kiwicha.program.image import Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import Step
 
 __all__ = ["LayerReport", "Report", "hidden_cycles", "make_report"]
 

@@ -15,7 +15,8 @@ from kiwicha.kernels.conv import Conv
 from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.pool import Pool
 from kiwicha.kernels.weight_order import padded_channels, unpack_conv
-from kiwicha.program.image import Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import Step
 from tests.support.models import random_models
 from tests.support.models.tflite_builder import ModelBuilder
 

@@ -12,7 +12,8 @@ from kiwicha.contract.program import DType, Kernel, Where
 from kiwicha.errors import ProgramError, UsageError
 from kiwicha.kernels.conv import Conv
 from kiwicha.kernels.elementwise import Elementwise
-from kiwicha.program.image import IoTensor, Layer, Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import IoTensor, Layer, Step
 from kiwicha.sim.reference import executor as reference
 from tests.support.programs.steps import whole_copy
 

@@ -11,7 +11,8 @@ from kiwicha.contract.configs import Config
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import MAX_RANK, DType, Kernel, Where
 from kiwicha.kernels.copy import Copy
-from kiwicha.program.image import IoTensor, Layer, Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import IoTensor, Layer, Step
 from tests.support.programs.steps import whole_copy
 
 __all__ = ["CopyCase", "copy_case", "copy_program"]

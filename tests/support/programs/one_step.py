@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from kiwicha.contract import configs
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Kernel
-from kiwicha.program.image import IoTensor, Layer, Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import IoTensor, Layer, Step
 from kiwicha.sim.reference import executor as reference
 
 __all__ = ["INT8", "OneStep", "activation", "int8s", "scales", "with_output_size"]

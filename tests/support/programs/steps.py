@@ -19,7 +19,8 @@ from kiwicha.kernels.copy import Copy
 from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.pool import Pool
 from kiwicha.numerics import requantization as numerics
-from kiwicha.program.image import IoTensor, Layer, Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import IoTensor, Layer, Step
 
 __all__ = [
     "ConvCase",

@@ -6,7 +6,7 @@ place of the data cache, or strides reach over more bytes than it holds, a step 
 
 from kiwicha.kernels.kernel import Work
 from kiwicha.kernels.registry import KERNELS
-from kiwicha.program.image import Step
+from kiwicha.program.parts import Step
 
 __all__ = ["cpu_cycles", "work_of"]
 

@@ -13,7 +13,7 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Where
 from kiwicha.kernels.kernel import Call
 from kiwicha.kernels.registry import KERNEL_PARAMS
-from kiwicha.program.image import Step
+from kiwicha.program.parts import Step
 
 __all__ = ["choose_kernels", "layer_cycles"]
 

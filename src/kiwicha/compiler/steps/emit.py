@@ -11,8 +11,9 @@ from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.contract import cfu, configs
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Where
-from kiwicha.program.image import IoTensor, Program, Step
-from kiwicha.program.image import Layer as LayerReport
+from kiwicha.program.image import Program
+from kiwicha.program.parts import IoTensor, Step
+from kiwicha.program.parts import Layer as LayerReport
 
 __all__ = ["emit"]
 

@@ -10,7 +10,8 @@ from kiwicha.contract.engine import EngineCall, EngineTransfer
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.engine_list import read_list
-from kiwicha.program.image import Program, Step
+from kiwicha.program.image import Program
+from kiwicha.program.parts import Step
 
 __all__ = ["predict_layers", "predict_list", "predict_program"]
 
