@@ -21,10 +21,10 @@ from kiwicha.compiler import compile_stages
 from kiwicha.library import library, metadata, model_files, pack
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.requirements import REPOSITORY
 
-CASE = random_models.network(5)
+CASE = random_networks.network(5)
 COMPILATION = compile_stages(CASE.model, "baseline")
 PROGRAM = COMPILATION.program
 NAME = "2 odd-name"

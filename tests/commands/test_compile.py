@@ -12,7 +12,7 @@ from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from tests.support.commands.command_line import Command
-from tests.support.models import random_models
+from tests.support.models import random_models, random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 
 
@@ -143,7 +143,7 @@ def test_an_unknown_goal_is_refused(kiwicha: Command, tiny: Path) -> None:
 def test_sizes_and_predictions_go_to_json(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
     seed = 0
     model, output = tmp_path / "net.tflite", tmp_path / "out"
-    model.write_bytes(random_models.engine_network(seed).model)
+    model.write_bytes(random_networks.engine_network(seed).model)
     words = ["compile", model, "--config", "64", "--optimize", "size", "-o", output]
     code, out, err = kiwicha(*words, "--json", "-")
     assert code == 0, err

@@ -26,12 +26,12 @@ from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.contract import configs
 from kiwicha.errors import KiwichaError, ModelError, UnsupportedModelError, UsageError
 from kiwicha.program.image import Program
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.models.detectors import detector
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.requirements import REPOSITORY
 
-MODEL = random_models.network(5).model
+MODEL = random_networks.network(5).model
 SECONDS = 3.0
 """In which the largest public int8 model is compiled."""
 
@@ -133,7 +133,7 @@ def test_constants_are_stored_once() -> None:
     assert program.constants == bytes(range(64))
 
 
-STAGE_MODEL = random_models.network(2).model
+STAGE_MODEL = random_networks.network(2).model
 """With operations of the engine and kernels of the CPU."""
 
 

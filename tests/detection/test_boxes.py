@@ -16,7 +16,7 @@ from kiwicha.contract.program import DType
 from kiwicha.errors import ModelError, UnsupportedModelError
 from kiwicha.library import library, metadata
 from tests.support import requirements
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.models.detectors import BOXES, OPTIONS, detector
 from tests.support.oracle import oracle
 
@@ -107,7 +107,7 @@ def test_a_library_holds_what_the_step_needs(
 
 
 def test_other_models_have_no_last_step() -> None:
-    model = random_models.network(5).model
+    model = random_networks.network(5).model
     compilation = compile_stages(model, "baseline")
     assert metadata("m", compilation, model)["last_step"] is None
 

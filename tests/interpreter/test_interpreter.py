@@ -16,7 +16,7 @@ import pytest
 from kiwicha import Interpreter
 from kiwicha.errors import ModelError, UsageError
 from tests.support import requirements
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 
 LITERT = "from ai_edge_litert.interpreter import Interpreter"
@@ -61,7 +61,7 @@ def test_only_the_import_line_of_a_script_changes(zoo_model: Callable[[str], Pat
 
 @pytest.mark.verilator
 def test_the_simulated_system_gives_the_same_and_counts_cycles() -> None:
-    case = random_models.network(5)
+    case = random_networks.network(5)
     results = []
     for target in ("reference", "sim"):
         interpreter = Interpreter(model_content=case.model, target=target)
@@ -84,7 +84,7 @@ def invoke(interpreter: Interpreter, inputs: Any) -> None:
 
 
 def test_tensors_are_copies() -> None:
-    case = random_models.network(5)
+    case = random_networks.network(5)
     interpreter = Interpreter(model_content=case.model)
     invoke(interpreter, case.inputs)
     index = interpreter.get_output_details()[0]["index"]
@@ -101,13 +101,13 @@ def test_tensors_are_copies() -> None:
 
 def test_a_wrong_model_is_refused_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "short.tflite"
-    path.write_bytes(random_models.network(5).model[:200])
+    path.write_bytes(random_networks.network(5).model[:200])
     with pytest.raises(ModelError, match=f"^{re.escape(str(path))}: the file must be a whole "):
         Interpreter(path)
 
 
 def test_wrong_use_is_refused_in_words() -> None:
-    model = random_models.network(5).model
+    model = random_networks.network(5).model
     with pytest.raises(UsageError, match=r"^model_path or model_content must be .* neither"):
         Interpreter()
     with pytest.raises(UsageError, match=r"not both"):
@@ -169,7 +169,7 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.parametrize(
     "model",
-    [adder(), adder(np.uint8), random_models.network(5).model],
+    [adder(), adder(np.uint8), random_networks.network(5).model],
     ids=["int8", "uint8", "network"],
 )
 def test_details_are_those_of_litert(model: bytes) -> None:
@@ -205,7 +205,7 @@ def test_wrong_signatures_are_refused() -> None:
     interpreter = Interpreter(model_content=adder())
     with pytest.raises(UsageError, match=r"^signature_key must be 'add', not 'sub'$"):
         interpreter.get_signature_runner("sub")
-    without = Interpreter(model_content=random_models.network(5).model)
+    without = Interpreter(model_content=random_networks.network(5).model)
     assert without.get_signature_list() == {}
     with pytest.raises(UsageError, match=r"^the model must have a signature"):
         without.get_signature_runner()

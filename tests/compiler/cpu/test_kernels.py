@@ -17,7 +17,7 @@ from kiwicha.kernels.pool import Pool
 from kiwicha.kernels.weight_order import padded_channels, unpack_conv
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Step
-from tests.support.models import random_models
+from tests.support.models import random_models, random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 
 ALIGNED = ("input", "input_1", "input_2", "output", "weights", "scratch")
@@ -76,7 +76,7 @@ def check_step(step: Step) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_steps_keep_the_conditions(seed: int) -> None:
-    for step in compile_model(random_models.network(seed).model, "simd").steps:
+    for step in compile_model(random_networks.network(seed).model, "simd").steps:
         check_step(step)
 
 
@@ -177,7 +177,7 @@ def test_strided_pixels_are_not_pointwise() -> None:
 
 
 def test_configurations_differ_in_kernels_only() -> None:
-    model = random_models.network(3).model
+    model = random_networks.network(3).model
     programs = [compile_model(model, config) for config in CONFIGS]
     assert len({tuple((x.index, x.macs, x.shape) for x in p.layers) for p in programs}) == 1
     assert len({p.config_hash for p in programs}) == len(CONFIGS)

@@ -12,7 +12,7 @@ from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.sim.reference import executor as reference
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 
 SAME, VALID = 0, 1
@@ -139,7 +139,7 @@ def test_what_only_dropped_channels_read_goes_too() -> None:
 def test_random_networks_lose_channels(first: int) -> None:
     lost = 0
     for seed in range(first, first + 20):
-        case = random_models.engine_network(seed)
+        case = random_networks.engine_network(seed)
         network = lower(read(case.model))
         fewer = eliminate_dead_channels(network)
         assert shapes(eliminate_dead_channels(fewer)) == shapes(fewer)

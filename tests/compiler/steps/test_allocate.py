@@ -14,7 +14,7 @@ from kiwicha.compiler.memory.placement import Buffer, Slice, lower_bound, place
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.errors import CapacityError
 from tests.support.choices import INT8_MODELS
-from tests.support.models import random_models, random_moves
+from tests.support.models import random_moves, random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 
 UNSIGNED_MODELS = [
@@ -108,7 +108,7 @@ def test_large_public_models_reach_the_bound(name: str, config: str, zoo_model) 
 @pytest.mark.parametrize("config", ["baseline", "simd", "64"])
 def test_plans_of_random_models_are_near_their_bound(config: str) -> None:
     for seed in range(40):
-        for make in (random_models.network, random_models.engine_network):
+        for make in (random_networks.network, random_networks.engine_network):
             plan = compile_stages(make(seed).model, config).memory
             assert plan.arena_bytes <= 1.1 * plan.lower_bound_bytes, f"{make.__name__} {seed}"
 
@@ -167,7 +167,7 @@ def test_what_no_view_needs_any_more_is_used_again(config: str) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_branches_never_collide(seed: int) -> None:
-    compilation = compile_stages(random_models.network(seed).model, "simd")
+    compilation = compile_stages(random_networks.network(seed).model, "simd")
     network, plan = compilation.network, compilation.memory
     # What each step reads must not have been overwritten since it was written.
     content: dict[int, int] = {}

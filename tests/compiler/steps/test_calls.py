@@ -8,12 +8,12 @@ from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.cpu.calls import KernelCall
 from kiwicha.compiler.steps.calls import ListCall, in_order
 from kiwicha.contract.program import Kernel
-from tests.support.models import random_models
+from tests.support.models import random_networks
 
 
 @pytest.fixture(scope="module")
 def compilation() -> Compilation:
-    found = compile_stages(random_models.network(2).model, "64")
+    found = compile_stages(random_networks.network(2).model, "64")
     assert found.lists
     assert found.kernel_calls
     return found

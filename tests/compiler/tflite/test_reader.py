@@ -14,7 +14,7 @@ from kiwicha.compiler import compile_model, read
 from kiwicha.compiler.tflite.graph import Activation, Options, Padding
 from kiwicha.compiler.tflite.tensor import TensorType
 from kiwicha.errors import KiwichaError, ModelError, UnsupportedModelError
-from tests.support.models import random_models
+from tests.support.models import random_models, random_networks
 from tests.support.models.tflite_builder import CODE_FIELDS, ModelBuilder
 
 SECONDS = 3.0
@@ -261,7 +261,7 @@ def mutated_models(draw: st.DrawFn) -> bytes:
 
 
 MODELS = [conv_model(), chain("ab bc cd")]
-MODELS += [random_models.network(seed).model for seed in range(8)]
+MODELS += [random_networks.network(seed).model for seed in range(8)]
 MODELS += [random_models.single_operator(name, 1).model for name in random_models.OPERATORS]
 
 

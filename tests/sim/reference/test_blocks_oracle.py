@@ -9,7 +9,7 @@ from kiwicha.contract import configs
 from kiwicha.contract.program import DType
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
@@ -28,7 +28,7 @@ def blocks(stages: Compilation) -> int:
 
 def check(dtype: DType, seeds: range) -> None:
     """Compare every engine with the oracle; most of the models must need blocks."""
-    cases = [random_models.separate_channels(s, is_unsigned=dtype is DType.UINT8) for s in seeds]
+    cases = [random_networks.separate_channels(s, is_unsigned=dtype is DType.UINT8) for s in seeds]
     problems, found = [], 0
     for seed, case, answer in zip(seeds, cases, oracle.ask(cases, ORACLES[dtype]), strict=True):
         for config in configs.ENGINE_CONFIGS if answer.outputs is not None else []:

@@ -23,7 +23,7 @@ from kiwicha.errors import ProgramError
 from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.oracle.oracle import Case
 
 STORE = 1 << 31
@@ -40,7 +40,7 @@ def subject(request: pytest.FixtureRequest) -> tuple[Program, Case]:
 
 def _subject(config: str) -> tuple[Program, Case]:
     for seed in range(200):
-        case = random_models.engine_network(seed)
+        case = random_networks.engine_network(seed)
         program = compile_model(case.model, config, has_tables=True)
         kinds = [JobKind(job.kind) for job in lists(program)[0]]
         if set(kinds) >= COMPUTE_KINDS - {JobKind.MAX} and kinds[0] is JobKind.CONV:
@@ -51,7 +51,7 @@ def _subject(config: str) -> tuple[Program, Case]:
 def _pools(config: str) -> tuple[Program, Case]:
     """Give a program whose first list has a job MAX, and its inputs."""
     for seed in range(20):
-        case = random_models.pools(seed)
+        case = random_networks.pools(seed)
         program = compile_model(case.model, config)
         if any(job.kind == JobKind.MAX for job in lists(program)[0]):
             return program, case
@@ -165,7 +165,7 @@ def test_refuses_spoilt_streams(config: str, change: str) -> None:
 def _coded(config: str) -> tuple[Program, Case, int]:
     """Give a program with a coded job, its inputs and the number of the job, not the last one."""
     for seed in range(200):
-        case = random_models.engine_network(seed)
+        case = random_networks.engine_network(seed)
         program = compile_model(case.model, config, optimize="size")
         jobs, _ = lists(program)
         for number, job in enumerate(jobs[:-1]):
@@ -245,7 +245,7 @@ def test_narrow_jobs_must_be_narrow() -> None:
     """Take the flag of the wide mode away where it is needed."""
     refused = 0
     for seed in range(40):
-        case = random_models.engine_network(seed)
+        case = random_networks.engine_network(seed)
         program = compile_model(case.model, "64", has_tables=True)
         for number, job in enumerate(lists(program)[0]):
             if job.flags & JobFlag.WIDE:

@@ -11,7 +11,7 @@ from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
 from tests.support.choices import INT8_MODELS, at_night, by_day
-from tests.support.models import random_models
+from tests.support.models import random_models, random_networks
 from tests.support.oracle import oracle
 
 pytestmark = pytest.mark.slow
@@ -94,22 +94,24 @@ def check(cases: dict[int, oracle.Case], configs: list[str]) -> None:
 @pytest.mark.parametrize("first", by_day(0, BLOCK, 2 * BLOCK))
 def test_random_networks(first: int, small_engines: list[str]) -> None:
     seeds = range(first, first + BLOCK)
-    check({seed: random_models.engine_network(seed) for seed in seeds}, small_engines)
+    check({seed: random_networks.engine_network(seed) for seed in seeds}, small_engines)
 
 
 def test_pools_with_patches_where_a_plan_has_gaps(small_engines: list[str]) -> None:
-    check({seed: random_models.engine_network(seed) for seed in (645, 959)}, small_engines)
+    check({seed: random_networks.engine_network(seed) for seed in (645, 959)}, small_engines)
 
 
 def test_random_networks_of_several_images(small_engines: list[str]) -> None:
     seeds = range(10)
-    cases = {s: random_models.engine_network(s, images=2 + s % 2) for s in seeds}
+    cases = {s: random_networks.engine_network(s, images=2 + s % 2) for s in seeds}
     check(cases, small_engines)
 
 
 @pytest.mark.parametrize("first", by_day(0, BLOCK))
 def test_random_pools(first: int, small_engines: list[str]) -> None:
-    check({seed: random_models.pools(seed) for seed in range(first, first + BLOCK)}, small_engines)
+    check(
+        {seed: random_networks.pools(seed) for seed in range(first, first + BLOCK)}, small_engines
+    )
 
 
 @pytest.mark.nightly

@@ -8,7 +8,7 @@ from kiwicha.contract import configs
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
 from tests.support.choices import INT8_MODELS
-from tests.support.models import random_models
+from tests.support.models import random_models, random_networks
 from tests.support.oracle import oracle
 
 BLOCK = 25
@@ -91,7 +91,7 @@ def test_random_operators(operator: str, first: int) -> None:
 
 @pytest.mark.parametrize("first", [0, BLOCK])
 def test_random_networks(first: int) -> None:
-    check({seed: random_models.network(seed) for seed in range(first, first + BLOCK)})
+    check({seed: random_networks.network(seed) for seed in range(first, first + BLOCK)})
 
 
 @pytest.mark.nightly

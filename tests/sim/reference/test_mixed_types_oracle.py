@@ -14,7 +14,7 @@ from kiwicha.contract import configs
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
@@ -81,18 +81,18 @@ def test_all_bytes_at_many_scales(way: tuple[type, type], interpreter: oracle.In
 
 
 def test_int8_network_between_uint8_edges() -> None:
-    cases = [random_models.network_of_types(s, parts=3, is_unsigned=True) for s in SEEDS]
+    cases = [random_networks.network_of_types(s, parts=3, is_unsigned=True) for s in SEEDS]
     check(cases, oracle.MICRO)
 
 
 @pytest.mark.parametrize("is_unsigned", [False, True], ids=["int8_edges", "uint8_edges"])
 def test_networks_of_both_types(is_unsigned: bool) -> None:
-    cases = [random_models.network_of_types(s, parts=5, is_unsigned=is_unsigned) for s in SEEDS]
+    cases = [random_networks.network_of_types(s, parts=5, is_unsigned=is_unsigned) for s in SEEDS]
     check(cases, oracle.LITERT)
 
 
 def test_edges_are_read_and_written_by_one_table_each() -> None:
-    case = random_models.network_of_types(0, parts=3, is_unsigned=True)
+    case = random_networks.network_of_types(0, parts=3, is_unsigned=True)
     kernels = [step.kernel for step in compile_stages(case.model, "baseline").program.steps]
     assert kernels.count(Kernel.LOOKUP) == 2
     assert kernels[0] is kernels[-1] is Kernel.LOOKUP

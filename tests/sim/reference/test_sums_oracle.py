@@ -9,7 +9,7 @@ from kiwicha.contract.engine import SumFlag
 from kiwicha.contract.program import DType
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 BLOCK = 16
 """Random models that one test asks the oracle about."""
 ORACLES = {DType.INT8: oracle.MICRO, DType.UINT8: oracle.LITERT}
-MODELS = {"long": random_models.long_sums, "transposed": random_models.transposed}
+MODELS = {"long": random_networks.long_sums, "transposed": random_networks.transposed}
 CONFIGS = [ENGINE_FAMILY[name] for name in ("32", "64", "128", "128-8k-r4")]
 
 

@@ -12,7 +12,7 @@ from kiwicha.contract.program import DType, Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
 from tests.support import requirements
-from tests.support.models import close_scales, random_models
+from tests.support.models import close_scales, random_models, random_networks
 from tests.support.oracle import oracle
 
 MODELS = ["mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant"]
@@ -107,7 +107,7 @@ def test_rounding_of_scales(operator: str) -> None:
 
 @pytest.mark.slow
 def test_random_networks() -> None:
-    check({seed: random_models.network(seed, is_unsigned=True) for seed in range(2 * BLOCK)})
+    check({seed: random_networks.network(seed, is_unsigned=True) for seed in range(2 * BLOCK)})
 
 
 @pytest.mark.nightly
@@ -121,4 +121,4 @@ def test_many_random_operators(operator: str, first: int) -> None:
 @pytest.mark.parametrize("first", range(2 * BLOCK, 40 * BLOCK, BLOCK))
 def test_many_random_networks(first: int) -> None:
     seeds = range(first, first + BLOCK)
-    check({seed: random_models.network(seed, is_unsigned=True) for seed in seeds})
+    check({seed: random_networks.network(seed, is_unsigned=True) for seed in seeds})

@@ -23,7 +23,7 @@ from kiwicha.errors import UsageError
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
 from kiwicha.zoo import models as zoo
-from tests.support.models import random_models
+from tests.support.models import random_networks
 
 SLOW = {"mobilenet_v2"}
 WEIGHT_BITS = {"vww": 1.5, "ad": 5.6, "person_detect": 7.9, "mobilenet_v2": 6.7}
@@ -33,7 +33,7 @@ MOST_OF_RAW = 1.01
 
 
 def lists(seed: int, macs: int) -> tuple[EngineList, ...]:
-    network = lower(read(random_models.engine_network(seed).model))
+    network = lower(read(random_networks.engine_network(seed).model))
     return plan_engine(network, config(macs)).lists
 
 
@@ -107,7 +107,7 @@ def test_small_weights_are_never_the_faster_ones(name: str, zoo_model) -> None:
 def test_raw_sizes_are_those_without_a_code() -> None:
     smaller = 0
     for seed in range(12):
-        model = random_models.engine_network(seed).model
+        model = random_networks.engine_network(seed).model
         both = [compile_stages(model, config, optimize="size") for config in ("64", "64-raw")]
         coded, raw = (layer_predictions(item.network.graph, item.program) for item in both)
         assert coded.raw_weight_bytes == raw.raw_weight_bytes == raw.weight_bytes
@@ -132,14 +132,14 @@ def test_models_reach_their_sizes(name: str, zoo_model) -> None:
 
 
 def test_an_unknown_goal_is_refused() -> None:
-    model = random_models.engine_network(0).model
+    model = random_networks.engine_network(0).model
     with pytest.raises(UsageError, match=r"^goal must be one of cycles, size, not speed$"):
         compile_model(model, "64", optimize="speed")
 
 
 def test_predictions_of_layers() -> None:
     for seed in count():
-        found = compile_stages(random_models.engine_network(seed).model, "64", optimize="size")
+        found = compile_stages(random_networks.engine_network(seed).model, "64", optimize="size")
         sizes = layer_predictions(found.network.graph, found.program)
         if sizes.coded_streams:
             break

@@ -12,7 +12,7 @@ from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
-from tests.support.models import random_models
+from tests.support.models import random_models, random_networks
 
 BARS = {
     "person_detect": (145_000, 95_000),
@@ -69,7 +69,7 @@ def walked(job: EngineJob) -> tuple[int, int]:
 @pytest.mark.parametrize("macs", ["32", "64"])
 @pytest.mark.parametrize("seed", range(15))
 def test_work_of_random_jobs(seed: int, macs: str) -> None:
-    program = compile_model(random_models.engine_network(seed).model, macs, has_tables=True)
+    program = compile_model(random_networks.engine_network(seed).model, macs, has_tables=True)
     for jobs, _ in lists(program):
         for job in jobs:
             work = job_work(job, int(macs))
@@ -88,7 +88,7 @@ def test_work_of_random_jobs(seed: int, macs: str) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_lists_take_at_least_what_each_part_takes(seed: int) -> None:
-    program = compile_model(random_models.engine_network(seed).model, "64", has_tables=True)
+    program = compile_model(random_networks.engine_network(seed).model, "64", has_tables=True)
     for jobs, transfers in lists(program):
         total, parts = predict_list(jobs, transfers, 64)
         moved = sum(item.bytes & 0x7FFF_FFFF for item in transfers)

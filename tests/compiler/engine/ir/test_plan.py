@@ -9,7 +9,7 @@ from kiwicha.compiler.engine.ir.plan import Job
 from kiwicha.contract import cfu, configs
 from kiwicha.contract.engine import ELEMENT_KINDS
 from kiwicha.sim.reference.engine_elements import element_reads
-from tests.support.models import random_models
+from tests.support.models import random_networks
 
 SMALL = ((64, 1), (32, 2), (64, 8))
 """Products per cycle and KiB of scratchpad of engines that work in stripes."""
@@ -21,7 +21,7 @@ ODD_SEEDS = (25, 30, 37, 104)
 def test_buffers_hold_the_beats_that_elements_are_read_in(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = random_models.engine_network(seed)
+    case = random_networks.engine_network(seed)
     behind_tensors = 0
     for macs, kib in SMALL:
         config = dataclasses.replace(

@@ -11,13 +11,13 @@ from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.configs import find_config
-from tests.support.models import random_models
+from tests.support.models import random_networks
 
 
 @pytest.fixture(scope="module")
 def selection() -> Selection:
     config = find_config("64")
-    network = lower(read(random_models.engine_network(8).model))
+    network = lower(read(random_networks.engine_network(8).model))
     cycles = layer_cycles(network, config)
     return select(network, config, has_tables=True, cpu_cycles=cycles)
 

@@ -26,7 +26,7 @@ from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.configs import ENGINE_CONFIGS, Config
 from kiwicha.contract.engine import GROUP_WORDS, TRANSFER_FLAG, EngineJob, JobKind
 from tests.compiler.engine.build import chain, convolution, depthwise, pointwise, region
-from tests.support.models import random_models
+from tests.support.models import random_networks
 
 STORE = TRANSFER_FLAG
 
@@ -45,7 +45,7 @@ def listed(region: Region, size: int, macs: int = 64) -> EngineList:
 
 def random_lists() -> Iterator[tuple[EngineList, int]]:
     for seed in range(30):
-        network = lower(read(random_models.engine_network(seed).model))
+        network = lower(read(random_networks.engine_network(seed).model))
         for macs, size in ((64, 65536), (32, 2048), (64, 4096), (128, 65536)):
             config = engine(macs, size)
             for found in plan_engine(network, config).lists:

@@ -17,7 +17,7 @@ from kiwicha.contract.engine import ENGINE_WATCHDOG_CYCLES
 from kiwicha.contract.moves import EngineMove
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.sim.reference import executor as reference
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 
 ENGINE, CPU, SIMD, NONE = Where.ENGINE, Where.CPU, Where.SIMD, Where.NONE
@@ -236,6 +236,6 @@ def test_a_layer_too_long_for_a_list_stays_with_the_cpu(monkeypatch: pytest.Monk
 
 
 def test_the_cpu_alone_has_no_regions() -> None:
-    case = random_models.engine_network(1)
+    case = random_networks.engine_network(1)
     steps = compile_model(case.model, "simd").steps
     assert all(step.kernel is not Kernel.ENGINE for step in steps)
