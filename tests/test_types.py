@@ -1,4 +1,4 @@
-"""Types, as ``nox -s types`` checks them."""
+"""Types, as ``nox -s types`` and ``make lint`` check them by day."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from tests.support import requirements
 from tests.support.requirements import REPOSITORY
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_types(tmp_path: Path) -> None:
     requirements.module("mypy", "mypy")
     # mypy follows neither an editable installation nor the mapped folders: show it one tree.

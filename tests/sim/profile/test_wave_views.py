@@ -17,11 +17,12 @@ from tests.support.choices import by_day
 
 TOP = "TOP.soc.Cfu"
 verilog = functools.cache(cfu.verilog)
+"""Kept by configuration and vendor: name both, and each is made once."""
 
 
 def declared(config: Config) -> Iterator[tuple[str, int]]:
     """Yield path and width of what the waveforms of the CFU hold; instances repeat modules."""
-    yield from signals(without_dots(verilog(config)))
+    yield from signals(without_dots(verilog(config, Vendor.GENERIC)))
 
 
 def signals(text: str) -> Iterator[tuple[str, int]]:
@@ -46,7 +47,7 @@ def test_every_signal_is_in_the_hardware(config: Config) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("config", [CONFIGS["simd"], ENGINE_CONFIGS["64"]], ids=["simd", "64"])
 def test_only_scopes_end_at_dots(config: Config) -> None:
-    text = verilog(config)
+    text = verilog(config, Vendor.GENERIC)
     before, after = list(signals(text)), list(signals(without_dots(text)))
     # Each instance declares its own; none takes the name of another.
     assert len(before) == len(after)

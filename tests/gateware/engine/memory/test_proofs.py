@@ -1,4 +1,4 @@
-"""Proofs about FIFOs, addresses and lines: for all inputs, not only those of a bench.
+"""Proofs about FIFOs, addresses, lines and numbers: for all inputs, not only those of a bench.
 
 Bounded ones say in how many cycles after a reset they hold; the others hold for ever.
 """
@@ -11,10 +11,11 @@ import pytest
 
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
+from kiwicha.gateware.engine.memory.float_converter import FloatConverter
 from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from kiwicha.gateware.engine.memory.protection import ProtectionRanges
 from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
-from tests.gateware.engine.memory import proof_dma, proof_transfer_unit
+from tests.gateware.engine.memory import proof_dma, proof_float_converter, proof_transfer_unit
 from tests.support.gateware.proof import prove
 
 pytestmark = pytest.mark.synth
@@ -33,6 +34,7 @@ BOUNDED_CYCLES = 12
             functools.partial(ProtectionRanges, clients=2), proof_dma.ranges, 4, id="ranges"
         ),
         pytest.param(TransferUnit, proof_transfer_unit.transfer_unit, 2, id="transfer-unit"),
+        pytest.param(FloatConverter, proof_float_converter.float_converter, 2, id="converter"),
     ],
 )
 def test_holds_for_ever(tmp_path: Path, make: Any, rules: Any, steps: int) -> None:
