@@ -129,6 +129,13 @@ def first_of(program: Program, kind: JobKind) -> int:
         (JobKind.MAX, {"input_zero_point": -127}, "the zero point -128, not"),
         (JobKind.MAX, {"flags": 0}, "maxima must have ONES"),
         (JobKind.MAX, {"weight_zero_point": 1}, "the first weight word"),
+        (JobKind.CONV, {"gives_positions": 1}, "only jobs of maxima must give positions"),
+        (JobKind.MAX, {"gives_positions": 2}, "only jobs of maxima must give positions"),
+        (
+            JobKind.MAX,
+            {"gives_positions": 1, "first_row": -1},
+            "windows with positions must have up to 256 bytes, in rows of the input",
+        ),
     ],
 )
 def test_refuses_jobs(
