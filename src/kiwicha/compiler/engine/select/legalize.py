@@ -12,6 +12,7 @@ from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.elementwise import element_operation
+from kiwicha.compiler.engine.select.extremes import EXTREME_KERNELS, extreme
 from kiwicha.compiler.engine.select.forms import forms
 from kiwicha.compiler.engine.select.interpolation import interpolations
 from kiwicha.compiler.engine.select.means import mean, rows_of_sums
@@ -47,11 +48,12 @@ _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
 }
 _KERNELS = frozenset({
     *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
-    *(Kernel.MEAN, Kernel.RESIZE_BILINEAR),
+    *(*EXTREME_KERNELS, Kernel.MEAN, Kernel.RESIZE_BILINEAR),
 })
 _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
     *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM", "RESIZE_BILINEAR"),
+    *("ARG_MAX", "ARG_MIN", "REDUCE_MAX", "REDUCE_MIN"),
 )
 _LOOKUPS = tuple(of_family(Family.UNARY))
 _ELEMENTS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", *_LOOKUPS)
@@ -170,6 +172,8 @@ def _operation(network: Network, position: int) -> Operation:
     """Return the operation of a layer without weights."""
     layer = network.layers[position]
     assert layer.kernel is not None
+    if layer.kernel in EXTREME_KERNELS:
+        return extreme(network, position)
     if layer.kernel not in _POOLS:
         return element_operation(network, position)
     tensors = layer.tensors["input"], layer.tensors["output"]

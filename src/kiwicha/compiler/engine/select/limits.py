@@ -3,6 +3,7 @@
 from kiwicha.compiler.engine.ir.limits import OPERATION_LIMITS
 from kiwicha.compiler.engine.select.channel_blocks import BLOCK_LIMITS
 from kiwicha.compiler.engine.select.elementwise import CONVERSION_LIMITS
+from kiwicha.compiler.engine.select.extremes import EXTREME_LIMITS, adjacent_dimensions
 from kiwicha.compiler.engine.select.interpolation import INTERPOLATION_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.means import MEAN_LIMITS
@@ -19,6 +20,8 @@ _LIMITS = (
     *OPERAND_LIMITS,
     *POOL_LIMITS,
     *MEAN_LIMITS,
+    adjacent_dimensions,
+    *EXTREME_LIMITS,
     *OPERATION_LIMITS,
     *MOVE_LIMITS,
     *BLOCK_LIMITS,
