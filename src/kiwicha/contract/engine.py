@@ -367,7 +367,8 @@ class EngineCall(Struct):
     """A list for the engine.
 
     Its image is the Program's range: offsets in its jobs and transfers count from there, and the
-    list is at its start. The arena's range is the arena.
+    list is at its start. The arena's range is the arena. A list that goes on begins with what the
+    list before it has left in the scratchpad; no converter's table and no sums are left.
     """
 
     image: Ref = ref("jobs, transfers, weight streams; size and offset are multiples of 16")
@@ -376,3 +377,4 @@ class EngineCall(Struct):
     macs: int = u32("products per cycle of the engine it is for: order of the weights")
     scratchpad_bytes: int = u32("bytes of the scratchpad that it may use")
     overlapped_steps: int = u32("steps of the CPU behind this one that run while the engine works")
+    goes_on: int = u32("1 if it goes on where the list before it has ended, else 0")

@@ -237,6 +237,8 @@ def test_refuses_to_read_what_nobody_wrote(subject: tuple[Program, Case]) -> Non
         ({"job_count": MAX_JOBS + 1}, f"a list must have 1 to {MAX_JOBS} jobs"),
         ({"transfer_count": 1 << 20}, "must hold its list"),
         ({"scratchpad_bytes": 64}, "scratchpad"),
+        ({"goes_on": 1}, "a list that goes on must come behind one with the same bytes"),
+        ({"goes_on": 2}, r"a list must go on \(1\) or not \(0\), not 2"),
     ],
 )
 def test_refuses_lists(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, limit, require
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, Piece
+from kiwicha.compiler.engine.ir.plan import MAX_REGION_JOBS
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Refusal
 from kiwicha.compiler.engine.ir.window import padded
@@ -24,7 +25,7 @@ from kiwicha.compiler.engine.select.chunks import in_chunks
 from kiwicha.compiler.engine.select.weighted import WeightedLayer, convolution
 from kiwicha.compiler.lower.network import Layer, weights_of
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import INPUT_LANES, MAX_JOBS
+from kiwicha.contract.engine import INPUT_LANES
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 from kiwicha.program.weight_streams import Parameters
@@ -89,7 +90,7 @@ def block_candidates(
         cycles, best = candidates[0]
         takes = f"takes about {cycles:,.0f} cycles, and {rival} about {most:,.0f}"
         if cycles == math.inf:
-            takes = f"needs more jobs than the {MAX_JOBS} of a list"
+            takes = f"needs more jobs than the {MAX_REGION_JOBS:,} of a region"
         return [], [Refusal(best.form, takes)]
     # What breaks a limit in small blocks breaks it in larger ones, too.
     return faster, [] if faster else refusals[:1]
