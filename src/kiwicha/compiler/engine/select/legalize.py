@@ -14,7 +14,7 @@ from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.elementwise import element_operation
 from kiwicha.compiler.engine.select.extremes import EXTREME_KERNELS, extreme
 from kiwicha.compiler.engine.select.forms import forms
-from kiwicha.compiler.engine.select.interpolation import interpolations
+from kiwicha.compiler.engine.select.interpolation import interpolation
 from kiwicha.compiler.engine.select.means import mean, rows_of_sums
 from kiwicha.compiler.engine.select.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.pools import average_pool, max_pool
@@ -128,8 +128,6 @@ def _decision(network: Network, position: int) -> Decision:
         return _weighted(network, position)
     if layer.kernel is Kernel.MEAN:
         return _reduction(layer, position)
-    if layer.kernel is Kernel.RESIZE_BILINEAR:
-        return interpolations(layer, position)
     return Decision((Candidate("", _operation(network, position)),))
 
 
@@ -174,6 +172,8 @@ def _operation(network: Network, position: int) -> Operation:
     assert layer.kernel is not None
     if layer.kernel in EXTREME_KERNELS:
         return extreme(network, position)
+    if layer.kernel is Kernel.RESIZE_BILINEAR:
+        return interpolation(layer, position)
     if layer.kernel not in _POOLS:
         return element_operation(network, position)
     tensors = layer.tensors["input"], layer.tensors["output"]
