@@ -29,6 +29,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memo
     kiwicha_require(&check, memory->arena_bytes % KIWICHA_ALIGNMENT_BYTES == 0);
     kiwicha_require(&check, p->macs == KIWICHA_CONFIG_ENGINE_MACS);
     kiwicha_require(&check, p->scratchpad_bytes <= KIWICHA_CONFIG_SCRATCHPAD_BYTES);
+    kiwicha_require(&check, p->goes_on <= 1);
     kiwicha_require(&check, (p->image.offset & KIWICHA_REF_CONSTANT_BIT) != 0);
     kiwicha_require_source(&check, &p->image, p->image.bytes, KIWICHA_ALIGNMENT_BYTES);
     return check.status;

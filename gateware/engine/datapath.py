@@ -218,6 +218,7 @@ class Datapath(wiring.Component):
             self.moves.read_data.eq(self.scratchpad.read_data),
             array.mode.eq(ArrayMode.CONV),
             array.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
+            array.gives_positions.eq(self.job.gives_positions[0]),
         ]
         with m.If(self._is_table):
             m.d.comb += array.mode.eq(ArrayMode.TABLE)

@@ -1,10 +1,11 @@
 """Which tensor lies where, and when: scratchpad and arena of a simulated inference."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 from kiwicha.compiler import Compilation
-from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.engine_list import EngineList, ListPart
 from kiwicha.compiler.engine.ir.plan import Event, PlannedMove, Transfer
 from kiwicha.compiler.steps.calls import ListCall
 from kiwicha.compiler.tflite.graph import NO_TENSOR
@@ -43,9 +44,12 @@ def memory_map(compilation: Compilation, steps: Sequence[StepTimestamps]) -> dic
     found = {"arena": {"bytes": compilation.memory.arena_bytes, "tensors": arena}}
     if compilation.config.scratchpad_bytes:
         tensors = []
+        lists: dict[EngineList, list[ListTimestamps]] = {}
         for call, step in zip(compilation.calls, steps, strict=True):
             if isinstance(call, ListCall) and step.engine is not None:
-                tensors += _scratchpad(compilation, call.engine_list, step.engine, origin)
+                lists.setdefault(call.part.whole, []).append(_without_table(call.part, step.engine))
+        for engine_list, parts in lists.items():
+            tensors += _scratchpad(compilation, engine_list, _joined(parts), origin)
         size = compilation.config.scratchpad_bytes
         found["scratchpad"] = {"bytes": size, "tensors": tensors}
     return found
@@ -53,6 +57,21 @@ def memory_map(compilation: Compilation, steps: Sequence[StepTimestamps]) -> dic
 
 def _entry(name: str, offset: int, size: int, span: Span) -> dict[str, Any]:
     return {"name": name, "offset": offset, "bytes": size, "start": span[0], "end": span[1]}
+
+
+def _without_table(part: ListPart, engine: ListTimestamps) -> ListTimestamps:
+    """Return the times of a list without the table that it loads once more."""
+    more = len(part.transfers) - len(part.transfer_numbers)
+    return dataclasses.replace(engine, transfer_ends=engine.transfer_ends[more:])
+
+
+def _joined(parts: Sequence[ListTimestamps]) -> ListTimestamps:
+    """Return the times of lists that follow each other."""
+    return ListTimestamps(
+        (parts[0].span[0], parts[-1].span[1]),
+        tuple(end for part in parts for end in part.job_ends),
+        tuple(end for part in parts for end in part.transfer_ends),
+    )
 
 
 def _scratchpad(

@@ -27,69 +27,90 @@ from kiwicha.sim.reference.engine_moves import check_move, execute_move, move_re
 from kiwicha.sim.reference.memory import Memory
 from kiwicha.sim.reference.scratchpad import Range, Scratchpad
 
-__all__ = ["run_engine"]
+__all__ = ["Engine"]
 
 
-def run_engine(memory: Memory, params: EngineCall) -> NDArray[np.int8]:
-    """Execute a list of jobs and transfers.
+class Engine:
+    """The engine of a system: what a list leaves in its scratchpad stays for one that goes on."""
 
-    Jobs go first, transfers only when a job waits for them: with `_check_order` any order that the
-    hardware may take gives the same bytes.
+    def __init__(self) -> None:
+        self._scratchpad: Scratchpad | None = None
 
-    Parameters
-    ----------
-    memory : Memory
-        Arena and constants.
-    params : EngineCall
-        The list.
+    def run(self, memory: Memory, params: EngineCall) -> NDArray[np.int8]:
+        """Execute a list of jobs and transfers.
 
-    Returns
-    -------
-    int8 [bytes]
-        What was written to the arena, one transfer after the other.
+        Jobs go first, transfers only when a job waits for them: with `_check_order` any order that
+        the hardware may take gives the same bytes.
 
-    Raises
-    ------
-    ProgramError
-        If a descriptor contradicts itself, if the order leaves a result to chance, if the list
-        waits for itself, or if a job reads what nothing has written.
-    """
-    image = memory.load(params.image, np.uint8, (params.image.bytes,)).tobytes()
-    if len(image) % LINE_BYTES:
-        raise ProgramError(f"size of an image must be a multiple of 16, not {len(image)}")
-    its_list = read_list(params, image)
-    jobs, transfers = its_list.jobs, its_list.transfers
-    for job in jobs:
-        if isinstance(job, EngineMove):
-            check_move(job)
-        else:
-            check_kind(job)
-    _check_order(jobs, transfers, params.macs)
-    scratchpad = Scratchpad(params.scratchpad_bytes)
-    moving = _Transfers(memory, image, scratchpad)
-    written: list[NDArray[np.int8]] = []
-    jobs_done = transfers_done = 0
-    while jobs_done < len(jobs) or transfers_done < len(transfers):
-        if jobs_done < len(jobs) and jobs[jobs_done].wait_transfers <= transfers_done:
-            job = jobs[jobs_done]
-            try:
-                if isinstance(job, EngineMove):
-                    execute_move(job, scratchpad)
-                else:
-                    execute_job(job, _stream(image, job), params.macs, scratchpad)
-            except ProgramError as error:
-                raise ProgramError(f"job {jobs_done}: {error}") from error
-            jobs_done += 1
-        elif transfers_done < len(transfers) and transfers[transfers_done].wait_jobs <= jobs_done:
-            stored = moving.execute(transfers[transfers_done])
-            if stored is not None:
-                written.append(stored)
-            transfers_done += 1
-        else:
+        Parameters
+        ----------
+        memory : Memory
+            Arena and constants.
+        params : EngineCall
+            The list.
+
+        Returns
+        -------
+        int8 [bytes]
+            What was written to the arena, one transfer after the other.
+
+        Raises
+        ------
+        ProgramError
+            If a descriptor contradicts itself, if the order leaves a result to chance, if the list
+            waits for itself, or if a job reads what nothing has written.
+        """
+        image = memory.load(params.image, np.uint8, (params.image.bytes,)).tobytes()
+        if len(image) % LINE_BYTES:
+            raise ProgramError(f"size of an image must be a multiple of 16, not {len(image)}")
+        its_list = read_list(params, image)
+        jobs, transfers = its_list.jobs, its_list.transfers
+        for job in jobs:
+            if isinstance(job, EngineMove):
+                check_move(job)
+            else:
+                check_kind(job)
+        _check_order(jobs, transfers, params.macs)
+        scratchpad = self._scratchpad_of(params)
+        moving = _Transfers(memory, image, scratchpad)
+        written: list[NDArray[np.int8]] = []
+        jobs_done = transfers_done = 0
+        while jobs_done < len(jobs) or transfers_done < len(transfers):
+            if jobs_done < len(jobs) and jobs[jobs_done].wait_transfers <= transfers_done:
+                job = jobs[jobs_done]
+                try:
+                    if isinstance(job, EngineMove):
+                        execute_move(job, scratchpad)
+                    else:
+                        execute_job(job, _stream(image, job), params.macs, scratchpad)
+                except ProgramError as error:
+                    raise ProgramError(f"job {jobs_done}: {error}") from error
+                jobs_done += 1
+            elif (
+                transfers_done < len(transfers) and transfers[transfers_done].wait_jobs <= jobs_done
+            ):
+                stored = moving.execute(transfers[transfers_done])
+                if stored is not None:
+                    written.append(stored)
+                transfers_done += 1
+            else:
+                raise ProgramError(
+                    f"job {jobs_done} and transfer {transfers_done} must not wait for each other"
+                )
+        return np.concatenate([np.zeros(0, np.int8), *written])
+
+    def _scratchpad_of(self, params: EngineCall) -> Scratchpad:
+        """Return the scratchpad as a list finds it."""
+        if params.goes_on not in {0, 1}:
+            raise ProgramError(f"a list must go on (1) or not (0), not {params.goes_on}")
+        if not params.goes_on:
+            self._scratchpad = Scratchpad(params.scratchpad_bytes)
+        if self._scratchpad is None or len(self._scratchpad.bytes) != params.scratchpad_bytes:
             raise ProgramError(
-                f"job {jobs_done} and transfer {transfers_done} must not wait for each other"
+                "a list that goes on must come behind one with the same bytes of scratchpad"
             )
-    return np.concatenate([np.zeros(0, np.int8), *written])
+        self._scratchpad.keep(np.zeros(0, np.int64))
+        return self._scratchpad
 
 
 def _stream(image: bytes, job: EngineJob) -> bytes:

@@ -17,6 +17,7 @@ from kiwicha.contract.engine import (
     GROUP_WORDS,
     INPUT_LANES,
     MAX_INPUT_ZERO_POINT,
+    MAX_POSITIONS,
     OUTPUT_BYTES,
     PACKED_MACS,
     PACKED_WEIGHT_LIMIT,
@@ -90,9 +91,10 @@ def check_kind(job: EngineJob) -> None:
         or (is_by_channel and job.kind not in ELEMENT_KINDS)
     ):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
+    if job.gives_positions > (job.kind == JobKind.MAX):
+        raise ProgramError(f"only jobs of maxima must give positions ({job})")
     known = SumFlag(0) if job.kind in ELEMENT_KINDS else SumFlag.KEEP | SumFlag.CONTINUE
     if job.sums & ~int(known) or any((
-        job.reserved_1,
         job.reserved_2,
         job.reserved_3,
         job.reserved_4,
@@ -260,6 +262,11 @@ def _max(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> No
     if _weights(job, stored[:, 0]).any():
         raise ProgramError("the first weight word of a job of maxima must be 0")
     rows = _rows(job)
+    count = job.kernel_rows * job.segments
+    if job.gives_positions and (count > MAX_POSITIONS or not rows.is_inside.all()):
+        raise ProgramError(
+            f"windows with positions must have up to {MAX_POSITIONS} bytes, in rows of the input"
+        )
     columns = job.first_offset + np.arange(job.output_columns) * job.column_step
     offsets = columns[:, None, None] + np.arange(job.segments)[:, None] * job.segment_step
     # What lies in a row is a matter of the byte without the offset of its group.
@@ -273,7 +280,13 @@ def _max(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> No
         found = rows.addresses[row, number] + addresses
         _require_written(scratchpad, found, in_row & is_used)
         x = np.where(in_row, scratchpad.gather(found) - job.input_zero_point, 0)
-        sums[row] = np.maximum(sums[row], x.max(axis=1))
+        largest = x.max(axis=1)
+        if job.gives_positions:
+            found = x.argmax(axis=1) + number * job.segments
+            is_more = largest > sums[row] % MAX_POSITIONS
+            sums[row] = np.where(is_more, largest + MAX_POSITIONS * found, sums[row])
+        else:
+            sums[row] = np.maximum(sums[row], largest)
     _finish(job, sums, parameters, channels, macs, scratchpad)
 
 

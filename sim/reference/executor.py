@@ -13,7 +13,7 @@ from kiwicha.kernels.registry import KERNELS
 from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor, Layer, Step
 from kiwicha.sim.reference.custom import run_custom
-from kiwicha.sim.reference.engine import run_engine
+from kiwicha.sim.reference.engine import Engine
 from kiwicha.sim.reference.memory import Memory, check_overlap
 from kiwicha.sim.reference.overlap import check_overlapped
 
@@ -70,14 +70,14 @@ def run(
         raise UsageError(
             f"number of inputs must be {len(program.inputs)} ({names}), not {len(inputs)}"
         )
-    memory = Memory(program.arena_bytes, program.constants)
+    memory, engine = Memory(program.arena_bytes, program.constants), Engine()
     for number, (tensor, value) in enumerate(zip(program.inputs, inputs, strict=True)):
         memory.store(tensor.ref, _input_array(number, tensor, value))
     for number, step in enumerate(program.steps):
         try:
             if step.kernel is Kernel.ENGINE:
                 check_overlapped(memory, program.steps, number)
-            output = _execute(memory, step, program.layers[step.layer])
+            output = _execute(memory, engine, step, program.layers[step.layer])
         except ProgramError as error:
             raise ProgramError(f"step {number} ({step.kernel.name}): {error}") from error
         if on_step is not None:
@@ -95,13 +95,13 @@ def trace(program: Program, inputs: Sequence[NDArray[Any] | bytes]) -> list[NDAr
     return written
 
 
-def _execute(memory: Memory, step: Step, layer: Layer) -> NDArray[Any]:
+def _execute(memory: Memory, engine: Engine, step: Step, layer: Layer) -> NDArray[Any]:
     declaration = KERNELS[step.kernel]
     if not isinstance(step.params, declaration.params):
         raise ProgramError(f"parameters must be those of the kernel, not {step.params}")
     params: Any = step.params
     if step.kernel is Kernel.ENGINE:
-        return run_engine(memory, params)
+        return engine.run(memory, params)
     check_overlap(params, may_be_in_place=declaration.is_in_place)
     if declaration.reference is not None:
         output = declaration.reference(memory, params)

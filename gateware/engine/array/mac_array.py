@@ -51,7 +51,9 @@ class MacArray(wiring.Component):
     to 127.
 
     MAX: one operation is one input per channel, ``x[channel]``, 0 to 255. The largest of all
-    operations up to one with ``last`` come out. Weights must be 0 when TABLE would want them.
+    operations up to one with ``last`` come out. Weights must be 0 when TABLE would want them. With
+    ``gives_positions`` its position, 0 to 255, times 256 is added: the number of its operation,
+    counted from the first one of the result. Of equal inputs the first one counts.
 
     Latency, from operation to result: 12 cycles for CONV and PACKED, 5 for DEPTHWISE and PRODUCT, 3
     for TABLE and MAX.
@@ -76,6 +78,8 @@ class MacArray(wiring.Component):
         Stable from one cycle before an operation until its result.
     is_wide : ``In(1)``
         Beats are two cycles apart; stable like ``mode``.
+    gives_positions : ``In(1)``
+        MAX: results have positions; stable like ``mode``.
     operations : ``In(stream.Signature(StructLayout(first, shift, last, tag), always_ready=True))``
         ``tag`` of an operation with ``last`` comes out with its result.
     x : ``In(ArrayLayout(signed(9), max(8, 2 * outputs)))``
@@ -143,6 +147,7 @@ class MacArray(wiring.Component):
             **({"packed_weights": In(packed)} if self.has_packed else {}),
             "mode": In(ArrayMode),
             "is_wide": In(1),
+            "gives_positions": In(1),
             "operations": In(stream.Signature(operation, always_ready=True)),
             "x": In(data.ArrayLayout(operand, max(LANES, 2 * self.outputs))),
             "weights": In(data.ArrayLayout(data.ArrayLayout(operand, self.outputs), LANES)),
@@ -182,6 +187,7 @@ class MacArray(wiring.Component):
         m.submodules.maxima = maxima = Maxima(lanes=self.outputs)
         m.d.comb += [
             maxima.is_active.eq(is_max),
+            maxima.gives_positions.eq(self.gives_positions),
             maxima.valid.eq(self.operations.valid),
             maxima.last.eq(self.operations.payload.last),
             maxima.x.eq(Cat(self.x[lane][:8] for lane in range(self.outputs))),

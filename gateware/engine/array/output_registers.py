@@ -46,7 +46,7 @@ class OutputRegisters(wiring.Component):
         What an operation adds.
     lowers, uppers : ``In(ArrayLayout(signed(25), outputs))``
         Sums of the depthwise chains.
-    maxima : ``In(ArrayLayout(unsigned(8), outputs))``
+    maxima : ``In(ArrayLayout(unsigned(16), outputs))``
         Joined with the first beat by OR: either these or the sums are 0.
     packed_addends : ``In(ArrayLayout(signed(20), outputs))``
         Only with ``has_packed``: what an operation adds to those sums.
@@ -73,7 +73,7 @@ class OutputRegisters(wiring.Component):
             "addends": In(data.ArrayLayout(signed(32), outputs)),
             "lowers": In(chains),
             "uppers": In(chains),
-            "maxima": In(data.ArrayLayout(8, outputs)),
+            "maxima": In(data.ArrayLayout(16, outputs)),
             "results": Out(stream.Signature(result, always_ready=True)),
         })
 

@@ -96,6 +96,7 @@ class JobCheck(wiring.Component):
         has_8_taps = Signal()
         has_beats = Signal()
         is_move = Signal()
+        is_max = Signal()
         is_packed = (flags & self._packed_flag).any()
         with m.If(self.takes & (self.index == word_index_of("kind"))):
             m.d.sync += [
@@ -104,6 +105,7 @@ class JobCheck(wiring.Component):
                     ~Cat(kind == known for known in ELEMENT_KINDS | {JobKind.MOVE}).any()
                 ),
                 is_move.eq(kind == JobKind.MOVE),
+                is_max.eq(kind == JobKind.MAX),
                 has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
                 has_beats.eq((kind == JobKind.DEPTHWISE) | is_packed),
             ]
@@ -113,7 +115,7 @@ class JobCheck(wiring.Component):
                 "output_address": output_address >= self.scratchpad_bytes
             },
             EngineError.BAD_FIELD: self._bad_fields(
-                is_depthwise, has_windows, has_8_taps, has_beats
+                is_depthwise, has_windows, has_8_taps, has_beats, is_max
             ),
             EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in JobKind).any()},
         }
@@ -133,7 +135,12 @@ class JobCheck(wiring.Component):
         return JobFlag.PACKED if self.macs == PACKED_MACS else JobFlag(0)
 
     def _bad_fields(
-        self, is_depthwise: Signal, has_windows: Signal, has_8_taps: Signal, has_beats: Signal
+        self,
+        is_depthwise: Signal,
+        has_windows: Signal,
+        has_8_taps: Signal,
+        has_beats: Signal,
+        is_max: Signal,
     ) -> dict[str, Value]:
         """Return for each field with a rule whether it breaks it."""
         counts = (
@@ -167,7 +174,8 @@ class JobCheck(wiring.Component):
             rules[name] = has_windows & (field(name) % OUTPUT_BYTES).any()
         unknown = Mux(has_windows, 0xFF & ~int(sum(SumFlag)), 0xFF)
         rules["sums"] = (field("sums") & unknown).any()
-        for name in ("reserved_1", "reserved_2", "reserved_3", "reserved_4"):
+        rules["gives_positions"] = (field("gives_positions") & Mux(is_max, 0xFE, 0xFF)).any()
+        for name in ("reserved_2", "reserved_3", "reserved_4"):
             rules[name] = field(name).any()
         for name in ("weights_offset", "weights_bytes"):
             rules[name] = (field(name) % LINE_BYTES).any()

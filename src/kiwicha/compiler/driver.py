@@ -18,7 +18,6 @@ from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.plan import Plan
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.selection import NOTHING_SELECTED, Selection
-from kiwicha.compiler.engine.schedule.cuts import time_troubles
 from kiwicha.compiler.engine.schedule.regions import Scheduler
 from kiwicha.compiler.engine.select.elements.table_composition import compose_tables
 from kiwicha.compiler.engine.select.float_edges import conversion_troubles
@@ -258,8 +257,7 @@ def plan_engine(network: Network, config: Config, *, has_tables: bool = True) ->
         if not troubles:
             plans, troubles = scheduler.schedule(regions)
         if not troubles:
-            lists = generator.generate(plans)
-            troubles = time_troubles(lists, config)
+            lists, troubles = generator.generate(plans)
         if not troubles:
             troubles = conversion_troubles(lists, config, cpu_cycles)
         if not troubles:

@@ -67,6 +67,9 @@ MAX_KERNEL_ROWS = MAX_U8
 MAX_DEPTHWISE_COLUMNS = 8
 MAX_INPUT_ZERO_POINT = -128
 """Of a MAX job: bytes less it are 0 or more, and 0 is what counts outside the image."""
+MAX_POSITIONS = 256
+"""Bytes of a window of which a MAX job gives positions, at most, and what a position counts in its
+sum."""
 TABLE_ENTRIES = 256
 TABLE_ENTRY_BYTES = 8
 """An int32 of each of two tables."""
@@ -241,7 +244,9 @@ class EngineJob(Struct):
     is 1, row_words is segments. A group is a beat of channels. The input's zero point is
     `MAX_INPUT_ZERO_POINT`, so that reduced bytes are 0 to 255, and those outside 0; the result is
     the largest of a window. Flag ONES; the group's only weight word is 0, because the result is
-    added to it.
+    added to it. With gives_positions 256 times the position of the largest is added: the number of
+    its byte in the window, kernel row by kernel row. Of equal bytes the first one counts. Such
+    windows have up to 256 bytes, and all of their rows are in the input.
 
     ADD, TABLE and MUL: result n of group g is a beat of bytes, of which the first tensor's are at
     ``first_address + g * group_input_step + n * column_step``. Those of the second one are as far
@@ -306,7 +311,7 @@ class EngineJob(Struct):
     weight_zero_point: int = i16("subtracted from weight bytes, see UNSIGNED; MUL: from x2, int8")
     first_index: int = u16("DEPTHWISE: first_phase * kernel_rows")
     sums: int = u8("SumFlag")
-    reserved_1: int = u8("0")
+    gives_positions: int = u8("MAX: 1 if sums have the position of the largest byte, else 0")
     reserved_2: int = u16("0")
     output_row_step: int = u32(
         "windows: from the last output of a row to the first one of the next, a multiple of 8"
@@ -362,7 +367,8 @@ class EngineCall(Struct):
     """A list for the engine.
 
     Its image is the Program's range: offsets in its jobs and transfers count from there, and the
-    list is at its start. The arena's range is the arena.
+    list is at its start. The arena's range is the arena. A list that goes on begins with what the
+    list before it has left in the scratchpad; no converter's table and no sums are left.
     """
 
     image: Ref = ref("jobs, transfers, weight streams; size and offset are multiples of 16")
@@ -371,3 +377,4 @@ class EngineCall(Struct):
     macs: int = u32("products per cycle of the engine it is for: order of the weights")
     scratchpad_bytes: int = u32("bytes of the scratchpad that it may use")
     overlapped_steps: int = u32("steps of the CPU behind this one that run while the engine works")
+    goes_on: int = u32("1 if it goes on where the list before it has ended, else 0")

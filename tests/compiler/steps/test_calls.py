@@ -29,7 +29,7 @@ def test_calls_come_in_the_order_of_layers(compilation: Compilation) -> None:
 
 def test_a_layer_is_computed_once(compilation: Compilation) -> None:
     twice = (*compilation.lists, compilation.lists[0])
-    with pytest.raises(AssertionError, match="in two lists"):
+    with pytest.raises(AssertionError, match="in two regions"):
         in_order(compilation.kernel_calls, twice, compilation.config)
     call = dataclasses.replace(
         compilation.kernel_calls[0], layer=compilation.lists[0].region.positions[0]
@@ -40,10 +40,11 @@ def test_a_layer_is_computed_once(compilation: Compilation) -> None:
 
 def test_lists_say_what_they_do(compilation: Compilation) -> None:
     for found in compilation.lists:
-        call = ListCall(found, compilation.config, overlapped_steps=3)
+        (part,) = found.parts
+        call = ListCall(part, compilation.config, overlapped_steps=3)
         assert call.kernel is Kernel.ENGINE
         assert call.layer in call.layers
         assert call.reads | call.writes <= set(call.tensors.values())
-        assert call.params.overlapped_steps == 3
+        assert (call.params.overlapped_steps, call.params.goes_on) == (3, 0)
         assert call.params.job_count == len(found.jobs)
         assert call.params.macs == 64

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import INPUT_LANES, MAX_INPUT_ZERO_POINT, EngineJob, JobFlag, JobKind
+from kiwicha.contract.engine import (
+    INPUT_LANES,
+    MAX_INPUT_ZERO_POINT,
+    MAX_POSITIONS,
+    EngineJob,
+    JobFlag,
+    JobKind,
+)
 from kiwicha.numerics import requantization as numerics
 from tests.gateware.engine.window_jobs import Fill, parameter_beats
 from tests.support.gateware.engine_fields import pack
@@ -21,7 +28,8 @@ class Pool:
     """Windows of which each channel gives its largest byte.
 
     ``outputs`` are the channels of a group; ``parameters`` are bias, multiplier and shift of each
-    channel, [3, channels]. Pairs are of rows and columns.
+    channel, [3, channels]. Pairs are of rows and columns. With ``gives_positions``, sums have
+    positions.
     """
 
     outputs: int
@@ -37,6 +45,7 @@ class Pool:
     output_zero_point: int
     clamp: tuple[int, int]
     is_wide: bool
+    gives_positions: bool = False
 
     @property
     def channels(self) -> int:
@@ -106,6 +115,7 @@ def max_job(pool: Pool, input_address: int, output_address: int) -> EngineJob:
         "group_input_step": pool.outputs,
         "group_output_step": pool.outputs,
         "weight_zero_point": pool.weight_zero_point,
+        "gives_positions": pool.gives_positions,
     }
     return EngineJob(**fields)
 
@@ -120,7 +130,10 @@ def expected_maxima(pool: Pool, x: Ints) -> Ints:
     maxima = np.empty((*pool.output_size, pool.channels), np.int64)
     for oy, ox in np.ndindex(*pool.output_size):
         y, column = oy * pool.stride[0], ox * pool.stride[1]
-        maxima[oy, ox] = padded[y : y + rows, column : column + columns].max(axis=(0, 1))
+        window = padded[y : y + rows, column : column + columns].reshape(rows * columns, -1)
+        maxima[oy, ox] = window.max(axis=0)
+        if pool.gives_positions:
+            maxima[oy, ox] += MAX_POSITIONS * window.argmax(axis=0)
     bias, multiplier, shift = pool.parameters
     return numerics.requantize(
         maxima - MAX_INPUT_ZERO_POINT + bias,

@@ -159,6 +159,9 @@ def _max_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
         size = (int(rng.integers(1, 13)), int(rng.integers(1, 13)))
         pads = [int(rng.integers(0, k)) for k in kernel]
         ends = [int(rng.integers(0, k)) for k in kernel]
+        gives_positions = bool(rng.integers(2))
+        if gives_positions:
+            pads[0] = ends[0] = 0
         output = [(size[k] + pads[k] + ends[k] - kernel[k]) // stride[k] + 1 for k in range(2)]
         channels = int(rng.choice(_CHANNELS))
         input_pitch = channels if rng.integers(2) else -(-channels // 8) * 8
@@ -172,7 +175,9 @@ def _max_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
             and work <= _MAX_OPERATIONS
         ):
             break
-    parameters, is_wide = random_parameters(rng, np.ones(channels, np.int64))
+    # As bytes: a position counts 256.
+    largest = 2 * math.prod(kernel) if gives_positions else 1
+    parameters, is_wide = random_parameters(rng, np.full(channels, largest))
     pool = Pool(
         outputs=outputs_of(macs),
         size=size,
@@ -187,6 +192,7 @@ def _max_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
         output_zero_point=int(rng.integers(-128, 128)),
         clamp=(int(rng.choice((-128, -20))), int(rng.choice((127, 50)))),
         is_wide=is_wide,
+        gives_positions=gives_positions,
     )
     source, target = places(rng, [input_bytes, output_bytes], memory_bytes)
     target = range(target.start // 8 * 8, target.start // 8 * 8 + output_bytes)

@@ -50,6 +50,12 @@ def test_random_jobs(macs: int, lanes: int, seed: int, stall: float, tmp_path: P
     run_jobs(macs, lanes, seed, stall, 8, tmp_path, KINDS)
 
 
+@pytest.mark.verilator
+@pytest.mark.parametrize(("macs", "lanes"), by_day(*SIZES[1:], SIZES[0]))
+def test_maxima_and_their_positions(macs: int, lanes: int, tmp_path: Path) -> None:
+    run_jobs(macs, lanes, 3, 0.1, 12, tmp_path, [int(JobKind.MAX)])
+
+
 @pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize(("macs", "lanes"), SIZES)

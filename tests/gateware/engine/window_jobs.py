@@ -177,7 +177,7 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
         weight_zero_point=layer.weight_zero_point,
         first_index=phase * kernel_rows,
         sums=0,
-        reserved_1=0,
+        gives_positions=0,
         reserved_2=0,
         output_row_step=layer.output_pitch + layer.output_gap,
         reserved_3=0,

@@ -129,6 +129,13 @@ def first_of(program: Program, kind: JobKind) -> int:
         (JobKind.MAX, {"input_zero_point": -127}, "the zero point -128, not"),
         (JobKind.MAX, {"flags": 0}, "maxima must have ONES"),
         (JobKind.MAX, {"weight_zero_point": 1}, "the first weight word"),
+        (JobKind.CONV, {"gives_positions": 1}, "only jobs of maxima must give positions"),
+        (JobKind.MAX, {"gives_positions": 2}, "only jobs of maxima must give positions"),
+        (
+            JobKind.MAX,
+            {"gives_positions": 1, "first_row": -1},
+            "windows with positions must have up to 256 bytes, in rows of the input",
+        ),
     ],
 )
 def test_refuses_jobs(
@@ -230,6 +237,8 @@ def test_refuses_to_read_what_nobody_wrote(subject: tuple[Program, Case]) -> Non
         ({"job_count": MAX_JOBS + 1}, f"a list must have 1 to {MAX_JOBS} jobs"),
         ({"transfer_count": 1 << 20}, "must hold its list"),
         ({"scratchpad_bytes": 64}, "scratchpad"),
+        ({"goes_on": 1}, "a list that goes on must come behind one with the same bytes"),
+        ({"goes_on": 2}, r"a list must go on \(1\) or not \(0\), not 2"),
     ],
 )
 def test_refuses_lists(

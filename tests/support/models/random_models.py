@@ -106,6 +106,9 @@ def _reduction(operator: str) -> Callable[[RandomModel], None]:
 def _mean(model: RandomModel, operator: str = "MEAN") -> None:
     rng = model.rng
     shape = model.any_shape(4, 8)
+    if operator.startswith("REDUCE") and rng.random() < 0.4:
+        # Of as many bytes as the engine takes.
+        shape = (rng.randint(1, 3), rng.randint(5, 12), rng.randint(5, 12), rng.randint(1, 40))
     axes = rng.sample(range(len(shape)), rng.randint(1, max(len(shape) - 1, 1)))
     axes = [axis - len(shape) if rng.random() < 0.3 else axis for axis in axes]
     model.mean(model.input(shape), axes, rng.random() < 0.5 or len(axes) == len(shape), operator)
@@ -117,8 +120,12 @@ def _unary(operator: str) -> Callable[[RandomModel], None]:
 
 def _position(operator: str) -> Callable[[RandomModel], None]:
     def find(model: RandomModel) -> None:
-        shape = (*model.any_shape(4), model.rng.choice([1, 2, 10, 40]))
-        axis = model.rng.randrange(-len(shape), len(shape))
+        rng = model.rng
+        shape = (*model.any_shape(4), rng.choice([1, 2, 10, 40]))
+        if rng.random() < 0.4:
+            # Of as many bytes as the engine takes.
+            shape = (rng.randint(4, 20), rng.randint(7, 20), rng.randint(10, 40))
+        axis = rng.randrange(-len(shape), len(shape))
         model.position(operator, model.input(shape), axis)
 
     return find

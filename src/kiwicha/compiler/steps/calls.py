@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from kiwicha.compiler.cpu.calls import KernelCall
-from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.engine_list import EngineList, ListPart
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.layout import Ref
@@ -21,7 +21,7 @@ class ListCall:
 
     Parameters
     ----------
-    engine_list : EngineList
+    part : ListPart
         What the engine does.
     config : Config
         What it will run on.
@@ -32,45 +32,46 @@ class ListCall:
     kernel: ClassVar[Kernel] = Kernel.ENGINE
     scratch_bytes: ClassVar[int] = 0
 
-    engine_list: EngineList
+    part: ListPart
     config: Config
     overlapped_steps: int = 0
 
     @property
     def layer(self) -> int:
-        """Position of the first layer that it computes."""
-        return self.engine_list.region.first_layer
+        """Position of the first layer of its region."""
+        return self.part.whole.region.first_layer
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """Positions of all layers that it computes."""
-        return self.engine_list.region.positions
+        """Positions of all layers of its region."""
+        return self.part.whole.region.positions
 
     @cached_property
     def tensors(self) -> Mapping[str, int]:
-        """Tensors in the arena that it reads or writes."""
-        return {f"arena {tensor}": tensor for tensor in self.engine_list.arena_tensors}
+        """Tensors in the arena that lists of its region read or write."""
+        return {f"arena {tensor}": tensor for tensor in self.part.whole.arena_tensors}
 
     @property
     def reads(self) -> frozenset[int]:
-        """Tensors that it reads and others wrote."""
-        return self.engine_list.region.loads
+        """Tensors that they read and others wrote."""
+        return self.part.whole.region.loads
 
     @property
     def writes(self) -> frozenset[int]:
-        """Tensors that it writes and others read."""
-        return self.engine_list.region.written
+        """Tensors that they write and others read."""
+        return self.part.whole.region.written
 
     @property
     def params(self) -> EngineCall:
         """Its parameters in the Program, the reference to its list still empty."""
         return EngineCall(
             image=Ref(),
-            job_count=len(self.engine_list.jobs),
-            transfer_count=len(self.engine_list.transfers),
+            job_count=len(self.part.jobs),
+            transfer_count=len(self.part.transfers),
             macs=self.config.engine_macs,
             scratchpad_bytes=self.config.scratchpad_bytes,
             overlapped_steps=self.overlapped_steps,
+            goes_on=int(self.part.goes_on),
         )
 
 
@@ -88,12 +89,13 @@ def in_order(
     kernel_calls : iterable of KernelCall
         Calls of the CPU, in order.
     lists : sequence of EngineList
-        Lists of the engine.
+        Lists of the engine; those of a region stay together.
     config : Config
         What they will run on.
     """
-    calls: list[PlannedStep] = [*kernel_calls, *(ListCall(item, config) for item in lists)]
-    layers = [layer for call in calls if isinstance(call, ListCall) for layer in call.layers]
-    assert len(set(layers)) == len(layers), "a layer is in two lists"
+    parts = (part for item in lists for part in item.parts)
+    calls: list[PlannedStep] = [*kernel_calls, *(ListCall(part, config) for part in parts)]
+    layers = [layer for item in lists for layer in item.region.positions]
+    assert len(set(layers)) == len(layers), "a layer is in two regions"
     assert not {call.layer for call in calls if isinstance(call, KernelCall)} & set(layers)
     return tuple(sorted(calls, key=lambda call: call.layer))

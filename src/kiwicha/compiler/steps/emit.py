@@ -1,9 +1,11 @@
 """From calls and a `MemoryPlan` to a `Program`."""
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
+from kiwicha.compiler.engine.ir.engine_list import ListPart
 from kiwicha.compiler.lower.network import Network, Values
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.steps.calls import ListCall, PlannedStep
@@ -43,6 +45,13 @@ class _Constants:
             self.raw.extend(raw)
         return self._refs[raw]
 
+    def add_list(self, part: ListPart, tensors: Mapping[int, int]) -> Ref:
+        """Add the lists of a region behind each other; each reaches to the end of the streams."""
+        parts, images = part.whole.parts, part.whole.images(tensors)
+        whole = self.add(np.frombuffer(b"".join(images), np.uint8))
+        before = sum(map(len, images[: parts.index(part)]))
+        return Ref(whole.offset + before, whole.bytes - before, is_constant=True)
+
 
 def emit(
     network: Network, calls: tuple[PlannedStep, ...], plan: MemoryPlan, config: configs.Config
@@ -59,9 +68,10 @@ def emit(
     steps = []
     for number, item in enumerate(calls):
         if isinstance(item, ListCall):
-            image = np.frombuffer(item.engine_list.image(plan.tensors), np.uint8)
-            params = dataclasses.replace(item.params, image=constants.add(image))
-            steps.append(Step(item.kernel, item.layer, params))
+            image = constants.add_list(item.part, plan.tensors)
+            steps.append(
+                Step(item.kernel, item.layer, dataclasses.replace(item.params, image=image))
+            )
             continue
         refs = {name: constants.add(values) for name, values in item.constants.items()}
         refs |= {name: tensor_ref(index) for name, index in item.tensors.items()}

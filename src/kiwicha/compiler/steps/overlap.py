@@ -79,7 +79,7 @@ def _verify(network: Network, before: Sequence[PlannedStep], after: Sequence[Pla
 
 
 def _identity(call: PlannedStep) -> int:
-    return id(call.engine_list if isinstance(call, ListCall) else call)
+    return id(call.part if isinstance(call, ListCall) else call)
 
 
 def _cpu_calls(items: Iterable[PlannedStep]) -> list[PlannedStep]:

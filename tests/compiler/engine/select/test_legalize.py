@@ -10,7 +10,7 @@ from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.select.legalize import legalize
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.tflite.reader import read
-from kiwicha.contract.engine import MAX_JOBS, JobFlag, JobKind
+from kiwicha.contract.engine import JobFlag, JobKind
 from kiwicha.contract.program import Where
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.tflite_builder import ModelBuilder
@@ -263,17 +263,6 @@ def test_elementwise(operator: str, constant: Shape | None, kind: JobKind | None
     builder.operator(operator, [x, other], [y])
     raw = builder.build([x, other] if constant is None else [x], [y])
     assert kind_of(raw) is kind
-
-
-def test_more_images_than_a_list_has_jobs_are_for_the_cpu() -> None:
-    builder = ModelBuilder()
-    x, y, z = (builder.tensor((MAX_JOBS + 1, 4, 4, 8), scale=scale) for scale in (0.5, 0.5, 0.25))
-    values = np.random.default_rng(1).integers(-99, 99, (8, 3, 3, 8), np.int8)
-    weights = builder.tensor(values.shape, scale=0.02, data=values)
-    builder.operator("CONV_2D", [x, weights], [y], padding=0, strideH=1, strideW=1)
-    builder.operator("HARD_SWISH", [y], [z])
-    program = compile_stages(builder.build([x], [z]), "64").program
-    assert [layer.where is Where.ENGINE for layer in program.layers] == [False, True]
 
 
 def test_pieces_with_one_divisor_keep_one_stream_when_a_table_limits_them() -> None:

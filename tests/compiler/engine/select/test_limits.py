@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_stages
+from kiwicha.compiler.engine.ir.plan import MAX_REGION_JOBS
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.reasons import engine_refusals, reasons
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract.configs import ENGINE_CONFIGS
-from kiwicha.contract.engine import MAX_JOBS, MAX_KERNEL_ROWS
+from kiwicha.contract.engine import MAX_KERNEL_ROWS
 from kiwicha.contract.program import Where
 from tests.support.models.tflite_builder import ModelBuilder
 
@@ -100,14 +101,15 @@ def test_blocks_that_are_slower_than_the_cpu_give_both_numbers() -> None:
         assert bool(re.fullmatch(pattern, last)) is is_refused
 
 
-def test_more_jobs_than_a_list_has_are_named() -> None:
+def test_more_jobs_than_a_region_has_are_named() -> None:
     builder = ModelBuilder()
-    x, y = (builder.tensor((MAX_JOBS + 1, 4, 4, 8), scale=0.5) for _ in range(2))
+    x, y = (builder.tensor((MAX_REGION_JOBS + 1, 2, 2, 8), scale=0.5) for _ in range(2))
     values = np.random.default_rng(1).integers(-99, 99, (8, 3, 3, 8), np.int8)
     weights = builder.tensor(values.shape, scale=0.02, data=values)
     builder.operator("CONV_2D", [x, weights, -1], [y], **(STRIDES | {"padding": 0}))
     compilation = compile_stages(builder.build([x], [y]), "64")
-    assert engine_refusals(compilation) == {0: f"it needs more jobs than the {MAX_JOBS} of a list"}
+    why = "it needs more jobs than the 16,384 of a region"
+    assert engine_refusals(compilation) == {0: why}
 
 
 def test_operators_that_no_engine_has_need_no_reason() -> None:

@@ -79,7 +79,12 @@ def images(operator: str) -> list[bytes]:
         kernel = {"filterHeight": 3, "filterWidth": 3}
         same = Image(operator).build((1, 3, 3, 16), padding=0, strideH=2, strideW=2, **kernel)
         models = [image.build((1, 4, 3, 16), **kernel, **WINDOW), same]
-    if operator in {"MEAN", "SUM"}:
+    if operator in {"ARG_MAX", "ARG_MIN"}:
+        axis = image.builder.tensor((1,), np.int32, data=np.array([3], np.int32))
+        y = image.builder.tensor(IMAGE[:3], np.int32)
+        image.builder.operator(operator, [*image.inputs, axis], [y], outputType=2)
+        models = [image.builder.build(image.inputs, [y])]
+    if operator in {"MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"}:
         axes = image.builder.tensor((2,), np.int32, data=np.array([1, 2], np.int32))
         models = [image.build((1, 16), axes, keepDims=False)]
     if operator == "QUANTIZE":

@@ -1,19 +1,14 @@
 """Regions of the engine: where they end, and which layers stay with the CPU."""
 
-import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
-from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES
 from kiwicha.compiler.engine.schedule import cuts, residency
 from kiwicha.compiler.engine.schedule.blocks import columns
-from kiwicha.compiler.reasons import engine_refusals
 from kiwicha.contract.configs import ALL_CONFIGS, ENGINE_CONFIGS, Config
-from kiwicha.contract.engine import ENGINE_WATCHDOG_CYCLES
 from kiwicha.contract.moves import EngineMove
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.sim.reference import executor as reference
@@ -169,10 +164,10 @@ def test_layers_that_do_not_fit_stay_with_the_cpu(monkeypatch: pytest.MonkeyPatc
 
 def limit_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (columns, cuts, residency):
-        monkeypatch.setattr(module, "MAX_JOBS", 4)
+        monkeypatch.setattr(module, "MAX_REGION_JOBS", 4)
 
 
-def test_long_lists_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_regions_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     layers = Layers(1, 4, 4, 8)
     for _ in range(9):
         layers.conv(8)
@@ -193,46 +188,6 @@ def test_a_layer_of_too_many_stripes_stays_with_the_cpu(monkeypatch: pytest.Monk
     assert step.params.job_count > 4
     limit_jobs(monkeypatch)
     assert [layer.where for layer in compile_model(raw, "small").layers] == [SIMD]
-
-
-def list_cycles(raw: bytes, config: str) -> list[int]:
-    return [cycles for cycles, _ in predict_program(compile_model(raw, config))[1].values()]
-
-
-def test_lists_end_long_before_the_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert 2 * MAX_LIST_CYCLES <= ENGINE_WATCHDOG_CYCLES
-    layers = Layers(1, 16, 16, 8)
-    for _ in range(9):
-        layers.conv(8)
-    raw = layers.build()
-    (whole,) = list_cycles(raw, "64")
-    monkeypatch.setattr(cuts, "MAX_LIST_CYCLES", whole // 2)
-    assert places(raw) == [ENGINE] * 9
-    assert max(list_cycles(raw, "64")) <= whole // 2
-
-
-def test_a_cascade_too_long_for_a_list_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    for known in (ALL_CONFIGS, ENGINE_CONFIGS):
-        monkeypatch.setitem(known, "small", Config("small", True, "", 64, 8192))
-    raw = Layers(1, 64, 64, 8).conv(16).conv(16).conv(8).build()
-    (found,) = compile_stages(raw, "small").lists
-    assert len(found.plan.passed) == 2
-    (whole,) = list_cycles(raw, "small")
-    monkeypatch.setattr(cuts, "MAX_LIST_CYCLES", whole * 3 // 4)
-    program = compile_model(raw, "small")
-    assert [layer.where for layer in program.layers] == [ENGINE] * 3
-    assert max(list_cycles(raw, "small")) <= whole * 3 // 4
-
-
-def test_a_layer_too_long_for_a_list_stays_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    raw = Layers(1, 16, 16, 8).conv(8).conv(64).build()
-    assert places(raw) == [ENGINE, ENGINE]
-    monkeypatch.setattr(cuts, "MAX_LIST_CYCLES", 2000)
-    assert places(raw) == [ENGINE, SIMD]
-    (why,) = engine_refusals(compile_stages(raw, "64")).values()
-    assert re.fullmatch(
-        r"it takes \d,\d{3} cycles; a list takes up to 2,000, half of what the watchdog allows", why
-    )
 
 
 def test_the_cpu_alone_has_no_regions() -> None:

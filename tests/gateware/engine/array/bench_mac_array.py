@@ -134,6 +134,7 @@ def _word(rng: random.Random, sources: Sequence[Ints | None], outputs: int, bits
 async def _start(dut: Any, mode: ArrayMode, values: dict[str, Any]) -> None:
     dut.mode.value = mode.value
     dut.is_wide.value = int(values["is_wide"])
+    dut.gives_positions.value = int(values.get("gives_positions", 0))
     dut.operations__valid.value = 0
     await stream_drivers.reset(dut.clk, dut.rst)
     await FallingEdge(dut.clk)
@@ -172,14 +173,14 @@ def _interval(values: dict[str, Any], halves: int) -> int:
 
 @cocotb.test()
 async def maxima(dut: Any) -> None:
-    """Find the largest of one to many inputs, close together or with gaps."""
+    """Find the largest of one to many inputs and where it is, close together or with gaps."""
     values = bench.parameters()
     rng = np.random.default_rng(values["seed"])
     outputs = outputs_of(values["macs"])
     schedule = Schedule()
     nothing = np.zeros((LANES, outputs), np.int64)
     for number in range(values["count"]):
-        count = int(rng.choice((1, 2, 3, 9, 40)))
+        count = int(rng.choice((1, 2, 3, 9, 40, 256)))
         x = _numbers(rng, (count, len(dut.x) // OPERAND_BITS))
         near = int(rng.integers(0, 254))
         limits = [(0, 256), (near, near + 2), (0, 1), (255, 256)][int(rng.integers(4))]
@@ -191,7 +192,10 @@ async def maxima(dut: Any) -> None:
             inputs = [int(v) for v in x[k]]
             step = Step(inputs, nothing, first, last=k == count - 1, tag=number)
             schedule.add(step, _interval(values, 1))
-        schedule.results.append([[int(value) for value in x[:, :outputs].max(axis=0)]])
+        found = x[:, :outputs].max(axis=0)
+        if values["gives_positions"]:
+            found += 256 * x[:, :outputs].argmax(axis=0)
+        schedule.results.append([[int(value) for value in found]])
     await _start(dut, ArrayMode.MAX, values)
     await _play(dut, schedule, ArrayMode.MAX, values)
 

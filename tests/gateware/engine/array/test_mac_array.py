@@ -63,11 +63,19 @@ def test_convolution_equals_dot_products(
 
 @pytest.mark.verilator
 @pytest.mark.parametrize("size", BY_DAY)
-@pytest.mark.parametrize(("stall", "is_wide"), [(0, 0), (0.3, 1)])
+@pytest.mark.parametrize(
+    ("stall", "is_wide", "gives_positions"), [(0, 0, 0), (0, 0, 1), (0.3, 1, 0), (0.3, 1, 1)]
+)
 def test_maxima_are_the_largest_inputs(
-    simulators: dict[Size, Path], tmp_path: Path, size: Size, stall: float, is_wide: int
+    simulators: dict[Size, Path],
+    tmp_path: Path,
+    size: Size,
+    stall: float,
+    is_wide: int,
+    gives_positions: int,
 ) -> None:
     given = {**values(*size, size[0], stall, is_wide), "count": 150}
+    given["gives_positions"] = gives_positions
     bench.run(simulators[size], TOP, f"{BENCHES}.maxima", given, tmp_path)
 
 
@@ -122,7 +130,7 @@ def test_vendor_form_works_in_every_mode(vendor: Vendor, tmp_path: Path) -> None
     given = {**values(32, 4, 5, 0.1, 0), "count": 12}
     bench.run(simulator, TOP, f"{BENCHES}.convolutions", given, tmp_path)
     bench.run(simulator, TOP, f"{BENCHES}.products", given, tmp_path)
-    bench.run(simulator, TOP, f"{BENCHES}.maxima", given, tmp_path)
+    bench.run(simulator, TOP, f"{BENCHES}.maxima", {**given, "gives_positions": 1}, tmp_path)
     for taps in (4, 8):
         bench.run(simulator, TOP, f"{BENCHES}.depthwise_rows", {**given, "taps": taps}, tmp_path)
 

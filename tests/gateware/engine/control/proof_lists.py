@@ -51,7 +51,8 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
         & (job.weights_offset % LINE_BYTES == 0)
         & (job.weights_bytes % LINE_BYTES == 0)
         & (~is_element | (job.segment_words != 0))
-        & ((job.reserved_1 | job.reserved_2 | job.reserved_3 | job.reserved_4) == 0)
+        & (job.gives_positions <= (job.kind == JobKind.MAX))
+        & ((job.reserved_2 | job.reserved_3 | job.reserved_4) == 0)
     )
     return (
         Cat(job.kind == kind for kind in JobKind).any()

@@ -104,6 +104,7 @@ def test_accepts_legal_jobs() -> None:
         changed("depthwise", flags=JobFlag.TAPS_8, segments=8, last_beats=2, weight_zero_point=255),
         changed("conv", flags=JobFlag.CODED),
         changed("table", flags=JobFlag.CODED),
+        changed("max", gives_positions=1),
         changed("max", sums=SumFlag.KEEP | SumFlag.CONTINUE, output_row_step=1 << 20),
         changed(
             "depthwise", segments=4, stride_columns=3, first_phase=2, segment_words=0, row_words=0
@@ -196,7 +197,9 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
         ("conv", "output_row_step", 12, EngineError.BAD_FIELD),
         ("conv", "sums", 4, EngineError.BAD_FIELD),
         ("table", "sums", SumFlag.KEEP, EngineError.BAD_FIELD),
-        *(("conv", f"reserved_{number}", 1 << 7, EngineError.BAD_FIELD) for number in (1, 2, 3, 4)),
+        *(("conv", f"reserved_{number}", 1 << 7, EngineError.BAD_FIELD) for number in (2, 3, 4)),
+        ("max", "gives_positions", 2, EngineError.BAD_FIELD),
+        *((kind, "gives_positions", 1, EngineError.BAD_FIELD) for kind in ("conv", "table")),
         ("conv", "weights_offset", 8, EngineError.BAD_FIELD),
         ("conv", "weights_bytes", 17, EngineError.BAD_FIELD),
         ("conv", "weight_zero_point", 256, EngineError.BAD_FIELD),

@@ -3,12 +3,14 @@
 import dataclasses
 from collections.abc import Iterable
 
+from kiwicha.compiler.engine.codegen.division import list_ends
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.moves import engine_move
 from kiwicha.compiler.engine.codegen.streams import weight_stream
 from kiwicha.compiler.engine.ir.engine_list import EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.plan import Plan, PlannedMove, Transfer
+from kiwicha.compiler.engine.ir.refusals import RefusedError, Troubles
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import TRANSFER_FLAG, EngineTransfer, TransferFlag
@@ -31,18 +33,22 @@ class Generator:
         self._config = config
         self._known: dict[Plan, EngineList] = {}
 
-    def generate(self, plans: Iterable[Plan]) -> tuple[EngineList, ...]:
-        """Return the lists of plans."""
+    def generate(self, plans: Iterable[Plan]) -> tuple[tuple[EngineList, ...], Troubles]:
+        """Return the lists of plans, complete if there are no troubles."""
         lists = []
+        refusals: dict[int, str] = {}
         for plan in plans:
-            if plan not in self._known:
-                self._known[plan] = generate(plan, self._config)
-            lists.append(self._known[plan])
-        return tuple(lists)
+            try:
+                if plan not in self._known:
+                    self._known[plan] = generate(plan, self._config)
+                lists.append(self._known[plan])
+            except RefusedError as error:
+                refusals[error.position] = error.why
+        return tuple(lists), Troubles(refusals)
 
 
 def generate(plan: Plan, config: Config) -> EngineList:
-    """Return the list of a region; no weight stream is coded.
+    """Return the lists of a region; no weight stream is coded.
 
     Parameters
     ----------
@@ -50,6 +56,11 @@ def generate(plan: Plan, config: Config) -> EngineList:
         How the region is done.
     config : Config
         With an engine.
+
+    Raises
+    ------
+    RefusedError
+        If a job takes too long; names its layer.
     """
     macs = config.engine_macs
     first_layer = plan.region.first_layer
@@ -89,6 +100,7 @@ def generate(plan: Plan, config: Config) -> EngineList:
         streams=bytes(streams),
         constants=bytes(transfers.constants),
     )
+    found = dataclasses.replace(found, ends=list_ends(found, config))
     found.verify()
     return found
 

@@ -119,6 +119,7 @@ def _(operation: MaxPooling, macs: int, geometry: JobGeometry) -> Fields:
             "column_step": window.stride_columns * geometry.input_pitch,
             "segment_step": geometry.input_pitch,
             "segment_words": 1,
+            "gives_positions": operation.gives_positions,
             "row_words": window.kernel_columns,
             "group_words": group_words(operation, macs, geometry.input_pitch),
             "segments": window.kernel_columns,

@@ -165,7 +165,7 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
     """
     total, lists = predict_program(program)
     found: dict[int, _Found] = {}
-    streams: dict[tuple[int, int], EngineJob] = {}
+    streams: dict[int, EngineJob] = {}
     for number, (_, cycles) in lists.items():
         step = program.steps[number]
         assert isinstance(step.params, EngineCall)
@@ -173,9 +173,13 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
         for job, its_cycles in zip(read_list(step.params, image).jobs, cycles, strict=True):
             layer = found.setdefault(step.layer + job.layer, _Found())
             layer.jobs.append(its_cycles)
-            if isinstance(job, EngineMove) or (number, job.weights_offset) in streams:
+            if isinstance(job, EngineMove):
                 continue
-            streams[number, job.weights_offset] = job
+            # Lists of a region share their streams.
+            place = step.params.image.offset + job.weights_offset
+            if place in streams:
+                continue
+            streams[place] = job
             shape = stream_shape(job, step.params.macs)
             head_bytes = shape.groups * shape.head * BEAT_BYTES
             layer.weight_bytes += job.weights_bytes - head_bytes

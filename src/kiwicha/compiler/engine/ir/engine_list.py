@@ -1,8 +1,9 @@
-"""A list: the jobs and transfers of a region as the engine reads them, and the weight streams."""
+"""Lists: the jobs and transfers of a region as the engine reads them, and the weight streams."""
 
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.plan import Job, Plan
@@ -12,13 +13,16 @@ from kiwicha.contract.engine import (
     ENGINE_WATCHDOG_CYCLES,
     GROUP_WORDS,
     MAX_JOBS,
+    MAX_U16,
     TRANSFER_FLAG,
     EngineJob,
     EngineTransfer,
+    SumFlag,
+    TransferFlag,
 )
 from kiwicha.contract.moves import AnyJob
 
-__all__ = ["MAX_LIST_CYCLES", "EngineList", "PlannedTransfer"]
+__all__ = ["MAX_LIST_CYCLES", "EngineList", "ListPart", "PlannedTransfer"]
 
 MAX_LIST_CYCLES = ENGINE_WATCHDOG_CYCLES // 2
 """Predicted cycles of a list, at most: slower memory than predicted is no reason to end it."""
@@ -34,7 +38,7 @@ class PlannedTransfer:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EngineList:
-    """A region as the engine computes it.
+    """A region as the engine computes it: one list, or several that follow each other.
 
     Parameters
     ----------
@@ -49,6 +53,8 @@ class EngineList:
     constants : bytes
         What transfers bring that are of no tensor, such as tables of the converter; their DRAM
         offsets count from its first byte.
+    ends : tuple of (int, int)
+        How many jobs and how many transfers are done when each of the lists but the last ends.
     """
 
     plan: Plan
@@ -56,10 +62,11 @@ class EngineList:
     transfers: tuple[PlannedTransfer, ...]
     streams: bytes
     constants: bytes = b""
+    ends: tuple[tuple[int, int], ...] = ()
 
     def verify(self) -> None:
         """Assert that jobs and streams are within what the engine takes."""
-        assert 0 < len(self.jobs) <= MAX_JOBS
+        assert self.jobs
         assert len(self.streams) % ALIGNMENT_BYTES == len(self.constants) % ALIGNMENT_BYTES == 0
         assert all(job.wait_transfers <= len(self.transfers) for job in self.jobs)
         for job in self.weighted_jobs:
@@ -67,6 +74,8 @@ class EngineList:
             assert job.weights_offset + job.weights_bytes <= len(self.streams)
             assert job.group_words <= GROUP_WORDS
         assert all(item.transfer.wait_jobs <= len(self.jobs) for item in self.transfers)
+        for part in self.parts:
+            part.verify()
 
     @property
     def region(self) -> Region:
@@ -88,6 +97,16 @@ class EngineList:
         """Tensors that lie in the arena while it runs."""
         return sorted({item.tensor for item in self.transfers if item.tensor is not None})
 
+    @cached_property
+    def parts(self) -> "tuple[ListPart, ...]":
+        """The lists, in order."""
+        starts = ((0, 0), *self.ends)
+        ends = (*self.ends, (len(self.jobs), len(self.transfers)))
+        return tuple(
+            ListPart(self, range(first[0], end[0]), range(first[1], end[1]))
+            for first, end in zip(starts, ends, strict=True)
+        )
+
     def jobs_of(self, operation: Operation) -> list[AnyJob]:
         """Return the jobs that compute an operation."""
         computes = (event for event in self.plan.events if isinstance(event, Job))
@@ -97,19 +116,123 @@ class EngineList:
             if event.operation in (operation, *operation.job_operations)
         ]
 
-    def image(self, tensors: Mapping[int, int]) -> bytes:
-        """Return jobs, transfers, streams and tables, given the offsets of tensors in the arena."""
-        head = len(self.jobs) * EngineJob.size_bytes()
-        head += len(self.transfers) * EngineTransfer.size_bytes()
+    def images(self, tensors: Mapping[int, int]) -> list[bytes]:
+        """Return the bytes of each list, then those of streams and constants, which all share.
+
+        Parameters
+        ----------
+        tensors : mapping of int to int
+            Offsets of tensors in the arena.
+        """
+        images = [self.streams + self.constants]
+        distance = 0
+        for part in reversed(self.parts):
+            distance += part.list_bytes
+            images.insert(0, part.image(tensors, distance))
+        return images
+
+
+@dataclass(frozen=True, eq=False)
+class ListPart:
+    """One of the lists of a region.
+
+    It goes on with what the one before it has left in the scratchpad. What its jobs and transfers
+    wait for counts from its own first ones.
+
+    Parameters
+    ----------
+    whole : EngineList
+        All of them.
+    job_numbers, transfer_numbers : range
+        Its part of them.
+    """
+
+    whole: EngineList
+    job_numbers: range
+    transfer_numbers: range
+
+    def verify(self) -> None:
+        """Assert that the engine takes it."""
+        assert 0 < len(self.jobs) <= MAX_JOBS
+        assert len(self.transfers) <= MAX_U16
+        assert all(job.wait_transfers <= len(self.transfers) for job in self.jobs)
+        assert all(item.transfer.wait_jobs <= len(self.jobs) for item in self.transfers)
+        last = self.jobs[-1]
+        assert not isinstance(last, EngineJob) or not last.sums & SumFlag.KEEP
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a list before it."""
+        return bool(self.job_numbers.start)
+
+    @cached_property
+    def jobs(self) -> tuple[AnyJob, ...]:
+        """Its jobs, as `EngineList.jobs`."""
+        if not self.goes_on:
+            return self.whole.jobs[: self.job_numbers.stop]
+        found = []
+        for number in self.job_numbers:
+            job = self.whole.jobs[number]
+            waits = max(job.wait_transfers - self.transfer_numbers.start, 0)
+            waits += len(self._table) if waits else 0
+            found.append(dataclasses.replace(job, wait_transfers=waits))
+        return tuple(found)
+
+    @cached_property
+    def transfers(self) -> tuple[PlannedTransfer, ...]:
+        """Its transfers, as `EngineList.transfers`; before them its converter's table."""
+        if not self.goes_on:
+            return self._own_transfers
+        found = [*self._table]
+        for item in self._own_transfers:
+            waits = max(item.transfer.wait_jobs - self.job_numbers.start, 0)
+            found.append(_waiting(item, waits))
+        return tuple(found)
+
+    @property
+    def list_bytes(self) -> int:
+        """Size of its jobs and transfers."""
+        jobs, transfers = len(self.jobs), len(self.transfers)
+        return jobs * EngineJob.size_bytes() + transfers * EngineTransfer.size_bytes()
+
+    @cached_property
+    def _table(self) -> tuple[PlannedTransfer, ...]:
+        """The transfer of the table that a transfer needs before another one comes, if any."""
+        kinds = (item.transfer.flags for item in self._own_transfers)
+        if next(filter(None, kinds), 0) != TransferFlag.FLOAT:
+            return ()
+        before = self.whole.transfers[: self.transfer_numbers.start]
+        tables = (item for item in reversed(before) if item.transfer.flags == TransferFlag.TABLE)
+        return (_waiting(next(tables), 0),)
+
+    @property
+    def _own_transfers(self) -> tuple[PlannedTransfer, ...]:
+        return self.whole.transfers[self.transfer_numbers.start : self.transfer_numbers.stop]
+
+    def image(self, tensors: Mapping[int, int], distance: int) -> bytes:
+        """Return its bytes, given the offsets of tensors, and how far behind its start streams are.
+
+        Parameters
+        ----------
+        tensors : mapping of int to int
+            Offsets of tensors in the arena.
+        distance : int
+            Bytes from its first one to the streams.
+        """
         parts = [
-            dataclasses.replace(job, weights_offset=head + job.weights_offset).pack()
+            dataclasses.replace(job, weights_offset=distance + job.weights_offset).pack()
             if isinstance(job, EngineJob)
             else job.pack()
             for job in self.jobs
         ]
-        constants = TRANSFER_FLAG | (head + len(self.streams))
+        constants = TRANSFER_FLAG | (distance + len(self.whole.streams))
         for planned in self.transfers:
             first = constants if planned.tensor is None else tensors[planned.tensor]
             offset = first + planned.transfer.dram_offset
             parts.append(dataclasses.replace(planned.transfer, dram_offset=offset).pack())
-        return b"".join([*parts, self.streams, self.constants])
+        return b"".join(parts)
+
+
+def _waiting(item: PlannedTransfer, jobs: int) -> PlannedTransfer:
+    """Return a transfer that waits for so many jobs."""
+    return dataclasses.replace(item, transfer=dataclasses.replace(item.transfer, wait_jobs=jobs))

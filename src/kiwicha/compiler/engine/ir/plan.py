@@ -10,8 +10,10 @@ from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.memory.placement import Buffer
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
+from kiwicha.contract.engine import MAX_JOBS
 
 __all__ = [
+    "MAX_REGION_JOBS",
     "BufferAddress",
     "Compute",
     "Event",
@@ -23,7 +25,8 @@ __all__ = [
     "Transfer",
 ]
 
-
+MAX_REGION_JOBS = 16 * MAX_JOBS
+"""Jobs of a region, at most, in as many lists: with more it would take long to compile."""
 Constant = bytes
 """What a `Transfer` loads that is no tensor: among its fields, `bytes` is a number."""
 

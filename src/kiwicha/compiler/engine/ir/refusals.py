@@ -41,10 +41,10 @@ class RefusedError(Exception):
 
 
 class TooLongError(Exception):
-    """A region has more jobs or cycles than a list can have; layers with which others can begin."""
+    """A region must be cut; layers with which others can begin."""
 
     def __init__(self, positions: Sequence[int]) -> None:
-        super().__init__(f"the list must be cut at layers {list(positions)}")
+        super().__init__(f"the region must be cut at layers {list(positions)}")
         self.positions = tuple(positions)
 
 
@@ -57,7 +57,7 @@ class Troubles:
     refusals : mapping of int to str
         Positions of operations that cannot stay as they are, and why: a predicate.
     cuts : frozenset of int
-        Positions of layers at which further regions must begin, because lists are too long.
+        Positions of layers at which further regions must begin, because regions are too long.
     gaps : frozenset of int
         Tensors between whose pixels there must be no gaps.
     """

@@ -87,7 +87,7 @@ class Selection:
     decisions : tuple of Decision
         By position of the layer.
     cuts : frozenset of int
-        Layers at which a new region begins, because lists would be too long.
+        Layers at which a new region begins, because it would be too long.
     closed : frozenset of int
         Tensors that are moved together, because their readers need pixels without gaps.
     """

@@ -116,7 +116,15 @@ class DepthwiseConvolution(WeightedOperation):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MaxPooling(JobOperation):
-    """The largest byte of windows of each channel."""
+    """The largest byte of windows of each channel.
+
+    Parameters
+    ----------
+    gives_positions : bool
+        Sums have its position as well.
+    """
+
+    gives_positions: bool = False
 
     @property
     def kind(self) -> JobKind:

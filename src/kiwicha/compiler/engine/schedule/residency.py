@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kiwicha.compiler.engine.ir.plan import MAX_REGION_JOBS
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.estimates.estimate import (
@@ -22,7 +23,6 @@ from kiwicha.compiler.engine.schedule.estimates.estimate import (
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import operation_costs
 from kiwicha.compiler.engine.schedule.stripes.cascade import Cascade, Choice, Room, Striping
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
-from kiwicha.contract.engine import MAX_JOBS
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 
 __all__ = ["Chooser"]
@@ -219,7 +219,7 @@ class Chooser:
             how = "even in its smallest stripes" if streamed_count else "and cannot be streamed"
             why = f"needs {needed:,} bytes of the scratchpad {how}; {capacity:,} are available"
         else:
-            why = f"needs more jobs than the {MAX_JOBS} of a list"
+            why = f"needs more jobs than the {MAX_REGION_JOBS:,} of a region"
         gaps = (tensor for tensor in there if self._region.has_gaps(tensor) and tensor >= 0)
         return RefusedError(operation.position, why, gaps)
 
@@ -248,7 +248,8 @@ class Chooser:
         if estimate.is_whole:
             striping = Striping(cascade, cascade.heights[-1])
             # With many images even one stripe has many jobs.
-            return None if striping.jobs > MAX_JOBS else (estimate.cycles(striping), striping)
+            is_possible = striping.jobs <= MAX_REGION_JOBS
+            return (estimate.cycles(striping), striping) if is_possible else None
         counts = tuple(bisect.bisect_right(estimate.bytes_by_height(*mode), free) for mode in MODES)
         key = estimate, counts
         if key not in self._stripings:
@@ -269,7 +270,7 @@ class Chooser:
             wanted = {-(-_share(rows, fewest + more) // unit) * unit for more in MORE_STRIPES}
             for height in sorted({min(height, heights[found - 1]) for height in wanted}):
                 striping = Striping(cascade, height, is_early, room)
-                if striping.jobs > MAX_JOBS:
+                if striping.jobs > MAX_REGION_JOBS:
                     continue
                 cycles = estimate.cycles(striping)
                 if cycles < math.inf and (best is None or cycles < best[0]):

@@ -15,9 +15,10 @@ from kiwicha.compiler.engine.select.convolutions.forms import forms
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
 from kiwicha.compiler.engine.select.elements.elementwise import element_operation
 from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
+from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_KERNELS, extreme
 from kiwicha.compiler.engine.select.reductions.means import mean, rows_of_sums
 from kiwicha.compiler.engine.select.reductions.pools import average_pool, max_pool
-from kiwicha.compiler.engine.select.resize.interpolation import interpolations
+from kiwicha.compiler.engine.select.resize.interpolation import interpolation
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.compiler.tflite.operators import Family, of_family
@@ -47,11 +48,12 @@ _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
 }
 _KERNELS = frozenset({
     *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
-    *(Kernel.MEAN, Kernel.RESIZE_BILINEAR),
+    *(*EXTREME_KERNELS, Kernel.MEAN, Kernel.RESIZE_BILINEAR),
 })
 _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
     *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM", "RESIZE_BILINEAR"),
+    *("ARG_MAX", "ARG_MIN", "REDUCE_MAX", "REDUCE_MIN"),
 )
 _LOOKUPS = tuple(of_family(Family.UNARY))
 _ELEMENTS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", *_LOOKUPS)
@@ -126,8 +128,6 @@ def _decision(network: Network, position: int) -> Decision:
         return _weighted(network, position)
     if layer.kernel is Kernel.MEAN:
         return _reduction(layer, position)
-    if layer.kernel is Kernel.RESIZE_BILINEAR:
-        return interpolations(layer, position)
     return Decision((Candidate("", _operation(network, position)),))
 
 
@@ -170,6 +170,10 @@ def _operation(network: Network, position: int) -> Operation:
     """Return the operation of a layer without weights."""
     layer = network.layers[position]
     assert layer.kernel is not None
+    if layer.kernel in EXTREME_KERNELS:
+        return extreme(network, position)
+    if layer.kernel is Kernel.RESIZE_BILINEAR:
+        return interpolation(layer, position)
     if layer.kernel not in _POOLS:
         return element_operation(network, position)
     tensors = layer.tensors["input"], layer.tensors["output"]

@@ -7,6 +7,7 @@ from kiwicha.compiler.engine.select.elements.elementwise import CONVERSION_LIMIT
 from kiwicha.compiler.engine.select.elements.operands import OPERAND_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
+from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_LIMITS, adjacent_dimensions
 from kiwicha.compiler.engine.select.reductions.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.reductions.pools import POOL_LIMITS
 from kiwicha.compiler.engine.select.resize.interpolation import INTERPOLATION_LIMITS
@@ -19,6 +20,8 @@ _LIMITS = (
     *OPERAND_LIMITS,
     *POOL_LIMITS,
     *MEAN_LIMITS,
+    adjacent_dimensions,
+    *EXTREME_LIMITS,
     *OPERATION_LIMITS,
     *MOVE_LIMITS,
     *BLOCK_LIMITS,

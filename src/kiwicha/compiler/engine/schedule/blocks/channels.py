@@ -11,7 +11,13 @@ from functools import cached_property
 
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
-from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Plan, Transfer
+from kiwicha.compiler.engine.ir.plan import (
+    MAX_REGION_JOBS,
+    BufferAddress,
+    Compute,
+    Plan,
+    Transfer,
+)
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window_operations import DepthwiseConvolution, MaxPooling
 from kiwicha.compiler.engine.schedule.buffers import Builder
@@ -19,7 +25,7 @@ from kiwicha.compiler.engine.schedule.estimates.operation_costs import whole_geo
 from kiwicha.compiler.engine.schedule.plans import plan_of_one
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import MAX_JOBS, MAX_U16
+from kiwicha.contract.engine import MAX_U16
 from kiwicha.program.weight_streams import Parameters
 
 __all__ = ["channel_plan"]
@@ -83,7 +89,7 @@ class _Way:
     @property
     def is_possible(self) -> bool:
         """Whether blocks fit, and a list can have so many jobs and transfers."""
-        return 0 < len(self.blocks) <= MAX_JOBS and self.transfers <= MAX_U16
+        return 0 < len(self.blocks) <= MAX_REGION_JOBS and self.transfers <= MAX_U16
 
     @cached_property
     def cycles(self) -> float:

@@ -14,7 +14,13 @@ from functools import cached_property
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.streams import stream_bytes
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
-from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Plan, Transfer
+from kiwicha.compiler.engine.ir.plan import (
+    MAX_REGION_JOBS,
+    BufferAddress,
+    Compute,
+    Plan,
+    Transfer,
+)
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.blocks.column_blocks import (
     Block,
@@ -28,7 +34,6 @@ from kiwicha.compiler.engine.schedule.buffers import Builder
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import whole_geometry
 from kiwicha.compiler.engine.schedule.plans import plan_of_one
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import MAX_JOBS
 
 __all__ = ["column_plan"]
 
@@ -137,7 +142,7 @@ def _ways(region: Region, config: Config, count: int, *, is_early: bool) -> Iter
         if found and way.bytes <= config.scratchpad_bytes:
             for lower in {height, -(-rows // (-(-rows // height) + 1))}:
                 chosen = dataclasses.replace(way, height=lower)
-                if chosen.jobs <= MAX_JOBS:
+                if chosen.jobs <= MAX_REGION_JOBS:
                     yield chosen
             return
 

@@ -9,11 +9,10 @@ from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
 from kiwicha.compiler.engine.ir.move_jobs import move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, Operation
-from kiwicha.compiler.engine.ir.plan import JobGeometry
+from kiwicha.compiler.engine.ir.plan import MAX_REGION_JOBS, JobGeometry
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import MAX_JOBS
 
 __all__ = ["OperationCost", "operation_costs", "operation_cycles"]
 
@@ -107,7 +106,7 @@ def operation_cycles(operation: ComputeOperation, config: Config) -> float:
     blocks = operation.job_operations
     whole = sum(1 for _ in operation.within(0, window.image_rows))
     jobs = max(stripes * len(blocks), whole) * window.images
-    if jobs > MAX_JOBS:
+    if jobs > MAX_REGION_JOBS:
         return math.inf
     cycles = JOB_CYCLES * jobs
     for block in blocks:

@@ -20,6 +20,7 @@ from kiwicha.compiler.engine.ir.operations import (
     Operation,
     Piece,
 )
+from kiwicha.compiler.engine.ir.plan import MAX_REGION_JOBS
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Refusal
 from kiwicha.compiler.engine.ir.window import padded
@@ -29,7 +30,7 @@ from kiwicha.compiler.engine.select.convolutions.chunks import in_chunks
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer, convolution
 from kiwicha.compiler.lower.network import Layer, weights_of
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import INPUT_LANES, MAX_JOBS
+from kiwicha.contract.engine import INPUT_LANES
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 from kiwicha.program.weight_streams import Parameters
@@ -95,7 +96,7 @@ def block_candidates(
         cycles, best = candidates[0]
         takes = f"takes about {cycles:,.0f} cycles, and {rival} about {most:,.0f}"
         if cycles == math.inf:
-            takes = f"needs more jobs than the {MAX_JOBS} of a list"
+            takes = f"needs more jobs than the {MAX_REGION_JOBS:,} of a region"
         return [], [Refusal(best.form, takes)]
     # What breaks a limit in small blocks breaks it in larger ones, too.
     return faster, [] if faster else refusals[:1]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.lower.network import Values
 
 __all__ = ["Dimension", "Run"]
@@ -19,10 +18,10 @@ class Run:
     Parameters
     ----------
     outputs : range
-        Which they are; of groups of neighbours, the first ones.
+        Which they are.
     pad : int
         By how much the first pixel that they read is less than their number in the phase.
-    weights : ndarray of int64 [neighbours, pixels]
+    weights : ndarray of int64 [pixels]
         What the pixels count, which follow each other.
     """
 
@@ -83,7 +82,7 @@ class Dimension:
         return None
 
     def phases(self, factor: int) -> list[Run]:
-        """Return runs of single outputs, phase by phase."""
+        """Return runs of outputs that are a factor apart, phase by phase."""
         runs = []
         for first in range(min(factor, self.outputs)):
             phase = range(first, self.outputs, factor)
@@ -93,7 +92,7 @@ class Dimension:
                 count = len(list(same))
                 pad, weights = way
                 some = phase[start : start + count]
-                runs.append(Run(some, pad, np.array([weights], np.int64)))
+                runs.append(Run(some, pad, np.array(weights, np.int64)))
                 start += count
         return runs
 
@@ -102,56 +101,3 @@ class Dimension:
         first, second = self.weights[output].tolist()
         weights = (first, second) if second else (first,)
         return number - int(self.pixels[output, 0]), weights
-
-    def groups(self, factor: int) -> list[Run]:
-        """Return runs of neighbours that lie between the same two pixels, and of those at edges.
-
-        Raises
-        ------
-        BrokenLimitError
-            If there are none.
-        """
-        if factor == 1:
-            return self.phases(factor)
-        count = self.inputs - 1
-        # With the pixel itself at both ends of a group, it is computed twice.
-        for width, first in itertools.product((factor + 1, factor), range(factor)):
-            stop = first + (count - 1) * factor + width if count else 0
-            if stop > self.outputs:
-                continue
-            found = [
-                self._group(range(start, start + width), pixel, 2)
-                for pixel, start in enumerate(range(first, first + count * factor, factor))
-            ]
-            edges = (range(first if count else 0), 0), (range(stop, self.outputs), count)
-            ends = [(outputs, pixel, self._group(outputs, pixel, 1)) for outputs, pixel in edges]
-            ways = {*found, *(group for _, _, group in ends)}
-            if None in ways or len(set(found)) > 1:
-                continue
-            runs = [
-                Run(
-                    range(outputs.start, outputs.start + 1, factor),
-                    outputs.start // factor - pixel,
-                    np.array(weights, np.int64),
-                )
-                for outputs, pixel, weights in ends
-                if outputs
-            ]
-            if count:
-                starts = range(first, first + count * factor, factor)
-                runs.append(Run(starts, 0, np.array(found[0], np.int64)))
-            return runs
-        raise BrokenLimitError("has no groups of columns with the same weights")
-
-    def _group(self, outputs: range, first: int, pixels: int) -> tuple[tuple[int, ...], ...] | None:
-        """Return the weights of outputs that read some pixels only; None if they read others."""
-        found = []
-        for output in outputs:
-            weights = [0] * pixels
-            for pixel, weight in zip(self.pixels[output], self.weights[output], strict=True):
-                if weight and not first <= pixel < first + pixels:
-                    return None
-                if weight:
-                    weights[int(pixel) - first] += int(weight)
-            found.append(tuple(weights))
-        return tuple(found)

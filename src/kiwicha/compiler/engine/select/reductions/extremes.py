@@ -1,0 +1,271 @@
+"""Largest and smallest bytes along dimensions in the engine's terms, and their positions."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require, verify
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
+from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence, internal_tensor
+from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
+from kiwicha.compiler.engine.ir.window import Image, Window, padded
+from kiwicha.compiler.engine.ir.window_operations import MaxPooling
+from kiwicha.compiler.engine.select.elements.elementwise import table_lookup
+from kiwicha.compiler.engine.select.reductions.means import uniform
+from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.lower.tables import ALL_BYTES
+from kiwicha.compiler.optimize.ranges import UNIT_SCALE
+from kiwicha.contract.engine import MAX_INPUT_ZERO_POINT, MAX_KERNEL_ROWS, OUTPUT_BYTES
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.arg_max import ArgMax
+from kiwicha.kernels.mean import Mean
+from kiwicha.program.weight_streams import Parameters
+
+__all__ = ["EXTREME_KERNELS", "EXTREME_LIMITS", "extreme"]
+
+EXTREME_KERNELS = frozenset({Kernel.ARG_MAX, Kernel.REDUCE_MAX, Kernel.REDUCE_MIN})
+"""Kernels of such layers."""
+MOST_POSITIONS = 128
+"""Positions that are int8 of 0 or more."""
+LEAST_BYTES = 256
+"""Bytes that are worth the jobs and the moves."""
+LARGEST_GROUP = 512
+"""Pixels that are transposed together, at most, where a tensor has no rows of its own."""
+_ANY_BYTE = (-128, 127)
+POSITION_SCALE = (2**31 - 1, -8)
+"""Multiplier and shift that leave the position: with a bias of -128 the lowest byte, the largest
+one, rounds to 0. The multiplier leaves sums as they are, so that there is one rounding only."""
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """What is wanted of an int8 [outer, depth, inner]: for each of ``depth`` bytes, one.
+
+    Parameters
+    ----------
+    outer, depth, inner : int
+        Shape.
+    is_smallest : bool
+        The smallest byte counts, not the largest.
+    position_bytes : int
+        Size of its position; 0 if the byte itself is wanted.
+    """
+
+    outer: int
+    depth: int
+    inner: int
+    is_smallest: bool
+    position_bytes: int = 0
+
+    @property
+    def kernel(self) -> tuple[int, int] | None:
+        """Rows and columns of a window with these bytes; None if there is none."""
+        most = MAX_KERNEL_ROWS if self.inner > 1 else 1
+        for columns in range(1, most + 1):
+            if self.depth % columns == 0 and self.depth // columns <= MAX_KERNEL_ROWS:
+                return self.depth // columns, columns
+        return None
+
+
+@limit("REDUCE_MAX", "REDUCE_MIN")
+def adjacent_dimensions(p: Mean) -> str | None:
+    """Reduced dimensions are next to each other."""
+    flags = [flag for size, flag in zip(p.shape, p.is_reduced, strict=False) if size != 1]
+    changes = sum(a != b for a, b in zip([0, *flags], [*flags, 0], strict=True))
+    return "reduces dimensions that are apart" if changes > 2 else None
+
+
+@limit("ARG_MAX", "ARG_MIN", "REDUCE_MAX", "REDUCE_MIN", least=LEAST_BYTES)
+def many_bytes(item: Extreme) -> str | None:
+    """The input has at least {least} bytes; with fewer the CPU is as fast."""
+    count = item.outer * item.depth * item.inner
+    return f"has {count:,} bytes, with which the CPU is as fast" if count < LEAST_BYTES else None
+
+
+@limit("ARG_MAX", "ARG_MIN", most=MOST_POSITIONS)
+def positions(item: Extreme) -> str | None:
+    """There are up to {most} positions."""
+    return exceeded(item.depth, MOST_POSITIONS, "positions") if item.position_bytes else None
+
+
+@limit("REDUCE_MAX", "REDUCE_MIN", most=MAX_KERNEL_ROWS)
+def window_elements(item: Extreme) -> str | None:
+    """The number of reduced elements is r * c, both up to {most}.
+
+    Where the last dimension is one of them, c is 1.
+    """
+    if item.kernel is not None:
+        return None
+    return f"reduces {item.depth:,} elements, which are no r * c that fits a job"
+
+
+EXTREME_LIMITS: tuple[Limit[Extreme], ...] = (many_bytes, positions, window_elements)
+"""What must hold for such layers."""
+
+
+def extreme(network: Network, position: int) -> Operation:
+    """Return an ARG_MAX, ARG_MIN, REDUCE_MAX or REDUCE_MIN.
+
+    The bytes of a window are rows below each other. Where the last dimension is reduced, the pixels
+    of a row are transposed to planes before: a row for each channel.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    position : int
+        Position of a layer with one of `EXTREME_KERNELS`.
+
+    Raises
+    ------
+    BrokenLimitError
+        If the engine cannot do it.
+    """
+    layer = network.layers[position]
+    item = _extreme_of(layer)
+    require(EXTREME_LIMITS, item)
+    source, output = layer.tensors["input"], layer.tensors["output"]
+    steps = _Steps(position, source)
+    image = _image(network, source, item)
+    if item.is_smallest:
+        steps.invert(image)
+    if item.inner == 1:
+        used = image.columns
+        steps.append(_planes(position, steps.tensor, steps.new, image))
+        image = steps.steps[-1].output_image
+    else:
+        used = item.inner
+    pool = _pool(position, (steps.tensor, steps.new), image, item)
+    verify(pool)
+    steps.append(pool)
+    if item.position_bytes or used != pool.output_image.row_bytes:
+        steps.append(_outputs(pool, steps.new, used, item.position_bytes))
+    if item.is_smallest and not item.position_bytes:
+        steps.invert(steps.steps[-1].output_image)
+    last = dataclasses.replace(steps.steps[-1], output=output)
+    return OperationSequence.of([*steps.steps[:-1], last])
+
+
+class _Steps:
+    """Operations of a layer, each of what the one before it writes."""
+
+    def __init__(self, position: int, source: int) -> None:
+        self.position = position
+        self.tensor = source
+        self.steps: list[Operation] = []
+
+    @property
+    def new(self) -> int:
+        """What the next operation writes."""
+        return internal_tensor(self.position, len(self.steps))
+
+    def append(self, step: Operation) -> None:
+        """Add an operation that writes ``new``."""
+        self.steps.append(step)
+        self.tensor = step.output
+
+    def invert(self, image: Image) -> None:
+        """Exchange all bits, so that the smallest byte becomes the largest."""
+        values = np.invert(ALL_BYTES)
+        self.append(table_lookup(self.position, self.tensor, self.new, image, values))
+
+
+def _extreme_of(layer: Layer) -> Extreme:
+    """Return what a layer wants."""
+    if layer.kernel is Kernel.ARG_MAX:
+        p: ArgMax = layer.params
+        return Extreme(p.outer, p.depth, p.inner, bool(p.flip), 4 * p.words)
+    q: Mean = layer.params
+    require([adjacent_dimensions], q)
+    flags = [bool(flag) and size != 1 for size, flag in zip(q.shape, q.is_reduced, strict=False)]
+    first = flags.index(True)
+    end = len(flags) - flags[::-1].index(True)
+    outer, depth, inner = (math.prod(part) for part in _split(q.shape, first, end))
+    return Extreme(outer, depth, inner, layer.kernel is Kernel.REDUCE_MIN)
+
+
+def _split(
+    shape: tuple[int, ...], first: int, end: int
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    return shape[:first], shape[first:end], shape[end:]
+
+
+def _image(network: Network, source: int, item: Extreme) -> Image:
+    """Return the input as the rows, columns and channels that are read."""
+    if item.inner == 1:
+        image = Image.of_shape(network.tensors[source].shape)
+        if image.channels == item.depth and image.columns >= OUTPUT_BYTES:
+            return image
+        sizes = range(min(item.outer, LARGEST_GROUP), 0, -1)
+        columns = next(size for size in sizes if item.outer % size == 0)
+        return Image(item.outer // columns, columns, item.depth)
+    assert item.kernel is not None
+    rows, columns = item.kernel
+    if columns == 1 and item.inner % OUTPUT_BYTES == 0:
+        # One group of channels serves all of them.
+        return Image(item.outer * rows, item.inner // OUTPUT_BYTES, OUTPUT_BYTES)
+    return Image(item.outer * rows, columns, item.inner)
+
+
+def _planes(position: int, source: int, output: int, image: Image) -> MoveOperation:
+    """Return the move from the pixels of each row to a row of each channel, of whole words."""
+    count, depth, pitch = image.columns, image.channels, padded(image.columns)
+    rows = image.rows * depth
+    loops = (
+        Loop(image.rows, image.row_bytes, depth * pitch),
+        Loop(depth, 1, pitch),
+        Loop(count, depth, 1),
+    )
+    ordered, piece = in_order(loops, 1)
+    copies = [StridedCopy(source, 0, 0, ordered, piece)]
+    if pitch > count:
+        loop = (Loop(rows, pitch, pitch),)
+        copies.append(StridedCopy(None, 0, count, loop, pitch - count))
+    planes = Image(rows, pitch // OUTPUT_BYTES, OUTPUT_BYTES)
+    return moved(position, copies, {source: image}, output, planes)
+
+
+def _pool(position: int, tensors: tuple[int, int], image: Image, item: Extreme) -> MaxPooling:
+    """Return what finds the largest bytes of an image, or their positions."""
+    assert item.kernel is not None
+    rows, columns = item.kernel
+    window = Window(
+        input_rows=image.rows,
+        input_columns=image.columns,
+        channels=image.channels,
+        output_rows=image.rows // rows,
+        output_columns=image.columns // columns,
+        kernel_rows=rows,
+        kernel_columns=columns,
+        stride_rows=rows,
+    )
+    parameters = uniform(image.channels, UNIT_SCALE)
+    if item.position_bytes:
+        scale = uniform(image.channels, POSITION_SCALE)
+        bias = np.full(image.channels, MAX_INPUT_ZERO_POINT, np.int32)
+        parameters = Parameters(bias, scale.multiplier, scale.shift)
+    return MaxPooling(
+        position=position,
+        inputs=tensors[:1],
+        output=tensors[1],
+        window=window,
+        output_channels=image.channels,
+        parameters=parameters,
+        output_zero_point=0 if item.position_bytes else MAX_INPUT_ZERO_POINT,
+        clamp=(0, MOST_POSITIONS - 1) if item.position_bytes else _ANY_BYTE,
+        gives_positions=bool(item.position_bytes),
+    )
+
+
+def _outputs(pool: MaxPooling, output: int, used: int, size: int) -> MoveOperation:
+    """Return the move of the used bytes of each row, each to the lowest of its ``size`` bytes."""
+    image = pool.output_image
+    there = Image(image.rows, 1, used * max(size, 1))
+    loops = (Loop(image.rows, image.row_bytes, there.row_bytes), Loop(used, 1, max(size, 1)))
+    ordered, piece = in_order(loops, 1)
+    copies = [StridedCopy(pool.output, 0, 0, ordered, piece)]
+    if size:
+        copies.insert(0, StridedCopy(None, 0, 0, (), there.bytes))
+    return moved(pool.position, copies, {pool.output: image}, output, there)

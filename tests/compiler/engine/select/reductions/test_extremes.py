@@ -1,0 +1,95 @@
+"""Largest and smallest bytes and their positions: against numpy, and which stay on the CPU."""
+
+import random
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler import compile_model
+from kiwicha.compiler.engine.select.reductions import extremes
+from kiwicha.contract.program import Kernel
+from kiwicha.numerics.requantization import requantize
+from kiwicha.sim.reference import executor as reference
+from tests.support.choices import at_night
+from tests.support.models.random_layers import RandomModel
+from tests.support.oracle import oracle
+
+POSITIONS = [
+    ((1, 9, 13, 21), 3),  # a row of pixels that is no whole word
+    ((1, 8, 16, 21), 3),
+    ((300, 7), 1),  # no rows of their own
+    ((3, 5, 100), 2),
+    ((1, 17, 11, 8), 1),  # words of one group
+    ((1, 17, 11, 9), 2),  # pixels with gaps behind them
+    ((2, 128, 30), 1),
+]
+REDUCTIONS = [
+    ((1, 9, 13, 21), [3]),
+    ((1, 8, 16, 21), [3]),
+    ((1, 17, 11, 9), [2]),
+    ((2, 20, 20, 5), [1, 2]),
+    ((1, 20, 20, 24), [1, 2]),
+]
+CONFIGS = ["64", at_night("32"), at_night("128")]
+
+
+def position_model(operator: str, shape: tuple[int, ...], axis: int, seed: int) -> oracle.Case:
+    model = RandomModel(random.Random(f"{operator}{shape}{seed}"))
+    return model.case([model.position(operator, model.input(shape), axis)])
+
+
+def reduction_model(operator: str, shape: tuple[int, ...], axes: list[int]) -> oracle.Case:
+    model = RandomModel(random.Random(f"{operator}{shape}"))
+    return model.case([model.mean(model.input(shape), axes, keep=False, operator=operator)])
+
+
+def check(cases: list[oracle.Case], config: str) -> None:
+    for case, answer in zip(cases, oracle.ask(cases), strict=True):
+        assert answer.outputs is not None, answer.error
+        program = compile_model(case.model, config)
+        assert [step.kernel for step in program.steps] == [Kernel.ENGINE]
+        (found,) = reference.run(program, case.inputs)
+        assert found.dtype == answer.outputs[0].dtype
+        np.testing.assert_array_equal(found, answer.outputs[0])
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("operator", ["ARG_MAX", "ARG_MIN"])
+def test_positions_equal_the_oracles(operator: str, config: str) -> None:
+    cases = [position_model(operator, *case, seed) for case in POSITIONS for seed in range(2)]
+    assert oracle.LITERT in {case.interpreter for case in cases}  # gives int64
+    check(cases, config)
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("operator", ["REDUCE_MAX", "REDUCE_MIN"])
+def test_reductions_equal_the_oracles(operator: str, config: str) -> None:
+    check([reduction_model(operator, *case) for case in REDUCTIONS], config)
+
+
+def test_a_stripe_has_all_channels_of_its_rows() -> None:
+    # Larger than the scratchpad: 52 rows of 64 pixels.
+    check([position_model("ARG_MAX", (1, 52, 64, 21), 3, 0)], "64")
+
+
+def test_a_position_is_what_is_left_of_any_sum() -> None:
+    sums = np.arange(extremes.MOST_POSITIONS * 256)
+    clamp = (0, extremes.MOST_POSITIONS - 1)
+    found = requantize(sums - 128, *extremes.POSITION_SCALE, 0, *clamp)
+    np.testing.assert_array_equal(found, sums // 256)
+
+
+@pytest.mark.parametrize(
+    ("case", "kernel"),
+    [
+        (position_model("ARG_MAX", (1, 5, 5, 10), 3, 0), Kernel.ARG_MAX),
+        (position_model("ARG_MAX", (1, 5, 5, 129), 3, 0), Kernel.ARG_MAX),
+        (reduction_model("REDUCE_MAX", (4, 257, 8), [1]), Kernel.REDUCE_MAX),
+        (reduction_model("REDUCE_MAX", (4, 257), [1]), Kernel.REDUCE_MAX),
+        (reduction_model("REDUCE_MIN", (4, 16, 9, 8), [1, 3]), Kernel.REDUCE_MIN),
+    ],
+    ids=["few bytes", "many positions", "prime", "many in pixels", "apart"],
+)
+def test_stays_on_the_cpu(case: oracle.Case, kernel: Kernel) -> None:
+    program = compile_model(case.model, "64")
+    assert [step.kernel for step in program.steps] == [kernel]
