@@ -216,6 +216,10 @@ class OperationSequence(Operation):
 
     sequence: tuple[Operation, ...]
 
+    def __post_init__(self) -> None:
+        last = self.sequence[-1]
+        assert (self.position, self.output, self.clamp) == (last.position, last.output, last.clamp)
+
     @classmethod
     def of(cls, sequence: "Iterable[Operation]") -> "Operation":
         """Return the sequence, or its only operation."""
@@ -223,6 +227,8 @@ class OperationSequence(Operation):
         if len(items) == 1:
             return items[0]
         last = items[-1]
+        merged = dict.fromkeys(position for item in items for position in item.positions)
+        del merged[last.position]
         return cls(
             position=last.position,
             inputs=items[0].inputs,
@@ -230,7 +236,7 @@ class OperationSequence(Operation):
             window=last.window,
             output_channels=last.output_channels,
             clamp=last.clamp,
-            merged=items[0].merged,
+            merged=tuple(merged),
             sequence=items,
         )
 

@@ -12,7 +12,8 @@ from typing import TypeVar
 import numpy as np
 
 from kiwicha.compiler.engine.ir.element_operations import TableLookup, TableOperation
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
+from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, OperationSequence
 from kiwicha.compiler.lower.network import Network
 
 __all__ = ["compose_tables"]
@@ -74,7 +75,7 @@ def _only_for(
 
 def _limits(lookup: TableLookup, producer: Operation) -> bool:
     """Whether a table only limits what its producer, whose results are clamped, can give."""
-    if isinstance(producer, TableLookup):
+    if isinstance(producer.steps[-1], TableLookup | MoveOperation):
         return False
     values = np.arange(producer.clamp[0], producer.clamp[1] + 1)
     results = lookup.tables[values.astype(np.int8).view(np.uint8), 0]
@@ -83,6 +84,9 @@ def _limits(lookup: TableLookup, producer: Operation) -> bool:
 
 def _limited(producer: Operation, lookup: TableLookup) -> Operation:
     """Return the producer with the limits of a table, in whose place it is."""
+    if isinstance(producer, OperationSequence):
+        *first, last = producer.sequence
+        return OperationSequence.of([*first, _limited(last, lookup)])
     low, high = (int(lookup.tables[value & 0xFF, 0]) for value in producer.clamp)
 
     def limited(operation: Op) -> Op:
