@@ -15,7 +15,7 @@ SCALE = {"scale": 0.05, "zero_point": -9}
 
 
 def before_relu(operator: str) -> oracle.Case:
-    """Give a model of an operator and a RELU that leaves its scale, and an input."""
+    """Give a model of an operator, another one and the first's RELU, which leaves its scale."""
     rng = np.random.default_rng(3)
     builder = ModelBuilder()
     x = builder.tensor(IMAGE, **SCALE)
@@ -26,9 +26,11 @@ def before_relu(operator: str) -> oracle.Case:
         data = rng.integers(-128, 128, IMAGE[-1:], np.int8)
         operand = builder.tensor(data.shape, **SCALE, data=data)
     between, y = (builder.tensor(shape, **SCALE) for _ in range(2))
+    other = builder.tensor(IMAGE, **SCALE)
     builder.operator(operator, [x, operand], [between])
+    builder.operator("ADD", [x, x], [other])
     builder.operator("RELU", [between], [y])
-    return oracle.Case(builder.build([x], [y]), (rng.integers(-128, 128, IMAGE, np.int8),))
+    return oracle.Case(builder.build([x], [y, other]), (rng.integers(-128, 128, IMAGE, np.int8),))
 
 
 @pytest.mark.parametrize("operator", ["TRANSPOSE", "ADD"])
@@ -38,13 +40,15 @@ def test_limits_behind_operators(operator: str) -> None:
     assert answer.outputs is not None, answer.error
     stages = compile_stages(case.model, "64")
     assert {layer.where for layer in stages.program.layers} == {Where.ENGINE}
-    (found,) = reference.run(stages.program, case.inputs)
-    np.testing.assert_array_equal(found, answer.outputs[0])
+    for found, expected in zip(
+        reference.run(stages.program, case.inputs), answer.outputs, strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_last_step_of_a_sequence_has_the_limits() -> None:
-    (sum_,) = compile_stages(before_relu("ADD").model, "64").engine.operations
+    _, sum_ = compile_stages(before_relu("ADD").model, "64").engine.operations
     assert isinstance(sum_, OperationSequence)
-    assert sum_.positions == (0, 1)
+    assert sum_.positions == (0, 2)
     assert sum_.steps[-1].clamp == sum_.clamp == (-9, 127)
     assert sum_.steps[0].clamp == (-128, 127)

@@ -7,18 +7,16 @@ becomes the clamp of the layer before.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TypeVar
 
 import numpy as np
 
 from kiwicha.compiler.engine.ir.element_operations import TableLookup, TableOperation
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, OperationSequence
+from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence
+from kiwicha.compiler.engine.ir.replacements import with_fields
 from kiwicha.compiler.lower.network import Network
 
 __all__ = ["compose_tables"]
-
-Op = TypeVar("Op", bound=Operation)
 
 
 def compose_tables(network: Network, operations: Mapping[int, Operation]) -> dict[int, Operation]:
@@ -86,24 +84,20 @@ def _limited(producer: Operation, lookup: TableLookup) -> Operation:
     """Return the producer with the limits of a table, in whose place it is."""
     if isinstance(producer, OperationSequence):
         *first, last = producer.sequence
-        return OperationSequence.of([*first, _limited(last, lookup)])
+        there = [_moved(step, lookup.position) for step in first]
+        return OperationSequence.of([*there, _limited(last, lookup)])
     low, high = (int(lookup.tables[value & 0xFF, 0]) for value in producer.clamp)
-
-    def limited(operation: Op) -> Op:
-        return dataclasses.replace(
-            operation, position=lookup.position, output=lookup.output, clamp=(low, high)
-        )
-
-    merged = (*lookup.merged, *producer.merged, producer.position)
-    whole = dataclasses.replace(limited(producer), merged=merged)
-    if not isinstance(whole, DividedOperation):
-        return whole
-    # Pieces of one operation stay pieces of one operation.
-    changed = {part: limited(part) for part in whole.job_operations}
-    pieces = (
-        dataclasses.replace(piece, operation=changed[piece.operation]) for piece in whole.pieces
+    limited = with_fields(
+        producer, position=lookup.position, output=lookup.output, clamp=(low, high)
     )
-    return dataclasses.replace(whole, pieces=tuple(pieces))
+    merged = (*lookup.merged, *producer.merged, producer.position)
+    return dataclasses.replace(limited, merged=merged)
+
+
+def _moved(operation: Operation, position: int) -> Operation:
+    """Return an operation in the place of another layer."""
+    moved = with_fields(operation, position=position)
+    return dataclasses.replace(moved, merged=(*operation.merged, operation.position))
 
 
 def _composed(first: TableLookup, second: TableOperation, number: int) -> TableOperation:
