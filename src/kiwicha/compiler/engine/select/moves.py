@@ -56,8 +56,12 @@ class _Steps:
 
     def target(self, tensor: int, size: int, rows: int) -> int:
         """Return what a tensor that is written is called; how large it is, if it is unknown."""
-        operator = self.network.graph.operators[self.network.layers[self.position].operator]
-        if tensor in {self.network.aliases.get(t, t) for t in operator.outputs}:
+        layer = self.network.layers[self.position]
+        operator = self.network.graph.operators[layer.operator]
+        own = {t for call in layer.calls for name, t in call.tensors.items() if name != "output"}
+        if tensor not in own or tensor in {
+            self.network.aliases.get(t, t) for t in operator.outputs
+        }:
             return tensor
         if self.names.get(tensor) in {None, *self.read}:
             self.names[tensor] = self.new(Image(rows, 1, size // rows))
