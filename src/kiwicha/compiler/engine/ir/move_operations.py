@@ -179,7 +179,8 @@ def _plane_bytes(copies: Iterable[StridedCopy], tensor: int, row_bytes: int) -> 
     (size,) = steps
     for copy in own:
         _, _, low, high = _in_plane(copy, size)
-        if low < 0 or high > size:
+        across = (loop for loop in copy.loops if loop.source % size == 0)
+        if low < 0 or high > size or any(k.count * k.target > row_bytes for k in across):
             return 0
     return size
 
