@@ -179,7 +179,8 @@ class DividedOperation(Operation):
     def is_in_parts(self) -> bool:
         """Whether any row takes all of its jobs: of channels, of summands, or of phases."""
         is_in_phases = self.window.dilation_columns > 1 or self.window.is_transposed
-        return self.is_in_blocks or is_in_phases or self.kind is JobKind.CONV
+        is_summed = any(piece.operation.sums for piece in self.pieces)
+        return self.is_in_blocks or is_in_phases or is_summed or self.kind is JobKind.CONV
 
     @cached_property
     def _series(self) -> "tuple[tuple[Piece, ...], ...]":
