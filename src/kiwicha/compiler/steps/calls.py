@@ -54,7 +54,8 @@ class ListCall:
     @property
     def reads(self) -> frozenset[int]:
         """Tensors that it reads and others wrote."""
-        return self.engine_list.region.loads
+        region = self.engine_list.region
+        return region.loads - region.constants.keys()
 
     @property
     def writes(self) -> frozenset[int]:

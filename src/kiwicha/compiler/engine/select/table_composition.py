@@ -51,10 +51,12 @@ def compose_tables(network: Network, operations: Mapping[int, Operation]) -> dic
 
 
 def _verify(network: Network, operations: Mapping[int, Operation]) -> None:
-    """Assert that each layer is in one operation at most, and that operations read no constant."""
+    """Assert that each layer is in one operation at most, and that only moves read constants."""
     positions = [layer for operation in operations.values() for layer in operation.positions]
     assert len(set(positions)) == len(positions), "a layer is in two operations"
-    sources = {tensor for operation in operations.values() for tensor in operation.inputs}
+    steps = [step for operation in operations.values() for step in operation.steps]
+    others = (step for step in steps if not isinstance(step, MoveOperation))
+    sources = {tensor for step in others for tensor in step.inputs if tensor >= 0}
     assert not any(network.tensors[tensor].is_constant for tensor in sources)
 
 
