@@ -30,6 +30,7 @@ from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.optimize.byte_functions import merge_byte_functions
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
+from kiwicha.compiler.optimize.transpositions import cancel_transpositions
 from kiwicha.compiler.steps.allocate import allocate
 from kiwicha.compiler.steps.calls import PlannedStep, in_order
 from kiwicha.compiler.steps.emit import emit
@@ -194,7 +195,9 @@ def compile_stages(
         graph, detection = detach_detector(folded)
         check(graph)
         # The network.
-        network = lowered = merge_byte_functions(lower(graph))
+        network = merge_byte_functions(lower(graph))
+        lowered = merge_byte_functions(cancel_transpositions(network))
+        network = lowered
         if target.engine_macs and eliminate:
             network = eliminate_dead_channels(network)
         # The engine's part.

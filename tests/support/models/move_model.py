@@ -177,9 +177,13 @@ class MoveModel(RandomModel):
 
     def transpose(self, x: int) -> list[int]:
         """Permute dimensions."""
-        order = self.rng.sample(range(len(self.shape(x))), len(self.shape(x)))
+        return [self.transposed(x, self.rng.sample(range(len(self.shape(x))), len(self.shape(x))))]
+
+    def transposed(self, x: int, order: Sequence[int]) -> int:
+        """Permute dimensions in an order."""
         y = self.like(x, [self.shape(x)[axis] for axis in order])
-        return self.add("TRANSPOSE", [x, self._int32(order)], y)
+        self.add("TRANSPOSE", [x, self._int32(list(order))], y)
+        return y
 
     def padded(self, x: int, value: bool) -> list[int]:
         """Pad each dimension, with PADV2 if a value is to be given."""

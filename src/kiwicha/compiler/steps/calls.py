@@ -54,7 +54,8 @@ class ListCall:
     @property
     def reads(self) -> frozenset[int]:
         """Tensors that they read and others wrote."""
-        return self.part.whole.region.loads
+        region = self.part.whole.region
+        return region.loads - region.constants.keys()
 
     @property
     def writes(self) -> frozenset[int]:

@@ -152,3 +152,16 @@ def test_a_single_pixel_is_stored_without_what_lies_behind_it() -> None:
         found = model.compiled(config, y)
         stores = [p.transfer for p in found.lists[0].transfers if p.transfer.is_store]
         assert [store.moved_bytes for store in stores] == [13]
+
+
+def test_halves_of_pixels_come_in_low_stripes() -> None:
+    """Every row of the output reads other pixels, each of which could count as a plane."""
+    model = Model(1, 40, 40, 32)
+    half = model.tensor(1, 40, 40, 16)
+    operands = [
+        model.first,
+        *(model.constant(values) for values in ([0, 0, 0, 16], [1, 40, 40, 16])),
+    ]
+    model.builder.operator("SLICE", operands, [half])
+    (plan,) = model.compiled(SMALL, half).engine.plans
+    assert plan.scratchpad_bytes <= 8192

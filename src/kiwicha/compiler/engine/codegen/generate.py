@@ -133,16 +133,17 @@ class _Transfers:
             self._load(table)
         scale = FLOAT_BYTES if table else 1
         size = scale * event.bytes
+        constant = event.constant or self._plan.region.constants.get(event.tensor, b"")
         tensor, first = self._plan.region.places.get(event.tensor, (event.tensor, 0))
-        offset = first + scale * event.tensor_offset
+        first = self._place(constant) if constant else first
         transfer = EngineTransfer(
-            dram_offset=self._place(event.constant) if event.constant else offset,
+            dram_offset=first + scale * event.tensor_offset,
             scratchpad_address=self._plan.offsets[event.address.buffer] + event.address.offset,
             bytes=size | (TRANSFER_FLAG if event.is_store else 0),
             wait_jobs=wait_jobs,
             flags=TransferFlag.FLOAT if table else 0,
         )
-        self.found.append(PlannedTransfer(None if event.constant else tensor, transfer))
+        self.found.append(PlannedTransfer(None if constant else tensor, transfer))
         self._counts.append(len(self.found))
 
     def _load(self, table: bytes) -> None:

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from kiwicha.compiler.engine.ir.operations import Operation
@@ -66,12 +66,15 @@ class MoveOperation(Operation):
     planes : int
         Of how many parts a row of the output consists, which lie as far apart as there are rows in
         a part of the output; 1 if rows are contiguous.
+    constants : mapping of int to bytes
+        What inputs hold that are constants.
     """
 
     copies: tuple[StridedCopy, ...]
     images: Mapping[int, Image]
     place: tuple[int, int] | None = None
     planes: int = 1
+    constants: Mapping[int, bytes] = field(default_factory=dict)
 
     @property
     def part_bytes(self) -> int:
@@ -179,7 +182,8 @@ def _plane_bytes(copies: Iterable[StridedCopy], tensor: int, row_bytes: int) -> 
     (size,) = steps
     for copy in own:
         _, _, low, high = _in_plane(copy, size)
-        if low < 0 or high > size:
+        across = (loop for loop in copy.loops if loop.source % size == 0)
+        if low < 0 or high > size or any(k.count * k.target > row_bytes for k in across):
             return 0
     return size
 
@@ -205,6 +209,7 @@ def moved(
     images: Mapping[int, Image],
     output: int,
     output_image: Image,
+    constants: Mapping[int, bytes] | None = None,
 ) -> MoveOperation:
     """Return a move.
 
@@ -220,6 +225,8 @@ def moved(
         Tensor that it writes.
     output_image : Image
         In what rows, columns and channels that lies.
+    constants : mapping of int to bytes, optional
+        Contents of tensors, of some of its inputs and perhaps of others.
     """
     ordered = tuple(copies)
     inputs = tuple(dict.fromkeys(copy.source for copy in ordered if copy.source is not None))
@@ -235,6 +242,7 @@ def moved(
         clamp=_ALL_BYTES,
         copies=ordered,
         images={tensor: images[tensor] for tensor in inputs},
+        constants={t: values for t, values in (constants or {}).items() if t in inputs},
     )
 
 

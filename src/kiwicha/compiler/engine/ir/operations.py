@@ -194,7 +194,8 @@ class DividedOperation(ComputeOperation):
     def is_in_parts(self) -> bool:
         """Whether any row takes all of its jobs: of channels, of summands, or of phases."""
         is_in_phases = self.window.dilation_columns > 1 or self.window.is_transposed
-        return self.is_in_blocks or is_in_phases or self.kind is JobKind.CONV
+        is_summed = any(piece.operation.sums for piece in self.pieces)
+        return self.is_in_blocks or is_in_phases or is_summed or self.kind is JobKind.CONV
 
     @cached_property
     def _series(self) -> "tuple[tuple[Piece, ...], ...]":
@@ -231,6 +232,10 @@ class OperationSequence(Operation):
 
     sequence: tuple[Operation, ...]
 
+    def __post_init__(self) -> None:
+        last = self.sequence[-1]
+        assert (self.position, self.output, self.clamp) == (last.position, last.output, last.clamp)
+
     @classmethod
     def of(cls, sequence: "Iterable[Operation]") -> "Operation":
         """Return the sequence, or its only operation."""
@@ -238,6 +243,8 @@ class OperationSequence(Operation):
         if len(items) == 1:
             return items[0]
         last = items[-1]
+        merged = dict.fromkeys(position for item in items for position in item.positions)
+        del merged[last.position]
         return cls(
             position=last.position,
             inputs=items[0].inputs,
@@ -245,7 +252,7 @@ class OperationSequence(Operation):
             window=last.window,
             output_channels=last.output_channels,
             clamp=last.clamp,
-            merged=items[0].merged,
+            merged=tuple(merged),
             sequence=items,
         )
 

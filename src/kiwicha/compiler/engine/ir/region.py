@@ -86,6 +86,12 @@ class Region:
             if isinstance(operation, MoveOperation) and operation.place is not None
         }
 
+    @cached_property
+    def constants(self) -> dict[int, bytes]:
+        """What the constants are that moves read: tensors that are loaded from the Program."""
+        moves = (item for item in self.operations if isinstance(item, MoveOperation))
+        return {tensor: values for move in moves for tensor, values in move.constants.items()}
+
     @property
     def written(self) -> frozenset[int]:
         """Tensors that others read, and of which it writes all or a part."""
@@ -169,7 +175,9 @@ class Region:
 
         What only operations of a layer know has no place there.
         """
-        return tensor in self.places or (tensor >= 0 and not self.has_gaps(tensor))
+        if tensor in self.places or tensor in self.constants:
+            return True
+        return tensor >= 0 and not self.has_gaps(tensor)
 
     def has_gaps(self, tensor: int) -> bool:
         """Whether there are bytes between the pixels of a tensor."""

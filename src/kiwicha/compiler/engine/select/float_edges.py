@@ -3,19 +3,17 @@
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence, Set
 from functools import lru_cache
-from typing import TypeVar
 
 from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.ir.element_operations import FloatConversion
 from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
+from kiwicha.compiler.engine.ir.replacements import with_fields
 from kiwicha.contract.configs import Config
 
 __all__ = ["conversion_troubles", "without_conversions"]
-
-Op = TypeVar("Op", bound=Operation)
 
 
 def without_conversions(members: Sequence[Operation], wanted: Set[int]) -> tuple[Operation, ...]:
@@ -58,21 +56,10 @@ def without_conversions(members: Sequence[Operation], wanted: Set[int]) -> tuple
 @lru_cache(maxsize=1024)
 def _with_edge(operation: Operation, inside: int, edge: int, merged: tuple[int, ...]) -> Operation:
     """Return an operation with another tensor; the same one for the same, as it is scheduled."""
-
-    def changed(item: Op) -> Op:
-        inputs = tuple(edge if tensor == inside else tensor for tensor in item.inputs)
-        output = edge if item.output == inside else item.output
-        return dataclasses.replace(item, inputs=inputs, output=output)
-
-    whole = dataclasses.replace(changed(operation), merged=(*merged, *operation.merged))
-    if not isinstance(whole, DividedOperation):
-        return whole
-    # Pieces of one operation stay pieces of one operation.
-    parts = {part: changed(part) for part in whole.job_operations}
-    pieces = tuple(
-        dataclasses.replace(piece, operation=parts[piece.operation]) for piece in whole.pieces
-    )
-    return dataclasses.replace(whole, pieces=pieces)
+    inputs = tuple(edge if tensor == inside else tensor for tensor in operation.inputs)
+    output = edge if operation.output == inside else operation.output
+    changed = with_fields(operation, inputs=inputs, output=output)
+    return dataclasses.replace(changed, merged=(*merged, *operation.merged))
 
 
 def conversion_troubles(

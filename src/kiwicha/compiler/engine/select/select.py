@@ -1,6 +1,7 @@
 """Which layers the engine can compute, and in which forms: the fastest first."""
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
@@ -15,6 +16,7 @@ from kiwicha.compiler.engine.select.convolutions.chunks import (
 )
 from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
 from kiwicha.compiler.engine.select.convolutions.wide_groups import split_by_width
+from kiwicha.compiler.engine.select.elements.constant_sums import constant_sum_candidates
 from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weighted_layer
 from kiwicha.compiler.engine.select.moves.moves import is_move
 from kiwicha.compiler.lower.network import Network
@@ -70,6 +72,8 @@ def _decision(
         refusals.append(Refusal("", "is element-wise, and element-wise jobs are switched off"))
         candidates = []
     else:
+        sums = (constant_sum_candidates(network, position, c.operation, config) for c in candidates)
+        candidates = [*itertools.chain.from_iterable(sums), *candidates]
         candidates = [part for whole in candidates for part in _widths(whole, config)]
     if cpu_cycles is not None and is_weighted(network, position):
         blocks, why_not = block_candidates(

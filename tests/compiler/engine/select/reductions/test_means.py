@@ -38,6 +38,12 @@ CASES = {
     "apart in images": ((2, 3, 4, 5, 16), (1, 3)),
     "of many": ((1, 60, 50, 13), (3,)),
     "all": ((2, 4, 5, 8), (0, 1, 2, 3)),
+    "more than a job sums": ((1, 56, 56, 24), (1, 2)),
+    "a prime number of": ((1, 1, 521, 20), (1, 2)),
+    "more than a job sums in images": ((3, 1, 521, 8), (1, 2)),
+    "more than the scratchpad": ((1, 61, 67, 40), (1, 2)),
+    "images that fill the scratchpad": ((2, 56, 56, 32), (1, 2)),
+    "odd images that fill it": ((3, 71, 73, 16), (1, 2)),
 }
 
 

@@ -4,18 +4,15 @@ A tensor of one pixel, such as the scales of squeeze and excitation, meets every
 operand.
 """
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.element_operations import (
-    Addition,
     FloatConversion,
     Multiplication,
     TableLookup,
-    TableOperation,
 )
 from kiwicha.compiler.engine.ir.float_edges import FloatEdge
 from kiwicha.compiler.engine.ir.limits import limit, require, verify
@@ -25,27 +22,30 @@ from kiwicha.compiler.engine.select.convolutions.weighted import (
     WeightedLayer,
     depthwise_convolution,
 )
+from kiwicha.compiler.engine.select.elements.element_parts import (
+    element_window,
+    is_wide,
+    one_scale,
+    table_pairs,
+)
+from kiwicha.compiler.engine.select.elements.element_sums import element_sum
 from kiwicha.compiler.engine.select.elements.operands import (
     OPERAND_LIMITS,
     Operands,
     Relation,
     operands_of,
 )
-from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
-from kiwicha.compiler.optimize.byte_tables import byte_table, sum_terms
+from kiwicha.compiler.optimize.byte_tables import byte_table
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType, quantization
-from kiwicha.contract.engine import SUM_BITS
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.program.float_tables import quantize_table
-from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["CONVERSION_LIMITS", "LARGEST_ROW", "element_operation", "table_lookup"]
+__all__ = ["CONVERSION_LIMITS", "element_operation", "table_lookup"]
 
-LARGEST_ROW = 2**15
-"""Bytes of a single row of a flat job, at most: not every scratchpad holds more."""
 _INT8_CLAMP = (-128, 127)
 
 
@@ -74,32 +74,10 @@ def element_operation(network: Network, position: int) -> Operation:
     if operands.relation is Relation.NUMBER:
         return _lookup(network, position, operands.full.index)
     if layer.kernel is not Kernel.MUL:
-        return _sum(network, position, operands)
+        return element_sum(network, position, operands)
     if operands.relation is Relation.CHANNELS:
-        return _channel_product(position, operands)
+        return _channel_product(network, position, operands)
     return _product(network, position, operands)
-
-
-def _pixels(network: Network, layer: Layer, *, is_flat: bool) -> Window:
-    """Return the geometry, all dimensions but the last two as rows."""
-    shape = network.tensors[layer.tensors["output"]].shape
-    *_, rows, columns, channels = (1, 1, 1, *shape)
-    rows *= math.prod(shape[:-3])
-    if is_flat and rows == 1 and columns * channels > LARGEST_ROW:
-        rows, columns = columns, 1  # rows can be cut into stripes
-    return Window.of_pixels(rows, columns, channels)
-
-
-def _scale(count: int, multiplier: int, shift: int) -> Parameters:
-    """Return parameters without a bias, all alike."""
-    return Parameters(*(np.full(count, value, np.int32) for value in (0, multiplier, shift)))
-
-
-def _is_wide(sums: NDArray[np.int64], shift: int) -> bool:
-    """Whether some of the sums, shifted left, need more than one pass of the requantizer."""
-    shifted = sums.astype(np.int64) << max(shift, 0)
-    bound = 1 << (SUM_BITS - 1)
-    return bool(shifted.min() < -bound or shifted.max() >= bound)
 
 
 def _lookup(network: Network, position: int, source: int) -> Operation:
@@ -107,7 +85,7 @@ def _lookup(network: Network, position: int, source: int) -> Operation:
     layer = network.layers[position]
     values = byte_table(network, layer)
     assert values is not None
-    window = _pixels(network, layer, is_flat=True)
+    window = element_window(network, layer)
     image = Image(window.output_rows, window.output_columns, window.channels)
     return table_lookup(position, source, layer.tensors["output"], image, values)
 
@@ -134,7 +112,7 @@ def table_lookup(
         output=output,
         window=Window.of_pixels(image.rows, image.columns, image.channels),
         output_channels=image.channels,
-        parameters=_scale(1, *UNIT_SCALE),
+        parameters=one_scale(1, *UNIT_SCALE),
         output_zero_point=0,
         clamp=_INT8_CLAMP,
         tables=np.stack([values, np.zeros_like(values)], axis=1).astype(np.int32),
@@ -184,7 +162,7 @@ def _conversion(network: Network, position: int) -> Operation:
     layer = network.layers[position]
     table = _edge_table(network, position)
     assert table is not None
-    window = _pixels(network, layer, is_flat=True)
+    window = element_window(network, layer)
     name = "input" if layer.kernel is Kernel.QUANTIZE else "output"
     return FloatConversion(
         position=position,
@@ -192,63 +170,12 @@ def _conversion(network: Network, position: int) -> Operation:
         output=layer.tensors["output"],
         window=window,
         output_channels=window.channels,
-        parameters=_scale(1, *UNIT_SCALE),
+        parameters=one_scale(1, *UNIT_SCALE),
         output_zero_point=0,
         clamp=_INT8_CLAMP,
-        tables=_tables(ALL_BYTES, np.zeros_like(ALL_BYTES)),
+        tables=table_pairs(ALL_BYTES, np.zeros_like(ALL_BYTES)),
         edge=FloatEdge(layer.tensors[name], position, table),
     )
-
-
-def _sum(network: Network, position: int, operands: Operands) -> Operation:
-    """Return an ADD or SUB of two tensors; of a constant operand, by channel, makes a bias."""
-    layer, order = operands.layer, operands.order
-    p: Elementwise = layer.params
-    is_constant = operands.relation is Relation.CHANNELS
-    is_flat = operands.relation is Relation.SAME_SHAPE
-    values = [ALL_BYTES, ALL_BYTES]
-    if is_constant:
-        values[order[1]] = operands.other.int8s().reshape(-1).astype(np.int64)
-    terms = sum_terms(layer.kernel, p, *values)
-    first, second = (terms[k] for k in order)
-    ends = np.array([first.min() + second.min(), first.max() + second.max()])
-    window = _pixels(network, layer, is_flat=is_flat)
-    is_wide = _is_wide(ends, p.output_shift)
-    if is_constant:
-        scale = _scale(len(second), p.output_multiplier, p.output_shift)
-        found: TableOperation = TableLookup(
-            position=position,
-            inputs=(operands.full.index,),
-            output=layer.tensors["output"],
-            window=window,
-            output_channels=window.channels,
-            parameters=Parameters(second.astype(np.int32), scale.multiplier, scale.shift),
-            output_zero_point=p.output_offset,
-            clamp=(p.activation_min, p.activation_max),
-            is_by_channel=True,
-            is_wide=is_wide,
-            tables=_tables(first, np.zeros_like(first)),
-        )
-    else:
-        found = Addition(
-            position=position,
-            inputs=(operands.full.index, operands.other.index),
-            output=layer.tensors["output"],
-            window=window,
-            output_channels=window.channels,
-            parameters=_scale(1, p.output_multiplier, p.output_shift),
-            output_zero_point=p.output_offset,
-            clamp=(p.activation_min, p.activation_max),
-            is_by_channel=not is_flat,
-            is_wide=is_wide,
-            tables=_tables(first, second),
-        )
-    verify(found)
-    return found
-
-
-def _tables(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int32]:
-    return np.stack([first, second], axis=1).astype(np.int32)
 
 
 def _offsets(p: Elementwise, order: Sequence[int]) -> tuple[int, int]:
@@ -264,37 +191,37 @@ def _product(network: Network, position: int, operands: Operands) -> Operation:
     is_flat = operands.relation is Relation.SAME_SHAPE
     first, second = _offsets(p, operands.order)
     products = np.outer(*(np.array([-128, 127]) + offset for offset in (first, second)))
-    window = _pixels(network, layer, is_flat=is_flat)
+    window = element_window(network, layer)
     found = Multiplication(
         position=position,
         inputs=(operands.full.index, operands.other.index),
         output=layer.tensors["output"],
         window=window,
         output_channels=window.channels,
-        parameters=_scale(1, p.output_multiplier, p.output_shift),
+        parameters=one_scale(1, p.output_multiplier, p.output_shift),
         output_zero_point=p.output_offset,
         clamp=(p.activation_min, p.activation_max),
         is_by_channel=not is_flat,
-        is_wide=_is_wide(products, p.output_shift),
+        is_wide=is_wide(products, p.output_shift),
         input_zero_points=(-first, -second),
     )
     verify(found)
     return found
 
 
-def _channel_product(position: int, operands: Operands) -> Operation:
+def _channel_product(network: Network, position: int, operands: Operands) -> Operation:
     """Return a MUL by a constant for each channel, which is a depthwise one of 1x1 kernels."""
     layer = operands.layer
     p: Elementwise = layer.params
-    *outer, columns, channels = p.shape
+    channels = p.shape[-1]
     first, second = _offsets(p, operands.order)
     values = operands.other.int8s().reshape(-1).astype(np.int16) + np.int16(second)
     weighted = WeightedLayer(
         position=position,
         input=operands.full.index,
         output=layer.tensors["output"],
-        window=Window.of_pixels(math.prod(outer), columns, channels),
-        parameters=_scale(channels, p.output_multiplier, p.output_shift),
+        window=element_window(network, layer),
+        parameters=one_scale(channels, p.output_multiplier, p.output_shift),
         input_zero_point=-first,
         output_zero_point=p.output_offset,
         clamp=(p.activation_min, p.activation_max),

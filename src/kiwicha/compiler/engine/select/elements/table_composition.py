@@ -7,17 +7,16 @@ becomes the clamp of the layer before.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TypeVar
 
 import numpy as np
 
 from kiwicha.compiler.engine.ir.element_operations import TableLookup, TableOperation
-from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
+from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence
+from kiwicha.compiler.engine.ir.replacements import with_fields
 from kiwicha.compiler.lower.network import Network
 
 __all__ = ["compose_tables"]
-
-Op = TypeVar("Op", bound=Operation)
 
 
 def compose_tables(network: Network, operations: Mapping[int, Operation]) -> dict[int, Operation]:
@@ -52,10 +51,12 @@ def compose_tables(network: Network, operations: Mapping[int, Operation]) -> dic
 
 
 def _verify(network: Network, operations: Mapping[int, Operation]) -> None:
-    """Assert that each layer is in one operation at most, and that operations read no constant."""
+    """Assert that each layer is in one operation at most, and that only moves read constants."""
     positions = [layer for operation in operations.values() for layer in operation.positions]
     assert len(set(positions)) == len(positions), "a layer is in two operations"
-    sources = {tensor for operation in operations.values() for tensor in operation.inputs}
+    steps = [step for operation in operations.values() for step in operation.steps]
+    others = (step for step in steps if not isinstance(step, MoveOperation))
+    sources = {tensor for step in others for tensor in step.inputs if tensor >= 0}
     assert not any(network.tensors[tensor].is_constant for tensor in sources)
 
 
@@ -74,7 +75,7 @@ def _only_for(
 
 def _limits(lookup: TableLookup, producer: Operation) -> bool:
     """Whether a table only limits what its producer, whose results are clamped, can give."""
-    if isinstance(producer, TableLookup):
+    if isinstance(producer.steps[-1], TableLookup | MoveOperation):
         return False
     values = np.arange(producer.clamp[0], producer.clamp[1] + 1)
     results = lookup.tables[values.astype(np.int8).view(np.uint8), 0]
@@ -83,23 +84,22 @@ def _limits(lookup: TableLookup, producer: Operation) -> bool:
 
 def _limited(producer: Operation, lookup: TableLookup) -> Operation:
     """Return the producer with the limits of a table, in whose place it is."""
+    if isinstance(producer, OperationSequence):
+        *first, last = producer.sequence
+        there = [_moved(step, lookup.position) for step in first]
+        return OperationSequence.of([*there, _limited(last, lookup)])
     low, high = (int(lookup.tables[value & 0xFF, 0]) for value in producer.clamp)
-
-    def limited(operation: Op) -> Op:
-        return dataclasses.replace(
-            operation, position=lookup.position, output=lookup.output, clamp=(low, high)
-        )
-
-    merged = (*lookup.merged, *producer.merged, producer.position)
-    whole = dataclasses.replace(limited(producer), merged=merged)
-    if not isinstance(whole, DividedOperation):
-        return whole
-    # Pieces of one operation stay pieces of one operation.
-    changed = {part: limited(part) for part in whole.job_operations}
-    pieces = (
-        dataclasses.replace(piece, operation=changed[piece.operation]) for piece in whole.pieces
+    limited = with_fields(
+        producer, position=lookup.position, output=lookup.output, clamp=(low, high)
     )
-    return dataclasses.replace(whole, pieces=tuple(pieces))
+    merged = (*lookup.merged, *producer.merged, producer.position)
+    return dataclasses.replace(limited, merged=merged)
+
+
+def _moved(operation: Operation, position: int) -> Operation:
+    """Return an operation in the place of another layer."""
+    moved = with_fields(operation, position=position)
+    return dataclasses.replace(moved, merged=(*operation.merged, operation.position))
 
 
 def _composed(first: TableLookup, second: TableOperation, number: int) -> TableOperation:

@@ -1,22 +1,18 @@
 """Gaps between pixels: operations whose output is moved together, for readers that need it so."""
 
-import dataclasses
 from collections.abc import Mapping, Set
 from functools import lru_cache
-from typing import TypeVar
 
 from kiwicha.compiler.engine.ir.move_operations import closing_gaps
 from kiwicha.compiler.engine.ir.operations import (
     MAX_INTERNAL_TENSORS,
-    DividedOperation,
     Operation,
     OperationSequence,
     internal_tensor,
 )
+from kiwicha.compiler.engine.ir.replacements import with_fields
 
 __all__ = ["close_gaps"]
-
-Op = TypeVar("Op", bound=Operation)
 
 
 def close_gaps(operations: Mapping[int, Operation], tensors: Set[int]) -> dict[int, Operation]:
@@ -47,15 +43,5 @@ def _closed(operation: Operation, tensors: frozenset[int]) -> Operation:
             steps.append(step)
             continue
         with_gaps = internal_tensor(operation.position, MAX_INTERNAL_TENSORS - 1 - number)
-        steps += [_writing(step, with_gaps), closing_gaps(step, with_gaps)]
+        steps += [with_fields(step, output=with_gaps), closing_gaps(step, with_gaps)]
     return OperationSequence.of(steps)
-
-
-def _writing(operation: Op, tensor: int) -> Op:
-    """Return an operation that writes another tensor."""
-    changed = dataclasses.replace(operation, output=tensor)
-    if not isinstance(changed, DividedOperation):
-        return changed
-    parts = {part: dataclasses.replace(part, output=tensor) for part in changed.job_operations}
-    pieces = (dataclasses.replace(p, operation=parts[p.operation]) for p in changed.pieces)
-    return dataclasses.replace(changed, pieces=tuple(pieces))

@@ -44,6 +44,8 @@ class _Steps:
     names: dict[int, int] = field(default_factory=dict)
     """What working memory is called: it is another tensor when it is written anew."""
     read: set[int] = field(default_factory=set)
+    constants: dict[int, bytes] = field(default_factory=dict)
+    """What constants hold that are read."""
 
     def image(self, tensor: int) -> Image:
         """Return the shape of a tensor."""
@@ -52,12 +54,19 @@ class _Steps:
     def source(self, tensor: int) -> int:
         """Return what a tensor that is read is called."""
         self.read.add(self.names.get(tensor, tensor))
+        data = self.network.tensors[tensor].data
+        if data is not None:
+            self.constants[tensor] = data.tobytes()
         return self.names.get(tensor, tensor)
 
     def target(self, tensor: int, size: int, rows: int) -> int:
         """Return what a tensor that is written is called; how large it is, if it is unknown."""
-        operator = self.network.graph.operators[self.network.layers[self.position].operator]
-        if tensor in {self.network.aliases.get(t, t) for t in operator.outputs}:
+        layer = self.network.layers[self.position]
+        operator = self.network.graph.operators[layer.operator]
+        own = {t for call in layer.calls for name, t in call.tensors.items() if name != "output"}
+        if tensor not in own or tensor in {
+            self.network.aliases.get(t, t) for t in operator.outputs
+        }:
             return tensor
         if self.names.get(tensor) in {None, *self.read}:
             self.names[tensor] = self.new(Image(rows, 1, size // rows))
@@ -67,6 +76,12 @@ class _Steps:
         """Return a tensor of a shape that only this layer knows."""
         tensor = internal_tensor(self.position, len(self.images))
         self.images[tensor] = image
+        return tensor
+
+    def constant(self, values: bytes, image: Image) -> int:
+        """Return a tensor that holds a constant which only this layer knows."""
+        tensor = self.new(image)
+        self.constants[tensor] = values
         return tensor
 
 
@@ -80,21 +95,9 @@ def byte_tables(layer: Layer) -> str | None:
 
 
 @limit(*_OPERATORS)
-def equal_fill(layer: Layer) -> str | None:
-    """All bytes of a value that fills gaps are equal."""
-    for call in layer.calls:
-        value = call.constants.get("input")
-        if value is not None and len(set(value.tobytes())) > 1:
-            return f"fills gaps with {value.reshape(-1)[0]}, whose bytes differ"
-    return None
-
-
-@limit(*_OPERATORS)
 def moved_inputs(steps: _Steps) -> str | None:
-    """Something that is moved is computed, and none of it is a constant."""
+    """Something is moved: a tensor is not only filled with a number of equal bytes."""
     sources = [copy.source for copies in steps.copies.values() for copy in copies]
-    if any(t is not None and t >= 0 and steps.network.tensors[t].is_constant for t in sources):
-        return "moves a constant; the engine moves what is computed"
     return None if any(t is not None for t in sources) else "only fills a tensor with a number"
 
 
@@ -109,9 +112,8 @@ def whole_outputs(steps: _Steps) -> str | None:
     return None
 
 
-_LAYER_LIMITS = (byte_tables, equal_fill)
 _STEP_LIMITS = (moved_inputs, whole_outputs)
-MOVE_LIMITS = (*_LAYER_LIMITS, *_STEP_LIMITS)
+MOVE_LIMITS = (byte_tables, *_STEP_LIMITS)
 """What must hold for layers that only move data."""
 
 
@@ -131,7 +133,7 @@ def move_operation(network: Network, position: int) -> Operation:
         If the engine cannot do it.
     """
     layer = network.layers[position]
-    require(_LAYER_LIMITS, layer)
+    require([byte_tables], layer)
     steps = _Steps(network, position)
     for call in layer.calls:
         if call.kernel is Kernel.LOOKUP:
@@ -169,7 +171,7 @@ def _whole(steps: _Steps, tensor: int) -> MoveOperation:
     """Return the move that writes a whole tensor."""
     copies = steps.copies[tensor]
     images = {copy.source: steps.image(copy.source) for copy in copies if copy.source is not None}
-    return moved(steps.position, copies, images, tensor, steps.image(tensor))
+    return moved(steps.position, copies, images, tensor, steps.image(tensor), steps.constants)
 
 
 def _in_parts(steps: _Steps, tensor: int) -> Iterator[Operation]:
@@ -185,7 +187,8 @@ def _in_parts(steps: _Steps, tensor: int) -> Iterator[Operation]:
         image = source if source.bytes == size else Image(rows, 1, size // rows)
         there = dataclasses.replace(copy, target_start=0)
         part = steps.new(image)
-        move = moved(steps.position, [there], {copy.source: source}, part, image)
+        sources = {copy.source: source}
+        move = moved(steps.position, [there], sources, part, image, steps.constants)
         yield dataclasses.replace(move, place=(tensor, copy.target_start))
 
 
@@ -214,7 +217,10 @@ def _copy(steps: _Steps, call: Layer) -> None:
         source = steps.source(call.tensors["input"])
         rows = steps.image(source).rows
     else:
-        fill = int(call.constants["input"].reshape(-1).view(np.int8)[0])
+        value = call.constants["input"].tobytes()
+        fill = int(np.frombuffer(value, np.int8)[0])
+        if len(set(value)) > 1:
+            source = steps.constant(value, Image(1, 1, len(value)))
     output = call.tensors["output"]
     size = steps.network.tensors[output].stored_bytes
     target = steps.target(output, size, rows if size % rows == 0 else 1)
@@ -242,6 +248,9 @@ def _look_up(steps: _Steps, call: Layer) -> None:
     first, size = call.ranges.get("output", (0, image.bytes))
     target = steps.target(call.tensors["output"], size, image.rows)
     is_whole = steps.image(target).bytes == size
+    if source in steps.constants:
+        _look_up_constant(steps, call, source, target, first)
+        return
     result = target if is_whole else steps.new(image)
     if result < 0:
         steps.images[result] = image
@@ -251,3 +260,16 @@ def _look_up(steps: _Steps, call: Layer) -> None:
     if not is_whole:
         steps.read.add(result)
         steps.copies.setdefault(target, []).append(StridedCopy(result, 0, first, (), image.bytes))
+
+
+def _look_up_constant(steps: _Steps, call: Layer, source: int, target: int, first: int) -> None:
+    """Note the results of a table as a constant, and a copy of it unless only this layer has it."""
+    values = np.frombuffer(steps.constants[source], np.uint8)
+    found = call.constants["table"][values].tobytes()
+    image = steps.image(source)
+    if target < 0 and steps.image(target).bytes == image.bytes:
+        steps.constants[target] = found
+        return
+    result = steps.constant(found, image)
+    steps.read.add(result)
+    steps.copies.setdefault(target, []).append(StridedCopy(result, 0, first, (), image.bytes))

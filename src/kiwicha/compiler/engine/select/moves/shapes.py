@@ -62,7 +62,7 @@ def shape_moves(operations: Mapping[int, Operation]) -> dict[int, Operation]:
 def _shaped(
     move: MoveOperation, images: tuple[tuple[int, Image], ...], image: Image
 ) -> MoveOperation:
-    found = moved(move.position, move.copies, dict(images), move.output, image)
+    found = moved(move.position, move.copies, dict(images), move.output, image, move.constants)
     return dataclasses.replace(found, merged=move.merged, place=move.place, planes=move.planes)
 
 

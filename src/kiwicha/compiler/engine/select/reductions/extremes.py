@@ -13,7 +13,7 @@ from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_orde
 from kiwicha.compiler.engine.ir.window import Image, Window, padded
 from kiwicha.compiler.engine.ir.window_operations import MaxPooling
 from kiwicha.compiler.engine.select.elements.elementwise import table_lookup
-from kiwicha.compiler.engine.select.reductions.means import uniform
+from kiwicha.compiler.engine.select.reductions.sum_parts import uniform
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE

@@ -3,42 +3,44 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.limits import WINDOW_LIMITS, Limit, limit, require
-from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
-from kiwicha.compiler.engine.ir.operations import (
-    JobOperation,
-    Operation,
-    OperationSequence,
-    internal_tensor,
+from kiwicha.compiler.engine.ir.limits import (
+    WINDOW_LIMITS,
+    Limit,
+    exceeded,
+    limit,
+    require,
 )
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
+from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence, internal_tensor
 from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
 from kiwicha.compiler.engine.ir.window import MAX_STRIDE, Image, Window
 from kiwicha.compiler.engine.select.convolutions.weighted import (
     WeightedLayer,
     convolution,
-    depthwise_convolution,
 )
+from kiwicha.compiler.engine.select.reductions.sum_parts import summed, uniform, window_parts
 from kiwicha.contract.engine import GROUP_WORDS, MAX_DEPTHWISE_COLUMNS, MAX_KERNEL_ROWS
 from kiwicha.kernels.mean import Mean
-from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["MEAN_LIMITS", "mean", "reduction", "rows_of_sums", "sums", "uniform"]
+__all__ = ["MEAN_LIMITS", "mean", "reduction", "rows_of_sums", "sum_layer"]
+
+MAX_PARTS = 256
+"""Jobs of a sum, at most; each takes some tens of cycles."""
+_FEW_COLUMNS = (1, 2, 3, 4)
+"""Of jobs with two groups of channels at a time."""
 
 Dimension = tuple[int, bool, int]
 """Size, whether it is reduced, and bytes from one element to the next."""
 
 
-@limit("MEAN", "SUM", "AVERAGE_POOL_2D", columns=MAX_DEPTHWISE_COLUMNS, most=GROUP_WORDS)
+@limit("MEAN", "SUM", "AVERAGE_POOL_2D", most=MAX_PARTS)
 def reduced_elements(count: int) -> str | None:
-    """The number of reduced elements is r * c, and r * ceil(c / {columns}) is up to {most}.
+    """The reduced elements take up to {most} jobs, whose sums add up.
 
     For an average pool this holds if its window is the whole image.
     """
-    if reduction(count, 1) is not None:
-        return None
-    return f"reduces {count:,} elements, which are no r * c that fits a job"
+    return exceeded(window_parts(reduction(count, 1)), MAX_PARTS, "jobs that sum its elements")
 
 
 MEAN_LIMITS: tuple[Limit[int], ...] = (reduced_elements,)
@@ -59,7 +61,6 @@ def mean(p: Mean, position: int, source: int, output: int) -> Operation:
     leading, others = dimensions[:has_images], dimensions[has_images:]
     images = math.prod(size for size, _, _ in leading)
     window = reduction(count, math.prod(p.shape) // (count * images))
-    assert window is not None
     window = window.repeated(images)
     ordered = [*leading, *sorted(others, key=lambda item: not item[1])]
     moves = []
@@ -67,7 +68,7 @@ def mean(p: Mean, position: int, source: int, output: int) -> Operation:
         image = Image(window.input_rows, window.input_columns, window.channels)
         moves = [_gathering(p, ordered, position, source, image)]
         source = moves[0].output
-    scaled = sums(
+    layer = sum_layer(
         position,
         (source, output),
         window,
@@ -75,7 +76,7 @@ def mean(p: Mean, position: int, source: int, output: int) -> Operation:
         (-p.input_offset, p.output_offset),
         (-128, 127),
     )
-    return OperationSequence.of([*moves, scaled])
+    return OperationSequence.of([*moves, summed(layer)])
 
 
 def rows_of_sums(p: Mean, position: int, source: int, output: int) -> Operation | None:
@@ -129,8 +130,8 @@ def _gathering(
     return moved(position, [copy], images, internal_tensor(position, 0), image)
 
 
-def reduction(count: int, channels: int) -> Window | None:
-    """Return the window that sums ``count`` pixels to one.
+def reduction(count: int, channels: int) -> Window:
+    """Return the window that sums ``count`` pixels to one, in one job if that can be.
 
     More columns than a chain has taps come in phases, as if each output column were so many
     columns behind the one before it; there is none, so that this stride can be any.
@@ -141,28 +142,34 @@ def reduction(count: int, channels: int) -> Window | None:
             rows = count // columns
             fits = rows <= MAX_KERNEL_ROWS and phases * rows <= GROUP_WORDS
             if count % columns == 0 and fits:
-                return Window(
-                    input_rows=rows,
-                    input_columns=columns,
-                    channels=channels,
-                    output_rows=1,
-                    output_columns=1,
-                    kernel_rows=rows,
-                    kernel_columns=columns,
-                    stride_columns=phases,
-                )
-    return None
+                return _whole(rows, columns, channels, phases)
+    columns = max(columns for columns in _FEW_COLUMNS if count % columns == 0)
+    return _whole(count // columns, columns, channels, 1)
 
 
-def sums(
+def _whole(rows: int, columns: int, channels: int, phases: int) -> Window:
+    """Return a window that is the whole image."""
+    return Window(
+        input_rows=rows,
+        input_columns=columns,
+        channels=channels,
+        output_rows=1,
+        output_columns=1,
+        kernel_rows=rows,
+        kernel_columns=columns,
+        stride_columns=phases,
+    )
+
+
+def sum_layer(
     position: int,
     tensors: tuple[int, int],
     window: Window,
     scale: tuple[int, int],
     zero_points: tuple[int, int],
     clamp: tuple[int, int],
-) -> JobOperation:
-    """Return what sums the pixels of windows and scales the sums.
+) -> WeightedLayer:
+    """Return a layer that sums the pixels of windows and scales the sums.
 
     Parameters
     ----------
@@ -178,13 +185,8 @@ def sums(
         Of input and output.
     clamp : tuple of int
         Smallest and largest output.
-
-    Raises
-    ------
-    BrokenLimitError
-        If the engine cannot do it.
     """
-    layer = WeightedLayer(
+    return WeightedLayer(
         position=position,
         input=tensors[0],
         output=tensors[1],
@@ -194,13 +196,3 @@ def sums(
         output_zero_point=zero_points[1],
         clamp=clamp,
     )
-    return depthwise_convolution(layer, _ones(window))
-
-
-def _ones(window: Window) -> NDArray[np.int16]:
-    return np.ones((window.kernel_rows, window.kernel_columns, window.channels), np.int16)
-
-
-def uniform(channels: int, scale: tuple[int, int]) -> Parameters:
-    """Return parameters without a bias, with one multiplier and shift for all channels."""
-    return Parameters(*(np.full(channels, value, np.int32) for value in (0, *scale)))

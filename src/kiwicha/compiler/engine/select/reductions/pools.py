@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require, verify
-from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation, Operation, Piece
+from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation, Piece
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.ir.window_operations import MaxPooling
-from kiwicha.compiler.engine.select.reductions.means import reduction, sums, uniform
-from kiwicha.compiler.optimize.ranges import UNIT_SCALE, exact_division
-from kiwicha.contract.engine import (
-    MAX_DEPTHWISE_COLUMNS,
-    MAX_INPUT_ZERO_POINT,
-    MAX_KERNEL_ROWS,
-    MAX_U16,
+from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
+from kiwicha.compiler.engine.select.reductions.means import MEAN_LIMITS, reduction, sum_layer
+from kiwicha.compiler.engine.select.reductions.sum_parts import (
+    parts_of_window,
+    summed,
+    uniform,
+    window_parts,
 )
+from kiwicha.compiler.optimize.ranges import UNIT_SCALE, exact_division
+from kiwicha.contract.engine import GROUP_WORDS, MAX_INPUT_ZERO_POINT, MAX_KERNEL_ROWS, MAX_U16
 from kiwicha.kernels.pool import Pool
 
 __all__ = ["MAX_PIECES", "POOL_LIMITS", "average_pool", "max_pool"]
@@ -78,23 +80,25 @@ class _Average:
 def average_pool(p: Pool, position: int, source: int, output: int) -> Operation:
     """Return an AVERAGE_POOL_2D; see `max_pool`."""
     count = p.kernel_height * p.kernel_width
-    whole = reduction(count, p.channels) if _is_global(p) else None
-    if whole is not None:
-        return _divided(p, position, (source, output), whole.repeated(p.batches), count)
+    if _is_global(p):
+        require(MEAN_LIMITS, count)
+        whole = reduction(count, p.channels).repeated(p.batches)
+        return summed(_divided(p, position, (source, output), whole, count))
     window = _window(p).repeated(p.batches)
     divisions = _divisions(p, window)
     require(POOL_LIMITS, _Average(p, window, divisions))
     operations = {
-        count: _divided(p, position, (source, output), window, count)
+        count: parts_of_window(_divided(p, position, (source, output), window, count))
         for count in sorted({division.count for division in divisions})
     }
     pieces = [
         Piece(
             rows=item.rows,
             columns=None if item.column is None else range(item.column, item.column + 1),
-            operation=operations[item.count],
+            operation=part,
         )
         for item in divisions
+        for part in operations[item.count]
     ]
     if len(pieces) == 1:
         return pieces[0].operation
@@ -127,23 +131,26 @@ def _divisions(p: Pool, window: Window) -> list[_Division]:
     ]
 
 
-@limit("AVERAGE_POOL_2D", most=MAX_KERNEL_ROWS)
+@limit("AVERAGE_POOL_2D", most=MAX_KERNEL_ROWS, words=GROUP_WORDS)
 def average_rows(item: _Average) -> str | None:
-    """A window has up to {most} rows, or is the whole image, as for MEAN."""
-    return exceeded(item.window.kernel_rows, MAX_KERNEL_ROWS, "window rows")
+    """A window has up to {most} rows, and up to {words} rows times columns of stride.
 
-
-@limit("AVERAGE_POOL_2D", most=MAX_DEPTHWISE_COLUMNS)
-def average_columns(item: _Average) -> str | None:
-    """A window has up to {most} columns for each column of stride, or is the whole image."""
-    what = "window columns for each column of stride"
-    return exceeded(item.window.slots, MAX_DEPTHWISE_COLUMNS, what)
+    If no row of any window is outside the image, it can have more.
+    """
+    window = item.window
+    inputs, outputs = window.input_rows // window.images, window.image_rows
+    reach = (outputs - 1) * window.stride_rows + window.kernel_rows
+    if not window.pad_top and reach <= inputs:
+        return None
+    most = min(MAX_KERNEL_ROWS, GROUP_WORDS // window.stride_columns)
+    return exceeded(window.kernel_rows, most, "window rows")
 
 
 @limit("AVERAGE_POOL_2D", most=MAX_PIECES)
 def average_pieces(item: _Average) -> str | None:
-    """The borders of a padded pool need up to {most} jobs."""
-    return exceeded(len(item.divisions), MAX_PIECES, "jobs for what its borders make of it")
+    """Borders of a padded pool, and parts of its window, need up to {most} jobs."""
+    count = len(item.divisions) * window_parts(item.window)
+    return exceeded(count, MAX_PIECES, "jobs for what its borders and its window make of it")
 
 
 @limit("AVERAGE_POOL_2D", most=MAX_U16)
@@ -157,7 +164,6 @@ def average_counts(item: _Average) -> str | None:
 
 POOL_LIMITS: tuple[Limit[_Average], ...] = (
     average_rows,
-    average_columns,
     average_pieces,
     average_counts,
 )
@@ -205,13 +211,13 @@ def _stretches(values: list[int]) -> Iterator[tuple[int, range]]:
 
 def _divided(
     p: Pool, position: int, tensors: tuple[int, int], window: Window, count: int
-) -> JobOperation:
-    """Return what divides the sums of its windows by a number."""
+) -> WeightedLayer:
+    """Return the layer that divides the sums of its windows by a number."""
     scale = _scale(count, p.offset)
     if scale is None:
         raise BrokenLimitError(_no_scale(count))
     clamp = (p.activation_min, p.activation_max)
-    return sums(position, tensors, window, scale, (-p.offset, -p.offset), clamp)
+    return sum_layer(position, tensors, window, scale, (-p.offset, -p.offset), clamp)
 
 
 def _scale(count: int, offset: int) -> tuple[int, int] | None:

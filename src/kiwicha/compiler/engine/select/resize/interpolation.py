@@ -25,7 +25,7 @@ from kiwicha.compiler.engine.select.convolutions.weighted import (
     WeightedLayer,
     depthwise_convolution,
 )
-from kiwicha.compiler.engine.select.reductions.means import uniform
+from kiwicha.compiler.engine.select.reductions.sum_parts import uniform
 from kiwicha.compiler.engine.select.resize.dimensions import Dimension
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
