@@ -52,9 +52,9 @@ def softmax(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) ->
     if job.flags & ~int(JobFlag.CODED):
         raise ProgramError(f"flags of a softmax must be CODED or none, not {job.flags:#x}")
     depth = job.segment_words
-    if not 2 <= depth <= MAX_SOFTMAX_DEPTH or job.output_zero_point not in _ZERO_POINTS:
+    if not 1 <= depth <= MAX_SOFTMAX_DEPTH or job.output_zero_point not in _ZERO_POINTS:
         raise ProgramError(
-            f"a softmax must have rows of 2 to {MAX_SOFTMAX_DEPTH} elements and an output with a"
+            f"a softmax must have rows of 1 to {MAX_SOFTMAX_DEPTH} elements and an output with a"
             f" zero point of 0 or -128, not {depth} and {job.output_zero_point}"
         )
     if job.output_rows > 1 and min(job.row_step, job.output_row_step) < depth:

@@ -29,6 +29,7 @@ __all__ = [
     "JobKind",
     "SumFlag",
     "TransferFlag",
+    "job_kinds",
     "outputs_of",
 ]
 
@@ -167,6 +168,11 @@ PAIR_KINDS = ELEMENT_KINDS - {JobKind.TABLE}
 """Jobs of two tensors."""
 
 
+def job_kinds(*, has_softmax: bool) -> list[JobKind]:
+    """Return the kinds of jobs that an engine has."""
+    return [kind for kind in JobKind if has_softmax or kind is not JobKind.SOFTMAX]
+
+
 class JobFlag(enum.IntFlag):
     """Bits of `EngineJob.flags`."""
 
@@ -260,7 +266,7 @@ class EngineJob(Struct):
     MUL: ``bias + (x1 - input_zero_point) * (x2 - weight_zero_point)``, requantized. The weight
     words of a group have no effect.
 
-    SOFTMAX: output_rows rows of segment_words contiguous elements each, 2 to `MAX_SOFTMAX_DEPTH`.
+    SOFTMAX: output_rows rows of segment_words contiguous elements each, 1 to `MAX_SOFTMAX_DEPTH`.
     Row r is at ``first_address + r * row_step``, and its result at ``output_address + r *
     output_row_step``; all four are any number of bytes. The result is that of TFLite Micro, to
     which output_zero_point is added: -128, or 0 for bytes without a sign; its scale is 1/256. There

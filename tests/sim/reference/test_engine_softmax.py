@@ -57,10 +57,10 @@ def test_a_result_can_replace_its_row() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"segment_words": 1}, "rows of 2 to 4095 elements"),
+        ({"segment_words": 0}, "rows of 1 to 4095 elements"),
         (
             {"segment_words": 4096, "output_rows": 1, "first_address": 0, "output_address": 4096},
-            "rows of 2 to 4095 elements",
+            "rows of 1 to 4095 elements",
         ),
         ({"output_zero_point": 1}, "a zero point of 0 or -128, not 10 and 1"),
         ({"groups": 2}, "one group with the size of the tables"),
