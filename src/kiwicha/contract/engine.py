@@ -20,6 +20,7 @@ __all__ = [
     "ELEMENT_KINDS",
     "PAIR_KINDS",
     "TABLE_KINDS",
+    "TABLE_STREAM_KINDS",
     "EngineCall",
     "EngineError",
     "EngineJob",
@@ -160,6 +161,8 @@ class JobKind(enum.IntEnum):
 
 TABLE_KINDS = frozenset({JobKind.ADD, JobKind.TABLE})
 """Jobs of tables."""
+TABLE_STREAM_KINDS = TABLE_KINDS | {JobKind.SOFTMAX}
+"""Jobs whose weight stream has tables."""
 COMPUTE_KINDS = frozenset(JobKind) - {JobKind.MOVE}
 """Jobs with a weight stream: those of an `EngineJob`."""
 ELEMENT_KINDS = TABLE_KINDS | {JobKind.MUL}

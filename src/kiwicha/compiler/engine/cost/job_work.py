@@ -9,7 +9,7 @@ from kiwicha.contract.codec import BEAT_BYTES, CHUNK_BITS, LANES
 from kiwicha.contract.engine import (
     ELEMENT_KINDS,
     PAIR_KINDS,
-    TABLE_KINDS,
+    TABLE_STREAM_KINDS,
     EngineJob,
     JobFlag,
     JobKind,
@@ -172,8 +172,7 @@ def _fills(job: EngineJob, macs: int) -> tuple[float, int, int]:
     """Return `Work.fill_bytes`, `Work.fill_cycles` and `Work.first_fill_cycles`."""
     shape = stream_shape(job, macs)
     # Tables are filled at half the rate of weights.
-    has_tables = job.kind in TABLE_KINDS | {JobKind.SOFTMAX}
-    taken = shape.head + shape.body * (2 if has_tables else 1)
+    taken = shape.head + shape.body * (2 if job.kind in TABLE_STREAM_KINDS else 1)
     if not job.flags & JobFlag.CODED:
         return BEAT_BYTES * (shape.head + shape.body), taken, 0
     cycles = max(decoder_cycles(shape, job.weights_bytes), taken)
