@@ -47,6 +47,8 @@ __all__ = [
 ]
 
 _UNUSED = Scale(0, 0)
+MAX_PROBABILITY = 255
+"""Output of a SOFTMAX in steps of its scale, at most."""
 _PAIR = 2
 """Depth of a SOFTMAX that is looked up."""
 _REDUCTIONS = {"REDUCE_MAX": Kernel.REDUCE_MAX, "REDUCE_MIN": Kernel.REDUCE_MIN}
@@ -197,10 +199,12 @@ def lower_l2_normalization(graph: Graph, operator: Operator) -> Layer:
 
 
 def lower_softmax(graph: Graph, operator: Operator) -> Layer:
-    """Return the layer of a SOFTMAX."""
+    """Return the layer of a SOFTMAX; over one value it is a table of nothing but 255/256."""
     source, output = graph.input(operator), graph.output(operator)
-    table = softmax_exponentials(quantization(source).scale, operator.options.beta)
     offset = quantization(output).zero_point
+    if source.shape[-1] == 1:
+        return table_layer(operator, np.full(len(ALL_BYTES), MAX_PROBABILITY + offset))
+    table = softmax_exponentials(quantization(source).scale, operator.options.beta)
     constants: dict[str, Values] = {"exponentials": table.astype(np.int32)}
     if source.shape[-1] == _PAIR:
         constants["pairs"] = pair_outputs(table, offset)
@@ -223,9 +227,11 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
 
 
 def lower_log_softmax(graph: Graph, operator: Operator) -> Layer:
-    """Return the layer of a LOG_SOFTMAX."""
+    """Return the layer of a LOG_SOFTMAX; over one value it is a table of nothing but 0."""
     source, output = graph.input(operator), graph.output(operator)
     scale = quantization(source).scale
+    if source.shape[-1] == 1:
+        return table_layer(operator, np.full(len(ALL_BYTES), quantization(output).zero_point))
     return Layer(
         operator.index,
         operator.name,

@@ -89,6 +89,21 @@ class Operation:
         return False
 
     @property
+    def starts_anywhere(self) -> bool:
+        """Whether its jobs write from any byte on."""
+        return False
+
+    @property
+    def can_overwrite(self) -> bool:
+        """Whether the output can take the place of an input with pixels as far apart."""
+        return False
+
+    @property
+    def is_one_job(self) -> bool:
+        """Whether one job computes any rows of an image."""
+        return False
+
+    @property
     def broadcast_inputs(self) -> tuple[int, ...]:
         """Inputs of one pixel, which serves all pixels of the output."""
         return ()
@@ -135,6 +150,11 @@ class JobOperation(Operation):
     @property
     def has_clamp(self) -> bool:
         """Whether its jobs limit what they write to `clamp`."""
+        return True
+
+    @property
+    def is_one_job(self) -> bool:
+        """Whether one job computes any rows of an image."""
         return True
 
     @property

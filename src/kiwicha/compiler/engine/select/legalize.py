@@ -17,6 +17,7 @@ from kiwicha.compiler.engine.select.interpolation import interpolations
 from kiwicha.compiler.engine.select.means import mean, rows_of_sums
 from kiwicha.compiler.engine.select.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.pools import average_pool, max_pool
+from kiwicha.compiler.engine.select.softmax import softmax_forms
 from kiwicha.compiler.engine.select.weighted import WeightedLayer
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
@@ -47,7 +48,7 @@ _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
 }
 _KERNELS = frozenset({
     *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
-    *(Kernel.MEAN, Kernel.RESIZE_BILINEAR),
+    *(Kernel.MEAN, Kernel.RESIZE_BILINEAR, Kernel.SOFTMAX),
 })
 _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
@@ -65,14 +66,14 @@ class _Call:
     layer: Layer
 
 
-@limit(*_WINDOWS, *_ELEMENTS)
+@limit(*_WINDOWS, *_ELEMENTS, "SOFTMAX")
 def one_call(item: _Call) -> str | None:
     """The layer is one kernel call."""
     count = len(item.layer.calls)
     return f"takes {count} kernel calls; the engine takes layers of one" if count > 1 else None
 
 
-@limit(*_WINDOWS, *_ELEMENTS)
+@limit(*_WINDOWS, *_ELEMENTS, "SOFTMAX")
 def whole_tensors(item: _Call) -> str | None:
     """The layer reads and writes whole tensors, not a part of a tensor that holds several."""
     for name, (first, count) in sorted(item.layer.ranges.items()):
@@ -81,7 +82,7 @@ def whole_tensors(item: _Call) -> str | None:
     return None
 
 
-@limit(*_WINDOWS, *_LOOKUPS)
+@limit(*_WINDOWS, *_LOOKUPS, "SOFTMAX")
 def computed_input(item: _Call) -> str | None:
     """The input is computed, not a constant."""
     source = item.layer.tensors.get("input")
@@ -128,6 +129,8 @@ def _decision(network: Network, position: int) -> Decision:
         return _reduction(layer, position)
     if layer.kernel is Kernel.RESIZE_BILINEAR:
         return interpolations(layer, position)
+    if layer.kernel is Kernel.SOFTMAX:
+        return softmax_forms(network, position)
     return Decision((Candidate("", _operation(network, position)),))
 
 

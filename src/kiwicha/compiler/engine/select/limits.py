@@ -8,8 +8,10 @@ from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.moves import MOVE_LIMITS
 from kiwicha.compiler.engine.select.operands import OPERAND_LIMITS
+from kiwicha.compiler.engine.select.pairs import PAIR_LIMITS
 from kiwicha.compiler.engine.select.phases import PHASE_LIMITS
 from kiwicha.compiler.engine.select.pools import POOL_LIMITS
+from kiwicha.compiler.engine.select.softmax import SOFTMAX_LIMITS
 
 __all__ = ["ENGINE_OPERATORS", "engine_limits"]
 
@@ -24,6 +26,8 @@ _LIMITS = (
     *BLOCK_LIMITS,
     *PHASE_LIMITS,
     *INTERPOLATION_LIMITS,
+    *SOFTMAX_LIMITS,
+    *PAIR_LIMITS,
 )
 ENGINE_OPERATORS = tuple(sorted({name for item in _LIMITS for name in item.operators}))
 """Operators that an engine computes, within its limits; the CPU computes all others."""
