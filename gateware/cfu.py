@@ -126,6 +126,7 @@ class Cfu(wiring.Component):
             scratchpad_bytes=self.config.scratchpad_bytes,
             lanes=self.config.requantizer_lanes or None,
             has_codec=self.config.has_codec,
+            has_softmax=self.config.has_softmax,
             vendor=self.vendor,
         )
         m.submodules.engine_link = link = EngineLink()

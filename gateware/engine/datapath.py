@@ -25,10 +25,10 @@ from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS, ArrayMode
 from kiwicha.gateware.engine.array.mac_array import MacArray
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.array.sum_memory import SumMemory
+from kiwicha.gateware.engine.byte_units import ByteUnits
 from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, BYTE_BITS
 from kiwicha.gateware.engine.interfaces import DatapathSignature
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
-from kiwicha.gateware.engine.moves.move_unit import MoveUnit
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
 
@@ -63,6 +63,8 @@ class Datapath(wiring.Component):
         A multiple of 1024 up to 262144.
     lanes : int or None
         Of the requantizer: 4, or one for each output of the array, which None is.
+    has_softmax : bool
+        There are SOFTMAX jobs.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -82,6 +84,7 @@ class Datapath(wiring.Component):
         macs: int,
         scratchpad_bytes: int,
         lanes: int | None = None,
+        has_softmax: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
         self.macs = macs
@@ -94,7 +97,7 @@ class Datapath(wiring.Component):
         self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=_TAG.size)
         self.sums = SumMemory(lanes=self.lanes)
         self.requantizer = Requantizer(lanes=self.lanes, tag_bits=_TAG.size)
-        self.moves = MoveUnit()
+        self.units = ByteUnits(has_softmax=has_softmax)
         super().__init__(DatapathSignature(macs=macs).flip())
 
     def elaborate(self, platform: object) -> Module:
@@ -105,14 +108,17 @@ class Datapath(wiring.Component):
         m.submodules.array = self.array
         m.submodules.sums = self.sums
         m.submodules.requantizer = self.requantizer
-        m.submodules.moves = self.moves
+        m.submodules.units = self.units
+        has_softmax = self.units.has_softmax
         m.submodules.groups = groups = GroupController(
-            drain_cycles=drain_cycles(self.macs, self.lanes)
+            drain_cycles=drain_cycles(self.macs, self.lanes), has_softmax=has_softmax
         )
-        m.submodules.addresses = addresses = AddressGenerator(beats=self.outputs // self.lanes)
+        m.submodules.addresses = addresses = AddressGenerator(
+            beats=self.outputs // self.lanes, has_softmax=has_softmax
+        )
         self._begin_groups(m, groups, addresses)
         operation, valid = addresses.operations.payload, addresses.operations.valid
-        ends = addresses.done
+        ends = addresses.done | self.units.ends_table if has_softmax else addresses.done
         tag = self._tag(m, groups, operation, valid, ends)
         self._read(m, operation, valid, tag)
         self._weigh(m, operation, ends)
@@ -158,25 +164,25 @@ class Datapath(wiring.Component):
             groups.job.eq(self.job),
             groups.start.eq(self.start),
             groups.has_weights.eq(self.weights.is_available | self._is_move),
-            groups.is_free.eq(addresses.is_free | (self._is_move & ~self.moves.is_busy)),
-            groups.group_ends.eq(addresses.done | self.moves.done),
+            groups.is_free.eq(addresses.is_free | self.units.is_free),
+            groups.group_ends.eq(addresses.done | self.units.done),
             addresses.job.eq(self.job),
             addresses.all_kernel_rows.eq(self._is_packed),
             addresses.group_offset.eq(groups.input_offset),
             addresses.start.eq(groups.begins_group),
             self.weights.take.eq(groups.begins_group & ~self._is_move),
-            addresses.move_address.eq(self.moves.address),
-            self.moves.job.eq(self.job),
-            self.moves.start.eq(groups.begins_group & self._is_move),
+            addresses.unit_address.eq(self.units.address),
+            self.units.job.eq(self.job),
+            self.units.start.eq(groups.begins_group),
             self.is_busy.eq(groups.is_busy),
             self.done.eq(groups.done),
-            self.counts.busy.eq(addresses.operations.valid | self.moves.is_working),
+            self.counts.busy.eq(addresses.operations.valid | self.units.is_working),
             self.counts.waits_weights.eq(groups.waits_weights),
             self.counts.waits_requantizer.eq(addresses.is_held),
         ]
 
     def _tag(
-        self, m: Module, groups: GroupController, operation: data.View, valid: Signal, ends: Signal
+        self, m: Module, groups: GroupController, operation: data.View, valid: Signal, ends: Value
     ) -> data.View:
         """Build the counter of output addresses; return the tag of the current operation."""
         tag = Signal(_TAG)
@@ -215,7 +221,7 @@ class Datapath(wiring.Component):
         late = delayed(m, operation, SCRATCHPAD_READ_CYCLES, "operation")
         m.d.comb += [
             self.scratchpad.read_address.eq(operation.address),
-            self.moves.read_data.eq(self.scratchpad.read_data),
+            self.units.read_data.eq(self.scratchpad.read_data),
             array.mode.eq(ArrayMode.CONV),
             array.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
             array.gives_positions.eq(self.job.gives_positions[0]),
@@ -264,15 +270,21 @@ class Datapath(wiring.Component):
             return Mux(is_inside, octet - zero_point, 0)
         return Mux(is_inside, octet, zero_point) - Mux(self._is_packed, 0, zero_point)
 
-    def _weigh(self, m: Module, operation: data.View, ends: Signal) -> None:
+    def _weigh(self, m: Module, operation: data.View, ends: Value) -> None:
         """Build the reads of weight words, in time for the inputs."""
         weights = self.weights
         lead = INPUT_CYCLES - WEIGHT_READ_CYCLES
         index = delayed(m, operation.index, lead, "index")
         ends_early = delayed(m, ends, lead, "ends", is_reset=True)
         ends_late = delayed(m, ends_early, WEIGHT_READ_CYCLES, "ends_early", is_reset=True)
+        word = Mux((self.job.flags & JobFlag.ONES).any(), 0, index)
+        if self.units.has_softmax:
+            word = Mux(self.units.reads_table, self.units.difference, word)
+            # An entry is in every lane as well, or in the lower ones.
+            entry = Cat(weight[:8] for weight in weights.weights[0])
+            m.d.comb += self.units.exponential.eq(entry[: len(self.units.exponential)])
         m.d.comb += [
-            weights.index.eq(Mux((self.job.flags & JobFlag.ONES).any(), 0, index)),
+            weights.index.eq(word),
             # A lookup comes with the inputs, not ahead of them; MAX adds its word as late.
             weights.release.eq(Mux(self._is_table | self._is_max, ends_late, ends_early)),
             weights.is_skewed.eq(self.job.kind == JobKind.CONV),
@@ -323,9 +335,9 @@ class Datapath(wiring.Component):
         ]
 
     def _write(self, m: Module) -> None:
-        """Build the line port: results and moves first, of which there is never both."""
+        """Build the line port: results and those of units first, of which there is never both."""
         result, scratchpad, access = self.requantizer.results, self.scratchpad, self.lines.accesses
-        moved = self.moves.writes
+        moved = self.units.writes
         tag = data.View(_TAG, result.payload.tag)
         octets = Value.cast(result.payload.values)
         has_result = result.valid & ~self._keeps

@@ -24,6 +24,8 @@ class Engine(wiring.Component):
         Of the requantizer: 4, or None for as many as the array has outputs.
     has_codec : bool
         Weights can be coded.
+    has_softmax : bool
+        There are SOFTMAX jobs.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -44,13 +46,21 @@ class Engine(wiring.Component):
         scratchpad_bytes: int,
         lanes: int | None = None,
         has_codec: bool = True,
+        has_softmax: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
         self.datapath = Datapath(
-            macs=macs, scratchpad_bytes=scratchpad_bytes, lanes=lanes, vendor=vendor
+            macs=macs,
+            scratchpad_bytes=scratchpad_bytes,
+            lanes=lanes,
+            has_softmax=has_softmax,
+            vendor=vendor,
         )
         self.controller = Controller(
-            macs=macs, scratchpad_bytes=scratchpad_bytes, has_codec=has_codec
+            macs=macs,
+            scratchpad_bytes=scratchpad_bytes,
+            has_codec=has_codec,
+            has_softmax=has_softmax,
         )
         super().__init__(EngineSignature().flip())
 

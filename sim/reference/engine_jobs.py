@@ -46,6 +46,12 @@ from kiwicha.sim.reference.engine_elements import (
     elements,
     overwrites,
 )
+from kiwicha.sim.reference.engine_softmax import (
+    is_in_place,
+    softmax,
+    softmax_read,
+    softmax_write,
+)
 from kiwicha.sim.reference.scratchpad import SUM_LIMIT, Ints, Range, Scratchpad, requantized
 
 __all__ = ["check_kind", "execute_job", "read_ranges", "written_range"]
@@ -93,7 +99,8 @@ def check_kind(job: EngineJob) -> None:
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
     if job.gives_positions > (job.kind == JobKind.MAX):
         raise ProgramError(f"only jobs of maxima must give positions ({job})")
-    known = SumFlag(0) if job.kind in ELEMENT_KINDS else SumFlag.KEEP | SumFlag.CONTINUE
+    has_sums = job.kind not in ELEMENT_KINDS | {JobKind.SOFTMAX}
+    known = SumFlag.KEEP | SumFlag.CONTINUE if has_sums else SumFlag(0)
     if job.sums & ~int(known) or any((
         job.reserved_2,
         job.reserved_3,
@@ -106,6 +113,8 @@ def read_ranges(job: EngineJob, macs: int) -> list[Range]:
     """Return first byte and end of what a job reads as data."""
     if job.kind in ELEMENT_KINDS:
         return element_reads(job, macs)
+    if job.kind == JobKind.SOFTMAX:
+        return [softmax_read(job)]
     rows = _rows(job)
     addresses = rows.addresses[rows.is_inside]
     if not addresses.size:
@@ -120,6 +129,8 @@ def written_range(job: EngineJob, macs: int) -> Range:
     outputs = outputs_of(macs)
     if job.kind in ELEMENT_KINDS:
         return element_write(job, macs)
+    if job.kind == JobKind.SOFTMAX:
+        return softmax_write(job)
     has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
     beats = job.last_beats if has_beats else 1
     last = int(_results(job).max()) + (job.groups - 1) * job.group_output_step
@@ -174,7 +185,8 @@ def _check(job: EngineJob, macs: int, size: int) -> None:
     if not 1 <= job.group_words <= GROUP_WORDS or not job.groups:
         raise ProgramError(f"a group must have 1 to {GROUP_WORDS} words, not {job.group_words}")
     unit = outputs_of(macs) if job.kind in ELEMENT_KINDS else OUTPUT_BYTES
-    if job.output_address % OUTPUT_BYTES or job.output_pixel_bytes % unit:
+    is_softmax = job.kind == JobKind.SOFTMAX
+    if not is_softmax and (job.output_address % OUTPUT_BYTES or job.output_pixel_bytes % unit):
         raise ProgramError(f"output must be aligned to {OUTPUT_BYTES} bytes ({job})")
     ranges = read_ranges(job, macs)
     written = written_range(job, macs)
@@ -182,7 +194,8 @@ def _check(job: EngineJob, macs: int, size: int) -> None:
         if start < 0 or end > size:
             raise ProgramError(f"bytes {start} to {end} must lie in a scratchpad of {size}")
     for number, (start, end) in enumerate(ranges):
-        in_place = (start, end) == written and overwrites(job, number)
+        stays = is_in_place(job) if is_softmax else overwrites(job, number)
+        in_place = (start, end) == written and stays
         if start < written[1] and written[0] < end and not in_place:
             raise ProgramError(f"a job must not write what it reads, {start} to {end} ({job})")
 
@@ -380,4 +393,5 @@ _JOBS: dict[JobKind, Callable[[EngineJob, bytes, int, Scratchpad], None]] = {
     JobKind.DEPTHWISE: _depthwise,
     **dict.fromkeys(ELEMENT_KINDS, elements),
     JobKind.MAX: _max,
+    JobKind.SOFTMAX: softmax,
 }

@@ -19,26 +19,29 @@ __all__ = ["AddressGenerator"]
 class AddressGenerator(wiring.Component):
     """The address generators of operations; each job has that of its kind.
 
-    A MOVE has no operations: their address is that of its reads.
+    A MOVE and a SOFTMAX have no operations: their address is that of the reads of their unit.
 
     Parameters
     ----------
     beats : int
         Beats of the requantizer for those of the array: jobs count on a requantizer as wide as the
         array, so their ``interval`` is multiplied by it.
+    has_softmax : bool
+        There are SOFTMAX jobs.
 
     Members
     -------
-    move_address : ``In(ADDRESS_BITS)``
-        Address of a read of a MOVE job.
+    unit_address : ``In(ADDRESS_BITS)``
+        Address of a read of a MOVE or SOFTMAX job.
     See `AddressGeneratorSignature` for the others.
     """
 
-    def __init__(self, *, beats: int) -> None:
+    def __init__(self, *, beats: int, has_softmax: bool = False) -> None:
         self.beats = beats
+        self.has_softmax = has_softmax
         super().__init__({
             **AddressGeneratorSignature().flip().members,
-            "move_address": In(ADDRESS_BITS),
+            "unit_address": In(ADDRESS_BITS),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -69,17 +72,19 @@ class AddressGenerator(wiring.Component):
                 ]
         # A LUT of six inputs chooses one of four bits.
         _, is_depthwise, is_elementwise = chosen
-        is_move = kind == JobKind.MOVE
+        has_unit = kind == JobKind.MOVE
+        if self.has_softmax:
+            has_unit |= kind == JobKind.SOFTMAX
         choice = Signal(2)
         window, depthwise_address, element_address = (
             generator.operations.payload.address for generator in generators
         )
         m.d.comb += [
-            choice.eq(Cat(is_depthwise | is_move, is_elementwise | is_move)),
+            choice.eq(Cat(is_depthwise | has_unit, is_elementwise | has_unit)),
             self.operations.payload.address.eq(
                 Mux(
                     choice[1],
-                    Mux(choice[0], self.move_address, element_address),
+                    Mux(choice[0], self.unit_address, element_address),
                     Mux(choice[0], depthwise_address, window),
                 )
             ),

@@ -19,7 +19,10 @@ class GroupController(wiring.Component):
     Parameters
     ----------
     drain_cycles : int
-        From the last operation to ``done``: see `drain_cycles`. MOVE: `MOVE_DRAIN_CYCLES`.
+        From the last operation to ``done``: see `drain_cycles`. MOVE and SOFTMAX:
+        `MOVE_DRAIN_CYCLES`.
+    has_softmax : bool
+        There are SOFTMAX jobs.
 
     Members
     -------
@@ -43,8 +46,9 @@ class GroupController(wiring.Component):
         The operations are those of the last group.
     """
 
-    def __init__(self, *, drain_cycles: int) -> None:
+    def __init__(self, *, drain_cycles: int, has_softmax: bool = False) -> None:
         self.drain_cycles = drain_cycles
+        self.has_softmax = has_softmax
         super().__init__({
             "job": In(JOB),
             "start": In(1),
@@ -67,7 +71,10 @@ class GroupController(wiring.Component):
         to_end = Signal(16)
         wants = Signal()
         cycles = Signal(range(self.drain_cycles + 1))
-        drain = Mux(job.kind == JobKind.MOVE, MOVE_DRAIN_CYCLES, self.drain_cycles)
+        has_unit = job.kind == JobKind.MOVE
+        if self.has_softmax:
+            has_unit |= job.kind == JobKind.SOFTMAX
+        drain = Mux(has_unit, MOVE_DRAIN_CYCLES, self.drain_cycles)
         m.d.comb += [
             wants.eq(to_begin.any() & self.is_free),
             self.begins_group.eq(wants & self.has_weights),

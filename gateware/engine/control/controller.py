@@ -38,6 +38,8 @@ class Controller(wiring.Component):
         Size of its scratchpad.
     has_codec : bool
         Weights can be coded.
+    has_softmax : bool
+        There are SOFTMAX jobs.
 
     Members
     -------
@@ -49,10 +51,18 @@ class Controller(wiring.Component):
         See `EngineSignature`.
     """
 
-    def __init__(self, *, macs: int, scratchpad_bytes: int, has_codec: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        macs: int,
+        scratchpad_bytes: int,
+        has_codec: bool = True,
+        has_softmax: bool = False,
+    ) -> None:
         self.macs = macs
         self.scratchpad_bytes = scratchpad_bytes
         self.has_codec = has_codec
+        self.has_softmax = has_softmax
         self.loader = WeightLoader(macs=macs, has_codec=has_codec)
         super().__init__({
             **EngineSignature().flip().members,
@@ -131,7 +141,10 @@ class Controller(wiring.Component):
     ) -> None:
         """Connect the way of jobs and their weights."""
         fetcher = JobFetcher(
-            scratchpad_bytes=self.scratchpad_bytes, macs=self.macs, has_codec=self.has_codec
+            scratchpad_bytes=self.scratchpad_bytes,
+            macs=self.macs,
+            has_codec=self.has_codec,
+            has_softmax=self.has_softmax,
         )
         loader = self.loader
         m.submodules.job_fetcher = clear(fetcher)

@@ -11,12 +11,14 @@ from kiwicha.contract.engine import (
     GROUP_WORDS,
     LINE_BYTES,
     MAX_DEPTHWISE_COLUMNS,
+    MAX_SOFTMAX_DEPTH,
     OUTPUT_BYTES,
     PACKED_MACS,
     EngineError,
     JobFlag,
     JobKind,
     SumFlag,
+    job_kinds,
 )
 from kiwicha.contract.moves import MoveFlag
 from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
@@ -61,6 +63,8 @@ class JobCheck(wiring.Component):
         Products per cycle of the array: PACKED needs 128.
     has_codec : bool
         Weights can be CODED.
+    has_softmax : bool
+        There are SOFTMAX jobs.
 
     Members
     -------
@@ -75,10 +79,18 @@ class JobCheck(wiring.Component):
         What is wrong, or 0.
     """
 
-    def __init__(self, *, scratchpad_bytes: int, macs: int, has_codec: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        scratchpad_bytes: int,
+        macs: int,
+        has_codec: bool = True,
+        has_softmax: bool = False,
+    ) -> None:
         self.scratchpad_bytes = scratchpad_bytes
         self.macs = macs
         self.has_codec = has_codec
+        self.has_softmax = has_softmax
         super().__init__({
             "takes": In(1),
             "index": In(range(JOB_WORDS)),
@@ -90,6 +102,10 @@ class JobCheck(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the rules of each word."""
         m = Module()
+        windowless = ELEMENT_KINDS | {JobKind.MOVE}
+        if self.has_softmax:
+            windowless |= {JobKind.SOFTMAX}
+        kinds = job_kinds(has_softmax=self.has_softmax)
         kind, flags = field_of(self.word, "kind"), field_of(self.word, "flags")
         is_depthwise = Signal()
         has_windows = Signal()
@@ -97,13 +113,13 @@ class JobCheck(wiring.Component):
         has_beats = Signal()
         is_move = Signal()
         is_max = Signal()
+        is_softmax = Signal()
         is_packed = (flags & self._packed_flag).any()
         with m.If(self.takes & (self.index == word_index_of("kind"))):
             m.d.sync += [
                 is_depthwise.eq(kind == JobKind.DEPTHWISE),
-                has_windows.eq(
-                    ~Cat(kind == known for known in ELEMENT_KINDS | {JobKind.MOVE}).any()
-                ),
+                has_windows.eq(~Cat(kind == known for known in windowless).any()),
+                is_softmax.eq(kind == JobKind.SOFTMAX),
                 is_move.eq(kind == JobKind.MOVE),
                 is_max.eq(kind == JobKind.MAX),
                 has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
@@ -115,9 +131,9 @@ class JobCheck(wiring.Component):
                 "output_address": output_address >= self.scratchpad_bytes
             },
             EngineError.BAD_FIELD: self._bad_fields(
-                is_depthwise, has_windows, has_8_taps, has_beats, is_max
+                is_depthwise, has_windows, has_8_taps, has_beats, is_max, is_softmax
             ),
-            EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in JobKind).any()},
+            EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in kinds).any()},
         }
         with m.If(self.takes & (self.error == EngineError.NONE)):
             # Later rules win.
@@ -141,6 +157,7 @@ class JobCheck(wiring.Component):
         has_8_taps: Signal,
         has_beats: Signal,
         is_max: Signal,
+        is_softmax: Signal,
     ) -> dict[str, Value]:
         """Return for each field with a rule whether it breaks it."""
         counts = (
@@ -169,7 +186,10 @@ class JobCheck(wiring.Component):
         rules["flags"] = Mux(is_move, bad_move, rules["flags"])
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers
-        rules["output_address"] = ~is_move & (field("output_address") % OUTPUT_BYTES).any()
+        goes_anywhere = is_move
+        if self.has_softmax:
+            goes_anywhere |= field("kind") == JobKind.SOFTMAX
+        rules["output_address"] = ~goes_anywhere & (field("output_address") % OUTPUT_BYTES).any()
         for name in ("output_pixel_bytes", "output_row_step"):
             rules[name] = has_windows & (field(name) % OUTPUT_BYTES).any()
         unknown = Mux(has_windows, 0xFF & ~int(sum(SumFlag)), 0xFF)
@@ -180,6 +200,9 @@ class JobCheck(wiring.Component):
         for name in ("weights_offset", "weights_bytes"):
             rules[name] = (field(name) % LINE_BYTES).any()
         rules["segment_words"] = ~is_depthwise & (field("segment_words") == 0)
+        if self.has_softmax:
+            rules["output_rows"] |= is_softmax & (field("output_rows") == 0)
+            rules["segment_words"] |= is_softmax & (field("segment_words") > MAX_SOFTMAX_DEPTH)
         rules["row_words"] = ~is_depthwise & has_windows & (field("row_words") == 0)
         for taps, limit in ((0, MAX_DEPTHWISE_COLUMNS // 2), (1, MAX_DEPTHWISE_COLUMNS)):
             rules["segments"] |= is_depthwise & (has_8_taps == taps) & (field("segments") > limit)

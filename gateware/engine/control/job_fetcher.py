@@ -36,6 +36,8 @@ class JobFetcher(wiring.Component):
         Products per cycle of the array.
     has_codec : bool
         Weights can be coded.
+    has_softmax : bool
+        There are SOFTMAX jobs.
 
     Members
     -------
@@ -53,8 +55,16 @@ class JobFetcher(wiring.Component):
         What is wrong with the next one, or 0.
     """
 
-    def __init__(self, *, scratchpad_bytes: int, macs: int, has_codec: bool) -> None:
-        self.check = JobCheck(scratchpad_bytes=scratchpad_bytes, macs=macs, has_codec=has_codec)
+    def __init__(
+        self, *, scratchpad_bytes: int, macs: int, has_codec: bool, has_softmax: bool = False
+    ) -> None:
+        self.check = JobCheck(
+            scratchpad_bytes=scratchpad_bytes,
+            macs=macs,
+            has_codec=has_codec,
+            has_softmax=has_softmax,
+        )
+        self.has_softmax = has_softmax
         self.has_packed = macs == PACKED_MACS
         super().__init__({
             "beats": In(stream.Signature(READ_BEAT)),
@@ -110,10 +120,13 @@ class JobFetcher(wiring.Component):
         kind = field_of(word, "kind")
         is_depthwise = kind == JobKind.DEPTHWISE
         is_packed = (flags & JobFlag.PACKED).any() if self.has_packed else Const(0)
+        has_table = (kind == JobKind.ADD) | (kind == JobKind.TABLE)
+        if self.has_softmax:
+            has_table |= kind == JobKind.SOFTMAX
         fields = {
             "flags": [
                 record.is_unsigned.eq((flags & JobFlag.UNSIGNED).any()),
-                record.is_table.eq((kind == JobKind.ADD) | (kind == JobKind.TABLE)),
+                record.is_table.eq(has_table),
                 record.has_double_groups.eq(
                     (is_depthwise & ~(flags & JobFlag.TAPS_8).any()) | is_packed
                 ),

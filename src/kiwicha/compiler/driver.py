@@ -20,11 +20,11 @@ from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.selection import NOTHING_SELECTED, Selection
 from kiwicha.compiler.engine.schedule.regions import Scheduler
 from kiwicha.compiler.engine.select.elements.table_composition import compose_tables
-from kiwicha.compiler.engine.select.float_edges import conversion_troubles
 from kiwicha.compiler.engine.select.moves.gaps import close_gaps
 from kiwicha.compiler.engine.select.moves.shapes import shape_moves
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.select import select
+from kiwicha.compiler.engine.select.small_lists import small_list_troubles
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.plan import MemoryPlan
@@ -262,7 +262,7 @@ def plan_engine(network: Network, config: Config, *, has_tables: bool = True) ->
         if not troubles:
             lists, troubles = generator.generate(plans)
         if not troubles:
-            troubles = conversion_troubles(lists, config, cpu_cycles)
+            troubles = small_list_troubles(network, lists, config, cpu_cycles)
         if not troubles:
             break
         selection = selection.after(troubles)

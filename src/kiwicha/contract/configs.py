@@ -46,6 +46,8 @@ class Config:
         Results that the engine requantizes at a time; 0: as many as its array gives at once.
     has_codec : bool
         The engine decodes weights that are stored coded.
+    has_softmax : bool
+        The engine has jobs of kind SOFTMAX.
     memory : Memory
         DRAM of the system around it. Predictions and schedules are for it; a Program runs with any,
         so it is no part of what a configuration is.
@@ -59,6 +61,7 @@ class Config:
     multipliers: int = LANES
     requantizer_lanes: int = 0
     has_codec: bool = False
+    has_softmax: bool = False
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
     def with_memory(self, memory: Memory) -> "Config":
@@ -79,11 +82,14 @@ class Config:
 
     @property
     def hash(self) -> int:
-        """32-bit hash that a Program, the firmware and the gateware must agree on."""
+        """32-bit hash that a Program, the firmware and the gateware must agree on.
+
+        SOFTMAX counts only where it is: without it configurations are what they were before it.
+        """
         facts = [ISA_VERSION] + [
             (field.name, getattr(self, field.name))
             for field in dataclasses.fields(self)
-            if field.compare
+            if field.compare and (field.name != "has_softmax" or self.has_softmax)
         ]
         return zlib.crc32(repr(facts).encode())
 
@@ -97,6 +103,8 @@ CONFIGS = {
 }
 ENGINE_MACS = (32, 64, 128)
 SCRATCHPAD_BYTES = tuple(kib * 1024 for kib in (8, 16, 32, 48, 56, 64, 96, 128, 256))
+SOFTMAX_MACS = (128,)
+"""Engines that have SOFTMAX jobs without being asked for them."""
 DEFAULT_SCRATCHPAD_BYTES = 64 * 1024
 TIER_MULTIPLIERS = (1, LANES)
 FEW_REQUANTIZER_LANES = 4
@@ -115,12 +123,13 @@ def engine_config(
     requantizer_lanes: int = 0,
     *,
     has_codec: bool = True,
+    has_softmax: bool = False,
 ) -> Config:
     """Return a configuration with an engine.
 
-    Its name tells what differs from the usual one: ``64-128k-m4-r4-raw`` has 64 products per cycle,
-    a scratchpad of 128 KiB, 4 multipliers in the instruction tier, 4 lanes in the engine's
-    requantizer, and no codec.
+    Its name tells what differs from the usual one: ``64-128k-m4-r4-raw-softmax`` has 64 products
+    per cycle, a scratchpad of 128 KiB, 4 multipliers in the instruction tier, 4 lanes in the
+    engine's requantizer, no codec, and SOFTMAX jobs, which `SOFTMAX_MACS` have anyway.
 
     Parameters
     ----------
@@ -134,6 +143,8 @@ def engine_config(
         One of `requantizer_lanes_of`.
     has_codec : bool
         Weights can be stored coded.
+    has_softmax : bool
+        Have SOFTMAX jobs with fewer products too.
     """
     name = str(macs)
     if scratchpad_bytes != DEFAULT_SCRATCHPAD_BYTES:
@@ -144,6 +155,8 @@ def engine_config(
         name += f"-r{requantizer_lanes}"
     if not has_codec:
         name += "-raw"
+    if has_softmax and macs not in SOFTMAX_MACS:
+        name += "-softmax"
     return Config(
         name,
         has_simd=True,
@@ -153,6 +166,7 @@ def engine_config(
         multipliers=multipliers,
         requantizer_lanes=requantizer_lanes,
         has_codec=has_codec,
+        has_softmax=has_softmax or macs in SOFTMAX_MACS,
     )
 
 
@@ -167,10 +181,27 @@ ENGINE_FAMILY = {
         for has_codec in (True, False)
     )
 }
-"""Every combination of what an engine's configuration can choose; ``kiwicha explore`` searches."""
+"""Every combination of what ``kiwicha explore`` searches."""
+SOFTMAX_FAMILY = {
+    config.name: config
+    for config in (
+        engine_config(
+            usual.engine_macs,
+            usual.scratchpad_bytes,
+            usual.multipliers,
+            usual.requantizer_lanes,
+            has_codec=usual.has_codec,
+            has_softmax=True,
+        )
+        for usual in ENGINE_FAMILY.values()
+        if not usual.has_softmax
+    )
+}
+"""Those of them without SOFTMAX jobs, with them: a model needs no search to tell whether they help
+it."""
 ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
 """Those usually meant; `CONFIGS` are those whose Programs run on the CPU."""
-ALL_CONFIGS = CONFIGS | ENGINE_FAMILY
+ALL_CONFIGS = CONFIGS | ENGINE_FAMILY | SOFTMAX_FAMILY
 DEFAULT_CONFIG = "simd"
 
 
@@ -185,7 +216,7 @@ _MACS = f"{', '.join(map(str, ENGINE_MACS[:-1]))} or {ENGINE_MACS[-1]}"
 _CHOICES = (
     f"{', '.join(CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
     f"{_SIZES}, {DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
-    f"-m{LANES}, -r{FEW_REQUANTIZER_LANES} and -raw may follow"
+    f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw and -softmax may follow"
 )
 CONFIG_HELP = (
     f"{', '.join(CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "

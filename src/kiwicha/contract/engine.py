@@ -20,6 +20,7 @@ __all__ = [
     "ELEMENT_KINDS",
     "PAIR_KINDS",
     "TABLE_KINDS",
+    "TABLE_STREAM_KINDS",
     "EngineCall",
     "EngineError",
     "EngineJob",
@@ -29,6 +30,7 @@ __all__ = [
     "JobKind",
     "SumFlag",
     "TransferFlag",
+    "job_kinds",
     "outputs_of",
 ]
 
@@ -77,6 +79,8 @@ ENGINE_WATCHDOG_CYCLES = 200_000_000
 """What the firmware allows a list to take: two seconds."""
 MAX_KEPT_SUMS = 4096
 """Sums of the memory of sums: what a job with `SumFlag` adds to, or leaves for the next one."""
+MAX_SOFTMAX_DEPTH = 4095
+"""Elements of a row of a SOFTMAX job, at most: the sum of their exponentials fits an int32."""
 MAX_JOBS = 1024
 """Jobs of one list whose end times are kept for `EngineOp.JOB_END`."""
 
@@ -153,16 +157,26 @@ class JobKind(enum.IntEnum):
     """Products of two tensors, requantized."""
     MOVE = 7
     """Bytes from place to place, as an `EngineMove` says."""
+    SOFTMAX = 8
+    """Probabilities of the bytes of each row, by a table of exponentials; on an engine with
+    `Config.has_softmax`, which others refuse with `EngineError.BAD_KIND`."""
 
 
 TABLE_KINDS = frozenset({JobKind.ADD, JobKind.TABLE})
 """Jobs of tables."""
+TABLE_STREAM_KINDS = TABLE_KINDS | {JobKind.SOFTMAX}
+"""Jobs whose weight stream has tables."""
 COMPUTE_KINDS = frozenset(JobKind) - {JobKind.MOVE}
 """Jobs with a weight stream: those of an `EngineJob`."""
 ELEMENT_KINDS = TABLE_KINDS | {JobKind.MUL}
 """Jobs of bytes, each on its own, or with that of a second tensor."""
 PAIR_KINDS = ELEMENT_KINDS - {JobKind.TABLE}
 """Jobs of two tensors."""
+
+
+def job_kinds(*, has_softmax: bool) -> list[JobKind]:
+    """Return the kinds of jobs that an engine has."""
+    return [kind for kind in JobKind if has_softmax or kind is not JobKind.SOFTMAX]
 
 
 class JobFlag(enum.IntFlag):
@@ -260,6 +274,15 @@ class EngineJob(Struct):
     MUL: ``bias + (x1 - input_zero_point) * (x2 - weight_zero_point)``, requantized. The weight
     words of a group have no effect.
 
+    SOFTMAX: output_rows rows of segment_words contiguous elements each, 1 to `MAX_SOFTMAX_DEPTH`.
+    Row r is at ``first_address + r * row_step``, and its result at ``output_address + r *
+    output_row_step``; all four are any number of bytes. The result is that of TFLite Micro, to
+    which output_zero_point is added: -128, or 0 for bytes without a sign; its scale is 1/256. There
+    is one group, whose stream is that of a TABLE: any parameters, and as table_1 the exponential of
+    each difference to a row's maximum, int32 Q0.31 from 0 to 255, the first of them 2**31 - 1; any
+    table_2. interval is 1, the only flag CODED; other fields have no effect. Rows do not overlap; a
+    result can replace its row.
+
     Results of group g go to ``output_address + g * group_output_step`` and behind it: each is
     output_pixel_bytes behind the one before it, the first one of an output row output_row_step.
     With `SumFlag.KEEP` nothing is written.
@@ -272,20 +295,23 @@ class EngineJob(Struct):
     wait_transfers: int = u16("transfers that must be complete")
     groups: int = u16("groups of output channels")
     first_address: int = i32("scratchpad address of column 0 of row first_row; can be negative")
-    output_address: int = u32("scratchpad byte address, a multiple of 8")
+    output_address: int = u32("scratchpad byte address, a multiple of 8; SOFTMAX: any")
     first_offset: int = i16("-pad_left * pixel pitch; DEPTHWISE: 0")
     row_span: int = u16("input_columns * pixel pitch")
     first_row: int = i16("-pad_top")
     input_rows: int = u16("rows there are")
-    output_rows: int = u16("rows to compute")
+    output_rows: int = u16("rows to compute; SOFTMAX: rows")
     output_columns: int = u16("columns to compute")
-    row_step: int = u32("stride_rows * row pitch")
+    row_step: int = u32("stride_rows * row pitch; SOFTMAX: row pitch")
     kernel_row_step: int = u32("dilation_rows * row pitch")
     column_step: int = u16(
         "CONV, MAX: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; a beat"
     )
     segment_step: int = u16("dilation_columns * pixel pitch")
-    segment_words: int = u16("CONV: words per segment; MAX: 1. ADD, TABLE, MUL: results of a group")
+    segment_words: int = u16(
+        "CONV: words per segment; MAX: 1. ADD, TABLE, MUL: results of a group. SOFTMAX: elements of"
+        " a row"
+    )
     row_words: int = u16("CONV, MAX: segments * segment_words")
     output_pixel_bytes: int = u16("pitch of an output pixel, a multiple of 8; a beat")
     group_words: int = u16("weight words of one group")
@@ -314,7 +340,8 @@ class EngineJob(Struct):
     gives_positions: int = u8("MAX: 1 if sums have the position of the largest byte, else 0")
     reserved_2: int = u16("0")
     output_row_step: int = u32(
-        "windows: from the last output of a row to the first one of the next, a multiple of 8"
+        "windows: from the last output of a row to the first one of the next, a multiple of 8."
+        " SOFTMAX: from a row to the next"
     )
     reserved_3: int = u32("0")
     reserved_4: int = u32("0")

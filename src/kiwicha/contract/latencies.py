@@ -29,6 +29,12 @@ __all__ = [
     "RESULT_WRITE_CYCLES",
     "ROW_START_CYCLES",
     "SCRATCHPAD_READ_CYCLES",
+    "SOFTMAX_DRAIN_CYCLES",
+    "SOFTMAX_MAXIMUM_CYCLES",
+    "SOFTMAX_RECIPROCAL_CYCLES",
+    "SOFTMAX_SCAN_BYTES",
+    "SOFTMAX_START_CYCLES",
+    "SOFTMAX_WRITE_BYTES",
     "TABLE_CYCLES",
     "TILE_CYCLES",
     "WEIGHTS_READY_CYCLES",
@@ -77,6 +83,20 @@ TILE_CYCLES = 2
 """From the last read of a tile to its first write."""
 MOVE_DRAIN_CYCLES = SCRATCHPAD_READ_CYCLES + RESULT_WRITE_CYCLES
 """From the last write of a MOVE job, as it is issued, until its bytes are in the scratchpad."""
+
+# Probabilities.
+SOFTMAX_START_CYCLES = 1
+"""From the start of a SOFTMAX job to its first read."""
+SOFTMAX_SCAN_BYTES = 8
+"""Bytes of a row whose maximum is searched per cycle."""
+SOFTMAX_MAXIMUM_CYCLES = 2
+"""From the last read for a row's maximum to the first one for the sum of its exponentials."""
+SOFTMAX_RECIPROCAL_CYCLES = 23
+"""From the last of those to the first one for its outputs: seven products, and what is before."""
+SOFTMAX_DRAIN_CYCLES = 13
+"""From the last read of a SOFTMAX job until its bytes are in the scratchpad."""
+SOFTMAX_WRITE_BYTES = 4
+"""Bytes of an output that are written at a time."""
 
 # Weights.
 RELEASE_CYCLES = 24

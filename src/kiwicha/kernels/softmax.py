@@ -16,7 +16,7 @@ from kiwicha.contract.program import Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics import requantization as numerics
 
-__all__ = ["KERNELS", "Softmax", "pair_outputs"]
+__all__ = ["KERNELS", "Softmax", "pair_outputs", "softmax_rows"]
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,31 @@ _REST_OUTPUTS = 2
 
 
 def _reference(memory: Memory, p: Softmax) -> NDArray[np.int8]:
-    x = memory.load(p.input, np.int8, (p.rows, p.depth)).astype(np.int64)
-    table = memory.load(p.exponentials, np.int32, (256,)).astype(np.int64)
-    exponentials = table[x.max(axis=1, keepdims=True) - x]
+    x = memory.load(p.input, np.int8, (p.rows, p.depth))
+    return softmax_rows(x, memory.load(p.exponentials, np.int32, (256,)), p.output_offset)
+
+
+def softmax_rows(
+    x: NDArray[np.int8], table: NDArray[np.int32] | NDArray[np.int64], output_offset: int
+) -> NDArray[np.int8]:
+    """Return the bytes of each row's probabilities.
+
+    Parameters
+    ----------
+    x : int8 [rows, depth]
+        Rows.
+    table : int [256]
+        As `Softmax.exponentials`.
+    output_offset : int
+        Zero point of the output, -128 or 0.
+    """
+    numbers = x.astype(np.int64)
+    exponentials = table.astype(np.int64)[numbers.max(axis=1, keepdims=True) - numbers]
     terms = numerics.rounding_divide_by_pot(exponentials, _ACCUMULATOR_BITS)
     output = np.empty(x.shape, np.int64)
     for row, total in enumerate(terms.sum(axis=1)):
         output[row] = _row(exponentials[row], int(total))
-    return (output + p.output_offset).astype(np.uint8).view(np.int8)
+    return (output + output_offset).astype(np.uint8).view(np.int8)
 
 
 def _row(exponentials: NDArray[np.int64], total: int) -> NDArray[np.int64]:

@@ -8,8 +8,14 @@ import cocotb
 import numpy as np
 from cocotb.triggers import FallingEdge
 
+from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.contract.engine import JobKind, outputs_of
-from kiwicha.contract.latencies import MOVE_DRAIN_CYCLES, drain_cycles
+from kiwicha.contract.latencies import (
+    MOVE_DRAIN_CYCLES,
+    SOFTMAX_DRAIN_CYCLES,
+    SOFTMAX_START_CYCLES,
+    drain_cycles,
+)
 from kiwicha.contract.moves import EngineMove
 from tests.gateware.engine.addressing.address_model import schedule
 from tests.gateware.engine.datapath_drivers import Clock, Job, Lines, Weights
@@ -40,6 +46,15 @@ def _check_cycles(
         busy = len({*reads, *writes})
         assert job.busy == busy, f"{name}: {job.busy} busy cycles, not {busy}"
         assert job.waits_weights == 0, f"{name}: waited {job.waits_weights}, not 0"
+        return
+    if work.job.kind == JobKind.SOFTMAX:
+        first = max(begin, *ready) + SOFTMAX_START_CYCLES
+        busy = job_work(work.job, 64).cycles
+        expected = first + busy - 1 + SOFTMAX_DRAIN_CYCLES
+        assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
+        assert job.busy == busy, f"{name}: {job.busy} busy cycles, not {busy}"
+        waits = max(0, *ready, begin) - begin
+        assert job.waits_weights == waits, f"{name}: waited {job.waits_weights}, not {waits}"
         return
     issued = schedule(dataclasses.replace(work.job, interval=interval), ready, begin)
     ends = [group[-1][0] for group in issued]

@@ -72,20 +72,23 @@ class Outcome:
     arena: bytes
 
 
-def build_engine(macs: int, scratchpad_bytes: int) -> Path:
+def build_engine(macs: int, scratchpad_bytes: int, *, has_softmax: bool = True) -> Path:
     """Return the program that executes lists, built at most once.
 
     Parameters
     ----------
     macs, scratchpad_bytes : int
         See `Engine`.
+    has_softmax : bool
+        Likewise.
 
     Raises
     ------
     ToolError
         If a tool is missing or fails.
     """
-    text = bench.component_verilog(Engine(macs=macs, scratchpad_bytes=scratchpad_bytes), _TOP)
+    engine = Engine(macs=macs, scratchpad_bytes=scratchpad_bytes, has_softmax=has_softmax)
+    text = bench.component_verilog(engine, _TOP)
     verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
     sources = sorted(_HARNESS.glob("*.cpp"))
     headers = sorted(_HARNESS.glob("*.h"))

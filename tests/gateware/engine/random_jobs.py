@@ -25,6 +25,7 @@ from kiwicha.numerics import requantization as numerics
 from tests.gateware.engine.element_jobs import element_fills, element_job
 from tests.gateware.engine.max_jobs import Pool, expected_maxima, max_fills, max_job
 from tests.gateware.engine.move_jobs import Move, move_job, random_move
+from tests.gateware.engine.softmax_jobs import random_softmax, softmax_job
 from tests.gateware.engine.window_jobs import (
     Fill,
     Layer,
@@ -75,6 +76,8 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
         return _element_work(rng, macs, kind, memory_bytes)
     if kind == JobKind.MAX:
         return _max_work(rng, macs, memory_bytes)
+    if kind == JobKind.SOFTMAX:
+        return _softmax_work(rng, macs, memory_bytes)
     if kind == JobKind.MOVE:
         return _move_work(rng, memory_bytes)
     while True:
@@ -148,6 +151,24 @@ def _move_work(rng: np.random.Generator, memory_bytes: int) -> Work:
         found[1],
         lambda memory: move.apply(memory, source, target),
         move,
+    )
+
+
+def _softmax_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
+    """Return a SOFTMAX, sometimes in place."""
+    softmax = random_softmax(rng, min(memory_bytes // 4, 600))
+    source, target = places(rng, softmax.sizes, memory_bytes)
+    if softmax.pitches[0] == softmax.pitches[1] and rng.integers(2):
+        source = target
+    # The second table has no part in it, nor have parameters.
+    tables = np.array([softmax.table, rng.integers(-(2**31), 2**31, TABLE_ENTRIES)])
+    parameters = rng.integers(-1000, 1000, (3, 1, outputs_of(macs)))
+    return Work(
+        softmax_job(softmax, source.start, target.start, macs),
+        element_fills(macs, parameters, tables),
+        [source],
+        target,
+        lambda memory: softmax.apply(memory, source.start, target.start),
     )
 
 

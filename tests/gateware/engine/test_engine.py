@@ -12,6 +12,7 @@ from kiwicha.contract.engine import (
     EngineError,
     EngineTransfer,
     JobKind,
+    job_kinds,
 )
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Round, build_engine, run_rounds
@@ -39,9 +40,12 @@ def engine() -> Path:
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("macs", by_day(64, 32, 128))
-def test_executes_random_jobs(macs: int) -> None:
-    program = build_engine(macs, SMALL)
+@pytest.mark.parametrize(
+    ("macs", "has_softmax"), by_day((64, True), (64, False), (32, False), (128, True))
+)
+def test_executes_random_jobs(macs: int, has_softmax: bool) -> None:
+    program = build_engine(macs, SMALL, has_softmax=has_softmax)
+    kinds = job_kinds(has_softmax=has_softmax)
     for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):
         done = check_random_lists(
             program,
@@ -51,9 +55,9 @@ def test_executes_random_jobs(macs: int) -> None:
             seed=macs,
             rounds=25,
             longest=4,
-            kinds=list(JobKind),
+            kinds=kinds,
         )
-        assert set(done) == set(JobKind)
+        assert set(done) == set(kinds)
 
 
 @pytest.mark.verilator

@@ -43,7 +43,10 @@ def _subject(config: str) -> tuple[Program, Case]:
         case = random_networks.engine_network(seed)
         program = compile_model(case.model, config, has_tables=True)
         kinds = [JobKind(job.kind) for job in lists(program)[0]]
-        if set(kinds) >= COMPUTE_KINDS - {JobKind.MAX} and kinds[0] is JobKind.CONV:
+        if (
+            set(kinds) >= COMPUTE_KINDS - {JobKind.MAX, JobKind.SOFTMAX}
+            and kinds[0] is JobKind.CONV
+        ):
             return program, case
     raise AssertionError("no model has all kinds of jobs")
 
@@ -102,7 +105,7 @@ def first_of(program: Program, kind: JobKind) -> int:
 @pytest.mark.parametrize(
     ("kind", "changes", "message"),
     [
-        (JobKind.CONV, {"kind": 8}, "kind and flags must be known"),
+        (JobKind.CONV, {"kind": 9}, "kind and flags must be known"),
         (JobKind.CONV, {"flags": JobFlag.CODED}, "the check sum of a coded stream must be 0"),
         (JobKind.CONV, {"interval": 0}, "interval must be"),
         (JobKind.ADD, {"interval": 1}, "interval must be 2 to 8, not 1"),

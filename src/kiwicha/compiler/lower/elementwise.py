@@ -28,13 +28,16 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.l2_normalization import L2Normalization
+from kiwicha.kernels.log_softmax import LogSoftmax
 from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.softmax import Softmax, pair_outputs
+from kiwicha.numerics.logarithm import log_softmax_distances
 from kiwicha.numerics.requantization import requantize, softmax_exponentials
 
 __all__ = [
     "lower_comparison",
     "lower_l2_normalization",
+    "lower_log_softmax",
     "lower_prelu",
     "lower_product",
     "lower_reduction",
@@ -44,6 +47,8 @@ __all__ = [
 ]
 
 _UNUSED = Scale(0, 0)
+MAX_PROBABILITY = 255
+"""Output of a SOFTMAX in steps of its scale, at most."""
 _PAIR = 2
 """Depth of a SOFTMAX that is looked up."""
 _REDUCTIONS = {"REDUCE_MAX": Kernel.REDUCE_MAX, "REDUCE_MIN": Kernel.REDUCE_MIN}
@@ -194,10 +199,12 @@ def lower_l2_normalization(graph: Graph, operator: Operator) -> Layer:
 
 
 def lower_softmax(graph: Graph, operator: Operator) -> Layer:
-    """Return the layer of a SOFTMAX."""
+    """Return the layer of a SOFTMAX; over one value it is a table of nothing but 255/256."""
     source, output = graph.input(operator), graph.output(operator)
-    table = softmax_exponentials(quantization(source).scale, operator.options.beta)
     offset = quantization(output).zero_point
+    if source.shape[-1] == 1:
+        return table_layer(operator, np.full(len(ALL_BYTES), MAX_PROBABILITY + offset))
+    table = softmax_exponentials(quantization(source).scale, operator.options.beta)
     constants: dict[str, Values] = {"exponentials": table.astype(np.int32)}
     if source.shape[-1] == _PAIR:
         constants["pairs"] = pair_outputs(table, offset)
@@ -216,4 +223,31 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
         ),
         tensors={"input": source.index, "output": output.index},
         constants=constants,
+    )
+
+
+def lower_log_softmax(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a LOG_SOFTMAX; over one value it is a table of nothing but 0."""
+    source, output = graph.input(operator), graph.output(operator)
+    scale = quantization(source).scale
+    if source.shape[-1] == 1:
+        return table_layer(operator, np.full(len(ALL_BYTES), quantization(output).zero_point))
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.LOG_SOFTMAX,
+        params=LogSoftmax(
+            input=Ref(),
+            output=Ref(),
+            exponentials=Ref(),
+            distances=Ref(),
+            rows=math.prod(source.shape[:-1]),
+            depth=source.shape[-1],
+            output_offset=quantization(output).zero_point,
+        ),
+        tensors={"input": source.index, "output": output.index},
+        constants={
+            "exponentials": softmax_exponentials(scale, 1.0).astype(np.int32),
+            "distances": log_softmax_distances(scale).astype(np.int32),
+        },
     )

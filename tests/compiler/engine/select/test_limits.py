@@ -114,11 +114,22 @@ def test_more_jobs_than_a_region_has_are_named() -> None:
 
 def test_operators_that_no_engine_has_need_no_reason() -> None:
     builder = ModelBuilder()
-    x, y = (builder.tensor((1, 8), scale=s, zero_point=z) for s, z in ((0.5, 0), (1 / 256, -128)))
-    builder.operator("SOFTMAX", [x], [y], beta=1.0)
+    x, y = (builder.tensor((1, 8), scale=scale) for scale in (0.5, 1 / 128))
+    builder.operator("L2_NORMALIZATION", [x], [y])
     compilation = compile_stages(builder.build([x], [y]), "64")
     assert engine_refusals(compilation) == {}
-    assert reasons(compilation)[0].startswith("it is SOFTMAX, which the engine does not compute; ")
+    (reason,) = reasons(compilation)
+    assert reason.startswith("it is L2_NORMALIZATION, which the engine does not compute; ")
+
+
+def test_an_engine_without_softmax_jobs_names_one_that_has_them() -> None:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((4, 8), scale=s, zero_point=z) for s, z in ((0.5, 0), (1 / 256, -128)))
+    builder.operator("SOFTMAX", [x], [y], beta=1.0)
+    model = builder.build([x], [y])
+    why = "it takes SOFTMAX jobs, which 64-8k has not; 64-8k-softmax has them"
+    assert engine_refusals(compile_stages(model, "64-8k")) == {0: why}
+    assert engine_refusals(compile_stages(model, "64-8k-softmax")) == {}
 
 
 def test_every_limit_has_a_text_with_its_numbers_and_operators() -> None:

@@ -15,7 +15,9 @@ from tests.support.models import random_models, random_moves
 from tests.support.models.tflite_builder import ModelBuilder
 
 IMAGE = (1, 6, 5, 16)
-OUTPUTS = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
+OUTPUTS = {"LOGISTIC": (1 / 256, -128), "SOFTMAX": (1 / 256, -128), "TANH": (1 / 128, 0)}
+OPTIONS = {"LEAKY_RELU": {"alpha": 0.1}, "SOFTMAX": {"beta": 1.0}}
+"""Of operators on one tensor."""
 WINDOW = {"padding": 1, "strideH": 1, "strideW": 1}
 WEIGHTS = {"CONV_2D": (8, 3, 3, 16), "DEPTHWISE_CONV_2D": (1, 3, 3, 32), "FULLY_CONNECTED": (8, 16)}
 TWO_TENSORS = ("ADD", "SUB", "MUL")
@@ -102,14 +104,17 @@ def images(operator: str) -> list[bytes]:
         models.append(pixel.build())
         channels = Image(operator)
         models.append(channels.build(IMAGE, channels.constant((16,), zero_point=-60)))
-    return models or [image.build(alpha=0.1) if operator == "LEAKY_RELU" else image.build()]
+    return models or [image.build(**OPTIONS.get(operator, {}))]
 
 
 @pytest.mark.parametrize("config", ENGINE_CONFIGS)
 @pytest.mark.parametrize("operator", sorted({*ENGINE_OPERATORS} - {*MOVES}))
 def test_images_are_for_the_engine(operator: str, config: str) -> None:
+    name = config
+    if operator == "SOFTMAX" and not ENGINE_CONFIGS[config].has_softmax:
+        name += "-softmax"
     for model in images(operator):
-        (layer,) = compile_model(model, config).layers
+        (layer,) = compile_model(model, name).layers
         assert layer.where is Where.ENGINE
 
 

@@ -10,9 +10,11 @@ from kiwicha.contract.engine import (
     ELEMENT_KINDS,
     GROUP_WORDS,
     LINE_BYTES,
+    MAX_SOFTMAX_DEPTH,
     OUTPUT_BYTES,
     EngineError,
     JobKind,
+    job_kinds,
 )
 from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
@@ -33,7 +35,7 @@ def _constant(m: Module, value: Any) -> None:
     m.d.comb += Assume(~is_later | (value == earlier))
 
 
-def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
+def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any, *, has_softmax: bool) -> Value:
     """Return whether address generators, weight buffer and DMA can do what a job says."""
     # What an address generator of windows counts down to 1.
     counts = Cat(
@@ -42,20 +44,22 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any) -> Value:
     has_segments = (job.segment_words != 0) & (job.row_words != 0)
     has_counts = counts.all() & (has_segments | (job.kind == JobKind.DEPTHWISE))
     is_element = Cat(job.kind == kind for kind in ELEMENT_KINDS).any()
+    is_softmax = job.kind == JobKind.SOFTMAX
+    has_rows = (job.output_rows != 0) & (job.segment_words <= MAX_SOFTMAX_DEPTH)
     # No field of a move but these can be out of range.
     is_computed = (
-        (has_counts | is_element)
-        & (job.output_address % OUTPUT_BYTES == 0)
+        (has_counts | is_element | (is_softmax & has_rows))
+        & (is_softmax | (job.output_address % OUTPUT_BYTES == 0))
         & (job.group_words != 0)
         & (job.group_words <= GROUP_WORDS)
         & (job.weights_offset % LINE_BYTES == 0)
         & (job.weights_bytes % LINE_BYTES == 0)
-        & (~is_element | (job.segment_words != 0))
+        & (~(is_element | is_softmax) | (job.segment_words != 0))
         & (job.gives_positions <= (job.kind == JobKind.MAX))
         & ((job.reserved_2 | job.reserved_3 | job.reserved_4) == 0)
     )
     return (
-        Cat(job.kind == kind for kind in JobKind).any()
+        Cat(job.kind == kind for kind in job_kinds(has_softmax=has_softmax)).any()
         & (job.output_address < scratchpad_bytes)
         & (job.groups != 0)
         & (job.wait_transfers <= transfers)
@@ -76,7 +80,12 @@ def job_check(dut: JobCheck) -> Rules:
             m.d.sync += number.eq(number + 1)
             m.d.sync += words.word_select(number, 8 * LINE_BYTES).eq(dut.word)
         _constant(m, dut.transfers)
-        is_sound = _is_sound(data.View(JOB, words), dut.scratchpad_bytes, dut.transfers)
+        is_sound = _is_sound(
+            data.View(JOB, words),
+            dut.scratchpad_bytes,
+            dut.transfers,
+            has_softmax=dut.has_softmax,
+        )
         m.d.comb += [
             Assume(~dut.takes | ((dut.index == number) & (number < JOB_WORDS))),
             Assert((number < JOB_WORDS) | (dut.error != _NONE) | is_sound),
@@ -96,7 +105,12 @@ def job_fetcher(dut: JobFetcher) -> Rules:
         m.d.sync += failed.eq(has_error)
         assume_stream(m, dut.beats, "beats")
         _constant(m, dut.transfers)
-        is_sound = _is_sound(job, dut.check.scratchpad_bytes, dut.transfers)
+        is_sound = _is_sound(
+            job,
+            dut.check.scratchpad_bytes,
+            dut.transfers,
+            has_softmax=dut.has_softmax,
+        )
         m.d.comb += [
             Assert(~dut.jobs.valid | is_sound),
             Assert(~dut.weights.valid | weights.is_move | (weights.group_words <= GROUP_WORDS)),

@@ -171,7 +171,7 @@ class StandInEngine(wiring.Component):
     """
 
     def __init__(self, *, macs: int, scratchpad_bytes: int) -> None:
-        self.controller = Controller(macs=macs, scratchpad_bytes=scratchpad_bytes)
+        self.controller = Controller(macs=macs, scratchpad_bytes=scratchpad_bytes, has_softmax=True)
         self.datapath = StandInDatapath(macs=macs, scratchpad_bytes=scratchpad_bytes)
         super().__init__({**EngineSignature().flip().members, "stall": In(1)})
 

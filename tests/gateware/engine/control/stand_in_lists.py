@@ -10,7 +10,7 @@ import numpy as np
 from kiwicha.contract.engine import (
     COMPUTE_KINDS,
     LINE_BYTES,
-    TABLE_KINDS,
+    TABLE_STREAM_KINDS,
     TRANSFER_ERROR,
     TRANSFER_FLAG,
     EngineError,
@@ -203,7 +203,7 @@ class Machine:
                 line,
                 job.weight_zero_point,
                 is_unsigned=bool(job.flags & JobFlag.UNSIGNED),
-                is_table=job.kind in TABLE_KINDS,
+                is_table=job.kind in TABLE_STREAM_KINDS,
             )
             place = job.output_address + LINE_BYTES * group
             raw = np.frombuffer(result.to_bytes(LINE_BYTES, "little"), np.uint8)
@@ -234,7 +234,7 @@ class Broken:
 
 
 _BAD_JOBS: dict[EngineError, list[dict[str, int]]] = {
-    EngineError.BAD_KIND: [{"kind": 0}, {"kind": 8}, {"kind": 255}],
+    EngineError.BAD_KIND: [{"kind": 0}, {"kind": 9}, {"kind": 255}],
     EngineError.BAD_FIELD: [
         {"interval": 0},
         {"groups": 0},

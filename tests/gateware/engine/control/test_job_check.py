@@ -10,6 +10,7 @@ from amaranth.sim import Simulator, SimulatorContext
 
 from kiwicha.contract.engine import (
     COMPUTE_KINDS,
+    MAX_SOFTMAX_DEPTH,
     EngineError,
     EngineJob,
     EngineTransfer,
@@ -33,14 +34,17 @@ LEGAL = {
     "table": make_job(kind=JobKind.TABLE, group_words=32),
     "products": make_job(kind=JobKind.MUL, flags=JobFlag.CHANNELS, kernel_rows=0),
     "max": make_job(kind=JobKind.MAX, flags=JobFlag.ONES),
+    "softmax": make_job(kind=JobKind.SOFTMAX, group_words=32),
 }
 
 
 def check_jobs(
-    jobs: Sequence[AnyJob], macs: int = 64, *, has_codec: bool = True
+    jobs: Sequence[AnyJob], macs: int = 64, *, has_codec: bool = True, has_softmax: bool = True
 ) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
-    dut = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs, has_codec=has_codec)
+    dut = JobCheck(
+        scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs, has_codec=has_codec, has_softmax=has_softmax
+    )
     found = []
 
     async def bench(ctx: SimulatorContext) -> None:
@@ -105,6 +109,8 @@ def test_accepts_legal_jobs() -> None:
         changed("conv", flags=JobFlag.CODED),
         changed("table", flags=JobFlag.CODED),
         changed("max", gives_positions=1),
+        changed("softmax", flags=JobFlag.CODED, output_address=5, output_row_step=7, input_rows=0),
+        changed("softmax", segment_words=MAX_SOFTMAX_DEPTH, output_rows=0xFFFF, kernel_rows=0),
         changed("max", sums=SumFlag.KEEP | SumFlag.CONTINUE, output_row_step=1 << 20),
         changed(
             "depthwise", segments=4, stride_columns=3, first_phase=2, segment_words=0, row_words=0
@@ -158,7 +164,7 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
 @pytest.mark.parametrize(
     ("kind", "field", "value", "error"),
     [
-        *(("conv", "kind", kind, EngineError.BAD_KIND) for kind in (0, 8, 255)),
+        *(("conv", "kind", kind, EngineError.BAD_KIND) for kind in (0, 9, 255)),
         *(
             ("conv", field, 0, EngineError.BAD_FIELD)
             for field in (
@@ -181,6 +187,14 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
             ("max", field, 0, EngineError.BAD_FIELD)
             for field in ("groups", "output_columns", "segment_words", "kernel_rows", "segments")
         ),
+        *(
+            ("softmax", field, 0, EngineError.BAD_FIELD)
+            for field in ("groups", "output_rows", "segment_words", "group_words", "interval")
+        ),
+        ("softmax", "segment_words", MAX_SOFTMAX_DEPTH + 1, EngineError.BAD_FIELD),
+        ("softmax", "sums", SumFlag.KEEP, EngineError.BAD_FIELD),
+        ("softmax", "flags", JobFlag.PACKED, EngineError.BAD_FIELD),
+        ("softmax", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
         ("max", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
         ("depthwise", "kernel_rows", 0, EngineError.BAD_FIELD),
         ("depthwise", "stride_columns", 0, EngineError.BAD_FIELD),
@@ -293,3 +307,12 @@ def test_an_engine_without_a_codec_refuses_coded_weights() -> None:
     assert check_jobs([coded]) == [EngineError.NONE]
     assert check_jobs([coded], has_codec=False) == [EngineError.BAD_FIELD]
     assert check_jobs([LEGAL["conv"]], has_codec=False) == [EngineError.NONE]
+
+
+def test_an_engine_without_softmax_does_not_know_it() -> None:
+    jobs = [changed("softmax", output_rows=rows) for rows in (1, 0)]
+    assert check_jobs(jobs[:1]) == [EngineError.NONE]
+    for job in jobs:
+        assert check_jobs([job], has_softmax=False) == [EngineError.BAD_KIND]
+    others = [job for name, job in LEGAL.items() if name != "softmax"]
+    assert set(check_jobs(others, has_softmax=False)) == {EngineError.NONE}

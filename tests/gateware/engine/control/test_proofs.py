@@ -22,10 +22,10 @@ def test_transfers_that_are_not_refused_are_sound(tmp_path: Path) -> None:
     prove(component, rules, tmp_path, steps=2, is_inductive=True)
 
 
-@pytest.mark.parametrize("macs", [64, 128])
-def test_jobs_that_are_not_refused_are_sound(tmp_path: Path, macs: int) -> None:
+@pytest.mark.parametrize(("macs", "has_softmax"), [(64, False), (128, True)])
+def test_jobs_that_are_not_refused_are_sound(tmp_path: Path, macs: int, has_softmax: bool) -> None:
     """A descriptor is six words: these cycles are all there is to it."""
-    component = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs)
+    component = JobCheck(scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs, has_softmax=has_softmax)
     prove(component, proof_lists.job_check(component), tmp_path, steps=8)
 
 

@@ -7,6 +7,7 @@ from kiwicha.compiler.engine.codegen.streams import group_channels, group_count,
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.plan import JobGeometry
+from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
 from kiwicha.compiler.engine.ir.window import Window, padded, segment_shape
 from kiwicha.compiler.engine.ir.window_operations import (
     Convolution,
@@ -81,6 +82,22 @@ def _(operation: ElementOperation, macs: int, geometry: JobGeometry) -> Fields:
         "output_pixel_bytes": outputs if is_flat else geometry.output_pitch,
         "group_input_step": 0 if is_flat else outputs,
         "group_output_step": 0 if is_flat else outputs,
+    }
+
+
+@_fields.register
+def _(operation: SoftmaxOperation, macs: int, geometry: JobGeometry) -> Fields:
+    window = operation.window
+    rows_skipped = geometry.first_output_row - geometry.first_input_row
+    skipped = rows_skipped * window.input_columns * geometry.input_pitch
+    return {
+        "interval": 1,
+        "group_words": group_words(operation, macs, geometry.input_pitch),
+        "first_address": geometry.input_addresses[0] + skipped,
+        "segment_words": window.channels,
+        "output_rows": geometry.output_rows * window.output_columns,
+        "row_step": geometry.input_pitch,
+        "output_row_step": geometry.output_pitch,
     }
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation, TableOperation
 from kiwicha.compiler.engine.ir.operations import JobOperation
+from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
 from kiwicha.compiler.engine.ir.window import padded, segment_shape
 from kiwicha.compiler.engine.ir.window_operations import (
     Convolution,
@@ -51,7 +52,7 @@ def group_channels(operation: JobOperation, macs: int) -> int:
 
 def group_count(operation: JobOperation, macs: int) -> int:
     """Return the groups of an operation's jobs."""
-    if operation.is_flat:
+    if operation.is_flat or isinstance(operation, SoftmaxOperation):
         return 1
     channels = operation.output_channels
     if isinstance(operation, ElementOperation):
@@ -86,8 +87,9 @@ def _(operation: JobOperation, macs: int, input_pitch: int) -> int:
     return 1
 
 
-@group_words.register
-def _(operation: TableOperation, macs: int, input_pitch: int) -> int:
+@group_words.register(SoftmaxOperation)
+@group_words.register(TableOperation)
+def _(operation: TableOperation | SoftmaxOperation, macs: int, input_pitch: int) -> int:
     return TABLE_ENTRIES * TABLE_ENTRY_BYTES // (INPUT_LANES * outputs_of(macs))
 
 
@@ -143,6 +145,17 @@ def _(operation: ElementOperation, macs: int, input_pitch: int) -> bytes:
         return pack_tables(operation.tables, parameters, macs)
     words = np.zeros((groups, 1, bytes_of_word(macs, operation.flags)), np.int8)
     return pack_groups(parameters, words, outputs)
+
+
+@weight_stream.register
+def _(operation: SoftmaxOperation, macs: int, input_pitch: int) -> bytes:
+    exponentials = operation.exponentials
+    p = operation.parameters
+    parameters = Parameters(
+        *(np.resize(values, outputs_of(macs)) for values in (p.bias, p.multiplier, p.shift))
+    )
+    tables = np.stack([exponentials, np.zeros_like(exponentials)], axis=1)
+    return pack_tables(tables, parameters, macs)
 
 
 def _read_weights(operation: Convolution, pitch: int) -> NDArray[np.int16]:

@@ -9,7 +9,7 @@ from kiwicha.contract.codec import BEAT_BYTES, CHUNK_BITS, LANES
 from kiwicha.contract.engine import (
     ELEMENT_KINDS,
     PAIR_KINDS,
-    TABLE_KINDS,
+    TABLE_STREAM_KINDS,
     EngineJob,
     JobFlag,
     JobKind,
@@ -25,6 +25,12 @@ from kiwicha.contract.latencies import (
     MOVE_DRAIN_CYCLES,
     MOVE_START_CYCLES,
     ROW_START_CYCLES,
+    SOFTMAX_DRAIN_CYCLES,
+    SOFTMAX_MAXIMUM_CYCLES,
+    SOFTMAX_RECIPROCAL_CYCLES,
+    SOFTMAX_SCAN_BYTES,
+    SOFTMAX_START_CYCLES,
+    SOFTMAX_WRITE_BYTES,
 )
 from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.program.codec.streams import Shape
@@ -113,6 +119,8 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
         lines = job.segment_words * requantizer_cycles
         # The next group starts behind the last one.
         return Work(operations, held, 0, start, 0, job.groups, *fills, lines)
+    if kind is JobKind.SOFTMAX:
+        return _softmax_work(job, fills)
     total = held = late = previous = 0
     start = ADDRESS_START_CYCLES
     known: dict[int, tuple[int, int, int]] = {}
@@ -144,11 +152,22 @@ def _move_work(move: EngineMove) -> Work:
     return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, lines, drain)
 
 
+def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
+    depth, rows = job.segment_words, job.output_rows
+    scan = -(-depth // SOFTMAX_SCAN_BYTES)
+    pauses = SOFTMAX_MAXIMUM_CYCLES + SOFTMAX_RECIPROCAL_CYCLES - 2
+    cycles = rows * (scan + 2 * depth + pauses)
+    # Words are written, of which the first and the last of a row may be no whole ones.
+    writes = rows * (depth / SOFTMAX_WRITE_BYTES + 1)
+    start, drain = SOFTMAX_START_CYCLES, SOFTMAX_DRAIN_CYCLES
+    return Work(cycles, 0, 0, start, 0, job.groups, *fills, writes, drain)
+
+
 def _fills(job: EngineJob, macs: int) -> tuple[float, int, int]:
     """Return `Work.fill_bytes`, `Work.fill_cycles` and `Work.first_fill_cycles`."""
     shape = stream_shape(job, macs)
     # Tables are filled at half the rate of weights.
-    taken = shape.head + shape.body * (2 if job.kind in TABLE_KINDS else 1)
+    taken = shape.head + shape.body * (2 if job.kind in TABLE_STREAM_KINDS else 1)
     if not job.flags & JobFlag.CODED:
         return BEAT_BYTES * (shape.head + shape.body), taken, 0
     cycles = max(decoder_cycles(shape, job.weights_bytes), taken)

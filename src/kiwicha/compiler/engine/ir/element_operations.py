@@ -47,6 +47,11 @@ class ElementOperation(JobOperation):
         return not self.is_by_channel
 
     @property
+    def can_overwrite(self) -> bool:
+        """Whether the output can take the place of an input with pixels as far apart."""
+        return True
+
+    @property
     def broadcast_inputs(self) -> tuple[int, ...]:
         """Inputs of one pixel, which serves all pixels of the output."""
         return self.inputs[1:] if self.is_by_channel else ()

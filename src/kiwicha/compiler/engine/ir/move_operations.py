@@ -97,6 +97,11 @@ class MoveOperation(Operation):
         return False
 
     @property
+    def starts_anywhere(self) -> bool:
+        """Whether its jobs write from any byte on."""
+        return True
+
+    @property
     def job_operations(self) -> tuple[()]:
         """Nothing: its jobs have neither weights nor parameters."""
         return ()

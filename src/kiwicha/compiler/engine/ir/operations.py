@@ -86,6 +86,26 @@ class Operation(ABC):
         return not self.is_flat
 
     @property
+    def has_clamp(self) -> bool:
+        """Whether its jobs limit what they write to `clamp`."""
+        return False
+
+    @property
+    def starts_anywhere(self) -> bool:
+        """Whether its jobs write from any byte on."""
+        return False
+
+    @property
+    def can_overwrite(self) -> bool:
+        """Whether the output can take the place of an input with pixels as far apart."""
+        return False
+
+    @property
+    def is_one_job(self) -> bool:
+        """Whether one job computes any rows of an image."""
+        return False
+
+    @property
     def broadcast_inputs(self) -> tuple[int, ...]:
         """Inputs of one pixel, which serves all pixels of the output."""
         return ()
@@ -143,6 +163,16 @@ class JobOperation(ComputeOperation):
     sums: SumFlag = SumFlag.NONE
 
     @property
+    def has_clamp(self) -> bool:
+        """Whether its jobs limit what they write to `clamp`."""
+        return True
+
+    @property
+    def is_one_job(self) -> bool:
+        """Whether one job computes any rows of an image."""
+        return True
+
+    @property
     def flags(self) -> JobFlag:
         """Flags of its jobs."""
         return JobFlag(0)
@@ -184,6 +214,11 @@ class DividedOperation(ComputeOperation):
     def job_operations(self) -> tuple[JobOperation, ...]:
         """What single jobs compute."""
         return tuple(piece.operation for piece in self.pieces)
+
+    @property
+    def has_clamp(self) -> bool:
+        """Whether its jobs limit what they write to `clamp`."""
+        return True
 
     @property
     def is_in_blocks(self) -> bool:

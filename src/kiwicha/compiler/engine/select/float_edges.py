@@ -1,19 +1,15 @@
 """Float32 at the edges: conversions as operations, and regions in which transfers do them alone."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import lru_cache
 
-from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.ir.element_operations import FloatConversion
-from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
-from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.engine.ir.replacements import with_fields
-from kiwicha.contract.configs import Config
 
-__all__ = ["conversion_troubles", "without_conversions"]
+__all__ = ["without_conversions"]
 
 
 def without_conversions(members: Sequence[Operation], wanted: Set[int]) -> tuple[Operation, ...]:
@@ -60,37 +56,3 @@ def _with_edge(operation: Operation, inside: int, edge: int, merged: tuple[int, 
     output = edge if operation.output == inside else operation.output
     changed = with_fields(operation, inputs=inputs, output=output)
     return dataclasses.replace(changed, merged=(*merged, *operation.merged))
-
-
-def conversion_troubles(
-    lists: Iterable[EngineList], config: Config, cpu_cycles: Callable[[int], float]
-) -> Troubles:
-    """Return conversions that are alone in their lists and faster on the CPU.
-
-    Parameters
-    ----------
-    lists : iterable of EngineList
-        All lists.
-    config : Config
-        What they will run on.
-    cpu_cycles : callable
-        Gives what a layer takes on the CPU, by its position.
-    """
-    refusals: dict[int, str] = {}
-    for found in lists:
-        operations = found.region.operations
-        if not all(isinstance(item, FloatConversion) for item in operations):
-            continue
-        cycles, _ = predict_list(
-            found.jobs,
-            found.engine_transfers,
-            config.engine_macs,
-            config.requantizer_cycles,
-            config.memory,
-        )
-        cycles += config.memory.list_cpu_cycles
-        on_cpu = sum(cpu_cycles(position) for position in found.region.positions)
-        if on_cpu <= cycles:
-            why = f"takes {on_cpu:,.0f} cycles there, and {cycles:,} in a list of its own"
-            refusals |= {item.position: why for item in operations}
-    return Troubles(refusals)

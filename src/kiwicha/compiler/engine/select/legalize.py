@@ -14,6 +14,7 @@ from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.convolutions.forms import forms
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
 from kiwicha.compiler.engine.select.elements.elementwise import element_operation
+from kiwicha.compiler.engine.select.elements.softmax import softmax_forms
 from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_KERNELS, extreme
 from kiwicha.compiler.engine.select.reductions.means import mean, rows_of_sums
@@ -48,7 +49,7 @@ _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
 }
 _KERNELS = frozenset({
     *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
-    *(*EXTREME_KERNELS, Kernel.MEAN, Kernel.RESIZE_BILINEAR),
+    *(*EXTREME_KERNELS, Kernel.MEAN, Kernel.RESIZE_BILINEAR, Kernel.SOFTMAX),
 })
 _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
@@ -67,14 +68,14 @@ class _Call:
     layer: Layer
 
 
-@limit(*_WINDOWS, *_ELEMENTS)
+@limit(*_WINDOWS, *_ELEMENTS, "SOFTMAX")
 def one_call(item: _Call) -> str | None:
     """The layer is one kernel call."""
     count = len(item.layer.calls)
     return f"takes {count} kernel calls; the engine takes layers of one" if count > 1 else None
 
 
-@limit(*_WINDOWS, *_ELEMENTS)
+@limit(*_WINDOWS, *_ELEMENTS, "SOFTMAX")
 def whole_tensors(item: _Call) -> str | None:
     """The layer reads and writes whole tensors, not a part of a tensor that holds several."""
     for name, (first, count) in sorted(item.layer.ranges.items()):
@@ -83,7 +84,7 @@ def whole_tensors(item: _Call) -> str | None:
     return None
 
 
-@limit(*_WINDOWS, *_LOOKUPS)
+@limit(*_WINDOWS, *_LOOKUPS, "SOFTMAX")
 def computed_input(item: _Call) -> str | None:
     """The input is computed, not a constant."""
     source = item.layer.tensors.get("input")
@@ -128,6 +129,8 @@ def _decision(network: Network, position: int) -> Decision:
         return _weighted(network, position)
     if layer.kernel is Kernel.MEAN:
         return _reduction(layer, position)
+    if layer.kernel is Kernel.SOFTMAX:
+        return softmax_forms(network, position)
     return Decision((Candidate("", _operation(network, position)),))
 
 

@@ -5,6 +5,8 @@ from kiwicha.compiler.engine.select.convolutions.channel_blocks import BLOCK_LIM
 from kiwicha.compiler.engine.select.convolutions.phases import PHASE_LIMITS
 from kiwicha.compiler.engine.select.elements.elementwise import CONVERSION_LIMITS
 from kiwicha.compiler.engine.select.elements.operands import OPERAND_LIMITS
+from kiwicha.compiler.engine.select.elements.pairs import PAIR_LIMITS
+from kiwicha.compiler.engine.select.elements.softmax import SOFTMAX_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_LIMITS, adjacent_dimensions
@@ -27,6 +29,8 @@ _LIMITS = (
     *BLOCK_LIMITS,
     *PHASE_LIMITS,
     *INTERPOLATION_LIMITS,
+    *SOFTMAX_LIMITS,
+    *PAIR_LIMITS,
 )
 ENGINE_OPERATORS = tuple(sorted({name for item in _LIMITS for name in item.operators}))
 """Operators that an engine computes, within its limits; the CPU computes all others."""

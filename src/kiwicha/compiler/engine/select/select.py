@@ -2,11 +2,13 @@
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable
 
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
 from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal, Selection
+from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
 from kiwicha.compiler.engine.schedule.estimates.move_estimate import striping_cycles
 from kiwicha.compiler.engine.select.convolutions.channel_blocks import block_candidates
 from kiwicha.compiler.engine.select.convolutions.chunks import (
@@ -17,6 +19,7 @@ from kiwicha.compiler.engine.select.convolutions.chunks import (
 from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
 from kiwicha.compiler.engine.select.convolutions.wide_groups import split_by_width
 from kiwicha.compiler.engine.select.elements.constant_sums import constant_sum_candidates
+from kiwicha.compiler.engine.select.elements.softmax import without_slow_softmax
 from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weighted_layer
 from kiwicha.compiler.engine.select.moves.moves import is_move
 from kiwicha.compiler.lower.network import Network
@@ -66,9 +69,13 @@ def _decision(
     """Return what is decided for one layer."""
     legal = legalize(network, position)
     candidates, refusals = list(legal.candidates), list(legal.refusals)
+    if any(isinstance(c.operation, SoftmaxOperation) for c in candidates):
+        on_cpu = math.inf if cpu_cycles is None else cpu_cycles(position)
+        candidates, why_not = without_slow_softmax(candidates, config, on_cpu)
+        refusals += why_not
     if is_move(network.layers[position]):
         candidates.sort(key=lambda candidate: striping_cycles(candidate.operation, config))
-    elif not has_tables and any(isinstance(c.operation, ElementOperation) for c in candidates):
+    elif not has_tables and any(_has_elements(c) for c in candidates):
         refusals.append(Refusal("", "is element-wise, and element-wise jobs are switched off"))
         candidates = []
     else:
@@ -86,6 +93,10 @@ def _decision(
         candidates = [*blocks, *candidates]
         refusals += why_not
     return Decision(tuple(candidates), tuple(refusals))
+
+
+def _has_elements(candidate: Candidate) -> bool:
+    return any(isinstance(step, ElementOperation) for step in candidate.operation.steps)
 
 
 def _widths(whole: Candidate, config: Config) -> list[Candidate]:

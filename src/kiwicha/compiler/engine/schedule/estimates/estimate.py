@@ -235,9 +235,9 @@ class Estimate:
         for number, operation in enumerate(self._cascade.operations):
             count = rows.output_ends[number][lasts] - rows.output_starts[number][firsts]
             size = count * self._cascade.region.output_row_bytes(operation)
-            if isinstance(operation, MoveOperation):
-                # Wherever it begins.
-                size += ALIGNMENT_BYTES * operation.planes
+            if operation.starts_anywhere:
+                planes = operation.planes if isinstance(operation, MoveOperation) else 1
+                size += ALIGNMENT_BYTES * planes
             yield _aligned(size)
 
     def cycles(self, striping: Striping) -> float:

@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.ir.element_operations import ElementOperation
 from kiwicha.compiler.engine.ir.move_jobs import move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
-from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, Operation
+from kiwicha.compiler.engine.ir.operations import ComputeOperation, Operation
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.stripes.readings import PlaneTables, Reading, plane_tables
 from kiwicha.compiler.engine.schedule.stripes.stripes import Rows, Stripe, by_image
@@ -110,8 +109,8 @@ class Cascade:
         row_bytes = self.region.output_row_bytes(self.operations[-1])
         unit = ALIGNMENT_BYTES // math.gcd(ALIGNMENT_BYTES, row_bytes)
         is_float = self.output in self.region.tables
-        if isinstance(self.operations[-1], MoveOperation) and not is_float:
-            unit = 1  # it writes wherever a stripe begins
+        if self.operations[-1].starts_anywhere and not is_float:
+            unit = 1
         return *range(unit, rows, unit), rows
 
     def input_bytes(self, tensor: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -160,13 +159,12 @@ class Cascade:
     def host(self, resident: Set[int]) -> int | None:
         """Return the resident tensor whose memory the output can take over.
 
-        It is an input of a last operation that works byte by byte, and nothing else needs it: then
-        a stripe overwrites what only that stripe has read.
+        It is an input of a last operation that can overwrite it, and nothing else needs it: then a
+        stripe overwrites what only that stripe has read.
         """
         operation = self.operations[-1]
         keeps_pitch = self.region.input_pitch(operation) == self.region.output_pitch(operation)
-        is_by_byte = isinstance(operation, ElementOperation) and keeps_pitch
-        if not is_by_byte or operation.output not in resident:
+        if not (operation.can_overwrite and keeps_pitch) or operation.output not in resident:
             return None
         for tensor in operation.inputs:
             if tensor in operation.broadcast_inputs:
@@ -219,10 +217,7 @@ class Striping:
         """How many jobs there are."""
         operations = self.cascade.operations
         count = -(-operations[-1].window.output_rows // self.height)
-        if all(
-            item.window.images == 1 and not isinstance(item, DividedOperation | MoveOperation)
-            for item in operations
-        ):
+        if all(item.window.images == 1 and item.is_one_job for item in operations):
             return count * len(operations)
         jobs = 0
         for found in self.cascade.rows.stripes(self.height):

@@ -75,7 +75,8 @@ def _only_for(
 
 def _limits(lookup: TableLookup, producer: Operation) -> bool:
     """Whether a table only limits what its producer, whose results are clamped, can give."""
-    if isinstance(producer.steps[-1], TableLookup | MoveOperation):
+    last = producer.steps[-1]
+    if isinstance(last, TableLookup) or not last.has_clamp:
         return False
     values = np.arange(producer.clamp[0], producer.clamp[1] + 1)
     results = lookup.tables[values.astype(np.int8).view(np.uint8), 0]

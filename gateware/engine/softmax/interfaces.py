@@ -1,0 +1,36 @@
+"""What passes between the parts that compute probabilities."""
+
+from amaranth.lib import data
+
+from kiwicha.contract.latencies import SOFTMAX_SCAN_BYTES
+
+__all__ = [
+    "DIFFERENCE_BITS",
+    "EXPONENTIAL_BITS",
+    "EXPONENT_BITS",
+    "FRACTION_BITS",
+    "SOFTMAX_READ",
+    "SUM_BITS",
+]
+
+DIFFERENCE_BITS = 8
+"""Of a byte to the largest one of its row, 0 to 255."""
+EXPONENTIAL_BITS = 32
+"""Of an entry of the table, the uppermost of which is 0."""
+FRACTION_BITS = 19
+SUM_BITS = 12 + FRACTION_BITS
+"""Of a sum, in Q12.19; it is 1 or more."""
+EXPONENT_BITS = (SUM_BITS - FRACTION_BITS - 1).bit_length()
+"""Of how many bits it has more than 1 has."""
+
+SOFTMAX_READ = data.StructLayout({
+    "scans": 1,
+    "sums": 1,
+    "outputs": 1,
+    "is_first": 1,
+    "is_last": 1,
+    "is_end": 1,
+    "count": range(SOFTMAX_SCAN_BYTES + 1),
+})
+"""A read for one of three passes, or none: the first ``count`` bytes are compared, or the first one
+is summed or becomes an output; ``is_first`` and ``is_last`` of the pass, ``is_end`` of the job."""

@@ -1,0 +1,59 @@
+"""Lists that take longer than their layers on the CPU: of operations that may be small."""
+
+from collections.abc import Callable, Iterable
+
+from kiwicha.compiler.engine.cost.cycles import predict_list
+from kiwicha.compiler.engine.ir.element_operations import FloatConversion
+from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.operations import Operation
+from kiwicha.compiler.engine.ir.refusals import Troubles
+from kiwicha.compiler.lower.network import Network
+from kiwicha.contract.configs import Config
+from kiwicha.contract.program import Kernel
+
+__all__ = ["small_list_troubles"]
+
+
+def small_list_troubles(
+    network: Network,
+    lists: Iterable[EngineList],
+    config: Config,
+    cpu_cycles: Callable[[int], float],
+) -> Troubles:
+    """Return conversions and SOFTMAX that are alone in their lists and faster on the CPU.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    lists : iterable of EngineList
+        All lists.
+    config : Config
+        What they will run on.
+    cpu_cycles : callable
+        Gives what a layer takes on the CPU, by its position.
+    """
+    refusals: dict[int, str] = {}
+    for found in lists:
+        operations = found.region.operations
+        if not all(_can_be_small(network, item) for item in operations):
+            continue
+        cycles, _ = predict_list(
+            found.jobs,
+            found.engine_transfers,
+            config.engine_macs,
+            config.requantizer_cycles,
+            config.memory,
+        )
+        cycles += config.memory.list_cpu_cycles
+        on_cpu = sum(cpu_cycles(position) for position in found.region.positions)
+        if on_cpu <= cycles:
+            why = f"takes {on_cpu:,.0f} cycles there, and {cycles:,} in a list of its own"
+            refusals |= {item.position: why for item in operations}
+    return Troubles(refusals)
+
+
+def _can_be_small(network: Network, operation: Operation) -> bool:
+    """Whether an operation is of a kind that is often of a few elements only."""
+    is_softmax = network.layers[operation.position].kernel is Kernel.SOFTMAX
+    return is_softmax or isinstance(operation, FloatConversion)

@@ -1,0 +1,54 @@
+"""SOFTMAX on the simulated system: rows as a convolution leaves them, and pairs."""
+
+import pytest
+
+from kiwicha.compiler import compile_stages
+from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.contract.engine import JobKind
+from kiwicha.sim.verilator.program_run import run_program
+from tests.support.choices import by_day
+from tests.support.models.random_softmax import softmax_network
+from tests.support.models.softmax_layers import between, softmax
+from tests.support.oracle import oracle
+
+pytestmark = pytest.mark.verilator
+
+CASES = {
+    "between a convolution and a table": between("MUL", 11),
+    "pairs": softmax((1, 802, 2), 0.06),
+    "long rows": softmax((40, 999), 0.03),
+}
+KINDS = {
+    "between a convolution and a table": {JobKind.CONV, JobKind.SOFTMAX, JobKind.TABLE},
+    "pairs": {JobKind.CONV, JobKind.TABLE, JobKind.MOVE},
+    "long rows": {JobKind.SOFTMAX},
+}
+
+
+def run(case: oracle.Case, config: str) -> tuple[set[int], float]:
+    """Compare what the system gives with the oracle; return kinds of jobs, and measured cycles.
+
+    The cycles are those of the second inference, divided by those that were predicted.
+    """
+    (answer,) = oracle.ask([case])
+    assert answer.outputs is not None
+    stages = compile_stages(case.model, config)
+    result = run_program(stages.program, [x.tobytes() for x in case.inputs])
+    assert result.outputs == tuple(output.tobytes() for output in answer.outputs)
+    predicted, _ = predict_program(stages.program)
+    kinds = {job.kind for found in stages.lists for job in found.jobs}
+    return kinds, result.last_cycles / predicted
+
+
+@pytest.mark.parametrize("config", by_day("128", "64-softmax"))
+@pytest.mark.parametrize("name", CASES)
+def test_softmax(name: str, config: str) -> None:
+    kinds, ratio = run(CASES[name], config)
+    assert kinds == KINDS[name]
+    assert abs(ratio - 1) < 0.05
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(6))
+def test_random_networks(seed: int) -> None:
+    run(softmax_network(seed), "64-softmax")
