@@ -6,7 +6,7 @@ from litedram.phy.s7ddrphy import A7DDRPHY
 from litex.gen import LiteXModule
 from litex.soc.cores.clock import S7IDELAYCTRL, S7PLL
 from litex_boards.platforms import digilent_arty
-from migen import ClockDomain, Signal
+from migen import ClockDomain
 
 from kiwicha.boards.board import CLOCK_MARGIN, Board, Parts
 from kiwicha.boards.capacity import CAPACITY
@@ -27,21 +27,18 @@ class _Crg(LiteXModule):
     """Clocks: ``sys``, those of the DDR3 interface, and the reference of the input delays."""
 
     def __init__(self, platform: Any, sys_clk_hz: int) -> None:
-        self.rst = Signal()
         self.cd_sys = ClockDomain()
         self.cd_sys4x = ClockDomain()
         self.cd_sys4x_dqs = ClockDomain()
         self.cd_idelay = ClockDomain()
         self.pll = pll = S7PLL(speedgrade=-1)
-        self.comb += pll.reset.eq(~platform.request("cpu_reset") | self.rst)
+        self.comb += pll.reset.eq(~platform.request("cpu_reset"))
         pll.register_clkin(platform.request("clk100"), _INPUT_HZ)
         ddr_hz, margin = _PHASES * sys_clk_hz, CLOCK_MARGIN
         pll.create_clkout(self.cd_sys, sys_clk_hz, margin=margin)
         pll.create_clkout(self.cd_sys4x, ddr_hz, margin=margin)
         pll.create_clkout(self.cd_sys4x_dqs, ddr_hz, phase=90, margin=margin)
         pll.create_clkout(self.cd_idelay, _IDELAY_HZ)
-        # The system can reset the PLL that clocks it; that path has no timing.
-        platform.add_false_path_constraints(self.cd_sys.clk, pll.clkin)
         self.idelayctrl = S7IDELAYCTRL(self.cd_idelay)
 
 

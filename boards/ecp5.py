@@ -37,7 +37,6 @@ class Ddr3Clocks(LiteXModule):
         if sys_clk_hz == _INIT_HZ:
             # The report on timing could not tell them apart.
             raise ValueError("the clock that starts the memory has that frequency")
-        self.rst = Signal()
         self.stop = Signal()
         self.reset = Signal()
         self.cd_init = ClockDomain()
@@ -49,7 +48,7 @@ class Ddr3Clocks(LiteXModule):
         self.comb += self.cd_por.clk.eq(clock)
         self.sync.por += If(waits != 0, waits.eq(waits - 1))
         self.pll = pll = ECP5PLL()
-        self.comb += pll.reset.eq((waits != 0) | ~reset_n | self.rst)
+        self.comb += pll.reset.eq((waits != 0) | ~reset_n)
         pll.register_clkin(clock, input_hz)
         pll.create_clkout(self.cd_sys2x_i, 2 * sys_clk_hz, margin=CLOCK_MARGIN)
         pll.create_clkout(self.cd_init, _INIT_HZ)

@@ -7,7 +7,7 @@ from litex.build.io import DDROutput
 from litex.gen import LiteXModule
 from litex.soc.cores.clock import ECP5PLL
 from litex_boards.platforms import radiona_ulx3s
-from migen import ClockDomain, ClockSignal, Signal
+from migen import ClockDomain, ClockSignal
 
 from kiwicha.boards.board import CLOCK_MARGIN, Parts
 from kiwicha.boards.ecp5 import TOOLCHAIN, ecp5
@@ -25,12 +25,11 @@ class _Crg(LiteXModule):
     """Clocks: ``sys``, ``sys2x`` for the SDRAM interface, and the SDRAM's own."""
 
     def __init__(self, platform: Any, sys_clk_hz: int) -> None:
-        self.rst = Signal()
         self.cd_sys = ClockDomain()
         self.cd_sys2x = ClockDomain()
         self.cd_sys2x_ps = ClockDomain()
         self.pll = pll = ECP5PLL()
-        self.comb += pll.reset.eq(platform.request("rst") | self.rst)
+        self.comb += pll.reset.eq(platform.request("rst"))
         pll.register_clkin(platform.request("clk25"), _INPUT_HZ)
         pll.create_clkout(self.cd_sys, sys_clk_hz, margin=CLOCK_MARGIN)
         pll.create_clkout(self.cd_sys2x, 2 * sys_clk_hz, margin=CLOCK_MARGIN)

@@ -11,7 +11,7 @@ from kiwicha.errors import ToolError
 __all__ = ["MODULE_LEVELS", "OTHER", "cells_by_module", "count", "module_names", "utilization"]
 
 OTHER = "SoC"
-"""Module of the cells that belong to none that is named: bus, DRAM controller, UART, timer."""
+"""Module of the cells that belong to none that is named: bus, DRAM controller, UART."""
 MODULE_LEVELS = 5
 """Reports go so deep: ``Cfu.cfu.engine.datapath.array``."""
 

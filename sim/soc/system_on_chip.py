@@ -38,7 +38,7 @@ class SimulationExit(LiteXModule):
 
 
 class Soc(SoCCore):
-    """VexRiscv with a CFU, on-chip memory, DDR3, UART and timer.
+    """VexRiscv with a CFU, on-chip memory, DDR3 and UART.
 
     The CPU starts at `cfu.ONCHIP_BASE`, in on-chip memory that holds firmware text, data and stack.
     DRAM is at `cfu.DRAM_BASE`, behind a LiteDRAM controller without an L2 cache, whose ports of 128
@@ -110,7 +110,9 @@ class Soc(SoCCore):
             integrated_sram_size=0,
             uart_name=uart_name,
             uart_baudrate=SERIAL_BAUD,
-            with_timer=True,
+            # Firmware uses neither LiteX's timer nor its controller.
+            with_timer=False,
+            with_ctrl=False,
         )
         self._add_onchip(firmware)
         self._add_dram(sdram_phy, sdram_module, controller_settings)

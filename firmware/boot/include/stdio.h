@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "timer.h"
+
 static inline __attribute__((format(printf, 1, 2))) int printf(const char *format, ...)
 {
     (void)format;
