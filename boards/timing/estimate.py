@@ -11,6 +11,7 @@ from kiwicha import cache
 from kiwicha.boards.family import Family
 from kiwicha.boards.flow.stopwatch import seconds_of
 from kiwicha.boards.flow.synthesis import NETLIST, VENDORS, synthesise_core
+from kiwicha.boards.timing import places as places_module
 from kiwicha.boards.timing.graph import Graph, build_graph
 from kiwicha.boards.timing.names import Names
 from kiwicha.boards.timing.netlist import Netlist, read_netlist
@@ -210,6 +211,7 @@ def _places(config: Config) -> dict[str, Place]:
         *(config.name, _VENDOR.name),
         *cache.package_versions(("amaranth",)),
         *hardware_sources(),
+        Path(places_module.__file__),
     ])
     text = (cache.build("places", key, builder) / _PLACES).read_text(encoding="utf-8")
     return {path: Place(*values) for path, values in json.loads(text).items()}

@@ -27,8 +27,8 @@ class Name:
     path : str
         Modules and name, with dots between them; of all bits of a signal, or all cells of a memory.
     source : str
-        File and line where it is declared, or the component that it is in; empty if neither is
-        known.
+        File and line where it is declared, or of the innermost component around it that is not in
+        a library; empty if neither is known.
     """
 
     path: str
@@ -81,10 +81,11 @@ class Names:
         return self._named(_PARTS_OF_MEMORY.sub("", name))
 
     def _named(self, path: str) -> Name:
-        outer = path
-        while outer and outer not in self._places:
+        source, outer = "", path
+        while outer and not source:
+            source = self._places[outer].source if outer in self._places else ""
             outer = outer.rpartition(".")[0]
-        return Name(path, self._places[outer].source if outer else "")
+        return Name(path, source)
 
     def _is_register(self, signal: Signal) -> bool:
         place = self._places.get(signal.path)

@@ -51,26 +51,17 @@ def test_the_estimate_of_the_instruction_tier(kiwicha: Command) -> None:
 
 @pytest.mark.synth
 def test_the_table_has_a_row_for_each_path(kiwicha: Command) -> None:
-    code, out, err = kiwicha("timing", "--config", "simd", "--paths", "2", "--clock", "400")
+    words = ("--paths", "2", "--clock", "400", "--net", "0.7")
+    code, out, err = kiwicha("timing", "--config", "simd", *words)
     assert code == 0, err
     rows = [line for line in out.splitlines() if "from " in line and "│" in line]
     assert len(rows) == 2
     times = [float(row.split("│")[1]) for row in rows]
+    assert times[0] > PERIODS["timing/simd"], "wires are slower than usual"
     last = out.splitlines()[-1]
     assert f"{times[0]:.2f} ns; slack {2.5 - times[0]:+.2f} ns at 400 MHz, which " in last
     late, ends = last.rpartition("which ")[2].removesuffix(" ends of paths miss").split(" of ")
     assert 0 < int(late.replace(",", "")) < int(ends.replace(",", ""))
-
-
-@pytest.mark.synth
-def test_slower_wires_make_a_slower_clock(kiwicha: Command) -> None:
-    periods = [
-        json.loads(kiwicha("timing", "--config", "simd", "--net", net, "--json", "-")[1])[
-            "period_ns"
-        ]
-        for net in (0.4, 0.55, 0.7)
-    ]
-    assert periods == sorted(set(periods))
 
 
 @pytest.mark.nightly

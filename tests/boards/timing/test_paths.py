@@ -16,7 +16,7 @@ FAST, SLOW = 1.677, 2.951
 def bus() -> Design:
     """Return four registers that store what two others give, through one LUT and three."""
     design = Design()
-    starts = [design.flip_flop(name=f"cfu.unit.start_FDRE_Q_{n}") for n in range(2)]
+    starts = [design.flip_flop(name=f"cfu.start_FDRE_Q_{n}") for n in range(2)]
     # The register is called after its own module, not after the one that it is an output of.
     design.signal("cfu.start", *starts)
     design.signal("cfu.unit.start", *starts)
