@@ -20,7 +20,17 @@ def test_help_is_quick_because_it_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    for name in ("demo", "run", "bench", "compile", "models", "gallery", "area", "--debug"):
+    for name in (
+        "demo",
+        "run",
+        "bench",
+        "compile",
+        "models",
+        "gallery",
+        "area",
+        "timing",
+        "--debug",
+    ):
         assert name in done.stdout
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "read_cells",
     "script",
     "synthesise",
+    "synthesise_core",
 ]
 
 NETLIST = "netlist.json"
@@ -115,6 +116,37 @@ def read_cells(folder: Path) -> dict[str, dict[str, int]]:
     return cells
 
 
+def synthesise_core(
+    verilog: str, top: str, family: Family, *, on_build: Callable[[], None] | None = None
+) -> Path:
+    """Return the folder of the synthesis of a design without pads, which is done at most once.
+
+    Parameters
+    ----------
+    verilog : str
+        The design.
+    top : str
+        Its top module.
+    family : Family
+        What it is made of; of Xilinx 7 series the folder has `NETLIST`, for its timing.
+    on_build : callable or None
+        Called before Yosys starts, and only if it does.
+
+    Raises
+    ------
+    ToolError
+        If Yosys is not installed or fails.
+    """
+    return synthesise(
+        {CORE_SOURCE: verilog.encode()},
+        top=top,
+        family=family,
+        has_pads=False,
+        keeps_netlist=family is Family.XC7,
+        on_build=on_build,
+    )
+
+
 def core_resources(verilog: str, top: str, family: Family) -> dict[str, float]:
     """Return what a design without pads occupies of an FPGA.
 
@@ -142,7 +174,7 @@ def core_utilization(
 
     Names of modules begin with that of the top.
     """
-    folder = synthesise({CORE_SOURCE: verilog.encode()}, top=top, family=family, has_pads=False)
+    folder = synthesise_core(verilog, top, family)
     total, modules = utilization(read_cells(folder), family)
     names = {name: top if name == OTHER else f"{top}.{name}" for name in modules}
     by_module = {names[name]: counts for name, counts in modules.items()}

@@ -23,6 +23,7 @@ from kiwicha.commands import (
     models,
     report,
     run,
+    timing,
     trace,
 )
 from kiwicha.errors import Interrupted, KiwichaError, UnsupportedModelError, reason
@@ -52,6 +53,7 @@ app.add_typer(models.app, name="models")
 app.command()(gallery.gallery)
 app.command()(doctor.doctor)
 app.command()(area.area)
+app.command()(timing.timing)
 app.command()(build.build)
 app.command()(load.load)
 app.command()(bringup.bringup)

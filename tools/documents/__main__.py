@@ -7,6 +7,7 @@
 ``docs/boards.md``    A section for each file of ``docs/results/boards``
 ``docs/bring-up.md``  Between two markers: a row for each file of ``docs/results/bringup``
 ``docs/performance``  Between two markers of its page: what engines, memories and kernels take
+``docs/timing.md``    Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/supported.md`` The compiler's support rules
 ====================  =============================================================================
 
@@ -30,6 +31,7 @@ from tools.documents.performance_tables import performance_tables
 from tools.documents.result_tables import overview, results_page, shown_weights, vela_page
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
+from tools.documents.timing_tables import timing_tables
 from tools.results import present
 from tools.results.catalogue import catalogue
 
@@ -41,6 +43,7 @@ _BOARDS = "docs/boards.md"
 _BRING_UP = "docs/bring-up.md"
 _PERFORMANCE = "docs/performance.md"
 _SUPPORTED = "docs/supported.md"
+_TIMING = "docs/timing.md"
 _VELA = "docs/vela.md"
 _README = "README.md"
 _RESULTS_PAGE = "docs/results.md"
@@ -100,6 +103,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     readme = (project / _README).read_text(encoding="utf-8")
     guide = (project / _BRING_UP).read_text(encoding="utf-8")
     performance = (project / _PERFORMANCE).read_text(encoding="utf-8")
+    timing = (project / _TIMING).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
@@ -108,6 +112,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _BOARDS: boards_page(measured("boards"), line),
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
         _PERFORMANCE: replaced(performance, performance_tables()),
+        _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         **{name: _without_profiles(value) for name, value in runs.items() if _has_profiles(value)},
         **{name: _text(shown_weights(value, name)) for name, value in weights.items()},
     }

@@ -9,7 +9,7 @@ from kiwicha.contract.configs import find_config
 from kiwicha.contract.program import Where
 from tools.results.result import Result
 
-__all__ = ["missed"]
+__all__ = ["PERIODS", "missed"]
 
 _AREA: Mapping[str, Mapping[str, float]] = {
     "area/64": {"LUT": 12_000, "FF": 28_000, "BRAM36": 31, "DSP48E1": 82},
@@ -20,6 +20,8 @@ _AREA: Mapping[str, Mapping[str, float]] = {
 _FITTING = ("boards/arty_a7_100-128",)
 _CLOCKS = {"boards/ecpix5_85f-64": 60, "boards/ecpix5_85f-simd": 75}
 """MHz that a bitstream reaches, in `_BUILD_SECONDS`."""
+PERIODS = {"timing/64": 12.5, "timing/128": 12.5, "timing/simd": 9.0}
+"""Nanoseconds of the worst path as it is estimated: what was reached, so that it gets no worse."""
 _BUILD_SECONDS = 30 * 60
 _UTILIZATION = {"resnet8": 0.85, "person_detect": 0.77}
 """Share of the products of ``64`` that models use."""
@@ -45,7 +47,7 @@ def missed(results: Sequence[Result]) -> list[str]:
     """Return which bars are missed, in words; empty if none."""
     by_name = {result.name: result.contents for result in results}
     problems = []
-    for check in (_counts, _clocks, _utilization, _peers, _promises, _system_estimates):
+    for check in (_counts, _clocks, _periods, _utilization, _peers, _promises, _system_estimates):
         problems += list(_checked(check, by_name))
     return problems
 
@@ -77,6 +79,17 @@ def _clocks(by_name: Mapping[str, Any]) -> Iterator[str]:
         if report["build_seconds"] > _BUILD_SECONDS:
             seconds = report["build_seconds"]
             yield f"{name} must be built in {_BUILD_SECONDS} s, not {seconds}"
+
+
+def _periods(by_name: Mapping[str, Any]) -> Iterator[str]:
+    for name, bar in PERIODS.items():
+        period = by_name[name]["period_ns"]
+        if period > bar:
+            worst = by_name[name]["paths"][0]
+            yield (
+                f"{name} must take {bar:g} ns or less, not {period:g} "
+                f"({worst['start']['path']} to {worst['end']['path']})"
+            )
 
 
 def _utilization(by_name: Mapping[str, Any]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from kiwicha.boards.flow.fingerprint import core_fingerprint, system_fingerprint
 from kiwicha.boards.flow.place_and_route import SEEDS
 from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, generated
 from kiwicha.boards.memories import board_with
+from kiwicha.boards.timing.fingerprint import timing_fingerprint
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, MEMORIES
@@ -33,6 +34,7 @@ __all__ = [
     "bring_up_command",
     "compile_command",
     "sweep_command",
+    "timing_command",
 ]
 
 _WHOLE = "all"
@@ -56,6 +58,12 @@ def area_command(path: str, area: Mapping[str, Any]) -> str:
     """Return the command that writes a file of ``area``."""
     family = "" if area["family"] == Family.XC7.value else f" --family {area['family']}"
     return f"kiwicha area --config {area['config']}{family} --json {path}"
+
+
+def timing_command(path: str, estimate: Mapping[str, Any]) -> str:
+    """Return the command that writes a file of ``timing``."""
+    words = f"--config {estimate['config']} --board {estimate['board']}"
+    return f"kiwicha timing {words} --json {path}"
 
 
 def board_command(path: str, report: Mapping[str, Any]) -> str:
@@ -137,6 +145,11 @@ def _area_present(area: Mapping[str, Any]) -> Fingerprint:
     return {_WHOLE: {**found, **_pinned(area["versions"])}}
 
 
+def _timing_present(estimate: Mapping[str, Any]) -> Fingerprint:
+    found = timing_fingerprint(find_config(estimate["config"]))
+    return {_WHOLE: {**found, **_pinned(estimate["versions"])}}
+
+
 def _board_present(report: Mapping[str, Any]) -> Fingerprint:
     board, config = load(report["board"]), find_config(report["config"])
     folder = generated(board, config, sys_clk_hz=report["sys_clk_hz"])
@@ -179,6 +192,7 @@ KINDS = (
         _bring_up_present,
         lambda report: report["build"]["build_seconds"],
     ),
+    Kind("timing", timing_command, _recorded, _timing_present, lambda one: one["seconds"]),
     Kind("sweep", sweep_command, _recorded, _sweep_present, lambda outcome: outcome["seconds"]),
     Kind("weights", compile_command, _recorded, _weights_present, lambda one: one.get("seconds")),
 )

@@ -14,13 +14,14 @@ PAGES = [
     *("README.md", "docs/results.md", "docs/supported.md", "docs/vela.md", "docs/boards.md"),
     "docs/bring-up.md",
     "docs/performance.md",
+    "docs/timing.md",
 ]
 
 
 def project(folder: Path, readme: str) -> Path:
     (folder / "docs" / "results" / "bench").mkdir(parents=True)
     (folder / "README.md").write_text(readme)
-    for name in ("bring-up.md", "performance.md"):
+    for name in ("bring-up.md", "performance.md", "timing.md"):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")
     return folder
 

@@ -20,6 +20,7 @@ from tools.results.kinds import (
     bring_up_command,
     compile_command,
     sweep_command,
+    timing_command,
 )
 from tools.results.result import Kind, Result
 
@@ -63,6 +64,10 @@ def test_commands_of_the_other_kinds() -> None:
     area = {"config": "64", "family": "ecp5"}
     assert area_command("a", area) == "kiwicha area --config 64 --family ecp5 --json a"
     assert area_command("a", {**area, "family": "xc7"}) == "kiwicha area --config 64 --json a"
+    timing = {"config": "64", "board": "arty_a7_100"}
+    assert timing_command("a", timing) == (
+        "kiwicha timing --config 64 --board arty_a7_100 --json a"
+    )
     assert bring_up_command("a", {"build": {**REPORT, "has_bitstream": False}}) == (
         "kiwicha bringup ecpix5_85f --build --no-compile --json a"
     )
