@@ -25,7 +25,7 @@ from kiwicha.numerics import requantization as numerics
 from tests.gateware.engine.element_jobs import element_fills, element_job
 from tests.gateware.engine.max_jobs import Pool, expected_maxima, max_fills, max_job
 from tests.gateware.engine.move_jobs import Move, move_job, random_move
-from tests.gateware.engine.softmax_jobs import random_softmax, softmax_job
+from tests.gateware.engine.softmax_jobs import Softmax, random_softmax, softmax_job
 from tests.gateware.engine.window_jobs import (
     Fill,
     Layer,
@@ -44,6 +44,7 @@ __all__ = [
     "random_parameters",
     "random_weights",
     "random_work",
+    "softmax_work",
     "write",
 ]
 
@@ -77,7 +78,8 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
     if kind == JobKind.MAX:
         return _max_work(rng, macs, memory_bytes)
     if kind == JobKind.SOFTMAX:
-        return _softmax_work(rng, macs, memory_bytes)
+        softmax = random_softmax(rng, min(memory_bytes // 4, 600))
+        return softmax_work(rng, softmax, macs, memory_bytes)
     if kind == JobKind.MOVE:
         return _move_work(rng, memory_bytes)
     while True:
@@ -154,9 +156,8 @@ def _move_work(rng: np.random.Generator, memory_bytes: int) -> Work:
     )
 
 
-def _softmax_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
-    """Return a SOFTMAX, sometimes in place."""
-    softmax = random_softmax(rng, min(memory_bytes // 4, 600))
+def softmax_work(rng: np.random.Generator, softmax: Softmax, macs: int, memory_bytes: int) -> Work:
+    """Return a SOFTMAX of some rows anywhere, sometimes in place."""
     source, target = places(rng, softmax.sizes, memory_bytes)
     if softmax.pitches[0] == softmax.pitches[1] and rng.integers(2):
         source = target

@@ -16,7 +16,10 @@ from kiwicha.contract.engine import (
 )
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Round, build_engine, run_rounds
+from tests.gateware.engine.random_jobs import softmax_work
 from tests.gateware.engine.random_lists import check_random_lists, random_case
+from tests.gateware.engine.softmax_jobs import Softmax, exponentials
+from tests.gateware.engine.work_list import work_list
 from tests.support.choices import by_day
 from tests.support.gateware.dram_port import DramTiming
 
@@ -76,6 +79,28 @@ def test_what_differs_is_seen(engine: Path) -> None:
             case.check(changed, "list")
     with pytest.raises(SimulationError, match=r"^list \(CONV, ADD\): 0x10000, not 0x0$"):
         case.check(dataclasses.replace(good, status=1 << 16), "list")
+
+
+@pytest.mark.verilator
+def test_softmax_between_jobs_and_transfers(engine: Path) -> None:
+    """It waits for what it reads, is waited for, and the watchdog can stop it in the middle."""
+    rng = np.random.default_rng(6)
+    kinds = [JobKind.MOVE, JobKind.SOFTMAX, JobKind.TABLE, JobKind.SOFTMAX, JobKind.CONV]
+    cases = [random_case(rng, 64, SMALL, kinds, wanted=EngineError.NONE) for _ in range(6)]
+    outcomes = run_rounds(engine, [case.given for case in cases], DDR3, seed=1, host_stall=0)
+    for case, outcome in zip(cases, outcomes, strict=True):
+        case.check(outcome, "list")
+    # One row after the other, for longer than the watchdog allows; then a good list.
+    softmax = Softmax(40, 20, (20, 20), exponentials(0.1))
+    work = softmax_work(rng, softmax, 64, SMALL)
+    made = work_list([work], 64, SMALL, [False])
+    stopped = Round(made.image, rng.bytes(2 * SMALL), made.counts, 1500)
+    rounds = [stopped, cases[0].given, stopped, cases[1].given]
+    outcomes = run_rounds(engine, rounds, DDR3, seed=2, host_stall=0)
+    for number, case in ((1, cases[0]), (3, cases[1])):
+        assert outcomes[number - 1].status == EngineError.WATCHDOG << 16
+        assert outcomes[number - 1].arena == stopped.arena
+        case.check(outcomes[number], "list behind a stopped one")
 
 
 @pytest.mark.verilator
