@@ -14,12 +14,12 @@ from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.convolutions.forms import forms
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
 from kiwicha.compiler.engine.select.elements.elementwise import element_operation
-from kiwicha.compiler.engine.select.elements.softmax import softmax_forms
 from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_KERNELS, extreme
 from kiwicha.compiler.engine.select.reductions.means import mean, rows_of_sums
 from kiwicha.compiler.engine.select.reductions.pools import average_pool, max_pool
 from kiwicha.compiler.engine.select.resize.interpolation import interpolation
+from kiwicha.compiler.engine.select.softmax.softmax import softmax_forms
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.compiler.tflite.operators import Family, of_family

@@ -5,14 +5,14 @@ from kiwicha.compiler.engine.select.convolutions.channel_blocks import BLOCK_LIM
 from kiwicha.compiler.engine.select.convolutions.phases import PHASE_LIMITS
 from kiwicha.compiler.engine.select.elements.elementwise import CONVERSION_LIMITS
 from kiwicha.compiler.engine.select.elements.operands import OPERAND_LIMITS
-from kiwicha.compiler.engine.select.elements.pairs import PAIR_LIMITS
-from kiwicha.compiler.engine.select.elements.softmax import SOFTMAX_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_LIMITS, adjacent_dimensions
 from kiwicha.compiler.engine.select.reductions.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.reductions.pools import POOL_LIMITS
 from kiwicha.compiler.engine.select.resize.interpolation import INTERPOLATION_LIMITS
+from kiwicha.compiler.engine.select.softmax.pairs import PAIR_LIMITS
+from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_LIMITS
 
 __all__ = ["ENGINE_OPERATORS", "engine_limits"]
 

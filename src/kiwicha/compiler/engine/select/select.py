@@ -19,9 +19,9 @@ from kiwicha.compiler.engine.select.convolutions.chunks import (
 from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
 from kiwicha.compiler.engine.select.convolutions.wide_groups import split_by_width
 from kiwicha.compiler.engine.select.elements.constant_sums import constant_sum_candidates
-from kiwicha.compiler.engine.select.elements.softmax import without_slow_softmax
 from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weighted_layer
 from kiwicha.compiler.engine.select.moves.moves import is_move
+from kiwicha.compiler.engine.select.softmax.softmax import without_slow_softmax
 from kiwicha.compiler.lower.network import Network
 from kiwicha.contract.configs import Config
 

@@ -10,7 +10,7 @@ from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
 from kiwicha.compiler.engine.ir.window import Image, Window
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import operation_cycles
-from kiwicha.compiler.engine.select.elements.pairs import pair_operation
+from kiwicha.compiler.engine.select.softmax.pairs import pair_operation
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import MAX_U16

@@ -1,0 +1,1 @@
+"""SOFTMAX in the engine's terms."""
