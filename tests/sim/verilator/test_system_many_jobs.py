@@ -41,4 +41,4 @@ def test_lists_go_on_with_the_scratchpad(config: str) -> None:
     result = run_program(program, [x.tobytes()], inferences=2)
     assert result.outputs == tuple(output.tobytes() for output in answer.outputs)
     predicted, _ = predict_program(program)
-    assert abs(predicted / result.last_cycles - 1) < 0.05
+    assert abs(predicted / result.last_cycles - 1) < 0.1

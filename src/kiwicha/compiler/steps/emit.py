@@ -36,6 +36,7 @@ class _Constants:
     def __init__(self) -> None:
         self.raw = bytearray()
         self._refs: dict[bytes, Ref] = {}
+        self._lists: dict[ListPart, Ref] = {}
 
     def add(self, values: Values) -> Ref:
         raw = np.ascontiguousarray(values).tobytes()
@@ -47,10 +48,14 @@ class _Constants:
 
     def add_list(self, part: ListPart, tensors: Mapping[int, int]) -> Ref:
         """Add the lists of a region behind each other; each reaches to the end of the streams."""
-        parts, images = part.whole.parts, part.whole.images(tensors)
-        whole = self.add(np.frombuffer(b"".join(images), np.uint8))
-        before = sum(map(len, images[: parts.index(part)]))
-        return Ref(whole.offset + before, whole.bytes - before, is_constant=True)
+        if part not in self._lists:
+            images = part.whole.images(tensors)
+            ref = self.add(np.frombuffer(b"".join(images), np.uint8))
+            for member, image in zip(part.whole.parts, images[:-1], strict=True):
+                self._lists[member] = ref
+                size = len(image)
+                ref = Ref(ref.offset + size, ref.bytes - size, is_constant=True)
+        return self._lists[part]
 
 
 def emit(

@@ -77,7 +77,7 @@ def test_random_lists() -> None:
             assert planned.transfer.wait_jobs <= len(found.jobs)
         moved = {p.tensor for p in found.transfers} - {NO_TENSOR}
         assert moved == found.region.loads | found.region.stores | set(found.plan.streamed)
-        raw = found.image(dict.fromkeys(moved, 1 << 20))
+        raw = b"".join(found.images(dict.fromkeys(moved, 1 << 20)))
         descriptors = EngineJob.size_bytes() * len(found.jobs) + 16 * len(found.transfers)
         assert len(raw) == descriptors + len(found.streams) + len(found.constants)
         for item in found.region.operations:

@@ -29,20 +29,18 @@ def waits(events: Sequence[Event], offsets: Sequence[int], sizes: Sequence[int])
         )
 
     counts = []
-    jobs = transfers = 0
-    for number, event in enumerate(events):
-        is_job = isinstance(event, Job)
-        left = transfers if is_job else jobs
+    jobs: list[tuple[set[int], set[int]]] = []
+    transfers: list[tuple[set[int], set[int]]] = []
+    for event in events:
+        same, others = (jobs, transfers) if isinstance(event, Job) else (transfers, jobs)
+        reads, writes = event.reads, event.writes
+        touched = reads | writes
+        left = len(others)
         # Most wait for something near: the last one counts, as each kind keeps its order.
-        for earlier in reversed(events[:number] if left else []):
-            if isinstance(earlier, Job) is is_job:
-                continue
-            if meet(earlier.writes, event.reads | event.writes) or meet(
-                earlier.reads, event.writes
-            ):
+        for read, written in reversed(others):
+            if meet(written, touched) or meet(read, writes):
                 break
             left -= 1
         counts.append(left)
-        jobs += is_job
-        transfers += not is_job
+        same.append((reads, writes))
     return counts
