@@ -8,6 +8,7 @@ import pytest
 
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.driver import Compilation
+from kiwicha.compiler.engine.cost.cycles import predict_layers
 from kiwicha.contract.moves import EngineMove
 from kiwicha.contract.program import Where
 from kiwicha.sim.reference import executor as reference
@@ -165,3 +166,11 @@ def test_halves_of_pixels_come_in_low_stripes() -> None:
     model.builder.operator("SLICE", operands, [half])
     (plan,) = model.compiled(SMALL, half).engine.plans
     assert plan.scratchpad_bytes <= 8192
+
+
+def test_planes_are_stored_in_high_stripes() -> None:
+    """A stripe has a store for each of 64 planes: two bytes a cycle need few stripes."""
+    model = Model(1, 112, 112, 64)
+    y = model.transposed(model.first, model.shape, (0, 3, 1, 2))
+    program = model.compiled("64", y).program
+    assert sum(predict_layers(program)) < 112 * 112 * 64 / 2

@@ -30,7 +30,10 @@ __all__ = ["Chooser"]
 MAX_CASCADE_OPERATIONS = 8
 """Longer ones compute too many rows twice."""
 MODES = ((True, Room.STRIPE), (True, Room.OPERATION), (False, Room.OPERATION), (False, Room.STORE))
-"""What is tried of ``is_early`` and ``room`` of a `Striping`; the last if nothing else fits."""
+"""What is tried of ``is_early`` and ``room`` of a `Striping`.
+
+The last one only if nothing else fits, or if a stripe takes many stores: then few stripes count.
+"""
 MAX_CHOICES = 5
 """Tensors of a cascade of which each is tried in both ways, whatever becomes of the others."""
 MORE_STRIPES = (0, 1, 2, 3, 5, 8)
@@ -264,7 +267,9 @@ class Chooser:
         rows, unit = heights[-1], heights[0]
         best: tuple[float, Striping] | None = None
         for (is_early, room), found in zip(MODES, counts, strict=True):
-            if not found or (best is not None and room is Room.STORE):
+            if not found:
+                continue
+            if best is not None and room is Room.STORE and not cascade.stores_planes:
                 continue
             fewest = -(-rows // heights[found - 1])
             wanted = {-(-_share(rows, fewest + more) // unit) * unit for more in MORE_STRIPES}

@@ -96,6 +96,12 @@ class Cascade:
             self.region.output_pitch(writer) == self.region.pitch(tensor, reader)
         )
 
+    @property
+    def stores_planes(self) -> bool:
+        """Whether rows of its output lie in parts in the arena, with a store for each."""
+        last = self.operations[-1]
+        return isinstance(last, MoveOperation) and last.planes > 1
+
     @cached_property
     def rows(self) -> Rows:
         """Which rows the operations compute and read for each row of the last one."""
