@@ -17,8 +17,6 @@ _WORD_BYTES = TILE_ROWS
 _LANE_BITS = (_WORD_BYTES - 1).bit_length()
 _WORDS = LINE_BYTES // _WORD_BYTES
 _PROBABILITY_BITS = 8
-_LAST_EXPONENT = 8
-"""From a sum of twice 2**8 on, every probability is below half a step."""
 
 
 class OutputBytes(wiring.Component):
@@ -38,7 +36,7 @@ class OutputBytes(wiring.Component):
     is_last : ``In(1)``
         It is the last one of its row.
     quotient : ``In(32)``
-        In Q0.31, 0 to 1.
+        In Q0.31, below 1.
     exponent : ``In(EXPONENT_BITS)``
         The probability is ``2**-exponent`` of the quotient.
     writes : ``Out(stream.Signature(LINE_WRITE, always_ready=True))``
@@ -61,19 +59,19 @@ class OutputBytes(wiring.Component):
         m = Module()
         octet_s1 = Signal(8, reset_less=True)
         valid_s1, is_last_s1 = Signal(), Signal()
-        # Twice the probability times 256, then rounded half up; 1 becomes 255.
-        doubled = Signal(_PROBABILITY_BITS + 2)
+        # Twice the probability times 256, then rounded half up; 1 becomes 255. From a sum of 512
+        # on nothing is left of any quotient, as TFLite wants it.
+        doubled = Signal(_PROBABILITY_BITS + 1)
         probability = Signal(_PROBABILITY_BITS + 1)
         clamped = Mux(probability[_PROBABILITY_BITS], 255, probability[:_PROBABILITY_BITS])
-        is_zero = self.exponent > _LAST_EXPONENT
         m.d.comb += [
-            doubled.eq(self.quotient[31 - _PROBABILITY_BITS - 1 :] >> self.exponent),
+            doubled.eq(self.quotient[31 - _PROBABILITY_BITS - 1 : 31] >> self.exponent),
             probability.eq((doubled + 1) >> 1),
         ]
         m.d.sync += [
             valid_s1.eq(self.valid),
             is_last_s1.eq(self.is_last),
-            octet_s1.eq(Mux(is_zero, 0, clamped) ^ Cat(Const(0, 7), self.job.output_zero_point[7])),
+            octet_s1.eq(clamped ^ Cat(Const(0, 7), self.job.output_zero_point[7])),
         ]
 
         row, place = Signal(ADDRESS_BITS), Signal(ADDRESS_BITS)

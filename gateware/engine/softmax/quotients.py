@@ -49,7 +49,8 @@ class Quotients(wiring.Component):
     exponential : ``In(EXPONENTIAL_BITS)``
         In Q0.31.
     quotient : ``Out(32)``
-        Its product with 1 / d / 2 in Q0.31: the exponential by the sum is ``2**-exponent`` of it.
+        Its product with 1 / d / 2 in Q0.31, below 1: the exponential by the sum is
+        ``2**-exponent`` of it.
     exponent : ``Out(EXPONENT_BITS)``
         How many bits the sum has more than 1 has; from 2 cycles after ``begins`` on.
 
