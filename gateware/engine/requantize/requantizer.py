@@ -136,14 +136,15 @@ class _Lane(wiring.Component):
         exponent_s6 = delayed(m, exponent_s1, 5, "exponent_s1")
 
         floor_s7 = Signal(signed(33), reset_less=True)
-        total_s8 = Signal(signed(32), reset_less=True)
-        # Rounding up in the last bit and twice the zero point are one summand.
-        summand = Cat(Const(1, 1), self.zero_point).as_signed()
+        raised_s8 = Signal(signed(32), reset_less=True)
+        # Rounding up in the last bit and twice the zero point are one summand. The zero point is
+        # raised by 128: without a sign it takes no LUTs in the bits above.
+        summand = Cat(Const(1, 1), _other_half(self.zero_point))
         m.d.sync += [
             floor_s7.eq(_shifted_right(Cat(Const(0, 1), high_s6), exponent_s6)),
-            total_s8.eq((floor_s7 + summand) >> 1),
+            raised_s8.eq((floor_s7 + summand) >> 1),
         ]
-        self._clamp(m, total_s8)
+        self._clamp(m, raised_s8)
         return m
 
     def _multiply(
@@ -207,12 +208,13 @@ class _Lane(wiring.Component):
         m.d.sync += high_s6.eq((carry_s6 + product) >> (31 - _SPLIT))
         return high_s6
 
-    def _clamp(self, m: Module, total_s8: Signal) -> None:
-        """Build stage 9."""
-        low_byte = total_s8[:8].as_signed()
-        sign = total_s8[-1]
-        is_int8 = total_s8[7:31] == sign.replicate(24)
-        is_above_int8, is_below_int8 = ~sign & ~is_int8, sign & ~is_int8
+    def _clamp(self, m: Module, raised_s8: Signal) -> None:
+        """Build stage 9: from the result plus 128, which may have wrapped."""
+        low_byte = _other_half(raised_s8[:8]).as_signed()
+        sign = raised_s8[-1]
+        is_wrapped = sign & ~raised_s8[7:31].any()
+        is_above_int8 = is_wrapped | (~sign & raised_s8[8:31].any())
+        is_below_int8 = sign & ~is_wrapped
         with m.If(is_above_int8 | (~is_below_int8 & (low_byte > self.maximum))):
             m.d.sync += self.value.eq(self.maximum)
         with m.Elif(is_below_int8 | (low_byte < self.minimum)):
@@ -229,6 +231,11 @@ def _added(value: Value, addend: Value) -> Value:
     """
     difference = Cat(Const(0, 1), value).as_signed() - Cat(Const(1, 1), ~addend).as_signed()
     return difference[1 : len(value) + 1].as_signed()
+
+
+def _other_half(octet: Value) -> Value:
+    """Return a byte plus 128, modulo 256."""
+    return Cat(octet[:-1], ~octet[-1])
 
 
 def _shifted_left(value: Value, amount: Value) -> Value:

@@ -44,6 +44,13 @@ def _tie(rng: random.Random) -> Channel:
     return 2 * half_way + rng.randint(-1, 1), 0, 2**30, -exponent
 
 
+def _end_of_int32(rng: random.Random) -> Channel:
+    """Return a channel whose scaled sum wraps with some zero points, or lies beside such ones."""
+    distance = rng.randrange(300)
+    total = rng.choice((-(2**31) + distance, 2**31 - 1 - distance))
+    return total, 0, 2**31 - 1, 0
+
+
 def _channel(rng: random.Random, *, is_wide: bool) -> Channel:
     multiplier = rng.choice(_MULTIPLIERS) if rng.random() < 0.3 else rng.getrandbits(31)
     if rng.random() < 0.3:
@@ -52,6 +59,8 @@ def _channel(rng: random.Random, *, is_wide: bool) -> Channel:
     kind = rng.random()
     if kind < 0.2:
         return _tie(rng)
+    if is_wide and kind > 0.95:
+        return _end_of_int32(rng)
     if is_wide:
         total = _shifted_sum(rng, 32)
     else:
