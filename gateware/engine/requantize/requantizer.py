@@ -229,6 +229,11 @@ def _other_half(octet: Value) -> Value:
     return Cat(octet[:-1], ~octet[-1])
 
 
+def _other_half(octet: Value) -> Value:
+    """Return a byte plus 128, modulo 256."""
+    return Cat(octet[:-1], ~octet[-1])
+
+
 def _shifted_left(value: Value, amount: Value) -> Value:
     """Return ``value << amount``, 0 to 31, in the value's width.
 
