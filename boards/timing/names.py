@@ -50,6 +50,8 @@ class Names:
         self._signals = netlist.signals
         self._places = places
         self._drivers = {net: cell for cell in netlist.cells for net in cell.outputs.values()}
+        # The same cell is at the end of many paths.
+        self._cells: dict[Cell, Name] = {}
 
     def port(self, pin: Pin) -> Name:
         """Return the name of a port of the design."""
@@ -69,6 +71,11 @@ class Names:
 
     def cell(self, cell: Cell) -> Name:
         """Return the name of what a cell is in the source: a register, or a memory."""
+        if cell not in self._cells:
+            self._cells[cell] = self._of_cell(cell)
+        return self._cells[cell]
+
+    def _of_cell(self, cell: Cell) -> Name:
         if cell.kind in FLIP_FLOPS or cell.kind.startswith("DSP"):
             for net in cell.outputs.values():
                 signal = self._signal(net)
