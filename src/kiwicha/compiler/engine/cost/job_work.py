@@ -20,11 +20,11 @@ from kiwicha.contract.latencies import (
     ADDRESS_START_CYCLES,
     DECODER_GROUP_CYCLES,
     DECODER_STREAM_CYCLES,
-    DRAIN_CYCLES,
     ELEMENT_START_CYCLES,
     MOVE_DRAIN_CYCLES,
     MOVE_START_CYCLES,
     ROW_START_CYCLES,
+    drain_cycles,
 )
 from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.program.codec.streams import Shape
@@ -79,7 +79,7 @@ class Work:
     fill_cycles: int
     first_fill_cycles: int
     writes: float
-    drain: int = DRAIN_CYCLES
+    drain: int
 
     @property
     def has_stream(self) -> bool:
@@ -110,6 +110,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
     kind = JobKind(job.kind)
     interval = job.interval * requantizer_cycles
     fills = _fills(job, macs)
+    drain = drain_cycles(macs, outputs_of(macs) // requantizer_cycles)
     if kind in ELEMENT_KINDS:
         reads = 2 if kind in PAIR_KINDS else 1
         operations = reads * job.segment_words
@@ -117,7 +118,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
         start = ELEMENT_START_CYCLES
         lines = job.segment_words * requantizer_cycles
         # The next group starts behind the last one.
-        return Work(operations, held, 0, start, 0, job.groups, *fills, lines)
+        return Work(operations, held, 0, start, 0, job.groups, *fills, lines, drain)
     total = held = late = previous = 0
     start = ADDRESS_START_CYCLES
     known: dict[int, tuple[int, int, int]] = {}
@@ -140,7 +141,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
     writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
     if job.sums & SumFlag.KEEP:
         writes = 0.0
-    return Work(total, held, late, start, previous, job.groups, *fills, writes)
+    return Work(total, held, late, start, previous, job.groups, *fills, writes, drain)
 
 
 def _move_work(move: EngineMove) -> Work:
