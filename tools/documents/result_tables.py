@@ -12,6 +12,7 @@ from kiwicha.boards.memories import board_with
 from kiwicha.contract.configs import ALL_CONFIGS
 from kiwicha.contract.program import Where
 from kiwicha.errors import UsageError
+from tools import predictions
 from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
@@ -90,6 +91,7 @@ def results_page(files: dict[str, Any], weights: dict[str, Any], freshness: Fres
             parts += table(_PEER_COLUMNS, _peer_rows(runs))
         parts += ["", *table(_COLUMNS, rows), "", f"`{bench_command(name, runs)}`"]
         parts += ["", freshness([name])]
+    parts += _predictions(files)
     if weights:
         parts += ["", *_weights(weights), "", freshness(sorted(weights))]
     return "\n".join(parts) + "\n"
@@ -159,6 +161,25 @@ def shown_weights(compilation: Any, name: str) -> dict[str, Any]:
 
 
 _SIZES = ("weights", "weight_bytes", "raw_weight_bytes")
+
+
+def _predictions(files: dict[str, Any]) -> list[str]:
+    """Return what the compiler's predictions are off, by kind of layer; nothing without any."""
+    found = [item for _, runs in _runs_of(files) for item in predictions.comparisons(runs)]
+    if not found:
+        return []
+    wrong = sum(not item.is_right for item in found)
+    shares = f"{predictions.ENGINE_SHARE:.0%} on the engine and by {predictions.CPU_SHARE:.0%}"
+    slack = f"{predictions.SLACK_CYCLES} cycles"
+    return [
+        *("", "## Predictions, layer by layer", ""),
+        "The largest deviation of what the compiler predicts from what was measured, over all runs",
+        f"above. A layer may be off by {shares} on the CPU,",
+        f"or by {slack} if that is more: a refresh of DRAM falls into a layer or not. Of",
+        f"{len(found):,} layers {wrong:,} are off by more.",
+        *("", *table(predictions.COLUMNS, predictions.rows(found))),
+        *("", "`python -m tools.predictions`"),
+    ]
 
 
 def _weights(files: dict[str, Any]) -> list[str]:

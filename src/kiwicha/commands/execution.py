@@ -11,7 +11,7 @@ import numpy as np
 from kiwicha.boards.memories import memory_of
 from kiwicha.commands.console import Display
 from kiwicha.compiler import Compilation, compile_stages
-from kiwicha.compiler.engine.cost.cycles import predict_program
+from kiwicha.compiler.engine.cost.cycles import predict_layers
 from kiwicha.contract import configs
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import EngineCounter
@@ -241,7 +241,7 @@ def measured_report(
         inference_cycles=(result.first_cycles, result.last_cycles)[: workload.inferences],
         bit_exact=b"".join(result.outputs) == expected,
         job_ends=result.job_ends,
-        predicted=predict_program(workload.program)[0] if has_engine else None,
+        predicted=predict_layers(workload.program) if has_engine else None,
         counters=_counters(result) if has_engine else None,
         profile=page,
     )

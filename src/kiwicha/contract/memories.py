@@ -39,6 +39,8 @@ class Memory:
         From a transfer's turn to its first line.
     store_end_cycles : int
         From a store's last line until DRAM has it.
+    turn_cycles, store_turn_cycles : int
+        From what one client of the engine's port reads, or stores, to what another one reads.
     transfer_cycles : int
         What a transfer takes besides its bytes, about; for choosing among many.
     list_start_cycles : int
@@ -58,6 +60,8 @@ class Memory:
     load_start_cycles: int
     store_start_cycles: int
     store_end_cycles: int
+    turn_cycles: int
+    store_turn_cycles: int
     transfer_cycles: int
     list_start_cycles: int
     list_cpu_cycles: int
@@ -73,10 +77,12 @@ DDR3_QUARTER_RATE = Memory(
     latency_cycles=17,
     load_start_cycles=28,
     store_start_cycles=8,
-    store_end_cycles=38,
+    store_end_cycles=25,
+    turn_cycles=6,
+    store_turn_cycles=20,
     transfer_cycles=40,
-    list_start_cycles=60,
-    list_cpu_cycles=364,
+    list_start_cycles=32,
+    list_cpu_cycles=242,
 )
 """16 bits of DDR3 at four times the system's clock: 16 bytes in each of its cycles."""
 DDR3_HALF_RATE = Memory(
@@ -90,10 +96,12 @@ DDR3_HALF_RATE = Memory(
     latency_cycles=24,
     load_start_cycles=36,
     store_start_cycles=8,
-    store_end_cycles=42,
+    store_end_cycles=33,
+    turn_cycles=6,
+    store_turn_cycles=20,
     transfer_cycles=48,
     list_start_cycles=80,
-    list_cpu_cycles=364,
+    list_cpu_cycles=242,
 )
 """16 bits of DDR3 at twice the system's clock: 8 bytes in each of its cycles."""
 SDR_HALF_RATE = Memory(
@@ -107,9 +115,11 @@ SDR_HALF_RATE = Memory(
     load_start_cycles=44,
     store_start_cycles=8,
     store_end_cycles=38,
+    turn_cycles=6,
+    store_turn_cycles=20,
     transfer_cycles=48,
     list_start_cycles=105,
-    list_cpu_cycles=364,
+    list_cpu_cycles=242,
 )
 """16 bits of SDRAM at twice the system's clock: 4 bytes in each of its cycles."""
 MEMORIES = {memory.name: memory for memory in (DDR3_QUARTER_RATE, DDR3_HALF_RATE, SDR_HALF_RATE)}

@@ -40,6 +40,8 @@ _TABLE_OUTPUTS = 190
 """As many outputs of a long row take as long as its table."""
 _REST_OUTPUTS = 2
 """What a row takes more whose depth is no multiple of 4."""
+_CACHE_LINES = 32
+"""Lines that the exponentials fill: so many outputs may find theirs outside the cache."""
 
 
 def _reference(memory: Memory, p: Softmax) -> NDArray[np.int8]:
@@ -102,12 +104,13 @@ def pair_outputs(exponentials: NDArray[np.int64], output_offset: int) -> NDArray
 def _work(p: Softmax) -> Work:
     if p.pairs.bytes:
         # Both outputs of a row take less than one of a long row.
-        return Work(0, 0, p.rows * 7 // 8)
+        return Work(0, 0, p.rows * 3 // 4)
     if p.depth > TABLE_ENTRIES:
         # Rows of more entries than int8 has values have a table of outputs.
         return Work(0, 0, p.rows * (p.depth + _TABLE_OUTPUTS))
-    # Outputs are computed in fours; what is left takes longer.
-    return Work(p.rows * (p.depth + (_REST_OUTPUTS if p.depth % 4 else 0)), p.rows)
+    # Outputs are computed in fours; what is left takes longer. Some lines are missed at first.
+    missed = 2 + min(p.rows * p.depth, _CACHE_LINES) * 4 // 7
+    return Work(p.rows * (p.depth + (_REST_OUTPUTS if p.depth % 4 else 0)), p.rows, missed)
 
 
 KERNELS = (

@@ -31,6 +31,8 @@ class LayerReport:
         Multiply-accumulates of one inference.
     cycles : int or None
         Cycles in the last inference; None if nothing counted them.
+    predicted : int or None
+        By the compiler's model; None without an engine.
     """
 
     index: int
@@ -39,6 +41,7 @@ class LayerReport:
     where: str
     macs: int
     cycles: int | None
+    predicted: int | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ class Report:
                     "where": layer.where,
                     "cycles": layer.cycles,
                     "macs": layer.macs,
+                    **({"predicted": layer.predicted} if layer.predicted is not None else {}),
                 }
                 for layer in self.layers
             ],
@@ -140,7 +144,7 @@ def make_report(
     inference_cycles: Sequence[int],
     bit_exact: bool | None,
     job_ends: Sequence[Sequence[Sequence[int]]] = (),
-    predicted: int | None = None,
+    predicted: Sequence[int] | None = None,
     counters: Mapping[str, int] | None = None,
     profile: Mapping[str, Any] | None = None,
 ) -> Report:
@@ -162,7 +166,9 @@ def make_report(
         Cycles of each step of each inference; empty if nothing counted them.
     inference_cycles : sequence of int
         Cycles of each inference, from the first to the last step; likewise.
-    bit_exact, predicted, counters, profile
+    predicted : sequence of int, optional
+        Cycles of each layer by the compiler's model, which together are those of an inference.
+    bit_exact, counters, profile
         See `Report`.
     job_ends : sequence of sequence of sequence of int
         For each inference and step, the cycles in which the engine's jobs ended; needed for
@@ -176,6 +182,7 @@ def make_report(
             for layer, share in _shares(program, step, spent, its_ends):
                 by_layer[layer] += share
         cycles = list(by_layer)
+    by_model: Sequence[int | None] = predicted or [None] * len(program.layers)
     return Report(
         model=model,
         config=config.name,
@@ -188,11 +195,17 @@ def make_report(
         bit_exact=bit_exact,
         layers=tuple(
             LayerReport(
-                layer.index, layer.operator, layer.shape, layer.where.text, layer.macs, spent
+                index=layer.index,
+                op=layer.operator,
+                shape=layer.shape,
+                where=layer.where.text,
+                macs=layer.macs,
+                cycles=spent,
+                predicted=expected,
             )
-            for layer, spent in zip(program.layers, cycles, strict=True)
+            for layer, spent, expected in zip(program.layers, cycles, by_model, strict=True)
         ),
-        predicted=predicted,
+        predicted=None if predicted is None else sum(predicted),
         counters=counters,
         profile=profile,
     )

@@ -194,3 +194,17 @@ def test_other_files_are_no_results(value: Any, text: str) -> None:
     with pytest.raises(UsageError) as caught:
         result_tables.overview({"f.json": value}, fresh)
     assert str(caught.value) == text
+
+
+def test_the_page_of_results_has_the_largest_deviation_of_each_kind_of_layer() -> None:
+    layers = [
+        {"index": 0, "op": "CONV_2D", "where": "engine", "cycles": 10_000, "predicted": 10_400},
+        {"index": 1, "op": "CONV_2D", "where": "engine", "cycles": 20_000, "predicted": 19_900},
+        {"index": 2, "op": "SOFTMAX", "where": "cpu", "cycles": 400, "predicted": 600},
+    ]
+    runs = [run(config="64", predicted=30_900, layers=layers)]
+    lines = result_tables.results_page({"a.json": runs}, {}, fresh).splitlines()
+    at = lines.index("## Predictions, layer by layer")
+    assert "3 layers 1 are off by more." in lines[at:]
+    assert "| CONV_2D | engine | 2 | +4.0 % |  |" in lines[at:]
+    assert "| SOFTMAX | cpu | 1 |  | +200 |" in lines[at:]

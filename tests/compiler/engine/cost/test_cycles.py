@@ -2,12 +2,14 @@
 
 import dataclasses
 import itertools
+import random
 
 import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_list, predict_program
 from kiwicha.compiler.engine.cost.job_work import job_work
+from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.contract.program import Kernel
@@ -190,13 +192,59 @@ def test_a_transfer_moves_only_when_no_result_is_written() -> None:
 
 
 def test_loads_and_stores_take_their_time() -> None:
-    """Compare with the times that `_costs_script` of `tb_control` allows."""
+    """Compare with the times that LiteDRAM of the simulated system needs."""
     nothing = job(output_columns=1, row_words=1, group_words=1)
     lines = 600
     without, _ = predict_list([nothing], [], 64)
-    for bit, extra in ((0, 30), (1 << 31, 45)):
+    for bit, extra in ((0, 30), (1 << 31, 35)):
         moved = EngineTransfer(0, 0, 16 * lines | bit, 0, 0)
         both, _ = predict_list([nothing], [moved], 64)
         seconds, _ = predict_list([nothing], [moved, moved], 64)
         assert abs(seconds - both - 16 * lines / DDR3_QUARTER_RATE.bytes_per_cycle - extra) < 8
         assert both > without
+
+
+def test_weights_and_transfers_take_turns_at_the_port() -> None:
+    # 123 lines are loaded beside 1000 lines of weights: they wait for turns of 64 words.
+    load = EngineTransfer(0, 0, 16 * 123, 0, 0)
+    small = job(output_columns=50, row_words=10, group_words=10, wait_transfers=1)
+    large = job(output_columns=50, row_words=250, group_words=250, wait_transfers=1)
+    _, (first, second) = predict_list([small, large], [load], 64)
+    assert 200 < first.start + first.transfers < 400
+    assert second.weights > 300
+
+
+def test_a_transfer_waits_for_results_of_groups_whose_weights_come_later() -> None:
+    # The results of 6 groups leave no cycle for the load's lines, though only two are known at
+    # first; the last job waits for the load.
+    load = EngineTransfer(0, 0, 16 * 200, 1, 0)
+    nothing = job(output_columns=1, row_words=1, group_words=1)
+    full = job(output_columns=1000, row_words=1, group_words=1, groups=6)
+    last = job(output_columns=1, row_words=1, group_words=1, wait_transfers=1)
+    _, (_, _, third) = predict_list([nothing, full, last], [load], 64)
+    assert 90 < third.transfers < 230
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_threads_with_other_jobs_are_those_of_a_list_of_them(seed: int) -> None:
+    rng = random.Random(seed)
+    jobs = [
+        job(
+            output_columns=rng.randint(1, 300),
+            row_words=(words := rng.randint(1, 200)),
+            group_words=words,
+            groups=rng.randint(1, 5),
+            wait_transfers=number // 2,
+        )
+        for number in range(8)
+    ]
+    transfers = [
+        EngineTransfer(0, 0, 16 * rng.randint(1, 400) | rng.choice((0, 1 << 31)), number, 0)
+        for number in range(4)
+    ]
+    threads = Threads(jobs, transfers, 64)
+    threads.run()
+    for number in range(8):
+        other = dataclasses.replace(jobs[number], output_columns=rng.randint(1, 300))
+        changed = [*jobs[:number], other, *jobs[number + 1 :]]
+        assert threads.exchanged({number: other}).run() == Threads(changed, transfers, 64).run()

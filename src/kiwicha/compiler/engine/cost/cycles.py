@@ -15,6 +15,10 @@ from kiwicha.program.parts import Step
 
 __all__ = ["predict_layers", "predict_list", "predict_program"]
 
+_RETURN_CYCLES = 230
+"""What the CPU needs more to wait for a list beside which it has executed steps: what it needs for
+that is no longer in its caches."""
+
 
 def predict_list(
     jobs: Sequence[AnyJob],
@@ -71,7 +75,7 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[J
             found.jobs, found.transfers, params.macs, config.requantizer_cycles, config.memory
         )
         beside = program.steps[number + 1 :][: params.overlapped_steps]
-        total += config.memory.list_cpu_cycles
+        total += _cpu_cycles_of_list(params, config.memory)
         total += lists[number][0] - _hidden(beside, lists[number][0])
     return total, lists
 
@@ -90,11 +94,16 @@ def predict_layers(program: Program) -> list[int]:
             continue
         total, jobs = lists[number]
         hidden = _hidden(program.steps[number + 1 :][: step.params.overlapped_steps], total)
-        last = total - hidden + program.config.memory.list_cpu_cycles
+        last = total - hidden + _cpu_cycles_of_list(step.params, program.config.memory)
         ends = [*(max(job.end - hidden, 0) for job in jobs[:-1]), last]
         for job, start, end in zip(jobs, [0, *ends[:-1]], ends, strict=True):
             layers[step.layer + job.layer] += end - start
     return layers
+
+
+def _cpu_cycles_of_list(call: EngineCall, memory: Memory) -> int:
+    """Return what the CPU needs to start a list, to wait for it and to go on."""
+    return memory.list_cpu_cycles + (_RETURN_CYCLES if call.overlapped_steps else 0)
 
 
 def _hidden(beside: Sequence[Step], total: int) -> int:

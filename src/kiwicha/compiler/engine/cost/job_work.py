@@ -20,7 +20,6 @@ from kiwicha.contract.latencies import (
     ADDRESS_START_CYCLES,
     DECODER_GROUP_CYCLES,
     DECODER_STREAM_CYCLES,
-    DRAIN_CYCLES,
     ELEMENT_START_CYCLES,
     MOVE_DRAIN_CYCLES,
     MOVE_START_CYCLES,
@@ -31,6 +30,7 @@ from kiwicha.contract.latencies import (
     SOFTMAX_SCAN_BYTES,
     SOFTMAX_START_CYCLES,
     SOFTMAX_WRITE_BYTES,
+    drain_cycles,
 )
 from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.program.codec.streams import Shape
@@ -85,7 +85,7 @@ class Work:
     fill_cycles: int
     first_fill_cycles: int
     writes: float
-    drain: int = DRAIN_CYCLES
+    drain: int
 
     @property
     def cycles(self) -> int:
@@ -111,6 +111,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
     kind = JobKind(job.kind)
     interval = job.interval * requantizer_cycles
     fills = _fills(job, macs)
+    drain = drain_cycles(macs, outputs_of(macs) // requantizer_cycles)
     if kind in ELEMENT_KINDS:
         reads = 2 if kind in PAIR_KINDS else 1
         operations = reads * job.segment_words
@@ -118,7 +119,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
         start = ELEMENT_START_CYCLES
         lines = job.segment_words * requantizer_cycles
         # The next group starts behind the last one.
-        return Work(operations, held, 0, start, 0, job.groups, *fills, lines)
+        return Work(operations, held, 0, start, 0, job.groups, *fills, lines, drain)
     if kind is JobKind.SOFTMAX:
         return _softmax_work(job, fills)
     total = held = late = previous = 0
@@ -143,7 +144,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
     writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
     if job.sums & SumFlag.KEEP:
         writes = 0.0
-    return Work(total, held, late, start, previous, job.groups, *fills, writes)
+    return Work(total, held, late, start, previous, job.groups, *fills, writes, drain)
 
 
 def _move_work(move: EngineMove) -> Work:

@@ -97,7 +97,15 @@ class Progress(NamedTuple):
     port_free, transfer_free, line_end : float
         When DRAM port, transfers and line port are free.
     left_lines : int
-        Of the transfer under way.
+        Of the transfer under way, those that were not asked for.
+    chunk : int
+        Lines of it that come now, or that came last; 0 between transfers.
+    chunk_start, chunk_port : float
+        When the first of these can be moved, and when DRAM has given the last.
+    is_transfers_turn : bool
+        Whether the port goes to a transfer first if weights could come at the same time.
+    turn_cycles, turn_words : float
+        What it costs the port to turn to weights now; words of weights since it did.
     time, begun, waited_transfers, waited_weights : float
         The end of the last group; of its job, the beginning, and what it has waited for.
     job_ends, transfer_ends, shares, first_share : int
@@ -115,6 +123,12 @@ class Progress(NamedTuple):
     transfer_free: float = 0.0
     line_end: float = 0.0
     left_lines: int = 0
+    chunk: int = 0
+    chunk_start: float = 0.0
+    chunk_port: float = 0.0
+    is_transfers_turn: bool = False
+    turn_cycles: float = 0
+    turn_words: float = 0.0
     time: float = 0.0
     begun: float = 0.0
     waited_transfers: float = 0.0

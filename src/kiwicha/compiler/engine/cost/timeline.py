@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
-from kiwicha.contract.engine import LINE_BYTES, EngineTransfer, JobFlag
+from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer, JobFlag
 from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.latencies import (
     CONVERTED_BYTES_PER_CYCLE,
@@ -29,8 +29,11 @@ __all__ = ["Threads"]
 
 ROW_AHEAD_CYCLES = 1
 """By which the last row of a group must be longer than the start of the next group."""
-JOB_START_CYCLES = 2
-"""From the end of a job until the next one looks for its weights."""
+JOB_WORDS = EngineJob.size_bytes() // LINE_BYTES
+JOB_START_CYCLES = JOB_WORDS + 1
+"""From the end of a job until the next one looks for its weights: its descriptor is collected."""
+_CONVERTED_LINE_CYCLES = LINE_BYTES // (FLOAT_BYTES * CONVERTED_BYTES_PER_CYCLE)
+"""What a line of DRAM takes that is converted."""
 
 
 class Threads:
@@ -68,8 +71,8 @@ class Threads:
         self._moves = [
             (_lines(item), item.is_store, item.wait_jobs, item.flags) for item in transfers
         ]
-        start = memory.list_start_cycles
-        self._progress = [Progress(port_free=start, time=start)]
+        start = memory.list_start_cycles + _first_words(len(jobs), len(transfers))
+        self._progress = [Progress(port_free=start, transfer_free=start, time=start)]
         self._job_ends: list[float] = []
         self._waits: list[tuple[float, float, float]] = []
         self._transfer_ends: list[float] = []
@@ -150,7 +153,11 @@ class Threads:
         """Do all jobs and transfers; return False if they were given up because of the limit."""
         # All in local names: a search spends much of its time here.
         paces, moves, progress = self._paces, self._moves, self._progress
-        memory, rate = self._memory, self._memory.bytes_per_cycle
+        memory = self._memory
+        line_cycles = LINE_BYTES / memory.bytes_per_cycle
+        # Words that were asked for are as long on their way.
+        full_after = READER_WORDS - memory.latency_cycles
+        resume_cycles = READER_WORDS // 2 + memory.latency_cycles
         job_ends, transfer_ends, shares = self._job_ends, self._transfer_ends, self._shares
         least = [(JOB_START_CYCLES + pace.groups * pace.cycles + pace.drain) for pace in paces]
         limits = [limit + 1 - left for left in itertools.accumulate([0, *reversed(least)])]
@@ -160,8 +167,15 @@ class Threads:
         state = progress.pop()
         ahead, job, group, fill_end, fill_before, release, release_before = state[:7]
         port_free, transfer_free, line_end, left_lines = state[7:11]
-        time, begun, waited_transfers, waited_weights = state[11:15]
-        jobs_done, transfers_done, _, first_share = state[15:]
+        chunk, chunk_start, chunk_port = state[11:14]
+        is_transfers_turn, turn_cycles, turn_words = state[14:17]
+        time, begun, waited_transfers, waited_weights = state[17:21]
+        jobs_done, transfers_done, _, first_share = state[21:]
+        # What was known of results when the end of the chunk was computed.
+        horizon, known = -math.inf, -1
+        # Words of the next group that come before its bank is free; negative: to be found.
+        early = -1.0
+        bank_free = fill_left = fill_due = 0.0
         job_count, move_count, never = len(paces), len(moves), math.inf
         is_free = [not pace.fill_cycles for pace in paces] + [False]
         while True:
@@ -176,7 +190,8 @@ class Threads:
                     if wanted > transfers_done:
                         break
                     begun = time
-                    time += JOB_START_CYCLES
+                    if job:
+                        time += JOB_START_CYCLES
                     ready = transfer_ends[wanted - 1] if wanted else 0.0
                     waited_transfers = max(ready - time, 0.0)
                     time = max(time, ready)
@@ -185,8 +200,8 @@ class Threads:
                 else:
                     # The address generator goes ahead while the last row of the group before is
                     # done.
-                    early = time - last_row + start - ROW_AHEAD_CYCLES
-                    first = time if time > early else early
+                    ready = time - last_row + start - ROW_AHEAD_CYCLES
+                    first = time if time > ready else ready
                     late = filled + start - first
                     if late > 0.0:
                         waited_weights += late
@@ -208,79 +223,130 @@ class Threads:
                 # A move has no weights.
                 progress.append(state)
                 fill_job += 1
-            # What comes first: the weights of a group, or a chunk of a transfer?
+            # What comes first: weights of a group, or a chunk of a transfer, or its last line?
             fill_time = transfer_time = never
-            if ahead < 2 and fill_job < job_count:
-                fill_time = (release if ahead else release_before) + REFILL_CYCLES
-                if fill_end > fill_time:
-                    fill_time = fill_end
+            if fill_left:
+                fill_time = port_free
+            elif fill_job < job_count:
+                bank_free = never
+                if ahead < 2:
+                    bank_free = (release if ahead else release_before) + REFILL_CYCLES
+                    if fill_end > bank_free:
+                        bank_free = fill_end
+                if early < 0.0:
+                    if fill_group == 0:
+                        progress.append(
+                            Progress(
+                                *(ahead, job, group, fill_end, fill_before),
+                                *(release, release_before),
+                                *(port_free, transfer_free, line_end, left_lines),
+                                *(chunk, chunk_start, chunk_port),
+                                *(is_transfers_turn, turn_cycles, turn_words),
+                                *(time, begun, waited_transfers, waited_weights),
+                                *(jobs_done, transfers_done, len(shares), first_share),
+                            )
+                        )
+                    # While the bank is not free, words come as long as they have room.
+                    early = 0.0
+                    if bank_free > fill_end > -never:
+                        early = min(READER_WORDS, paces[fill_job].fill_lines)
+                    port_free += early * line_cycles
+                    turn_words += early
+                    if turn_words >= PORT_TURN_WORDS:
+                        is_transfers_turn, turn_words = True, 0.0
+                fill_time = bank_free
+                if bank_free - fill_end > full_after and early < paces[fill_job].fill_lines:
+                    # The reader has stopped, and asks again when half of its words are used.
+                    fill_time += resume_cycles
                 if port_free > fill_time:
                     fill_time = port_free
             if transfers_done < move_count:
                 lines, is_store, wanted, flags = moves[transfers_done]
-                if wanted <= jobs_done:
+                pace = _CONVERTED_LINE_CYCLES if flags else 1
+                if chunk:
+                    if len(shares) > known and line_end > horizon:
+                        # There are more results on the way.
+                        known, horizon = len(shares), shares[-1][1] if shares else -never
+                        moved = _moved(shares, first_share, chunk_start, chunk)
+                        line_end = max(moved, chunk_port, chunk_start + pace * chunk)
+                    transfer_time = line_end
+                    if left_lines:
+                        # The reader's words are on their way to the scratchpad.
+                        transfer_time -= pace * READER_WORDS
+                elif wanted <= jobs_done:
                     transfer_time = job_ends[wanted - 1] if wanted else 0.0
                     if transfer_free > transfer_time:
                         transfer_time = transfer_free
-                    if port_free > transfer_time:
-                        transfer_time = port_free
-            if fill_time <= transfer_time:
-                if fill_time == never:
-                    break
-                fill_lines, needed, first_needed, _, _, _, _, groups, _, _ = paces[fill_job]
-                if fill_group == 0:
-                    progress.append(
-                        Progress(
-                            *(ahead, job, group, fill_end, fill_before, release, release_before),
-                            *(port_free, transfer_free, line_end, left_lines),
-                            *(time, begun, waited_transfers, waited_weights),
-                            *(jobs_done, transfers_done, len(shares), first_share),
-                        )
+                    transfer_time += (
+                        memory.store_start_cycles if is_store else memory.load_start_cycles
                     )
-                    needed = first_needed
-                if fill_end == -never:
-                    fill_time += memory.latency_cycles
-                elif fill_time > fill_end:
-                    # Words of this group came while the bank was not free yet.
-                    early = (fill_time - fill_end) * rate / LINE_BYTES
-                    if early > READER_WORDS:
-                        early = READER_WORDS
-                    fill_lines = fill_lines - early if early < fill_lines else 0.0
-                port_free = fill_time + fill_lines * LINE_BYTES / rate
-                fill_before, fill_end = fill_end, fill_time + needed
+                if (left_lines or not chunk) and port_free > transfer_time:
+                    transfer_time = port_free
+            if fill_time == transfer_time == never:
+                break
+            if fill_time < transfer_time or (fill_time == transfer_time and not is_transfers_turn):
+                if port_free + turn_cycles > fill_time:
+                    fill_time = port_free + turn_cycles
+                if not fill_left:
+                    fill_left, needed, first_needed, *_ = paces[fill_job]
+                    if fill_group == 0:
+                        needed = first_needed
+                    fill_due = (bank_free if early else fill_time) + needed
+                    fill_left -= early
+                    early = -1.0
+                words = fill_left
+                if transfer_time < fill_time + words * line_cycles:
+                    # There will be somebody who waits for the end of the turn.
+                    words = min(words, PORT_TURN_WORDS - turn_words)
+                fill_left -= words
+                port_free = fill_time + words * line_cycles
+                turn_cycles = 0
+                turn_words += words
+                is_transfers_turn = turn_words >= PORT_TURN_WORDS
+                if is_transfers_turn:
+                    turn_words = 0.0
+                if fill_left:
+                    continue
+                fill_before, fill_end = fill_end, fill_due
                 if port_free > fill_end:
                     fill_end = port_free
                 ahead += 1
                 fill_group += 1
-                if fill_group == groups:
+                if fill_group == paces[fill_job].groups:
                     fill_job, fill_group = fill_job + 1, 0
                 continue
-            # A chunk of a transfer.
-            if not left_lines:
-                left_lines = lines
-                transfer_time += memory.store_start_cycles if is_store else memory.load_start_cycles
-            chunk = min(left_lines, PORT_TURN_WORDS)
-            left_lines -= chunk
-            port_free = transfer_time + chunk * LINE_BYTES / rate
-            earliest = max(transfer_time, line_end)
-            while first_share < len(shares) and shares[first_share][1] <= earliest:
-                first_share += 1
-            moved = _moved(shares, first_share, earliest, chunk)
-            line_end = max(moved, port_free)
-            pace = 1
-            if flags:
-                pace = LINE_BYTES // (FLOAT_BYTES * CONVERTED_BYTES_PER_CYCLE)
-                line_end = max(line_end, earliest + pace * chunk)
-                if not left_lines and not is_store:
+            if chunk and not left_lines:
+                # The last line of a transfer.
+                if is_store:
+                    line_end += memory.store_end_cycles
+                elif flags:
                     line_end += CONVERTER_LOAD_CYCLES
-            transfer_free = line_end - pace * READER_WORDS
-            if not left_lines:
-                line_end += memory.store_end_cycles if is_store else 0
                 transfer_free = line_end
                 transfer_ends.append(line_end)
-                transfers_done += 1
+                transfers_done, chunk = transfers_done + 1, 0
+                continue
+            # A chunk of a transfer.
+            is_transfers_turn, turn_words = False, 0.0
+            if not turn_cycles and port_free + memory.turn_cycles > transfer_time:
+                transfer_time = port_free + memory.turn_cycles
+            turn_cycles = memory.store_turn_cycles if is_store else memory.turn_cycles
+            if not chunk:
+                left_lines = lines
+            chunk = min(left_lines, PORT_TURN_WORDS)
+            left_lines -= chunk
+            chunk_start = max(transfer_time, line_end)
+            chunk_port = port_free = transfer_time + chunk * line_cycles
+            while first_share < len(shares) and shares[first_share][1] <= chunk_start:
+                first_share += 1
+            known, horizon, line_end = -1, -never, never
         assert len(job_ends) == len(paces)
         return True
+
+
+def _first_words(jobs: int, transfers: int) -> int:
+    """Return the words of descriptors that are read before the first weights: what has room."""
+    first_jobs = min(JOB_WORDS * jobs, READER_WORDS + JOB_WORDS)
+    return first_jobs + min(transfers, READER_WORDS)
 
 
 def _lines(transfer: EngineTransfer) -> int:
