@@ -90,13 +90,16 @@ class WeightMemory(wiring.Component):
             Signal(signed(OPERAND_BITS), name=f"weight_s2_{k}", reset_less=True)
             for k in range(BEAT_BYTES)
         ]
-        for place in range(BEAT_BYTES // self.outputs):
-            chunk = Signal(self.chunk.shape(), name=f"chunk_{place}")
-            m.d.comb += chunk.eq(Mux(self.is_table, self.chunk, place))
-            m.d.sync += raw_s1.word_select(place, chunk_bits).eq(
-                self.beat.word_select(chunk, chunk_bits)
-            )
         m.d.sync += [
+            raw_s1.eq(
+                Mux(
+                    self.is_table,
+                    self.beat.word_select(self.chunk, chunk_bits).replicate(
+                        BEAT_BYTES // self.outputs
+                    ),
+                    self.beat,
+                )
+            ),
             takes_s1.eq(self.takes),
             takes_s2.eq(takes_s1),
             address_s1.eq(Cat(bank_word, self.write_bank)),
