@@ -4,7 +4,6 @@ from amaranth import Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.gateware.addition import added
 from kiwicha.gateware.engine.array.interfaces import sums_layout
 from kiwicha.gateware.engine.array.mac_cell import PACKED_SHIFT, PACKED_SUM_BITS, SUM_BITS
 
@@ -133,7 +132,8 @@ class OutputRegisters(wiring.Component):
         """Return the sum of what has come since the last result, and of what comes now."""
         accumulator = Signal(signed(32), name=f"accumulator{name}")
         total = Signal(signed(32), name=f"total{name}")
-        m.d.comb += total.eq(added(accumulator, addend))
+        # In this order the choice of addend costs no LUT of its own.
+        m.d.comb += total.eq(accumulator + addend)
         with m.If(clears):
             m.d.sync += accumulator.eq(0)
         with m.Elif(self.arrived & self.is_summing):

@@ -6,7 +6,6 @@ from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import SUM_BITS
 from kiwicha.contract.latencies import REQUANTIZER_CYCLES
-from kiwicha.gateware.addition import added
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS, RequantizerSignature
 
@@ -127,7 +126,7 @@ class _Lane(wiring.Component):
         exponent_s1 = Signal(5, reset_less=True)
         with m.If(self.is_valid):
             m.d.sync += [
-                sum_s1.eq(added(self.total, self.parameters.bias)),
+                sum_s1.eq(_added(self.total, self.parameters.bias)),
                 multiplier_s1.eq(self.parameters.multiplier),
                 left_s1.eq(self.parameters.left),
                 exponent_s1.eq(self.parameters.right),
@@ -224,9 +223,14 @@ class _Lane(wiring.Component):
             m.d.sync += self.value.eq(low_byte)
 
 
-def _other_half(octet: Value) -> Value:
-    """Return a byte plus 128, modulo 256."""
-    return Cat(octet[:-1], ~octet[-1])
+def _added(value: Value, addend: Value) -> Value:
+    """Return ``value + addend``, in the value's width.
+
+    As a difference, because Yosys puts the operands of a sum into an order of its own: then a
+    choice of addend in front of it needs no LUTs besides those of the sum.
+    """
+    difference = Cat(Const(0, 1), value).as_signed() - Cat(Const(1, 1), ~addend).as_signed()
+    return difference[1 : len(value) + 1].as_signed()
 
 
 def _other_half(octet: Value) -> Value:
