@@ -9,7 +9,6 @@ from kiwicha.program.float_tables import (
     QUANTIZE_TABLE_BYTES,
     converted_floats,
     converted_to_floats,
-    dequantize_table,
     quantize_table,
 )
 from tests.support.choices import by_day
@@ -61,7 +60,8 @@ def test_another_table_gives_something_else(place: int) -> None:
 
 @pytest.mark.parametrize("zero_point", ZERO_POINTS)
 def test_every_byte_becomes_its_number(zero_point: int) -> None:
-    table = dequantize_table(0.0123, zero_point)
+    every_byte = np.arange(256, dtype=np.uint8).view(np.int8)
+    table = dequantized(every_byte, 0.0123, zero_point).tobytes()
     assert len(table) == DEQUANTIZE_TABLE_BYTES
     values = np.arange(-128, 128).astype(np.int8)
     expected = dequantized(values, 0.0123, zero_point)

@@ -15,14 +15,13 @@ from kiwicha.contract.floats import (
     FLOAT_TABLE_WORDS,
     FloatScale,
 )
-from kiwicha.numerics.float_edges import dequantized, ordered_bits, thresholds
+from kiwicha.numerics.float_edges import ordered_bits, thresholds
 
 __all__ = [
     "DEQUANTIZE_TABLE_BYTES",
     "QUANTIZE_TABLE_BYTES",
     "converted_floats",
     "converted_to_floats",
-    "dequantize_table",
     "quantize_table",
 ]
 
@@ -35,12 +34,6 @@ _GUARD = np.int32(0x7FFF_FFFF)
 """Not less than any number: behind the last threshold."""
 _SHORT_BITS = 8 + FLOAT_INDEX_BITS
 """Sign, exponent and those bits of the fraction that a guess depends on."""
-
-
-def dequantize_table(scale: float, zero_point: int) -> bytes:
-    """Return the table of a DEQUANTIZE."""
-    values = np.arange(FLOAT_TABLE_WORDS, dtype=np.uint8).view(np.int8)
-    return dequantized(values, scale, zero_point).tobytes()
 
 
 def quantize_table(scale: float, zero_point: int) -> bytes | None:

@@ -142,8 +142,11 @@ def write(layer: Layer | Pool, values: Ints, target: int, memory: Bytes) -> None
 
 def _move_work(rng: np.random.Generator, memory_bytes: int) -> Work:
     """Return a MOVE."""
-    move = random_move(rng)
-    spans = move.spans()
+    while True:
+        move = random_move(rng)
+        spans = move.spans()
+        if sum(len(span) + 8 for span in spans) <= memory_bytes:
+            break
     found = places(rng, [len(span) for span in spans], memory_bytes)
     source, target = (place.start - span.start for place, span in zip(found, spans, strict=True))
     return Work(

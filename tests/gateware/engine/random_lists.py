@@ -9,6 +9,7 @@ import numpy as np
 from kiwicha.contract.engine import LINE_BYTES, EngineError, JobKind
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Outcome, Round, run_rounds
+from tests.gateware.engine.float_numbers import random_floats
 from tests.gateware.engine.sum_jobs import random_works
 from tests.gateware.engine.work_list import WorkList, work_list
 from tests.support.gateware.dram_port import DramTiming
@@ -28,6 +29,8 @@ class Case:
         The list.
     given : Round
         What the engine gets.
+    size : int
+        Bytes of the scratchpad that are loaded and stored.
     error : EngineError
         What must stop it.
     number : int or None
@@ -36,6 +39,7 @@ class Case:
 
     made: WorkList
     given: Round
+    size: int
     error: EngineError = EngineError.NONE
     number: int | None = None
 
@@ -52,23 +56,31 @@ class Case:
         if error != self.error or self.number not in {None, number}:
             wanted = self.error << 16 | (self.number or 0)
             raise SimulationError(f"{name} ({kinds}): {outcome.status:#x}, not {wanted:#x}")
-        half = len(self.given.arena) // 2
+        size, floats = self.size, self.made.floats
         expected = np.frombuffer(self.given.arena, np.uint8).copy()
         if self.error == EngineError.NONE:
-            memory = expected[:half].copy()
+            memory = expected[:size].copy()
             self.made.apply(memory)
-            expected[half:] = memory
-            size = 2 * half
+            expected[size : 2 * size] = memory
+            if floats is not None:
+                expected[2 * size + floats.bits.nbytes :] = floats.stored(memory)
+            known = np.ones(len(expected), bool)
         else:
-            size = half
+            known = np.arange(len(expected)) < size
         got = np.frombuffer(outcome.arena, np.uint8)
-        wrong = np.flatnonzero(got[:size] != expected[:size])
+        wrong = np.flatnonzero((got != expected) & known)
         if len(wrong):
             raise SimulationError(f"{name} ({kinds}): {len(wrong)} bytes from {wrong[0]} differ")
 
 
 def random_case(
-    rng: np.random.Generator, macs: int, size: int, kinds: list[JobKind], *, wanted: EngineError
+    rng: np.random.Generator,
+    macs: int,
+    size: int,
+    kinds: list[JobKind],
+    *,
+    wanted: EngineError,
+    has_floats: bool | None = None,
 ) -> Case:
     """Return a list of random jobs; half of them have coded weights.
 
@@ -82,19 +94,29 @@ def random_case(
     wanted : EngineError
         ``WATCHDOG``: the list waits for itself. ``BAD_STREAM``: a bit of a coded stream is flipped,
         if there is one. ``NONE``: it is good.
+    has_floats : bool or None
+        Whether it converts numbers of float32, before and behind its jobs; by chance if None. A
+        list that is to be stuck never does.
     """
     works = [work for kind in kinds for work in random_works(rng, macs, kind, size)]
     is_stuck = wanted == EngineError.WATCHDOG
-    made = work_list(works, macs, size, rng.random(len(works)) < 0.5, is_stuck=is_stuck)
+    if has_floats is None:
+        has_floats = bool(rng.integers(2))
+    floats = random_floats(rng, size) if has_floats and not is_stuck else None
+    made = work_list(
+        works, macs, size, rng.random(len(works)) < 0.5, is_stuck=is_stuck, floats=floats
+    )
     spoilt = made.spoilt(rng) if wanted == EngineError.BAD_STREAM else None
     image, number = spoilt or (made.image, None)
     # The Program's range ends with the list.
     assert len(image) % LINE_BYTES == 0
     limit = int(rng.integers(300, 3000)) if is_stuck else _UNLIMITED_CYCLES
-    given = Round(image, rng.bytes(2 * size), made.counts, limit)
+    numbers = b"" if floats is None else floats.bits.tobytes()
+    arena = rng.bytes(2 * size) + numbers + bytes(len(numbers))
+    given = Round(image, arena, made.counts, limit)
     if spoilt:
-        return Case(made, given, EngineError.BAD_STREAM, number)
-    return Case(made, given, EngineError.WATCHDOG if is_stuck else EngineError.NONE)
+        return Case(made, given, size, EngineError.BAD_STREAM, number)
+    return Case(made, given, size, EngineError.WATCHDOG if is_stuck else EngineError.NONE)
 
 
 def check_random_lists(

@@ -16,9 +16,15 @@ from kiwicha.contract.engine import (
     JobKind,
     TransferFlag,
 )
-from kiwicha.numerics.float_edges import dequantized, ordered_bits, thresholds
-from kiwicha.program.float_tables import dequantize_table, quantize_table
+from kiwicha.numerics.float_edges import dequantized
+from kiwicha.program.float_tables import quantize_table
 from tests.gateware.engine.campaign import Round, build_engine, run_rounds
+from tests.gateware.engine.float_numbers import (
+    EDGES,
+    dequantize_table,
+    numbers_near,
+    quantized_bits,
+)
 from tests.gateware.engine.random_jobs import random_work
 from tests.gateware.engine.work_list import work_list
 from tests.support.gateware.dram_port import DramTiming
@@ -32,8 +38,6 @@ TIMINGS = {
     "ddr3": DramTiming(latency_cycles=16, refresh_every_cycles=780, refresh_cycles=40),
     "stubborn": DramTiming(latency_cycles=20, jitter_cycles=30, stall=0.3),
 }
-EDGES = ((0.1, -128), (0.0078125, 0), (1.7e-30, 127), (3e30, -5), (2.5e-36, 17))
-"""Scales and zero points."""
 UNLIMITED = 1_000_000
 LISTS = 8
 
@@ -41,20 +45,6 @@ LISTS = 8
 @pytest.fixture(scope="module")
 def engine() -> Path:
     return build_engine(MACS, SIZE)
-
-
-def numbers_near(scale: float, zero_point: int, seed: int) -> NDArray[np.uint32]:
-    """Return all thresholds, their neighbours, what is special, and random bits; in any order."""
-    rng = np.random.default_rng(seed)
-    ordered = thresholds(scale, zero_point)
-    near = np.concatenate([ordered - 1, ordered, ordered + 1]).astype(np.int32)
-    near ^= (near >> 31) & np.int32(0x7FFF_FFFF)
-    special = [0, 1, 0x7F7F_FFFF, 0x7F80_0000, 0x7F80_0001, 0x7FFF_FFFF, 0x007F_FFFF, 0x0080_0000]
-    signed = [bits | sign << 31 for bits in special for sign in (0, 1)]
-    usual = rng.normal(0, 100 * scale, 700).astype(np.float32).view(np.uint32)
-    found = np.concatenate([near.view(np.uint32), np.array(signed, np.uint32), usual])
-    any_bits = rng.integers(0, 1 << 32, -len(found) % 4 + 600, dtype=np.uint32)
-    return rng.permutation(np.concatenate([found, any_bits]))
 
 
 class Lists:
@@ -111,10 +101,7 @@ def quantizing(scale: float, zero_point: int, bits: NDArray[np.uint32]) -> Lists
     made.table(table)
     made.add(0, LINE_BYTES, bits.nbytes, is_store=False, flags=TransferFlag.FLOAT)
     made.add(bits.nbytes, LINE_BYTES, len(bits), is_store=True)
-    counts = np.searchsorted(
-        thresholds(scale, zero_point), ordered_bits(bits.view(np.float32)), side="right"
-    )
-    made.expect(bits.nbytes, (counts - 128).astype(np.int8))
+    made.expect(bits.nbytes, quantized_bits(bits, scale, zero_point))
     return made
 
 
@@ -145,8 +132,8 @@ def check(engine: Path, made: list[Lists], timing: DramTiming, seed: int) -> Non
 def test_quantizes_all_numbers_as_they_are_defined_to_be(engine: Path, name: str) -> None:
     made = []
     for seed, (scale, zero_point) in enumerate(EDGES):
-        bits = numbers_near(scale, zero_point, seed)
-        made.append(quantizing(scale, zero_point, bits[: len(bits) // 16 * 16]))
+        bits = numbers_near(scale, zero_point, np.random.default_rng(seed))
+        made.append(quantizing(scale, zero_point, bits))
         made.append(quantizing(scale, zero_point, bits[: 16 * (seed + 1)]))
     check(engine, made, TIMINGS[name], seed=1)
 
@@ -174,8 +161,8 @@ def test_tables_follow_each_other_in_a_list(engine: Path) -> None:
         made.add(0, 0, numbers.nbytes, is_store=False, flags=TransferFlag.FLOAT)
         made.table(dequantize_table(scale, zero_point))
         made.add(offset, 0, numbers.nbytes, is_store=True, flags=TransferFlag.FLOAT)
-        counts = np.searchsorted(thresholds(scale, zero_point), ordered_bits(numbers), side="right")
-        made.expect(offset, dequantized(counts - 128, scale, zero_point))
+        values = quantized_bits(numbers.view(np.uint32), scale, zero_point)
+        made.expect(offset, dequantized(values, scale, zero_point))
         offset += numbers.nbytes
     check(engine, [made], TIMINGS["ddr3"], seed=3)
 
@@ -193,8 +180,7 @@ def test_results_of_jobs_come_in_between(engine: Path, name: str, kind: JobKind)
         )
         scale, zero_point = 0.05, int(rng.integers(-128, 128))
         numbers = (rng.normal(0, 40 * scale, half)).astype(np.float32)
-        counts = np.searchsorted(thresholds(scale, zero_point), ordered_bits(numbers), side="right")
-        quantized = (counts - 128).astype(np.int8)
+        quantized = quantized_bits(numbers.view(np.uint32), scale, zero_point)
         first_table = quantize_table(scale, zero_point)
         assert first_table is not None
         tables = (first_table, dequantize_table(scale, zero_point))

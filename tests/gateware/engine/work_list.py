@@ -6,10 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from kiwicha.contract.engine import LINE_BYTES, TRANSFER_FLAG, EngineTransfer, JobFlag
+from kiwicha.contract.engine import (
+    LINE_BYTES,
+    TRANSFER_FLAG,
+    EngineTransfer,
+    JobFlag,
+    TransferFlag,
+)
 from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
+from tests.gateware.engine.float_numbers import Floats
 from tests.gateware.engine.random_jobs import Work
 
 __all__ = ["WorkList", "work_list"]
@@ -26,15 +33,20 @@ class WorkList:
     jobs : list of EngineJob or EngineMove
         Their descriptors.
     transfers : list of EngineTransfer
-        Two loads, and a store behind what they load.
+        Two loads, and a store behind what they load; with numbers of float32 those of tables and
+        numbers as well.
     streams : bytes
-        The weights of all jobs; they follow the descriptors.
+        The weights of all jobs, and tables; they follow the descriptors.
+    floats : Floats or None
+        Numbers that take the place of some bytes before the jobs; the arena has them behind what is
+        stored, and behind them what the list makes of them.
     """
 
     works: list[Work]
     jobs: list[AnyJob]
     transfers: list[EngineTransfer]
     streams: bytes
+    floats: Floats | None = None
 
     @property
     def image(self) -> bytes:
@@ -47,7 +59,9 @@ class WorkList:
         return len(self.jobs) | len(self.transfers) << 16
 
     def apply(self, memory: Any) -> None:
-        """Change the scratchpad's bytes as the jobs do."""
+        """Change the scratchpad's bytes as loads of numbers and jobs do."""
+        if self.floats is not None:
+            self.floats.load(memory)
         for work in self.works:
             work.apply(memory)
 
@@ -69,7 +83,13 @@ class WorkList:
 
 
 def work_list(
-    works: list[Work], macs: int, size: int, coded: Iterable[bool], *, is_stuck: bool = False
+    works: list[Work],
+    macs: int,
+    size: int,
+    coded: Iterable[bool],
+    *,
+    is_stuck: bool = False,
+    floats: Floats | None = None,
 ) -> WorkList:
     """Return the list of some jobs.
 
@@ -85,6 +105,8 @@ def work_list(
         For each job, whether its weights are coded.
     is_stuck : bool
         Wait for a transfer that waits for the last job.
+    floats : Floats or None
+        What is converted on the way, if anything is.
     """
     streams: list[bytes] = []
     jobs: list[AnyJob] = []
@@ -95,10 +117,13 @@ def work_list(
         EngineTransfer(cut, cut, size - cut, len(works) if is_stuck else 0, 0),
         EngineTransfer(size, 0, size | TRANSFER_FLAG, len(works), 0),
     ]
+    loads = 2
+    if floats is not None:
+        loads, transfers = 4, _with_floats(transfers, floats, size, len(works))
     cursor = len(works) * works[0].job.size_bytes() + len(transfers) * LINE_BYTES
     for number, (work, is_coded) in enumerate(zip(works, coded, strict=True)):
         is_last = number == len(works) - 1
-        wait = 1 if is_stuck and not is_last else 2
+        wait = 1 if is_stuck and not is_last else loads
         if isinstance(work.job, EngineMove):
             jobs.append(dataclasses.replace(work.job, wait_transfers=wait))
             continue
@@ -118,4 +143,34 @@ def work_list(
         )
         cursor += len(stream)
         streams.append(stream)
-    return WorkList(works, jobs, transfers, b"".join(streams))
+    if floats is not None:
+        for number, table in zip(_TABLES, floats.tables, strict=True):
+            transfers[number] = dataclasses.replace(
+                transfers[number], dram_offset=cursor | TRANSFER_FLAG, bytes=len(table)
+            )
+            cursor += len(table)
+            streams.append(table)
+    return WorkList(works, jobs, transfers, b"".join(streams), floats)
+
+
+_TABLES = (2, 5)
+"""Which transfers bring the tables of numbers."""
+
+
+def _with_floats(
+    transfers: list[EngineTransfer], floats: Floats, size: int, jobs: int
+) -> list[EngineTransfer]:
+    """Return two loads and a store with those of numbers; where tables lie comes later."""
+    *loads, store = transfers
+    count = floats.bits.nbytes
+    table = EngineTransfer(0, 0, 0, 0, TransferFlag.TABLE)
+    return [
+        *loads,
+        table,
+        EngineTransfer(2 * size, floats.first, count, 0, TransferFlag.FLOAT),
+        store,
+        table,
+        EngineTransfer(
+            2 * size + count, floats.first, count | TRANSFER_FLAG, jobs, TransferFlag.FLOAT
+        ),
+    ]
