@@ -148,6 +148,7 @@ def many(op: DataOp, count: int) -> Vector:
     return Vector(op.name, tuple((function_id(Group.DATA, op), *pair) for pair in pairs))
 
 
+@pytest.mark.nightly
 def test_a_wrong_instruction_is_found_and_named(faulty: Path) -> None:
     found = find(faulty, many(DataOp.MAX, 3))
     assert (found.index, found.fault) == (0, Fault.LOGIC)
@@ -158,6 +159,7 @@ def test_a_wrong_instruction_is_found_and_named(faulty: Path) -> None:
     assert found.to_json()["fault"] == "logic"
 
 
+@pytest.mark.nightly
 def test_a_missing_response_is_found_and_named(faulty: Path) -> None:
     good = many(DataOp.ALIGN, 3).instructions
     found = find(faulty, Vector("hang", (*good, *many(DataOp.PACK, 2).instructions)))
@@ -166,6 +168,7 @@ def test_a_missing_response_is_found_and_named(faulty: Path) -> None:
     assert " must answer 0x80010203, but does not; " in str(found)
 
 
+@pytest.mark.nightly
 def test_a_fault_between_instructions_is_told_apart(faulty: Path) -> None:
     """Of pixels that are pushed one after the other, one takes the place of another."""
     writes = [
@@ -178,6 +181,7 @@ def test_a_fault_between_instructions_is_told_apart(faulty: Path) -> None:
     assert found.instruction == pop
 
 
+@pytest.mark.nightly
 def test_an_unsteady_fault_is_told_apart(faulty: Path) -> None:
     found = find(faulty, many(DataOp.EXTRACT, 100))
     assert (found.index, found.fault) == (40, Fault.UNSTEADY)

@@ -1,4 +1,7 @@
-"""What the bring-up design answers, byte by byte."""
+"""What the bring-up design answers, byte by byte.
+
+At night: by day `tests.boards.bringup.test_bring_up` sends every instruction through all of it.
+"""
 
 import random
 import struct
@@ -81,6 +84,7 @@ def run(host: Host, folder: Path, *, stall: float = 0, lamps: int = 0) -> None:
     bench.run(simulator, "bridge", "tests.gateware.bringup.bench_frames.bridge", values, folder)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("stall", [0, 0.4])
 def test_operations(tmp_path: Path, stall: float) -> None:
@@ -97,6 +101,7 @@ def test_operations(tmp_path: Path, stall: float) -> None:
     run(host, tmp_path, stall=stall, lamps=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_what_is_no_operation_is_refused(tmp_path: Path) -> None:
     host = Host(2)
@@ -121,6 +126,7 @@ def test_what_is_no_operation_is_refused(tmp_path: Path) -> None:
     run(host, tmp_path)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_damaged_requests_are_not_answered_and_leave_nothing_behind(tmp_path: Path) -> None:
     host = Host(3)
@@ -138,6 +144,7 @@ def test_damaged_requests_are_not_answered_and_leave_nothing_behind(tmp_path: Pa
     run(host, tmp_path)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_a_request_that_comes_too_early_is_dropped(tmp_path: Path) -> None:
     host = Host(4)
@@ -149,6 +156,7 @@ def test_a_request_that_comes_too_early_is_dropped(tmp_path: Path) -> None:
     run(host, tmp_path)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_an_instruction_without_response_is_reported_until_a_reset(tmp_path: Path) -> None:
     host = Host(5)

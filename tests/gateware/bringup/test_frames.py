@@ -1,4 +1,7 @@
-"""Frames of the serial line in gateware, against the host's."""
+"""Frames of the serial line in gateware, against the host's.
+
+At night: by day `tests.boards.bringup.test_bring_up` sends frames through the whole design.
+"""
 
 import random
 from pathlib import Path
@@ -26,6 +29,7 @@ def some_bodies(seed: int) -> list[bytes]:
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize(("seed", "stall"), [(0, 0), (1, 0.5)])
 def test_encoder(tmp_path: Path, seed: int, stall: float) -> None:
@@ -40,6 +44,7 @@ def test_encoder(tmp_path: Path, seed: int, stall: float) -> None:
     bench.run(bench.build(text, "encoder"), "encoder", f"{BENCHES}.encode", values, tmp_path)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize(("seed", "stall"), [(0, 0), (1, 0.5)])
 def test_decoder_drops_what_is_damaged(tmp_path: Path, seed: int, stall: float) -> None:

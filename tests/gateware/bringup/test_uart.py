@@ -1,4 +1,7 @@
-"""Receiver and transmitter of the serial line, in cocotb on Verilator."""
+"""Receiver and transmitter of the serial line, in cocotb on Verilator.
+
+At night: by day `tests.boards.bringup.test_bring_up` uses them with clocks that are off.
+"""
 
 import random
 import re
@@ -46,6 +49,7 @@ def receive(simulator: Path, folder: Path, cycles: int, **changes: object) -> No
     bench.run(simulator, "receiver", f"{BENCHES}.receive", values | changes, folder)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("cycles", LENGTHS)
 @pytest.mark.parametrize("off", [-BAUD_TOLERANCE, 0, BAUD_TOLERANCE])
@@ -55,6 +59,7 @@ def test_senders_may_be_off_by_the_tolerance(
     receive(receivers[cycles], tmp_path, cycles, bit_length=1 + off, gaps=0.2)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("off", [-0.08, 0.08])
 def test_a_wrong_speed_does_not_pass(
@@ -63,12 +68,14 @@ def test_a_wrong_speed_does_not_pass(
     receive(receivers[25], tmp_path, 25, bit_length=1 + off, is_exact=False)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("seed", range(2))
 def test_spikes_do_no_harm(receivers: dict[int, Path], tmp_path: Path, seed: int) -> None:
     receive(receivers[25], tmp_path, 25, spikes=True, seed=seed, gaps=0)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("seed", range(2))
 def test_a_byte_without_stop_bit_is_an_error(
@@ -77,6 +84,7 @@ def test_a_byte_without_stop_bit_is_an_error(
     receive(receivers[16], tmp_path, 16, without_stop=[0, 1, 5, 20, 65], seed=seed)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 @pytest.mark.parametrize("stall", [0, 0.99])
 def test_transmitter(tmp_path: Path, stall: float) -> None:
