@@ -14,7 +14,7 @@ from kiwicha.contract.engine import MAX_JOBS, EngineCall, EngineJob, TransferFla
 from kiwicha.contract.program import Where
 from kiwicha.program.engine_list import EngineList, read_list
 from kiwicha.sim.reference import executor as reference
-from tests.support.models import random_models
+from tests.support.models import random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
@@ -62,8 +62,8 @@ def many_images() -> oracle.Case:
 
 
 def cases() -> list[oracle.Case]:
-    networks = [random_models.engine_network(seed, images=1 + seed % 3) for seed in SEEDS]
-    return [*networks, *map(random_models.long_sums, SEEDS), float_edges()]
+    networks = [random_networks.engine_network(seed, images=1 + seed % 3) for seed in SEEDS]
+    return [*networks, *map(random_networks.long_sums, SEEDS), float_edges()]
 
 
 def test_lists_of_few_jobs_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def test_lists_of_few_cycles_are_no_longer(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_lists_share_their_streams(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = random_models.engine_network(2)
+    case = random_networks.engine_network(2)
     whole = compile_stages(case.model, "64")
     monkeypatch.setattr(division, "MAX_JOBS", 1)
     parts = compile_stages(case.model, "64")
@@ -119,7 +119,7 @@ def test_more_images_than_a_list_has_jobs_take_two() -> None:
 
 
 def test_jobs_whose_sums_belong_together_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = random_models.long_sums(0)
+    case = random_networks.long_sums(0)
     whole = compile_stages(case.model, "64")
     monkeypatch.setattr(division, "MAX_JOBS", 1)
     refused = compile_stages(case.model, "64")
