@@ -14,7 +14,7 @@ from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.elementwise import element_operation
 from kiwicha.compiler.engine.select.forms import forms
 from kiwicha.compiler.engine.select.interpolation import interpolations
-from kiwicha.compiler.engine.select.means import mean, rows_of_sums
+from kiwicha.compiler.engine.select.means import columns_of_sums, mean, rows_of_sums
 from kiwicha.compiler.engine.select.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.pools import average_pool, max_pool
 from kiwicha.compiler.engine.select.weighted import WeightedLayer
@@ -148,7 +148,12 @@ def _reduction(layer: Layer, position: int) -> Decision:
     tensors = layer.tensors["input"], layer.tensors["output"]
     candidates: list[Candidate] = []
     refusals: list[Refusal] = []
-    for form, made in (("as a convolution", rows_of_sums), ("", mean)):
+    forms_of_sums = (
+        ("as a convolution", rows_of_sums),
+        ("", mean),
+        ("by columns", columns_of_sums),
+    )
+    for form, made in forms_of_sums:
         try:
             operation = made(layer.params, position, *tensors)
         except BrokenLimitError as error:
