@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from kiwicha.compiler.lower.network import Layer, Network
@@ -68,9 +68,9 @@ class Uses:
         """Return the transposition that writes a tensor."""
         return self.transpositions.get(self.writers.get(tensor, -1))
 
-    def is_only_for(self, tensor: int, positions: set[int]) -> bool:
+    def is_only_for(self, tensor: int, positions: Set[int]) -> bool:
         """Whether nothing but some layers needs a tensor."""
-        return positions.issuperset(self.readers[tensor]) and tensor not in self.network.outputs
+        return not {*self.readers[tensor]} - positions and tensor not in self.network.outputs
 
     def _is_whole(self, layer: Layer) -> bool:
         """Whether a layer is one call on whole tensors with memory of their own."""

@@ -16,7 +16,7 @@ from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
 from kiwicha.compiler.engine.select.elements.elementwise import element_operation
 from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_KERNELS, extreme
-from kiwicha.compiler.engine.select.reductions.means import mean, rows_of_sums
+from kiwicha.compiler.engine.select.reductions.means import columns_of_sums, mean, rows_of_sums
 from kiwicha.compiler.engine.select.reductions.pools import average_pool, max_pool
 from kiwicha.compiler.engine.select.resize.interpolation import interpolation
 from kiwicha.compiler.engine.select.softmax.softmax import softmax_forms
@@ -151,7 +151,12 @@ def _reduction(layer: Layer, position: int) -> Decision:
     tensors = layer.tensors["input"], layer.tensors["output"]
     candidates: list[Candidate] = []
     refusals: list[Refusal] = []
-    for form, made in (("as a convolution", rows_of_sums), ("", mean)):
+    forms_of_sums = (
+        ("as a convolution", rows_of_sums),
+        ("", mean),
+        ("by columns", columns_of_sums),
+    )
+    for form, made in forms_of_sums:
         try:
             operation = made(layer.params, position, *tensors)
         except BrokenLimitError as error:

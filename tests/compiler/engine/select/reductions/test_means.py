@@ -43,6 +43,8 @@ CASES = {
     "more than a job sums in images": ((3, 1, 521, 8), (1, 2)),
     "more than the scratchpad": ((1, 61, 67, 40), (1, 2)),
     "images that fill the scratchpad": ((2, 56, 56, 32), (1, 2)),
+    "of large images": ((4, 56, 56, 32), (0,)),
+    "of more channels than sums are kept": ((1, 7, 7, 4992), (1, 2)),
     "odd images that fill it": ((3, 71, 73, 16), (1, 2)),
 }
 

@@ -20,10 +20,16 @@ from kiwicha.compiler.engine.select.convolutions.weighted import (
     convolution,
 )
 from kiwicha.compiler.engine.select.reductions.sum_parts import summed, uniform, window_parts
-from kiwicha.contract.engine import GROUP_WORDS, MAX_DEPTHWISE_COLUMNS, MAX_KERNEL_ROWS
+from kiwicha.contract.engine import (
+    GROUP_WORDS,
+    LINE_BYTES,
+    MAX_DEPTHWISE_COLUMNS,
+    MAX_KERNEL_ROWS,
+    MAX_U16,
+)
 from kiwicha.kernels.mean import Mean
 
-__all__ = ["MEAN_LIMITS", "mean", "reduction", "rows_of_sums", "sum_layer"]
+__all__ = ["MEAN_LIMITS", "columns_of_sums", "mean", "reduction", "rows_of_sums", "sum_layer"]
 
 MAX_PARTS = 256
 """Jobs of a sum, at most; each takes some tens of cycles."""
@@ -68,15 +74,7 @@ def mean(p: Mean, position: int, source: int, output: int) -> Operation:
         image = Image(window.input_rows, window.input_columns, window.channels)
         moves = [_gathering(p, ordered, position, source, image)]
         source = moves[0].output
-    layer = sum_layer(
-        position,
-        (source, output),
-        window,
-        (p.multiplier, p.shift),
-        (-p.input_offset, p.output_offset),
-        (-128, 127),
-    )
-    return OperationSequence.of([*moves, summed(layer)])
+    return OperationSequence.of([*moves, summed(_layer(p, position, (source, output), window))])
 
 
 def rows_of_sums(p: Mean, position: int, source: int, output: int) -> Operation | None:
@@ -100,6 +98,43 @@ def rows_of_sums(p: Mean, position: int, source: int, output: int) -> Operation 
     )
     require(WINDOW_LIMITS, layer)
     return convolution(layer, np.ones((1, 1, 1, count), np.int16))
+
+
+def columns_of_sums(p: Mean, position: int, source: int, output: int) -> Operation | None:
+    """Return a MEAN or SUM of the first dimensions by columns, None if it is none of these.
+
+    What is not reduced becomes rows of columns, which can be cut into blocks. Rows of a sum lie as
+    far apart as there are such rows.
+    """
+    dimensions = _dimensions(p)
+    if [is_reduced for _, is_reduced, _ in dimensions] != [True, False]:
+        return None
+    (count, _, _), (kept, _, _) = dimensions
+    columns = kept // LINE_BYTES
+    rows = next((k for k in range(-(-kept // MAX_U16), MAX_STRIDE + 1) if columns % k == 0), 0)
+    if kept % LINE_BYTES or count > MAX_KERNEL_ROWS or not rows:
+        return None
+    window = Window(
+        input_rows=count * rows,
+        input_columns=columns // rows,
+        channels=LINE_BYTES,
+        output_rows=rows,
+        output_columns=columns // rows,
+        kernel_rows=count,
+        dilation_rows=rows,
+    )
+    return summed(_layer(p, position, (source, output), window))
+
+
+def _layer(p: Mean, position: int, tensors: tuple[int, int], window: Window) -> WeightedLayer:
+    return sum_layer(
+        position,
+        tensors,
+        window,
+        (p.multiplier, p.shift),
+        (-p.input_offset, p.output_offset),
+        (-128, 127),
+    )
 
 
 def _dimensions(p: Mean) -> list[Dimension]:
