@@ -1,7 +1,6 @@
 """Timing of block RAMs.
 
-The source is that of `kiwicha.boards.timing.slices`: Project X-Ray's ``BRAM_L.sdf``. The data sheet
-DS181, "Block RAM and FIFO Switching Characteristics", has the same times, rounded.
+The source is that of `kiwicha.boards.timing.slices`: Project X-Ray's ``BRAM_L.sdf``.
 """
 
 from collections.abc import Callable, Mapping

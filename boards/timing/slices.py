@@ -35,8 +35,7 @@ D_FROM = {
 """Setup time of D from what lies before the flip-flop in its slice, by the start of its type."""
 _BYPASS = _setup(219, _D_SETUP)
 _ENABLE = _setup(189, 109)
-# The database has only the time of an asynchronous set or reset. Vivado's reports of this speed
-# grade have this one for R and S.
+# An estimate: the database has only the time of an asynchronous set or reset, which is 405.
 _RESET = 429
 _RECOVERY = _setup(94, 404)
 

@@ -27,7 +27,7 @@ _DEDICATED: Mapping[tuple[str, str, str, str], int] = {
     **{("LUT", "", "MUXF7", port): 24 for port in ("I0", "I1")},
     **{("MUXF7", "O", "MUXF8", port): 0 for port in ("I0", "I1")},
     ("SRLC32E", "Q31", "SRLC32E", "D"): 0,
-    # Vivado's reports of this speed grade have this one.
+    # What Vivado assumes before it places.
     ("DSP48E1", "PCOUT", "DSP48E1", "PCIN"): 55,
 }
 """What wires take that go one way only: from type and port to type and port."""
