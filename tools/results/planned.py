@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kiwicha.boards.memories import memory_of
 from kiwicha.gallery import catalogue
 from kiwicha.zoo import models as zoo
 from tools.results.kinds import BENCH
 from tools.results.result import Kind, Result
 
-__all__ = ["GALLERY", "PUBLIC", "planned"]
+__all__ = ["BOARDS", "GALLERY", "PUBLIC", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -28,6 +29,12 @@ _PUBLIC_MODELS = (
     *("resnet_large", "str_ww"),
 )
 _ENGINES = ("64", "128")
+_BOARDS = ("ecpix5_85f", "ulx3s_85f")
+"""Those with another memory than the usual one."""
+BOARDS = {board: f"docs/results/bench/{board}.json" for board in _BOARDS}
+"""Runs with their memory, which only the page of results shows."""
+_BOARD_MODELS = ("ad", "kws", "person_detect", "mnv2", "mobilenet_v2_pytorch")
+_BOARD_CONFIG = "64"
 
 
 def _nothing(_: Any) -> dict[str, Any]:
@@ -49,9 +56,11 @@ def planned(project: Path) -> list[Result]:
     """
     wanted = {GALLERY: [catalogue.find(name).name for name in _GALLERY_MODELS]}
     wanted[PUBLIC] = [zoo.find(name).name for name in _PUBLIC_MODELS]
+    runs = {path: _runs(names) for path, names in wanted.items()}
+    runs |= {path: _runs_with(board) for board, path in BOARDS.items()}
     return [
-        Result(_UNMEASURED, path, _runs(names))
-        for path, names in wanted.items()
+        Result(_UNMEASURED, path, contents)
+        for path, contents in runs.items()
         if not (project / path).exists()
     ]
 
@@ -61,4 +70,11 @@ def _runs(names: Sequence[str]) -> list[dict[str, Any]]:
         {"model": name, "config": config, "vela": {"version": ""}}
         for name in names
         for config in _ENGINES
+    ]
+
+
+def _runs_with(board: str) -> list[dict[str, Any]]:
+    memory = memory_of(board)
+    return [
+        {"model": name, "config": _BOARD_CONFIG, "memory": memory.name} for name in _BOARD_MODELS
     ]
