@@ -17,7 +17,7 @@ from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
 from tools.results.kinds import area_command, bench_command, compile_command
-from tools.results.planned import GALLERY, PUBLIC
+from tools.results.planned import BOARDS, GALLERY, PREDICTIONS, PUBLIC
 
 __all__ = ["overview", "results_page", "shown_weights", "vela_page"]
 
@@ -31,7 +31,8 @@ _BENCH = "kiwicha bench"
 def overview(files: dict[str, Any], freshness: Freshness) -> str:
     """Return the cycles of all models and configurations in one table, the resources in another.
 
-    Models of the gallery and further public ones are left out: they are many.
+    Models of the gallery, further public ones and those with other memories are left out: they are
+    many.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         If a file holds something else, or a run whose output was wrong.
     """
     parts = []
-    if runs := [item for item in _runs_of(files) if item[0] not in {GALLERY, PUBLIC}]:
+    others = {GALLERY, PREDICTIONS, PUBLIC, *BOARDS.values()}
+    if runs := [item for item in _runs_of(files) if item[0] not in others]:
         parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
         parts.append(freshness(name for name, _ in runs))
     if areas := _areas_of(files):

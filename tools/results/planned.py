@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kiwicha.boards.memories import memory_of
 from kiwicha.gallery import catalogue
 from kiwicha.zoo import models as zoo
 from tools.results.kinds import BENCH
 from tools.results.result import Kind, Result
 
-__all__ = ["GALLERY", "PUBLIC", "planned"]
+__all__ = ["BOARDS", "GALLERY", "PREDICTIONS", "PUBLIC", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -28,6 +29,17 @@ _PUBLIC_MODELS = (
     *("resnet_large", "str_ww"),
 )
 _ENGINES = ("64", "128")
+PREDICTIONS = "docs/results/bench/predictions.json"
+"""Runs of small models, for the deviations of predictions alone."""
+_SMALL_MODELS = (
+    *("micro_speech", "magic_wand", "str_ww", "ad", "kws", "vww", "person_detect", "resnet8"),
+)
+_BOARDS = ("ecpix5_85f", "ulx3s_85f")
+"""Those with another memory than the usual one."""
+BOARDS = {board: f"docs/results/bench/{board}.json" for board in _BOARDS}
+"""Runs with their memory, which only the page of results shows."""
+_BOARD_MODELS = ("ad", "kws", "person_detect", "mnv2", "mobilenet_v2_pytorch")
+_USUAL = "64"
 
 
 def _nothing(_: Any) -> dict[str, Any]:
@@ -49,9 +61,12 @@ def planned(project: Path) -> list[Result]:
     """
     wanted = {GALLERY: [catalogue.find(name).name for name in _GALLERY_MODELS]}
     wanted[PUBLIC] = [zoo.find(name).name for name in _PUBLIC_MODELS]
+    runs = {path: _runs(names) for path, names in wanted.items()}
+    runs[PREDICTIONS] = [{"model": name, "config": _USUAL} for name in _SMALL_MODELS]
+    runs |= {path: _runs_with(board) for board, path in BOARDS.items()}
     return [
-        Result(_UNMEASURED, path, _runs(names))
-        for path, names in wanted.items()
+        Result(_UNMEASURED, path, contents)
+        for path, contents in runs.items()
         if not (project / path).exists()
     ]
 
@@ -62,3 +77,8 @@ def _runs(names: Sequence[str]) -> list[dict[str, Any]]:
         for name in names
         for config in _ENGINES
     ]
+
+
+def _runs_with(board: str) -> list[dict[str, Any]]:
+    memory = memory_of(board)
+    return [{"model": name, "config": _USUAL, "memory": memory.name} for name in _BOARD_MODELS]

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from kiwicha.boards.memories import memory_of
+from kiwicha.contract.memories import MEMORIES
 from kiwicha.gallery.catalogue import ARCHITECTURES
-from tools.results.planned import GALLERY, PUBLIC, planned
+from tools.results.planned import BOARDS, GALLERY, PREDICTIONS, PUBLIC, planned
 
 
 def test_each_architecture_is_to_be_measured_once(tmp_path: Path) -> None:
-    result, _ = planned(tmp_path)
+    result = planned(tmp_path)[0]
     assert (result.name, result.path) == ("bench/gallery", GALLERY)
     models = list(dict.fromkeys(run["model"] for run in result.contents))
     assert sorted(model.partition("@")[0] for model in models) == sorted(ARCHITECTURES)
@@ -18,7 +20,7 @@ def test_each_architecture_is_to_be_measured_once(tmp_path: Path) -> None:
 
 
 def test_public_models_are_measured_on_both_engines_beside_vela(tmp_path: Path) -> None:
-    _, result = planned(tmp_path)
+    result = planned(tmp_path)[1]
     assert (result.name, result.path) == ("bench/public", PUBLIC)
     models = list(dict.fromkeys(run["model"] for run in result.contents))
     assert {"mcunet_vww", "deeplabv3", "str_ww"} <= set(models)
@@ -26,9 +28,18 @@ def test_public_models_are_measured_on_both_engines_beside_vela(tmp_path: Path) 
     assert result.command == command
 
 
-@pytest.mark.parametrize(("there", "left"), [(GALLERY, [PUBLIC]), (PUBLIC, [GALLERY])])
-def test_what_is_there_is_not_planned(there: str, left: list[str], tmp_path: Path) -> None:
+def test_models_are_measured_with_the_memory_of_each_board(tmp_path: Path) -> None:
+    for (board, path), result in zip(BOARDS.items(), planned(tmp_path)[3:], strict=True):
+        models = " ".join(run["model"] for run in result.contents)
+        command = f"kiwicha bench {models} --config 64 --board {board} --json {path}"
+        assert result.command == command
+    assert {memory_of(board) for board in (None, *BOARDS)} == set(MEMORIES.values())
+
+
+@pytest.mark.parametrize("there", [GALLERY, PUBLIC, PREDICTIONS, *BOARDS.values()])
+def test_what_is_there_is_not_planned(there: str, tmp_path: Path) -> None:
     path = tmp_path / there
     path.parent.mkdir(parents=True)
     path.write_text("[]")
+    left = [name for name in (GALLERY, PUBLIC, PREDICTIONS, *BOARDS.values()) if name != there]
     assert [result.path for result in planned(tmp_path)] == left

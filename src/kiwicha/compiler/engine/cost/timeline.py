@@ -233,19 +233,18 @@ class Threads:
                     bank_free = (release if ahead else release_before) + REFILL_CYCLES
                     if fill_end > bank_free:
                         bank_free = fill_end
-                if early < 0.0:
-                    if fill_group == 0:
-                        progress.append(
-                            Progress(
-                                *(ahead, job, group, fill_end, fill_before),
-                                *(release, release_before),
-                                *(port_free, transfer_free, line_end, left_lines),
-                                *(chunk, chunk_start, chunk_port),
-                                *(is_transfers_turn, turn_cycles, turn_words),
-                                *(time, begun, waited_transfers, waited_weights),
-                                *(jobs_done, transfers_done, len(shares), first_share),
-                            )
+                if early < 0.0 and fill_group == 0:
+                    progress.append(
+                        Progress(
+                            *(ahead, job, group, fill_end, fill_before, release, release_before),
+                            *(port_free, transfer_free, line_end, left_lines),
+                            *(chunk, chunk_start, chunk_port),
+                            *(is_transfers_turn, turn_cycles, turn_words),
+                            *(time, begun, waited_transfers, waited_weights),
+                            *(jobs_done, transfers_done, len(shares), first_share),
                         )
+                    )
+                if early < 0.0:
                     # While the bank is not free, words come as long as they have room.
                     early = 0.0
                     if bank_free > fill_end > -never:
