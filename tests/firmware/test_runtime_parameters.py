@@ -110,6 +110,11 @@ def parameter_changes() -> list[Any]:
         (Kernel.RESIZE_BILINEAR, "blend", lambda _: 3, parameters),
         (Kernel.RESIZE_BILINEAR, "scratch", lambda ref: Ref(ref.offset, 4), parameters),
         (Kernel.SOFTMAX, "exponentials", lambda r: Ref(r.offset + 4, 1020, True), parameters),
+        (Kernel.LOG_SOFTMAX, "depth", lambda _: 4096, parameters),
+        (Kernel.LOG_SOFTMAX, "output_offset", lambda _: -128, parameters),
+        (Kernel.LOG_SOFTMAX, "exponentials", lambda r: Ref(r.offset + 4, 1024, True), parameters),
+        (Kernel.LOG_SOFTMAX, "distances", lambda r: Ref(r.offset, 1020, True), parameters),
+        (Kernel.LOG_SOFTMAX, "distances", lambda _: Ref(0, 1024), parameters),
         (Kernel.COPY, "output", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
     ]
     return [

@@ -36,7 +36,8 @@ class Work:
         Elements of its output.
     units : int
         Multiply-accumulates of convolutions, elements that pools and reductions read, rows of
-        element-wise kernels and SOFTMAX, pixels of a resized image, pieces that COPY moves.
+        element-wise kernels, SOFTMAX and LOG_SOFTMAX, pixels of a resized image, pieces that COPY
+        moves.
     extra : int
         Kernel positions that portable convolutions visit, bytes of windows that SIMD_CONV copies,
         multiply-accumulates of pixels that SIMD kernels compute singly, elements that

@@ -25,6 +25,7 @@ __all__ = [
     "requantize",
     "rounding_divide_by_pot",
     "saturating_rounding_doubling_high_mul",
+    "scaled_differences",
     "softmax_exponentials",
     "softmax_reciprocal",
     "wrap_int32",
@@ -209,8 +210,8 @@ def _exp_between_minus_quarter_and_zero(a: Int64s) -> Int64s:
     return constant_term + mul(constant_term, x + series)
 
 
-def softmax_exponentials(input_scale: float, beta: float) -> Int64s:
-    """Return the exponentials of all differences to the maximum.
+def scaled_differences(input_scale: float, beta: float) -> tuple[Int64s, NDArray[np.bool_]]:
+    """Return all differences of int8 logits to their maximum as SOFTMAX scales them.
 
     Parameters
     ----------
@@ -221,9 +222,10 @@ def softmax_exponentials(input_scale: float, beta: float) -> Int64s:
 
     Returns
     -------
-    ndarray of int64 [256]
-        Entry d: ``exp(-beta * input_scale * d)`` in Q0.31; 0 from the difference on that TFLite
-        leaves out of the sum.
+    scaled : ndarray of int64 [256]
+        Entry d: ``-beta * input_scale * d`` in Q5.26; 0 where it is not kept.
+    is_kept : ndarray of bool [256]
+        Which differences are so small that TFLite adds their exponentials.
 
     Notes
     -----
@@ -235,11 +237,29 @@ def softmax_exponentials(input_scale: float, beta: float) -> Int64s:
     multiplier, left_shift = quantize_multiplier(real)
     radius = math.floor(((1 << integer_bits) - 1) * 2.0 ** (31 - integer_bits - left_shift))
     differences = -np.arange(256, dtype=np.int64)
-    kept = differences >= -radius
+    is_kept = differences >= -radius
     scaled = saturating_rounding_doubling_high_mul(
-        wrap_int32(np.where(kept, differences, 0) << max(left_shift, 0)), multiplier
+        wrap_int32(np.where(is_kept, differences, 0) << max(left_shift, 0)), multiplier
     )
-    return np.where(kept, exp_on_negative_values(scaled), 0)
+    return scaled, is_kept
+
+
+def softmax_exponentials(input_scale: float, beta: float) -> Int64s:
+    """Return the exponentials of all differences to the maximum.
+
+    Parameters
+    ----------
+    input_scale, beta : float
+        As for `scaled_differences`.
+
+    Returns
+    -------
+    ndarray of int64 [256]
+        Entry d: ``exp(-beta * input_scale * d)`` in Q0.31; 0 from the difference on that TFLite
+        leaves out of the sum.
+    """
+    scaled, is_kept = scaled_differences(input_scale, beta)
+    return np.where(is_kept, exp_on_negative_values(scaled), 0)
 
 
 def half_sum_reciprocal(a: ArrayLike) -> Int64s:

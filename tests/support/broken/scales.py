@@ -19,6 +19,20 @@ BROKEN_SCALES: list[tuple[Callable[[], bytes], str]] = [
         "operator 0 SOFTMAX (x): beta x input scale must be more than 2**-26, not -0.5",
     ),
     (
+        lambda: unary("LOG_SOFTMAX", {}, {"scale": 1 / 16}),
+        (
+            "operator 0 LOG_SOFTMAX (y): output scale and zero point must be 0.0625 and 127, "
+            "not 0.0625 and 0"
+        ),
+    ),
+    (
+        lambda: unary("LOG_SOFTMAX", {"scale": 2.0**-25}, {"scale": 1 / 16, "zero_point": 127}),
+        (
+            "operator 0 LOG_SOFTMAX (x): input scale must be more than 2**-25, "
+            "not 2.9802322387695312e-08"
+        ),
+    ),
+    (
         lambda: conv(x={"scale": 2.0**20}, w={"scale": 2.0**9}, y={"scale": 0.5}),
         (
             "operator 0 CONV_2D (w): input scale x weight scale / output scale must be less than "

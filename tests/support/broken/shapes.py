@@ -131,4 +131,8 @@ BROKEN_SHAPES: list[tuple[Callable[[], bytes], str]] = [
         lambda: unary("SOFTMAX", {}, {"shape": (1, 32), **SOFTMAX_OUT}, beta=1.0),
         "operator 0 SOFTMAX (y): output must be [1, 4, 4, 2], not [1, 32]",
     ),
+    (
+        lambda: unary("LOG_SOFTMAX", {"shape": (4096,)}, {"shape": (4096,)}),
+        "operator 0 LOG_SOFTMAX (x): input must have rows of at most 4095, not [4096]",
+    ),
 ]

@@ -257,6 +257,12 @@ class RandomModel(RandomTensors):
         self._builder.operator("SOFTMAX", [x], [y], beta=beta)
         return y
 
+    def log_softmax(self, x: int) -> int:
+        """Add a LOG_SOFTMAX."""
+        y = self._tensor(self._shapes[x], 1 / 16, 127)
+        self._builder.operator("LOG_SOFTMAX", [x], [y])
+        return y
+
     def reshape(self, x: int, shape: Shape) -> int:
         """Add a RESHAPE."""
         y = self._like(x, shape)

@@ -333,10 +333,10 @@ def _float_edges(model: RandomModel) -> None:
         model.dequantize(x)
 
 
-def _softmax(model: RandomModel) -> None:
+def _rows(model: RandomModel) -> int:
     rng = model.rng
     depth = rng.choice([1, 2, 3, 10, 30, 100, rng.randint(1, 300)])
-    model.softmax(model.input((*model.any_shape(3, 4), depth)[-rng.randint(2, 4) :]))
+    return model.input((*model.any_shape(3, 4), depth)[-rng.randint(2, 4) :])
 
 
 def _reshape(model: RandomModel) -> None:
@@ -369,7 +369,8 @@ OPERATORS: dict[str, Callable[[RandomModel], Any]] = {
     "SUM": _reduction("SUM"),
     "PAD": lambda model: model.pad(model.input(model.any_shape(4))),
     "L2_NORMALIZATION": lambda model: model.l2_normalization(model.input(model.any_shape(4, 9))),
-    "SOFTMAX": _softmax,
+    "SOFTMAX": lambda model: model.softmax(_rows(model)),
+    "LOG_SOFTMAX": lambda model: model.log_softmax(_rows(model)),
     "RESHAPE": _reshape,
     **{name: _unary(name) for name in (*UNARIES, *FUNCTIONS)},
     "ARG_MAX": _position("ARG_MAX"),

@@ -24,6 +24,8 @@ SCALE_RULES: list[Rule] = []
 
 BIAS_TOLERANCE = 0.02
 """In output scales, by which TensorFlow Lite Micro lets a bias scale differ."""
+MIN_LOGIT_EXPONENT = -25
+"""Of two, of which TensorFlow Lite Micro wants more as LOG_SOFTMAX's input scale."""
 POOL_SCALE_TOLERANCE = 1e-6
 """By which TensorFlow Lite Micro lets the scales of a pool differ."""
 
@@ -126,3 +128,19 @@ def gives_probabilities(graph: Graph, operator: Operator) -> Iterator[Problem]:
     factor = operator.options.beta * quantization(source).scale
     if not (math.isfinite(factor) and factor > 2.0**-26):
         yield Problem(f"beta x input scale must be more than 2**-26, not {factor}", source)
+
+
+@rule(SCALE_RULES, "LOG_SOFTMAX")
+def gives_logarithms(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """LOG_SOFTMAX's output has scale 1/16 and the highest zero point; input scale > 2**-25."""
+    source, output = graph.input(operator), graph.output(operator)
+    parameters = quantization(output)
+    if (parameters.scale, parameters.zero_point) != (1 / 16, 127):
+        yield Problem(
+            f"output scale and zero point must be 0.0625 and {output.shift + 127}, "
+            f"not {parameters.scale} and {parameters.zero_point + output.shift}",
+            output,
+        )
+    scale = quantization(source).scale
+    if not scale > 2.0**MIN_LOGIT_EXPONENT:
+        yield Problem(f"input scale must be more than 2**{MIN_LOGIT_EXPONENT}, not {scale}", source)

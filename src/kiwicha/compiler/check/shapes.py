@@ -231,9 +231,9 @@ def divides_rows(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem(f"fused activation must be NONE, not {operator.options.activation.name}")
 
 
-@rule(SHAPE_RULES, "SOFTMAX")
+@rule(SHAPE_RULES, "SOFTMAX", "LOG_SOFTMAX")
 def normalizes_rows(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """SOFTMAX works on the last dimension, at most 4095 values, and keeps the shape."""
+    """SOFTMAX and LOG_SOFTMAX work on rows of at most 4095 values, and keep the shape."""
     source, output = graph.input(operator), graph.output(operator)
     if not source.shape or source.shape[-1] > MAX_SOFTMAX_DEPTH:
         yield Problem(

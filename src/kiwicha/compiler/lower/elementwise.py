@@ -28,13 +28,16 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.l2_normalization import L2Normalization
+from kiwicha.kernels.log_softmax import LogSoftmax
 from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.softmax import Softmax, pair_outputs
+from kiwicha.numerics.logarithm import log_softmax_distances
 from kiwicha.numerics.requantization import requantize, softmax_exponentials
 
 __all__ = [
     "lower_comparison",
     "lower_l2_normalization",
+    "lower_log_softmax",
     "lower_prelu",
     "lower_product",
     "lower_reduction",
@@ -216,4 +219,29 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
         ),
         tensors={"input": source.index, "output": output.index},
         constants=constants,
+    )
+
+
+def lower_log_softmax(graph: Graph, operator: Operator) -> Layer:
+    """Return the layer of a LOG_SOFTMAX."""
+    source, output = graph.input(operator), graph.output(operator)
+    scale = quantization(source).scale
+    return Layer(
+        operator.index,
+        operator.name,
+        kernel=Kernel.LOG_SOFTMAX,
+        params=LogSoftmax(
+            input=Ref(),
+            output=Ref(),
+            exponentials=Ref(),
+            distances=Ref(),
+            rows=math.prod(source.shape[:-1]),
+            depth=source.shape[-1],
+            output_offset=quantization(output).zero_point,
+        ),
+        tensors={"input": source.index, "output": output.index},
+        constants={
+            "exponentials": softmax_exponentials(scale, 1.0).astype(np.int32),
+            "distances": log_softmax_distances(scale).astype(np.int32),
+        },
     )

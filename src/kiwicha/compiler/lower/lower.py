@@ -19,6 +19,7 @@ from kiwicha.compiler.lower.custom import lower_custom
 from kiwicha.compiler.lower.elementwise import (
     lower_comparison,
     lower_l2_normalization,
+    lower_log_softmax,
     lower_prelu,
     lower_product,
     lower_reduction,
@@ -53,6 +54,7 @@ _LOWERINGS: dict[str, Lowering] = {
     "MAXIMUM": lower_comparison,
     "MINIMUM": lower_comparison,
     "L2_NORMALIZATION": lower_l2_normalization,
+    "LOG_SOFTMAX": lower_log_softmax,
     "PRELU": lower_prelu,
     "SQUARED_DIFFERENCE": lower_square,
     **dict.fromkeys(of_family(Family.REDUCTION), lower_reduction),

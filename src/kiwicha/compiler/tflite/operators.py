@@ -178,6 +178,7 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "LOG": OperatorKind(family=Family.UNARY, is_signed=True),
     "LOGISTIC": OperatorKind(family=Family.UNARY),
+    "LOG_SOFTMAX": OperatorKind(),
     "MAXIMUM": OperatorKind(family=Family.BROADCAST, activations=_TWO),
     "MAX_POOL_2D": OperatorKind(family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)),
     "MEAN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),

@@ -25,8 +25,8 @@ FLIP_TABLE: NDArray[np.int64] = np.arange(256) - SHIFT
 """The int8 of every byte with its top bit exchanged."""
 _RESCALING = "QUANTIZE"
 """Operator that can read and write uint8 by itself, unless it reads numbers of float32."""
-_WRITES_BOTH = "SOFTMAX"
-"""Operator that can write uint8 by itself."""
+_WRITES_BOTH = frozenset({"LOG_SOFTMAX", "SOFTMAX"})
+"""Operators that can write uint8 by themselves."""
 
 
 def shifted(graph: Graph) -> Graph:
@@ -160,7 +160,7 @@ def _reads_edge(operator: Operator, graph: Graph) -> bool:
 def _writes_edge(operator: Operator, graph: Graph, readers: set[int]) -> bool:
     """Whether an operator's uint8 output is needed at the edge only, and it can write that."""
     (output, *_) = operator.outputs
-    is_able = operator.name == _WRITES_BOTH or (
+    is_able = operator.name in _WRITES_BOTH or (
         operator.name == _RESCALING and graph.input(operator).type is TensorType.INT8
     )
     is_only_there = output in graph.outputs and output not in readers
