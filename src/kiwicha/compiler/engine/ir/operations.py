@@ -84,6 +84,11 @@ class Operation:
         return not self.is_flat
 
     @property
+    def has_clamp(self) -> bool:
+        """Whether its jobs limit what they write to `clamp`."""
+        return False
+
+    @property
     def broadcast_inputs(self) -> tuple[int, ...]:
         """Inputs of one pixel, which serves all pixels of the output."""
         return ()
@@ -128,6 +133,11 @@ class JobOperation(Operation):
     sums: SumFlag = SumFlag.NONE
 
     @property
+    def has_clamp(self) -> bool:
+        """Whether its jobs limit what they write to `clamp`."""
+        return True
+
+    @property
     def flags(self) -> JobFlag:
         """Flags of its jobs."""
         return JobFlag(0)
@@ -169,6 +179,11 @@ class DividedOperation(Operation):
     def job_operations(self) -> tuple[JobOperation, ...]:
         """What single jobs compute."""
         return tuple(piece.operation for piece in self.pieces)
+
+    @property
+    def has_clamp(self) -> bool:
+        """Whether its jobs limit what they write to `clamp`."""
+        return True
 
     @property
     def is_in_blocks(self) -> bool:

@@ -74,7 +74,7 @@ def _only_for(
 
 def _limits(lookup: TableLookup, producer: Operation) -> bool:
     """Whether a table only limits what its producer, whose results are clamped, can give."""
-    if isinstance(producer, TableLookup):
+    if isinstance(producer, TableLookup) or not producer.has_clamp:
         return False
     values = np.arange(producer.clamp[0], producer.clamp[1] + 1)
     results = lookup.tables[values.astype(np.int8).view(np.uint8), 0]
