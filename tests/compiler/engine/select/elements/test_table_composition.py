@@ -1,54 +1,48 @@
-"""Tables behind operations that cannot be limited, or of which only the last step can."""
+"""Tables that only limit what a layer gives: they become its clamp, if it has one."""
 
 import numpy as np
 import pytest
 
-from kiwicha.compiler import compile_stages
-from kiwicha.compiler.engine.ir.operations import OperationSequence
-from kiwicha.contract.program import Where
+from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
-IMAGE = (1, 7, 7, 512)
-SCALE = {"scale": 0.05, "zero_point": -9}
+SHAPE = (1, 8, 6, 8)
+QUANTIZATION = {"scale": 0.1, "zero_point": 3}
 
 
-def before_relu(operator: str) -> oracle.Case:
-    """Give a model of an operator, another one and the first's RELU, which leaves its scale."""
-    rng = np.random.default_rng(3)
+def limited(operator: str, shape: tuple[int, ...], numbers: list[int], **options: bool) -> bytes:
+    """Return a model of an operator with constant numbers and a RELU behind it."""
     builder = ModelBuilder()
-    x = builder.tensor(IMAGE, **SCALE)
-    shape, operand = IMAGE, builder.tensor((4,), np.int32, data=np.array([0, 3, 1, 2], np.int32))
-    if operator == "TRANSPOSE":
-        shape = (1, 512, 7, 7)
-    else:
-        data = rng.integers(-128, 128, IMAGE[-1:], np.int8)
-        operand = builder.tensor(data.shape, **SCALE, data=data)
-    between, y = (builder.tensor(shape, **SCALE) for _ in range(2))
-    other = builder.tensor(IMAGE, **SCALE)
-    builder.operator(operator, [x, operand], [between])
-    builder.operator("ADD", [x, x], [other])
-    builder.operator("RELU", [between], [y])
-    return oracle.Case(builder.build([x], [y, other]), (rng.integers(-128, 128, IMAGE, np.int8),))
+    x, middle, y = (builder.tensor(size, np.int8, **QUANTIZATION) for size in (SHAPE, shape, shape))
+    constant = builder.tensor((len(numbers),), np.int32, data=np.array(numbers, np.int32))
+    builder.operator(operator, [x, constant], [middle], **options)
+    builder.operator("RELU", [middle], [y])
+    return builder.build([x], [y])
 
 
-@pytest.mark.parametrize("operator", ["TRANSPOSE", "ADD"])
-def test_limits_behind_operators(operator: str) -> None:
-    case = before_relu(operator)
-    (answer,) = oracle.ask([case], oracle.MICRO)
-    assert answer.outputs is not None, answer.error
-    stages = compile_stages(case.model, "64")
-    assert {layer.where for layer in stages.program.layers} == {Where.ENGINE}
-    for found, expected in zip(
-        reference.run(stages.program, case.inputs), answer.outputs, strict=True
-    ):
-        np.testing.assert_array_equal(found, expected)
+MODELS = {
+    "MEAN": limited("MEAN", (1, 8), [1, 2], keepDims=False),
+    "MEAN behind a move": limited("MEAN", (1, 6), [1, 3], keepDims=False),
+    "TRANSPOSE": limited("TRANSPOSE", (1, 6, 8, 8), [0, 2, 1, 3]),
+}
 
 
-def test_last_step_of_a_sequence_has_the_limits() -> None:
-    _, sum_ = compile_stages(before_relu("ADD").model, "64").engine.operations
-    assert isinstance(sum_, OperationSequence)
-    assert sum_.positions == (0, 2)
-    assert sum_.steps[-1].clamp == sum_.clamp == (-9, 127)
-    assert sum_.steps[0].clamp == (-128, 127)
+def operations(model: bytes) -> tuple[Operation, ...]:
+    return compile_stages(model, "64").engine.operations
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_limits_of_what_an_operation_gives(name: str) -> None:
+    x = np.random.default_rng(0).integers(-128, 128, SHAPE).astype(np.int8)
+    (answer,) = oracle.ask([oracle.Case(MODELS[name], (x,))])
+    assert answer.outputs is not None
+    (output,) = reference.run(compile_model(MODELS[name], "64"), [x])
+    np.testing.assert_array_equal(output, answer.outputs[0])
+
+
+def test_only_what_clamps_takes_limits_over() -> None:
+    assert [item.clamp for item in operations(MODELS["MEAN"])] == [(3, 127)]
+    assert len(operations(MODELS["TRANSPOSE"])) == 2
