@@ -32,6 +32,8 @@ ROW_AHEAD_CYCLES = 1
 JOB_WORDS = EngineJob.size_bytes() // LINE_BYTES
 JOB_START_CYCLES = JOB_WORDS + 1
 """From the end of a job until the next one looks for its weights: its descriptor is collected."""
+_SLOW_PACE = 1.5
+"""Cycles for a word of weights from which on the reader asks for half of its words at a time."""
 _CONVERTED_LINE_CYCLES = LINE_BYTES // (FLOAT_BYTES * CONVERTED_BYTES_PER_CYCLE)
 """What a line of DRAM takes that is converted."""
 
@@ -175,7 +177,7 @@ class Threads:
         horizon, known = -math.inf, -1
         # Words of the next group that come before its bank is free; negative: to be found.
         early = -1.0
-        bank_free = fill_left = fill_due = 0.0
+        bank_free = fill_left = fill_due = line_pace = 0.0
         job_count, move_count, never = len(paces), len(moves), math.inf
         is_free = [not pace.fill_cycles for pace in paces] + [False]
         while True:
@@ -226,7 +228,10 @@ class Threads:
             # What comes first: weights of a group, or a chunk of a transfer, or its last line?
             fill_time = transfer_time = never
             if fill_left:
-                fill_time = port_free
+                # Where words are used slower than they come, the reader waits for room.
+                fill_time = fill_due - line_pace * (fill_left + READER_WORDS // 2)
+                if port_free > fill_time:
+                    fill_time = port_free
             elif fill_job < job_count:
                 bank_free = never
                 if ahead < 2:
@@ -291,17 +296,19 @@ class Threads:
                     if fill_group == 0:
                         needed = first_needed
                     fill_due = (bank_free if early else fill_time) + needed
+                    line_pace = needed / fill_left
                     fill_left -= early
                     early = -1.0
                 words = fill_left
                 if transfer_time < fill_time + words * line_cycles:
                     # There will be somebody who waits for the end of the turn.
-                    words = min(words, PORT_TURN_WORDS - turn_words)
+                    longest = PORT_TURN_WORDS if line_pace < _SLOW_PACE else READER_WORDS // 2
+                    words = min(words, max(longest - turn_words, 1.0))
                 fill_left -= words
                 port_free = fill_time + words * line_cycles
                 turn_cycles = 0
                 turn_words += words
-                is_transfers_turn = turn_words >= PORT_TURN_WORDS
+                is_transfers_turn = turn_words >= PORT_TURN_WORDS or fill_left > 0.0
                 if is_transfers_turn:
                     turn_words = 0.0
                 if fill_left:
