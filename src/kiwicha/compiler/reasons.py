@@ -86,7 +86,8 @@ def _engine_reason(compilation: Compilation, engine_list: EngineList, operation:
     text = f"{operation.kind.name} on the engine"
     if decision.chosen is not None and decision.chosen.form:
         text += f", {decision.chosen.form}"
-    if jobs[0].flags & JobFlag.PACKED:
+    # Blocks of columns and channels compute parts of their own.
+    if jobs and jobs[0].flags & JobFlag.PACKED:
         text += ", two products per multiplier"
     if len(jobs) > 1:
         is_divided = isinstance(operation, DividedOperation)
