@@ -73,4 +73,8 @@ def source_places(design: Elaboratable, ports: Iterable[Signal], top: str) -> di
 
 def _below_root(file: str, line: str) -> str:
     path = Path(file)
-    return f"{path.relative_to(_ROOT).as_posix()}:{line}" if path.is_relative_to(_ROOT) else ""
+    if not path.is_relative_to(_ROOT):
+        return ""
+    # A virtual environment, with the libraries, can lie in the project's folder.
+    below = path.relative_to(_ROOT)
+    return "" if "site-packages" in below.parts else f"{below.as_posix()}:{line}"
