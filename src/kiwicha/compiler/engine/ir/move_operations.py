@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from kiwicha.compiler.engine.ir.operations import Operation
@@ -66,15 +66,12 @@ class MoveOperation(Operation):
     planes : int
         Of how many parts a row of the output consists, which lie as far apart as there are rows in
         a part of the output; 1 if rows are contiguous.
-    constants : mapping of int to bytes
-        What inputs hold that are constants.
     """
 
     copies: tuple[StridedCopy, ...]
     images: Mapping[int, Image]
     place: tuple[int, int] | None = None
     planes: int = 1
-    constants: Mapping[int, bytes] = field(default_factory=dict)
 
     @property
     def part_bytes(self) -> int:

@@ -7,8 +7,8 @@ need one of them; a `DividedOperation` needs several.
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kiwicha.compiler.engine.ir.window import Image, Window, padded
@@ -50,6 +50,8 @@ class Operation(ABC):
         Smallest and largest output.
     merged : tuple of int
         Positions of other layers that it computes as well.
+    constants : mapping of int to bytes
+        What inputs hold that are constants.
     """
 
     position: int
@@ -59,6 +61,7 @@ class Operation(ABC):
     output_channels: int
     clamp: tuple[int, int]
     merged: tuple[int, ...] = ()
+    constants: Mapping[int, bytes] = field(default_factory=dict)
 
     @property
     def positions(self) -> tuple[int, ...]:

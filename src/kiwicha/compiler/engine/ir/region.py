@@ -88,9 +88,8 @@ class Region:
 
     @cached_property
     def constants(self) -> dict[int, bytes]:
-        """What the constants are that moves read: tensors that are loaded from the Program."""
-        moves = (item for item in self.operations if isinstance(item, MoveOperation))
-        return {tensor: values for move in moves for tensor, values in move.constants.items()}
+        """What the constants are that are read: tensors that are loaded from the Program."""
+        return {t: values for item in self.operations for t, values in item.constants.items()}
 
     @property
     def written(self) -> frozenset[int]:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from kiwicha.compiler.engine.ir.element_operations import TableLookup, TableOperation
-from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence
 from kiwicha.compiler.engine.ir.replacements import with_fields
 from kiwicha.compiler.lower.network import Network
@@ -51,12 +50,11 @@ def compose_tables(network: Network, operations: Mapping[int, Operation]) -> dic
 
 
 def _verify(network: Network, operations: Mapping[int, Operation]) -> None:
-    """Assert that each layer is in one operation at most, and that only moves read constants."""
+    """Assert that each layer is in one operation at most, and that read constants are known."""
     positions = [layer for operation in operations.values() for layer in operation.positions]
     assert len(set(positions)) == len(positions), "a layer is in two operations"
     steps = [step for operation in operations.values() for step in operation.steps]
-    others = (step for step in steps if not isinstance(step, MoveOperation))
-    sources = {tensor for step in others for tensor in step.inputs if tensor >= 0}
+    sources = {t for step in steps for t in step.inputs if t >= 0 and t not in step.constants}
     assert not any(network.tensors[tensor].is_constant for tensor in sources)
 
 
