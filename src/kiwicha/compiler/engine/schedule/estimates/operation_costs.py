@@ -14,7 +14,13 @@ from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.contract.configs import Config
 
-__all__ = ["OperationCost", "operation_costs", "operation_cycles"]
+__all__ = [
+    "OperationCost",
+    "move_cycles",
+    "operation_costs",
+    "operation_cycles",
+    "sequence_cycles",
+]
 
 
 @dataclass(frozen=True)
@@ -95,10 +101,28 @@ def whole_geometry(operation: Operation, input_pitch: int, output_pitch: int) ->
     )
 
 
+def sequence_cycles(operation: Operation, config: Config) -> float:
+    """Return about how many cycles the steps of an operation take: moves, and what computes."""
+    return sum(
+        operation_cycles(step, config) if isinstance(step, ComputeOperation) else move_cycles(step)
+        for step in operation.steps
+    )
+
+
+def move_cycles(operation: Operation) -> float:
+    """Return about how many cycles the jobs of a move take; nothing if it is none."""
+    if not isinstance(operation, MoveOperation):
+        return 0.0
+    jobs = [job for copy in operation.copies for job in move_jobs(copy)]
+    return sum(job.cycles + JOB_CYCLES for job in jobs)
+
+
 def operation_cycles(operation: ComputeOperation, config: Config) -> float:
     """Return about how many cycles an operation takes; infinite if no list has so many jobs."""
     window, macs = operation.window, config.engine_macs
     pitch, output_pitch = padded(window.channels), padded(operation.output_channels)
+    if operation.is_flat:
+        pitch = output_pitch = window.channels
     size = window.input_pixels * pitch + window.output_pixels * output_pitch
     # Two stripes are there at a time, with rows that neighbours share.
     share = 1 if size <= config.scratchpad_bytes else 3
@@ -112,6 +136,7 @@ def operation_cycles(operation: ComputeOperation, config: Config) -> float:
     for block in blocks:
         geometry = whole_geometry(block, pitch, output_pitch)
         work = job_work(engine_job(block, macs, 0, geometry), macs, config.requantizer_cycles)
-        weights = stripes * stream_bytes(block, macs, pitch) / config.memory.bytes_per_cycle
-        cycles += max(work.groups * work.cycles, weights)
+        weights = stream_bytes(block, macs, pitch) / config.memory.bytes_per_cycle
+        fills = stripes * max(weights, work.groups * work.fill_cycles)
+        cycles += max(work.groups * work.cycles, fills)
     return cycles
