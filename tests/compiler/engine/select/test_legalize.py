@@ -244,15 +244,15 @@ def test_limits_alone_go_into_the_clamp(
         ("SUB", (), JobKind.TABLE),
         ("ADD", (8,), JobKind.TABLE),
         ("SUB", (1, 1, 1, 8), JobKind.TABLE),
-        ("SUB", (4, 8), None),
+        ("SUB", (4, 8), JobKind.ADD),
         ("MINIMUM", (), JobKind.TABLE),
         ("MAXIMUM", (1,), JobKind.TABLE),
         ("MAXIMUM", None, None),
         ("PRELU", (1, 1, 1), JobKind.TABLE),
         ("PRELU", (8,), None),
         ("MUL", (8,), JobKind.DEPTHWISE),
-        ("MUL", (1, 4, 4, 8), None),
-        ("MUL", (4, 1), None),
+        ("MUL", (1, 4, 4, 8), JobKind.MUL),
+        ("MUL", (4, 1), JobKind.MUL),
     ],
 )
 def test_elementwise(operator: str, constant: Shape | None, kind: JobKind | None) -> None:

@@ -71,7 +71,7 @@ def test_two_operands_name_their_shapes() -> None:
     builder = ModelBuilder()
     x, y = (builder.tensor(shape, scale=0.5) for shape in ((1, 4, 4, 8), (1, 1, 4, 8)))
     z = builder.tensor((1, 4, 4, 8), scale=0.5)
-    builder.operator("ADD", [x, y], [z])
+    builder.operator("SQUARED_DIFFERENCE", [x, y], [z])
     compilation = compile_stages(builder.build([x, y], [z]), "64")
     assert engine_refusals(compilation) == {
         0: "it combines a computed tensor of 1x4x4x8 and a computed tensor of 1x1x4x8"

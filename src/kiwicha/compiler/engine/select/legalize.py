@@ -14,6 +14,7 @@ from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.convolutions.forms import forms
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
 from kiwicha.compiler.engine.select.elements.elementwise import element_operation
+from kiwicha.compiler.engine.select.elements.pair_forms import pair_forms
 from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_KERNELS, extreme
 from kiwicha.compiler.engine.select.reductions.means import columns_of_sums, mean, rows_of_sums
@@ -131,6 +132,8 @@ def _decision(network: Network, position: int) -> Decision:
         return _reduction(layer, position)
     if layer.kernel is Kernel.SOFTMAX:
         return softmax_forms(network, position)
+    if layer.kernel in PAIR_KERNELS:
+        return pair_forms(network, position)
     return Decision((Candidate("", _operation(network, position)),))
 
 

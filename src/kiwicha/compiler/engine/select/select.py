@@ -10,6 +10,7 @@ from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal, Selection
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
 from kiwicha.compiler.engine.schedule.estimates.move_estimate import striping_cycles
+from kiwicha.compiler.engine.schedule.estimates.operation_costs import sequence_cycles
 from kiwicha.compiler.engine.select.convolutions.channel_blocks import block_candidates
 from kiwicha.compiler.engine.select.convolutions.chunks import (
     in_chunks,
@@ -23,6 +24,7 @@ from kiwicha.compiler.engine.select.legalize import is_weighted, legalize, weigh
 from kiwicha.compiler.engine.select.moves.moves import is_move
 from kiwicha.compiler.engine.select.softmax.softmax import without_slow_softmax
 from kiwicha.compiler.lower.network import Network
+from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.configs import Config
 
 __all__ = ["select"]
@@ -82,6 +84,8 @@ def _decision(
         sums = (constant_sum_candidates(network, position, c.operation, config) for c in candidates)
         candidates = [*itertools.chain.from_iterable(sums), *candidates]
         candidates = [part for whole in candidates for part in _widths(whole, config)]
+        if network.layers[position].kernel in PAIR_KERNELS:
+            candidates.sort(key=lambda candidate: sequence_cycles(candidate.operation, config))
     if cpu_cycles is not None and is_weighted(network, position):
         blocks, why_not = block_candidates(
             network.layers[position],

@@ -1,13 +1,15 @@
 """Lists that take longer than their layers on the CPU: of operations that may be small."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 
 from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.ir.element_operations import FloatConversion
 from kiwicha.compiler.engine.ir.engine_list import EngineList
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
 from kiwicha.compiler.lower.network import Network
+from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.configs import Config
 from kiwicha.contract.program import Kernel
 
@@ -20,7 +22,7 @@ def small_list_troubles(
     config: Config,
     cpu_cycles: Callable[[int], float],
 ) -> Troubles:
-    """Return conversions and SOFTMAX that are alone in their lists and faster on the CPU.
+    """Return layers of some kinds that are alone in their lists and faster on the CPU.
 
     Parameters
     ----------
@@ -36,7 +38,8 @@ def small_list_troubles(
     refusals: dict[int, str] = {}
     for found in lists:
         operations = found.region.operations
-        if not all(_can_be_small(network, item) for item in operations):
+        repeating = {item.position for item in operations if isinstance(item, MoveOperation)}
+        if not all(_can_be_small(network, item, repeating) for item in operations):
             continue
         cycles, _ = predict_list(
             found.jobs,
@@ -53,7 +56,12 @@ def small_list_troubles(
     return Troubles(refusals)
 
 
-def _can_be_small(network: Network, operation: Operation) -> bool:
-    """Whether an operation is of a kind that is often of a few elements only."""
-    is_softmax = network.layers[operation.position].kernel is Kernel.SOFTMAX
-    return is_softmax or isinstance(operation, FloatConversion)
+def _can_be_small(network: Network, operation: Operation, repeating: Set[int]) -> bool:
+    """Whether an operation is of a kind that is often of a few elements only.
+
+    Conversions, SOFTMAX, and layers of two tensors that are repeated by moves.
+    """
+    kernel = network.layers[operation.position].kernel
+    if kernel in PAIR_KERNELS:
+        return operation.position in repeating
+    return kernel is Kernel.SOFTMAX or isinstance(operation, FloatConversion)

@@ -59,7 +59,7 @@ def constant_sum_candidates(
         usual.window,
         operands.other.int8s().reshape(-1).astype(np.int32),
     )
-    second = tensor_sum(network, position, operands, constants)
+    second = tensor_sum(position, operands, (operands.full.index, constants))
     cycles = sum(operation_cycles(item, config) for item in (first, second))
     if cycles >= operation_cycles(usual, config):
         return []

@@ -1,6 +1,6 @@
 """Sums of two tensors, or of a tensor and a constant for each channel, in the engine's terms."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,11 @@ from kiwicha.compiler.engine.ir.element_operations import Addition, TableLookup
 from kiwicha.compiler.engine.ir.limits import verify
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.select.elements.element_parts import (
-    element_window,
     is_wide,
     one_scale,
     table_pairs,
 )
 from kiwicha.compiler.engine.select.elements.operands import Operands, Relation
-from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
 from kiwicha.compiler.optimize.byte_tables import sum_terms
 from kiwicha.kernels.elementwise import Elementwise
@@ -24,14 +22,14 @@ from kiwicha.program.weight_streams import Parameters
 __all__ = ["element_sum", "tensor_sum"]
 
 
-def element_sum(network: Network, position: int, operands: Operands) -> Operation:
-    """Return an ADD or SUB; see `tensor_sum`."""
+def element_sum(position: int, operands: Operands) -> Operation:
+    """Return an ADD or SUB of what is not repeated; see `tensor_sum`."""
     if operands.relation is Relation.CHANNELS:
-        return _channel_sum(network, position, operands)
-    return tensor_sum(network, position, operands, operands.other.index)
+        return _channel_sum(position, operands)
+    return tensor_sum(position, operands, (operands.full.index, operands.other.index))
 
 
-def _channel_sum(network: Network, position: int, operands: Operands) -> Operation:
+def _channel_sum(position: int, operands: Operands) -> Operation:
     """Return an ADD or SUB of a constant by channel, which becomes a bias."""
     layer, order = operands.layer, operands.order
     p: Elementwise = layer.params
@@ -39,7 +37,7 @@ def _channel_sum(network: Network, position: int, operands: Operands) -> Operati
     values[order[1]] = operands.other.int8s().reshape(-1).astype(np.int64)
     first, second, wide = _terms(operands, values)
     scale = one_scale(len(second), p.output_multiplier, p.output_shift)
-    window = element_window(network, layer)
+    window = operands.window
     found = TableLookup(
         position=position,
         inputs=(operands.full.index,),
@@ -57,28 +55,35 @@ def _channel_sum(network: Network, position: int, operands: Operands) -> Operati
     return found
 
 
-def tensor_sum(network: Network, position: int, operands: Operands, other: int) -> Operation:
+def tensor_sum(
+    position: int,
+    operands: Operands,
+    inputs: tuple[int, int],
+    constants: Mapping[int, bytes] | None = None,
+) -> Addition:
     """Return an ADD or SUB of two tensors.
 
     Parameters
     ----------
-    network : Network
-        The model.
     position : int
         Position of the layer.
     operands : Operands
         Its operands.
-    other : int
-        Tensor that is the other operand: of one pixel, which meets all pixels, or of all of them.
+    inputs : tuple of int
+        Tensors that are the operands, in `Operands.order`: of all pixels, but the second one may
+        have a single pixel, which meets all of them.
+    constants : mapping of int to bytes, optional
+        What those of them hold that are constants.
     """
     layer = operands.layer
     p: Elementwise = layer.params
     is_flat = operands.relation is not Relation.ONE_PIXEL
     first, second, wide = _terms(operands, [ALL_BYTES, ALL_BYTES])
-    window = element_window(network, layer)
+    window = operands.window
     found = Addition(
         position=position,
-        inputs=(operands.full.index, other),
+        inputs=inputs,
+        constants=constants or {},
         output=layer.tensors["output"],
         window=window,
         output_channels=window.channels,

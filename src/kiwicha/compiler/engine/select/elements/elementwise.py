@@ -1,39 +1,20 @@
-"""Element-wise layers in the engine's terms: tables of single bytes, sums and products.
-
-A tensor of one pixel, such as the scales of squeeze and excitation, meets every pixel of the other
-operand.
-"""
-
-from collections.abc import Sequence
+"""Element-wise layers of one tensor in the engine's terms: tables of single bytes, conversions."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.element_operations import (
     FloatConversion,
-    Multiplication,
     TableLookup,
 )
 from kiwicha.compiler.engine.ir.float_edges import FloatEdge
-from kiwicha.compiler.engine.ir.limits import limit, require, verify
+from kiwicha.compiler.engine.ir.limits import limit, require
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.window import Image, Window
-from kiwicha.compiler.engine.select.convolutions.weighted import (
-    WeightedLayer,
-    depthwise_convolution,
-)
 from kiwicha.compiler.engine.select.elements.element_parts import (
     element_window,
-    is_wide,
     one_scale,
     table_pairs,
-)
-from kiwicha.compiler.engine.select.elements.element_sums import element_sum
-from kiwicha.compiler.engine.select.elements.operands import (
-    OPERAND_LIMITS,
-    Operands,
-    Relation,
-    operands_of,
 )
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
@@ -41,23 +22,22 @@ from kiwicha.compiler.optimize.byte_tables import byte_table
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType, quantization
 from kiwicha.contract.program import Kernel
-from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.program.float_tables import quantize_table
 
-__all__ = ["CONVERSION_LIMITS", "element_operation", "table_lookup"]
+__all__ = ["CONVERSION_LIMITS", "byte_lookup", "element_operation", "table_lookup"]
 
 _INT8_CLAMP = (-128, 127)
 
 
 def element_operation(network: Network, position: int) -> Operation:
-    """Return an element-wise layer.
+    """Return an element-wise layer of one tensor.
 
     Parameters
     ----------
     network : Network
         The model.
     position : int
-        Position of a layer with a kernel on one or two tensors, element by element.
+        Position of a layer with a kernel on one tensor, element by element.
 
     Raises
     ------
@@ -65,23 +45,23 @@ def element_operation(network: Network, position: int) -> Operation:
         If the engine cannot do it.
     """
     layer = network.layers[position]
-    if layer.kernel in {Kernel.LOOKUP, Kernel.QUANTIZE}:
-        if TensorType.FLOAT32 in {network.tensors[i].type for i in layer.tensors.values()}:
-            return _conversion(network, position)
-        return _lookup(network, position, layer.tensors["input"])
-    operands = operands_of(network, layer)
-    require(OPERAND_LIMITS, operands)
-    if operands.relation is Relation.NUMBER:
-        return _lookup(network, position, operands.full.index)
-    if layer.kernel is not Kernel.MUL:
-        return element_sum(network, position, operands)
-    if operands.relation is Relation.CHANNELS:
-        return _channel_product(network, position, operands)
-    return _product(network, position, operands)
+    if TensorType.FLOAT32 in {network.tensors[i].type for i in layer.tensors.values()}:
+        return _conversion(network, position)
+    return byte_lookup(network, position, layer.tensors["input"])
 
 
-def _lookup(network: Network, position: int, source: int) -> Operation:
-    """Return a layer whose outputs depend on single bytes of one tensor."""
+def byte_lookup(network: Network, position: int, source: int) -> Operation:
+    """Return a layer whose outputs depend on single bytes of one tensor.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    position : int
+        Position of the layer.
+    source : int
+        The tensor.
+    """
     layer = network.layers[position]
     values = byte_table(network, layer)
     assert values is not None
@@ -176,55 +156,3 @@ def _conversion(network: Network, position: int) -> Operation:
         tables=table_pairs(ALL_BYTES, np.zeros_like(ALL_BYTES)),
         edge=FloatEdge(layer.tensors[name], position, table),
     )
-
-
-def _offsets(p: Elementwise, order: Sequence[int]) -> tuple[int, int]:
-    """Return the offsets of the operands in another order."""
-    first, second = ((p.offset_1, p.offset_2)[k] for k in order)
-    return first, second
-
-
-def _product(network: Network, position: int, operands: Operands) -> Operation:
-    """Return a MUL of two tensors, of which one may have a single pixel."""
-    layer = operands.layer
-    p: Elementwise = layer.params
-    is_flat = operands.relation is Relation.SAME_SHAPE
-    first, second = _offsets(p, operands.order)
-    products = np.outer(*(np.array([-128, 127]) + offset for offset in (first, second)))
-    window = element_window(network, layer)
-    found = Multiplication(
-        position=position,
-        inputs=(operands.full.index, operands.other.index),
-        output=layer.tensors["output"],
-        window=window,
-        output_channels=window.channels,
-        parameters=one_scale(1, p.output_multiplier, p.output_shift),
-        output_zero_point=p.output_offset,
-        clamp=(p.activation_min, p.activation_max),
-        is_by_channel=not is_flat,
-        is_wide=is_wide(products, p.output_shift),
-        input_zero_points=(-first, -second),
-    )
-    verify(found)
-    return found
-
-
-def _channel_product(network: Network, position: int, operands: Operands) -> Operation:
-    """Return a MUL by a constant for each channel, which is a depthwise one of 1x1 kernels."""
-    layer = operands.layer
-    p: Elementwise = layer.params
-    channels = p.shape[-1]
-    first, second = _offsets(p, operands.order)
-    values = operands.other.int8s().reshape(-1).astype(np.int16) + np.int16(second)
-    weighted = WeightedLayer(
-        position=position,
-        input=operands.full.index,
-        output=layer.tensors["output"],
-        window=element_window(network, layer),
-        parameters=one_scale(channels, p.output_multiplier, p.output_shift),
-        input_zero_point=-first,
-        output_zero_point=p.output_offset,
-        clamp=(p.activation_min, p.activation_max),
-        weight_zero_point=-second,
-    )
-    return depthwise_convolution(weighted, values.reshape(1, 1, channels))

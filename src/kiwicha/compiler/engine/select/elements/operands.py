@@ -1,10 +1,14 @@
 """What an element-wise layer's operands are to each other: which of them the engine can combine."""
 
+import dataclasses
 import enum
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwicha.compiler.engine.ir.limits import limit
+from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.select.elements.element_parts import element_window
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import SUMS
 from kiwicha.compiler.tflite.shapes import row_major_strides
@@ -12,18 +16,22 @@ from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise, is_plain
 
-__all__ = ["OPERAND_LIMITS", "Operands", "Relation", "operands_of"]
+__all__ = ["OPERAND_LIMITS", "Operands", "Relation", "by_rows", "in_short_rows", "operands_of"]
 
 _NAMES = ("input_1", "input_2")
+MOST_SHORT_ROW = 512
+LEAST_SHORT_ROW = 16
+"""Bytes of rows that are short, at most and at least."""
 
 
 class Relation(enum.Enum):
-    """What a second operand is to the first, which has the output's shape."""
+    """What a second operand is to the first, which has the output's shape if it is not repeated."""
 
     NUMBER = "one constant number"
     SAME_SHAPE = "a computed tensor of the same shape"
     ONE_PIXEL = "a computed tensor of a single pixel, which meets all pixels"
     CHANNELS = "a constant number for each channel"
+    REPEATED = "any other: one of them, or both, are repeated"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +45,19 @@ class Operands:
     tensors : tuple of Tensor
         Its inputs, in its order.
     order : tuple of int
-        Number of the operand with the output's shape, and of the other one.
+        Number of the operand with the output's shape, and of the other one; any if operands are
+        repeated.
     relation : Relation or None
         None if the engine cannot combine them.
+    window : Window
+        Geometry of the layer: pixels of the channels that a second operand of one pixel has.
     """
 
     layer: Layer
     tensors: tuple[Tensor, Tensor]
     order: tuple[int, int]
     relation: Relation | None
+    window: Window
 
     @property
     def full(self) -> Tensor:
@@ -62,11 +74,52 @@ def operands_of(network: Network, layer: Layer) -> Operands:
     """Return the operands of a layer with a kernel on two tensors, and how they are related."""
     first, second = (network.tensors[layer.tensors[name]] for name in _NAMES)
     output = network.tensors[layer.tensors["output"]]
+    window = element_window(network, layer)
     for order in ((0, 1), (1, 0)):
         relation = _relation(layer, (first, second), order, output)
         if relation is not None:
-            return Operands(layer, (first, second), order, relation)
-    return Operands(layer, (first, second), (0, 1), None)
+            return Operands(layer, (first, second), order, relation, window)
+    is_pair = layer.kernel in {*SUMS, Kernel.MUL}
+    is_computed = not (first.is_constant and second.is_constant)
+    relation = Relation.REPEATED if is_pair and is_computed else None
+    return Operands(layer, (first, second), (0, 1), relation, window)
+
+
+def by_rows(operands: Operands) -> Operands | None:
+    """Return operands of which one is the same for all rows, as if such a row were one pixel.
+
+    None if they have no such rows.
+    """
+    p: Elementwise = operands.layer.params
+    strides = (p.strides_1, p.strides_2)
+    whole = row_major_strides(p.shape)
+    for order in ((0, 1), (1, 0)):
+        full, other = (operands.tensors[k] for k in order)
+        if full.is_constant or not _reads(strides[order[0]], whole, p.shape):
+            continue
+        for axis in range(1, len(p.shape)):
+            row = (*(0 for _ in p.shape[:axis]), *whole[axis:])
+            if _reads(strides[order[1]], row, p.shape):
+                relation = Relation.CHANNELS if other.is_constant else Relation.ONE_PIXEL
+                rows, channels = math.prod(p.shape[:axis]), math.prod(p.shape[axis:])
+                window = Window.of_pixels(rows, 1, channels)
+                found = dataclasses.replace(operands, order=order, relation=relation, window=window)
+                return found if rows > 1 else None
+    return None
+
+
+def in_short_rows(operands: Operands) -> Operands | None:
+    """Return operands with another geometry, of many rows and not of long ones.
+
+    They are repeated to what has no gaps, so that rows can end anywhere. None if there are no rows
+    of a number of bytes that divides all of them.
+    """
+    size = operands.window.output_pixels * operands.window.channels
+    lengths = range(MOST_SHORT_ROW, LEAST_SHORT_ROW - 1, -1)
+    length = next((length for length in lengths if size % length == 0), None)
+    if length is None or length >= operands.window.output_columns * operands.window.channels:
+        return None
+    return dataclasses.replace(operands, window=Window.of_pixels(size // length, 1, length))
 
 
 def _relation(
@@ -106,11 +159,7 @@ def number_operand(operands: Operands) -> str | None:
 
 @limit("ADD", "SUB", "MUL")
 def pair_operands(operands: Operands) -> str | None:
-    """Operands are two computed tensors, or a computed tensor and a constant.
-
-    Two tensors have one shape, or one of them is a single pixel. A constant is one number, or one
-    for each channel.
-    """
+    """Operands are two computed tensors, or a computed tensor and a constant, of any shapes."""
     return _unrelated(operands)
 
 

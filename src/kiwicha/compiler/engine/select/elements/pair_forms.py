@@ -1,0 +1,113 @@
+"""Element-wise layers of two tensors in the engine's terms, in all forms that there are."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from kiwicha.compiler.engine.ir.limits import require
+from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence
+from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
+from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
+from kiwicha.compiler.engine.select.elements.element_products import (
+    element_product,
+    tensor_product,
+)
+from kiwicha.compiler.engine.select.elements.element_sums import element_sum, tensor_sum
+from kiwicha.compiler.engine.select.elements.elementwise import byte_lookup
+from kiwicha.compiler.engine.select.elements.operands import (
+    OPERAND_LIMITS,
+    Operands,
+    Relation,
+    by_rows,
+    in_short_rows,
+    operands_of,
+)
+from kiwicha.compiler.engine.select.elements.repetitions import (
+    Repetition,
+    is_of_one_channel,
+    repeated,
+    repeated_by_convolution,
+)
+from kiwicha.compiler.lower.network import Network
+from kiwicha.contract.program import Kernel
+
+__all__ = ["pair_forms"]
+
+
+def pair_forms(network: Network, position: int) -> Decision:
+    """Return the forms in which the engine can compute a layer of two tensors, in any order.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    position : int
+        Position of a layer with a kernel on two tensors, element by element.
+
+    Raises
+    ------
+    BrokenLimitError
+        If the engine cannot do it in any form.
+    """
+    operands = operands_of(network, network.layers[position])
+    require(OPERAND_LIMITS, operands)
+    if operands.relation is Relation.NUMBER:
+        return _one(byte_lookup(network, position, operands.full.index))
+    if operands.relation is not Relation.REPEATED:
+        return _one(_pair(position, operands))
+    candidates: list[Candidate] = []
+    refusals: list[Refusal] = []
+    for form, made in _forms(position, operands):
+        try:
+            candidates.append(Candidate(form, made()))
+        except BrokenLimitError as error:
+            refusals.append(Refusal(form, error.why))
+    return Decision(tuple(candidates), tuple(refusals))
+
+
+def _one(operation: Operation) -> Decision:
+    return Decision((Candidate("", operation),))
+
+
+def _pair(position: int, operands: Operands) -> Operation:
+    """Return a layer of operands that are not repeated."""
+    is_product = operands.layer.kernel is Kernel.MUL
+    return (element_product if is_product else element_sum)(position, operands)
+
+
+def _forms(position: int, operands: Operands) -> Iterator[tuple[str, Callable[[], Operation]]]:
+    """Yield forms of a layer of which an operand is repeated."""
+    yield "with operands repeated", partial(_with_moves, position, operands)
+    if any(is_of_one_channel(operands, number) for number in range(2)):
+        form = "with operands repeated by a convolution"
+        yield form, partial(_with_convolution, position, operands)
+    rows = by_rows(operands)
+    if rows is not None:
+        yield "row by row", partial(_pair, position, rows)
+    short = in_short_rows(operands)
+    if short is not None:
+        yield "in short rows", partial(_with_moves, position, short)
+
+
+def _with_moves(position: int, operands: Operands) -> Operation:
+    """Return a layer whose operands are repeated by moves."""
+    return _sequence(position, operands, [repeated(position, operands, k) for k in range(2)])
+
+
+def _with_convolution(position: int, operands: Operands) -> Operation:
+    """Return a layer of which operands of one channel are repeated by a convolution."""
+    sources = [
+        repeated_by_convolution(position, operands, number)
+        if is_of_one_channel(operands, number)
+        else repeated(position, operands, number)
+        for number in range(2)
+    ]
+    return _sequence(position, operands, sources)
+
+
+def _sequence(position: int, operands: Operands, sources: Iterable[Repetition]) -> Operation:
+    """Return operations that repeat operands, and combine them."""
+    first, second = sources
+    made = tensor_product if operands.layer.kernel is Kernel.MUL else tensor_sum
+    constants = {**first.constants, **second.constants}
+    last = made(position, operands, (first.tensor, second.tensor), constants)
+    return OperationSequence.of([*first.steps, *second.steps, last])

@@ -1,0 +1,146 @@
+"""Sums and products of tensors of different shapes: all on the engine, equal to the oracle."""
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler import compile_stages
+from kiwicha.compiler.driver import Compilation
+from kiwicha.compiler.engine.ir.element_operations import Addition, Multiplication
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation
+from kiwicha.compiler.engine.ir.window_operations import Convolution
+from kiwicha.contract.program import Where
+from kiwicha.program.image import Program
+from kiwicha.sim.reference import executor as reference
+from tests.support.choices import at_night
+from tests.support.models.random_broadcasts import network
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.oracle import oracle
+
+Shape = tuple[int, ...]
+REPEATED = "with operands repeated"
+PAIRS = [
+    ((1, 9, 11, 1), (1, 9, 11, 16)),
+    ((1, 9, 11, 1), (1, 9, 11, 3)),
+    ((1, 9, 1, 8), (1, 9, 11, 8)),
+    ((1, 9, 1, 3), (1, 9, 11, 3)),
+    ((1, 1, 11, 5), (1, 9, 11, 5)),
+    ((1, 1, 1, 1), (1, 9, 11, 13)),
+    ((1, 5, 1, 1), (1, 5, 6, 48)),
+    ((1, 1, 6, 1), (1, 5, 6, 48)),
+    ((2, 1, 1, 24), (2, 7, 6, 24)),
+    ((1, 6, 7, 8), (3, 6, 7, 8)),
+    ((1, 9, 1, 16), (1, 1, 11, 16)),
+    ((9, 1), (1, 30)),
+    ((6, 5, 4, 1), (1, 7)),
+    ((4, 1, 3, 1, 5), (1, 6, 1, 7, 1)),
+    ((1, 16, 16, 32), (1, 16, 16, 32)),
+]
+"""Shapes of two operands."""
+
+
+def pair(operator: str, first: Shape, second: Shape, constant: int | None = None) -> oracle.Case:
+    """Give a model of an operator on two tensors, of which one may be a constant."""
+    rng = np.random.default_rng(sum(first))
+    builder = ModelBuilder()
+    values = [rng.integers(-128, 128, shape, np.int8) for shape in (first, second)]
+    inputs = [
+        builder.tensor(
+            shape, scale=scale, zero_point=zero_point, data=values[k] if k == constant else None
+        )
+        for k, (shape, scale, zero_point) in enumerate(((first, 0.05, -9), (second, 0.021, 17)))
+    ]
+    scale = 0.03 if operator == "MUL" else 0.06
+    y = builder.tensor(np.broadcast_shapes(first, second), scale=scale, zero_point=4)
+    builder.operator(operator, inputs, [y], fusedActivationFunction=0)
+    variable = [k for k in range(2) if k != constant]
+    model = builder.build([inputs[k] for k in variable], [y])
+    return oracle.Case(model, tuple(values[k] for k in variable))
+
+
+def compare(case: oracle.Case, config: str, *, is_all: bool = True) -> Compilation:
+    """Compare the reference executor with the oracle; return what the compiler did."""
+    (answer,) = oracle.ask([case], case.interpreter or oracle.MICRO)
+    assert answer.outputs is not None, answer.error
+    stages = compile_stages(case.model, config)
+    places = {layer.where for layer in stages.program.layers}
+    assert not is_all or places == {Where.ENGINE}, stages.engine.selection.decisions[-1].why_not
+    program = Program.from_bytes(stages.program.to_bytes())
+    for found, expected in zip(reference.run(program, case.inputs), answer.outputs, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    return stages
+
+
+@pytest.mark.parametrize(
+    ("operator", "constant"),
+    [
+        *[("ADD", None), ("SUB", 0), ("MUL", 1)],
+        *map(at_night, [("ADD", 0), ("ADD", 1), ("SUB", None), ("SUB", 1), ("MUL", None)]),
+    ],
+)
+@pytest.mark.parametrize(("first", "second"), PAIRS, ids=str)
+def test_shapes(first: Shape, second: Shape, operator: str, constant: int | None) -> None:
+    case = pair(operator, first, second, constant)
+    compare(case, "64")
+    compare(pair(operator, second, first, constant), "128")
+
+
+@pytest.mark.parametrize("operator", ["ADD", "MUL"])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((1, 112, 112, 1), (1, 112, 112, 32)),
+        ((1, 112, 1, 32), (1, 112, 112, 32)),
+        ((1, 1, 112, 32), (1, 112, 112, 32)),
+        ((1, 2000, 1), (1, 2000, 70)),
+        ((1, 300000), (1, 1)),
+    ],
+    ids=str,
+)
+def test_more_than_the_scratchpad(first: Shape, second: Shape, operator: str) -> None:
+    for config in ("64", "64-8k"):
+        compare(pair(operator, first, second), config)
+
+
+@pytest.mark.parametrize("is_unsigned", [False, True], ids=["int8", "uint8"])
+@pytest.mark.parametrize("seed", [*range(6), *map(at_night, range(6, 120))])
+def test_networks(seed: int, is_unsigned: bool) -> None:
+    for config in ("32", "64", "128", "64-8k"):
+        compare(network(seed, is_unsigned=is_unsigned), config, is_all=False)
+
+
+@pytest.mark.parametrize(
+    ("operator", "first", "second", "constant", "form", "kinds"),
+    [
+        ("ADD", (1, 56, 1, 64), (1, 56, 56, 64), None, REPEATED, [MoveOperation, Addition]),
+        # Longer runs first; those of a constant are in the Program.
+        ("ADD", (1, 9, 1, 3), (1, 9, 56, 3), None, REPEATED, [*[MoveOperation] * 2, Addition]),
+        ("ADD", (1, 9, 1, 3), (1, 9, 200, 3), 0, REPEATED, [MoveOperation, Addition]),
+        ("ADD", (1, 9, 9, 8), (1, 9, 9, 8), 0, REPEATED, [Addition]),
+        (
+            *("MUL", (1, 56, 56, 1), (1, 56, 56, 8), None),
+            *(f"{REPEATED} by a convolution", [Convolution, Multiplication]),
+        ),
+        ("MUL", (1, 1, 6, 1), (1, 200, 6, 1), None, "row by row", [Multiplication]),
+        ("MUL", (1, 300000), (1, 1), None, "in short rows", [*[MoveOperation] * 2, Multiplication]),
+    ],
+)
+def test_the_fastest_form_is_chosen(
+    operator: str,
+    first: Shape,
+    second: Shape,
+    constant: int | None,
+    form: str,
+    kinds: list[type],
+) -> None:
+    stages = compile_stages(pair(operator, first, second, constant).model, "64")
+    chosen = stages.engine.selection.decisions[-1].chosen
+    assert chosen is not None
+    assert chosen.form == form
+    assert [type(step) for step in chosen.operation.steps] == kinds
+
+
+def test_few_elements_stay_on_the_cpu() -> None:
+    stages = compare(pair("MUL", (1, 2), (1, 1)), "64", is_all=False)
+    (layer,) = stages.program.layers
+    assert layer.where is not Where.ENGINE
+    assert "in a list of its own" in stages.engine.selection.decisions[0].why_not
