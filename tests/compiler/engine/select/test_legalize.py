@@ -247,7 +247,7 @@ def test_limits_alone_go_into_the_clamp(
         ("SUB", (4, 8), JobKind.ADD),
         ("MINIMUM", (), JobKind.TABLE),
         ("MAXIMUM", (1,), JobKind.TABLE),
-        ("MAXIMUM", None, None),
+        ("MAXIMUM", None, JobKind.ADD),
         ("PRELU", (1, 1, 1), JobKind.TABLE),
         ("PRELU", (8,), None),
         ("MUL", (8,), JobKind.DEPTHWISE),

@@ -8,6 +8,7 @@ from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
+from kiwicha.compiler.engine.select.elements.operands import COMPARISONS
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.configs import Config
@@ -59,9 +60,9 @@ def small_list_troubles(
 def _can_be_small(network: Network, operation: Operation, repeating: Set[int]) -> bool:
     """Whether an operation is of a kind that is often of a few elements only.
 
-    Conversions, SOFTMAX, and layers of two tensors that are repeated by moves.
+    Conversions, SOFTMAX, MAXIMUM and MINIMUM, and layers of two tensors that moves repeat.
     """
     kernel = network.layers[operation.position].kernel
     if kernel in PAIR_KERNELS:
-        return operation.position in repeating
+        return operation.position in repeating or kernel in COMPARISONS
     return kernel is Kernel.SOFTMAX or isinstance(operation, FloatConversion)

@@ -1,4 +1,4 @@
-"""Sums and products of tensors of different shapes: all on the engine, equal to the oracle."""
+"""Sums, products and comparisons of tensors of any shapes: on the engine, equal to the oracle."""
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from tests.support.oracle import oracle
 
 Shape = tuple[int, ...]
 REPEATED = "with operands repeated"
+COMPARISONS = ("MAXIMUM", "MINIMUM")
 PAIRS = [
     ((1, 9, 11, 1), (1, 9, 11, 16)),
     ((1, 9, 11, 1), (1, 9, 11, 3)),
@@ -34,6 +35,7 @@ PAIRS = [
     ((6, 5, 4, 1), (1, 7)),
     ((4, 1, 3, 1, 5), (1, 6, 1, 7, 1)),
     ((1, 16, 16, 32), (1, 16, 16, 32)),
+    ((1, 9, 11, 24), (24,)),
 ]
 """Shapes of two operands."""
 
@@ -43,15 +45,17 @@ def pair(operator: str, first: Shape, second: Shape, constant: int | None = None
     rng = np.random.default_rng(sum(first))
     builder = ModelBuilder()
     values = [rng.integers(-128, 128, shape, np.int8) for shape in (first, second)]
-    inputs = [
+    is_comparison = operator in COMPARISONS
+    scales = [(0.05, -9)] * 3 if is_comparison else [(0.05, -9), (0.021, 17), (0.04, 4)]
+    shapes = first, second, tuple(np.broadcast_shapes(first, second))
+    *inputs, y = (
         builder.tensor(
             shape, scale=scale, zero_point=zero_point, data=values[k] if k == constant else None
         )
-        for k, (shape, scale, zero_point) in enumerate(((first, 0.05, -9), (second, 0.021, 17)))
-    ]
-    scale = 0.03 if operator == "MUL" else 0.06
-    y = builder.tensor(np.broadcast_shapes(first, second), scale=scale, zero_point=4)
-    builder.operator(operator, inputs, [y], fusedActivationFunction=0)
+        for k, (shape, (scale, zero_point)) in enumerate(zip(shapes, scales, strict=True))
+    )
+    options = {} if is_comparison else {"fusedActivationFunction": 0}
+    builder.operator(operator, inputs, [y], **options)
     variable = [k for k in range(2) if k != constant]
     model = builder.build([inputs[k] for k in variable], [y])
     return oracle.Case(model, tuple(values[k] for k in variable))
@@ -73,8 +77,9 @@ def compare(case: oracle.Case, config: str, *, is_all: bool = True) -> Compilati
 @pytest.mark.parametrize(
     ("operator", "constant"),
     [
-        *[("ADD", None), ("SUB", 0), ("MUL", 1)],
+        *[("ADD", None), ("SUB", 0), ("MUL", 1), ("MAXIMUM", None), ("MINIMUM", 1)],
         *map(at_night, [("ADD", 0), ("ADD", 1), ("SUB", None), ("SUB", 1), ("MUL", None)]),
+        *map(at_night, [("MAXIMUM", 0), ("MINIMUM", None)]),
     ],
 )
 @pytest.mark.parametrize(("first", "second"), PAIRS, ids=str)
@@ -121,6 +126,7 @@ def test_networks(seed: int, is_unsigned: bool) -> None:
             *(f"{REPEATED} by a convolution", [Convolution, Multiplication]),
         ),
         ("MUL", (1, 1, 6, 1), (1, 200, 6, 1), None, "row by row", [Multiplication]),
+        ("MAXIMUM", (1, 9, 9, 8), (1, 1, 1, 8), None, "", [Addition, Addition]),
         ("MUL", (1, 300000), (1, 1), None, "in short rows", [*[MoveOperation] * 2, Multiplication]),
     ],
 )
@@ -140,7 +146,8 @@ def test_the_fastest_form_is_chosen(
 
 
 def test_few_elements_stay_on_the_cpu() -> None:
-    stages = compare(pair("MUL", (1, 2), (1, 1)), "64", is_all=False)
-    (layer,) = stages.program.layers
-    assert layer.where is not Where.ENGINE
-    assert "in a list of its own" in stages.engine.selection.decisions[0].why_not
+    for operator, first, second in (("MUL", (1, 2), (1, 1)), ("MAXIMUM", (1, 4), (1, 4))):
+        stages = compare(pair(operator, first, second), "64", is_all=False)
+        (layer,) = stages.program.layers
+        assert layer.where is not Where.ENGINE
+        assert "in a list of its own" in stages.engine.selection.decisions[0].why_not

@@ -10,15 +10,28 @@ from kiwicha.compiler.engine.ir.limits import limit
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.elements.element_parts import element_window
 from kiwicha.compiler.lower.network import Layer, Network
-from kiwicha.compiler.optimize.byte_tables import SUMS
+from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS, SUMS
 from kiwicha.compiler.tflite.shapes import row_major_strides
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise, is_plain
 
-__all__ = ["OPERAND_LIMITS", "Operands", "Relation", "by_rows", "in_short_rows", "operands_of"]
+__all__ = [
+    "COMPARISONS",
+    "OPERAND_LIMITS",
+    "Operands",
+    "Relation",
+    "by_rows",
+    "in_short_rows",
+    "operands_of",
+]
 
 _NAMES = ("input_1", "input_2")
+BY_CHANNEL_KERNELS = frozenset({*SUMS, Kernel.MUL})
+"""Kernels of which one job combines a tensor and a constant for each channel."""
+COMPARISONS = frozenset({Kernel.MAXIMUM, Kernel.MINIMUM})
+_WITH_NUMBERS = PAIR_KERNELS - BY_CHANNEL_KERNELS - COMPARISONS
+"""Kernels of tables only."""
 MOST_SHORT_ROW = 512
 LEAST_SHORT_ROW = 16
 """Bytes of rows that are short, at most and at least."""
@@ -79,7 +92,7 @@ def operands_of(network: Network, layer: Layer) -> Operands:
         relation = _relation(layer, (first, second), order, output)
         if relation is not None:
             return Operands(layer, (first, second), order, relation, window)
-    is_pair = layer.kernel in {*SUMS, Kernel.MUL}
+    is_pair = layer.kernel in {*BY_CHANNEL_KERNELS, *COMPARISONS}
     is_computed = not (first.is_constant and second.is_constant)
     relation = Relation.REPEATED if is_pair and is_computed else None
     return Operands(layer, (first, second), (0, 1), relation, window)
@@ -96,6 +109,8 @@ def by_rows(operands: Operands) -> Operands | None:
     for order in ((0, 1), (1, 0)):
         full, other = (operands.tensors[k] for k in order)
         if full.is_constant or not _reads(strides[order[0]], whole, p.shape):
+            continue
+        if other.is_constant and operands.layer.kernel not in BY_CHANNEL_KERNELS:
             continue
         for axis in range(1, len(p.shape)):
             row = (*(0 for _ in p.shape[:axis]), *whole[axis:])
@@ -132,14 +147,15 @@ def _relation(
         return None
     if other.is_constant and other.elements == 1:
         return Relation.NUMBER if full.elements == output.elements else None
-    if layer.kernel not in {*SUMS, Kernel.MUL}:
+    if layer.kernel not in {*BY_CHANNEL_KERNELS, *COMPARISONS}:
         return None
     strides = [(p.strides_1, p.strides_2)[k] for k in order]
     channel = (*(0 for _ in p.shape[:-1]), 1)
     is_full = _reads(strides[0], row_major_strides(p.shape), p.shape)
     is_by_channel = is_full and _reads(strides[1], channel, p.shape)
     if other.is_constant:
-        return Relation.CHANNELS if is_by_channel else None
+        has_bias = layer.kernel in BY_CHANNEL_KERNELS
+        return Relation.CHANNELS if is_by_channel and has_bias else None
     if is_plain(p):
         return Relation.SAME_SHAPE
     return Relation.ONE_PIXEL if is_by_channel else None
@@ -151,13 +167,13 @@ def _reads(strides: Sequence[int], wanted: Sequence[int], shape: Sequence[int]) 
     return all(size == 1 or stride == expected for size, stride, expected in pairs)
 
 
-@limit("MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
+@limit("PRELU", "SQUARED_DIFFERENCE")
 def number_operand(operands: Operands) -> str | None:
     """Operands are a computed tensor and one constant number."""
-    return _unrelated(operands) if operands.layer.kernel not in {*SUMS, Kernel.MUL} else None
+    return _unrelated(operands) if operands.layer.kernel in _WITH_NUMBERS else None
 
 
-@limit("ADD", "SUB", "MUL")
+@limit("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM")
 def pair_operands(operands: Operands) -> str | None:
     """Operands are two computed tensors, or a computed tensor and a constant, of any shapes."""
     return _unrelated(operands)

@@ -7,6 +7,7 @@ from kiwicha.compiler.engine.ir.limits import require
 from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
+from kiwicha.compiler.engine.select.elements.comparisons import comparison
 from kiwicha.compiler.engine.select.elements.element_products import (
     element_product,
     tensor_product,
@@ -14,6 +15,7 @@ from kiwicha.compiler.engine.select.elements.element_products import (
 from kiwicha.compiler.engine.select.elements.element_sums import element_sum, tensor_sum
 from kiwicha.compiler.engine.select.elements.elementwise import byte_lookup
 from kiwicha.compiler.engine.select.elements.operands import (
+    COMPARISONS,
     OPERAND_LIMITS,
     Operands,
     Relation,
@@ -70,6 +72,8 @@ def _one(operation: Operation) -> Decision:
 
 def _pair(position: int, operands: Operands) -> Operation:
     """Return a layer of operands that are not repeated."""
+    if operands.layer.kernel in COMPARISONS:
+        return comparison(position, operands, (operands.full.index, operands.other.index))
     is_product = operands.layer.kernel is Kernel.MUL
     return (element_product if is_product else element_sum)(position, operands)
 
@@ -107,7 +111,9 @@ def _with_convolution(position: int, operands: Operands) -> Operation:
 def _sequence(position: int, operands: Operands, sources: Iterable[Repetition]) -> Operation:
     """Return operations that repeat operands, and combine them."""
     first, second = sources
-    made = tensor_product if operands.layer.kernel is Kernel.MUL else tensor_sum
+    kernel = operands.layer.kernel
+    made: Callable[..., Operation] = comparison if kernel in COMPARISONS else tensor_sum
+    made = tensor_product if kernel is Kernel.MUL else made
     constants = {**first.constants, **second.constants}
     last = made(position, operands, (first.tensor, second.tensor), constants)
-    return OperationSequence.of([*first.steps, *second.steps, last])
+    return OperationSequence.of([*first.steps, *second.steps, *last.steps])
