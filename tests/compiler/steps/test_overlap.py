@@ -130,14 +130,14 @@ def test_a_call_beside_the_engine_leaves_what_the_engine_reads() -> None:
     """The last reader of a tensor may write in its place, but not while the engine loads it."""
     heads = Heads()
     convolved = heads.conv(heads.image)
-    least = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
+    square = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
     other = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
-    heads.builder.operator("MINIMUM", [heads.image, other], [least])
-    model = heads.builder.build([heads.image, other], [convolved, least])
+    heads.builder.operator("SQUARED_DIFFERENCE", [heads.image, other], [square])
+    model = heads.builder.build([heads.image, other], [convolved, square])
     program = compile_model(model, "64")
-    engine, minimum = program.steps
+    engine, call = program.steps
     assert engine.params.overlapped_steps == 1
-    assert minimum.kernel is Kernel.MINIMUM
+    assert call.kernel is Kernel.SQUARED_DIFFERENCE
     images = list(RNG.integers(-128, 128, (2, 1, 8, 8, 8), np.int8))
     expected = reference.run(compile_model(model, "simd"), images)
     for got, wanted in zip(reference.run(program, images), expected, strict=True):

@@ -249,7 +249,7 @@ def test_limits_alone_go_into_the_clamp(
         ("MAXIMUM", (1,), JobKind.TABLE),
         ("MAXIMUM", None, JobKind.ADD),
         ("PRELU", (1, 1, 1), JobKind.TABLE),
-        ("PRELU", (8,), None),
+        ("PRELU", (8,), JobKind.ADD),
         ("MUL", (8,), JobKind.DEPTHWISE),
         ("MUL", (1, 4, 4, 8), JobKind.MUL),
         ("MUL", (4, 1), JobKind.MUL),

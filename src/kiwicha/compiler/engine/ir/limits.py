@@ -228,7 +228,7 @@ def max_pool_columns(item: Geometry) -> str | None:
     return exceeded(item.window.kernel_columns, MAX_U8, "window columns")
 
 
-@limit("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", most=_WHOLE)
+@limit("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", most=_WHOLE)
 def element_channels(item: Geometry) -> str | None:
     """Products, and operands by channel, have up to {most} channels."""
     return exceeded(item.output_channels, _WHOLE, "channels")

@@ -1,14 +1,13 @@
 """Lists that take longer than their layers on the CPU: of operations that may be small."""
 
-from collections.abc import Callable, Iterable, Set
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.ir.element_operations import FloatConversion
 from kiwicha.compiler.engine.ir.engine_list import EngineList
-from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
-from kiwicha.compiler.engine.select.elements.operands import COMPARISONS
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.configs import Config
@@ -39,8 +38,8 @@ def small_list_troubles(
     refusals: dict[int, str] = {}
     for found in lists:
         operations = found.region.operations
-        repeating = {item.position for item in operations if isinstance(item, MoveOperation)}
-        if not all(_can_be_small(network, item, repeating) for item in operations):
+        several = Counter(item.position for item in operations)
+        if not all(_can_be_small(network, item, several) for item in operations):
             continue
         cycles, _ = predict_list(
             found.jobs,
@@ -57,12 +56,12 @@ def small_list_troubles(
     return Troubles(refusals)
 
 
-def _can_be_small(network: Network, operation: Operation, repeating: Set[int]) -> bool:
+def _can_be_small(network: Network, operation: Operation, several: Counter[int]) -> bool:
     """Whether an operation is of a kind that is often of a few elements only.
 
-    Conversions, SOFTMAX, MAXIMUM and MINIMUM, and layers of two tensors that moves repeat.
+    Conversions, SOFTMAX, and layers of two tensors that take several operations.
     """
     kernel = network.layers[operation.position].kernel
     if kernel in PAIR_KERNELS:
-        return operation.position in repeating or kernel in COMPARISONS
+        return several[operation.position] > 1
     return kernel is Kernel.SOFTMAX or isinstance(operation, FloatConversion)

@@ -54,7 +54,7 @@ def pair(operator: str, first: Shape, second: Shape, constant: int | None = None
         )
         for k, (shape, (scale, zero_point)) in enumerate(zip(shapes, scales, strict=True))
     )
-    options = {} if is_comparison else {"fusedActivationFunction": 0}
+    options = {} if is_comparison or operator == "PRELU" else {"fusedActivationFunction": 0}
     builder.operator(operator, inputs, [y], **options)
     variable = [k for k in range(2) if k != constant]
     model = builder.build([inputs[k] for k in variable], [y])
@@ -87,6 +87,24 @@ def test_shapes(first: Shape, second: Shape, operator: str, constant: int | None
     case = pair(operator, first, second, constant)
     compare(case, "64")
     compare(pair(operator, second, first, constant), "128")
+
+
+@pytest.mark.parametrize("constant", [None, 1], ids=["computed", "constant"])
+@pytest.mark.parametrize(
+    ("source", "factors"),
+    [
+        ((1, 9, 11, 24), (1, 1, 24)),
+        ((1, 9, 11, 5), (5,)),
+        ((1, 9, 11, 16), (9, 11, 16)),
+        ((1, 9, 11, 16), (1, 11, 16)),
+        ((1, 9, 11, 16), (9, 11, 1)),
+        ((9, 30), (1, 30)),
+    ],
+    ids=str,
+)
+def test_prelu(source: Shape, factors: Shape, constant: int | None) -> None:
+    for config in ("64", "128", "64-8k"):
+        compare(pair("PRELU", source, factors, constant), config)
 
 
 @pytest.mark.parametrize("operator", ["ADD", "MUL"])

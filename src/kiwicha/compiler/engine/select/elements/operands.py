@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 _NAMES = ("input_1", "input_2")
-BY_CHANNEL_KERNELS = frozenset({*SUMS, Kernel.MUL})
+BY_CHANNEL_KERNELS = frozenset({*SUMS, Kernel.MUL, Kernel.PRELU})
 """Kernels of which one job combines a tensor and a constant for each channel."""
 COMPARISONS = frozenset({Kernel.MAXIMUM, Kernel.MINIMUM})
 _WITH_NUMBERS = PAIR_KERNELS - BY_CHANNEL_KERNELS - COMPARISONS
@@ -92,8 +92,9 @@ def operands_of(network: Network, layer: Layer) -> Operands:
         relation = _relation(layer, (first, second), order, output)
         if relation is not None:
             return Operands(layer, (first, second), order, relation, window)
-    is_pair = layer.kernel in {*BY_CHANNEL_KERNELS, *COMPARISONS}
-    is_computed = not (first.is_constant and second.is_constant)
+    is_pair = layer.kernel not in _WITH_NUMBERS
+    must_be_first = layer.kernel is Kernel.PRELU
+    is_computed = not (first.is_constant and (second.is_constant or must_be_first))
     relation = Relation.REPEATED if is_pair and is_computed else None
     return Operands(layer, (first, second), (0, 1), relation, window)
 
@@ -106,7 +107,8 @@ def by_rows(operands: Operands) -> Operands | None:
     p: Elementwise = operands.layer.params
     strides = (p.strides_1, p.strides_2)
     whole = row_major_strides(p.shape)
-    for order in ((0, 1), (1, 0)):
+    orders = ((0, 1), (1, 0))
+    for order in orders[:1] if operands.layer.kernel is Kernel.PRELU else orders:
         full, other = (operands.tensors[k] for k in order)
         if full.is_constant or not _reads(strides[order[0]], whole, p.shape):
             continue
@@ -147,7 +149,7 @@ def _relation(
         return None
     if other.is_constant and other.elements == 1:
         return Relation.NUMBER if full.elements == output.elements else None
-    if layer.kernel not in {*BY_CHANNEL_KERNELS, *COMPARISONS}:
+    if layer.kernel in _WITH_NUMBERS or (layer.kernel is Kernel.PRELU and order != (0, 1)):
         return None
     strides = [(p.strides_1, p.strides_2)[k] for k in order]
     channel = (*(0 for _ in p.shape[:-1]), 1)
@@ -167,15 +169,18 @@ def _reads(strides: Sequence[int], wanted: Sequence[int], shape: Sequence[int]) 
     return all(size == 1 or stride == expected for size, stride, expected in pairs)
 
 
-@limit("PRELU", "SQUARED_DIFFERENCE")
+@limit("SQUARED_DIFFERENCE")
 def number_operand(operands: Operands) -> str | None:
     """Operands are a computed tensor and one constant number."""
     return _unrelated(operands) if operands.layer.kernel in _WITH_NUMBERS else None
 
 
-@limit("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM")
+@limit("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU")
 def pair_operands(operands: Operands) -> str | None:
-    """Operands are two computed tensors, or a computed tensor and a constant, of any shapes."""
+    """Operands are two computed tensors, or a computed tensor and a constant, of any shapes.
+
+    Of PRELU the first one is computed.
+    """
     return _unrelated(operands)
 
 

@@ -23,6 +23,7 @@ from kiwicha.compiler.engine.select.elements.operands import (
     in_short_rows,
     operands_of,
 )
+from kiwicha.compiler.engine.select.elements.prelus import prelu
 from kiwicha.compiler.engine.select.elements.repetitions import (
     Repetition,
     is_of_one_channel,
@@ -74,6 +75,8 @@ def _pair(position: int, operands: Operands) -> Operation:
     """Return a layer of operands that are not repeated."""
     if operands.layer.kernel in COMPARISONS:
         return comparison(position, operands, (operands.full.index, operands.other.index))
+    if operands.layer.kernel is Kernel.PRELU:
+        return prelu(position, operands, element_product(position, operands))
     is_product = operands.layer.kernel is Kernel.MUL
     return (element_product if is_product else element_sum)(position, operands)
 
@@ -113,7 +116,9 @@ def _sequence(position: int, operands: Operands, sources: Iterable[Repetition]) 
     first, second = sources
     kernel = operands.layer.kernel
     made: Callable[..., Operation] = comparison if kernel in COMPARISONS else tensor_sum
-    made = tensor_product if kernel is Kernel.MUL else made
+    made = tensor_product if kernel in {Kernel.MUL, Kernel.PRELU} else made
     constants = {**first.constants, **second.constants}
     last = made(position, operands, (first.tensor, second.tensor), constants)
+    if kernel is Kernel.PRELU:
+        last = prelu(position, operands, last)
     return OperationSequence.of([*first.steps, *second.steps, *last.steps])

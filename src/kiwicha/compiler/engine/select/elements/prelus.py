@@ -1,0 +1,61 @@
+"""PRELU with factors that are no single number, in the engine's terms: a product and a sum.
+
+A table leaves what is negative of the input, whose products are as in a MUL. A sum adds the others:
+their table has the scaled input, or nothing where it is negative. One of both is always 0.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from kiwicha.compiler.engine.ir.element_operations import Addition
+from kiwicha.compiler.engine.ir.limits import verify
+from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence, internal_tensor
+from kiwicha.compiler.engine.select.elements.element_parts import one_scale, table_pairs
+from kiwicha.compiler.engine.select.elements.elementwise import table_lookup
+from kiwicha.compiler.engine.select.elements.operands import Operands
+from kiwicha.compiler.lower.tables import ALL_BYTES
+from kiwicha.compiler.optimize.ranges import UNIT_SCALE
+from kiwicha.kernels.elementwise import Elementwise
+from kiwicha.numerics.requantization import requantize
+
+__all__ = ["prelu"]
+
+_NEGATIVE, _PRODUCT = 4, 5
+"""Numbers of tensors in between; those below are of repeated operands."""
+
+
+def prelu(position: int, operands: Operands, product: Operation) -> Operation:
+    """Return a PRELU.
+
+    Parameters
+    ----------
+    position : int
+        Position of the layer.
+    operands : Operands
+        Its operands.
+    product : Operation
+        Products of the input, the first that it reads, and of the factors, as in a MUL.
+    """
+    p: Elementwise = operands.layer.params
+    source, *factors = product.inputs
+    negative, scaled = (internal_tensor(position, number) for number in (_NEGATIVE, _PRODUCT))
+    is_kept = ALL_BYTES + p.offset_1 >= 0
+    limits = p.output_offset, p.activation_min, p.activation_max
+    kept = requantize(ALL_BYTES + p.offset_1, p.multiplier_1, p.shift_1, *limits) - p.output_offset
+    without = np.where(is_kept, -p.offset_1, ALL_BYTES)
+    first = table_lookup(position, source, negative, product.output_image, without)
+    last = Addition(
+        position=position,
+        inputs=(source, scaled),
+        output=operands.layer.tensors["output"],
+        window=operands.window,
+        output_channels=operands.window.channels,
+        parameters=one_scale(1, *UNIT_SCALE),
+        output_zero_point=0,
+        clamp=(p.activation_min, p.activation_max),
+        tables=table_pairs(np.where(is_kept, kept, 0), ALL_BYTES),
+    )
+    verify(last)
+    middle = dataclasses.replace(product, inputs=(negative, *factors), output=scaled)
+    return OperationSequence.of([first, middle, last])
