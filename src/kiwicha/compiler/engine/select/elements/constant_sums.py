@@ -13,6 +13,7 @@ from kiwicha.compiler.engine.ir.element_operations import TableLookup
 from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence, internal_tensor
 from kiwicha.compiler.engine.ir.selection import Candidate
 from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.ir.window_operations import WeightedOperation
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import operation_cycles
 from kiwicha.compiler.engine.select.convolutions.weighted import (
     WeightedLayer,
@@ -68,7 +69,7 @@ def constant_sum_candidates(
 
 def _everywhere(
     position: int, tensors: tuple[int, int], window: Window, values: NDArray[np.int32]
-) -> Operation:
+) -> WeightedOperation:
     """Return what writes a value for each channel to all pixels, whatever it reads."""
     multiplier, shift = (np.full(window.channels, value, np.int32) for value in UNIT_SCALE)
     layer = WeightedLayer(
