@@ -131,7 +131,7 @@ def test_a_call_beside_the_engine_leaves_what_the_engine_reads() -> None:
     heads = Heads()
     convolved = heads.conv(heads.image)
     square = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
-    other = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
+    other = heads.builder.tensor((1, 8, 8, 8), scale=0.43, zero_point=3)
     heads.builder.operator("SQUARED_DIFFERENCE", [heads.image, other], [square])
     model = heads.builder.build([heads.image, other], [convolved, square])
     program = compile_model(model, "64")

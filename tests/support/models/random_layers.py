@@ -139,8 +139,13 @@ class RandomModel(RandomTensors):
         else:
             self._inputs.append(other)
             self._values.append(self._stored(int8s(rng, *shape)))
-        y = self._like(a, tuple(np.broadcast_shapes(self._shapes[a], shape)))
-        self._builder.operator(operator, rng.sample([a, other], 2), [y])
+        return self.choose(operator, *rng.sample([a, other], 2))
+
+    def choose(self, operator: str, a: int, b: int) -> int:
+        """Add MINIMUM or MAXIMUM of two tensors with one scale."""
+        shape = np.broadcast_shapes(self._shapes[a], self._shapes[b])
+        y = self._like(a, tuple(shape))
+        self._builder.operator(operator, [a, b], [y])
         return y
 
     def prelu(self, x: int, shape: Shape) -> int:

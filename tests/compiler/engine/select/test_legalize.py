@@ -249,13 +249,17 @@ def test_limits_alone_go_into_the_clamp(
         ("MAXIMUM", (1,), JobKind.TABLE),
         ("MAXIMUM", None, JobKind.ADD),
         ("PRELU", (1, 1, 1), JobKind.TABLE),
+        ("MINIMUM", (8,), JobKind.ADD),
+        ("SQUARED_DIFFERENCE", None, JobKind.ADD),
+        ("SQUARED_DIFFERENCE", (1,), JobKind.TABLE),
         ("PRELU", (8,), JobKind.ADD),
+        ("PRELU", None, JobKind.ADD),
         ("MUL", (8,), JobKind.DEPTHWISE),
         ("MUL", (1, 4, 4, 8), JobKind.MUL),
         ("MUL", (4, 1), JobKind.MUL),
     ],
 )
-def test_elementwise(operator: str, constant: Shape | None, kind: JobKind | None) -> None:
+def test_elementwise(operator: str, constant: Shape | None, kind: JobKind) -> None:
     builder = ModelBuilder()
     x, y = (builder.tensor((1, 4, 4, 8), scale=0.5) for _ in range(2))
     data = None if constant is None else np.full(constant, 7, np.int8)

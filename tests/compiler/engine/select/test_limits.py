@@ -69,12 +69,13 @@ def test_a_layer_on_the_cpu_names_the_limit(model: bytes, config: str, why: str)
 
 def test_two_operands_name_their_shapes() -> None:
     builder = ModelBuilder()
-    x, y = (builder.tensor(shape, scale=0.5) for shape in ((1, 4, 4, 8), (1, 1, 4, 8)))
+    x = builder.tensor((1, 4, 4, 8), scale=0.5, data=np.full((1, 4, 4, 8), -3, np.int8))
+    y = builder.tensor((1, 1, 4, 8), scale=0.5)
     z = builder.tensor((1, 4, 4, 8), scale=0.5)
-    builder.operator("SQUARED_DIFFERENCE", [x, y], [z])
-    compilation = compile_stages(builder.build([x, y], [z]), "64")
+    builder.operator("PRELU", [x, y], [z])
+    compilation = compile_stages(builder.build([y], [z]), "64")
     assert engine_refusals(compilation) == {
-        0: "it combines a computed tensor of 1x4x4x8 and a computed tensor of 1x1x4x8"
+        0: "it combines a constant of 1x4x4x8 and a computed tensor of 1x1x4x8"
     }
 
 

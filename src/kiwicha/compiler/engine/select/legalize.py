@@ -58,7 +58,8 @@ _WINDOWS = (
     *("ARG_MAX", "ARG_MIN", "REDUCE_MAX", "REDUCE_MIN"),
 )
 _LOOKUPS = tuple(of_family(Family.UNARY))
-_ELEMENTS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", *_LOOKUPS)
+_PAIRS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
+_ELEMENTS = (*_PAIRS, *_LOOKUPS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,24 +1,18 @@
 """Sums, products and comparisons of tensors of any shapes: on the engine, equal to the oracle."""
 
-import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_stages
-from kiwicha.compiler.driver import Compilation
 from kiwicha.compiler.engine.ir.element_operations import Addition, Multiplication
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.contract.program import Where
-from kiwicha.program.image import Program
-from kiwicha.sim.reference import executor as reference
 from tests.support.choices import at_night
+from tests.support.models.pair_layers import Shape, pair
 from tests.support.models.random_broadcasts import network
-from tests.support.models.tflite_builder import ModelBuilder
-from tests.support.oracle import oracle
+from tests.support.oracle.on_engine import on_engine
 
-Shape = tuple[int, ...]
 REPEATED = "with operands repeated"
-COMPARISONS = ("MAXIMUM", "MINIMUM")
 PAIRS = [
     ((1, 9, 11, 1), (1, 9, 11, 16)),
     ((1, 9, 11, 1), (1, 9, 11, 3)),
@@ -40,44 +34,11 @@ PAIRS = [
 """Shapes of two operands."""
 
 
-def pair(operator: str, first: Shape, second: Shape, constant: int | None = None) -> oracle.Case:
-    """Give a model of an operator on two tensors, of which one may be a constant."""
-    rng = np.random.default_rng(sum(first))
-    builder = ModelBuilder()
-    values = [rng.integers(-128, 128, shape, np.int8) for shape in (first, second)]
-    is_comparison = operator in COMPARISONS
-    scales = [(0.05, -9)] * 3 if is_comparison else [(0.05, -9), (0.021, 17), (0.04, 4)]
-    shapes = first, second, tuple(np.broadcast_shapes(first, second))
-    *inputs, y = (
-        builder.tensor(
-            shape, scale=scale, zero_point=zero_point, data=values[k] if k == constant else None
-        )
-        for k, (shape, (scale, zero_point)) in enumerate(zip(shapes, scales, strict=True))
-    )
-    options = {} if is_comparison or operator == "PRELU" else {"fusedActivationFunction": 0}
-    builder.operator(operator, inputs, [y], **options)
-    variable = [k for k in range(2) if k != constant]
-    model = builder.build([inputs[k] for k in variable], [y])
-    return oracle.Case(model, tuple(values[k] for k in variable))
-
-
-def compare(case: oracle.Case, config: str, *, is_all: bool = True) -> Compilation:
-    """Compare the reference executor with the oracle; return what the compiler did."""
-    (answer,) = oracle.ask([case], case.interpreter or oracle.MICRO)
-    assert answer.outputs is not None, answer.error
-    stages = compile_stages(case.model, config)
-    places = {layer.where for layer in stages.program.layers}
-    assert not is_all or places == {Where.ENGINE}, stages.engine.selection.decisions[-1].why_not
-    program = Program.from_bytes(stages.program.to_bytes())
-    for found, expected in zip(reference.run(program, case.inputs), answer.outputs, strict=True):
-        np.testing.assert_array_equal(found, expected)
-    return stages
-
-
 @pytest.mark.parametrize(
     ("operator", "constant"),
     [
         *[("ADD", None), ("SUB", 0), ("MUL", 1), ("MAXIMUM", None), ("MINIMUM", 1)],
+        *map(at_night, [("SQUARED_DIFFERENCE", None), ("SQUARED_DIFFERENCE", 1)]),
         *map(at_night, [("ADD", 0), ("ADD", 1), ("SUB", None), ("SUB", 1), ("MUL", None)]),
         *map(at_night, [("MAXIMUM", 0), ("MINIMUM", None)]),
     ],
@@ -85,8 +46,8 @@ def compare(case: oracle.Case, config: str, *, is_all: bool = True) -> Compilati
 @pytest.mark.parametrize(("first", "second"), PAIRS, ids=str)
 def test_shapes(first: Shape, second: Shape, operator: str, constant: int | None) -> None:
     case = pair(operator, first, second, constant)
-    compare(case, "64")
-    compare(pair(operator, second, first, constant), "128")
+    on_engine(case, "64")
+    on_engine(pair(operator, second, first, constant), "128")
 
 
 @pytest.mark.parametrize("constant", [None, 1], ids=["computed", "constant"])
@@ -104,7 +65,7 @@ def test_shapes(first: Shape, second: Shape, operator: str, constant: int | None
 )
 def test_prelu(source: Shape, factors: Shape, constant: int | None) -> None:
     for config in ("64", "128", "64-8k"):
-        compare(pair("PRELU", source, factors, constant), config)
+        on_engine(pair("PRELU", source, factors, constant), config)
 
 
 @pytest.mark.parametrize("operator", ["ADD", "MUL"])
@@ -121,14 +82,14 @@ def test_prelu(source: Shape, factors: Shape, constant: int | None) -> None:
 )
 def test_more_than_the_scratchpad(first: Shape, second: Shape, operator: str) -> None:
     for config in ("64", "64-8k"):
-        compare(pair(operator, first, second), config)
+        on_engine(pair(operator, first, second), config)
 
 
 @pytest.mark.parametrize("is_unsigned", [False, True], ids=["int8", "uint8"])
 @pytest.mark.parametrize("seed", [*range(6), *map(at_night, range(6, 120))])
 def test_networks(seed: int, is_unsigned: bool) -> None:
     for config in ("32", "64", "128", "64-8k"):
-        compare(network(seed, is_unsigned=is_unsigned), config, is_all=False)
+        on_engine(network(seed, is_unsigned=is_unsigned), config, is_all=False)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +126,7 @@ def test_the_fastest_form_is_chosen(
 
 def test_few_elements_stay_on_the_cpu() -> None:
     for operator, first, second in (("MUL", (1, 2), (1, 1)), ("MAXIMUM", (1, 4), (1, 4))):
-        stages = compare(pair(operator, first, second), "64", is_all=False)
+        stages = on_engine(pair(operator, first, second), "64", is_all=False)
         (layer,) = stages.program.layers
         assert layer.where is not Where.ENGINE
         assert "in a list of its own" in stages.engine.selection.decisions[0].why_not

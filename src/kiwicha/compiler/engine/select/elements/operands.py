@@ -10,14 +10,13 @@ from kiwicha.compiler.engine.ir.limits import limit
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.select.elements.element_parts import element_window
 from kiwicha.compiler.lower.network import Layer, Network
-from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS, SUMS
+from kiwicha.compiler.optimize.byte_tables import SUMS
 from kiwicha.compiler.tflite.shapes import row_major_strides
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise, is_plain
 
 __all__ = [
-    "COMPARISONS",
     "OPERAND_LIMITS",
     "Operands",
     "Relation",
@@ -29,9 +28,6 @@ __all__ = [
 _NAMES = ("input_1", "input_2")
 BY_CHANNEL_KERNELS = frozenset({*SUMS, Kernel.MUL, Kernel.PRELU})
 """Kernels of which one job combines a tensor and a constant for each channel."""
-COMPARISONS = frozenset({Kernel.MAXIMUM, Kernel.MINIMUM})
-_WITH_NUMBERS = PAIR_KERNELS - BY_CHANNEL_KERNELS - COMPARISONS
-"""Kernels of tables only."""
 MOST_SHORT_ROW = 512
 LEAST_SHORT_ROW = 16
 """Bytes of rows that are short, at most and at least."""
@@ -92,10 +88,9 @@ def operands_of(network: Network, layer: Layer) -> Operands:
         relation = _relation(layer, (first, second), order, output)
         if relation is not None:
             return Operands(layer, (first, second), order, relation, window)
-    is_pair = layer.kernel not in _WITH_NUMBERS
     must_be_first = layer.kernel is Kernel.PRELU
     is_computed = not (first.is_constant and (second.is_constant or must_be_first))
-    relation = Relation.REPEATED if is_pair and is_computed else None
+    relation = Relation.REPEATED if is_computed else None
     return Operands(layer, (first, second), (0, 1), relation, window)
 
 
@@ -149,7 +144,7 @@ def _relation(
         return None
     if other.is_constant and other.elements == 1:
         return Relation.NUMBER if full.elements == output.elements else None
-    if layer.kernel in _WITH_NUMBERS or (layer.kernel is Kernel.PRELU and order != (0, 1)):
+    if layer.kernel is Kernel.PRELU and order != (0, 1):
         return None
     strides = [(p.strides_1, p.strides_2)[k] for k in order]
     channel = (*(0 for _ in p.shape[:-1]), 1)
@@ -169,22 +164,12 @@ def _reads(strides: Sequence[int], wanted: Sequence[int], shape: Sequence[int]) 
     return all(size == 1 or stride == expected for size, stride, expected in pairs)
 
 
-@limit("SQUARED_DIFFERENCE")
-def number_operand(operands: Operands) -> str | None:
-    """Operands are a computed tensor and one constant number."""
-    return _unrelated(operands) if operands.layer.kernel in _WITH_NUMBERS else None
-
-
-@limit("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU")
+@limit("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
 def pair_operands(operands: Operands) -> str | None:
     """Operands are two computed tensors, or a computed tensor and a constant, of any shapes.
 
     Of PRELU the first one is computed.
     """
-    return _unrelated(operands)
-
-
-def _unrelated(operands: Operands) -> str | None:
     if operands.relation is not None:
         return None
     shown = (
@@ -195,5 +180,5 @@ def _unrelated(operands: Operands) -> str | None:
     return f"combines {' and '.join(shown)}"
 
 
-OPERAND_LIMITS = (number_operand, pair_operands)
+OPERAND_LIMITS = (pair_operands,)
 """What must hold for the operands of an element-wise layer."""

@@ -7,15 +7,14 @@ from kiwicha.compiler.engine.ir.limits import require
 from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal
-from kiwicha.compiler.engine.select.elements.comparisons import comparison
 from kiwicha.compiler.engine.select.elements.element_products import (
     element_product,
     tensor_product,
 )
 from kiwicha.compiler.engine.select.elements.element_sums import element_sum, tensor_sum
 from kiwicha.compiler.engine.select.elements.elementwise import byte_lookup
+from kiwicha.compiler.engine.select.elements.excesses import comparison, squared_difference
 from kiwicha.compiler.engine.select.elements.operands import (
-    COMPARISONS,
     OPERAND_LIMITS,
     Operands,
     Relation,
@@ -34,6 +33,13 @@ from kiwicha.compiler.lower.network import Network
 from kiwicha.contract.program import Kernel
 
 __all__ = ["pair_forms"]
+
+_EXCESSES: dict[Kernel, Callable[..., Operation]] = {
+    Kernel.MAXIMUM: comparison,
+    Kernel.MINIMUM: comparison,
+    Kernel.SQUARED_DIFFERENCE: squared_difference,
+}
+"""How tensors meet of which one is above the other, or below it."""
 
 
 def pair_forms(network: Network, position: int) -> Decision:
@@ -73,12 +79,13 @@ def _one(operation: Operation) -> Decision:
 
 def _pair(position: int, operands: Operands) -> Operation:
     """Return a layer of operands that are not repeated."""
-    if operands.layer.kernel in COMPARISONS:
-        return comparison(position, operands, (operands.full.index, operands.other.index))
-    if operands.layer.kernel is Kernel.PRELU:
+    kernel = operands.layer.kernel
+    if kernel in _EXCESSES:
+        inputs = operands.full.index, operands.other.index
+        return _EXCESSES[kernel](position, operands, inputs)
+    if kernel is Kernel.PRELU:
         return prelu(position, operands, element_product(position, operands))
-    is_product = operands.layer.kernel is Kernel.MUL
-    return (element_product if is_product else element_sum)(position, operands)
+    return (element_product if kernel is Kernel.MUL else element_sum)(position, operands)
 
 
 def _forms(position: int, operands: Operands) -> Iterator[tuple[str, Callable[[], Operation]]]:
@@ -115,8 +122,8 @@ def _sequence(position: int, operands: Operands, sources: Iterable[Repetition]) 
     """Return operations that repeat operands, and combine them."""
     first, second = sources
     kernel = operands.layer.kernel
-    made: Callable[..., Operation] = comparison if kernel in COMPARISONS else tensor_sum
-    made = tensor_product if kernel in {Kernel.MUL, Kernel.PRELU} else made
+    is_product = kernel in {Kernel.MUL, Kernel.PRELU}
+    made = tensor_product if is_product else _EXCESSES.get(kernel, tensor_sum)
     constants = {**first.constants, **second.constants}
     last = made(position, operands, (first.tensor, second.tensor), constants)
     if kernel is Kernel.PRELU:
