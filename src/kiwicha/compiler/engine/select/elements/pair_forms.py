@@ -123,7 +123,8 @@ def _sequence(position: int, operands: Operands, sources: Iterable[Repetition]) 
     first, second = sources
     kernel = operands.layer.kernel
     is_product = kernel in {Kernel.MUL, Kernel.PRELU}
-    made = tensor_product if is_product else _EXCESSES.get(kernel, tensor_sum)
+    made = _EXCESSES[kernel] if kernel in _EXCESSES else tensor_sum
+    made = tensor_product if is_product else made
     constants = {**first.constants, **second.constants}
     last = made(position, operands, (first.tensor, second.tensor), constants)
     if kernel is Kernel.PRELU:

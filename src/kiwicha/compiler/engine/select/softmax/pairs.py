@@ -12,7 +12,7 @@ from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence, 
 from kiwicha.compiler.engine.ir.window import Image, Window
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer, convolution
 from kiwicha.compiler.engine.select.elements.elementwise import table_lookup
-from kiwicha.compiler.engine.select.reductions.means import uniform
+from kiwicha.compiler.engine.select.reductions.sum_parts import uniform
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.lower.tables import ALL_BYTES
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
