@@ -28,7 +28,7 @@ BRAM_KBIT: Mapping[Family, int] = {Family.XC7: 36, Family.ECP5: 18}
 """Size of the block RAM that is counted."""
 
 SYSTEM: Mapping[Family, Mapping[str, float]] = {
-    Family.XC7: {"LUT": 6_443, "DSP48E1": 4, "BRAM36": 13},
+    Family.XC7: {"LUT": 6_470, "DSP48E1": 4, "BRAM36": 16},
     # That of ULX3S has some 1,700 LUTs less: its DRAM controller is smaller.
     Family.ECP5: {"LUT": 8_651, "DSP": 4, "BRAM": 26},
 }

@@ -63,12 +63,15 @@ def _fully_connected(model: RandomModel) -> None:
 def _elementwise(operator: str) -> Callable[[RandomModel], None]:
     def add(model: RandomModel) -> None:
         rng = model.rng
-        shape = model.any_shape(4)
+        shape = _pair_shape(model)
+        other = shape if rng.random() < 0.4 else _broadcast(model, shape)
+        if rng.random() < 0.2 and len(other) == len(shape):
+            # Both are repeated, along different dimensions.
+            shape = tuple(
+                1 if other[axis] > 1 and rng.random() < 0.4 else size
+                for axis, size in enumerate(shape)
+            )
         a = model.input(shape)
-        other = shape
-        if rng.random() < 0.5:
-            other = tuple(1 if rng.random() < 0.4 else size for size in shape)
-            other = other[rng.randint(0, len(other) - 1) :]
         if rng.random() < 0.1:
             b = a
         else:
@@ -77,6 +80,14 @@ def _elementwise(operator: str) -> Callable[[RandomModel], None]:
         model.elementwise(operator, *operands)
 
     return add
+
+
+def _pair_shape(model: RandomModel) -> Shape:
+    """Give a shape of a few elements, or of as many as the engine takes."""
+    rng = model.rng
+    if rng.random() < 0.5:
+        return model.any_shape(4)
+    return (rng.randint(1, 2), rng.randint(5, 16), rng.randint(5, 16), rng.randint(1, 40))
 
 
 def _broadcast(model: RandomModel, shape: Shape) -> Shape:
@@ -88,14 +99,14 @@ def _broadcast(model: RandomModel, shape: Shape) -> Shape:
 
 def _comparison(operator: str) -> Callable[[RandomModel], None]:
     def compare(model: RandomModel) -> None:
-        shape = model.any_shape(4)
+        shape = _pair_shape(model)
         model.compare(operator, model.input(shape), _broadcast(model, shape))
 
     return compare
 
 
 def _prelu(model: RandomModel) -> None:
-    shape = model.any_shape(4)
+    shape = _pair_shape(model)
     model.prelu(model.input(shape), _broadcast(model, shape))
 
 
