@@ -7,7 +7,8 @@ import pytest
 from kiwicha.compiler.engine.ir.plan import Compute, Event
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.ir.window import Window
-from kiwicha.compiler.engine.schedule.estimates.estimate import Arithmetic, Estimate
+from kiwicha.compiler.engine.schedule.estimates.arithmetic import Arithmetic
+from kiwicha.compiler.engine.schedule.estimates.estimate import Estimate
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import operation_costs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.residency import Chooser

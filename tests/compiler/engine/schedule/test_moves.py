@@ -1,5 +1,6 @@
 """Moves of tensors larger than the scratchpad, and moves beside other layers, byte for byte."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,6 +74,11 @@ TRANSPOSITIONS = {
     "shuffled channels": ((1, 14, 14, 2, 29), (0, 1, 2, 4, 3)),
     "heads": ((1, 97, 3, 40), (0, 2, 1, 3)),
     "columns": ((1, 30, 31, 12), (0, 2, 1, 3)),
+    "reversed": ((24, 25, 26), (2, 1, 0)),
+    "four dimensions reversed": ((9, 10, 11, 12), (3, 2, 1, 0)),
+    "innermost first": ((9, 10, 11, 12), (3, 1, 0, 2)),
+    "many planes to rows": ((1, 128, 121), (0, 2, 1)),
+    "rows to many planes": ((1, 121, 128), (0, 2, 1)),
 }
 """Shapes of more than 8 KiB, and the order of their dimensions."""
 
@@ -98,7 +104,7 @@ def test_a_move_is_part_of_a_cascade() -> None:
     model = Model(1, 3, 64, 64)
     pixels = model.transposed(model.first, model.shape, (0, 2, 3, 1))
     shape = (1, 64, 64, 3)
-    found = model.compiled(SMALL, model.conv(pixels, shape, 8, kernel=3))
+    found = model.compiled("64-16k", model.conv(pixels, shape, 8, kernel=3))
     (plan,) = found.engine.plans
     assert plan.passed == (pixels,)
 
@@ -174,3 +180,21 @@ def test_planes_are_stored_in_high_stripes() -> None:
     y = model.transposed(model.first, model.shape, (0, 3, 1, 2))
     program = model.compiled("64", y).program
     assert sum(predict_layers(program)) < 112 * 112 * 64 / 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "bytes_per_cycle"),
+    [
+        ((1, 3000, 3), (0, 2, 1), 2.0),
+        ((1, 256, 28, 28), (0, 2, 3, 1), 1.7),
+        ((1, 2100, 144), (0, 2, 1), 2.0),
+        ((64, 50, 70), (2, 1, 0), 1.8),
+    ],
+)
+def test_bytes_that_a_transposition_moves_per_cycle(
+    shape: tuple[int, ...], order: tuple[int, ...], bytes_per_cycle: float
+) -> None:
+    """A side in planes has long parts, and dimensions between the others are rows of stripes."""
+    model = Model(*shape)
+    program = model.compiled("64", model.transposed(model.first, shape, order)).program
+    assert math.prod(shape) > bytes_per_cycle * sum(predict_layers(program))

@@ -76,9 +76,22 @@ def _lines(start: int, steps: Sequence[int], size: int) -> float:
     return sum(-(-(place + size) // LINE_BYTES) for place in places) / len(places)
 
 
-@lru_cache(maxsize=4096)
 def move_jobs(copy: StridedCopy) -> tuple[MoveJob, ...]:
     """Return the jobs that a copy takes."""
+    # Copies alike that begin elsewhere take the same jobs: of stripes there are many.
+    place = copy.target_start % LINE_BYTES
+    source, target = copy.source_start, copy.target_start - place
+    jobs = _jobs_of(dataclasses.replace(copy, source_start=0, target_start=place))
+    return tuple(
+        dataclasses.replace(
+            job, source=job.source + (0 if job.is_fill else source), target=job.target + target
+        )
+        for job in jobs
+    )
+
+
+@lru_cache(maxsize=4096)
+def _jobs_of(copy: StridedCopy) -> tuple[MoveJob, ...]:
     return tuple(_jobs(copy))
 
 

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from kiwicha.compiler.engine.ir.operations import Operation
-from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, within
+from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order, within
 from kiwicha.compiler.engine.ir.window import Image, Window
 from kiwicha.contract.engine import JobKind
 
-__all__ = ["MoveOperation", "Planes", "by_planes", "closing_gaps", "moved"]
+__all__ = ["MoveOperation", "Planes", "closing_gaps", "divided", "moved"]
 
 MIN_LEFT_OUT = 512
 """Bytes between two planes that are worth a transfer for each of them."""
 MUCH_LEFT_OUT = 8192
 """Bytes of the scratchpad that are worth as many transfers as there are planes."""
-MAX_PLANES = 1024
-"""Transfers of a stripe, at most."""
 _ALL_BYTES = (-128, 127)
 
 
@@ -142,11 +140,36 @@ class MoveOperation(Operation):
 
     @cached_property
     def _plane_bytes(self) -> dict[int, int]:
-        if self.planes > 1:
-            return {}
-        row_bytes = self.window.output_columns * self.output_channels
-        sizes = {tensor: _plane_bytes(self.copies, tensor, row_bytes) for tensor in self.inputs}
-        return {tensor: size for tensor, size in sizes.items() if size}
+        found = {}
+        for tensor in self.inputs:
+            own = [copy for copy in self.copies if copy.source == tensor]
+            # The smallest planes: nothing between them is read for other rows.
+            sizes = (size for size in sorted(self._steps(own)) if self._are_planes(own, size))
+            found[tensor] = next(sizes, 0)
+        return {tensor: size for tensor, size in found.items() if size}
+
+    def _in_row(self, copy: StridedCopy) -> list[Loop]:
+        """Return the loops of a copy that go on within an output row, at least to some index."""
+        across = divided(copy, self.plane_bytes)[0] if self.planes > 1 else ()
+        return [k for k in copy.loops if k in across or k.target < self.part_bytes]
+
+    def _steps(self, copies: Iterable[StridedCopy]) -> set[int]:
+        """Return by how much the source moves on within an output row; nothing if one stays."""
+        steps = [{abs(loop.source) for loop in self._in_row(copy)} - {0} for copy in copies]
+        return set().union(*steps) if all(steps) else set()
+
+    def _are_planes(self, copies: Iterable[StridedCopy], size: int) -> bool:
+        """Whether each output row reads some bytes of planes of this size, the same of each."""
+        for copy in copies:
+            _, _, low, high = _in_plane(copy, size)
+            across = divided(copy, self.plane_bytes)[0] if self.planes > 1 else ()
+            if low < 0 or high > size:
+                return False
+            for loop in copy.loops:
+                is_in_row = loop in across or loop.count * loop.target <= self.part_bytes
+                if loop.source % size == 0 and not is_in_row:
+                    return False
+        return True
 
 
 @lru_cache(maxsize=4096)
@@ -158,36 +181,19 @@ def _parts(operation: MoveOperation, first: int, end: int) -> tuple[StridedCopy,
         return tuple(itertools.chain.from_iterable(found))
     parts = []
     for copy in operation.copies:
-        across, along = _divided(copy, size)
+        across, along = divided(copy, size)
         start = copy.target_start // size * size
         one = dataclasses.replace(copy, loops=along)
         for part in within(one, start + low, start + high):
-            parts.append(dataclasses.replace(part, loops=(*across, *part.loops)))
+            loops, piece = in_order((*across, *part.loops), part.piece_bytes)
+            parts.append(dataclasses.replace(part, loops=loops, piece_bytes=piece))
     return tuple(parts)
 
 
-def _divided(copy: StridedCopy, size: int) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
+def divided(copy: StridedCopy, size: int) -> tuple[tuple[Loop, ...], tuple[Loop, ...]]:
     """Return the loops that go from plane to plane of the output, and those within one."""
     across = tuple(loop for loop in copy.loops if loop.target and loop.target % size == 0)
     return across, tuple(loop for loop in copy.loops if loop not in across)
-
-
-def _plane_bytes(copies: Iterable[StridedCopy], tensor: int, row_bytes: int) -> int:
-    """Return the bytes from plane to plane of a tensor that every output row needs; 0 if none."""
-    own = [copy for copy in copies if copy.source == tensor]
-    steps = {
-        max((abs(loop.source) for loop in copy.loops if loop.target < row_bytes), default=0)
-        for copy in own
-    }
-    if len(steps) != 1 or 0 in steps:
-        return 0
-    (size,) = steps
-    for copy in own:
-        _, _, low, high = _in_plane(copy, size)
-        across = (loop for loop in copy.loops if loop.source % size == 0)
-        if low < 0 or high > size or any(k.count * k.target > row_bytes for k in across):
-            return 0
-    return size
 
 
 def _in_plane(copy: StridedCopy, size: int) -> tuple[int, int, int, int]:
@@ -253,29 +259,3 @@ def closing_gaps(operation: Operation, source: int) -> MoveOperation:
     image = operation.output_image
     copy = StridedCopy(source, 0, 0, (), image.bytes)
     return moved(operation.position, [copy], {source: image}, operation.output, image)
-
-
-def by_planes(move: MoveOperation) -> MoveOperation | None:
-    """Return a move whose output rows are as many as the input's, in parts; None if it has none.
-
-    So a transposition of what is larger than the scratchpad reads some rows, and writes some bytes
-    of each plane of its output.
-    """
-    sizes = {max((loop.target for loop in copy.loops), default=0) for copy in move.copies}
-    total = move.output_image.bytes
-    if len(sizes) != 1 or len(move.inputs) != 1:
-        return None
-    (size,) = sizes
-    rows = move.images[move.inputs[0]].rows
-    if not size or total % size or size % rows or total == size:
-        return None
-    for copy in move.copies:
-        _, along = _divided(copy, size)
-        span = sum((loop.count - 1) * loop.target for loop in along) + copy.piece_bytes
-        if copy.target_start % size + span > size:
-            return None
-    if total // size > MAX_PLANES:
-        return None
-    image = Image(rows, total // size, size // rows)
-    found = moved(move.position, move.copies, move.images, move.output, image)
-    return dataclasses.replace(found, planes=total // size)

@@ -119,27 +119,23 @@ class OrderedEvents:
         """Add the jobs of a cascade, stripe by stripe, and their transfers."""
         cascade = striping.cascade
         found = cascade.rows.stripes(striping.height)
-        inputs = [self._inputs(cascade, stripe) for stripe in found]
-        is_streamed = cascade.output in self._choice.streamed
-        last, count = cascade.operations[-1], len(cascade.operations)
+        read = cascade.rows.stripes(striping.height * striping.loads_for)
+        inputs = [self._inputs(cascade, group) for group in read]
+        written = cascade.rows.stripes(striping.height * striping.stores_of)
+        count = len(cascade.operations)
         previous: int | None = None
         for number, stripe in enumerate(found):
-            row_bytes = self._region.output_row_bytes(last)
-            writing = Writing.of(last, row_bytes, stripe[-1])
-            if is_streamed:
-                size = writing.pieces[0].place + stripe[-1].output_rows * row_bytes
-                name = f"stripe {number} of {cascade.output}"
-                buffer = self._builder.buffer(name, max(size, writing.bytes))
-                output = BufferAddress(buffer, writing.pieces[0].place)
-            else:
-                start = stripe[-1].first_output_row * row_bytes
-                output = BufferAddress(self._resident_buffer(cascade.output), start)
-            target = _Target(output, writing if is_streamed else None)
+            group, place = divmod(number, striping.loads_for)
+            if number % striping.stores_of == 0:
+                output = self._target(cascade, written[number // striping.stores_of][-1], number)
             own = [
-                t for t in inputs[number][1] if number == 0 or striping.load_turn(t.tensor) == count
+                t
+                for t in inputs[group][1]
+                if place == 0 and (number == 0 or striping.load_turn(t.tensor) == count)
             ]
-            following = inputs[number + 1][1] if number + 1 < len(found) else []
-            for turn, jobs in enumerate(self._jobs(cascade, stripe, inputs[number][0], target)):
+            is_last = place == striping.loads_for - 1 and group + 1 < len(read)
+            following = inputs[group + 1][1] if is_last else []
+            for turn, jobs in enumerate(self._jobs(cascade, stripe, inputs[group][0], output)):
                 loads = [load for load in following if striping.load_turn(load.tensor) == turn]
                 for load in own + loads:
                     self._builder.add(load)
@@ -152,18 +148,39 @@ class OrderedEvents:
                 if previous is not None and not is_short:
                     # It may still be on its way to the arena.
                     self._builder.keep(previous)
-            if is_streamed:
-                for piece in writing.pieces:
-                    self._builder.add(
-                        Transfer(
-                            tensor=cascade.output,
-                            tensor_offset=piece.first,
-                            bytes=piece.bytes,
-                            address=BufferAddress(output.buffer, piece.place),
-                            is_store=True,
-                        )
-                    )
-                previous = output.buffer
+            is_stored = (number + 1) % striping.stores_of == 0 or number + 1 == len(found)
+            if output.writing is not None and is_stored:
+                self._store(cascade.output, output.address.buffer, output.writing)
+                previous = output.address.buffer
+
+    def _target(self, cascade: Cascade, part: Stripe, number: int) -> _Target:
+        """Return where the output of a stripe goes, or that of several which are stored together.
+
+        ``number`` is that of the first one.
+        """
+        last = cascade.operations[-1]
+        row_bytes = self._region.output_row_bytes(last)
+        if cascade.output not in self._choice.streamed:
+            start = part.first_output_row * row_bytes
+            return _Target(BufferAddress(self._resident_buffer(cascade.output), start))
+        writing = Writing.of(last, row_bytes, part)
+        size = writing.pieces[0].place + part.output_rows * row_bytes
+        name = f"stripe {number} of {cascade.output}"
+        buffer = self._builder.buffer(name, max(size, writing.bytes))
+        return _Target(BufferAddress(buffer, writing.pieces[0].place), writing)
+
+    def _store(self, tensor: int, buffer: int, writing: Writing) -> None:
+        """Add the stores of what a stripe wrote."""
+        for piece in writing.pieces:
+            self._builder.add(
+                Transfer(
+                    tensor=tensor,
+                    tensor_offset=piece.first,
+                    bytes=piece.bytes,
+                    address=BufferAddress(buffer, piece.place),
+                    is_store=True,
+                )
+            )
 
     def _jobs(
         self,

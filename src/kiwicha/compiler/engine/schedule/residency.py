@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from kiwicha.compiler.engine.ir.plan import MAX_REGION_JOBS
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.estimates.estimate import (
-    Arithmetic,
-    Estimate,
-    transfer_cycles,
-)
+from kiwicha.compiler.engine.schedule.estimates.arithmetic import Arithmetic
+from kiwicha.compiler.engine.schedule.estimates.estimate import Estimate, transfer_cycles
+from kiwicha.compiler.engine.schedule.estimates.groups import grouped_stripings
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import operation_costs
 from kiwicha.compiler.engine.schedule.stripes.cascade import Cascade, Choice, Room, Striping
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
@@ -103,6 +101,10 @@ class Chooser:
             assert way.before is not None
             way = way.before
         return Choice(tuple(reversed(stripings)), frozenset(outside - resident))
+
+    def cycles(self, capacity: int) -> float:
+        """Return the estimated cycles of the best choice; see `choose`."""
+        return self._best([capacity] * len(self._costs)).cycles
 
     def _possible(self, first: int) -> Iterator[Cascade]:
         last = min(first + MAX_CASCADE_OPERATIONS, len(self._region.operations))
@@ -257,7 +259,14 @@ class Chooser:
         key = estimate, counts
         if key not in self._stripings:
             self._stripings[key] = self._best_stripes(cascade, estimate, counts)
-        return self._stripings[key]
+        best = self._stripings[key]
+        if estimate.can_group:
+            for striping in grouped_stripings(cascade, free, estimate.bytes):
+                cycles = estimate.cycles(striping)
+                is_better = cycles < (math.inf if best is None else best[0])
+                if is_better and striping.jobs <= MAX_REGION_JOBS:
+                    best = cycles, striping
+        return best
 
     def _best_stripes(
         self, cascade: Cascade, estimate: Estimate, counts: Sequence[int]
@@ -269,7 +278,7 @@ class Chooser:
         for (is_early, room), found in zip(MODES, counts, strict=True):
             if not found:
                 continue
-            if best is not None and room is Room.STORE and not cascade.stores_planes:
+            if best is not None and room is Room.STORE and cascade.most_planes == 1:
                 continue
             fewest = -(-rows // heights[found - 1])
             wanted = {-(-_share(rows, fewest + more) // unit) * unit for more in MORE_STRIPES}

@@ -9,8 +9,8 @@ from kiwicha.compiler.engine.ir.element_operations import ElementOperation
 from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal, Selection
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
-from kiwicha.compiler.engine.schedule.estimates.move_estimate import striping_cycles
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import sequence_cycles
+from kiwicha.compiler.engine.schedule.move_estimate import move_cycles_alone
 from kiwicha.compiler.engine.select.convolutions.channel_blocks import block_candidates
 from kiwicha.compiler.engine.select.convolutions.chunks import (
     in_chunks,
@@ -28,6 +28,9 @@ from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.configs import Config
 
 __all__ = ["select"]
+
+OTHER_ROWS = 1.05
+"""By what a form of a move counts as slower whose rows are not those of neighbours."""
 
 
 def select(
@@ -76,7 +79,7 @@ def _decision(
         candidates, why_not = without_slow_softmax(candidates, config, on_cpu)
         refusals += why_not
     if is_move(network.layers[position]):
-        candidates.sort(key=lambda candidate: striping_cycles(candidate.operation, config))
+        candidates = _by_cycles(candidates, config)
     elif not has_tables and any(_has_elements(c) for c in candidates):
         refusals.append(Refusal("", "is element-wise, and element-wise jobs are switched off"))
         candidates = []
@@ -97,6 +100,19 @@ def _decision(
         candidates = [*blocks, *candidates]
         refusals += why_not
     return Decision(tuple(candidates), tuple(refusals))
+
+
+def _by_cycles(candidates: list[Candidate], config: Config) -> list[Candidate]:
+    """Return forms of a move, the fastest first.
+
+    The first two have rows as neighbours have them, and can work in stripes with these: others
+    must be faster by more.
+    """
+    if len(candidates) == 1:
+        return candidates
+    cycles = [move_cycles_alone(c.operation, config) for c in candidates]
+    weighed = [n * (1.0 if number < 2 else OTHER_ROWS) for number, n in enumerate(cycles)]
+    return [candidates[number] for number in sorted(range(len(cycles)), key=weighed.__getitem__)]
 
 
 def _has_elements(candidate: Candidate) -> bool:

@@ -4,26 +4,24 @@ This is for choosing among many; `engine.cost.cycles` predicts what was chosen.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
-from kiwicha.compiler.engine.schedule.estimates.operation_costs import OperationCost
-from kiwicha.compiler.engine.schedule.stripes.cascade import Cascade, Room, Striping
+from kiwicha.compiler.engine.schedule.estimates.arithmetic import Arithmetic, total
+from kiwicha.compiler.engine.schedule.estimates.groups import grouped_cycles
+from kiwicha.compiler.engine.schedule.stripes.cascade import Room, Striping
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
-from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.latencies import CONVERTED_BYTES_PER_CYCLE
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 
-__all__ = ["Arithmetic", "Estimate", "transfer_cycles"]
+__all__ = ["Estimate", "transfer_cycles"]
 
-MAX_TRANSFERS = 8192
+MAX_TRANSFERS = 32768
 """Of a cascade: a list can have more, but not many times more."""
 
 
@@ -56,82 +54,6 @@ def transfer_cycles(
     return count * memory.transfer_cycles + size / rate
 
 
-@dataclass(frozen=True, eq=False)
-class _Stripes:
-    """What stripes of a cascade take, one after the other, wherever its tensors are.
-
-    Parameters
-    ----------
-    firsts, lasts : ndarray of int64 [stripes]
-        First and last row of the last operation.
-    compute : ndarray of float64 [stripes]
-        Cycles of all jobs.
-    free : ndarray of float64 [operations, stripes]
-        Those of the jobs of an operation beside which lines can be transferred.
-    """
-
-    firsts: NDArray[np.int64]
-    lasts: NDArray[np.int64]
-    compute: NDArray[np.float64]
-    free: NDArray[np.float64]
-
-
-class Arithmetic:
-    """What a cascade computes.
-
-    Parameters
-    ----------
-    cascade : Cascade
-        The operations.
-    costs : sequence of OperationCost
-        Of its operations.
-    memory : Memory
-        Where its weights are.
-    """
-
-    def __init__(
-        self,
-        cascade: Cascade,
-        costs: Sequence[OperationCost],
-        memory: Memory = DDR3_QUARTER_RATE,
-    ) -> None:
-        self.cascade = cascade
-        self.memory = memory
-        row_cycles, row_lines, weight_bytes, jobs = zip(
-            *((cost.row_cycles, cost.row_lines, cost.weight_bytes, cost.jobs) for cost in costs),
-            strict=True,
-        )
-        self._row_cycles = np.array(row_cycles)[:, np.newaxis]
-        self._row_lines = np.array(row_lines)[:, np.newaxis]
-        self._weights = np.array(weight_bytes)[:, np.newaxis] / memory.bytes_per_cycle
-        self._job_cycles = JOB_CYCLES * sum(jobs)
-        self._known: dict[int, _Stripes] = {}
-        self.weight_cycles = sum(weight_bytes) / memory.bytes_per_cycle
-        """Cycles in which DRAM gives the weights."""
-
-    def stripes(self, height: int) -> _Stripes:
-        """Return what stripes of so many rows take."""
-        if height not in self._known:
-            self._known[height] = self._stripes(height)
-        return self._known[height]
-
-    def _stripes(self, height: int) -> _Stripes:
-        rows = self.cascade.rows
-        count = rows.output_starts.shape[1]
-        firsts = np.arange(0, count, height)
-        lasts = np.minimum(firsts + height, count) - 1
-        computed = rows.output_ends[:, lasts] - rows.output_starts[:, firsts]
-        cycles = computed * self._row_cycles
-        waits = np.maximum(self._weights - cycles, 0.0)
-        lines = computed * self._row_lines * LINE_BYTES / self.memory.bytes_per_cycle
-        return _Stripes(
-            firsts=firsts,
-            lasts=lasts,
-            compute=_total([np.full(len(firsts), self._job_cycles), *(cycles + waits)]),
-            free=np.minimum(cycles, lines) + waits + JOB_CYCLES,
-        )
-
-
 class Estimate:
     """A cascade with some of its inputs, and perhaps its output, in the arena.
 
@@ -152,14 +74,31 @@ class Estimate:
         self._stores = cascade.output in streamed
         last = cascade.operations[-1]
         self._parts = last.planes if isinstance(last, MoveOperation) else 1
+        self.can_group = bool(self._inputs) and self._stores
         # Otherwise there is nothing to be gained by stripes.
         self.is_whole = not self._inputs and not self._stores and len(cascade.operations) == 1
 
     def bytes(self, striping: Striping) -> int:
         """Return the bytes of the scratchpad that its stripes need."""
+        if self.is_whole:
+            return 0
         heights = np.array([striping.height])
-        found = self._bytes(heights, striping.is_early, striping.room)
-        return 0 if self.is_whole else found[0]
+        if striping.is_grouped:
+            return self._grouped_bytes(striping)
+        return self._bytes(heights, striping.is_early, striping.room)[0]
+
+    def _grouped_bytes(self, striping: Striping) -> int:
+        """Return the bytes of a group on one side, and of two stripes on the other one."""
+        firsts, lasts = self._first_rows(np.array([striping.height]))
+        many_firsts, many_lasts = self._first_rows(
+            np.array([striping.height * striping.loads_for * striping.stores_of])
+        )
+        is_loads = striping.loads_for > 1
+        loads = (many_firsts, many_lasts) if is_loads else (firsts, lasts)
+        stores = (firsts, lasts) if is_loads else (many_firsts, many_lasts)
+        loaded = sum(int(size.max()) for size, _ in self._loaded(*loads))
+        written = int(list(self._written_bytes(*stores))[-1].max())
+        return loaded * (1 if is_loads else 2) + written * (2 if is_loads else 1)
 
     def bytes_by_height(self, is_early: bool, room: Room) -> list[int]:
         """Return the same for all heights that stripes can have."""
@@ -172,10 +111,7 @@ class Estimate:
     def _bytes(self, heights: NDArray[np.int64], is_early: bool, room: Room) -> list[int]:
         """Return the most bytes that the first three stripes of each height need."""
         rows = self._cascade.rows.output_starts.shape[1]
-        firsts = np.arange(3)[:, np.newaxis] * heights
-        # Where there are fewer, the first one counts again.
-        firsts[firsts >= rows] = 0
-        lasts = np.minimum(firsts + heights, rows) - 1
+        firsts, lasts = self._first_rows(heights)
         loads = (size for size, _ in self._loaded(firsts, lasts))
         sizes = [*loads, *self._written_bytes(firsts, lasts)]
         alone, beside = self._live(is_early, room)
@@ -184,6 +120,16 @@ class Estimate:
         live += (heights < rows) * (beside @ flat).reshape(live.shape)
         found: list[int] = live.max(axis=(0, 1)).tolist()
         return found
+
+    def _first_rows(
+        self, heights: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first and last rows of the first three stripes of each height."""
+        rows = self._cascade.rows.output_starts.shape[1]
+        firsts = np.arange(3)[:, np.newaxis] * heights
+        # Where there are fewer, the first one counts again.
+        firsts[firsts >= rows] = 0
+        return firsts, np.minimum(firsts + heights, rows) - 1
 
     def _live(self, is_early: bool, room: Room) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return what is live while each operation of a stripe works: 1, or else 0.
@@ -250,28 +196,32 @@ class Estimate:
         stripes = self._arithmetic.stripes(striping.height)
         free, compute = stripes.free, stripes.compute
         memory, tables = self._arithmetic.memory, self._cascade.region.tables
-        loaded = list(self._loaded(stripes.firsts, stripes.lasts))
+        read = self._arithmetic.rows(striping.height * striping.loads_for)
+        written = self._arithmetic.rows(striping.height * striping.stores_of)
+        loaded = list(self._loaded(*read))
         loads = [
             transfer_cycles(size, memory, count, converts=tensor in tables)
             for tensor, (size, count) in zip(self._inputs, loaded, strict=True)
         ]
         transfers = sum(int(count.sum()) for _, count in loaded)
-        if transfers + self._stores * self._parts * len(compute) > MAX_TRANSFERS:
+        if transfers + self._stores * self._parts * len(written[0]) > MAX_TRANSFERS:
             return math.inf
         nothing = np.zeros_like(compute)
         stores = nothing
         if self._stores:
-            *_, size = self._written_bytes(stripes.firsts, stripes.lasts)
+            *_, size = self._written_bytes(*written)
             converts = self._cascade.output in tables
             stores = transfer_cycles(size, memory, self._parts, converts=converts)
+        if striping.is_grouped:
+            return grouped_cycles(striping, compute, total(free), total(loads), stores)
         # What of the loads is not hidden by jobs before their stripe, or before their reader.
         late = nothing
         for tensor, cycles in zip(self._inputs, loads, strict=True):
             turn = striping.load_turn(tensor)
             if turn < len(free):
-                hidden = _behind(_total(free[turn:]))
+                hidden = _behind(total(free[turn:]))
             else:
-                hidden = _total([nothing, *free[: self._cascade.readers(tensor)[0]]])
+                hidden = total([nothing, *free[: self._cascade.readers(tensor)[0]]])
                 hidden[0] = 0.0
             late = late + np.maximum(cycles - hidden, 0.0)
         # The last store has the port first, and must end before its room is needed.
@@ -281,18 +231,15 @@ class Estimate:
             Room.OPERATION: np.maximum(store - free[0], 0.0),
             Room.STORE: store,
         }[striping.room]
-        moved = _behind(_total([nothing, *loads])) + store
+        moved = _behind(total([nothing, *loads])) + store
+        # What was waited for is done before.
+        waited = _behind(late) + blocked
         by_transfers = np.maximum(
-            moved - _total(free) - blocked, moved + self._arithmetic.weight_cycles - compute
+            moved - total(free) - waited,
+            moved + self._arithmetic.weight_cycles - compute - waited,
         )
         parts = np.stack([late + blocked + compute, np.maximum(by_transfers, 0.0)], axis=1)
-        return float(_total(parts.reshape(-1)) + stores[-1])
-
-
-def _total(parts: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum, added in order: the same to the last bit on every machine."""
-    found: NDArray[np.float64] = np.add.accumulate(parts, axis=0)[-1]
-    return found
+        return float(total(parts.reshape(-1)) + stores[-1])
 
 
 def _behind(values: NDArray[np.float64]) -> NDArray[np.float64]:

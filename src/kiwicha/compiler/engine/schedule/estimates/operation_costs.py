@@ -1,7 +1,10 @@
 """What operations take, by their arithmetic alone."""
 
+import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.streams import stream_bytes
@@ -37,12 +40,16 @@ class OperationCost:
         Its weight stream, or streams, which every stripe reads.
     jobs : int
         Jobs of a stripe.
+    of_rows : callable or None
+        Gives all this of a stripe of so many rows, where their number counts; `row_cycles` and
+        `row_lines` are then those of its rows.
     """
 
     row_cycles: float
     row_lines: float
     weight_bytes: int
     jobs: int
+    of_rows: "Callable[[int], OperationCost] | None" = None
 
 
 def operation_costs(region: Region, macs: int) -> list[OperationCost]:
@@ -77,13 +84,17 @@ def _operation_cost(region: Region, operation: Operation, macs: int) -> Operatio
 
 
 def _move_cost(region: Region, operation: MoveOperation) -> OperationCost:
-    """Return the cost of a move: of its jobs for all rows."""
-    rows = operation.window.output_rows
-    copies = region.copies(operation, 0, rows)
-    jobs = [job for copy in copies for job in move_jobs(copy)]
-    cycles = sum(job.cycles for job in jobs)
-    lines = max(cycles - sum(job.lines for job in jobs), 0.0)
-    return OperationCost(cycles / rows, lines / rows, 0, len(jobs))
+    """Return the cost of a move: of its jobs for all rows, or for those of a stripe."""
+
+    @lru_cache(maxsize=128)
+    def of_rows(rows: int) -> OperationCost:
+        copies = region.copies(operation, 0, rows)
+        jobs = [job for copy in copies for job in move_jobs(copy)]
+        cycles = sum(job.cycles for job in jobs)
+        lines = max(cycles - sum(job.lines for job in jobs), 0.0)
+        return OperationCost(cycles / rows, lines / rows, 0, len(jobs))
+
+    return dataclasses.replace(of_rows(operation.window.output_rows), of_rows=of_rows)
 
 
 def whole_geometry(operation: Operation, input_pitch: int, output_pitch: int) -> JobGeometry:

@@ -96,11 +96,13 @@ class Cascade:
             self.region.output_pitch(writer) == self.region.pitch(tensor, reader)
         )
 
-    @property
-    def stores_planes(self) -> bool:
-        """Whether rows of its output lie in parts in the arena, with a store for each."""
+    @cached_property
+    def most_planes(self) -> int:
+        """Parts in which it loads or stores rows of a tensor in the arena, at most."""
         last = self.operations[-1]
-        return isinstance(last, MoveOperation) and last.planes > 1
+        stored = last.planes if isinstance(last, MoveOperation) else 1
+        tables = (self.planes(tensor) for tensor in self.inputs)
+        return max([stored, *(found.count for found in tables if found is not None)])
 
     @cached_property
     def rows(self) -> Rows:
@@ -211,12 +213,22 @@ class Striping:
         free. The later, the less memory it takes.
     room : Room
         How long a stripe's output has its room.
+    loads_for, stores_of : int
+        Stripes whose inputs are loaded, or outputs stored, together: only of a single move. The
+        more there are, the longer are the parts of planes.
     """
 
     cascade: Cascade
     height: int
     is_early: bool = True
     room: Room = Room.STRIPE
+    loads_for: int = 1
+    stores_of: int = 1
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether stripes are loaded or stored together."""
+        return self.loads_for * self.stores_of > 1
 
     @property
     def jobs(self) -> int:

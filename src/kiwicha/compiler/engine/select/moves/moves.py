@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kiwicha.compiler.engine.ir.limits import limit, require
-from kiwicha.compiler.engine.ir.move_operations import MoveOperation, by_planes, moved
+from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
 from kiwicha.compiler.engine.ir.operations import Operation, OperationSequence, internal_tensor
+from kiwicha.compiler.engine.ir.plane_forms import plane_forms
 from kiwicha.compiler.engine.ir.selection import Candidate
 from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
 from kiwicha.compiler.engine.ir.window import Image
@@ -198,9 +199,8 @@ def move_candidates(network: Network, position: int) -> Iterator[Candidate]:
     yield Candidate("", operation)
     if not isinstance(operation, MoveOperation):
         return
-    divided = by_planes(operation)
-    if divided is not None:
-        yield Candidate(f"with output rows of {divided.planes} parts", divided)
+    for form in plane_forms(operation):
+        yield Candidate(f"with output rows of {form.planes} parts", form)
 
 
 def image_of(tensor: Tensor) -> Image:

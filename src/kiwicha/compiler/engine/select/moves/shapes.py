@@ -44,7 +44,10 @@ def shape_moves(operations: Mapping[int, Operation]) -> dict[int, Operation]:
             images = {t: _fitting(images[t], step.images[t]) for t in images}
             image = _fitting(image, step.output_image)
             if step.planes > 1:
+                # Output rows are those of the input, or of another dimension.
                 image = step.output_image
+                if any(images[t].rows != image.rows for t in images):
+                    images = dict(step.images)
             shaped[step] = _shaped(step, tuple(images.items()), image)
         if isinstance(step, MoveOperation) and step.planes > 1:
             continue  # its rows are no rows of the tensor
