@@ -22,6 +22,9 @@ POSITIONS = [
     ((1, 17, 11, 8), 1),  # words of one group
     ((1, 17, 11, 9), 2),  # pixels with gaps behind them
     ((2, 128, 30), 1),
+    ((1, 9, 13, 150), 3),  # positions that are no int8
+    ((2, 256, 9), 1),
+    ((40, 255), 1),
 ]
 REDUCTIONS = [
     ((1, 9, 13, 21), [3]),
@@ -72,18 +75,19 @@ def test_a_stripe_has_all_channels_of_its_rows() -> None:
     check([position_model("ARG_MAX", (1, 52, 64, 21), 3, 0)], "64")
 
 
-def test_a_position_is_what_is_left_of_any_sum() -> None:
-    sums = np.arange(extremes.MOST_POSITIONS * 256)
-    clamp = (0, extremes.MOST_POSITIONS - 1)
-    found = requantize(sums - 128, *extremes.POSITION_SCALE, 0, *clamp)
-    np.testing.assert_array_equal(found, sums // 256)
+@pytest.mark.parametrize(("zero_point", "most"), [(0, extremes.INT8_POSITIONS), (-128, 256)])
+def test_a_position_is_what_is_left_of_any_sum(zero_point: int, most: int) -> None:
+    sums = np.arange(most * 256)
+    clamp = (zero_point, zero_point + most - 1)
+    found = requantize(sums - 128, *extremes.POSITION_SCALE, zero_point, *clamp)
+    np.testing.assert_array_equal(found, sums // 256 + zero_point)
 
 
 @pytest.mark.parametrize(
     ("case", "kernel"),
     [
         (position_model("ARG_MAX", (1, 5, 5, 10), 3, 0), Kernel.ARG_MAX),
-        (position_model("ARG_MAX", (1, 5, 5, 129), 3, 0), Kernel.ARG_MAX),
+        (position_model("ARG_MAX", (1, 5, 5, 257), 3, 0), Kernel.ARG_MAX),
         (reduction_model("REDUCE_MAX", (4, 257, 8), [1]), Kernel.REDUCE_MAX),
         (reduction_model("REDUCE_MAX", (4, 257), [1]), Kernel.REDUCE_MAX),
         (reduction_model("REDUCE_MIN", (4, 16, 9, 8), [1, 3]), Kernel.REDUCE_MIN),

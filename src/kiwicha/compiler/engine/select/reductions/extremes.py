@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.limits import Limit, exceeded, limit, require, verify
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
@@ -17,7 +18,12 @@ from kiwicha.compiler.engine.select.reductions.sum_parts import uniform
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.tables import ALL_BYTES
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
-from kiwicha.contract.engine import MAX_INPUT_ZERO_POINT, MAX_KERNEL_ROWS, OUTPUT_BYTES
+from kiwicha.contract.engine import (
+    MAX_INPUT_ZERO_POINT,
+    MAX_KERNEL_ROWS,
+    MAX_POSITIONS,
+    OUTPUT_BYTES,
+)
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.arg_max import ArgMax
 from kiwicha.kernels.mean import Mean
@@ -27,8 +33,8 @@ __all__ = ["EXTREME_KERNELS", "EXTREME_LIMITS", "extreme"]
 
 EXTREME_KERNELS = frozenset({Kernel.ARG_MAX, Kernel.REDUCE_MAX, Kernel.REDUCE_MIN})
 """Kernels of such layers."""
-MOST_POSITIONS = 128
-"""Positions that are int8 of 0 or more."""
+INT8_POSITIONS = 128
+"""Positions that are int8 of 0 or more; with more of them a table adds what is missing."""
 LEAST_BYTES = 256
 """Bytes that are worth the jobs and the moves."""
 LARGEST_GROUP = 512
@@ -84,13 +90,13 @@ def many_bytes(item: Extreme) -> str | None:
     return f"has {count:,} bytes, with which the CPU is as fast" if count < LEAST_BYTES else None
 
 
-@limit("ARG_MAX", "ARG_MIN", most=MOST_POSITIONS)
+@limit("ARG_MAX", "ARG_MIN", most=MAX_POSITIONS)
 def positions(item: Extreme) -> str | None:
     """There are up to {most} positions."""
-    return exceeded(item.depth, MOST_POSITIONS, "positions") if item.position_bytes else None
+    return exceeded(item.depth, MAX_POSITIONS, "positions") if item.position_bytes else None
 
 
-@limit("REDUCE_MAX", "REDUCE_MIN", most=MAX_KERNEL_ROWS)
+@limit("ARG_MAX", "ARG_MIN", "REDUCE_MAX", "REDUCE_MIN", most=MAX_KERNEL_ROWS)
 def window_elements(item: Extreme) -> str | None:
     """The number of reduced elements is r * c, both up to {most}.
 
@@ -140,8 +146,10 @@ def extreme(network: Network, position: int) -> Operation:
     pool = _pool(position, (steps.tensor, steps.new), image, item)
     verify(pool)
     steps.append(pool)
+    if item.position_bytes and item.depth > INT8_POSITIONS:
+        steps.look_up(pool.output_image, ALL_BYTES ^ MAX_INPUT_ZERO_POINT)
     if item.position_bytes or used != pool.output_image.row_bytes:
-        steps.append(_outputs(pool, steps.new, used, item.position_bytes))
+        steps.append(_outputs(steps.steps[-1], steps.new, used, item.position_bytes))
     if item.is_smallest and not item.position_bytes:
         steps.invert(steps.steps[-1].output_image)
     last = dataclasses.replace(steps.steps[-1], output=output)
@@ -168,7 +176,10 @@ class _Steps:
 
     def invert(self, image: Image) -> None:
         """Exchange all bits, so that the smallest byte becomes the largest."""
-        values = np.invert(ALL_BYTES)
+        self.look_up(image, np.invert(ALL_BYTES))
+
+    def look_up(self, image: Image, values: NDArray[np.int64]) -> None:
+        """Exchange bytes as a table says."""
         self.append(table_lookup(self.position, self.tensor, self.new, image, values))
 
 
@@ -242,6 +253,7 @@ def _pool(position: int, tensors: tuple[int, int], image: Image, item: Extreme) 
         stride_rows=rows,
     )
     parameters = uniform(image.channels, UNIT_SCALE)
+    is_int8 = 0 < item.position_bytes and item.depth <= INT8_POSITIONS
     if item.position_bytes:
         scale = uniform(image.channels, POSITION_SCALE)
         bias = np.full(image.channels, MAX_INPUT_ZERO_POINT, np.int32)
@@ -253,13 +265,13 @@ def _pool(position: int, tensors: tuple[int, int], image: Image, item: Extreme) 
         window=window,
         output_channels=image.channels,
         parameters=parameters,
-        output_zero_point=0 if item.position_bytes else MAX_INPUT_ZERO_POINT,
-        clamp=(0, MOST_POSITIONS - 1) if item.position_bytes else _ANY_BYTE,
+        output_zero_point=0 if is_int8 else MAX_INPUT_ZERO_POINT,
+        clamp=(0, INT8_POSITIONS - 1) if is_int8 else _ANY_BYTE,
         gives_positions=bool(item.position_bytes),
     )
 
 
-def _outputs(pool: MaxPooling, output: int, used: int, size: int) -> MoveOperation:
+def _outputs(pool: Operation, output: int, used: int, size: int) -> MoveOperation:
     """Return the move of the used bytes of each row, each to the lowest of its ``size`` bytes."""
     image = pool.output_image
     there = Image(image.rows, 1, used * max(size, 1))
