@@ -92,7 +92,7 @@ static enum kiwicha_status finish_engine(struct execution *execution, uint32_t s
         return KIWICHA_STATUS_OK;
     }
     const uint32_t begin = kiwicha_platform_cycles();
-    const enum kiwicha_status status = kiwicha_wait_engine();
+    const enum kiwicha_status status = kiwicha_wait_engine(&model->memory);
     const uint32_t spent = kiwicha_platform_cycles() - begin;
     execution->is_engine_busy = false;
     if (status != KIWICHA_STATUS_OK) {

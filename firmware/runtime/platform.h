@@ -14,7 +14,7 @@ uint32_t kiwicha_platform_cycles(void);
 /** Returns when every earlier store of the CPU is seen by other users of DRAM. */
 void kiwicha_platform_drain_stores(void);
 
-/** Makes the CPU's next loads see what others have written to DRAM. */
+/** Empties the CPU's data cache: what it reads from now on is what others have written to DRAM. */
 void kiwicha_platform_forget_cached(void);
 
 #endif

@@ -92,7 +92,8 @@ def emit(
     places = {layer: item.kernel.where for item in calls for layer in item.layers}
     program = Program(
         config_hash=config.hash,
-        arena_bytes=plan.arena_bytes,
+        # Whole lines of the data cache: see `kiwicha_wait_engine`.
+        arena_bytes=-(-plan.arena_bytes // cfu.CACHE_LINE_BYTES) * cfu.CACHE_LINE_BYTES,
         inputs=tuple(_io_tensor(graph.tensors[i], tensor_ref(i)) for i in graph.inputs),
         outputs=tuple(
             _io_tensor(graph.tensors[name], tensor_ref(index))

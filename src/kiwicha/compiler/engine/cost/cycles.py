@@ -15,9 +15,9 @@ from kiwicha.program.parts import Step
 
 __all__ = ["predict_layers", "predict_list", "predict_program"]
 
-_RETURN_CYCLES = 230
+_RETURN_CYCLES = 360
 """What the CPU needs more to wait for a list beside which it has executed steps: what it needs for
-that is no longer in its caches."""
+that is no longer in its caches, and the list has often ended before its data cache forgets."""
 
 
 def predict_list(
