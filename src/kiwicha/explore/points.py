@@ -85,7 +85,9 @@ class _Fit:
     most_mac_dsp : int
         Of the array at most: beyond, its multipliers do two products each.
     lane_dsp, tier_dsp, whole_tier_dsp : int
-        Of each lane, and of tiers of one and of `LANES` multipliers.
+        Of each lane, and of tiers of one and of `LANES` multipliers with the float converter.
+    softmax_lut, softmax_dsp : int
+        Of the unit of SOFTMAX jobs.
     step_bytes, step_bram : int
         The scratchpad takes ``step_bram`` block RAMs for each ``step_bytes``, rounded up.
     uneven_lut : float
@@ -105,6 +107,8 @@ class _Fit:
     lane_dsp: int
     tier_dsp: int
     whole_tier_dsp: int
+    softmax_lut: float
+    softmax_dsp: int
     step_bytes: int
     step_bram: int
     uneven_lut: float
@@ -113,23 +117,25 @@ class _Fit:
 
 
 _FITS = {
-    # 64, 64-r4, 64-raw and 128; 64-96k for memories.
+    # 64, 64-r4, 64-raw, 64-softmax and 128; 64-96k for memories.
     Family.XC7: _Fit(
-        engine_lut=6_060,
-        mac_lut=23,
-        lane_lut=410,
+        engine_lut=6_662,
+        mac_lut=26,
+        lane_lut=396,
         codec_lut=650,
         whole_tier_lut=240,
         most_mac_dsp=64,
         lane_dsp=2,
-        tier_dsp=2,
-        whole_tier_dsp=8,
+        tier_dsp=3,
+        whole_tier_dsp=9,
+        softmax_lut=750,
+        softmax_dsp=4,
         # A bank of the scratchpad has lines of 16 bytes; true dual-port memories are 4 bytes wide.
         step_bytes=32 * 1024,
         step_bram=8,
         uneven_lut=590,
         macs_per_bram=8,
-        engine_bram=0.5,
+        engine_bram=5.5,
     ),
     # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k, 64-128k and 64-96k, 32-48k, 64-48k-r4 for memories.
     Family.ECP5: _Fit(
@@ -143,6 +149,8 @@ _FITS = {
         lane_dsp=4,
         tier_dsp=2,
         whole_tier_dsp=10,
+        softmax_lut=2_000,
+        softmax_dsp=8,
         # Yosys makes two copies of a bank, one for each port that reads, of memories of 2 KiB; the
         # least are 512 lines deep and 4 bytes wide.
         step_bytes=16 * 1024,
@@ -193,6 +201,8 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
     lut += fit.codec_lut * config.has_codec + fit.whole_tier_lut * is_whole
     dsp = min(macs, fit.most_mac_dsp) + fit.lane_dsp * lanes
     dsp += fit.whole_tier_dsp if is_whole else fit.tier_dsp
+    lut += fit.softmax_lut * config.has_softmax
+    dsp += fit.softmax_dsp * config.has_softmax
     steps = -(-config.scratchpad_bytes // fit.step_bytes)
     lut += fit.uneven_lut * (steps.bit_count() > 1)
     bram = steps * fit.step_bram + macs / fit.macs_per_bram + fit.engine_bram
