@@ -9,6 +9,7 @@ from pathlib import Path
 from kiwicha import cache, tools
 from kiwicha.contract.configs import CONFIGS, DEFAULT_CONFIG, Config
 from kiwicha.sim.soc.sources import GENERATORS, hardware_sources
+from kiwicha.sim.verilator.power_up import without_zeros
 from kiwicha.sim.verilator.wave_names import without_dots
 
 __all__ = [
@@ -30,13 +31,15 @@ _ELABORATED = ("soc.v", "cpu.v", _CFU, "memories.h", "probes.h")
 
 _VERILATE = (
     *("--cc", "--exe", "--top-module", "soc", "--prefix", "Vsoc", "--Mdir", "."),
-    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert"),
+    # What has no value at the start is zero: `without_zeros` counts on it.
+    *("-O3", "--x-assign", "fast", "--x-initial", "0", "--no-assert"),
     # LiteX writes non-blocking assignments in combinational processes.
     *("-Wno-lint", "-Wno-style", "-Wno-COMBDLY", "-Wno-fatal"),
 )
 _TRACE = ("--trace-fst", "--no-trace-params")
-# The code that runs once per simulation is most of the compile time and needs no optimisation.
-COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O2", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
+# The code that runs once per simulation needs no optimisation; the rest waits for memory, and gets
+# no faster with -O2, which takes twice the time to compile.
+COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O1")
 CFLAGS = "-std=c++17"
 """Of the C++ compiler; part of a simulator's key, as `COMPILE` is."""
 
@@ -102,20 +105,18 @@ def build_simulator(
     verilator, cxx = tools.verilator(), tools.cxx()
     harness = sorted(path for path in _HARNESS.rglob("*") if path.suffix in {".cpp", ".h", ".vlt"})
     flags = [*_VERILATE, *(_TRACE if trace else ())]
-    traced = [without_dots((system / _CFU).read_text(encoding="utf-8"))] if trace else []
+    cfu = without_zeros((system / _CFU).read_text(encoding="utf-8"))
+    if trace:
+        cfu = without_dots(cfu)
+    others = [system / name for name in _ELABORATED if name != _CFU]
     key = cache.digest([
         *(*flags, *COMPILE, CFLAGS, verilator.version, cxx.version),
-        *(system / name for name in _ELABORATED),
-        *traced,
-        *harness,
+        *(cfu, *others, *harness),
     ])
 
     def compile_into(folder: Path) -> None:
-        sources = [system / name for name in _ELABORATED if name.endswith(".v")]
-        for text in traced:
-            (folder / _CFU).write_text(text, encoding="utf-8")
-            sources[sources.index(system / _CFU)] = folder / _CFU
-        sources += [path for path in harness if path.suffix != ".h"]
+        (folder / _CFU).write_text(cfu, encoding="utf-8")
+        sources = [path for path in (*others, folder / _CFU, *harness) if path.suffix != ".h"]
         includes = (system, _HARNESS / "compression")
         compile_design(folder, sources, flags=flags, includes=includes, name="Vsoc")
 
