@@ -7,6 +7,7 @@ import pytest
 
 from kiwicha.compiler import compile_stages
 from kiwicha.contract.program import Kernel
+from kiwicha.sim.reference import executor as reference
 from tests.support.models.tflite_builder import ModelBuilder
 
 SHAPE = (1, 4, 6, 8)
@@ -96,3 +97,21 @@ def test_shuffle_of_channels_is_one_move(groups: int) -> None:
     split = model.reshaped(model.input(), (1, 24, groups, 8 // groups))
     shuffled = model.reshaped(model.turned(split, (0, 1, 3, 2)), SHAPE)
     assert model.copies(model.layer("RELU", [shuffled])) == 1
+
+
+@pytest.mark.parametrize("config", ["baseline", "64"])
+def test_parts_of_a_transposed_tensor_come_from_what_it_was(config: str) -> None:
+    """One half goes back to pixels, of which it is a slice; the other one is transposed alone."""
+    model = Model()
+    planes = model.turned(model.input(), TO_PLANES)
+    halves = [model.tensor((1, 4, 4, 6)) for _ in range(2)]
+    axis = model.builder.tensor((), np.int32, data=np.array(1, np.int32))
+    model.builder.operator("SPLIT", [axis, planes], halves, numSplits=2)
+    outputs = [model.turned(halves[0], TO_PIXELS), model.layer("RELU", [halves[1]])]
+    found = compile_stages(model.builder.build(model.inputs, outputs), config)
+    copies = [layer for layer in found.lowered.layers if layer.kernel is Kernel.COPY]
+    assert sorted(layer.params.piece_bytes for layer in copies) == [1, 4]
+    image = np.random.default_rng(1).integers(-128, 128, SHAPE, np.int8)
+    first, second = reference.run(found.program, [image])
+    np.testing.assert_array_equal(first, image[..., :4])
+    np.testing.assert_array_equal(second, np.maximum(image[..., 4:], -3).transpose(TO_PLANES))

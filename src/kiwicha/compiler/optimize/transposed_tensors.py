@@ -85,13 +85,23 @@ class Uses:
 
     def _transposition(self, position: int) -> Transposition | None:
         layer = self.network.layers[position]
-        if layer.kernel is not Kernel.COPY or "input" not in layer.tensors:
+        order = self.whole_order(layer) if self._is_whole(layer) else None
+        if order is None:
             return None
-        source, output = layer.tensors["input"], layer.tensors["output"]
-        if not self._is_whole(layer) or self.network.tensors[source].is_constant:
+        return Transposition(position, layer.tensors["input"], layer.tensors["output"], order)
+
+    def whole_order(self, layer: Layer) -> Order | None:
+        """Return the order in which a layer copies a whole tensor to another one, if it does.
+
+        Other tensors may lie inside these.
+        """
+        if layer.kernel is not Kernel.COPY or len(layer.calls) != 1 or "input" not in layer.tensors:
             return None
-        order = Order.of_copy(layer.params)
-        return None if order is None else Transposition(position, source, output, order)
+        tensors = [self.network.tensors[layer.tensors[name]] for name in ("input", "output")]
+        whole = [(0, tensor.stored_bytes) for tensor in tensors]
+        if tensors[0].is_constant or whole != [layer.ranges["input"], layer.ranges["output"]]:
+            return None
+        return Order.of_copy(layer.params)
 
     def _ordered_inputs(self, layer: Layer) -> tuple[str, ...]:
         if not layer.calls or not self._is_whole(layer):
@@ -115,7 +125,7 @@ class Uses:
         )
 
 
-def copied(layer: Layer, source: int, output: int, order: Order) -> Layer | None:
+def copied(layer: Layer, source: int, output: int, order: Order, start: int = 0) -> Layer | None:
     """Return a layer that copies a tensor in an order; None if that takes too many loops.
 
     Parameters
@@ -126,6 +136,8 @@ def copied(layer: Layer, source: int, output: int, order: Order) -> Layer | None
         Tensors.
     order : Order
         Not the same.
+    start : int
+        First byte of the source.
     """
     copy = order.copy()
     if copy is None:
@@ -136,7 +148,7 @@ def copied(layer: Layer, source: int, output: int, order: Order) -> Layer | None
         kernel=Kernel.COPY,
         params=copy.params,
         tensors={"input": source, "output": output},
-        ranges={"input": copy.source, "output": copy.target},
+        ranges={"input": (start + copy.source[0], copy.source[1]), "output": copy.target},
     )
 
 

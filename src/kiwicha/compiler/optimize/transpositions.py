@@ -1,8 +1,8 @@
 """Transpositions that cancel: copies of whole tensors in another order, as few as can be.
 
-Two of them in a row are one, or none. Layers that work byte by byte, such as ADD or a table, can
-have their tensors in any order, if it is the same for all of them; between transpositions they get
-the order that leaves the least to copy.
+Two of them in a row are one, or none, also if the second reads a part of what the first one writes.
+Layers that work byte by byte, such as ADD or a table, can have their tensors in any order, if it is
+the same for all of them; between transpositions they get the order that leaves the least to copy.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.orders import Order
 from kiwicha.compiler.optimize.reordering import turned
+from kiwicha.compiler.optimize.transposed_parts import with_parts_transposed
 from kiwicha.compiler.optimize.transposed_tensors import Uses, copied, emptied, renamed
 
 __all__ = ["cancel_transpositions"]
@@ -25,7 +26,7 @@ def cancel_transpositions(network: Network) -> Network:
     """
     while True:
         uses = Uses(network)
-        changed = _joined(uses) or _turned(uses)
+        changed = _joined(uses) or with_parts_transposed(uses) or _turned(uses)
         if changed is None:
             network.verify()
             return network
