@@ -31,6 +31,7 @@ from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.optimize.byte_functions import merge_byte_functions
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
 from kiwicha.compiler.optimize.transpositions import cancel_transpositions
+from kiwicha.compiler.optimize.two_passes import transpose_in_two_passes
 from kiwicha.compiler.steps.allocate import allocate
 from kiwicha.compiler.steps.calls import PlannedStep, in_order
 from kiwicha.compiler.steps.emit import emit
@@ -200,6 +201,8 @@ def compile_stages(
         network = lowered
         if target.engine_macs and eliminate:
             network = eliminate_dead_channels(network)
+        if target.engine_macs:
+            network = transpose_in_two_passes(network, target.scratchpad_bytes)
         # The engine's part.
         engine = plan_engine(network, target, has_tables=has_tables)
         lists = tuple(code_weights(item, target, goal) for item in engine.lists)

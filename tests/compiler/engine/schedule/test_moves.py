@@ -89,7 +89,7 @@ def test_transpositions_larger_than_the_scratchpad(name: str) -> None:
     model = Model(*shape)
     found = model.compiled(SMALL, model.transposed(model.first, shape, order))
     (plan,) = found.engine.plans
-    assert {*plan.streamed} == {*found.network.graph.inputs, *found.network.outputs}
+    assert {*plan.streamed} >= {*found.network.graph.inputs, *found.network.outputs}
     assert len(plan.events) > 3
 
 
@@ -189,6 +189,7 @@ def test_planes_are_stored_in_high_stripes() -> None:
         ((1, 256, 28, 28), (0, 2, 3, 1), 1.7),
         ((1, 2100, 144), (0, 2, 1), 2.0),
         ((64, 50, 70), (2, 1, 0), 1.8),
+        ((400, 500), (1, 0), 1.5),
     ],
 )
 def test_bytes_that_a_transposition_moves_per_cycle(
@@ -198,3 +199,13 @@ def test_bytes_that_a_transposition_moves_per_cycle(
     model = Model(*shape)
     program = model.compiled("64", model.transposed(model.first, shape, order)).program
     assert math.prod(shape) > bytes_per_cycle * sum(predict_layers(program))
+
+
+def test_a_large_matrix_is_transposed_in_two_passes() -> None:
+    """Neither rows nor columns have long parts in the scratchpad; groups of 16 rows have."""
+    model = Model(400, 500)
+    found = model.compiled("64", model.transposed(model.first, model.shape, (1, 0)))
+    (layer,) = found.network.layers
+    assert [call.params.piece_bytes for call in layer.calls] == [1, 16]
+    (plan,) = found.engine.plans
+    assert layer.tensors["output"] in plan.streamed

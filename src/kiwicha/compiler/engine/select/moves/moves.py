@@ -65,13 +65,21 @@ class _Steps:
         layer = self.network.layers[self.position]
         operator = self.network.graph.operators[layer.operator]
         own = {t for call in layer.calls for name, t in call.tensors.items() if name != "output"}
-        if tensor not in own or tensor in {
-            self.network.aliases.get(t, t) for t in operator.outputs
-        }:
+        outputs = {self.network.aliases.get(t, t) for t in operator.outputs}
+        if tensor not in own or tensor in outputs or self.is_between(tensor):
             return tensor
         if self.names.get(tensor) in {None, *self.read}:
             self.names[tensor] = self.new(Image(rows, 1, size // rows))
         return self.names[tensor]
+
+    def is_between(self, tensor: int) -> bool:
+        """Whether one copy writes all of a tensor: it may lie in the arena, for two passes."""
+        calls = self.network.layers[self.position].calls
+        written = [call for call in calls if call.tensors["output"] == tensor]
+        size = self.network.tensors[tensor].stored_bytes
+        return {call.kernel for call in calls} == {Kernel.COPY} and [
+            call.ranges["output"] for call in written
+        ] == [(0, size)]
 
     def new(self, image: Image) -> int:
         """Return a tensor of a shape that only this layer knows."""
