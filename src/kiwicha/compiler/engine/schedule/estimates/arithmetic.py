@@ -89,7 +89,9 @@ class Arithmetic:
         row_lines = computed * self._row_lines
         jobs = np.broadcast_to(self._jobs, computed.shape).copy()
         for number, of_rows in enumerate(self._of_rows):
-            for size in set(computed[number].tolist()) if of_rows is not None else ():
+            if of_rows is None:
+                continue
+            for size in set(computed[number].tolist()):
                 cost, found = of_rows(size), computed[number] == size
                 cycles[number, found] = size * cost.row_cycles
                 row_lines[number, found] = size * cost.row_lines
