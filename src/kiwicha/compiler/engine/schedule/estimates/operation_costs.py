@@ -9,7 +9,7 @@ from functools import lru_cache
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.streams import stream_bytes
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
-from kiwicha.compiler.engine.ir.move_jobs import move_jobs
+from kiwicha.compiler.engine.ir.move_jobs import MoveJob, move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, Operation
 from kiwicha.compiler.engine.ir.plan import MAX_REGION_JOBS, JobGeometry
@@ -24,6 +24,9 @@ __all__ = [
     "operation_cycles",
     "sequence_cycles",
 ]
+
+MEASURED_STRIPES = 4
+"""Stripes of a move whose jobs stand for those of all."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +91,15 @@ def _move_cost(region: Region, operation: MoveOperation) -> OperationCost:
 
     @lru_cache(maxsize=128)
     def of_rows(rows: int) -> OperationCost:
-        copies = region.copies(operation, 0, rows)
-        jobs = [job for copy in copies for job in move_jobs(copy)]
-        cycles = sum(job.cycles for job in jobs)
-        lines = max(cycles - sum(job.lines for job in jobs), 0.0)
-        return OperationCost(cycles / rows, lines / rows, 0, len(jobs))
+        # Some stripes begin within a dimension, and are cut there.
+        count = min(MEASURED_STRIPES, max(operation.window.output_rows // rows, 1))
+        jobs: list[MoveJob] = []
+        for first in range(0, count * rows, rows):
+            copies = region.copies(operation, first, first + rows)
+            jobs += (job for copy in copies for job in move_jobs(copy))
+        cycles = sum(job.cycles for job in jobs) / count
+        lines = max(cycles - sum(job.lines for job in jobs) / count, 0.0)
+        return OperationCost(cycles / rows, lines / rows, 0, -(-len(jobs) // count))
 
     return dataclasses.replace(of_rows(operation.window.output_rows), of_rows=of_rows)
 
