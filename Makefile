@@ -10,6 +10,8 @@ VENV ?= $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV),.venv)
 PIP_FLAGS ?= --quiet --disable-pip-version-check
 # Arguments for pytest: make test ARGS="-k zoo".
 ARGS ?=
+# Tests start hundreds of processes: they share compiled bytecode, even where it is switched off.
+export PYTHONDONTWRITEBYTECODE :=
 
 # What is installed is named after what it was installed from, so that a change installs anew.
 key = $(shell cat pyproject.toml constraints.txt | cksum | tr ' ' '-')
