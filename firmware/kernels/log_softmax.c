@@ -1,6 +1,7 @@
 #include "check.h"
 #include "exponentials.h"
 #include "kernels.h"
+#include "lookup.h"
 #include "requantize.h"
 
 #define FRACTION_BITS 26 /* of logarithms and distances, Q5.26 */
@@ -10,6 +11,7 @@
 #define STEP_HALF (UINT32_C(1) << (STEP_SHIFT - 1))
 #define MAX_DISTANCE (UINT32_C(1) << 30) /* from 16 on, the output is the least */
 #define MAX_STEPS 255
+#define LONG_ROW 768 /* from so many entries on, a table of outputs pays */
 
 #define LOG_2 1488522236        /* logarithm of 2, Q0.31, as the numbers below */
 #define ROOT_HALF 1518500250    /* 2**(-1/2) */
@@ -70,16 +72,47 @@ KIWICHA_SMALL static uint32_t logarithm(uint32_t sum)
     return (uint32_t)(2 * (whole + fraction));
 }
 
+/** Returns an output: a distance from the maximum and a logarithm below the greatest one. */
+static inline uint8_t output_of(uint32_t distance, uint32_t rounded, uint32_t top)
+{
+    const uint32_t steps = (distance + rounded) >> STEP_SHIFT;
+    return (uint8_t)(top - (steps > MAX_STEPS ? MAX_STEPS : steps));
+}
+
+/** Writes the outputs of a row of many entries: by a table of all of them. */
+static void write_long_row(const int8_t *input, const uint32_t *distances, uint8_t *output,
+                           uint32_t depth, int32_t maximum, uint32_t rounded, uint32_t top)
+{
+    uint8_t table[KIWICHA_EXPONENTIALS]; /* by the unsigned input byte */
+#pragma GCC unroll 1
+    for (uint32_t k = 0; k < KIWICHA_EXPONENTIALS; k++) {
+        table[(uint8_t)((uint32_t)maximum - k)] = output_of(distances[k], rounded, top);
+    }
+    kiwicha_look_up_bytes((const uint8_t *)input, table, output, depth);
+}
+
 static void run_row(const int8_t *input, const int32_t *exponentials, const uint32_t *distances,
                     uint8_t *restrict output, uint32_t depth, uint32_t top)
 {
-    const int32_t maximum = kiwicha_maximum(input, depth);
+    const int32_t maximum = kiwicha_largest(input, depth);
     const uint32_t sum = kiwicha_sum_of_exponentials(input, exponentials, depth, maximum);
     const uint32_t rounded = logarithm(sum) + STEP_HALF;
-#pragma GCC unroll 4
-    for (uint32_t k = 0; k < depth; k++) {
-        const uint32_t steps = (distances[maximum - input[k]] + rounded) >> STEP_SHIFT;
-        output[k] = (uint8_t)(top - (steps > MAX_STEPS ? MAX_STEPS : steps));
+    if (depth >= LONG_ROW) {
+        write_long_row(input, distances, output, depth, maximum, rounded, top);
+        return;
+    }
+    const uintptr_t zero = kiwicha_entry_of_zero(distances, maximum);
+    uint32_t k = 0;
+    for (; k + 4 <= depth; k += 4) {
+        uint32_t four[4];
+        kiwicha_four_entries(zero, input + k, four);
+        for (uint32_t n = 0; n < 4; n++) {
+            output[k + n] = output_of(four[n], rounded, top);
+        }
+    }
+#pragma GCC unroll 1
+    for (; k < depth; k++) {
+        output[k] = output_of(kiwicha_entry(zero, input[k]), rounded, top);
     }
 }
 

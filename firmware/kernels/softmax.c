@@ -93,16 +93,17 @@ static void run_pairs(const int8_t *input, const uint8_t *outputs, uint8_t *outp
 static void run_row(const int8_t *input, const int32_t *exponentials, uint8_t *restrict output,
                     uint32_t depth, int32_t offset)
 {
-    const int32_t maximum = kiwicha_maximum(input, depth);
+    const int32_t maximum = kiwicha_largest(input, depth);
     const uint32_t sum = kiwicha_sum_of_exponentials(input, exponentials, depth, maximum);
     const struct normalizer by = normalizer_of(sum, offset);
     if (depth > KIWICHA_EXPONENTIALS) {
         write_long_row(input, exponentials, output, depth, maximum, &by);
         return;
     }
+    const uintptr_t zero = kiwicha_entry_of_zero(exponentials, maximum);
 #pragma GCC unroll 4
     for (uint32_t k = 0; k < depth; k++) {
-        output[k] = output_of(&by, exponentials[maximum - input[k]]);
+        output[k] = output_of(&by, (int32_t)kiwicha_entry(zero, input[k]));
     }
 }
 

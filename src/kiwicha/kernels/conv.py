@@ -250,6 +250,11 @@ def _depthwise_work(p: Conv) -> Work:
     return _work_with(p, 1)
 
 
+def _connected_work(p: Conv) -> Work:
+    outputs = p.batches * p.output_channels
+    return Work(outputs, outputs * p.input_channels, p.batches)
+
+
 KERNELS = (
     Declaration(
         kernel=Kernel.CONV,
@@ -277,7 +282,7 @@ KERNELS = (
         kernel=Kernel.FULLY_CONNECTED,
         params=Conv,
         reference=_fully_connected,
-        cost=Cost(step=655.0, output=131.0, unit=17.7, extra=0.0),
-        work=_work,
+        cost=Cost(step=956.0, output=143.0, unit=16.1, extra=25.0),
+        work=_connected_work,
     ),
 )

@@ -33,16 +33,16 @@ class Work:
     Parameters
     ----------
     outputs : int
-        Elements of its output.
+        Elements of its output; rows of ARG_MAX; groups of SIMD_FULLY_CONNECTED, of four pixels or
+        one; cycles of RESIZE_BILINEAR.
     units : int
         Multiply-accumulates of convolutions, elements that pools and reductions read, rows of
-        element-wise kernels, SOFTMAX and LOG_SOFTMAX, pixels of a resized image, pieces that COPY
-        moves.
+        element-wise kernels, SOFTMAX and LOG_SOFTMAX, bytes of long rows of ARG_MAX, pieces that
+        COPY moves.
     extra : int
         Kernel positions that portable convolutions visit, bytes of windows that SIMD_CONV copies,
-        multiply-accumulates of pixels that SIMD kernels compute singly, elements that
-        RESIZE_BILINEAR blends of two rows, bytes along other dimensions than the last of ARG_MAX,
-        outputs of long rows of SOFTMAX.
+        multiply-accumulates of pixels that SIMD kernels compute singly, batches of portable
+        FULLY_CONNECTED, other bytes of ARG_MAX, outputs of long rows of SOFTMAX and LOG_SOFTMAX.
     """
 
     outputs: int

@@ -61,15 +61,16 @@ class ResizeBilinear(Struct):
 
 _ONE_BITS = 10
 _PACKED_BITS = 8
-_TWICE_THE_TIME = {
-    (Blend.PACKED, False): 2,
-    (Blend.PACKED, True): 4,
-    (Blend.FIXED, False): 7,
-    (Blend.FIXED, True): 7,
-    (Blend.FLOAT, False): 13,
-    (Blend.FLOAT, True): 13,
+_CYCLES = {
+    (Blend.PACKED, False): (0, 7.6, 52.0, 14.3, 75.0),
+    (Blend.PACKED, True): (400, 10.8, 94.0, 13.9, 120.0),
+    (Blend.FIXED, False): (1300, 30.9, 64.0, 14.8, 0.0),
+    (Blend.FIXED, True): (1300, 30.9, 64.0, 14.8, 0.0),
+    (Blend.FLOAT, False): (0, 18.4, 165.0, 66.0, 0.0),
+    (Blend.FLOAT, True): (0, 18.4, 165.0, 66.0, 0.0),
 }
-"""What an output takes, beside one of packed uint8, by blend and whether its offset is 0."""
+"""By blend and whether its offset is 0: what a step takes more than others, an output, its pixel,
+an element blended of two rows, and a pixel of either kind whose channels are not in fours."""
 _EXPONENT_BITS = 6
 _SIGNIFICAND_BITS = 23
 """Behind the point."""
@@ -130,10 +131,15 @@ def _places(memory: Memory, table: Ref, outputs: int, inputs: int) -> _Places:
 
 
 def _work(p: ResizeBilinear) -> Work:
+    step, output, pixel, blended, odd_pixel = _CYCLES[Blend(p.blend), p.offset == 0]
     rows = p.batches * p.output_height
     pixels = rows * p.output_width
-    weight = _TWICE_THE_TIME[Blend(p.blend), p.offset == 0]
-    return Work(pixels * p.channels * weight // 2, pixels, rows * p.input_width * p.channels)
+    # Each column once, and of those that no output lies beside none.
+    columns = rows * min(p.input_width, 2 * p.output_width)
+    cycles = step + output * pixels * p.channels + pixel * pixels + blended * columns * p.channels
+    if p.channels % 4:
+        cycles += odd_pixel * (pixels + columns)
+    return Work(round(cycles))
 
 
 def scratch_bytes(channels: int) -> int:
@@ -150,7 +156,8 @@ KERNELS = (
         kernel=Kernel.RESIZE_BILINEAR,
         params=ResizeBilinear,
         reference=_reference,
-        cost=Cost(step=1000.0, output=8.6, unit=120.0, extra=10.0),
+        # Work is cycles: each blend has its own.
+        cost=Cost(step=2350.0, output=1.0),
         work=_work,
         prepare=_with_scratch,
     ),

@@ -36,12 +36,10 @@ _PAIR = 2
 """Depth of rows that are looked up."""
 _ACCUMULATOR_BITS = 12
 """Integer bits of a sum of exponentials."""
-_TABLE_OUTPUTS = 190
+_TABLE_OUTPUTS = 224
 """As many outputs of a long row take as long as its table."""
-_REST_OUTPUTS = 2
-"""What a row takes more whose depth is no multiple of 4."""
-_CACHE_LINES = 32
-"""Lines that the exponentials fill: so many outputs may find theirs outside the cache."""
+_LONG_ROW = 64
+"""From so many entries on, the largest one is found in words."""
 
 
 def _reference(memory: Memory, p: Softmax) -> NDArray[np.int8]:
@@ -104,13 +102,14 @@ def pair_outputs(exponentials: NDArray[np.int64], output_offset: int) -> NDArray
 def _work(p: Softmax) -> Work:
     if p.pairs.bytes:
         # Both outputs of a row take less than one of a long row.
-        return Work(0, 0, p.rows * 3 // 4)
+        return Work(0, 0, p.rows)
     if p.depth > TABLE_ENTRIES:
         # Rows of more entries than int8 has values have a table of outputs.
         return Work(0, 0, p.rows * (p.depth + _TABLE_OUTPUTS))
-    # Outputs are computed in fours; what is left takes longer. Some lines are missed at first.
-    missed = 2 + min(p.rows * p.depth, _CACHE_LINES) * 4 // 7
-    return Work(p.rows * (p.depth + (_REST_OUTPUTS if p.depth % 4 else 0)), p.rows, missed)
+    outputs = p.rows * (p.depth - max(p.depth - _LONG_ROW, 0) // 12)
+    # What the table of exponentials misses in the data cache, in outputs of a long row.
+    missed = 8 + max(min(p.rows * p.depth, 40) - 12, 0) * 2 // 5
+    return Work(outputs, p.rows, missed)
 
 
 KERNELS = (
@@ -120,7 +119,7 @@ KERNELS = (
         reference=_reference,
         optional=("pairs",),
         # Measured for rows of 2 to 4,095 entries.
-        cost=Cost(step=450.0, output=35.0, unit=145.0, extra=26.5),
+        cost=Cost(step=450.0, output=33.0, unit=214.0, extra=21.0),
         work=_work,
     ),
 )

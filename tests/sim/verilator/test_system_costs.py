@@ -5,7 +5,11 @@ import statistics
 import pytest
 
 from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.contract.program import Kernel
+from tests.support.choices import by_day
+from tests.support.programs.spread import SPREAD, spread
 from tools.cpu_costs import MEASURED, measured, steps_of
+from tools.predictions import CPU_SHARE, SLACK_CYCLES
 
 NEAR = 2
 """Factor by which a prediction may be off and still tell where the time goes."""
@@ -21,3 +25,17 @@ def test_predictions_are_near() -> None:
     assert len(ratios) == len(MEASURED)
     medians = {name: statistics.median(each) for name, each in ratios.items()}
     assert {name: x for name, x in medians.items() if not 1 / NEAR < x < NEAR} == {}
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize("kernel", by_day(*SPREAD), ids=lambda kernel: kernel.name)
+def test_kernels_that_stay_on_the_cpu_are_predicted(kernel: Kernel) -> None:
+    """Leaves out the first step, which finds the firmware outside the instruction cache."""
+    program, cycles = measured(spread(kernel))
+    found = zip(SPREAD[kernel][1], map(cpu_cycles, program.steps), cycles, strict=True)
+    wrong = [
+        f"{shape}: {spent} cycles, {predicted} predicted"
+        for shape, predicted, spent in list(found)[1:]
+        if abs(predicted - spent) > max(CPU_SHARE * spent, SLACK_CYCLES)
+    ]
+    assert wrong == []

@@ -7,7 +7,7 @@ from kiwicha.kernels.arg_max import ArgMax
 from tests.support.programs.images import image_shape
 from tests.support.programs.steps import ProgramBuilder, int8s
 
-__all__ = ["PARAMS", "add"]
+__all__ = ["PARAMS", "add", "add_shape"]
 
 PARAMS = ArgMax
 
@@ -16,9 +16,23 @@ def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, numbe
     """Add a step, along columns if the number is even."""
     shape = image_shape(kernel, rng)
     _, height, width, channels = shape
-    source = builder.input(int8s(rng, shape))
     outer, inner = (height * width, 1) if number % 2 else (height, channels)
-    words, flip = 1 + number // 2 % 2, -(number // 4 % 2)
-    target = builder.output((4 * words * outer * inner,))
     depth = channels if number % 2 else width
+    words, flip = 1 + number // 2 % 2, -(number // 4 % 2)
+    add_shape(builder, kernel, rng, outer, depth, inner, flip, words)
+
+
+def add_shape(
+    builder: ProgramBuilder,
+    kernel: Kernel,
+    rng: np.random.Generator,
+    outer: int,
+    depth: int,
+    inner: int,
+    flip: int = 0,
+    words: int = 1,
+) -> None:
+    """Add a step along the middle one of three dimensions."""
+    source = builder.input(int8s(rng, (outer, depth, inner)))
+    target = builder.output((4 * words * outer * inner,))
     builder.step(kernel, ArgMax(source, target, outer, depth, inner, flip, words))

@@ -8,7 +8,7 @@ from kiwicha.kernels.softmax import Softmax, pair_outputs
 from kiwicha.numerics.requantization import softmax_exponentials
 from tests.support.programs.steps import ProgramBuilder, int8s
 
-__all__ = ["PARAMS", "add"]
+__all__ = ["PARAMS", "add", "add_shape"]
 
 PARAMS = Softmax
 
@@ -18,6 +18,13 @@ def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, numbe
     kind = number % 3
     depth = (int(rng.integers(3, 100)), int(rng.integers(257, 1200)), 2)[kind]
     rows = int(rng.integers(20, 80)) if kind != 1 else int(rng.integers(1, 5))
+    add_shape(builder, kernel, rng, rows, depth)
+
+
+def add_shape(
+    builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, rows: int, depth: int
+) -> None:
+    """Add a step of so many rows."""
     exponentials = softmax_exponentials(float(rng.uniform(0.02, 0.2)), 1.0)
     source, target = builder.input(int8s(rng, (rows, depth))), builder.output((rows, depth))
     table = builder.constant(exponentials)
