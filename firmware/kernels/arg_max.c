@@ -1,7 +1,7 @@
 #include "check.h"
 #include "kernels.h"
 #include "maximum.h"
-#if KIWICHA_CONFIG_HAS_SIMD
+#if KIWICHA_CONFIG_ENGINE_MACS
 #include "cfu.h"
 #endif
 
@@ -116,7 +116,7 @@ static void find_columns(const struct kiwicha_arg_max *p, const int8_t *row, kiw
     }
 }
 
-#if KIWICHA_CONFIG_HAS_SIMD
+#if KIWICHA_CONFIG_ENGINE_MACS
 /** Writes a position for each byte that is not 0. */
 static __attribute__((noinline)) void write_positions(uint32_t bytes, kiwicha_word *output,
                                                       uint32_t words, uint32_t position)
@@ -162,7 +162,7 @@ KIWICHA_INLINE void find_words(const struct kiwicha_arg_max *p, const kiwicha_wo
 static void run_columns(const struct kiwicha_arg_max *p, const int8_t *input, kiwicha_word *output)
 {
     uint32_t done = 0;
-#if KIWICHA_CONFIG_HAS_SIMD
+#if KIWICHA_CONFIG_ENGINE_MACS
     if ((((uintptr_t)input | p->inner) & 3) == 0) {
         const kiwicha_word *row = (const kiwicha_word *)(const void *)input;
         for (; p->inner - done >= 4 * WORDS; done += 4 * WORDS) {
