@@ -1,13 +1,21 @@
 """The custom instructions: latencies, and who is told what."""
 
+import functools
+
 import pytest
-from amaranth.sim import Simulator, SimulatorContext
+from amaranth.sim import SimulatorContext
 
 from kiwicha.contract.engine import EngineError, EngineOp
 from kiwicha.gateware.engine.control.command_unit import CommandUnit
+from tests.support.gateware.unit_simulation import UnitSimulation
 
 LIMIT_CYCLES = 40
 RUNNING = 1 << 31
+
+
+@functools.cache
+def simulation() -> UnitSimulation[CommandUnit]:
+    return UnitSimulation(CommandUnit())
 
 
 def execute(
@@ -18,7 +26,7 @@ def execute(
     number: int = 0,
 ) -> list[tuple[int, int]]:
     """Give the response of each command, and the cycles it took."""
-    dut = CommandUnit()
+    dut = simulation().component
     answers: list[tuple[int, int]] = []
 
     async def bench(ctx: SimulatorContext) -> None:
@@ -45,10 +53,7 @@ def execute(
             await ctx.tick()
             ctx.set(dut.responses.ready, 0)
 
-    simulator = Simulator(dut)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    simulator.run_until(1e-6 * LIMIT_CYCLES * (len(commands) + 1))
+    simulation().run(bench)
     return answers
 
 

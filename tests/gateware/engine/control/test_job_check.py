@@ -1,12 +1,13 @@
 """Descriptors: what is refused and with which code, and that legal jobs are not."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator, SimulatorContext
+from amaranth.sim import SimulatorContext
 
 from kiwicha.contract.engine import (
     COMPUTE_KINDS,
@@ -24,6 +25,7 @@ from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
 from tests.gateware.engine.control.stand_in_lists import make_job
 from tests.gateware.engine.random_jobs import random_work
+from tests.support.gateware.unit_simulation import UnitSimulation
 
 SCRATCHPAD_BYTES = 56 * 1024
 TRANSFERS = 3
@@ -38,13 +40,29 @@ LEGAL = {
 }
 
 
+@functools.cache
+def job_check(*, macs: int, has_codec: bool, has_softmax: bool) -> UnitSimulation[JobCheck]:
+    return UnitSimulation(
+        JobCheck(
+            scratchpad_bytes=SCRATCHPAD_BYTES,
+            macs=macs,
+            has_codec=has_codec,
+            has_softmax=has_softmax,
+        )
+    )
+
+
+@functools.cache
+def transfer_fetcher() -> UnitSimulation[TransferFetcher]:
+    return UnitSimulation(TransferFetcher(scratchpad_bytes=SCRATCHPAD_BYTES))
+
+
 def check_jobs(
     jobs: Sequence[AnyJob], macs: int = 64, *, has_codec: bool = True, has_softmax: bool = True
 ) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
-    dut = JobCheck(
-        scratchpad_bytes=SCRATCHPAD_BYTES, macs=macs, has_codec=has_codec, has_softmax=has_softmax
-    )
+    simulation = job_check(macs=macs, has_codec=has_codec, has_softmax=has_softmax)
+    dut = simulation.component
     found = []
 
     async def bench(ctx: SimulatorContext) -> None:
@@ -58,17 +76,13 @@ def check_jobs(
                 await ctx.tick()
             found.append(EngineError(ctx.get(dut.error)))
 
-    simulator = Simulator(dut)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    simulator.run_until(1e-6 * (JOB_WORDS * len(jobs) + 4))
-    assert len(found) == len(jobs)
+    simulation.run(bench)
     return found
 
 
 def check_transfer(transfer: EngineTransfer) -> tuple[EngineError, dict[str, int] | None]:
     """Give what is found in a transfer, and what comes out."""
-    dut = TransferFetcher(scratchpad_bytes=SCRATCHPAD_BYTES)
+    dut = transfer_fetcher().component
     found: list[tuple[EngineError, dict[str, int] | None]] = []
 
     async def bench(ctx: SimulatorContext) -> None:
@@ -82,10 +96,7 @@ def check_transfer(transfer: EngineTransfer) -> tuple[EngineError, dict[str, int
         is_valid = ctx.get(dut.transfers.valid)
         found.append((EngineError(ctx.get(dut.error)), fields if is_valid else None))
 
-    simulator = Simulator(dut)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    simulator.run_until(5e-6)
+    transfer_fetcher().run(bench)
     return found[0]
 
 

@@ -1,10 +1,11 @@
 """The unit for moves against loops in Python, and the cycles that it takes."""
 
+import functools
 import math
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator, SimulatorContext
+from amaranth.sim import SimulatorContext
 
 from kiwicha.compiler.engine.cost.move_work import move_cycles
 from kiwicha.contract.engine import LINE_BYTES
@@ -12,8 +13,14 @@ from kiwicha.contract.latencies import MOVE_START_CYCLES, SCRATCHPAD_READ_CYCLES
 from kiwicha.contract.moves import EngineMove
 from kiwicha.gateware.engine.moves.move_unit import MoveUnit
 from tests.gateware.engine.move_jobs import Move, move_job, move_schedule, random_move
+from tests.support.gateware.unit_simulation import UnitSimulation
 
 SIZE = 8192
+
+
+@functools.cache
+def simulation() -> UnitSimulation[MoveUnit]:
+    return UnitSimulation(MoveUnit())
 
 
 def read_at(memory: np.ndarray, address: int) -> int:
@@ -23,7 +30,7 @@ def read_at(memory: np.ndarray, address: int) -> int:
 
 def moved(jobs: list[EngineMove], memory: np.ndarray) -> list[int]:
     """Execute jobs on a memory of 8 KiB; return their cycles, from first read to last write."""
-    unit = MoveUnit()
+    unit = simulation().component
     taken: list[int] = []
 
     async def bench(ctx: SimulatorContext) -> None:
@@ -57,10 +64,7 @@ def moved(jobs: list[EngineMove], memory: np.ndarray) -> list[int]:
             assert last == ends_at
             taken.append(last - SCRATCHPAD_READ_CYCLES - first + 1)
 
-    simulator = Simulator(unit)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    simulator.run()
+    simulation().run(bench)
     return taken
 
 

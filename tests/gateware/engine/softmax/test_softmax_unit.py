@@ -1,10 +1,11 @@
 """The unit for softmax against its definition, and the cycles that it takes."""
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator, SimulatorContext
+from amaranth.sim import SimulatorContext
 
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.contract.engine import LINE_BYTES
@@ -16,9 +17,15 @@ from kiwicha.contract.latencies import (
 )
 from kiwicha.gateware.engine.softmax.softmax_unit import SoftmaxUnit
 from tests.gateware.engine.softmax_jobs import Softmax, exponentials, random_softmax, softmax_job
+from tests.support.gateware.unit_simulation import UnitSimulation
 
 SIZE = 16384
 MACS = 64
+
+
+@functools.cache
+def simulation() -> UnitSimulation[SoftmaxUnit]:
+    return UnitSimulation(SoftmaxUnit())
 
 
 def read_at(memory: np.ndarray, address: int) -> int:
@@ -28,7 +35,7 @@ def read_at(memory: np.ndarray, address: int) -> int:
 
 def run(jobs: Sequence[tuple[Softmax, int, int]], memory: np.ndarray) -> list[int]:
     """Execute jobs on a memory of 16 KiB; return their cycles from the first read to the last."""
-    unit = SoftmaxUnit()
+    unit = simulation().component
     taken: list[int] = []
 
     async def bench(ctx: SimulatorContext) -> None:
@@ -70,10 +77,7 @@ def run(jobs: Sequence[tuple[Softmax, int, int]], memory: np.ndarray) -> list[in
             assert ends_at + 1 == working[-1] + SOFTMAX_DRAIN_CYCLES
             taken.append(len(working))
 
-    simulator = Simulator(unit)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(bench)
-    simulator.run()
+    simulation().run(bench)
     return taken
 
 
