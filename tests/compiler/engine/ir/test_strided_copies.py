@@ -69,6 +69,20 @@ def test_parts_of_a_copy_are_its_bytes_in_a_range(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_is_written_between_pieces(seed: int) -> None:
+    rng = random.Random(seed)
+    piece, step = rng.randint(1, 4), rng.randint(4, 40)
+    loops = (Loop(rng.randint(2, 4), 100, 5 * step), Loop(rng.randint(1, 4), 10, step))
+    copy = StridedCopy(0, 0, rng.randint(0, 9), loops, piece)
+    whole = dict(bytes_of(copy))
+    low = rng.randrange(copy.target_span[1])
+    high = low + rng.randint(1, 2 * step)
+    found = [pair for part in within(copy, low, high) for pair in bytes_of(part)]
+    assert dict(found) == {t: s for t, s in whole.items() if low <= t < high}
+    assert len(found) == len(dict(found))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_gaps_between_pixels_are_left_out(seed: int) -> None:
     rng = random.Random(seed)
     copy = transposition(rng)

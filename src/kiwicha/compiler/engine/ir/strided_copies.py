@@ -113,6 +113,9 @@ def within(copy: StridedCopy, low: int, high: int) -> Iterator[StridedCopy]:
     else:
         edges = [(first, last)]
     for begin, stop in edges:
+        if begin >= stop:
+            # What is asked for lies between two pieces, or there is no edge.
+            continue
         if (begin, stop) == (whole_first, whole_last):
             loop = (dataclasses.replace(outer, count=stop - begin),) if stop - begin > 1 else ()
             yield _moved(dataclasses.replace(one, loops=(*loop, *inner)), outer, begin)
