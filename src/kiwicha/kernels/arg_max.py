@@ -62,7 +62,7 @@ KERNELS = (
         kernel=Kernel.ARG_MAX,
         params=ArgMax,
         reference=_reference,
-        cost=Cost(step=520.0, output=48.0, unit=2.4, extra=4.3),
+        cost=Cost(step=480.0, output=48.0, unit=2.4, extra=4.3),
         work=_work,
     ),
 )
