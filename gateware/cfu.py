@@ -1,6 +1,9 @@
 """The custom function unit: what the CPU's custom instructions do."""
 
-from amaranth import ClockDomain, Module, Signal
+import functools
+import operator
+
+from amaranth import ClockDomain, Const, Module, Mux, Signal, Value
 from amaranth.back import verilog as backend
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -90,37 +93,50 @@ class Cfu(wiring.Component):
         accepts = Signal()
         is_stalled = Signal()
         is_engine_busy = Signal()
-        answer = Signal(32)
+        # The next response is that of the command, not of an instruction before it.
+        is_new = Signal()
+        is_refused = Signal()
+        is_free = Signal()
+        waits: Value = is_engine_busy
         m.d.sync += cycles.eq(cycles + 1)
         m.d.comb += [
             decoder.function_id.eq(self.cmd.payload.function_id),
-            self.cmd.ready.eq(~is_stalled & ~is_engine_busy & (~self.rsp.valid | self.rsp.ready)),
+            is_free.eq(~self.rsp.valid | self.rsp.ready),
+            self.cmd.ready.eq(~is_stalled & ~is_engine_busy & is_free),
             accepts.eq(self.cmd.valid & self.cmd.ready),
         ]
         with m.If(accepts):
-            m.d.sync += [self.rsp.valid.eq(1), self.rsp.payload.outputs_0.eq(answer)]
+            m.d.sync += self.rsp.valid.eq(1)
         with m.Elif(self.rsp.ready):
             m.d.sync += self.rsp.valid.eq(0)
 
-        with m.If(decoded.isa_version):
-            m.d.comb += answer.eq(ISA_VERSION)
-        with m.If(decoded.config_hash):
-            m.d.comb += answer.eq(self.config.hash)
-        with m.If(decoded.cycles):
-            m.d.comb += answer.eq(cycles)
-        with m.If(~decoded.is_known):
-            m.d.comb += answer.eq(UNKNOWN_RESPONSE + self.cmd.payload.function_id)
+        # At most one of them is chosen. What the register holds while there is no response is of no
+        # account, so that neither it nor the choice depends on ``accepts``.
+        is_unknown = ~decoded.is_known | is_refused
+        answers: list[tuple[Value, Value]] = [
+            (is_new & decoded.isa_version, Const(ISA_VERSION)),
+            (is_new & decoded.config_hash, Const(self.config.hash)),
+            (is_new & decoded.cycles, cycles),
+            (is_new & is_unknown, UNKNOWN_RESPONSE | self.cmd.payload.function_id),
+        ]
         if self.config.has_simd:
             simd = SimdInstructions(multipliers=self.config.multipliers, cmd=self.cmd, rsp=self.rsp)
-            simd.build(m, decoded, accepts, is_stalled, answer)
+            simd.build(m, decoded, accepts, is_stalled, is_refused, is_new)
+            waits |= simd.waits
+            answers += simd.answers
         if self.has_engine:
-            self._elaborate_engine(m, decoded, accepts, is_engine_busy)
+            answers.append(self._elaborate_engine(m, decoded, accepts, is_engine_busy))
+        m.d.comb += is_new.eq(~waits)
+        with m.If(is_free):
+            m.d.sync += self.rsp.payload.outputs_0.eq(
+                functools.reduce(operator.or_, (Mux(flag, value, 0) for flag, value in answers))
+            )
         return m
 
     def _elaborate_engine(
         self, m: Module, decoded: data.View, accepts: Signal, is_busy: Signal
-    ) -> None:
-        """Build the engine; it answers later than the cycle after the command, and all wait."""
+    ) -> tuple[Value, Value]:
+        """Build the engine, for whose answer all wait; return a flag for its answer, and that."""
         m.submodules.engine = engine = Engine(
             macs=self.config.engine_macs,
             scratchpad_bytes=self.config.scratchpad_bytes,
@@ -144,7 +160,8 @@ class Cfu(wiring.Component):
         with m.If(link.start):
             m.d.sync += self.rsp.valid.eq(0)
         with m.Elif(link.has_answer):
-            m.d.sync += [self.rsp.valid.eq(1), self.rsp.payload.outputs_0.eq(link.answer)]
+            m.d.sync += self.rsp.valid.eq(1)
+        return link.is_waiting, link.answer
 
 
 def _memory_ports(m: Module, cfu: Cfu) -> list[Signal]:

@@ -4,10 +4,10 @@ import functools
 import operator
 from typing import Any
 
-from amaranth import Module, Mux, Signal, signed
+from amaranth import Module, Mux, Signal, Value, signed
 from amaranth.lib import data
 
-from kiwicha.contract.cfu import RESULT_FIFO_DEPTH, UNKNOWN_RESPONSE, DataOp
+from kiwicha.contract.cfu import RESULT_FIFO_DEPTH, DataOp
 from kiwicha.gateware.instructions.data_unit import DataUnit
 from kiwicha.gateware.instructions.decode import DECODED
 from kiwicha.gateware.instructions.mac import Mac
@@ -32,15 +32,30 @@ class SimdInstructions:
         1 or 4.
     cmd, rsp : stream interface
         Those of the `Cfu`.
+
+    Attributes
+    ----------
+    waits : Signal
+        An instruction is held, or waits for its answer.
+    answers : list of tuple of Value and Value
+        What the next response can be, each with its flag: at most one is set, none means 0.
     """
 
     def __init__(self, *, multipliers: int, cmd: Any, rsp: Any) -> None:
         self.multipliers = multipliers
         self.cmd = cmd
         self.rsp = rsp
+        self.waits = Signal()
+        self.answers: list[tuple[Value, Value]] = []
 
     def build(
-        self, m: Module, decoded: data.View, accepts: Signal, is_stalled: Signal, answer: Signal
+        self,
+        m: Module,
+        decoded: data.View,
+        accepts: Signal,
+        is_stalled: Signal,
+        is_refused: Signal,
+        is_new: Signal,
     ) -> None:
         """Build the units, and the rules that keep the order.
 
@@ -69,22 +84,27 @@ class SimdInstructions:
                 | (instruction.output & ((timer != 0) | ~requantize.is_idle))
             )
 
-        is_refused = decoded.push & (words_pending == RESULT_FIFO_DEPTH)
         holds = must_hold(decoded) & ~is_refused
         waits_for_word = decoded.pop & (words_pending != 0) & ~requantize.words.valid
         answers_later = decoded.read | decoded.value | decoded.rescale | waits_for_word
         issues_new = Signal()
         issues_held = Signal()
         m.d.comb += [
-            is_stalled.eq(is_held | is_waiting | ~mac.i.ready),
+            self.waits.eq(is_held | is_waiting),
+            is_refused.eq(decoded.push & (words_pending == RESULT_FIFO_DEPTH)),
+            is_stalled.eq(self.waits | ~mac.i.ready),
             issues_new.eq(accepts & ~holds & ~is_refused),
             issues_held.eq(is_held & ~must_hold(held)),
         ]
-        with m.If(accepts):
+        # Kept from the cycle after it is accepted to the one after it is issued.
+        with m.If(~self.waits):
             m.d.sync += [
                 held.eq(decoded),
                 held_inputs[0].eq(self.cmd.payload.inputs_0),
                 held_inputs[1].eq(self.cmd.payload.inputs_1),
+            ]
+        with m.If(accepts):
+            m.d.sync += [
                 is_held.eq(holds),
                 is_waiting.eq(answers_later & ~holds),
                 self.rsp.valid.eq(~holds & ~answers_later),
@@ -96,40 +116,36 @@ class SimdInstructions:
         self._elaborate_counters(m, decoded, accepts & ~is_refused, timer, words_pending)
         with m.If((issues_new & decoded.push) | (issues_held & held.push)):
             m.d.sync += timer.eq(_PUSH_TIMER_START)
-        self._connect_mac(m, mac, decoded, held, is_held, issues_new | issues_held)
+        pushes = Mux(is_held, held.push, decoded.push & ~holds & ~is_refused)
+        self._connect_mac(m, mac, decoded, held, is_held, accepts | issues_held, pushes)
         self._connect_requantize(m, requantize, mac, held, held_inputs, issues_new | issues_held)
-        self._elaborate_data(m, decoded, answer)
+        self._elaborate_data(m, decoded, is_new)
 
-        m.d.comb += requantize.words.ready.eq((accepts & decoded.pop) | (is_waiting & held.pop))
-        with m.If(decoded.pop & requantize.words.valid):
-            m.d.comb += answer.eq(requantize.words.payload)
-        with m.If(is_refused):
-            m.d.comb += answer.eq(UNKNOWN_RESPONSE + self.cmd.payload.function_id)
-
+        words = requantize.words
+        pops_late = is_waiting & held.pop
+        m.d.comb += words.ready.eq((accepts & decoded.pop) | pops_late)
+        has_word = pops_late | (is_new & decoded.pop & words.valid)
+        self.answers.append((has_word, words.payload))
         self._answer_late(m, mac, requantize, held, is_waiting)
 
     def _answer_late(
         self, m: Module, mac: Mac, requantize: RequantizeUnit, held: data.View, is_waiting: Signal
     ) -> None:
         """Answer the held instruction that waits for a unit."""
-        read = mac.o.payload
+        read, results = mac.o.payload, requantize.results
         has_answer = Signal()
-        late_answer = Signal(32)
         with m.If(held.read):
             m.d.comb += has_answer.eq(mac.o.valid & ~read.is_push)
-            m.d.comb += late_answer.eq(read.accumulators[read.lane])
         with m.Elif(held.pop):
             m.d.comb += has_answer.eq(requantize.words.valid)
-            m.d.comb += late_answer.eq(requantize.words.payload)
         with m.Else():
-            m.d.comb += has_answer.eq(requantize.results.valid)
-            m.d.comb += late_answer.eq(requantize.results.payload)
+            m.d.comb += has_answer.eq(results.valid)
+        self.answers += [
+            (is_waiting & held.read, read.accumulators[read.lane]),
+            (is_waiting & ~held.read & ~held.pop, results.payload),
+        ]
         with m.If(is_waiting & has_answer):
-            m.d.sync += [
-                is_waiting.eq(0),
-                self.rsp.valid.eq(1),
-                self.rsp.payload.outputs_0.eq(late_answer),
-            ]
+            m.d.sync += [is_waiting.eq(0), self.rsp.valid.eq(1)]
 
     @staticmethod
     def _elaborate_counters(
@@ -151,6 +167,7 @@ class SimdInstructions:
         held: data.View,
         is_held: Signal,
         issues: Any,
+        pushes: Any,
     ) -> None:
         """Connect `Mac` to the command; the only one of its commands that is ever held is PUSH."""
         command = mac.i.payload
@@ -162,7 +179,7 @@ class SimdInstructions:
         m.d.comb += [
             mac.i.valid.eq(issues),
             mac.input_offset.eq(input_offset),
-            command.push.eq(Mux(is_held, held.push, decoded.push)),
+            command.push.eq(pushes),
             command.index.eq(Mux(is_held, held.index, decoded.index)),
             command.inputs_0.eq(self.cmd.payload.inputs_0),
             command.inputs_1.eq(self.cmd.payload.inputs_1),
@@ -199,7 +216,7 @@ class SimdInstructions:
         if mac.multipliers == 1:
             m.d.comb += mac.o.ready.eq(~mac.o.payload.is_push | requantize.pixels.ready)
 
-    def _elaborate_data(self, m: Module, decoded: data.View, answer: Signal) -> None:
+    def _elaborate_data(self, m: Module, decoded: data.View, is_new: Signal) -> None:
         """Connect `DataUnit`, which is combinational."""
         m.submodules.data = data_unit = DataUnit()
         m.d.comb += [
@@ -211,5 +228,5 @@ class SimdInstructions:
         for name in names:
             if name != "align":
                 m.d.comb += getattr(data_unit, f"is_{name}").eq(decoded[name])
-        with m.If(functools.reduce(operator.or_, (decoded[name] for name in names))):
-            m.d.comb += answer.eq(data_unit.o)
+        is_data = functools.reduce(operator.or_, (decoded[name] for name in names))
+        self.answers.append((is_new & is_data, data_unit.o))
