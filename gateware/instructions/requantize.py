@@ -3,7 +3,7 @@
 import enum
 import itertools
 
-from amaranth import Cat, Const, Module, Mux, Signal, signed, unsigned
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -120,7 +120,9 @@ class Requantizer(wiring.Component):
             exponents = self._delayed_exponent(m)
             high_s3 = self._multiply(m)
             floor_s4 = self._shift_right(m, high_s3, exponents)
-            self._finish(m, floor_s4, kinds[3])
+            total = Signal(signed(32))
+            m.d.comb += total.eq(self._total(floor_s4, kinds[3]))
+            m.d.sync += self.o.payload.value.eq(self._clamped(total, kinds[3]))
 
     def _delayed_exponent(self, m: Module) -> Signal:
         """Return the right shift, 0 to 31, as stage 3 has it."""
@@ -189,6 +191,7 @@ class Requantizer(wiring.Component):
         step = Signal(range(6))
         total = Signal(signed(36))
         self._sum_products(m, step, value, multiplier, total)
+        m.d.comb += self.o.payload.value.eq(self._clamped(value, kind))
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += [self.is_idle.eq(1), self.i.ready.eq(1)]
@@ -219,7 +222,7 @@ class Requantizer(wiring.Component):
                 with m.Else():
                     # Halves go away from zero.
                     rounds_up = half & (is_above | ~value[-1])
-                    self._finish(m, Cat(rounds_up, value).as_signed(), kind)
+                    m.d.sync += value.eq(self._total(Cat(rounds_up, value).as_signed(), kind))
                     m.next = "DONE"
             with m.State("DONE"):
                 m.d.comb += self.o.valid.eq(1)
@@ -251,23 +254,18 @@ class Requantizer(wiring.Component):
             with m.Default():
                 m.d.comb += addend.eq(total >> 16)
 
-    def _finish(self, m: Module, floor_s4: Signal, kind_s4: Signal) -> None:
-        """Build stage 5: round, add the zero point, clamp."""
-        is_rescale = kind_s4 == RequantizeKind.RESCALE
+    def _total(self, floor: Value, kind: Value) -> Value:
+        """Return twice the quotient, floored, after rounding and with the zero point added."""
         # Rounding up in the last bit and twice the zero point are one summand.
-        summand = Cat(Const(1, 1), Mux(is_rescale, 0, self.output_offset)).as_signed()
-        total = Signal(signed(32))
-        m.d.comb += total.eq((floor_s4 + summand)[1:33])
+        offset = Mux(kind == RequantizeKind.RESCALE, 0, self.output_offset)
+        return (floor + Cat(Const(1, 1), offset).as_signed())[1:33].as_signed()
 
+    def _clamped(self, total: Value, kind: Value) -> Value:
+        """Return an int32 as the result of its kind."""
         low_byte = total[:8].as_signed()
         is_above_int8 = ~total[-1] & total[7:31].any()
         is_below_int8 = total[-1] & ~total[7:31].all()
-        value = self.o.payload.value
-        with m.If(is_rescale):
-            m.d.sync += value.eq(total)
-        with m.Elif(is_above_int8 | (~is_below_int8 & (low_byte > self.maximum))):
-            m.d.sync += value.eq(self.maximum)
-        with m.Elif(is_below_int8 | (low_byte < self.minimum)):
-            m.d.sync += value.eq(self.minimum)
-        with m.Else():
-            m.d.sync += value.eq(low_byte)
+        is_above = is_above_int8 | (~is_below_int8 & (low_byte > self.maximum))
+        is_below = is_below_int8 | (low_byte < self.minimum)
+        clamped = Mux(is_above, self.maximum, Mux(is_below, self.minimum, low_byte))
+        return Mux(kind == RequantizeKind.RESCALE, total, clamped)
