@@ -1,6 +1,6 @@
 """Kernel rows inside the input, one after the other, again and again along an output row."""
 
-from amaranth import Module, Mux, Signal, signed
+from amaranth import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,13 +16,13 @@ class KernelRows(wiring.Component):
     Members
     -------
     job : ``In(JOB)``
-        Stable while it is used.
+        Stable from two cycles before the first ``load`` on.
     all_kernel_rows : ``In(1)``
         All kernel rows count, those outside the input too; stable like ``job``.
     load : ``In(1)``
         Go to the first kernel row of ``output_row``, a new one.
     output_row : ``In(OUTPUT_ROW)``
-        Taken with ``load``.
+        Taken with ``load``; stable from the cycle before it on.
     restart : ``In(1)``
         Go to the first kernel row of the output row loaded last.
     next : ``In(1)``
@@ -49,36 +49,51 @@ class KernelRows(wiring.Component):
         })
 
     def elaborate(self, platform: object) -> Module:
-        """Build the registers, each with its value for the next kernel row."""
-        m = Module()
-        job = self.job
-        first = Signal(OUTPUT_ROW)
-        start = Signal(OUTPUT_ROW)
-        m.d.comb += start.eq(Mux(self.load, self.output_row, first))
-        row = Signal(signed(ROW_BITS))
-        kernel_row = Signal(8)
-        next_row = Signal(signed(ROW_BITS))
-        next_kernel_row = Signal(8)
+        """Build the registers, and what each of the three moves makes of them.
 
+        Which of them is made is known late, so that all are computed first.
+        """
+        m = Module()
+        job, given = self.job, self.output_row
+        first = Signal(OUTPUT_ROW)
+        # The row after the current one, and the number of its kernel row.
+        following = Signal(signed(ROW_BITS))
+        following_kernel_row = Signal(8)
+        # The input ends less than a kernel row behind this one.
+        last_row = Signal(signed(ROW_BITS))
+        last_kernel_row = Signal(8)
+        m.d.sync += [
+            last_row.eq(job.input_rows - job.dilation_rows),
+            last_kernel_row.eq(job.kernel_rows - 1),
+        ]
+
+        def flags_of(row: Value, kernel_row: Value) -> Value:
+            """Return ``is_inside`` and ``is_last`` of a kernel row."""
+            is_inside = (row >= 0) & (row < job.input_rows)
+            is_last_inside = ~self.all_kernel_rows & (row >= last_row)
+            return Cat(is_inside, (kernel_row == last_kernel_row) | is_last_inside)
+
+        given_flags = Signal(2)
+        first_flags = Signal(2)
+        following_flags = flags_of(following, following_kernel_row)
+        m.d.sync += given_flags.eq(flags_of(given.row, given.kernel_row))
         with m.If(self.load):
-            m.d.sync += first.eq(self.output_row)
-        with m.If(self.load | self.restart):
-            m.d.comb += [next_row.eq(start.row), next_kernel_row.eq(start.kernel_row)]
-            m.d.sync += self.address.eq(start.address)
-        with m.Elif(self.next):
-            m.d.comb += [
-                next_row.eq(row + job.dilation_rows),
-                next_kernel_row.eq(kernel_row + 1),
-            ]
-            m.d.sync += self.address.eq(self.address + job.kernel_row_step)
+            m.d.sync += [first.eq(given), first_flags.eq(given_flags)]
+
+        def chosen(load: Value, restart: Value, following: Value) -> Value:
+            """Return what the move that is made gives."""
+            return Mux(self.load, load, Mux(self.restart, restart, following))
+
+        row = chosen(given.row, first.row, following)
+        kernel_row = chosen(given.kernel_row, first.kernel_row, following_kernel_row)
+        address = chosen(given.address, first.address, self.address + job.kernel_row_step)
         with m.If(self.load | self.restart | self.next):
             m.d.sync += [
-                row.eq(next_row),
-                kernel_row.eq(next_kernel_row),
-                self.is_inside.eq((next_row >= 0) & (next_row < job.input_rows)),
-                self.is_last.eq(
-                    (next_kernel_row + 1 == job.kernel_rows)
-                    | (~self.all_kernel_rows & (next_row + job.dilation_rows >= job.input_rows))
+                self.address.eq(address),
+                following.eq(row + job.dilation_rows),
+                following_kernel_row.eq(kernel_row + 1),
+                Cat(self.is_inside, self.is_last).eq(
+                    chosen(given_flags, first_flags, following_flags)
                 ),
             ]
         return m
