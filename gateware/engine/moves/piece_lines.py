@@ -23,7 +23,7 @@ class PieceLines(wiring.Component):
     target : ``In(ADDRESS_BITS)``
         First byte of the piece; stable from its first line to the last.
     last_byte : ``In(16)``
-        Bytes of the piece less 1.
+        Bytes of the piece less 1; stable from the cycle before the first piece on.
     takes : ``In(1)``
         The line is taken; with ``is_last`` the next piece begins.
     line : ``Out(LINE_BITS)``
@@ -55,13 +55,18 @@ class PieceLines(wiring.Component):
         first_byte = self.target[:BYTE_BITS]
         # Lines before this one, less 1: its complement is their number with the other sign.
         before = Signal(_COUNT_BITS, init=(1 << _COUNT_BITS) - 1)
-        count = Signal(_COUNT_BITS)
         is_first = Signal(init=1)
         end = Signal(BYTE_BITS + 1)
+        # A piece touches one more line if its first and last bytes make up more than a line. Both
+        # numbers of lines are compared at once.
+        last_line = self.last_byte[BYTE_BITS:]
+        before_last = Signal(_COUNT_BITS)
+        m.d.sync += before_last.eq(last_line - 1)
         m.d.comb += [
-            count.eq(before + 1),
             end.eq(self.last_byte[:BYTE_BITS] + first_byte),
-            self.is_last.eq(are_equal(count, self.last_byte[BYTE_BITS:] + end[BYTE_BITS])),
+            self.is_last.eq(
+                Mux(end[BYTE_BITS], are_equal(before, last_line), are_equal(before, before_last))
+            ),
             self.line.eq(self.target[BYTE_BITS:] - ~before.as_signed()),
             self.low.eq(Mux(is_first, first_byte, 0)),
             self.high.eq(Mux(self.is_last, end[:BYTE_BITS], LINE_BYTES - 1)),
@@ -70,5 +75,5 @@ class PieceLines(wiring.Component):
         with m.If(self.takes & self.is_last):
             m.d.sync += [before.eq(before.init), is_first.eq(1)]
         with m.Elif(self.takes):
-            m.d.sync += [before.eq(count), is_first.eq(0)]
+            m.d.sync += [before.eq(before + 1), is_first.eq(0)]
         return m
