@@ -4,7 +4,7 @@ from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import LINE_BYTES, EngineError, TransferFlag
+from kiwicha.contract.engine import EngineError, TransferFlag
 from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
 from kiwicha.gateware.engine.descriptors import BYTE_BITS, TRANSFER
 from kiwicha.gateware.engine.memory.interfaces import READ_BEAT, TRANSFER_STEP
@@ -57,10 +57,8 @@ class TransferFetcher(wiring.Component):
         is_outside = Signal()
         takes = Signal()
         is_float, is_table = (transfer.flags[flag.value.bit_length() - 1] for flag in TransferFlag)
-        # With FLOAT a line of the scratchpad is four words. One more bit adds what is left of one.
-        used = Cat(
-            is_float & count[: BYTE_BITS + 2].any(), Mux(is_float, count[BYTE_BITS + 2 :], lines)
-        )
+        # With FLOAT a byte of the scratchpad is four of DRAM.
+        behind = transfer.scratchpad_address + Mux(is_float, count[2:], count)
         m.d.comb += [
             end.eq(count[:BYTE_BITS] + first_byte),
             # One adder for the sum of three: the lowest bits carry.
@@ -79,7 +77,7 @@ class TransferFetcher(wiring.Component):
                 | (is_table & transfer.bytes[31])
                 | ((is_float | is_table) & first_byte.any())
             ),
-            is_outside.eq(((Cat(1, first) + used) >> 1) > self.scratchpad_bytes // LINE_BYTES),
+            is_outside.eq(behind > self.scratchpad_bytes),
             self.beats.ready.eq(~self.transfers.valid & (self.error == EngineError.NONE)),
             takes.eq(self.beats.valid & self.beats.ready),
         ]
