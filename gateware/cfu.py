@@ -3,7 +3,7 @@
 import functools
 import operator
 
-from amaranth import ClockDomain, Const, Module, Mux, Signal, Value
+from amaranth import ClockDomain, Const, Module, Mux, ResetInserter, Signal, Value
 from amaranth.back import verilog as backend
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -69,6 +69,9 @@ class Cfu(wiring.Component):
         Responses, one per command.
     memory : ``Out(MemoryPortSignature())``
         The engine's port to DRAM; only with an engine.
+    reset : ``In(1)``
+        Reset of everything, beside that of the domain, which can be without; of the engine one
+        cycle later. No command is taken with it.
     """
 
     def __init__(self, *, config: Config, vendor: Vendor = Vendor.GENERIC) -> None:
@@ -79,12 +82,21 @@ class Cfu(wiring.Component):
         super().__init__({
             "cmd": In(stream.Signature(CFU_COMMAND)),
             "rsp": Out(stream.Signature(CFU_RESPONSE)),
+            "reset": In(1),
             **memory,
         })
 
     def elaborate(self, platform: object) -> Module:
-        """Build the response register; with SIMD, everything else around it."""
+        """Build the engine, and beside it what executes all other instructions."""
         m = Module()
+        tier = Module()
+        link = self._elaborate_engine(m) if self.has_engine else None
+        self._elaborate_instructions(tier, link)
+        m.submodules.instructions = ResetInserter(self.reset)(tier)
+        return m
+
+    def _elaborate_instructions(self, m: Module, link: EngineLink | None) -> None:
+        """Build the response register; with SIMD, everything else around it."""
         m.submodules.decoder = decoder = Decoder(
             has_simd=self.config.has_simd, has_engine=self.has_engine
         )
@@ -102,7 +114,7 @@ class Cfu(wiring.Component):
         m.d.comb += [
             decoder.function_id.eq(self.cmd.payload.function_id),
             is_free.eq(~self.rsp.valid | self.rsp.ready),
-            self.cmd.ready.eq(~is_stalled & ~is_engine_busy & is_free),
+            self.cmd.ready.eq(~self.reset & ~is_stalled & ~is_engine_busy & is_free),
             accepts.eq(self.cmd.valid & self.cmd.ready),
         ]
         with m.If(accepts):
@@ -124,19 +136,16 @@ class Cfu(wiring.Component):
             simd.build(m, decoded, accepts, is_stalled, is_refused, is_new)
             waits |= simd.waits
             answers += simd.answers
-        if self.has_engine:
-            answers.append(self._elaborate_engine(m, decoded, accepts, is_engine_busy))
+        if link is not None:
+            answers.append(self._link_engine(m, link, decoded, accepts, is_engine_busy))
         m.d.comb += is_new.eq(~waits)
         with m.If(is_free):
             m.d.sync += self.rsp.payload.outputs_0.eq(
                 functools.reduce(operator.or_, (Mux(flag, value, 0) for flag, value in answers))
             )
-        return m
 
-    def _elaborate_engine(
-        self, m: Module, decoded: data.View, accepts: Signal, is_busy: Signal
-    ) -> tuple[Value, Value]:
-        """Build the engine, for whose answer all wait; return a flag for its answer, and that."""
+    def _elaborate_engine(self, m: Module) -> EngineLink:
+        """Build the engine; return what joins it to the instructions, for them to build."""
         m.submodules.engine = engine = Engine(
             macs=self.config.engine_macs,
             scratchpad_bytes=self.config.scratchpad_bytes,
@@ -145,10 +154,18 @@ class Cfu(wiring.Component):
             has_softmax=self.config.has_softmax,
             vendor=self.vendor,
         )
-        m.submodules.engine_link = link = EngineLink()
+        link = EngineLink()
         wiring.connect(m, link.commands, engine.commands)
         wiring.connect(m, engine.responses, link.responses)
         wiring.connect(m, engine.memory, wiring.flipped(self.memory))
+        m.d.sync += engine.reset.eq(self.reset)
+        return link
+
+    def _link_engine(
+        self, m: Module, link: EngineLink, decoded: data.View, accepts: Signal, is_busy: Signal
+    ) -> tuple[Value, Value]:
+        """Build the way to the engine, for whose answer all wait; return a flag for it, and it."""
+        m.submodules.engine_link = link
         m.d.comb += [
             is_busy.eq(link.is_waiting),
             link.start.eq(accepts & decoded.engine),
@@ -210,10 +227,12 @@ def design(config: Config, vendor: Vendor = Vendor.GENERIC) -> tuple[Module, lis
     """
     m = Module()
     m.submodules.cfu = cfu = Cfu(config=config, vendor=vendor)
-    m.domains.sync = domain = ClockDomain()
+    m.domains.sync = domain = ClockDomain(reset_less=True)
     domain.clk = Signal(name="clk")
-    domain.rst = Signal(name="reset")
-    ports = [domain.clk, domain.rst]
+    # A register resets, not the logic outside that makes the reset.
+    reset = Signal(name="reset")
+    m.d.sync += cfu.reset.eq(reset)
+    ports = [domain.clk, reset]
     for channel, interface, is_command in (("cmd", cfu.cmd, True), ("rsp", cfu.rsp, False)):
         fields = {"valid": interface.valid, "ready": interface.ready}
         layout = CFU_COMMAND if is_command else CFU_RESPONSE

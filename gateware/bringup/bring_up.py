@@ -1,6 +1,6 @@
 """The bring-up design: a custom function unit behind a serial line, without a CPU."""
 
-from amaranth import Cat, Module, ResetInserter, Signal
+from amaranth import Cat, Module, Signal
 from amaranth.back import verilog as backend
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -99,8 +99,7 @@ class BringUp(wiring.Component):
         m.submodules.receiver = receiver = UartReceiver(**speed)
         m.submodules.transmitter = transmitter = UartTransmitter(**speed)
         m.submodules.bridge = bridge = Bridge(hello=bring_up_hello(self.config, self.clock_hz))
-        cfu = Cfu(config=self.config)
-        m.submodules.cfu = ResetInserter(bridge.resets)(cfu)
+        m.submodules.cfu = cfu = Cfu(config=self.config)
         wiring.connect(m, receiver.o, bridge.i)
         wiring.connect(m, bridge.o, transmitter.i)
         wiring.connect(m, bridge.commands, cfu.cmd)
@@ -112,6 +111,7 @@ class BringUp(wiring.Component):
         with m.If(cycle == half_period - 1):
             m.d.sync += [cycle.eq(0), is_on.eq(~is_on)]
         m.d.comb += [
+            cfu.reset.eq(bridge.resets),
             receiver.rx.eq(self.rx),
             bridge.has_error.eq(receiver.has_error),
             self.tx.eq(transmitter.tx),

@@ -1,7 +1,8 @@
 """The engine: a data path and what keeps it busy."""
 
-from amaranth import Module, ResetInserter
+from amaranth import Module, ResetInserter, Signal
 from amaranth.lib import wiring
+from amaranth.lib.wiring import In
 
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.control.controller import Controller
@@ -31,7 +32,10 @@ class Engine(wiring.Component):
 
     Members
     -------
-    See `EngineSignature`.
+    reset : ``In(1)``
+        Reset of everything, beside that of the domain, which can be without. Registers that are
+        reset after an error too have no other: so what resets most of them is a register.
+    See `EngineSignature` for the others.
 
     Raises
     ------
@@ -62,13 +66,16 @@ class Engine(wiring.Component):
             has_codec=has_codec,
             has_softmax=has_softmax,
         )
-        super().__init__(EngineSignature().flip())
+        super().__init__({**EngineSignature().flip().members, "reset": In(1)})
 
     def elaborate(self, platform: object) -> Module:
-        """Connect the two; an error resets the data path."""
+        """Connect the two; an error resets the data path, one cycle after the controller."""
         m = Module()
         m.submodules.controller = controller = self.controller
-        m.submodules.datapath = ResetInserter(controller.clear)(self.datapath)
+        clear_s1 = Signal(init=1, reset_less=True)
+        m.submodules.datapath = ResetInserter(clear_s1)(self.datapath)
+        m.d.comb += controller.reset.eq(self.reset)
+        m.d.sync += clear_s1.eq(controller.clear)
         wiring.connect(m, wiring.flipped(self.commands), controller.commands)
         wiring.connect(m, controller.responses, wiring.flipped(self.responses))
         wiring.connect(m, controller.memory, wiring.flipped(self.memory))

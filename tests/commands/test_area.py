@@ -36,7 +36,7 @@ def test_area_counts_resources_of_ecp5(kiwicha: Command) -> None:
     assert found["family"] == "ecp5"
     assert found["inputs"] == core_fingerprint(CONFIGS["simd"], "Cfu", Family.ECP5)
     assert found["resources"]["DSP"] == sum(counts["DSP"] for counts in found["modules"].values())
-    assert found["modules"]["Cfu.cfu.mac"]["DSP"] == 4
+    assert found["modules"]["Cfu.cfu.instructions.mac"]["DSP"] == 4
 
 
 @pytest.mark.synth
@@ -54,7 +54,7 @@ def test_area_counts_resources(kiwicha: Command) -> None:
         resources
     )
     assert all(module.partition(".")[0] == "Cfu" for module in modules)
-    assert modules["Cfu.cfu.mac"]["DSP48E1"] > 0
+    assert modules["Cfu.cfu.instructions.mac"]["DSP48E1"] > 0
     code, out, _ = kiwicha("area")
     assert code == 0
     rows = [line.split("│")[1:] for line in out.splitlines() if "│" in line]

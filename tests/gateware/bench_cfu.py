@@ -5,16 +5,17 @@ import random
 from typing import Any
 
 import cocotb
+from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.sim.reference import cfu_vectors
 from kiwicha.sim.reference.cfu_model import CfuModel
 from kiwicha.sim.reference.cfu_orders import Instruction
 from kiwicha.sim.reference.cfu_vectors import CYCLES, random_instructions
-from tests.gateware.cfu_driver import Answers, feed
-from tests.support.gateware import bench
+from tests.gateware.cfu_driver import Answers, execute, feed
+from tests.support.gateware import bench, stream_drivers
 
-__all__ = ["every_function_id", "program", "random_streams"]
+__all__ = ["every_function_id", "program", "random_streams", "resets"]
 
 
 def _compare(instructions: list[Instruction], answers: Answers, config: str) -> None:
@@ -45,6 +46,31 @@ async def random_streams(dut: Any) -> None:
         response_stall=values["response_stall"],
     )
     _compare(instructions, answers, "simd")
+
+
+@cocotb.test()
+async def resets(dut: Any) -> None:
+    """Reset the CFU in the middle of random instructions, again and again."""
+    values = bench.parameters()
+    rng = random.Random(values["seed"])
+    await stream_drivers.reset(dut.clk, dut.reset)
+    for _ in range(values["count"]):
+        instructions = random_instructions(rng, values["instructions"])
+        _compare(instructions, await execute(dut, instructions), "simd")
+        await FallingEdge(dut.clk)
+        # Others follow, whether they are taken or not.
+        for function_id, *inputs in random_instructions(rng, rng.randrange(40)):
+            dut.cmd_valid.value = 1
+            dut.cmd_payload_function_id.value = function_id
+            for number, value in enumerate(inputs):
+                getattr(dut, f"cmd_payload_inputs_{number}").value = value
+            dut.rsp_ready.value = rng.random() < 0.9
+            await FallingEdge(dut.clk)
+        dut.cmd_valid.value = 0
+        dut.reset.value = 1
+        for _ in range(2):
+            await FallingEdge(dut.clk)
+        dut.reset.value = 0
 
 
 @cocotb.test()

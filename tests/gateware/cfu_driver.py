@@ -8,7 +8,7 @@ from typing import Any
 from kiwicha.sim.reference.cfu_orders import Instruction
 from tests.support.gateware import stream_drivers
 
-__all__ = ["Answers", "feed"]
+__all__ = ["Answers", "execute", "feed"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,28 @@ async def feed(
     response_stall: float = 0,
     limit_cycles: int = 0,
 ) -> Answers:
-    """Reset the CFU and execute instructions.
+    """Start the clock, reset the CFU and execute instructions; parameters as for `execute`."""
+    await stream_drivers.reset(dut.clk, dut.reset)
+    return await execute(
+        dut,
+        instructions,
+        seed=seed,
+        command_stall=command_stall,
+        response_stall=response_stall,
+        limit_cycles=limit_cycles,
+    )
+
+
+async def execute(
+    dut: Any,
+    instructions: Sequence[Instruction],
+    *,
+    seed: int = 0,
+    command_stall: float = 0,
+    response_stall: float = 0,
+    limit_cycles: int = 0,
+) -> Answers:
+    """Execute instructions.
 
     Parameters
     ----------
@@ -54,7 +75,6 @@ async def feed(
     limit_cycles : int
         Fails after so many; 0 means 20 per instruction at full speed, more with stalls.
     """
-    await stream_drivers.reset(dut.clk, dut.reset)
     rng = random.Random(seed)
     names = ("function_id", "inputs_0", "inputs_1")
     source = stream_drivers.Source(

@@ -74,6 +74,13 @@ def test_random_instructions_equal_the_model(
 
 
 @pytest.mark.verilator
+@pytest.mark.parametrize("config", ["simd", "sequential"])
+def test_resets_at_any_time(simulators: dict[str, Path], tmp_path: Path, config: str) -> None:
+    values = {"seed": 3, "count": 40, "instructions": 60}
+    bench.run(simulators[config], "Cfu", f"{BENCHES}.resets", values, tmp_path)
+
+
+@pytest.mark.verilator
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("seed", range(2))
 def test_every_function_id_is_answered(

@@ -2,7 +2,7 @@
 
 from amaranth import Cat, Module, Mux, ResetInserter
 from amaranth.lib import wiring
-from amaranth.lib.wiring import Out
+from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import LINE_BYTES, EngineCounter
 from kiwicha.gateware.engine.control.command_unit import CommandUnit
@@ -43,8 +43,10 @@ class Controller(wiring.Component):
 
     Members
     -------
+    reset : ``In(1)``
+        Reset of everything, beside that of the domain, which can be without.
     clear : ``Out(1)``
-        Reset of the data path.
+        Reset of the data path, and of all here but what outlives an error. A register.
     datapath : ``Out(DatapathSignature(macs))``
         The data path.
     commands, responses, memory
@@ -66,6 +68,7 @@ class Controller(wiring.Component):
         self.loader = WeightLoader(macs=macs, has_codec=has_codec)
         super().__init__({
             **EngineSignature().flip().members,
+            "reset": In(1),
             "clear": Out(1),
             "datapath": Out(DatapathSignature(macs=macs)),
         })
@@ -73,11 +76,13 @@ class Controller(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Connect the components; all but those that outlive an error are reset after it."""
         m = Module()
-        clear = ResetInserter(self.clear)
-        m.submodules.unit = unit = CommandUnit()
-        m.submodules.sequencer = sequencer = Sequencer()
-        m.submodules.counters = counters = Counters()
-        m.submodules.port = port = MemoryPort(readers=_READERS)
+        reset, clear = ResetInserter(self.reset), ResetInserter(self.clear)
+        unit, sequencer, counters = CommandUnit(), Sequencer(), Counters()
+        port = MemoryPort(readers=_READERS)
+        m.submodules.unit = reset(unit)
+        m.submodules.sequencer = reset(sequencer)
+        m.submodules.counters = reset(counters)
+        m.submodules.port = reset(port)
         ranges, writer = ProtectionRanges(clients=_READERS), DmaWriter()
         readers = [DmaReader() for _ in range(_READERS)]
         m.submodules.ranges = clear(ranges)

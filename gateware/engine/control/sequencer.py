@@ -55,7 +55,8 @@ class Sequencer(wiring.Component):
     halt : ``Out(1)``
         DRAM must not be asked for more.
     clear : ``Out(1)``
-        Reset of all others but the memory port: before a list, and after an error.
+        Reset of all others but the memory port: before a list, after an error, and after a reset of
+        this component until one cycle behind it. A register.
     """
 
     CLEAR_CYCLES = 64
@@ -79,7 +80,7 @@ class Sequencer(wiring.Component):
             "is_quiet": In(1),
             "memory_is_idle": In(1),
             "halt": Out(1),
-            "clear": Out(1),
+            "clear": Out(1, init=1),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -90,8 +91,10 @@ class Sequencer(wiring.Component):
         is_complete = (self.jobs_done == self.lists.list.jobs) & (
             self.transfers_done == self.lists.list.transfers
         )
+        begins = Signal()
         self._compute(m)
-        self._ask(m)
+        self._ask(m, begins)
+        m.d.sync += self.clear.eq(0)
         m.d.sync += has_expired.eq(self.cycles >= self.lists.watchdog_cycles)
         m.d.comb += self.lists.is_running.eq(1)
         with m.FSM():
@@ -102,10 +105,11 @@ class Sequencer(wiring.Component):
                         self.lists.status.eq(0),
                         self.jobs_done.eq(0),
                         self.transfers_done.eq(0),
+                        self.clear.eq(1),
                     ]
                     m.next = "CLEAR_BEFORE"
             with m.State("CLEAR_BEFORE"):
-                m.d.comb += self.clear.eq(1)
+                m.d.comb += begins.eq(1)
                 m.next = "RUN"
             with m.State("RUN"):
                 m.d.sync += clear_left.eq(self.CLEAR_CYCLES - 1)
@@ -116,11 +120,13 @@ class Sequencer(wiring.Component):
             with m.State("STOP"):
                 m.d.comb += self.halt.eq(1)
                 with m.If(self.memory_is_idle):
+                    m.d.sync += self.clear.eq(1)
                     m.next = "CLEAR"
             with m.State("CLEAR"):
-                m.d.comb += [self.halt.eq(1), self.clear.eq(1)]
-                m.d.sync += clear_left.eq(clear_left - 1)
+                m.d.comb += self.halt.eq(1)
+                m.d.sync += [clear_left.eq(clear_left - 1), self.clear.eq(1)]
                 with m.If(clear_left == 0):
+                    m.d.sync += self.clear.eq(0)
                     m.next = "STOPPED"
         return m
 
@@ -144,8 +150,8 @@ class Sequencer(wiring.Component):
         with m.If(self.transfer_done):
             m.d.sync += self.transfers_done.eq(self.transfers_done + 1)
 
-    def _ask(self, m: Module) -> None:
-        """Build the requests for both parts of the list."""
+    def _ask(self, m: Module, begins: Signal) -> None:
+        """Build the requests for both parts of the list, made from the cycle after ``begins``."""
         job_words = sum(
             (
                 self.lists.list.jobs << k
@@ -173,7 +179,7 @@ class Sequencer(wiring.Component):
             m.d.comb += [request.valid.eq(wants[number]), request.payload.is_program.eq(1)]
             with m.If(request.ready | self.halt):
                 m.d.sync += wants[number].eq(0)
-        with m.If(self.clear & ~self.halt):
+        with m.If(begins):
             m.d.sync += wants.eq(Cat(self.lists.list.jobs.any(), self.lists.list.transfers.any()))
 
     def _notes_error(self, m: Module, has_expired: Signal) -> Value:
