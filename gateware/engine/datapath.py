@@ -302,6 +302,8 @@ class Datapath(wiring.Component):
         tag = data.View(_TAG, result.payload.tag)
         kept = Signal()
         place = Signal(_TAG)
+        sums_s1 = Signal(32 * self.lanes, reset_less=True)
+        place_s1 = Signal(_TAG, reset_less=True)
         beat = result.payload.beat
         is_second = beat >= self.outputs // self.lanes
         m.d.comb += [
@@ -319,6 +321,8 @@ class Datapath(wiring.Component):
             self.sums.valid.eq(result.valid & kept),
             self.sums.keeps.eq(self._keeps),
             self.sums.totals.eq(self.requantizer.totals),
+            Value.cast(beats.payload.sums).eq(sums_s1),
+            beats.payload.tag.eq(place_s1),
         ]
         with m.If((self.job.sums & SumFlag.CONTINUE).any()):
             # Instead of the bias, in front of the same adder.
@@ -330,8 +334,8 @@ class Datapath(wiring.Component):
             ]
         m.d.sync += [
             beats.valid.eq(result.valid & kept),
-            beats.payload.sums.eq(result.payload.sums),
-            beats.payload.tag.eq(place),
+            sums_s1.eq(result.payload.sums),
+            place_s1.eq(place),
         ]
 
     def _write(self, m: Module) -> None:

@@ -66,7 +66,7 @@ class SimdInstructions:
         m.submodules.mac = mac = Mac(multipliers=multipliers)
         m.submodules.requantize = requantize = RequantizeUnit(multipliers=multipliers)
         held = Signal(DECODED)
-        held_inputs = [Signal(32, name=f"held_inputs_{k}") for k in range(2)]
+        held_inputs = [Signal(32, name=f"held_inputs_{k}", reset_less=True) for k in range(2)]
         is_held = Signal()
         is_waiting = Signal()
         timer = Signal(range(_PUSH_TIMER_START + 1))

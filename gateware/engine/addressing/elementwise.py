@@ -36,10 +36,11 @@ class ElementwiseAddressGenerator(wiring.Component):
         is_active = Signal()
         is_second = Signal()
         ends = Signal()
-        results_left = Signal(16)
+        # All that the start sets need no reset.
+        results_left = Signal(16, reset_less=True)
         # Of the group, and of the bytes that the first tensor gives; where the second one's are.
-        first_offset = Signal(16)
-        offset = Signal(POSITION)
+        first_offset = Signal(16, reset_less=True)
+        offset = Signal(POSITION, reset_less=True)
         offset_2 = Signal(POSITION)
         has_one_pixel = (job.flags & JobFlag.CHANNELS).any()
         m.d.comb += [

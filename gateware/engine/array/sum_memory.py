@@ -66,19 +66,21 @@ class SumMemory(wiring.Component):
         number_s1 = Signal.like(number)
         number_s2 = Signal.like(number)
         valid = Signal(2)
+        # A register behind the memory: an adder follows.
+        sums = Signal(32 * self.lanes, reset_less=True)
         m.d.comb += [
             following.eq(Mux(self.restart, 0, number + self.valid)),
             read.addr.eq(following),
             write.addr.eq(number_s2),
             write.data.eq(self.totals),
             write.en.eq(valid[-1] & self.keeps),
+            Value.cast(self.sums).eq(sums),
         ]
         m.d.sync += [
             number.eq(following),
             number_s1.eq(number),
             number_s2.eq(number_s1),
             valid.eq(Cat(self.valid, valid)),
-            # A register behind the memory: an adder follows.
-            Value.cast(self.sums).eq(read.data),
+            sums.eq(read.data),
         ]
         return m

@@ -58,7 +58,7 @@ class CommandUnit(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the execution of the instruction that was taken last."""
         m = Module()
-        command = Signal(ENGINE_COMMAND)
+        command = Signal(ENGINE_COMMAND, reset_less=True)
         answer = self.responses.payload
         delay = Signal(range(max(Counters.LATENCY, LINE_READ_CYCLES + 1)))
         self._connect(m, command)

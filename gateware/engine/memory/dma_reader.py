@@ -72,8 +72,9 @@ class DmaReader(wiring.Component):
             "beats": Out(stream.Signature(READ_BEAT)),
             "port": Out(ReadPortSignature()),
         })
-        self.address = Signal(PORT_ADDRESS_BITS)
-        self.end = Signal(PORT_ADDRESS_BITS)
+        self.address, self.end = (
+            Signal(PORT_ADDRESS_BITS, name=name, reset_less=True) for name in ("address", "end")
+        )
         self.free = Signal(range(self.depth + 1), init=self.depth)
 
     def elaborate(self, platform: object) -> Module:

@@ -99,8 +99,10 @@ class FloatConverter(wiring.Component):
         looked_up = self._table(m, moves, address, number, scale)
         self._to_bytes(m, moves, number, guess, looked_up)
         self._access(m, moves, writes, ends, element)
+        converted = Signal(8 * LINE_BYTES, reset_less=True)
         with m.If(moves):
-            m.d.sync += self.converted.eq(Cat(self.converted[_WORD_BITS:], looked_up))
+            m.d.sync += converted.eq(Cat(converted[_WORD_BITS:], looked_up))
+        m.d.comb += self.converted.eq(converted)
         return m
 
     def _count(self, m: Module, moves: Signal, element: Signal) -> list[Signal]:
@@ -269,6 +271,8 @@ class FloatConverter(wiring.Component):
         )
         is_more_s8 = Signal(reset_less=True)
         output_s9 = Signal(_GUESS_BITS, reset_less=True)
+        outputs = Signal(_WORD_BITS, reset_less=True)
+        m.d.comb += self.conversion.data.eq(outputs)
         ordered = Cat(number[:-1] ^ number[-1].replicate(_WORD_BITS - 1), number[-1]).as_signed()
         with m.If(moves):
             m.d.sync += [
@@ -276,7 +280,5 @@ class FloatConverter(wiring.Component):
                 guess_s8.eq(guess_s7),
                 is_more_s8.eq(ordered > looked_up.as_signed()),
                 output_s9.eq(guess_s8 + is_more_s8),
-                self.conversion.data.eq(
-                    Cat(self.conversion.data[8:], output_s9[:-1], ~output_s9[-1])
-                ),
+                outputs.eq(Cat(outputs[8:], output_s9[:-1], ~output_s9[-1])),
             ]

@@ -79,9 +79,11 @@ class ProtectionRanges(wiring.Component):
         client = Signal(range(len(self.requests)))
         request = Signal(RANGE_REQUEST)
         allowed = data.View(WORD_RANGE, Mux(request.is_program, program, arena))
-        end = Signal(OFFSET_BITS + 1)
-        address = Signal(PORT_ADDRESS_BITS)
-        address_end = Signal(PORT_ADDRESS_BITS)
+        end = Signal(OFFSET_BITS + 1, reset_less=True)
+        address, address_end = (
+            Signal(PORT_ADDRESS_BITS, name=name, reset_less=True)
+            for name in ("address", "address_end")
+        )
         with m.Switch(client):
             for number, requests in enumerate(self.requests):
                 with m.Case(number):

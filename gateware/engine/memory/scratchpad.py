@@ -84,9 +84,17 @@ class Scratchpad(wiring.Component):
         """Build the banks, the rotation of port ``read`` and the choice of port ``line``."""
         m = Module()
         line = self.read_address[BYTE_BITS:]
-        index_s1 = [Signal(range(self.lines // 2), name=f"index_s1_{bank}") for bank in range(2)]
-        rotation_s1 = Signal(5)
-        rotation_s2 = Signal(5)
+        index_s1 = [
+            Signal(range(self.lines // 2), name=f"index_s1_{bank}", reset_less=True)
+            for bank in range(2)
+        ]
+        rotation_s1, rotation_s2 = (
+            Signal(5, name=f"rotation_s{stage}", reset_less=True) for stage in (1, 2)
+        )
+        read_data, line_read_data = (
+            Signal(8 * LINE_BYTES, name=name, reset_less=True)
+            for name in ("read_data_s3", "line_read_data_s2")
+        )
         # A read that starts in an odd line continues in the next even one.
         m.d.sync += [
             index_s1[0].eq(line[1:] + line[0]),
@@ -96,7 +104,7 @@ class Scratchpad(wiring.Component):
         ]
 
         source = Value.cast(self.others.source)
-        source_s1 = Signal(2)
+        source_s1 = Signal(2, reset_less=True)
         m.d.sync += source_s1.eq(Mux(source[1], source, self.line_address[0]))
         unaligned_s2, lines_s1 = [], []
         for bank in range(2):
@@ -118,10 +126,11 @@ class Scratchpad(wiring.Component):
             ]
             unaligned_s2.append(read.data)
             lines_s1.append(line_read.data)
-        m.d.sync += self.read_data.eq(_rotated(Cat(*unaligned_s2), rotation_s2))
+        m.d.sync += read_data.eq(_rotated(Cat(*unaligned_s2), rotation_s2))
         lines_s1 += [self.others.loaded, self.others.converted]
         low, high = (Mux(source_s1[0], lines_s1[k + 1], lines_s1[k]) for k in (0, 2))
-        m.d.sync += self.line_read_data.eq(Mux(source_s1[1], high, low))
+        m.d.sync += line_read_data.eq(Mux(source_s1[1], high, low))
+        m.d.comb += [self.read_data.eq(read_data), self.line_read_data.eq(line_read_data)]
         return m
 
 

@@ -81,5 +81,7 @@ class TileBuffer(wiring.Component):
             )
             for j in range(_BANKS)
         ]
-        m.d.sync += self.column.eq(Cat(*turned))
+        column = Signal(8 * TILE_ROWS, reset_less=True)
+        m.d.sync += column.eq(Cat(*turned))
+        m.d.comb += self.column.eq(column)
         return m

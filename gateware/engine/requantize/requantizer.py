@@ -215,12 +215,14 @@ class _Lane(wiring.Component):
         is_wrapped = sign & ~raised_s8[7:31].any()
         is_above_int8 = is_wrapped | (~sign & raised_s8[8:31].any())
         is_below_int8 = sign & ~is_wrapped
+        value_s9 = Signal(signed(8), reset_less=True)
+        m.d.comb += self.value.eq(value_s9)
         with m.If(is_above_int8 | (~is_below_int8 & (low_byte > self.maximum))):
-            m.d.sync += self.value.eq(self.maximum)
+            m.d.sync += value_s9.eq(self.maximum)
         with m.Elif(is_below_int8 | (low_byte < self.minimum)):
-            m.d.sync += self.value.eq(self.minimum)
+            m.d.sync += value_s9.eq(self.minimum)
         with m.Else():
-            m.d.sync += self.value.eq(low_byte)
+            m.d.sync += value_s9.eq(low_byte)
 
 
 def _added(value: Value, addend: Value) -> Value:

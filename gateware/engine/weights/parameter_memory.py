@@ -1,6 +1,6 @@
 """Parameters of the output channels of two groups."""
 
-from amaranth import Cat, Module
+from amaranth import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -78,5 +78,7 @@ class ParameterMemory(wiring.Component):
                     read.addr.eq(Cat(self.read_beat, self.read_bank)),
                 ]
                 stored.append(read.data)
-            m.d.sync += self.parameters[channel].eq(Cat(*stored))
+            parameters = Signal(PARAMETERS, name=f"parameters_{channel}", reset_less=True)
+            m.d.sync += parameters.eq(Cat(*stored))
+            m.d.comb += self.parameters[channel].eq(parameters)
         return m

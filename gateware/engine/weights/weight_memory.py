@@ -146,10 +146,12 @@ class WeightMemory(wiring.Component):
         skewed: Value = Cat(self.index, self.bank)
         for lane in range(LANES):
             if lane > 0:
-                following = Signal(range(self.depth), name=f"skewed_address_{lane}")
+                following = Signal(
+                    range(self.depth), name=f"skewed_address_{lane}", reset_less=True
+                )
                 m.d.sync += following.eq(skewed)
                 skewed = following
-            address = Signal(range(self.depth), name=f"lane_address_{lane}")
+            address = Signal(range(self.depth), name=f"lane_address_{lane}", reset_less=True)
             entry = Signal(range(self.depth // 2), name=f"entry_{lane}")
             m.d.comb += entry.eq(self.entries[lane % self.outputs])
             direct = Cat(Mux(self.is_lookup, entry, self.index), self.bank)
