@@ -73,7 +73,13 @@ class MoveAddressGenerator(wiring.Component):
             ends.eq(ends_column & Mux(is_tile, tiles.write_after.is_end, loops.is_last_outer)),
             loops.last_indices.eq(move.last_indices),
             loops.advances_inner.eq(ends_piece),
-            loops.advances_outer.eq(Mux(is_tile, reads_row & is_last_row, ends_column)),
+            loops.advances_outer.eq(
+                is_reading
+                & (
+                    (is_tile & tiles.has_room & is_last_row)
+                    | (~is_tile & lines.is_last & loops.is_last_inner)
+                )
+            ),
             tiles.reads_last.eq(reads_row & is_last_row),
             tiles.read_after.loop.eq(loops.outer),
             tiles.read_after.is_end.eq(loops.is_last_outer),

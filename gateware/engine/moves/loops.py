@@ -1,6 +1,6 @@
 """The nested loops of a MOVE job."""
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -53,22 +53,26 @@ class MoveLoops(wiring.Component):
         """Build a counter for each loop."""
         m = Module()
         is_last = Signal(MOVE_LOOPS)
-        advances: Value = self.advances_outer
+        # The advance comes late: what else a loop waits for is computed first, and kept as it is.
+        are_last: Value = Const(1)
         for loop in (TILE_LOOPS, *reversed(range(TILE_LOOPS))):
             is_inner = loop == TILE_LOOPS
             index = self.inner_index if is_inner else Signal(16, name=f"index_{loop}")
-            its_advance = self.advances_inner if is_inner else advances
+            advances = (self.advances_inner if is_inner else self.advances_outer) & are_last
             m.d.comb += is_last[loop].eq(are_equal(index, self.last_indices[loop]))
-            # In this order what comes first becomes the reset of registers.
-            with m.If(its_advance & is_last[loop]):
-                m.d.sync += index.eq(0)
-            with m.Elif(its_advance):
-                m.d.sync += index.eq(index + 1)
+            ends = advances & is_last[loop]
             if not is_inner:
-                advances = advances & is_last[loop]
+                and_inner = Signal(name=f"are_last_{loop}", attrs={"keep": 1})
+                m.d.comb += and_inner.eq(are_last & is_last[loop])
+                are_last, ends = and_inner, self.advances_outer & and_inner
+            # In this order what comes first becomes the reset of registers.
+            with m.If(ends):
+                m.d.sync += index.eq(0)
+            with m.Elif(advances):
+                m.d.sync += index.eq(index + 1)
         m.d.comb += [
             self.is_last_inner.eq(is_last[TILE_LOOPS]),
             self.outer.eq(Mux(~is_last[2], 2, ~is_last[1])),
-            self.is_last_outer.eq(Cat(is_last[:TILE_LOOPS]).all()),
+            self.is_last_outer.eq(are_last),
         ]
         return m

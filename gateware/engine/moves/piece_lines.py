@@ -57,23 +57,34 @@ class PieceLines(wiring.Component):
         before = Signal(_COUNT_BITS, init=(1 << _COUNT_BITS) - 1)
         is_first = Signal(init=1)
         end = Signal(BYTE_BITS + 1)
-        # A piece touches one more line if its first and last bytes make up more than a line. Both
-        # numbers of lines are compared at once.
+        # A piece touches one more line if its first and last bytes make up more than a line. That a
+        # line is the last one is noted for both numbers of lines, a line ahead.
         last_line = self.last_byte[BYTE_BITS:]
-        before_last = Signal(_COUNT_BITS)
-        m.d.sync += before_last.eq(last_line - 1)
+        before_both = Signal(_COUNT_BITS, reset_less=True)
+        is_last_of_fewer = Signal()
+        is_last_of_more = Signal()
+        m.d.sync += before_both.eq(last_line - 2)
         m.d.comb += [
             end.eq(self.last_byte[:BYTE_BITS] + first_byte),
-            self.is_last.eq(
-                Mux(end[BYTE_BITS], are_equal(before, last_line), are_equal(before, before_last))
-            ),
+            self.is_last.eq(Mux(end[BYTE_BITS], is_last_of_more, is_last_of_fewer)),
             self.line.eq(self.target[BYTE_BITS:] - ~before.as_signed()),
             self.low.eq(Mux(is_first, first_byte, 0)),
             self.high.eq(Mux(self.is_last, end[:BYTE_BITS], LINE_BYTES - 1)),
             self.back.eq(Cat(first_byte, ~before).as_signed()),
         ]
-        with m.If(self.takes & self.is_last):
-            m.d.sync += [before.eq(before.init), is_first.eq(1)]
-        with m.Elif(self.takes):
-            m.d.sync += [before.eq(before + 1), is_first.eq(0)]
+        with m.If(self.takes & ~self.is_last):
+            m.d.sync += [
+                before.eq(before + 1),
+                is_first.eq(0),
+                is_last_of_fewer.eq(are_equal(before, before_both)),
+                is_last_of_more.eq(is_last_of_fewer),
+            ]
+        with m.Elif(self.takes | is_first):
+            # Before the first piece too, for the job that comes.
+            m.d.sync += [
+                before.eq(before.init),
+                is_first.eq(1),
+                is_last_of_fewer.eq(last_line == 0),
+                is_last_of_more.eq(0),
+            ]
         return m
