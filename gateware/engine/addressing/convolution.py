@@ -46,14 +46,31 @@ class ConvAddressGenerator(wiring.Component):
 
         is_active = Signal()
         is_last_row = Signal()
-        columns_left = Signal(16)
-        segments_left = Signal(8)
-        words_left = Signal(16)
-        pixel_offset, segment_offset, offset = (
-            Signal(POSITION, name=n) for n in ("pixel", "segment", "word")
+        # All that an output row sets need no reset.
+        columns_left, segments_left, words_left = (
+            Signal(bits, name=name, reset_less=True)
+            for name, bits in (("columns_left", 16), ("segments_left", 8), ("words_left", 16))
         )
-        first_index = Signal(INDEX_BITS)
-        index = Signal(INDEX_BITS)
+        pixel_offset, segment_offset, offset = (
+            Signal(POSITION, name=n, reset_less=True) for n in ("pixel", "segment", "word")
+        )
+        # Their being 1, and that of what they begin with: all that follows waits for it.
+        is_last_column, is_last_segment, is_last_word = (
+            Signal(name=name, reset_less=True)
+            for name in ("is_last_column", "is_last_segment", "is_last_word")
+        )
+        has_one_column, has_one_segment, has_one_word = (
+            Signal(name=name, reset_less=True)
+            for name in ("has_one_column", "has_one_segment", "has_one_word")
+        )
+        m.d.sync += [
+            has_one_column.eq(job.output_columns == 1),
+            has_one_segment.eq(job.segments == 1),
+            has_one_word.eq(job.segment_words == 1),
+        ]
+        first_index, index = (
+            Signal(INDEX_BITS, name=name, reset_less=True) for name in ("first_index", "index")
+        )
         ends_segment = Signal()
         ends_row = Signal()
         ends_pixel = Signal()
@@ -61,10 +78,10 @@ class ConvAddressGenerator(wiring.Component):
         issues = Signal()
         takes_row = Signal()
         m.d.comb += [
-            ends_segment.eq(words_left == 1),
-            ends_row.eq(ends_segment & (segments_left == 1)),
+            ends_segment.eq(is_last_word),
+            ends_row.eq(ends_segment & is_last_segment),
             ends_pixel.eq(ends_row & kernel_rows.is_last),
-            ends_output_row.eq(ends_pixel & (columns_left == 1)),
+            ends_output_row.eq(ends_pixel & is_last_column),
             throttle.interval.eq(job.interval),
             throttle.wants.eq(is_active),
             throttle.ends.eq(ends_pixel),
@@ -81,15 +98,17 @@ class ConvAddressGenerator(wiring.Component):
             output_rows.rows.ready.eq(takes_row),
             kernel_rows.job.eq(job),
             kernel_rows.output_row.eq(output_rows.rows.payload),
-            kernel_rows.load.eq(takes_row & output_rows.rows.valid),
-            kernel_rows.restart.eq(issues & ends_pixel),
-            kernel_rows.next.eq(issues & ends_row),
+            # What comes while nothing is active is of no account.
+            kernel_rows.moves.eq(~is_active | (issues & ends_row)),
+            kernel_rows.load.eq(~is_active | ends_output_row),
+            kernel_rows.restart.eq(ends_pixel),
         ]
 
         with m.If(issues):
             m.d.sync += [
                 index.eq(index + 1),
                 words_left.eq(words_left - 1),
+                is_last_word.eq(words_left == 2),
                 offset.eq(offset + INPUT_LANES),
             ]
             with m.If(ends_segment):
@@ -99,6 +118,7 @@ class ConvAddressGenerator(wiring.Component):
                     m.d.sync += [
                         pixel_offset.eq(following),
                         columns_left.eq(columns_left - 1),
+                        is_last_column.eq(columns_left == 2),
                         index.eq(first_index),
                     ]
                 with m.Elif(ends_row):
@@ -109,22 +129,26 @@ class ConvAddressGenerator(wiring.Component):
                     segment_offset.eq(following),
                     offset.eq(following),
                     words_left.eq(job.segment_words),
+                    is_last_word.eq(has_one_word),
                     segments_left.eq(Mux(ends_row, job.segments, segments_left - 1)),
+                    is_last_segment.eq(Mux(ends_row, has_one_segment, segments_left == 2)),
                 ]
         with m.If(takes_row):
-            m.d.sync += is_active.eq(output_rows.rows.valid)
-            with m.If(output_rows.rows.valid):
-                m.d.sync += [
-                    is_last_row.eq(output_rows.rows.payload.is_last),
-                    first_index.eq(output_rows.rows.payload.index),
-                    index.eq(output_rows.rows.payload.index),
-                    columns_left.eq(job.output_columns),
-                    pixel_offset.eq(job.first_offset),
-                    segment_offset.eq(job.first_offset),
-                    offset.eq(job.first_offset),
-                    segments_left.eq(job.segments),
-                    words_left.eq(job.segment_words),
-                ]
+            m.d.sync += [
+                is_active.eq(output_rows.rows.valid),
+                is_last_row.eq(output_rows.rows.payload.is_last),
+                first_index.eq(output_rows.rows.payload.index),
+                index.eq(output_rows.rows.payload.index),
+                columns_left.eq(job.output_columns),
+                is_last_column.eq(has_one_column),
+                is_last_segment.eq(has_one_segment),
+                is_last_word.eq(has_one_word),
+                pixel_offset.eq(job.first_offset),
+                segment_offset.eq(job.first_offset),
+                offset.eq(job.first_offset),
+                segments_left.eq(job.segments),
+                words_left.eq(job.segment_words),
+            ]
 
         # A register apart from the loops; the bytes of the word that lie in the row.
         operation = self.operations.payload

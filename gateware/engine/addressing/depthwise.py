@@ -1,6 +1,6 @@
 """Order of work in a depthwise convolution: down each input column, then on to the next."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 
 from kiwicha.contract.engine import READ_BYTES
@@ -46,25 +46,30 @@ class DepthwiseAddressGenerator(wiring.Component):
 
         is_active = Signal()
         is_last_row = Signal()
-        results_left = Signal(16)
-        skips_left = Signal(8)
-        phases_left = Signal(8)
-        offset = Signal(POSITION)
+        # All that an output row sets need no reset.
+        results_left, skips_left, phases_left = (
+            Signal(bits, name=name, reset_less=True)
+            for name, bits in (("results_left", 16), ("skips_left", 8), ("phases_left", 8))
+        )
+        offset = Signal(POSITION, reset_less=True)
         # Index of the first kernel row inside, in phase 0 and in the current phase.
         row_index, phase_index, index = (
-            Signal(INDEX_BITS, name=name) for name in ("row_index", "phase_index", "index")
+            Signal(INDEX_BITS, name=name, reset_less=True)
+            for name in ("row_index", "phase_index", "index")
         )
         is_first = Signal()
         is_column_start = Signal()
         is_row_start = Signal()
-        is_beyond = Signal()
+        # The column is right of the input; so is the one that follows a column from here on.
+        is_beyond = Signal(reset_less=True)
+        last_offset = Signal(signed(len(job.row_span) + 1), reset_less=True)
         ends_column = Signal()
         ends_phases = Signal()
         ends_output_row = Signal()
         issues = Signal()
         takes_row = Signal()
+        m.d.sync += last_offset.eq(job.row_span - job.column_step)
         m.d.comb += [
-            is_beyond.eq(offset >= job.row_span),
             ends_column.eq(kernel_rows.is_last | is_beyond),
             ends_phases.eq(ends_column & (phases_left == 1)),
             ends_output_row.eq(ends_phases & ~skips_left.any() & (results_left == 1)),
@@ -82,9 +87,10 @@ class DepthwiseAddressGenerator(wiring.Component):
             output_rows.rows.ready.eq(takes_row),
             kernel_rows.job.eq(job),
             kernel_rows.output_row.eq(output_rows.rows.payload),
-            kernel_rows.load.eq(takes_row & output_rows.rows.valid),
-            kernel_rows.restart.eq(issues & ends_column),
-            kernel_rows.next.eq(issues),
+            # What comes while nothing is active is of no account.
+            kernel_rows.moves.eq(~is_active | issues),
+            kernel_rows.load.eq(~is_active | ends_output_row),
+            kernel_rows.restart.eq(ends_column),
         ]
 
         with m.If(issues):
@@ -105,24 +111,25 @@ class DepthwiseAddressGenerator(wiring.Component):
                     phase_index.eq(following),
                     index.eq(following),
                     offset.eq(offset + job.column_step),
+                    is_beyond.eq(offset >= last_offset),
                 ]
         with m.If(takes_row):
-            m.d.sync += is_active.eq(output_rows.rows.valid)
-            with m.If(output_rows.rows.valid):
-                first = Signal(INDEX_BITS)
-                m.d.comb += first.eq(output_rows.rows.payload.index + job.first_index)
-                m.d.sync += [
-                    is_last_row.eq(output_rows.rows.payload.is_last),
-                    row_index.eq(output_rows.rows.payload.index),
-                    phase_index.eq(first),
-                    index.eq(first),
-                    offset.eq(0),
-                    is_row_start.eq(1),
-                    is_column_start.eq(0),
-                    phases_left.eq(job.stride_columns - job.first_phase),
-                    results_left.eq(job.output_columns),
-                    skips_left.eq(job.skip_results),
-                ]
+            first = Signal(INDEX_BITS)
+            m.d.comb += first.eq(output_rows.rows.payload.index + job.first_index)
+            m.d.sync += [
+                is_active.eq(output_rows.rows.valid),
+                is_last_row.eq(output_rows.rows.payload.is_last),
+                row_index.eq(output_rows.rows.payload.index),
+                phase_index.eq(first),
+                index.eq(first),
+                offset.eq(0),
+                is_beyond.eq(job.row_span == 0),
+                is_row_start.eq(1),
+                is_column_start.eq(0),
+                phases_left.eq(job.stride_columns - job.first_phase),
+                results_left.eq(job.output_columns),
+                skips_left.eq(job.skip_results),
+            ]
 
         # A register apart from the loops.
         operation = self.operations.payload

@@ -19,14 +19,14 @@ class KernelRows(wiring.Component):
         Stable from two cycles before the first ``load`` on.
     all_kernel_rows : ``In(1)``
         All kernel rows count, those outside the input too; stable like ``job``.
+    moves : ``In(1)``
+        Go to the next kernel row, or where the following tell.
     load : ``In(1)``
-        Go to the first kernel row of ``output_row``, a new one.
+        To the first kernel row of ``output_row``, a new one. Wins over ``restart``.
     output_row : ``In(OUTPUT_ROW)``
-        Taken with ``load``; stable from the cycle before it on.
+        Taken with ``moves`` and ``load``; stable from the cycle before it on.
     restart : ``In(1)``
-        Go to the first kernel row of the output row loaded last.
-    next : ``In(1)``
-        Go to the next kernel row. ``load`` wins over ``restart``, ``restart`` over ``next``.
+        To the first kernel row of the output row loaded last.
     address : ``Out(POSITION)``
         Scratchpad address of the kernel row's column 0.
     is_inside : ``Out(1)``
@@ -39,10 +39,10 @@ class KernelRows(wiring.Component):
         super().__init__({
             "job": In(JOB),
             "all_kernel_rows": In(1),
+            "moves": In(1),
             "load": In(1),
             "output_row": In(OUTPUT_ROW),
             "restart": In(1),
-            "next": In(1),
             "address": Out(POSITION),
             "is_inside": Out(1),
             "is_last": Out(1),
@@ -55,13 +55,13 @@ class KernelRows(wiring.Component):
         """
         m = Module()
         job, given = self.job, self.output_row
-        first = Signal(OUTPUT_ROW)
+        first = Signal(OUTPUT_ROW, reset_less=True)
         # The row after the current one, and the number of its kernel row.
-        following = Signal(signed(ROW_BITS))
-        following_kernel_row = Signal(8)
+        following = Signal(signed(ROW_BITS), reset_less=True)
+        following_kernel_row = Signal(8, reset_less=True)
         # The input ends less than a kernel row behind this one.
-        last_row = Signal(signed(ROW_BITS))
-        last_kernel_row = Signal(8)
+        last_row = Signal(signed(ROW_BITS), reset_less=True)
+        last_kernel_row = Signal(8, reset_less=True)
         m.d.sync += [
             last_row.eq(job.input_rows - job.dilation_rows),
             last_kernel_row.eq(job.kernel_rows - 1),
@@ -73,11 +73,11 @@ class KernelRows(wiring.Component):
             is_last_inside = ~self.all_kernel_rows & (row >= last_row)
             return Cat(is_inside, (kernel_row == last_kernel_row) | is_last_inside)
 
-        given_flags = Signal(2)
-        first_flags = Signal(2)
+        given_flags = Signal(2, reset_less=True)
+        first_flags = Signal(2, reset_less=True)
         following_flags = flags_of(following, following_kernel_row)
         m.d.sync += given_flags.eq(flags_of(given.row, given.kernel_row))
-        with m.If(self.load):
+        with m.If(self.moves & self.load):
             m.d.sync += [first.eq(given), first_flags.eq(given_flags)]
 
         def chosen(load: Value, restart: Value, following: Value) -> Value:
@@ -87,7 +87,7 @@ class KernelRows(wiring.Component):
         row = chosen(given.row, first.row, following)
         kernel_row = chosen(given.kernel_row, first.kernel_row, following_kernel_row)
         address = chosen(given.address, first.address, self.address + job.kernel_row_step)
-        with m.If(self.load | self.restart | self.next):
+        with m.If(self.moves):
             m.d.sync += [
                 self.address.eq(address),
                 following.eq(row + job.dilation_rows),

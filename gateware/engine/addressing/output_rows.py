@@ -51,10 +51,13 @@ class OutputRows(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the steps from output row to output row, and from kernel row to kernel row."""
         m = Module()
-        job, found = self.job, self.rows.payload
-        row_address = Signal(POSITION)
-        input_row = Signal(signed(ROW_BITS))
-        rows_left = Signal(16)
+        job = self.job
+        # What the start sets, or is looked at only when it is valid, needs no reset.
+        found = Signal(OUTPUT_ROW, reset_less=True)
+        row_address = Signal(POSITION, reset_less=True)
+        input_row = Signal(signed(ROW_BITS), reset_less=True)
+        rows_left = Signal(16, reset_less=True)
+        m.d.comb += self.rows.payload.eq(found)
 
         with m.FSM():
             with m.State("IDLE"):
@@ -88,11 +91,10 @@ class OutputRows(wiring.Component):
                         found.index.eq(found.index + self.row_words),
                     ]
                 with m.Else():
-                    m.d.sync += self.rows.valid.eq(1)
                     m.next = "FOUND"
             with m.State("FOUND"):
+                m.d.comb += self.rows.valid.eq(1)
                 with m.If(self.rows.ready):
-                    m.d.sync += self.rows.valid.eq(0)
                     m.next = "NEXT"
                     with m.If(found.is_last):
                         m.next = "IDLE"
