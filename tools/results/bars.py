@@ -20,8 +20,8 @@ _AREA: Mapping[str, Mapping[str, float]] = {
 _FITTING = ("boards/arty_a7_100-128",)
 _CLOCKS = {"boards/ecpix5_85f-64": 60, "boards/ecpix5_85f-simd": 75}
 """MHz that a bitstream reaches, in `_BUILD_SECONDS`."""
-PERIODS = {"timing/64": 12.5, "timing/128": 12.5, "timing/simd": 9.0}
-"""Nanoseconds of the worst path as it is estimated: what was reached, so that it gets no worse."""
+PERIODS = {"timing/64": 10.0, "timing/128": 10.0, "timing/simd": 9.0}
+"""Nanoseconds of the worst path as it is estimated: as the boards' clock wants it, or less."""
 _BUILD_SECONDS = 30 * 60
 _UTILIZATION = {"resnet8": 0.85, "person_detect": 0.77}
 """Share of the products of ``64`` that models use."""
