@@ -70,9 +70,11 @@ def _single_rate(sys_clk_hz: int) -> PhySettings:
 
 
 def _slow_controller() -> ControllerSettings:
-    # A command leaves the queue through a register, and is not compared with the one behind it: a
-    # row stays open until another is wanted. The controller's longest paths are shorter so.
-    return ControllerSettings(cmd_buffer_buffered=True, with_auto_precharge=False)
+    # A command is not compared with the one behind it: a row stays open until another is wanted.
+    # The controller's longest paths are shorter so. With a register behind each bank's queue
+    # (cmd_buffer_buffered) they would be shorter still, but LiteDRAM does not see what is on its
+    # way there: a port's next command could go to another bank, and be executed first.
+    return ControllerSettings(with_auto_precharge=False)
 
 
 @dataclass(frozen=True)
