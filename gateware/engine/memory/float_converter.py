@@ -45,8 +45,7 @@ class FloatConverter(wiring.Component):
 
     Latency: 14 cycles from a word of DRAM to its four bytes in the scratchpad; 9 from the access
     that reads a line to its first word of DRAM. Throughput: an element per cycle; of a table, a
-    word per cycle. An access that has to wait costs a store up to 4 cycles, and a load none if it
-    waits for no more than 3.
+    word per cycle. An access that has to wait costs a load as many cycles, and a store up to 4.
 
     Members
     -------

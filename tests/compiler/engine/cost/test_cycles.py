@@ -10,7 +10,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_list, predict_program
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.timeline import Threads
-from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind
+from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind, TransferFlag
 from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
@@ -189,6 +189,23 @@ def test_a_transfer_moves_only_when_no_result_is_written() -> None:
     # DRAM can fill a FIFO before the job ends; the rest, a line per cycle, comes then.
     assert 2900 < ends[0] < 3250
     assert max(ends[1:]) < 2200
+
+
+@pytest.mark.parametrize(("words", "line_cycles"), [(3, 6), (4, 4), (6, 6), (8, 4), (10, 5)])
+def test_a_conversion_stops_while_results_are_written(words: int, line_cycles: int) -> None:
+    # Two beats of results in so many cycles. A line is converted in 4 cycles; if it comes when a
+    # result does, it waits for both. 3 and 6 as measured in the simulated system: mcunet_vww.
+    lines = 600
+    load = EngineTransfer(0, 0, 16 * lines, 0, TransferFlag.FLOAT)
+    fields = {"flags": JobFlag.PACKED, "last_beats": 2, "row_words": words, "group_words": words}
+    first = job(**fields, output_columns=1200 // words)
+    last = job(**fields, output_columns=1, wait_transfers=1)
+    _, (one, other) = predict_list([first, last], [load], 128)
+    beside = one.busy / line_cycles
+    left = (other.start + other.transfers - one.end) / 4
+    assert left > 100
+    # The first of them comes up to a hundred cycles after the first operation.
+    assert -5 < lines - beside - left < 45
 
 
 def test_loads_and_stores_take_their_time() -> None:

@@ -71,6 +71,8 @@ class Work:
         What the first group of a job needs more.
     writes : float
         Cycles in which results, and no transfer, have the scratchpad's line port; on average.
+    burst : int
+        How many of them follow each other.
     drain : int
         From the last operation of the job to its end.
     """
@@ -85,6 +87,7 @@ class Work:
     fill_cycles: int
     first_fill_cycles: int
     writes: float
+    burst: int
     drain: int
 
     @property
@@ -119,7 +122,8 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
         start = ELEMENT_START_CYCLES
         lines = job.segment_words * requantizer_cycles
         # The next group starts behind the last one.
-        return Work(operations, held, 0, start, 0, job.groups, *fills, lines, drain)
+        burst = requantizer_cycles
+        return Work(operations, held, 0, start, 0, job.groups, *fills, lines, burst, drain)
     if kind is JobKind.SOFTMAX:
         return _softmax_work(job, fills)
     total = held = late = previous = 0
@@ -144,13 +148,15 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
     writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
     if job.sums & SumFlag.KEEP:
         writes = 0.0
-    return Work(total, held, late, start, previous, job.groups, *fills, writes, drain)
+    # The beats of a result follow each other; of most groups there are all.
+    burst = requantizer_cycles * (beats if job.groups > 1 else min(job.last_beats, beats))
+    return Work(total, held, late, start, previous, job.groups, *fills, writes, burst, drain)
 
 
 def _move_work(move: EngineMove) -> Work:
     cycles, lines = move_cycles(move), move_lines(move)
     start, drain = MOVE_START_CYCLES, MOVE_DRAIN_CYCLES
-    return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, lines, drain)
+    return Work(cycles, 0, 0, start, 0, 1, 0, 0, 0, lines, 1, drain)
 
 
 def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
@@ -161,7 +167,7 @@ def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
     # Words are written, of which the first and the last of a row may be no whole ones.
     writes = rows * (depth / SOFTMAX_WRITE_BYTES + 1)
     start, drain = SOFTMAX_START_CYCLES, SOFTMAX_DRAIN_CYCLES
-    return Work(cycles, 0, 0, start, 0, job.groups, *fills, writes, drain)
+    return Work(cycles, 0, 0, start, 0, job.groups, *fills, writes, 1, drain)
 
 
 def _fills(job: EngineJob, macs: int) -> tuple[float, int, int]:

@@ -65,6 +65,8 @@ class Pace(NamedTuple):
         As in `Work`.
     share : float
         Of the cycles in which results, and no transfer, have the line port.
+    converted_line : float
+        Cycles for a line of DRAM that is converted meanwhile.
     groups, wait_transfers, drain : int
         Of the job, as in `EngineJob` and `Work`.
     """
@@ -76,6 +78,7 @@ class Pace(NamedTuple):
     cycles: int
     last_row: int
     share: float
+    converted_line: float
     groups: int
     wait_transfers: int
     drain: int

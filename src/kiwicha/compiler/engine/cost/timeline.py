@@ -11,11 +11,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 from kiwicha.compiler.engine.cost.job_work import job_work
+from kiwicha.compiler.engine.cost.line_port import (
+    CONVERTED_LINE_CYCLES,
+    converted_line_cycles,
+    moved_at,
+)
 from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
 from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer, JobFlag
-from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.latencies import (
-    CONVERTED_BYTES_PER_CYCLE,
     CONVERTER_LOAD_CYCLES,
     PORT_TURN_WORDS,
     READER_WORDS,
@@ -34,8 +37,6 @@ JOB_START_CYCLES = JOB_WORDS + 1
 """From the end of a job until the next one looks for its weights: its descriptor is collected."""
 _SLOW_PACE = 1.5
 """Cycles for a word of weights from which on the reader asks for half of its words at a time."""
-_CONVERTED_LINE_CYCLES = LINE_BYTES // (FLOAT_BYTES * CONVERTED_BYTES_PER_CYCLE)
-"""What a line of DRAM takes that is converted."""
 
 
 class Threads:
@@ -78,7 +79,7 @@ class Threads:
         self._job_ends: list[float] = []
         self._waits: list[tuple[float, float, float]] = []
         self._transfer_ends: list[float] = []
-        self._shares: list[tuple[float, float, float]] = []
+        self._shares: list[tuple[float, float, float, float]] = []
 
     def _pace(self, job: AnyJob) -> Pace:
         work = job_work(job, *self._engine)
@@ -92,6 +93,7 @@ class Threads:
             cycles=work.cycles,
             last_row=work.last_row,
             share=min(work.writes / work.cycles, 1.0),
+            converted_line=converted_line_cycles(work),
             groups=work.groups,
             wait_transfers=job.wait_transfers,
             drain=work.drain,
@@ -183,7 +185,8 @@ class Threads:
         while True:
             # Compute all groups whose weights and transfers are there.
             while ahead or is_free[job]:
-                _, needed, _, start, cycles, last_row, share, groups, wanted, drain = paces[job]
+                at = paces[job]
+                _, needed, _, start, cycles, last_row, share, slow, groups, wanted, drain = at
                 if needed:
                     filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
                 else:
@@ -209,7 +212,7 @@ class Threads:
                         waited_weights += late
                         first = filled + start
                 time = first + cycles
-                shares.append((first, time, share))
+                shares.append((first, time, share, slow))
                 if needed:
                     release_before, release = release, time
                     ahead -= 1
@@ -266,12 +269,13 @@ class Threads:
                     fill_time = port_free
             if transfers_done < move_count:
                 lines, is_store, wanted, flags = moves[transfers_done]
-                pace = _CONVERTED_LINE_CYCLES if flags else 1
+                pace = CONVERTED_LINE_CYCLES if flags else 1
                 if chunk:
                     if len(shares) > known and line_end > horizon:
                         # There are more results on the way.
                         known, horizon = len(shares), shares[-1][1] if shares else -never
-                        moved = _moved(shares, first_share, chunk_start, chunk)
+                        is_stopped = bool(flags) and not is_store
+                        moved = moved_at(shares, first_share, chunk_start, chunk, is_stopped)
                         line_end = max(moved, chunk_port, chunk_start + pace * chunk)
                     transfer_time = line_end
                     if left_lines:
@@ -359,34 +363,3 @@ def _lines(transfer: EngineTransfer) -> int:
     """Return the lines of the scratchpad that a transfer touches."""
     first = transfer.scratchpad_address % LINE_BYTES
     return -(-(first + transfer.moved_bytes) // LINE_BYTES)
-
-
-def _moved(
-    shares: Sequence[tuple[float, float, float]], first: int, start: float, lines: float
-) -> float:
-    """Return when so many lines are moved through the line port, one in each free cycle.
-
-    Parameters
-    ----------
-    shares : sequence of tuple
-        From when to when which share of the cycles belongs to results, in order.
-    first : int
-        The first of them that ends after the start.
-    start : float
-        When the first line can move.
-    lines : float
-        How many do.
-    """
-    now = start
-    for number in range(first, len(shares)):
-        begin, end, share = shares[number]
-        if now + lines <= begin:
-            break
-        lines -= max(begin - now, 0.0)
-        now = max(now, begin)
-        free = (end - now) * (1.0 - share)
-        if lines <= free:
-            return now + lines / (1.0 - share)
-        lines -= free
-        now = end
-    return now + lines
