@@ -1,5 +1,6 @@
 """Fixtures that several folders of tests use."""
 
+import gc
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,11 @@ class Golden:
     name: str
     input: bytes
     output: bytes
+
+
+def pytest_collection_finish() -> None:
+    """Let Python's collector leave out what stays to the end: all tests and modules."""
+    gc.freeze()
 
 
 _RUNNING: list[pytest.Item] = []
