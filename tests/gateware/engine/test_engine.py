@@ -15,7 +15,7 @@ from kiwicha.contract.engine import (
     job_kinds,
 )
 from kiwicha.errors import SimulationError
-from tests.gateware.engine.campaign import Round, build_engine, run_rounds
+from tests.gateware.engine.campaign import SCRATCHPAD_BYTES, Round, build_engine, run_rounds
 from tests.gateware.engine.random_jobs import softmax_work
 from tests.gateware.engine.random_lists import check_random_lists, random_case
 from tests.gateware.engine.softmax_jobs import Softmax, exponentials
@@ -39,7 +39,7 @@ TIMINGS = {
 
 @pytest.fixture(scope="module")
 def engine() -> Path:
-    return build_engine(64, SMALL)
+    return build_engine(64, SCRATCHPAD_BYTES)
 
 
 @pytest.mark.verilator
@@ -47,7 +47,7 @@ def engine() -> Path:
     ("macs", "has_softmax"), by_day((64, True), (64, False), (32, False), (128, True))
 )
 def test_executes_random_jobs(macs: int, has_softmax: bool) -> None:
-    program = build_engine(macs, SMALL, has_softmax=has_softmax)
+    program = build_engine(macs, SCRATCHPAD_BYTES, has_softmax=has_softmax)
     kinds = job_kinds(has_softmax=has_softmax)
     for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):
         done = check_random_lists(

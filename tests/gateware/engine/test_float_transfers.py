@@ -18,7 +18,7 @@ from kiwicha.contract.engine import (
 )
 from kiwicha.numerics.float_edges import dequantized
 from kiwicha.program.float_tables import quantize_table
-from tests.gateware.engine.campaign import Round, build_engine, run_rounds
+from tests.gateware.engine.campaign import SCRATCHPAD_BYTES, Round, build_engine, run_rounds
 from tests.gateware.engine.float_numbers import (
     EDGES,
     dequantize_table,
@@ -31,7 +31,6 @@ from tests.support.gateware.dram_port import DramTiming
 
 pytestmark = pytest.mark.verilator
 MACS, SIZE = 64, 4096
-"""Those of `test_engine`: one build serves both."""
 FAST = DramTiming(latency_cycles=1)
 TIMINGS = {
     "fast": FAST,
@@ -44,7 +43,7 @@ LISTS = 8
 
 @pytest.fixture(scope="module")
 def engine() -> Path:
-    return build_engine(MACS, SIZE)
+    return build_engine(MACS, SCRATCHPAD_BYTES)
 
 
 class Lists:

@@ -4,25 +4,13 @@ import pytest
 
 from kiwicha.compiler import compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
-from kiwicha.contract.engine import JobKind
 from kiwicha.sim.verilator.program_run import run_program
-from tests.support.choices import by_day
 from tests.support.models.random_softmax import softmax_network
-from tests.support.models.softmax_layers import between, softmax
+from tests.support.models.softmax_layers import SOFTMAX_CASES, SOFTMAX_KINDS
 from tests.support.oracle import oracle
 
-pytestmark = pytest.mark.verilator
-
-CASES = {
-    "between a convolution and a table": between("MUL", 11),
-    "pairs": softmax((1, 6002, 2), 0.06),
-    "long rows": softmax((40, 999), 0.03),
-}
-KINDS = {
-    "between a convolution and a table": {JobKind.CONV, JobKind.SOFTMAX, JobKind.TABLE},
-    "pairs": {JobKind.CONV, JobKind.TABLE, JobKind.MOVE},
-    "long rows": {JobKind.SOFTMAX},
-}
+# By day the lists of these models run in `test_programs`, on the engine alone.
+pytestmark = [pytest.mark.verilator, pytest.mark.nightly]
 
 
 def run(case: oracle.Case, config: str) -> tuple[set[int], float]:
@@ -40,15 +28,14 @@ def run(case: oracle.Case, config: str) -> tuple[set[int], float]:
     return kinds, result.last_cycles / predicted
 
 
-@pytest.mark.parametrize("config", by_day("128", "64-softmax"))
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("config", ["128", "64-softmax"])
+@pytest.mark.parametrize("name", SOFTMAX_CASES)
 def test_softmax(name: str, config: str) -> None:
-    kinds, ratio = run(CASES[name], config)
-    assert kinds == KINDS[name]
+    kinds, ratio = run(SOFTMAX_CASES[name], config)
+    assert kinds == SOFTMAX_KINDS[name]
     assert abs(ratio - 1) < 0.05
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(6))
 def test_random_networks(seed: int) -> None:
     run(softmax_network(seed), "64-softmax")

@@ -1,11 +1,12 @@
-"""Models of a SOFTMAX alone, and between two other layers."""
+"""Models of a SOFTMAX alone, and between two other layers; some of them with their jobs."""
 
 import numpy as np
 
+from kiwicha.contract.engine import JobKind
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
-__all__ = ["between", "softmax"]
+__all__ = ["SOFTMAX_CASES", "SOFTMAX_KINDS", "between", "softmax"]
 
 PROBABILITIES = {"scale": 1 / 256, "zero_point": -128}
 
@@ -38,3 +39,16 @@ def between(operator: str, channels: int) -> oracle.Case:
     return oracle.Case(
         builder.build([x], [last]), (rng.integers(-128, 128, (1, 30, 20, 16), np.int8),)
     )
+
+
+SOFTMAX_CASES = {
+    "between a convolution and a table": between("MUL", 11),
+    "pairs": softmax((1, 6002, 2), 0.06),
+    "long rows": softmax((40, 999), 0.03),
+}
+SOFTMAX_KINDS = {
+    "between a convolution and a table": {JobKind.CONV, JobKind.SOFTMAX, JobKind.TABLE},
+    "pairs": {JobKind.CONV, JobKind.TABLE, JobKind.MOVE},
+    "long rows": {JobKind.SOFTMAX},
+}
+"""Kinds of the jobs that each of `SOFTMAX_CASES` becomes."""
