@@ -15,10 +15,20 @@ from kiwicha.sim.reference.cfu_vectors import CYCLES, random_instructions
 from tests.gateware.cfu_driver import Answers, execute, feed
 from tests.support.gateware import bench, stream_drivers
 
-__all__ = ["every_function_id", "program", "random_streams", "resets"]
+__all__ = ["every_function_id", "orders", "random_streams", "resets"]
 
 
-def _compare(instructions: list[Instruction], answers: Answers, config: str) -> None:
+async def _reset(dut: Any) -> None:
+    dut.cmd_valid.value = 0
+    dut.reset.value = 1
+    for _ in range(2):
+        await FallingEdge(dut.clk)
+    dut.reset.value = 0
+
+
+def _compare(
+    instructions: list[Instruction], answers: Answers, config: str, place: str = ""
+) -> None:
     model = CfuModel(CONFIGS[config])
     first_cycle = None
     for number, (instruction, answer) in enumerate(zip(instructions, answers.values, strict=True)):
@@ -28,7 +38,8 @@ def _compare(instructions: list[Instruction], answers: Answers, config: str) -> 
             first_cycle = counted if first_cycle is None else first_cycle
             expected = first_cycle + answers.accepted[number]
         assert answer == expected, (
-            f"instruction {number}, {[hex(x) for x in instruction]}: {answer:#x}, not {expected:#x}"
+            f"{place}instruction {number}, {[hex(x) for x in instruction]}: "
+            f"{answer:#x}, not {expected:#x}"
         )
 
 
@@ -66,11 +77,7 @@ async def resets(dut: Any) -> None:
                 getattr(dut, f"cmd_payload_inputs_{number}").value = value
             dut.rsp_ready.value = rng.random() < 0.9
             await FallingEdge(dut.clk)
-        dut.cmd_valid.value = 0
-        dut.reset.value = 1
-        for _ in range(2):
-            await FallingEdge(dut.clk)
-        dut.reset.value = 0
+        await _reset(dut)
 
 
 @cocotb.test()
@@ -84,21 +91,24 @@ async def every_function_id(dut: Any) -> None:
 
 
 @cocotb.test()
-async def program(dut: Any) -> None:
+async def orders(dut: Any) -> None:
     """Execute given instructions at full speed; check answers, and when they come.
 
-    Parameters: ``instructions``, ``latencies``, the cycles from each command to its answer, and
-    ``distances``, those to the next command if not the same.
+    Parameters: by the name of each order ``instructions``, ``latencies``, the cycles from each
+    command to its answer, and ``distances``, those to the next command. Each begins with a reset.
     """
-    values = bench.parameters()
-    instructions: list[Instruction] = [tuple(words) for words in values["instructions"]]
-    answers = await feed(dut, instructions)
-    _compare(instructions, answers, "simd")
-    latencies = [
-        answered - accepted
-        for accepted, answered in zip(answers.accepted, answers.answered, strict=True)
-    ]
-    assert latencies == values["latencies"], f"latencies are {latencies}"
-    steps = itertools.pairwise(answers.accepted)
-    distances = [after - before for before, after in steps]
-    assert distances == values.get("distances", latencies)[:-1], f"distances are {distances}"
+    await stream_drivers.reset(dut.clk, dut.reset)
+    for name, values in bench.parameters().items():
+        await FallingEdge(dut.clk)
+        await _reset(dut)
+        instructions: list[Instruction] = [tuple(words) for words in values["instructions"]]
+        answers = await execute(dut, instructions)
+        _compare(instructions, answers, "simd", f"{name}: ")
+        latencies = [
+            answered - accepted
+            for accepted, answered in zip(answers.accepted, answers.answered, strict=True)
+        ]
+        assert latencies == values["latencies"], f"{name}: latencies are {latencies}"
+        steps = itertools.pairwise(answers.accepted)
+        distances = [after - before for before, after in steps]
+        assert distances == values["distances"][:-1], f"{name}: distances are {distances}"

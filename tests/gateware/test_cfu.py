@@ -2,13 +2,15 @@
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.gateware.cfu import verilog
-from kiwicha.sim.reference.cfu_orders import ORDERS, SEQUENTIAL_ORDERS, SET_UP
+from kiwicha.sim.reference.cfu_orders import ORDERS, SEQUENTIAL_ORDERS, SET_UP, Instruction
 from tests.support.choices import at_night
 from tests.support.gateware import bench
 
@@ -91,25 +93,25 @@ def test_every_function_id_is_answered(
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("order", ORDERS)
-def test_order_and_latency(simulators: dict[str, Path], tmp_path: Path, order: str) -> None:
+def test_order_and_latency(simulators: dict[str, Path], tmp_path: Path) -> None:
     """The answers are the model's, and come when `ORDERS` says."""
-    steps = ORDERS[order]
-    instructions = [*SET_UP, *(instruction for instruction, _ in steps)]
-    latencies = [1] * len(SET_UP) + [latency for _, latency in steps]
-    values = {"instructions": instructions, "latencies": latencies}
-    bench.run(simulators["simd"], "Cfu", f"{BENCHES}.program", values, tmp_path)
+    values = {name: order([(*step, step[1]) for step in steps]) for name, steps in ORDERS.items()}
+    bench.run(simulators["simd"], "Cfu", f"{BENCHES}.orders", values, tmp_path)
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("order", SEQUENTIAL_ORDERS)
-def test_latency_with_one_multiplier(
-    simulators: dict[str, Path], tmp_path: Path, order: str
-) -> None:
+def test_latency_with_one_multiplier(simulators: dict[str, Path], tmp_path: Path) -> None:
     """The answers are the model's; they and the next instruction come when the orders say."""
-    steps = SEQUENTIAL_ORDERS[order]
-    instructions = [*SET_UP, *(instruction for instruction, _, _ in steps)]
-    latencies = [1] * len(SET_UP) + [latency for _, latency, _ in steps]
-    distances = [1] * len(SET_UP) + [distance for _, _, distance in steps]
-    values = {"instructions": instructions, "latencies": latencies, "distances": distances}
-    bench.run(simulators["sequential"], "Cfu", f"{BENCHES}.program", values, tmp_path)
+    values = {name: order(steps) for name, steps in SEQUENTIAL_ORDERS.items()}
+    bench.run(simulators["sequential"], "Cfu", f"{BENCHES}.orders", values, tmp_path)
+
+
+def order(steps: Sequence[tuple[Instruction, int, int]]) -> dict[str, Any]:
+    """Give an order to the bench: instructions with latencies and distances, behind `SET_UP`."""
+    instructions, latencies, distances = zip(*steps, strict=True)
+    ones = [1] * len(SET_UP)
+    return {
+        "instructions": [*SET_UP, *instructions],
+        "latencies": [*ones, *latencies],
+        "distances": [*ones, *distances],
+    }

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
 
-__all__ = ["Driver", "Sink", "Source", "reset", "run_until"]
+__all__ = ["CLOCK_NS", "Driver", "Sink", "Source", "reset", "run_until"]
 
-_CLOCK_NS = 10
+CLOCK_NS = 10
 
 
 class Driver(Protocol):
@@ -129,7 +129,7 @@ class Sink:
 
 async def reset(clock: Any, signal: Any) -> None:
     """Start the clock and hold the synchronous reset for two cycles."""
-    Clock(clock, _CLOCK_NS, unit="ns").start()
+    Clock(clock, CLOCK_NS, unit="ns").start()
     signal.value = 1
     for _ in range(2):
         await FallingEdge(clock)
