@@ -9,7 +9,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.choices import at_night
+from tests.support.choices import at_night, by_day
 from tests.support.models.resized import WAYS, Resized
 from tests.support.oracle import oracle
 
@@ -72,8 +72,13 @@ def test_stripes_of_larger_images(item: Resized, dtype: Any) -> None:
     check(item, dtype, "64-8k")
 
 
-def test_more_phases_than_a_list_has_jobs() -> None:
-    program = check(Resized(17, 9, 21, 16, 16, "corners"), np.int8, "64-8k")
+@pytest.mark.parametrize(
+    "item",
+    by_day(*(Resized(*shape, 16, 16, "corners") for shape in ((9, 9, 3), (17, 9, 21)))),
+    ids=str,
+)
+def test_more_phases_than_a_list_has_jobs(item: Resized) -> None:
+    program = check(item, np.int8, "64-8k")
     assert len(program.steps) > 1
 
 
