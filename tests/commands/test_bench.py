@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from kiwicha.commands import execution
 from kiwicha.commands.bench import DEFAULT_MODELS
+from kiwicha.errors import ToolError
 from tests.support.commands.command_line import Command
 
 
@@ -30,6 +32,50 @@ def test_bench_runs_every_model_on_every_configuration(
     assert {run["simulation_hz"] for run in runs} == {1_000_000}
     assert sum(" yes " in line for line in out.splitlines()) == 4
     assert not any("eliminate" in run for run in runs)
+
+
+@pytest.mark.slow
+def test_runs_are_kept_that_are_of_now(
+    kiwicha: Command, hardware: Any, tiny: Path, adder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "bench.json"
+    options = ("--config", "simd", "--json", path)
+    assert kiwicha("bench", tiny, *options)[0] == 0
+    (first,) = json.loads(path.read_text())
+    # What was measured of another Program, or was wrong, is measured again.
+    code, out, _ = kiwicha("bench", adder, tiny, *options, "--resume")
+    assert (code, hardware.ran) == (0, [("tiny", "simd"), ("adder", "simd")])
+    second, kept = json.loads(path.read_text())
+    assert (second["model"], kept) == ("adder", first)
+    assert sum(" yes " in line for line in out.splitlines()) == 2
+    for change in ({"inputs": {**first["inputs"], "program": "0"}}, {"bit_exact": False}):
+        hardware.ran.clear()
+        path.write_text(json.dumps([{**first, **change}]))
+        assert kiwicha("bench", tiny, *options, "--resume")[0] == 0
+        assert hardware.ran == [("tiny", "simd")]
+
+
+def test_what_is_done_is_written_before_a_run_fails(
+    kiwicha: Command, hardware: Any, tiny: Path, adder: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    def run(workload: Any, *rest: Any) -> Any:
+        if workload.model == "adder":
+            raise ToolError("simulator must work: try again")
+        return hardware.run(workload, *rest)
+
+    monkeypatch.setattr(execution, "run_simulated", run)
+    path = tmp_path / "bench.json"
+    code, _, err = kiwicha("bench", tiny, adder, "--json", path)
+    assert code == 2 and err.endswith("try again\n")
+    assert [run["model"] for run in json.loads(path.read_text())] == ["tiny"]
+
+
+def test_what_cannot_be_resumed_is_named(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
+    assert "--resume must come with --json FILE" in kiwicha.error("bench", tiny, "--resume")
+    path = tmp_path / "other.json"
+    path.write_text('{"model": "tiny"}')
+    error = kiwicha.error("bench", tiny, "--json", path, "--resume")
+    assert f"{path} must be a list of reports" in error
 
 
 def test_the_report_tells_that_dead_channels_stayed(

@@ -39,6 +39,10 @@ def results(
     renew: Annotated[
         bool, typer.Option("--renew", help="Measure anew: those named, or all that are stale.")
     ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="With --renew: keep those runs of benches that are fresh."),
+    ] = False,
     check: Annotated[
         bool,
         typer.Option(
@@ -54,11 +58,13 @@ def results(
     project = Path()
     if renew and check:
         raise UsageError("--renew must come without --check")
+    if resume and not renew:
+        raise UsageError("--resume must come with --renew")
     found = chosen([*catalogue(project), *planned(project)], names or [])
     now, failures = _fingerprints(found)
     if renew:
         wanted = [one for one in found if names or _reasons(one, now, failures)]
-        _renew(wanted)
+        _renew(wanted, resume=resume)
         found = chosen(catalogue(project), names or [])
         now.update(_fingerprints([one for one in found if one.name in {w.name for w in wanted}])[0])
     console.stdout().print(_table(found, now, failures))
@@ -127,7 +133,7 @@ def _time(seconds: float | None) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def _renew(wanted: Sequence[Result]) -> None:
+def _renew(wanted: Sequence[Result], *, resume: bool) -> None:
     """Run the command of each result, one after the other.
 
     Raises
@@ -137,8 +143,11 @@ def _renew(wanted: Sequence[Result]) -> None:
     """
     for number, one in enumerate(wanted, start=1):
         typer.echo(f"{number} of {len(wanted)}: {one.command} ({_time(one.seconds)})", err=True)
-        program = next(words for words in _RUNNERS if one.command.startswith(f"{words} "))
-        code = _RUNNERS[program](shlex.split(one.command.removeprefix(program)))
+        program = next(name for name in _RUNNERS if one.command.startswith(f"{name} "))
+        words = shlex.split(one.command.removeprefix(program))
+        if resume and words[0] == "bench":
+            words.append("--resume")
+        code = _RUNNERS[program](words)
         # 1 says that the clock is not met, for instance; that has been measured.
         if code not in {0, 1}:
             raise UsageError(f"command must end with exit status 0 or 1, not {code} ({one.name})")

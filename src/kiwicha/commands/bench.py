@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,13 +11,15 @@ import typer
 from kiwicha.commands.options import BoardName, Eliminate, Optimize
 from kiwicha.contract.configs import CONFIG_HELP
 from kiwicha.contract.goal import Goal
+from kiwicha.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.table import Table
 
     from kiwicha.commands.execution import Outcome, Workload
+    from kiwicha.commands.kept_runs import KeptRun
     from kiwicha.vela import Estimate
 
 __all__ = ["DEFAULT_MODELS", "Peer", "bench"]
@@ -46,17 +49,27 @@ def bench(
     json: Annotated[
         str | None, typer.Option(help="Receives the reports, as a list; - is stdout.")
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Keeps runs that the --json file has of the same hardware, firmware and Program.",
+        ),
+    ] = False,
     compare: Annotated[
         Peer | None, typer.Option(help="Adds Arm's estimates for the same number of multipliers.")
     ] = None,
 ) -> None:
     """Measure models on the simulated system, on random inputs."""
     from kiwicha.commands import console, execution
+    from kiwicha.commands.kept_runs import KeptRun, kept_runs
     from kiwicha.report.tables import bench_table, counter_table, summary
     from kiwicha.sim.verilator.fingerprint import run_fingerprint
     from kiwicha.zoo import models as zoo
 
     console.require_writable(json, read=models or [])
+    if resume and json in {None, console.STDOUT}:
+        raise UsageError("--resume must come with --json FILE, which has the runs to keep")
     if not models:
         found = [name for name in DEFAULT_MODELS if zoo.locate(zoo.find(name)).path]
         models = [zoo.DEMO, *found]
@@ -70,27 +83,25 @@ def bench(
             for name in config.split(",")
         ]
     peers = [_estimate(workload) if compare is Peer.VELA else None for workload in workloads]
-    outcomes, entries = [], []
+    done = kept_runs(Path(json), workloads) if resume and json is not None else {}
     with console.display() as show:
-        for workload, peer in zip(workloads, peers, strict=True):
+        for number, workload in enumerate(workloads):
+            if number in done:
+                show.line(f"{summary(done[number].outcome.report)}, kept")
+                continue
             start = time.monotonic()
             outcome = execution.run_simulated(workload, execution.random_inputs(workload), show)
-            seconds = time.monotonic() - start
+            seconds = round(time.monotonic() - start)
             show.line(summary(outcome.report))
-            outcomes.append(outcome)
-            if json is None:
-                continue
             show.stage(f"hashing what {workload.model} ran on")
-            entries.append({
-                **outcome.report.to_json(),
-                "simulation_hz": round(outcome.simulation_hz),
-                "inputs": run_fingerprint(workload.program),
-                "seconds": round(seconds),
-                **({} if eliminate else {"eliminate": False}),
-                **({"vela": dataclasses.asdict(peer)} if peer else {}),
-            })
+            inputs = {} if json is None else run_fingerprint(workload.program)
+            done[number] = KeptRun(outcome, inputs, seconds)
+            if json is not None and json != console.STDOUT:
+                # What is done is not lost if a later run fails.
+                console.write_json(json, _entries(done, peers, eliminate=eliminate))
     if json is not None:
-        console.write_json(json, entries)
+        console.write_json(json, _entries(done, peers, eliminate=eliminate))
+    outcomes = [done[number].outcome for number in range(len(workloads))]
     if json != console.STDOUT:
         rows = [(outcome.report, outcome.simulation_hz) for outcome in outcomes]
         console.stdout().print(bench_table(rows))
@@ -107,6 +118,24 @@ def _estimate(workload: "Workload") -> "Estimate | None":
 
     name = vela.accelerator(workload.config)
     return None if name is None else vela.estimate(workload.path, name)
+
+
+def _entries(
+    done: "Mapping[int, KeptRun]", peers: "Sequence[Estimate | None]", *, eliminate: bool
+) -> list[dict[str, Any]]:
+    """Return the JSON objects of runs, in the order of their numbers."""
+    entries = []
+    for number, run in sorted(done.items()):
+        peer = peers[number]
+        entries.append({
+            **run.outcome.report.to_json(),
+            "simulation_hz": round(run.outcome.simulation_hz),
+            "inputs": run.inputs,
+            "seconds": run.seconds,
+            **({} if eliminate else {"eliminate": False}),
+            **({"vela": dataclasses.asdict(peer)} if peer else {}),
+        })
+    return entries
 
 
 def _peer_table(outcomes: "Sequence[Outcome]", peers: "Sequence[Estimate | None]") -> "Table":

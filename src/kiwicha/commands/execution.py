@@ -241,10 +241,15 @@ def measured_report(
         inference_cycles=(result.first_cycles, result.last_cycles)[: workload.inferences],
         bit_exact=b"".join(result.outputs) == expected,
         job_ends=result.job_ends,
-        predicted=predict_layers(workload.program) if has_engine else None,
+        predicted=predicted_layers(workload),
         counters=_counters(result) if has_engine else None,
         profile=page,
     )
+
+
+def predicted_layers(workload: Workload) -> list[int] | None:
+    """Return the cycles of each layer by the compiler's model; None without an engine."""
+    return predict_layers(workload.program) if workload.config.engine_macs else None
 
 
 def _counters(result: RunResult) -> dict[str, int]:

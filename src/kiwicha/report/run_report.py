@@ -10,7 +10,7 @@ from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Step
 
-__all__ = ["LayerReport", "Report", "hidden_cycles", "make_report"]
+__all__ = ["LayerReport", "Report", "hidden_cycles", "make_report", "read_report"]
 
 
 @dataclass(frozen=True)
@@ -208,6 +208,48 @@ def make_report(
         predicted=None if predicted is None else sum(predicted),
         counters=counters,
         profile=profile,
+    )
+
+
+def read_report(
+    kept: Mapping[str, Any],
+    program: Program,
+    config: Config,
+    *,
+    predicted: Sequence[int] | None = None,
+) -> Report:
+    """Return the report of a run that was measured before, from its JSON object.
+
+    Parameters
+    ----------
+    kept : mapping
+        What `Report.to_json` gave.
+    program, config
+        What ran, and on what.
+    predicted : sequence of int, optional
+        As in `make_report`: predictions are those of now.
+    """
+    spent = {layer["index"]: layer["cycles"] for layer in kept["layers"]}
+    by_model: Sequence[int | None] = predicted or [None] * len(program.layers)
+    return Report(
+        **{name: kept[name] for name in ("model", "config", "target", "memory", "clock_hz")},
+        **{name: kept[name] for name in ("cycles", "cycles_first", "bit_exact")},
+        macs_per_cycle=config.macs_per_cycle,
+        layers=tuple(
+            LayerReport(
+                index=layer.index,
+                op=layer.operator,
+                shape=layer.shape,
+                where=layer.where.text,
+                macs=layer.macs,
+                cycles=spent[layer.index],
+                predicted=expected,
+            )
+            for layer, expected in zip(program.layers, by_model, strict=True)
+        ),
+        predicted=None if predicted is None else sum(predicted),
+        counters=kept.get("counters"),
+        profile=kept.get("profile"),
     )
 
 

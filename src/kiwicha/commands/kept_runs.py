@@ -1,0 +1,69 @@
+"""Runs of ``kiwicha bench`` that its file has from before."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kiwicha.commands.execution import Outcome, Workload, predicted_layers
+from kiwicha.errors import UsageError
+from kiwicha.report.run_report import read_report
+from kiwicha.sim.verilator.fingerprint import run_fingerprint
+
+__all__ = ["KeptRun", "kept_runs"]
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """A run that has been done: its outcome, hashes of what ran, and the seconds that it took."""
+
+    outcome: Outcome
+    inputs: dict[str, str]
+    seconds: int
+
+
+def kept_runs(path: Path, workloads: Sequence[Workload]) -> dict[int, KeptRun]:
+    """Return what need not run again, by number.
+
+    A run is kept if hardware, firmware and Program have the same hashes now. Outcomes that were
+    not bit-exact are not kept.
+
+    Parameters
+    ----------
+    path : Path
+        A file that ``--json`` wrote; it need not exist.
+    workloads : sequence of Workload
+        What is to run.
+
+    Raises
+    ------
+    UsageError
+        If the file is no list of reports.
+    """
+    if not path.exists():
+        return {}
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        known = {(entry["model"], entry["config"]): entry for entry in entries}
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(
+            f"{path} must be a list of reports that bench wrote; without --resume it is replaced"
+        ) from error
+    kept = {}
+    for number, workload in enumerate(workloads):
+        entry = known.get((workload.model, workload.config.name))
+        if entry is not None and _is_of_now(entry, workload):
+            report = read_report(
+                entry, workload.program, workload.config, predicted=predicted_layers(workload)
+            )
+            outcome = Outcome(b"", report, entry["simulation_hz"])
+            kept[number] = KeptRun(outcome, entry["inputs"], entry["seconds"])
+    return kept
+
+
+def _is_of_now(entry: dict[str, Any], workload: Workload) -> bool:
+    needed = {"inputs", "simulation_hz", "seconds", "bit_exact", "layers"}
+    if not needed <= entry.keys() or not entry["bit_exact"]:
+        return False
+    return bool(entry["inputs"] == run_fingerprint(workload.program))
