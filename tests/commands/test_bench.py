@@ -66,7 +66,8 @@ def test_what_is_done_is_written_before_a_run_fails(
     monkeypatch.setattr(execution, "run_simulated", run)
     path = tmp_path / "bench.json"
     code, _, err = kiwicha("bench", tiny, adder, "--json", path)
-    assert code == 2 and err.endswith("try again\n")
+    assert code == 2
+    assert err.endswith("try again\n")
     assert [run["model"] for run in json.loads(path.read_text())] == ["tiny"]
 
 
