@@ -30,7 +30,7 @@ BRAM_KBIT: Mapping[Family, int] = {Family.XC7: 36, Family.ECP5: 18}
 SYSTEM: Mapping[Family, Mapping[str, float]] = {
     Family.XC7: {"LUT": 6_470, "DSP48E1": 4, "BRAM36": 16},
     # That of ULX3S has some 1,700 LUTs less: its DRAM controller is smaller.
-    Family.ECP5: {"LUT": 8_651, "DSP": 4, "BRAM": 26},
+    Family.ECP5: {"LUT": 8_606, "DSP": 4, "BRAM": 32},
 }
 """Without its CFU, of the system that ``kiwicha build --config 64`` counts on `arty_a7_35` or
 `ecpix5_85f`."""

@@ -139,7 +139,7 @@ _FITS = {
     ),
     # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k, 64-128k and 64-96k, 32-48k, 64-48k-r4 for memories.
     Family.ECP5: _Fit(
-        engine_lut=11_732,
+        engine_lut=12_933,
         mac_lut=102,
         lane_lut=772,
         codec_lut=1_568,
@@ -147,8 +147,8 @@ _FITS = {
         # Those with more are not for ECP5.
         most_mac_dsp=64,
         lane_dsp=4,
-        tier_dsp=2,
-        whole_tier_dsp=10,
+        tier_dsp=3,
+        whole_tier_dsp=11,
         softmax_lut=2_000,
         softmax_dsp=8,
         # Yosys makes two copies of a bank, one for each port that reads, of memories of 2 KiB; the
@@ -157,7 +157,7 @@ _FITS = {
         step_bram=16,
         uneven_lut=1_030,
         macs_per_bram=4,
-        engine_bram=1,
+        engine_bram=11,
     ),
 }
 """From the counts of `kiwicha area --config C --family F`; the search confirms its best."""
