@@ -204,7 +204,7 @@ def test_on_ecp5_points_are_of_ecp5(tmp_path: Path, name: str) -> None:
             text = f"an ECP5 multiplier does one int8 product, but {p.config.name} needs two"
             assert pruned[p.config.name] == text
         elif p.config.scratchpad_bytes > 160 * 1024:
-            assert pruned[p.config.name] == f"bram {bram:g} of 182"
+            assert pruned[p.config.name] == f"bram {bram:g} of 176"
         else:
             assert (p.measures.lut, p.measures.dsp, p.measures.bram) == estimates
     assert {reason.split()[0] for reason in pruned.values()} == {"an", "bram"}

@@ -149,8 +149,8 @@ _FITS = {
         lane_dsp=4,
         tier_dsp=3,
         whole_tier_dsp=11,
-        softmax_lut=2_000,
-        softmax_dsp=8,
+        softmax_lut=1_900,
+        softmax_dsp=4,
         # Yosys makes two copies of a bank, one for each port that reads, of memories of 2 KiB; the
         # least are 512 lines deep and 4 bytes wide.
         step_bytes=16 * 1024,
