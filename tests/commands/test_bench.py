@@ -76,7 +76,7 @@ def test_what_cannot_be_resumed_is_named(kiwicha: Command, tiny: Path, tmp_path:
     path = tmp_path / "other.json"
     path.write_text('{"model": "tiny"}')
     error = kiwicha.error("bench", tiny, "--json", path, "--resume")
-    assert f"{path} must be a list of reports" in error
+    assert error == f"run must be what kiwicha run, bench or explore wrote with --json ({path})"
 
 
 def test_the_report_tells_that_dead_channels_stayed(

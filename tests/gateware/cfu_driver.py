@@ -30,25 +30,10 @@ class Answers:
     answered: list[int]
 
 
-async def feed(
-    dut: Any,
-    instructions: Sequence[Instruction],
-    *,
-    seed: int = 0,
-    command_stall: float = 0,
-    response_stall: float = 0,
-    limit_cycles: int = 0,
-) -> Answers:
-    """Start the clock, reset the CFU and execute instructions; parameters as for `execute`."""
+async def feed(dut: Any, instructions: Sequence[Instruction], **options: Any) -> Answers:
+    """Start the clock, reset the CFU and execute instructions; options as for `execute`."""
     await stream_drivers.reset(dut.clk, dut.reset)
-    return await execute(
-        dut,
-        instructions,
-        seed=seed,
-        command_stall=command_stall,
-        response_stall=response_stall,
-        limit_cycles=limit_cycles,
-    )
+    return await execute(dut, instructions, **options)
 
 
 async def execute(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kiwicha.commands.execution import Outcome, Workload
-    from kiwicha.commands.kept_runs import KeptRun
+    from kiwicha.commands.kept_runs import MeasuredRun
     from kiwicha.vela import Estimate
 
 __all__ = ["DEFAULT_MODELS", "Peer", "bench"]
@@ -62,7 +62,7 @@ def bench(
 ) -> None:
     """Measure models on the simulated system, on random inputs."""
     from kiwicha.commands import console, execution
-    from kiwicha.commands.kept_runs import KeptRun, kept_runs
+    from kiwicha.commands.kept_runs import MeasuredRun, kept_runs
     from kiwicha.report.tables import bench_table, counter_table, summary
     from kiwicha.sim.verilator.fingerprint import run_fingerprint
     from kiwicha.zoo import models as zoo
@@ -93,10 +93,12 @@ def bench(
             outcome = execution.run_simulated(workload, execution.random_inputs(workload), show)
             seconds = round(time.monotonic() - start)
             show.line(summary(outcome.report))
-            show.stage(f"hashing what {workload.model} ran on")
-            inputs = {} if json is None else run_fingerprint(workload.program)
-            done[number] = KeptRun(outcome, inputs, seconds)
-            if json is not None and json != console.STDOUT:
+            inputs = {}
+            if json is not None:
+                show.stage(f"hashing what {workload.model} ran on")
+                inputs = run_fingerprint(workload.program)
+            done[number] = MeasuredRun(outcome, inputs, seconds)
+            if json not in {None, console.STDOUT}:
                 # What is done is not lost if a later run fails.
                 console.write_json(json, _entries(done, peers, eliminate=eliminate))
     if json is not None:
@@ -121,7 +123,7 @@ def _estimate(workload: "Workload") -> "Estimate | None":
 
 
 def _entries(
-    done: "Mapping[int, KeptRun]", peers: "Sequence[Estimate | None]", *, eliminate: bool
+    done: "Mapping[int, MeasuredRun]", peers: "Sequence[Estimate | None]", *, eliminate: bool
 ) -> list[dict[str, Any]]:
     """Return the JSON objects of runs, in the order of their numbers."""
     entries = []

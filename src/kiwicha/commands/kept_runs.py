@@ -1,29 +1,28 @@
 """Runs of ``kiwicha bench`` that its file has from before."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kiwicha.commands.execution import Outcome, Workload, predicted_layers
-from kiwicha.errors import UsageError
+from kiwicha.html_report.files import read_files
 from kiwicha.report.run_report import read_report
 from kiwicha.sim.verilator.fingerprint import run_fingerprint
 
-__all__ = ["KeptRun", "kept_runs"]
+__all__ = ["MeasuredRun", "kept_runs"]
 
 
 @dataclass(frozen=True)
-class KeptRun:
-    """A run that has been done: its outcome, hashes of what ran, and the seconds that it took."""
+class MeasuredRun:
+    """A run: its outcome, hashes of what ran, and the seconds that it took."""
 
     outcome: Outcome
     inputs: dict[str, str]
     seconds: int
 
 
-def kept_runs(path: Path, workloads: Sequence[Workload]) -> dict[int, KeptRun]:
+def kept_runs(path: Path, workloads: Sequence[Workload]) -> dict[int, MeasuredRun]:
     """Return what need not run again, by number.
 
     A run is kept if hardware, firmware and Program have the same hashes now. Outcomes that were
@@ -39,17 +38,12 @@ def kept_runs(path: Path, workloads: Sequence[Workload]) -> dict[int, KeptRun]:
     Raises
     ------
     UsageError
-        If the file is no list of reports.
+        If the file holds something else than reports.
     """
     if not path.exists():
         return {}
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-        known = {(entry["model"], entry["config"]): entry for entry in entries}
-    except (ValueError, TypeError, KeyError) as error:
-        raise UsageError(
-            f"{path} must be a list of reports that bench wrote; without --resume it is replaced"
-        ) from error
+    runs, _ = read_files([path])
+    known = {(run["model"], run["config"]): run for run in runs}
     kept = {}
     for number, workload in enumerate(workloads):
         entry = known.get((workload.model, workload.config.name))
@@ -58,12 +52,12 @@ def kept_runs(path: Path, workloads: Sequence[Workload]) -> dict[int, KeptRun]:
                 entry, workload.program, workload.config, predicted=predicted_layers(workload)
             )
             outcome = Outcome(b"", report, entry["simulation_hz"])
-            kept[number] = KeptRun(outcome, entry["inputs"], entry["seconds"])
+            kept[number] = MeasuredRun(outcome, entry["inputs"], entry["seconds"])
     return kept
 
 
 def _is_of_now(entry: dict[str, Any], workload: Workload) -> bool:
-    needed = {"inputs", "simulation_hz", "seconds", "bit_exact", "layers"}
+    needed = {"inputs", "simulation_hz", "seconds", "bit_exact", "memory", "cycles_first"}
     if not needed <= entry.keys() or not entry["bit_exact"]:
         return False
     return bool(entry["inputs"] == run_fingerprint(workload.program))

@@ -182,7 +182,6 @@ def make_report(
             for layer, share in _shares(program, step, spent, its_ends):
                 by_layer[layer] += share
         cycles = list(by_layer)
-    by_model: Sequence[int | None] = predicted or [None] * len(program.layers)
     return Report(
         model=model,
         config=config.name,
@@ -193,18 +192,7 @@ def make_report(
         cycles=inference_cycles[-1] if inference_cycles else None,
         cycles_first=inference_cycles[0] if inference_cycles else None,
         bit_exact=bit_exact,
-        layers=tuple(
-            LayerReport(
-                index=layer.index,
-                op=layer.operator,
-                shape=layer.shape,
-                where=layer.where.text,
-                macs=layer.macs,
-                cycles=spent,
-                predicted=expected,
-            )
-            for layer, spent, expected in zip(program.layers, cycles, by_model, strict=True)
-        ),
+        layers=_layer_reports(program, cycles, predicted),
         predicted=None if predicted is None else sum(predicted),
         counters=counters,
         profile=profile,
@@ -230,26 +218,32 @@ def read_report(
         As in `make_report`: predictions are those of now.
     """
     spent = {layer["index"]: layer["cycles"] for layer in kept["layers"]}
-    by_model: Sequence[int | None] = predicted or [None] * len(program.layers)
     return Report(
         **{name: kept[name] for name in ("model", "config", "target", "memory", "clock_hz")},
         **{name: kept[name] for name in ("cycles", "cycles_first", "bit_exact")},
         macs_per_cycle=config.macs_per_cycle,
-        layers=tuple(
-            LayerReport(
-                index=layer.index,
-                op=layer.operator,
-                shape=layer.shape,
-                where=layer.where.text,
-                macs=layer.macs,
-                cycles=spent[layer.index],
-                predicted=expected,
-            )
-            for layer, expected in zip(program.layers, by_model, strict=True)
-        ),
+        layers=_layer_reports(program, [spent[layer.index] for layer in program.layers], predicted),
         predicted=None if predicted is None else sum(predicted),
         counters=kept.get("counters"),
         profile=kept.get("profile"),
+    )
+
+
+def _layer_reports(
+    program: Program, cycles: Sequence[int | None], predicted: Sequence[int] | None
+) -> tuple[LayerReport, ...]:
+    by_model: Sequence[int | None] = predicted or [None] * len(program.layers)
+    return tuple(
+        LayerReport(
+            index=layer.index,
+            op=layer.operator,
+            shape=layer.shape,
+            where=layer.where.text,
+            macs=layer.macs,
+            cycles=spent,
+            predicted=expected,
+        )
+        for layer, spent, expected in zip(program.layers, cycles, by_model, strict=True)
     )
 
 
