@@ -85,6 +85,18 @@ def test_causes_add_up_to_the_cycles_that_the_table_shows(
     assert [sum(entry["split"].values()) for entry in found["layers"]] == spent
 
 
+def test_moments_that_the_cpu_does_not_count_take_no_cycles_from_a_cause(
+    compilation: Compilation, result: SimulatedRun
+) -> None:
+    spent = [
+        ends[-1] - 10 if ends else cycles
+        for cycles, ends in zip(result.step_cycles[-1], result.job_ends[-1], strict=True)
+    ]
+    layers = profile(compilation, result.activity, [*result.step_cycles[:-1], spent])["layers"]
+    assert all(min(layer["split"].values()) >= 0 for layer in layers)
+    assert sum(sum(layer["split"].values()) for layer in layers) == sum(spent)
+
+
 def test_layers_work_and_are_held_back_as_the_engine_counted(
     compilation: Compilation, result: SimulatedRun, found: dict[str, Any]
 ) -> None:
