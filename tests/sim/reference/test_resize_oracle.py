@@ -34,10 +34,12 @@ OTHERS = [
 # None of these fits the scratchpad of 8 KiB.
 LARGE = [
     Resized(24, 20, 16, 2, 2, "centers"),
-    Resized(17, 9, 21, 16, 8, "corners"),
-    Resized(20, 3, 24, 8, 16, "plain"),
+    Resized(9, 5, 21, 16, 8, "corners"),
+    Resized(10, 3, 24, 8, 16, "plain"),
     Resized(20, 5, 3, 8, 8, "centers"),
 ]
+# They take several lists of as many jobs as there can be.
+LARGEST = [Resized(17, 9, 21, 16, 8, "corners"), Resized(20, 3, 24, 8, 16, "plain")]
 
 
 def check(item: Resized, dtype: Any, config: str) -> Program:
@@ -65,7 +67,8 @@ def test_larger_images(item: Resized, dtype: Any) -> None:
         (at_night((item, dtype)) if (number + is_unsigned) % 2 else (item, dtype))
         for number, item in enumerate(LARGE)
         for is_unsigned, dtype in enumerate(TYPES)
-    ],
+    ]
+    + [at_night((item, dtype)) for item in LARGEST for dtype in TYPES],
     ids=lambda value: str(getattr(value, "__name__", value)),
 )
 def test_stripes_of_larger_images(item: Resized, dtype: Any) -> None:
