@@ -142,7 +142,7 @@ def compile_image(
                 )
         tools.run(
             [
-                *(*cc, *own, "-Wl,-e,kiwicha_start", "-Wl,--gc-sections", f"-L{folder}"),
+                *(*cc, *own, "-Wl,-e,kiwicha_entry", "-Wl,--gc-sections", f"-L{folder}"),
                 *("-Wl,-T," + str(PLATFORM / "link.ld"), "-o", "firmware.elf"),
                 *(*map(str, sources), *objects),
             ],

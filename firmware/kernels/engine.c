@@ -2,7 +2,6 @@
 
 #if KIWICHA_CONFIG_ENGINE_MACS
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "../runtime/platform.h"
@@ -89,6 +88,11 @@ enum kiwicha_status kiwicha_wait_engine(const struct kiwicha_memory *memory)
     return status;
 }
 
+bool kiwicha_is_engine_working(void)
+{
+    return kiwicha_engine_status() >> RUNNING_BIT;
+}
+
 uint32_t kiwicha_engine_status(void)
 {
     return kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_STATUS, 0, 0, 0);
@@ -102,7 +106,7 @@ static enum kiwicha_status check_words(uint32_t address, const uint32_t *words, 
         count > (size - address) / WORD_BYTES) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
-    return kiwicha_engine_status() >> RUNNING_BIT ? KIWICHA_STATUS_ENGINE : KIWICHA_STATUS_OK;
+    return kiwicha_is_engine_working() ? KIWICHA_STATUS_ENGINE : KIWICHA_STATUS_OK;
 }
 
 enum kiwicha_status kiwicha_peek_engine(uint32_t address, uint32_t *words, uint32_t count)

@@ -7,6 +7,7 @@
 #ifndef KIWICHA_ENGINE_H
 #define KIWICHA_ENGINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kiwicha_isa.h"
@@ -23,6 +24,9 @@
  * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_ENGINE, `kiwicha_engine_status` telling why
  */
 enum kiwicha_status kiwicha_wait_engine(const struct kiwicha_memory *memory);
+
+/** Returns whether a list runs: 10 cycles, and nothing of it is disturbed. */
+bool kiwicha_is_engine_working(void);
 
 /** Returns the engine's status: enum kiwicha_engine_error * 65536 + job number; 0 if all is well.
  */

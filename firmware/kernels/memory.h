@@ -11,8 +11,8 @@ struct kiwicha_memory {
     const uint8_t *program;    /**< first byte of the Program, 16-byte aligned */
     uint32_t constants_offset; /**< first byte that a constant may occupy */
     uint32_t constants_end;    /**< first byte after the constants */
-    uint8_t *arena;            /**< first byte of the arena, 16-byte aligned */
-    uint32_t arena_bytes;      /**< size that the Program uses of it */
+    uint8_t *arena;            /**< first byte of the arena of an inference, 16-byte aligned */
+    uint32_t arena_bytes;      /**< size that an inference uses of it */
 };
 
 /** Four int8 as the instruction tier sees them; element 0 is the least significant byte. */

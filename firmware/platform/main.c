@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "../kernels/check.h"
 #include "kiwicha_isa.h"
@@ -11,8 +10,10 @@
 #include "machine.h"
 #include "platform.h"
 #include "runtime.h"
+#include "tensor_sets.h"
 #if KIWICHA_CONFIG_ENGINE_MACS
 #include "../kernels/engine.h"
+#include "stream.h"
 #endif
 
 static struct kiwicha_model model;
@@ -21,16 +22,6 @@ static struct kiwicha_model model;
 KIWICHA_SMALL static volatile struct kiwicha_boot_block *boot_block(void)
 {
     return (volatile struct kiwicha_boot_block *)(uintptr_t)KIWICHA_BOOT_BLOCK_ADDRESS;
-}
-
-KIWICHA_SMALL static void *memory_at(uint32_t address)
-{
-    return (void *)(uintptr_t)address;
-}
-
-KIWICHA_SMALL static uint32_t align_up(uint32_t bytes)
-{
-    return (bytes + KIWICHA_ALIGNMENT_BYTES - 1) & ~(uint32_t)(KIWICHA_ALIGNMENT_BYTES - 1);
 }
 
 /* Whether a range is aligned and inside the DRAM that hosts may use. */
@@ -48,28 +39,24 @@ KIWICHA_SMALL static bool is_well_formed(const volatile struct kiwicha_boot_bloc
            is_usable(boot->program_address, boot->program_bytes) &&
            is_usable(boot->arena_address, boot->arena_bytes) &&
            is_usable(boot->inputs_address, boot->inputs_bytes) &&
-           is_usable(boot->cycles_address, boot->cycles_bytes);
+           is_usable(boot->cycles_address, boot->cycles_bytes) &&
+           (boot->stream_sets == 0 || is_usable(boot->outputs_address, boot->outputs_bytes));
 }
 
 /* Whether the host's inputs and the table of cycles have the sizes that the opened model needs. */
 KIWICHA_SMALL static bool fits_model(const volatile struct kiwicha_boot_block *boot)
 {
-    uint64_t inputs_bytes = 0;
-    for (uint32_t index = 0; index < model.input_count; ++index) {
-        inputs_bytes += align_up(model.inputs[index].tensor.bytes);
+    if (boot->stream_sets != 0) {
+#if KIWICHA_CONFIG_ENGINE_MACS
+        return kiwicha_platform_fits_stream(&model, boot);
+#else
+        return false;
+#endif
     }
     uint64_t cycles_bytes =
         (uint64_t)boot->inferences * kiwicha_cycle_entries(&model) * sizeof(uint32_t);
-    return inputs_bytes <= boot->inputs_bytes && cycles_bytes <= boot->cycles_bytes;
-}
-
-KIWICHA_SMALL static void copy_inputs(uint8_t *arena, const uint8_t *inputs)
-{
-    for (uint32_t index = 0; index < model.input_count; ++index) {
-        struct kiwicha_ref tensor = model.inputs[index].tensor;
-        memcpy(arena + tensor.offset, inputs, tensor.bytes);
-        inputs += align_up(tensor.bytes);
-    }
+    return kiwicha_platform_set_bytes(model.inputs, model.input_count) <= boot->inputs_bytes &&
+           cycles_bytes <= boot->cycles_bytes;
 }
 
 KIWICHA_SMALL static void count_step(void *context, uint32_t step)
@@ -79,40 +66,60 @@ KIWICHA_SMALL static void count_step(void *context, uint32_t step)
     boot->progress = boot->progress + 1;
 }
 
+/* One inference after the other, each counted step by step. */
+KIWICHA_SMALL static enum kiwicha_status run_each(volatile struct kiwicha_boot_block *boot)
+{
+    uint32_t *cycles = kiwicha_platform_memory(boot->cycles_address);
+    uint32_t inferences = boot->inferences;
+    for (uint32_t index = 0; index < inferences; ++index) {
+        (void)kiwicha_platform_load_inputs(&model, kiwicha_platform_memory(boot->inputs_address));
+        enum kiwicha_status status =
+            kiwicha_invoke(&model, cycles, count_step, (void *)(uintptr_t)boot);
+        boot->total_cycles = model.cycles;
+        if (status != KIWICHA_STATUS_OK) {
+            return status;
+        }
+        if (index == 0) {
+            boot->first_cycles = model.cycles;
+        }
+        boot->finished = index + 1;
+        cycles += kiwicha_cycle_entries(&model);
+    }
+    return KIWICHA_STATUS_OK;
+}
+
+KIWICHA_SMALL static enum kiwicha_status run_model(volatile struct kiwicha_boot_block *boot)
+{
+#if KIWICHA_CONFIG_ENGINE_MACS
+    if (boot->stream_sets != 0) {
+        return kiwicha_platform_run_stream(&model, boot, count_step);
+    }
+#endif
+    return run_each(boot);
+}
+
 KIWICHA_SMALL static enum kiwicha_status run(volatile struct kiwicha_boot_block *boot)
 {
     if (!is_well_formed(boot)) {
         return KIWICHA_STATUS_BAD_BOOT_BLOCK;
     }
-    void *arena = memory_at(boot->arena_address);
-    enum kiwicha_status status = kiwicha_open(&model, memory_at(boot->program_address),
-                                              boot->program_bytes, arena, boot->arena_bytes);
+    enum kiwicha_status status =
+        kiwicha_open(&model, kiwicha_platform_memory(boot->program_address), boot->program_bytes,
+                     kiwicha_platform_memory(boot->arena_address), boot->arena_bytes);
     if (status != KIWICHA_STATUS_OK) {
         return status;
     }
     if (!fits_model(boot)) {
         return KIWICHA_STATUS_BAD_BOOT_BLOCK;
     }
-    uint32_t *cycles = memory_at(boot->cycles_address);
-    uint32_t inferences = boot->inferences;
-    for (uint32_t index = 0; index < inferences; ++index) {
-        copy_inputs(arena, memory_at(boot->inputs_address));
-        status = kiwicha_invoke(&model, cycles, count_step, (void *)(uintptr_t)boot);
-        boot->total_cycles = model.cycles;
-        if (status != KIWICHA_STATUS_OK) {
-            boot->failed_step = model.failed_step;
+    status = run_model(boot);
+    if (status != KIWICHA_STATUS_OK) {
+        boot->failed_step = model.failed_step;
 #if KIWICHA_CONFIG_ENGINE_MACS
-            boot->engine_status = kiwicha_engine_status();
+        boot->engine_status = kiwicha_engine_status();
 #endif
-            return status;
-        }
-        if (index == 0) {
-            boot->first_cycles = boot->total_cycles;
-        }
-        boot->finished = index + 1;
-        cycles += kiwicha_cycle_entries(&model);
     }
-    return KIWICHA_STATUS_OK;
+    return status;
 }
 
 KIWICHA_SMALL int main(void)

@@ -1,8 +1,8 @@
 /* First instructions after reset, and the entry of traps. */
 
     .section .text.start, "ax"
-    .globl kiwicha_start
-kiwicha_start:
+    .globl kiwicha_entry
+kiwicha_entry:
     la      sp, kiwicha_stack_top
     la      t0, kiwicha_trap_entry
     csrw    mtvec, t0

@@ -38,21 +38,11 @@ uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model)
     return entries;
 }
 
-/* One inference on its way. */
-struct execution {
-    struct kiwicha_model *model;
-    uint32_t *cycles; /* next entry of the table of cycles, or null */
-#if KIWICHA_CONFIG_ENGINE_MACS
-    bool is_engine_busy;
-    uint32_t engine_step;
-    uint32_t *engine_cycles; /* its entry in the table, or null */
-#endif
-};
-
-/* Executes a step; a list of the engine is only started. */
-static enum kiwicha_status execute(struct execution *execution, uint32_t step)
+/* Executes the next step; a list of the engine is only started. */
+static enum kiwicha_status execute(struct kiwicha_model *model)
 {
-    struct kiwicha_model *model = execution->model;
+    struct kiwicha_inference *run = &model->inference;
+    const uint32_t step = run->next_step++;
     const uint32_t begin = kiwicha_platform_cycles();
     const struct kiwicha_kernel_entry *entry = kiwicha_find_kernel(model->steps[step].kernel);
     const enum kiwicha_status status = entry == NULL
@@ -64,76 +54,149 @@ static enum kiwicha_status execute(struct execution *execution, uint32_t step)
         return status;
     }
     model->cycles += spent;
-    uint32_t *own = execution->cycles;
+    uint32_t *own = run->cycles;
     if (own != NULL) {
         *own = spent;
-        execution->cycles += 1 + engine_words(model, step);
+        run->cycles += 1 + engine_words(model, step);
     }
 #if KIWICHA_CONFIG_ENGINE_MACS
     if (model->steps[step].kernel == KIWICHA_KERNEL_ENGINE) {
-        execution->is_engine_busy = true;
-        execution->engine_step = step;
-        execution->engine_cycles = own;
+        run->is_engine_busy = true;
+        run->engine_step = step;
+        run->engine_cycles = own;
     }
 #endif
     return KIWICHA_STATUS_OK;
 }
 
-/* Waits for the engine if the steps that run beside its list have been executed, or at once. */
-static enum kiwicha_status finish_engine(struct execution *execution, uint32_t step, bool at_once)
+/* Whether a list has been started, and so have all steps that run beside it. */
+static bool has_only_engine(const struct kiwicha_model *model)
 {
 #if KIWICHA_CONFIG_ENGINE_MACS
-    struct kiwicha_model *model = execution->model;
-    if (!execution->is_engine_busy) {
+    const struct kiwicha_inference *run = &model->inference;
+    if (run->is_engine_busy) {
+        const struct kiwicha_engine_call *call = params_of(model, run->engine_step);
+        return run->next_step > run->engine_step + call->overlapped_steps;
+    }
+#endif
+    (void)model;
+    return false;
+}
+
+/* Waits for the engine, if it has been started. */
+static enum kiwicha_status finish_engine(struct kiwicha_model *model)
+{
+#if KIWICHA_CONFIG_ENGINE_MACS
+    struct kiwicha_inference *run = &model->inference;
+    if (!run->is_engine_busy) {
         return KIWICHA_STATUS_OK;
     }
-    const struct kiwicha_engine_call *call = params_of(model, execution->engine_step);
-    if (!at_once && step < execution->engine_step + call->overlapped_steps) {
-        return KIWICHA_STATUS_OK;
-    }
+    const struct kiwicha_engine_call *call = params_of(model, run->engine_step);
     const uint32_t begin = kiwicha_platform_cycles();
     const enum kiwicha_status status = kiwicha_wait_engine(&model->memory);
     const uint32_t spent = kiwicha_platform_cycles() - begin;
-    execution->is_engine_busy = false;
+    run->is_engine_busy = false;
     if (status != KIWICHA_STATUS_OK) {
-        model->failed_step = execution->engine_step;
+        model->failed_step = run->engine_step;
         return status;
     }
     model->cycles += spent;
-    if (execution->engine_cycles != NULL) {
-        *execution->engine_cycles += spent;
-        kiwicha_read_engine_cycles(call, execution->engine_cycles + 1);
+    if (run->engine_cycles != NULL) {
+        *run->engine_cycles += spent;
+        kiwicha_read_engine_cycles(call, run->engine_cycles + 1);
     }
 #else
-    (void)execution;
-    (void)step;
-    (void)at_once;
+    (void)model;
 #endif
     return KIWICHA_STATUS_OK;
+}
+
+/* Whether steps or a list of the engine are left. */
+static bool has_work(const struct kiwicha_model *model)
+{
+    const struct kiwicha_inference *run = &model->inference;
+    return run->next_step < model->step_count || run->is_engine_busy;
+}
+
+static bool is_engine_working(void)
+{
+#if KIWICHA_CONFIG_ENGINE_MACS
+    return kiwicha_is_engine_working();
+#else
+    return false;
+#endif
+}
+
+/* Executes what is left of an inference: all of it, or until there is only the engine to wait for.
+ */
+static __attribute__((noinline)) enum kiwicha_status go_on(struct kiwicha_model *model, bool waits)
+{
+    const struct kiwicha_inference *run = &model->inference;
+    enum kiwicha_status status = KIWICHA_STATUS_OK;
+    while (status == KIWICHA_STATUS_OK && has_work(model)) {
+        if (!has_only_engine(model)) {
+            status = execute(model);
+        }
+        /* Nothing is left running behind a step that failed. */
+        if (status != KIWICHA_STATUS_OK || has_only_engine(model)) {
+            if (status == KIWICHA_STATUS_OK && !waits && is_engine_working()) {
+                return KIWICHA_STATUS_OK;
+            }
+            const enum kiwicha_status engine_status = finish_engine(model);
+            status = status == KIWICHA_STATUS_OK ? engine_status : status;
+        }
+        if (status == KIWICHA_STATUS_OK && run->on_step != NULL) {
+            run->on_step(run->context, run->next_step - 1);
+        }
+    }
+    model->is_running = false;
+    model->last_arena = model->memory.arena;
+    return status;
+}
+
+static bool is_idle(const struct kiwicha_model *model)
+{
+    return model != NULL && model->memory.program != NULL && !model->is_running;
+}
+
+/* Prepares an inference where its inputs have been written. */
+static void prepare(struct kiwicha_model *model, uint32_t *cycles,
+                    void (*on_step)(void *context, uint32_t step), void *context)
+{
+    model->inference =
+        (struct kiwicha_inference){.cycles = cycles, .on_step = on_step, .context = context};
+    model->cycles = 0;
+    model->is_running = true;
+    model->memory.arena = model->next_arena;
+    model->next_arena = model->arena + (model->next_arena == model->arena ? model->shift_bytes : 0);
 }
 
 enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles,
                                    void (*on_step)(void *context, uint32_t step), void *context)
 {
-    if (model == NULL || model->memory.program == NULL) {
+    if (!is_idle(model)) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
-    model->cycles = 0;
-    struct execution execution = {.model = model, .cycles = cycles};
-    for (uint32_t k = 0; k < model->step_count; k++) {
-        enum kiwicha_status status = execute(&execution, k);
-        /* Nothing is left running behind a step that failed. */
-        const bool is_last = status != KIWICHA_STATUS_OK || k + 1 == model->step_count;
-        const enum kiwicha_status engine_status = finish_engine(&execution, k, is_last);
-        if (status == KIWICHA_STATUS_OK) {
-            status = engine_status;
-        }
-        if (status != KIWICHA_STATUS_OK) {
-            return status;
-        }
-        if (on_step != NULL) {
-            on_step(context, k);
-        }
+    prepare(model, cycles, on_step, context);
+    return go_on(model, true);
+}
+
+enum kiwicha_status kiwicha_start(struct kiwicha_model *model, uint32_t *cycles,
+                                  void (*on_step)(void *context, uint32_t step), void *context)
+{
+    if (!is_idle(model)) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
     }
-    return KIWICHA_STATUS_OK;
+    prepare(model, cycles, on_step, context);
+    return go_on(model, false);
+}
+
+enum kiwicha_status kiwicha_poll(struct kiwicha_model *model)
+{
+    return model != NULL && model->is_running ? go_on(model, false) : KIWICHA_STATUS_OK;
+}
+
+enum kiwicha_status kiwicha_wait(struct kiwicha_model *model)
+{
+    return model != NULL && model->is_running ? go_on(model, true) : KIWICHA_STATUS_OK;
 }

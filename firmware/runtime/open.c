@@ -62,9 +62,6 @@ KIWICHA_SMALL static enum kiwicha_status check_header(const struct kiwicha_progr
     if (!checksum_holds(header)) {
         return KIWICHA_STATUS_BAD_CHECKSUM;
     }
-    if (header->reserved != 0) {
-        return KIWICHA_STATUS_BAD_VERSION;
-    }
     const bool is_inside =
         has_records(header, header->steps_offset, header->step_count,
                     sizeof(struct kiwicha_step_record)) &&
@@ -76,7 +73,9 @@ KIWICHA_SMALL static enum kiwicha_status check_header(const struct kiwicha_progr
                     sizeof(struct kiwicha_io_record)) &&
         has_records(header, header->names_offset, header->names_bytes, 1) &&
         has_records(header, header->constants_offset, header->constants_bytes, 1);
-    if (!is_inside || header->arena_bytes >= KIWICHA_REF_CONSTANT_BIT ||
+    const bool is_shift_good = header->shift_bytes % KIWICHA_CACHE_LINE_BYTES == 0 &&
+                               header->shift_bytes <= header->arena_bytes / 2;
+    if (!is_inside || !is_shift_good || header->arena_bytes >= KIWICHA_REF_CONSTANT_BIT ||
         header->total_bytes >= KIWICHA_REF_CONSTANT_BIT) {
         return KIWICHA_STATUS_BAD_BOUNDS;
     }
@@ -109,7 +108,12 @@ KIWICHA_SMALL static enum kiwicha_status check_tensors(const struct kiwicha_mode
         [KIWICHA_DTYPE_INT16] = 2, [KIWICHA_DTYPE_INT32] = 4, [KIWICHA_DTYPE_FLOAT32] = 4,
         [KIWICHA_DTYPE_INT64] = 8,
     };
-    struct kiwicha_check check = {&model->memory, KIWICHA_STATUS_OK};
+    /* Where the inferences before and behind leave them alone. */
+    struct kiwicha_memory memory = model->memory;
+    if (model->shift_bytes != 0) {
+        memory.arena_bytes = model->shift_bytes;
+    }
+    struct kiwicha_check check = {&memory, KIWICHA_STATUS_OK};
     for (uint32_t k = 0; k < count; k++) {
         const struct kiwicha_io_record *tensor = &tensors[k];
         kiwicha_require(&check, tensor->name_offset < header->names_bytes);
@@ -210,7 +214,12 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, cons
     const uint8_t *bytes = program;
     struct kiwicha_model opened = {
         .memory = {bytes, header->constants_offset,
-                   header->constants_offset + header->constants_bytes, arena, header->arena_bytes},
+                   header->constants_offset + header->constants_bytes, arena,
+                   header->arena_bytes - header->shift_bytes},
+        .arena = arena,
+        .next_arena = arena,
+        .last_arena = arena,
+        .shift_bytes = header->shift_bytes,
         .steps = (const void *)(bytes + header->steps_offset),
         .inputs = (const void *)(bytes + header->inputs_offset),
         .outputs = (const void *)(bytes + header->outputs_offset),

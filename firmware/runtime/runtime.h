@@ -2,10 +2,22 @@
 #ifndef KIWICHA_RUNTIME_H
 #define KIWICHA_RUNTIME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../kernels/memory.h"
 #include "kiwicha_isa.h"
+
+/** How far an inference has come. */
+struct kiwicha_inference {
+    uint32_t *cycles; /**< next entry of the table of cycles, or null */
+    void (*on_step)(void *context, uint32_t step);
+    void *context;
+    uint32_t next_step;
+    bool is_engine_busy;     /**< a list has been started and not been waited for */
+    uint32_t engine_step;    /**< its step */
+    uint32_t *engine_cycles; /**< its entry in the table of cycles, or null */
+};
 
 /** A checked Program and its arena. The caller owns all three; nothing is allocated. */
 struct kiwicha_model {
@@ -18,6 +30,12 @@ struct kiwicha_model {
     uint32_t output_count;
     uint32_t failed_step; /**< index of the step that failed; step_count if none did */
     uint32_t cycles;      /**< cycles of all steps of the last inference */
+    bool is_running;      /**< an inference was started and has not ended */
+    uint32_t shift_bytes; /**< between the two places of inputs and outputs; 0 if there is one */
+    uint8_t *arena;       /**< the caller's */
+    uint8_t *next_arena;  /**< that of the next inference */
+    uint8_t *last_arena;  /**< that of the last inference that ended */
+    struct kiwicha_inference inference;
 };
 
 /**
@@ -48,7 +66,8 @@ enum kiwicha_status kiwicha_open(struct kiwicha_model *model, const void *progra
 uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);
 
 /**
- * Executes all steps once, on the inputs that lie in the arena.
+ * Executes all steps once, on the inputs that lie in the arena: `kiwicha_start`, then
+ * `kiwicha_wait`.
  *
  * Steps that an ENGINE step overlaps are executed while the engine works.
  *
@@ -58,11 +77,36 @@ uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);
  *     starting and of waiting, without the steps that it overlaps
  * @param on_step null, or called after each step with its index, outside the counted cycles
  * @param context handed to on_step
- * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if the model is null or not open, or what
- *     a kernel returned; failed_step tells which
+ * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if the model is null, not open or running,
+ *     or what a kernel returned; failed_step tells which
  */
 enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles,
                                    void (*on_step)(void *context, uint32_t step), void *context);
+
+/**
+ * Begins an inference on the inputs that lie in the arena, and returns when only the engine works.
+ *
+ * The CPU is the caller's until the engine's list has ended; is_running tells whether anything is
+ * left then, for `kiwicha_poll` or `kiwicha_wait`. Without an engine nothing is.
+ *
+ * Of a Program with a double buffer, the next inputs may be written from now on, and the outputs of
+ * the inference before may be read until the next start; of others, the arena is not to be touched.
+ *
+ * Arguments and return as of `kiwicha_invoke`. What the caller does meanwhile counts for no step.
+ */
+enum kiwicha_status kiwicha_start(struct kiwicha_model *model, uint32_t *cycles,
+                                  void (*on_step)(void *context, uint32_t step), void *context);
+
+/**
+ * Goes on with an inference if the engine's list has ended, up to the next list or to the end.
+ *
+ * @param model from `kiwicha_open`; nothing happens if it is not running
+ * @return KIWICHA_STATUS_OK, also if the engine still works, or what a kernel returned
+ */
+enum kiwicha_status kiwicha_poll(struct kiwicha_model *model);
+
+/** Goes on with an inference to its end; else as `kiwicha_poll`. */
+enum kiwicha_status kiwicha_wait(struct kiwicha_model *model);
 
 /** Returns the input of that name; null if there is none or the model is not open. */
 const struct kiwicha_io_record *kiwicha_find_input(const struct kiwicha_model *model,
@@ -79,8 +123,19 @@ const char *kiwicha_tensor_name(const struct kiwicha_model *model,
 /**
  * Returns the first byte of an input or output, multiple of 4; null if the model is not open.
  *
- * Its size, dtype, shape, scale and zero point are fields of the tensor. Inputs must be written
- * before every inference: their place may be used again within one.
+ * Of an input: where the next inference that is started reads it. Of an output: where the last one
+ * that ended has written it. Nothing is copied: whoever makes an input, the CPU or a DMA, writes it
+ * there. Its size, dtype, shape, scale and zero point are fields of the tensor.
+ *
+ * Inputs must be written before every inference: their place may be used again within one. Of a
+ * Program with a double buffer the next two inferences have different places, so that a pointer is
+ * good for one. Its outputs stay until the next inference but one is started.
+ *
+ * What a DMA has written, the CPU may have in its cache as it was: where a step of the CPU reads an
+ * input, `kiwicha_platform_forget_cached` must come between the DMA and the start.
+ *
+ * @param model from `kiwicha_open`
+ * @param tensor one of the model's inputs or outputs, where `kiwicha_open` found it: no copy of it
  */
 void *kiwicha_tensor_data(const struct kiwicha_model *model,
                           const struct kiwicha_io_record *tensor);

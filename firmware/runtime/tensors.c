@@ -24,7 +24,9 @@ void *kiwicha_tensor_data(const struct kiwicha_model *model, const struct kiwich
     if (!is_open(model) || tensor == NULL) {
         return NULL;
     }
-    return kiwicha_target(&model->memory, &tensor->tensor);
+    const uintptr_t distance = (uintptr_t)tensor - (uintptr_t)model->inputs;
+    const bool is_input = distance < model->input_count * sizeof(*tensor);
+    return (is_input ? model->next_arena : model->last_arena) + tensor->tensor.offset;
 }
 
 const char *kiwicha_tensor_name(const struct kiwicha_model *model,

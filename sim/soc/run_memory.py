@@ -17,7 +17,15 @@ from kiwicha.errors import CapacityError, UsageError
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Step
 
-__all__ = ["RunMemory", "RunResult", "failure", "run_memory", "run_result"]
+__all__ = [
+    "RunMemory",
+    "RunResult",
+    "failure",
+    "laid_out",
+    "padded",
+    "run_memory",
+    "run_result",
+]
 
 _NO_STEP = 0xFFFF_FFFF
 _PAGE_BYTES = 4096
@@ -98,14 +106,58 @@ def run_memory(
     CapacityError
         If the run does not fit into DRAM.
     """
-    _check_inputs(program, inputs, inferences)
+    cycles_bytes = inferences * sum(map(_cycle_entries, program.steps)) * 4
+    boot, loads, free = laid_out(program, [inputs], inferences, cycles_bytes, dram_bytes)
+    return RunMemory(
+        loads=loads,
+        dumps=(
+            (cfu.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
+            (boot.cycles_address, cycles_bytes),
+            *((boot.arena_address + item.ref.offset, item.ref.bytes) for item in program.outputs),
+        ),
+        free_address=free,
+    )
+
+
+def laid_out(
+    program: Program,
+    sets: Sequence[Sequence[bytes]],
+    inferences: int,
+    cycles_bytes: int,
+    dram_bytes: int | None = None,
+    *,
+    outputs_bytes: int = 0,
+) -> tuple[BootBlock, tuple[tuple[int, bytes], ...], int]:
+    """Return the boot block of a run, what DRAM holds before it, and the first free address.
+
+    Parameters
+    ----------
+    program : Program
+        What runs.
+    sets : sequence of sequence of bytes
+        Inputs, which inferences of a stream take in turn.
+    inferences : int
+        How many in a row.
+    cycles_bytes : int
+        Size of the table of cycles.
+    dram_bytes : int, optional
+        See `run_memory`.
+    outputs_bytes : int
+        Room for the outputs of a stream; 0 if it is none.
+
+    Raises
+    ------
+    UsageError, CapacityError
+        As `run_memory`.
+    """
+    for inputs in sets:
+        _check_inputs(program, inputs, inferences)
     if dram_bytes is None:
         dram_bytes = program.memory.dram_bytes - LOADER_BYTES
     raw = program.to_bytes()
-    cycles_bytes = inferences * sum(map(_cycle_entries, program.steps)) * 4
-    image = b"".join(_padded(item, cfu.ALIGNMENT_BYTES) for item in inputs)
-    sizes = (len(raw), program.arena_bytes, len(image), cycles_bytes)
-    program_at, arena_at, inputs_at, cycles_at, free = _places(sizes, dram_bytes)
+    image = b"".join(padded(item) for inputs in sets for item in inputs)
+    sizes = (len(raw), program.arena_bytes, len(image), cycles_bytes, outputs_bytes)
+    program_at, arena_at, inputs_at, cycles_at, outputs_at, free = _places(sizes, dram_bytes)
     boot = BootBlock(
         magic=BOOT_MAGIC,
         program_address=program_at,
@@ -124,20 +176,12 @@ def run_memory(
         total_cycles=0,
         first_cycles=0,
         engine_status=0,
+        stream_sets=len(sets) if outputs_bytes else 0,
+        outputs_address=outputs_at,
+        outputs_bytes=outputs_bytes,
     )
-    return RunMemory(
-        loads=(
-            (cfu.BOOT_BLOCK_ADDRESS, boot.pack()),
-            (program_at, raw),
-            (inputs_at, image),
-        ),
-        dumps=(
-            (cfu.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
-            (cycles_at, cycles_bytes),
-            *((arena_at + item.ref.offset, item.ref.bytes) for item in program.outputs),
-        ),
-        free_address=free,
-    )
+    loads = (cfu.BOOT_BLOCK_ADDRESS, boot.pack()), (program_at, raw), (inputs_at, image)
+    return boot, loads, free
 
 
 def run_result(program: Program, dumps: Sequence[bytes], *, inferences: int) -> RunResult:
@@ -186,6 +230,11 @@ def failure(code: int, boot_block: bytes, uart: str) -> str:
     return f"the firmware stopped: {text} ({where})"
 
 
+def padded(raw: bytes) -> bytes:
+    """Return bytes with zeros up to where the next tensor begins."""
+    return raw + bytes(-len(raw) % cfu.ALIGNMENT_BYTES)
+
+
 def _cycle_entries(step: Step) -> int:
     """Return how many words of the table of cycles belong to a step."""
     if not isinstance(step.params, EngineCall):
@@ -217,7 +266,3 @@ def _places(sizes: Sequence[int], dram_bytes: int) -> list[int]:
             f"{addresses[-1] - cfu.IMAGE_ADDRESS}"
         )
     return addresses
-
-
-def _padded(raw: bytes, multiple: int) -> bytes:
-    return raw + bytes(-len(raw) % multiple)

@@ -9,12 +9,13 @@ from kiwicha.contract.cfu import Status
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.program.image import Program
-from kiwicha.sim.soc.run_memory import RunResult, failure, run_memory, run_result
+from kiwicha.sim.soc.run_memory import RunMemory, RunResult, failure, run_memory, run_result
+from kiwicha.sim.soc.stream_memory import StreamResult, stream_memory, stream_result
 from kiwicha.sim.verilator.activity import Activity
-from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES, Progress, run_image
+from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES, Ending, Progress, run_image
 from kiwicha.sim.verilator.simulator import Simulator, build_simulator
 
-__all__ = ["SimulatedRun", "run_program"]
+__all__ = ["SimulatedRun", "run_program", "run_stream"]
 
 
 @dataclass(frozen=True)
@@ -91,13 +92,87 @@ def run_program(
     ToolError
         If the simulator or the firmware cannot be built.
     """
-    memory = run_memory(program, inputs, inferences=inferences)
+    ending = _run(
+        program,
+        run_memory(program, inputs, inferences=inferences),
+        max_cycles=max_cycles,
+        trace=trace,
+        trace_start=trace_start,
+        on_progress=on_progress,
+        on_build=on_build,
+        simulator=simulator,
+        firmware=firmware,
+    )
+    result = run_result(program, ending.dumps, inferences=inferences)
+    return SimulatedRun(
+        **vars(result),
+        simulated_cycles=ending.cycles,
+        wall_seconds=ending.wall_seconds,
+        uart=ending.uart,
+        activity=ending.activity,
+    )
+
+
+def run_stream(
+    program: Program,
+    sets: Sequence[Sequence[bytes]],
+    *,
+    inferences: int,
+    max_cycles: int = DEFAULT_MAX_CYCLES,
+    on_progress: Progress | None = None,
+    on_build: Callable[[str], None] | None = None,
+) -> StreamResult:
+    """Run a Program on a stream of inputs, which the CPU loads while the engine works.
+
+    Parameters
+    ----------
+    program : Program
+        The Program, with a double buffer.
+    sets : sequence of sequence of bytes
+        One or more times one input per input of the Program; inferences take them in turn.
+    inferences : int
+        How many in a row.
+    max_cycles, on_progress, on_build
+        As of `run_program`.
+
+    Returns
+    -------
+    StreamResult
+        Outputs of every inference, and when it had ended.
+
+    Raises
+    ------
+    UsageError, CapacityError, SimulationError, ToolError
+        As `run_program`; and if the Program has no double buffer or no engine.
+    """
+    ending = _run(
+        program,
+        stream_memory(program, sets, inferences=inferences),
+        max_cycles=max_cycles,
+        on_progress=on_progress,
+        on_build=on_build,
+    )
+    return stream_result(program, ending.dumps)
+
+
+def _run(
+    program: Program,
+    memory: RunMemory,
+    *,
+    max_cycles: int,
+    trace: Path | None = None,
+    trace_start: int = 0,
+    on_progress: Progress | None = None,
+    on_build: Callable[[str], None] | None = None,
+    simulator: Simulator | None = None,
+    firmware: Image | None = None,
+) -> Ending:
+    """Simulate from reset until the firmware has done what the boot block says."""
     if simulator is None:
         simulator = build_simulator(program.config, trace=trace is not None, on_build=on_build)
     if firmware is None:
         announce = None if on_build is None else lambda: on_build("compiling the firmware")
         firmware = build_firmware(program.config, simulator.soc_header, on_build=announce)
-
     ending = run_image(
         simulator,
         loads=[(cfu.ONCHIP_BASE, firmware.raw), *memory.loads],
@@ -109,11 +184,4 @@ def run_program(
     )
     if ending.code != Status.OK:
         raise SimulationError(failure(ending.code, ending.dumps[0], ending.uart))
-    result = run_result(program, ending.dumps, inferences=inferences)
-    return SimulatedRun(
-        **vars(result),
-        simulated_cycles=ending.cycles,
-        wall_seconds=ending.wall_seconds,
-        uart=ending.uart,
-        activity=ending.activity,
-    )
+    return ending

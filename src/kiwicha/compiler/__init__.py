@@ -4,6 +4,7 @@
 """
 
 from kiwicha.compiler.check.check import support_rules, supported_operators, violations
+from kiwicha.compiler.double_buffer import with_double_buffer
 from kiwicha.compiler.driver import (
     Compilation,
     compile_model,
@@ -28,4 +29,5 @@ __all__ = [
     "support_rules",
     "supported_operators",
     "violations",
+    "with_double_buffer",
 ]

@@ -137,6 +137,7 @@ def compile_model(
     eliminate: bool = True,
     has_tables: bool = True,
     optimize: Goal | str = Goal.CYCLES,
+    double_buffer: bool = False,
 ) -> Program:
     """Compile a model.
 
@@ -152,6 +153,9 @@ def compile_model(
         The engine does element-wise jobs.
     optimize : Goal or str
         For an engine, what counts first where weights can be coded: ``cycles`` or ``size``.
+    double_buffer : bool
+        Have two places in the arena for inputs and outputs, which inferences take in turn: the
+        inputs of the next one can be written while one runs.
 
     Returns
     -------
@@ -174,7 +178,12 @@ def compile_model(
     Errors about what a file holds begin with its path.
     """
     return compile_stages(
-        model, config, eliminate=eliminate, has_tables=has_tables, optimize=optimize
+        model,
+        config,
+        eliminate=eliminate,
+        has_tables=has_tables,
+        optimize=optimize,
+        double_buffer=double_buffer,
     ).program
 
 
@@ -185,6 +194,7 @@ def compile_stages(
     eliminate: bool = True,
     has_tables: bool = True,
     optimize: Goal | str = Goal.CYCLES,
+    double_buffer: bool = False,
 ) -> Compilation:
     """Compile a model and return what every stage gave; see `compile_model`."""
     target, goal = find_config(config), _goal(optimize)
@@ -211,7 +221,7 @@ def compile_stages(
         kernel_calls = choose_kernels(network, target, on_engine)
         # The Program.
         calls = overlap(network, in_order(kernel_calls, lists, target))
-        memory = allocate(network, calls)
+        memory = allocate(network, calls, double_buffer=double_buffer)
         program = emit(network, calls, memory, target)
     return Compilation(
         config=target,

@@ -226,6 +226,8 @@ def _numbers(params: Struct) -> str:
 def _memory(compilation: Compilation) -> Lines:
     plan = compilation.memory
     yield f"arena {plan.arena_bytes} bytes, lower bound {plan.lower_bound_bytes}"
+    if plan.shift_bytes:
+        yield f"every second inference {plan.shift_bytes} bytes further"
     yield f"{'offset':>9} {'bytes':>9}  steps      what"
     for item in sorted(plan.placements, key=lambda p: (p.buffer.first, p.offset)):
         buffer = item.buffer

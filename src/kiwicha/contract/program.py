@@ -76,7 +76,7 @@ class ProgramHeader(Struct):
     config_hash: int = u32("Config.hash")
     checksum: tuple[int, int] = array("u32", 2, "of every byte after this field")
     total_bytes: int = u32("size of the Program, a multiple of 4")
-    arena_bytes: int = u32("size of the arena it needs")
+    arena_bytes: int = u32("size of the arena it needs, of which an inference uses all but shift")
     step_count: int = u32("number of StepRecords")
     steps_offset: int = u32("where they are")
     layer_count: int = u32("number of LayerRecords")
@@ -89,7 +89,7 @@ class ProgramHeader(Struct):
     names_bytes: int = u32("size of the names; the last byte is zero")
     constants_offset: int = u32("first byte of parameters, weights and tables")
     constants_bytes: int = u32("their size")
-    reserved: int = u32("0")
+    shift_bytes: int = u32("by which every second inference lies further in the arena; or 0")
 
 
 @dataclass(frozen=True)
@@ -190,6 +190,10 @@ class BootBlock(Struct):
     The table of cycles has an entry for each step: its cycles. After that of an ENGINE step come
     the values of `EngineCounter`, then the cycles, from the start of the list, in which its jobs
     ended.
+
+    In a stream the inputs of each inference, one set of several in turn, are copied during the one
+    before, and its outputs, likewise laid out, during the one behind it: the Program must have two
+    places for them. The table of cycles then says when each inference had ended.
     """
 
     magic: int = u32("BOOT_MAGIC")
@@ -200,7 +204,7 @@ class BootBlock(Struct):
     inputs_address: int = u32("multiple of 16")
     inputs_bytes: int = u32("bytes that belong to the inputs")
     inferences: int = u32("how many in a row, 1 or more")
-    cycles_address: int = u32("u32 [inferences, entries], written by firmware")
+    cycles_address: int = u32("u32 [inferences, entries], of a stream [inferences]; by firmware")
     cycles_bytes: int = u32("bytes that belong to that table")
     status: int = u32("Status")
     failed_step: int = u32("index of the step that failed, if one did")
@@ -209,6 +213,9 @@ class BootBlock(Struct):
     total_cycles: int = u32("cycles of the last inference: of all its steps")
     first_cycles: int = u32("cycles of the first inference")
     engine_status: int = u32("EngineError * 65536 + job number, if the status is ENGINE")
+    stream_sets: int = u32("sets of inputs of a stream; 0: no stream, and one set")
+    outputs_address: int = u32("multiple of 16: outputs of each inference of a stream")
+    outputs_bytes: int = u32("bytes that belong to them")
 
 
 STRUCTS: tuple[type[Struct], ...] = (

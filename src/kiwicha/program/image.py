@@ -63,6 +63,9 @@ class Program:
     constants : bytes
         Weights, biases, scales and tables. A constant `Ref` of a step counts from the first of
         these bytes; in the stored form from the Program's first byte.
+    shift_bytes : int
+        By how much every second inference lies further in the arena, so that its inputs can be
+        written during the one before; 0 if all lie at its start.
     memory : Memory
         DRAM that it was scheduled for. It runs with any, and its stored form does not say.
     """
@@ -74,7 +77,13 @@ class Program:
     layers: tuple[Layer, ...]
     steps: tuple[Step, ...]
     constants: bytes
+    shift_bytes: int = 0
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
+
+    @property
+    def window_bytes(self) -> int:
+        """Bytes of the arena that one inference uses."""
+        return self.arena_bytes - self.shift_bytes
 
     @property
     def config(self) -> configs.Config:
@@ -156,7 +165,7 @@ class Program:
             names_bytes=len(names.raw),
             constants_offset=offsets["params"],
             constants_bytes=offset + len(self.constants) - offsets["params"],
-            reserved=0,
+            shift_bytes=self.shift_bytes,
         )
         put(image, 0, header)
         header = dataclasses.replace(header, checksum=checksum(memoryview(image)[CHECKED_FROM:]))
@@ -193,8 +202,6 @@ class Program:
 
     @classmethod
     def _from_records(cls, header: ProgramHeader, raw: bytes) -> Self:
-        if header.reserved:
-            raise ValueError(f"reserved field must be 0, not {header.reserved}")
         end = header.constants_offset + header.constants_bytes
         names_end = header.names_offset + header.names_bytes
         if max(end, names_end) > len(raw):
@@ -230,19 +237,28 @@ class Program:
                 for step in steps
             ),
             constants=raw[base:end],
+            shift_bytes=header.shift_bytes,
         )
         program._check_refs()
         return program
 
     def _check_refs(self) -> None:
+        shift, space = self.shift_bytes, self.window_bytes
+        if shift > space or shift % cfu.CACHE_LINE_BYTES:
+            raise ValueError(
+                f"shift must be a multiple of {cfu.CACHE_LINE_BYTES} and half the "
+                f"{self.arena_bytes} bytes of the arena at most, not {shift}"
+            )
         for step in self.steps:
-            check_refs(step.params, self.arena_bytes, len(self.constants))
+            check_refs(step.params, space, len(self.constants))
+        # Where inputs and outputs of the inference before and behind have their place.
+        space = shift or space
         for tensor in self.inputs + self.outputs:
             size = math.prod(tensor.shape) * tensor.dtype.size_bytes
             ref = tensor.ref
-            if ref.is_constant or ref.bytes != size or ref.offset + size > self.arena_bytes:
+            if ref.is_constant or ref.bytes != size or ref.offset + size > space:
                 raise ValueError(
-                    f"{tensor.name!r} must be {size} bytes inside the {self.arena_bytes} bytes of"
+                    f"{tensor.name!r} must be {size} bytes inside the {space} bytes of"
                     f" the arena ({ref})"
                 )
 

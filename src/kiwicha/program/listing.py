@@ -43,7 +43,8 @@ def _lines(program: Program, notes: Mapping[int, str], last_step: str) -> Iterat
     yield (
         f"{len(program.to_bytes())} bytes, {len(program.constants)} of them constants; "
         f"arena of {program.arena_bytes} bytes; "
-        f"{sum(layer.macs for layer in program.layers)} MACs"
+        + (f"every second inference {program.shift_bytes} further; " if program.shift_bytes else "")
+        + f"{sum(layer.macs for layer in program.layers)} MACs"
     )
     for what, tensors in (("input", program.inputs), ("output", program.outputs)):
         for number, tensor in enumerate(tensors):

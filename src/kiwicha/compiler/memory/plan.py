@@ -33,6 +33,10 @@ class MemoryPlan:
         Offset of each tensor that is stored in the arena.
     scratch : mapping of int to int
         Offset of the scratch buffer of each step that has one.
+    shift_bytes : int
+        By how much every second inference lies further, so that its inputs can be written during
+        the one before, and its outputs read during the one behind it: so much from the start lies
+        what others must leave alone, so much more the same of the others. 0 if none does.
     """
 
     arena_bytes: int
@@ -40,6 +44,7 @@ class MemoryPlan:
     placements: tuple[Placement, ...]
     tensors: Mapping[int, int]
     scratch: Mapping[int, int]
+    shift_bytes: int = 0
 
     def verify(self) -> None:
         """Assert that offsets are aligned, inside the arena, and that no two buffers collide."""

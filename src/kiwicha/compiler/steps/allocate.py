@@ -1,17 +1,26 @@
 """From calls to a `MemoryPlan`: every tensor and scratch buffer gets its place in the arena.
 
 Two buffers share bytes only if no step needs both.
+
+With a double buffer an inference leaves alone what the inferences beside it need: the inputs of the
+next one, which are being written, and the outputs of the last one, which are being read.
 """
 
 import dataclasses
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.placement import Buffer, Slice, lower_bound, place, top_of
 from kiwicha.compiler.memory.plan import MemoryPlan, Placement
 from kiwicha.compiler.steps.calls import ListCall, PlannedStep
-from kiwicha.contract.cfu import ALIGNMENT_BYTES, DRAM_BASE, DRAM_BYTES, IMAGE_ADDRESS
+from kiwicha.contract.cfu import (
+    ALIGNMENT_BYTES,
+    CACHE_LINE_BYTES,
+    DRAM_BASE,
+    DRAM_BYTES,
+    IMAGE_ADDRESS,
+)
 from kiwicha.errors import CapacityError
 from kiwicha.kernels.registry import KERNELS
 
@@ -19,9 +28,23 @@ __all__ = ["allocate"]
 
 MAX_ARENA_BYTES = DRAM_BYTES - (IMAGE_ADDRESS - DRAM_BASE)
 
+_Key = tuple[str, int]
+_BESIDE: _Key = ("doubles", 0)
 
-def allocate(network: Network, calls: Sequence[PlannedStep]) -> MemoryPlan:
+
+def allocate(
+    network: Network, calls: Sequence[PlannedStep], *, double_buffer: bool = False
+) -> MemoryPlan:
     """Return the memory plan of a model.
+
+    Parameters
+    ----------
+    network : Network
+        The model.
+    calls : sequence of KernelCall or ListCall
+        Its steps.
+    double_buffer : bool
+        Have two places for inputs and outputs.
 
     Raises
     ------
@@ -29,55 +52,102 @@ def allocate(network: Network, calls: Sequence[PlannedStep]) -> MemoryPlan:
         If the arena would be larger than the memory behind it.
     """
     lifetimes = _lifetimes(network, calls)
+    edges = {*network.graph.inputs, *network.outputs} & lifetimes.keys()
+    lasting = edges if double_buffer else set()
+    lifetimes |= dict.fromkeys(lasting, _all_steps(calls))
     owners = _share_in_place(network, calls, lifetimes)
     places = {tensor: _place(network, owners, tensor) for tensor in lifetimes}
-    groups: dict[int, list[int]] = {}
-    for tensor, (owner, _) in places.items():
-        groups.setdefault(owner, []).append(tensor)
-    keys: list[tuple[str, int]] = []
-    buffers: list[Buffer] = []
-    for owner, members in groups.items():
-        keys.append(("tensor", owner))
-        spans = [
-            Slice(places[tensor][1], network.tensors[tensor].stored_bytes, *lifetimes[tensor])
-            for tensor in members
-        ]
-        buffers.append(
-            Buffer(
-                " = ".join(network.tensors[member].name for member in members),
-                network.tensors[owner].stored_bytes,
-                min(span.first for span in spans),
-                max(span.last for span in spans),
-                _slices(spans),
-            )
-        )
-    for step, item in enumerate(calls):
-        if item.scratch_bytes:
-            keys.append(("scratch", step))
-            buffers.append(Buffer(f"scratch of step {step}", item.scratch_bytes, step, step))
-    bound = lower_bound(buffers)
+    buffers = _buffers(network, calls, lifetimes, places, lasting)
+    doubled = list(dict.fromkeys(("tensor", places[tensor][0]) for tensor in sorted(lasting)))
+    room = sum(buffers[key].aligned_bytes for key in doubled)
+    shift_bytes = -(-room // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
+    if doubled:
+        buffers[_BESIDE] = Buffer("doubles of these", shift_bytes, *_all_steps(calls))
+    bound = lower_bound(buffers.values())
     if bound > MAX_ARENA_BYTES:
         raise CapacityError(
             f"the model's tensors must fit {MAX_ARENA_BYTES:,} bytes of memory, not {bound:,} "
-            f"({_busiest(network, calls, buffers)} has most at once); make its inputs smaller"
+            f"({_busiest(network, calls, buffers.values())} has most at once); make its inputs "
+            "smaller"
         )
-    offsets = place(buffers)
-    arena_bytes = top_of(buffers, offsets)
-    if arena_bytes > MAX_ARENA_BYTES:
+    offsets = _offsets(buffers, doubled, shift_bytes)
+    arena_bytes = top_of(list(buffers.values()), [offsets[key] for key in buffers])
+    if arena_bytes + shift_bytes > MAX_ARENA_BYTES:
         raise CapacityError(
-            f"the arena must fit {MAX_ARENA_BYTES:,} bytes of memory, not {arena_bytes:,}; make "
-            "the model's inputs smaller"
+            f"the arena must fit {MAX_ARENA_BYTES:,} bytes of memory, not "
+            f"{arena_bytes + shift_bytes:,}; make the model's inputs smaller"
         )
-    by_key = dict(zip(keys, offsets, strict=True))
     plan = MemoryPlan(
         arena_bytes,
         bound,
-        tuple(map(Placement, buffers, offsets)),
-        {tensor: by_key["tensor", owner] + first for tensor, (owner, first) in places.items()},
-        {step: offset for (kind, step), offset in by_key.items() if kind == "scratch"},
+        tuple(Placement(buffer, offsets[key]) for key, buffer in buffers.items()),
+        {tensor: offsets["tensor", owner] + first for tensor, (owner, first) in places.items()},
+        {step: offset for (kind, step), offset in offsets.items() if kind == "scratch"},
+        shift_bytes,
     )
     plan.verify()
     return plan
+
+
+def _all_steps(calls: Sequence[PlannedStep]) -> tuple[int, int]:
+    """Return the first and last moment of an inference."""
+    return -1, len(calls)
+
+
+def _buffers(
+    network: Network,
+    calls: Sequence[PlannedStep],
+    lifetimes: Mapping[int, tuple[int, int]],
+    places: Mapping[int, tuple[int, int]],
+    lasting: Set[int],
+) -> dict[_Key, Buffer]:
+    """Return what needs memory: tensors by the one in whose memory they lie, scratch by step."""
+    groups: dict[int, list[int]] = {}
+    for tensor, (owner, _) in places.items():
+        groups.setdefault(owner, []).append(tensor)
+    buffers: dict[_Key, Buffer] = {}
+    for owner, members in groups.items():
+        # What shares its memory with a tensor that lasts, lasts as well.
+        lasts = not lasting.isdisjoint(members)
+        spans = [
+            Slice(
+                places[tensor][1],
+                network.tensors[tensor].stored_bytes,
+                *(_all_steps(calls) if lasts else lifetimes[tensor]),
+            )
+            for tensor in members
+        ]
+        buffers["tensor", owner] = Buffer(
+            " = ".join(network.tensors[member].name for member in members),
+            network.tensors[owner].stored_bytes,
+            min(span.first for span in spans),
+            max(span.last for span in spans),
+            _slices(spans),
+        )
+    for step, item in enumerate(calls):
+        if item.scratch_bytes:
+            name = f"scratch of step {step}"
+            buffers["scratch", step] = Buffer(name, item.scratch_bytes, step, step)
+    return buffers
+
+
+def _offsets(
+    buffers: Mapping[_Key, Buffer], doubled: Sequence[_Key], shift_bytes: int
+) -> dict[_Key, int]:
+    """Return the offset of each buffer.
+
+    Those with doubles come first, the doubles, for every second inference, `shift_bytes` behind
+    them, and behind both all others.
+    """
+    offsets = {_BESIDE: shift_bytes} if doubled else {}
+    end = 0
+    for key in doubled:
+        offsets[key] = end
+        end += buffers[key].aligned_bytes
+    others = {key: buffer for key, buffer in buffers.items() if key not in offsets}
+    for key, offset in zip(others, place(list(others.values())), strict=True):
+        offsets[key] = 2 * shift_bytes + offset
+    return offsets
 
 
 def _slices(spans: Sequence[Slice]) -> tuple[Slice, ...]:
@@ -103,11 +173,11 @@ def _slices(spans: Sequence[Slice]) -> tuple[Slice, ...]:
     return tuple(slices) if len(slices) > 1 else ()
 
 
-def _busiest(network: Network, calls: Sequence[PlannedStep], buffers: Sequence[Buffer]) -> str:
+def _busiest(network: Network, calls: Sequence[PlannedStep], buffers: Iterable[Buffer]) -> str:
     """Return the operator beside which most memory is needed."""
+    needs = [need for buffer in buffers for need in buffer.needs]
 
     def needed(step: int) -> int:
-        needs = (need for buffer in buffers for need in buffer.needs)
         return sum(need.bytes for need in needs if need.first <= step <= need.last)
 
     layer = network.layers[calls[max(range(len(calls)), key=needed)].layer]

@@ -89,11 +89,12 @@ def emit(
         steps.append(Step(item.kernel, item.layer, dataclasses.replace(item.params, **refs)))
 
     graph = network.graph
+    # Whole lines of the data cache: see `kiwicha_wait_engine`.
+    window_bytes = -(-plan.arena_bytes // cfu.CACHE_LINE_BYTES) * cfu.CACHE_LINE_BYTES
     places = {layer: item.kernel.where for item in calls for layer in item.layers}
     program = Program(
         config_hash=config.hash,
-        # Whole lines of the data cache: see `kiwicha_wait_engine`.
-        arena_bytes=-(-plan.arena_bytes // cfu.CACHE_LINE_BYTES) * cfu.CACHE_LINE_BYTES,
+        arena_bytes=window_bytes + plan.shift_bytes,
         inputs=tuple(_io_tensor(graph.tensors[i], tensor_ref(i)) for i in graph.inputs),
         outputs=tuple(
             _io_tensor(graph.tensors[name], tensor_ref(index))
@@ -111,6 +112,7 @@ def emit(
         ),
         steps=tuple(steps),
         constants=bytes(constants.raw),
+        shift_bytes=plan.shift_bytes,
         memory=config.memory,
     )
     _verify(program)
@@ -132,7 +134,7 @@ def _verify(program: Program) -> None:
         for name, kind, _ in step.params.layout():
             if kind.base == "ref":
                 ref = getattr(step.params, name)
-                size = len(program.constants) if ref.is_constant else program.arena_bytes
+                size = len(program.constants) if ref.is_constant else program.window_bytes
                 assert ref.offset + ref.bytes <= size, (step, name)
     for tensor in (*program.inputs, *program.outputs):
         assert not tensor.ref.is_constant
