@@ -92,7 +92,7 @@ KIWICHA_SMALL static enum kiwicha_status run_model(volatile struct kiwicha_boot_
 {
 #if KIWICHA_CONFIG_ENGINE_MACS
     if (boot->stream_sets != 0) {
-        return kiwicha_platform_run_stream(&model, boot, count_step);
+        return kiwicha_platform_run_stream(&model, boot);
     }
 #endif
     return run_each(boot);

@@ -18,8 +18,7 @@ KIWICHA_SMALL bool kiwicha_platform_fits_stream(const struct kiwicha_model *mode
 }
 
 KIWICHA_SMALL enum kiwicha_status
-kiwicha_platform_run_stream(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot,
-                            void (*on_step)(void *context, uint32_t step))
+kiwicha_platform_run_stream(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot)
 {
     const uint32_t outputs_bytes =
         (uint32_t)kiwicha_platform_set_bytes(model->outputs, model->output_count);
@@ -33,7 +32,7 @@ kiwicha_platform_run_stream(struct kiwicha_model *model, volatile struct kiwicha
     enum kiwicha_status status = kiwicha_platform_load_inputs(model, first_set);
     for (uint32_t index = 0; index < inferences && status == KIWICHA_STATUS_OK; ++index) {
         const uint8_t *last_arena = model->last_arena;
-        status = kiwicha_start(model, NULL, on_step, (void *)(uintptr_t)boot);
+        status = kiwicha_start(model, NULL, NULL, NULL);
         if (index > 0) {
             kiwicha_platform_store_outputs(model, last_arena, outputs);
             outputs += outputs_bytes;
@@ -47,6 +46,7 @@ kiwicha_platform_run_stream(struct kiwicha_model *model, volatile struct kiwicha
         }
         ends[index] = kiwicha_platform_cycles();
         boot->finished = index + (status == KIWICHA_STATUS_OK);
+        boot->progress = (index + 1) * model->step_count;
     }
     kiwicha_platform_store_outputs(model, model->last_arena, outputs);
     return status;

@@ -20,11 +20,9 @@ bool kiwicha_platform_fits_stream(const struct kiwicha_model *model,
  *
  * @param model opened; has two places for inputs and outputs
  * @param boot receives how many have finished; the table of cycles says when
- * @param on_step called after each step, with the boot block as its context
  * @return what the runtime returned
  */
 enum kiwicha_status kiwicha_platform_run_stream(struct kiwicha_model *model,
-                                                volatile struct kiwicha_boot_block *boot,
-                                                void (*on_step)(void *context, uint32_t step));
+                                                volatile struct kiwicha_boot_block *boot);
 
 #endif

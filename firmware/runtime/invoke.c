@@ -61,8 +61,10 @@ static enum kiwicha_status execute(struct kiwicha_model *model)
     }
 #if KIWICHA_CONFIG_ENGINE_MACS
     if (model->steps[step].kernel == KIWICHA_KERNEL_ENGINE) {
+        const struct kiwicha_engine_call *call = params_of(model, step);
         run->is_engine_busy = true;
         run->engine_step = step;
+        run->last_beside = step + call->overlapped_steps;
         run->engine_cycles = own;
     }
 #endif
@@ -74,13 +76,11 @@ static bool has_only_engine(const struct kiwicha_model *model)
 {
 #if KIWICHA_CONFIG_ENGINE_MACS
     const struct kiwicha_inference *run = &model->inference;
-    if (run->is_engine_busy) {
-        const struct kiwicha_engine_call *call = params_of(model, run->engine_step);
-        return run->next_step > run->engine_step + call->overlapped_steps;
-    }
-#endif
+    return run->is_engine_busy && run->next_step > run->last_beside;
+#else
     (void)model;
     return false;
+#endif
 }
 
 /* Waits for the engine, if it has been started. */
@@ -91,7 +91,6 @@ static enum kiwicha_status finish_engine(struct kiwicha_model *model)
     if (!run->is_engine_busy) {
         return KIWICHA_STATUS_OK;
     }
-    const struct kiwicha_engine_call *call = params_of(model, run->engine_step);
     const uint32_t begin = kiwicha_platform_cycles();
     const enum kiwicha_status status = kiwicha_wait_engine(&model->memory);
     const uint32_t spent = kiwicha_platform_cycles() - begin;
@@ -103,7 +102,7 @@ static enum kiwicha_status finish_engine(struct kiwicha_model *model)
     model->cycles += spent;
     if (run->engine_cycles != NULL) {
         *run->engine_cycles += spent;
-        kiwicha_read_engine_cycles(call, run->engine_cycles + 1);
+        kiwicha_read_engine_cycles(params_of(model, run->engine_step), run->engine_cycles + 1);
     }
 #else
     (void)model;

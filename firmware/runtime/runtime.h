@@ -16,6 +16,7 @@ struct kiwicha_inference {
     uint32_t next_step;
     bool is_engine_busy;     /**< a list has been started and not been waited for */
     uint32_t engine_step;    /**< its step */
+    uint32_t last_beside;    /**< the last step that runs beside it */
     uint32_t *engine_cycles; /**< its entry in the table of cycles, or null */
 };
 
