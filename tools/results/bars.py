@@ -30,6 +30,8 @@ _PEER_SHARE = 0.75
 _BUSY = 0.95
 """Share of the products of an engine that is enough, whatever Vela estimates: for networks of
 convolutions alone, its estimate is little more than what the multipliers take."""
+_STREAM = {"person_detect": 1.02}
+"""Cycles from one inference of a stream to the next on ``64``, as a multiple of an inference's."""
 _CPU_SHARE = 0.04
 """Share of their cycles that the CPU takes at most."""
 _PROMISED = (
@@ -47,7 +49,7 @@ def missed(results: Sequence[Result]) -> list[str]:
     """Return which bars are missed, in words; empty if none."""
     by_name = {result.name: result.contents for result in results}
     problems = []
-    for check in (_counts, _clocks, _periods, _utilization, _peers, _promises, _system_estimates):
+    for check in _CHECKS:
         problems += list(_checked(check, by_name))
     return problems
 
@@ -100,6 +102,20 @@ def _utilization(by_name: Mapping[str, Any]) -> Iterator[str]:
             yield f"{run['model']} on 64 must use {bar:.0%} of its products, not {share:.1%}"
 
 
+def _streams(by_name: Mapping[str, Any]) -> Iterator[str]:
+    for run in by_name["bench/64-128"]:
+        bar = _STREAM.get(run["model"]) if run["config"] == "64" else None
+        if bar is None:
+            continue
+        if "period" not in run:
+            yield f"the period of {run['model']} on 64 must be measured"
+        elif run["period"] > bar * run["cycles"]:
+            yield (
+                f"a stream of {run['model']} on 64 must take {bar:g} times an inference or less, "
+                f"not {run['period'] / run['cycles']:.3f}"
+            )
+
+
 def _peers(by_name: Mapping[str, Any]) -> Iterator[str]:
     for run in by_name["bench/gallery"]:
         name, cycles = f"{run['model']} on {run['config']}", run["cycles"]
@@ -133,3 +149,9 @@ def _system_estimates(by_name: Mapping[str, Any]) -> Iterator[str]:
                     f"{name} must take about {estimate:,g} {resource} beside the CFU "
                     f"(kiwicha.boards.capacity.SYSTEM), not {taken:,g}"
                 )
+
+
+_CHECKS = (
+    *(_counts, _clocks, _periods, _utilization, _streams, _peers, _promises),
+    _system_estimates,
+)

@@ -48,10 +48,11 @@ def bench_command(path: str, runs: list[dict[str, Any]]) -> str:
     models = " ".join(dict.fromkeys(run["model"] for run in runs))
     configs = ",".join(dict.fromkeys(run["config"] for run in runs))
     compare = " --compare vela" if any("vela" in run for run in runs) else ""
+    stream = " --stream" if any("period" in run for run in runs) else ""
     option = "" if all(run.get("eliminate", True) for run in runs) else " --no-eliminate"
     (board,) = {board_with(run["memory"]) if "memory" in run else None for run in runs}
     option += "" if board is None else f" --board {board}"
-    return f"kiwicha bench {models} --config {configs}{option}{compare} --json {path}"
+    return f"kiwicha bench {models} --config {configs}{option}{stream}{compare} --json {path}"
 
 
 def area_command(path: str, area: Mapping[str, Any]) -> str:

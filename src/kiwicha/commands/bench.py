@@ -46,6 +46,13 @@ def bench(
     board: BoardName = None,
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Measures streams of inputs, too: the cycles from one inference to the next.",
+        ),
+    ] = False,
     json: Annotated[
         str | None, typer.Option(help="Receives the reports, as a list; - is stdout.")
     ] = None,
@@ -61,7 +68,7 @@ def bench(
     ] = None,
 ) -> None:
     """Measure models on the simulated system, on random inputs."""
-    from kiwicha.commands import console, execution
+    from kiwicha.commands import console, execution, streams
     from kiwicha.commands.kept_runs import MeasuredRun, kept_runs
     from kiwicha.report.tables import bench_table, counter_table, summary
     from kiwicha.sim.verilator.fingerprint import run_fingerprint
@@ -83,7 +90,7 @@ def bench(
             for name in config.split(",")
         ]
     peers = [_estimate(workload) if compare is Peer.VELA else None for workload in workloads]
-    done = kept_runs(Path(json), workloads) if resume and json is not None else {}
+    done = kept_runs(Path(json), workloads, stream=stream) if resume and json is not None else {}
     with console.display() as show:
         for number, workload in enumerate(workloads):
             if number in done:
@@ -91,6 +98,9 @@ def bench(
                 continue
             start = time.monotonic()
             outcome = execution.run_simulated(workload, execution.random_inputs(workload), show)
+            if stream and workload.config.engine_macs:
+                report = streams.with_period(workload, outcome, show)
+                outcome = dataclasses.replace(outcome, report=report)
             seconds = round(time.monotonic() - start)
             show.line(summary(outcome.report))
             inputs = {}

@@ -22,7 +22,9 @@ class MeasuredRun:
     seconds: int
 
 
-def kept_runs(path: Path, workloads: Sequence[Workload]) -> dict[int, MeasuredRun]:
+def kept_runs(
+    path: Path, workloads: Sequence[Workload], *, stream: bool = False
+) -> dict[int, MeasuredRun]:
     """Return what need not run again, by number.
 
     A run is kept if hardware, firmware and Program have the same hashes now. Outcomes that were
@@ -34,6 +36,8 @@ def kept_runs(path: Path, workloads: Sequence[Workload]) -> dict[int, MeasuredRu
         A file that ``--json`` wrote; it need not exist.
     workloads : sequence of Workload
         What is to run.
+    stream : bool
+        Whether runs of an engine must have the period of a stream of inputs.
 
     Raises
     ------
@@ -47,7 +51,9 @@ def kept_runs(path: Path, workloads: Sequence[Workload]) -> dict[int, MeasuredRu
     kept = {}
     for number, workload in enumerate(workloads):
         entry = known.get((workload.model, workload.config.name))
-        if entry is not None and _is_of_now(entry, workload):
+        if entry is None or (stream and workload.config.engine_macs and "period" not in entry):
+            continue
+        if _is_of_now(entry, workload):
             report = read_report(
                 entry, workload.program, workload.config, predicted=predicted_layers(workload)
             )

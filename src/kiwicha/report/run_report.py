@@ -72,6 +72,8 @@ class Report:
         What the engine's cycles in the last inference were used for, by name; likewise.
     profile : mapping or None
         What pages show, see `kiwicha.sim.profile.profile`; None if not simulated.
+    period : int or None
+        Cycles from one inference of a stream of inputs to the next; None if none was simulated.
     """
 
     model: str
@@ -87,6 +89,7 @@ class Report:
     predicted: int | None = None
     counters: Mapping[str, int] | None = None
     profile: Mapping[str, Any] | None = None
+    period: int | None = None
 
     @property
     def macs(self) -> int:
@@ -113,6 +116,7 @@ class Report:
             "memory": self.memory,
             "cycles": self.cycles,
             "cycles_first": self.cycles_first,
+            **({"period": self.period} if self.period is not None else {}),
             "macs": self.macs,
             "utilization": self.utilization,
             "bit_exact": self.bit_exact,
@@ -226,6 +230,7 @@ def read_report(
         predicted=None if predicted is None else sum(predicted),
         counters=kept.get("counters"),
         profile=kept.get("profile"),
+        period=kept.get("period"),
     )
 
 

@@ -97,6 +97,8 @@ def summary(report: Report) -> str:
         parts.append(f"{100 * report.utilization:.1f} % of the multipliers")
     if report.predicted is not None and report.cycles:
         parts.append(f"{report.predicted:,} predicted ({_deviation(report)})")
+    if report.period is not None:
+        parts.append(f"{report.period:,} from one of a stream to the next")
     if report.bit_exact is not None:
         parts.append("bit-exact" if report.bit_exact else "NOT bit-exact")
     return ", ".join(parts)
@@ -117,7 +119,7 @@ def bench_table(rows: Iterable[tuple[Report, float]]) -> Table:
     has_engine = any(report.predicted is not None for report, _ in shown)
     columns = ["MACs", "cycles", "MACs/cycle", "utilization", "time", "simulation"]
     if has_engine:
-        columns[1:2] = ["first", "cycles", "predicted", "off by"]
+        columns[1:2] = ["first", "cycles", "period", "predicted", "off by"]
     for name in columns:
         table.add_column(name, justify="right")
     table.add_column("bit-exact")
@@ -128,6 +130,7 @@ def bench_table(rows: Iterable[tuple[Report, float]]) -> Table:
             cycles = [
                 _count(report.cycles_first),
                 *cycles,
+                _count(report.period),
                 _count(report.predicted),
                 _deviation(report),
             ]
