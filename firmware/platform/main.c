@@ -67,7 +67,8 @@ KIWICHA_SMALL static void count_step(void *context, uint32_t step)
 }
 
 /* One inference after the other, each counted step by step. */
-KIWICHA_SMALL static enum kiwicha_status run_each(volatile struct kiwicha_boot_block *boot)
+KIWICHA_SMALL static __attribute__((noinline)) enum kiwicha_status
+run_each(volatile struct kiwicha_boot_block *boot)
 {
     uint32_t *cycles = kiwicha_platform_memory(boot->cycles_address);
     uint32_t inferences = boot->inferences;
