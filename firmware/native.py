@@ -97,7 +97,10 @@ def run_native(
     arena_bytes: int | None = None,
     timeout_seconds: float = 60.0,
 ) -> NativeResult:
-    """Execute a Program once.
+    """Execute a Program once, or once for each set of inputs.
+
+    With a double buffer the inputs of the next inference are written after the first step of the
+    one before, and the outputs of an inference are read after the next one.
 
     Parameters
     ----------
@@ -106,9 +109,9 @@ def run_native(
     program : bytes
         Stored form, good or bad.
     inputs : sequence of bytes
-        Input tensors in the model's order.
+        Input tensors in the model's order, set by set.
     outputs : int
-        How many output tensors the Program has.
+        How many output tensors the Program has, times the sets of inputs.
     arena_bytes : int or None
         Size of the arena; None: what the Program's header asks for.
     timeout_seconds : float

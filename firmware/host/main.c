@@ -1,4 +1,5 @@
-/* Runs one Program natively: kiwicha_native PROGRAM INPUT... --output FILE... */
+/* Runs one Program natively, once for each set of inputs:
+ * kiwicha_native PROGRAM INPUT... --output FILE... */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,30 +134,84 @@ static uint32_t wanted_arena_bytes(const struct arguments *arguments, const stru
     return program->count < sizeof(*header) ? 0 : header->arena_bytes;
 }
 
-static void load_inputs(const struct arguments *arguments, const struct kiwicha_model *model)
+/** Inferences in a row, each with its own files. */
+struct stream {
+    const struct arguments *arguments;
+    struct kiwicha_model *model;
+    uint32_t inferences;
+    uint32_t loaded; /**< so many have their inputs in the arena */
+};
+
+static struct stream stream_of(const struct arguments *arguments, struct kiwicha_model *model)
 {
-    if (arguments->input_count != model->input_count) {
+    const uint32_t count = model->input_count;
+    struct stream stream = {arguments, model, count == 0 ? 1 : arguments->input_count / count, 0};
+    if (stream.inferences == 0 || arguments->input_count != stream.inferences * count) {
         refuse(arguments->program, "needs another number of inputs");
     }
+    if (arguments->output_count != stream.inferences * model->output_count) {
+        refuse(arguments->program, "needs another number of outputs");
+    }
+    return stream;
+}
+
+/** Writes the inputs of the next inference that has none, if there is one, to their place. */
+static void load_inputs(struct stream *stream)
+{
+    if (stream->loaded == stream->inferences) {
+        return;
+    }
+    const struct kiwicha_model *model = stream->model;
+    char **files = stream->arguments->inputs + stream->loaded++ * model->input_count;
     for (uint32_t k = 0; k < model->input_count; k++) {
-        struct bytes input = read_file(arguments->inputs[k]);
+        struct bytes input = read_file(files[k]);
         if (input.count != model->inputs[k].tensor.bytes) {
-            refuse(arguments->inputs[k], "has not the size of the input tensor");
+            refuse(files[k], "has not the size of the input tensor");
         }
         memcpy(kiwicha_tensor_data(model, &model->inputs[k]), input.data, input.count);
         free(input.data);
     }
 }
 
-static void store_outputs(const struct arguments *arguments, const struct kiwicha_model *model)
+/** Writes the next inputs as early as they may be: during the first step. */
+static void load_during(void *context, uint32_t step)
 {
-    if (arguments->output_count != model->output_count) {
-        refuse(arguments->program, "needs another number of outputs");
+    if (step == 0) {
+        load_inputs(context);
     }
+}
+
+static void store_outputs(const struct stream *stream, uint32_t inference, const uint8_t *arena)
+{
+    const struct kiwicha_model *model = stream->model;
+    char **files = stream->arguments->outputs + inference * model->output_count;
     for (uint32_t k = 0; k < model->output_count; k++) {
-        write_file(arguments->outputs[k], kiwicha_tensor_data(model, &model->outputs[k]),
-                   model->outputs[k].tensor.bytes);
+        const struct kiwicha_ref *tensor = &model->outputs[k].tensor;
+        write_file(files[k], arena + tensor->offset, tensor->bytes);
     }
+}
+
+/** Executes all inferences; with a double buffer each one beside files of its neighbours. */
+static enum kiwicha_status run(struct stream *stream)
+{
+    struct kiwicha_model *model = stream->model;
+    const bool has_two = model->shift_bytes != 0;
+    enum kiwicha_status status = KIWICHA_STATUS_OK;
+    const uint8_t *arena = NULL;
+    for (uint32_t k = 0; k < stream->inferences && status == KIWICHA_STATUS_OK; k++) {
+        if (k == 0 || !has_two) {
+            load_inputs(stream);
+        }
+        status = kiwicha_invoke(model, NULL, has_two ? load_during : NULL, stream);
+        if (has_two && k > 0) {
+            store_outputs(stream, k - 1, arena);
+        }
+        arena = model->last_arena;
+        if (status == KIWICHA_STATUS_OK && (!has_two || k + 1 == stream->inferences)) {
+            store_outputs(stream, k, arena);
+        }
+    }
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -171,12 +226,10 @@ int main(int argc, char **argv)
     enum kiwicha_status status =
         kiwicha_open(&model, program.data, program.count, arena, arena_bytes);
     if (status == KIWICHA_STATUS_OK) {
-        load_inputs(&arguments, &model);
-        status = kiwicha_invoke(&model, NULL, NULL, NULL);
+        struct stream stream = stream_of(&arguments, &model);
+        status = run(&stream);
     }
-    if (status == KIWICHA_STATUS_OK) {
-        store_outputs(&arguments, &model);
-    } else {
+    if (status != KIWICHA_STATUS_OK) {
         fprintf(stderr, "kiwicha_native: status %d, step %u\n", (int)status,
                 (unsigned)model.failed_step);
     }

@@ -109,7 +109,8 @@ def metadata(name: str, compilation: Compilation, source: bytes) -> dict[str, An
     -------
     dict
         ``format``, ``kiwicha`` (version), ``model``, ``source_sha256``, ``config``,
-        ``config_hash``; ``memory`` in bytes (``program``, of it ``constants``, and ``arena``);
+        ``config_hash``; ``memory`` in bytes (``program``, of it ``constants``, ``arena``, and with
+        a double buffer ``shift``, the distance of the two places of inputs and outputs);
         ``macs``; ``predicted_cycles`` of an inference, null for a configuration without an engine;
         ``inputs`` and ``outputs``; ``operators``, how many by name and by what executes them;
         ``on_cpu``, layers of operators that the engine has, and why they are not on it;
@@ -131,6 +132,7 @@ def metadata(name: str, compilation: Compilation, source: bytes) -> dict[str, An
             "program": len(program.to_bytes()),
             "constants": len(program.constants),
             "arena": program.arena_bytes,
+            **({"shift": program.shift_bytes} if program.shift_bytes else {}),
         },
         "macs": sum(layer.macs for layer in program.layers),
         "predicted_cycles": (predict_program(program)[0] if program.config.engine_macs else None),

@@ -71,7 +71,10 @@ def test_unsigned_header_field(
 @pytest.mark.parametrize(
     ("field", "value", "status"),
     [
-        ("reserved", 1, Status.BAD_VERSION),
+        ("shift_bytes", 16, Status.BAD_BOUNDS),
+        ("shift_bytes", 2**32 - 32, Status.BAD_BOUNDS),
+        # No input or output fits its place.
+        ("shift_bytes", 32, Status.BAD_BOUNDS),
         ("arena_bytes", 16, Status.BAD_BOUNDS),
         ("step_count", 2**28, Status.BAD_BOUNDS),
         ("steps_offset", 2, Status.BAD_BOUNDS),

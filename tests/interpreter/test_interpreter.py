@@ -224,9 +224,30 @@ def test_tensors_can_be_filled_and_read_in_place() -> None:
         total()
     interpreter.invoke()
     assert total().tolist() == [[23] * 6]  # 30 * 0.5 / 0.75 + 3
-    left()[...] = 60
+    places = [left(), right(), total()]
+    places[0][...] = 60
     interpreter.invoke()
-    assert total().tolist() == [[43] * 6]
+    assert places[2].tolist() == [[43] * 6]
+    index = interpreter.get_input_details()[0]["index"]
+    interpreter.set_tensor(index, np.full(SHAPE, 30, np.int8))
+    interpreter.invoke()
+    assert places[0].tolist() == [[30] * 6]
+    assert places[2].tolist() == [[23] * 6]
+    assert all(
+        place is tensor() for place, tensor in zip(places, (left, right, total), strict=True)
+    )
+
+
+@pytest.mark.verilator
+def test_the_simulated_system_writes_outputs_in_place() -> None:
+    case = random_networks.network(5)
+    interpreter = Interpreter(model_content=case.model, target="sim")
+    invoke(interpreter, case.inputs)
+    place = interpreter.tensor(interpreter.get_output_details()[0]["index"])()
+    before = place.copy()
+    place[...] = 0
+    interpreter.invoke()
+    assert np.array_equal(place, before)
 
 
 def test_only_the_shape_of_the_model_is_accepted() -> None:

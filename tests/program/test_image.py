@@ -244,7 +244,8 @@ ALL_NAMES = b"RESHAPE\0SOFTMAX\0x\0y\0"
         (header(config_hash=1), "another configuration"),
         (header(checksum=(0, 0))[:12] + bytes(8) + RAW[20:], "bytes have changed"),
         (header(total_bytes=len(RAW) + 16), f"{len(RAW)} bytes, not {len(RAW) + 16}"),
-        (header(reserved=1), "reserved field must be 0, not 1"),
+        (header(shift_bytes=16), "shift must be a multiple of 32 and half the 32 bytes"),
+        (header(shift_bytes=32), "shift must be a multiple of 32 and half the 32 bytes"),
         (header(step_count=2**32 - 1), "StepRecord at"),
         (header(layer_count=2**20), "LayerRecord at"),
         (header(inputs_offset=2**32 - 16), "IoRecord at"),
@@ -284,6 +285,16 @@ ALL_NAMES = b"RESHAPE\0SOFTMAX\0x\0y\0"
 def test_contradictions_are_refused(raw: bytes, message: str) -> None:
     with pytest.raises(ProgramError, match=message):
         Program.from_bytes(raw)
+
+
+def test_inputs_and_outputs_lie_before_their_doubles() -> None:
+    program = dataclasses.replace(SMALL, arena_bytes=96, shift_bytes=32)
+    assert program.window_bytes == 64
+    assert Program.from_bytes(program.to_bytes()) == program
+    moved = dataclasses.replace(SMALL.outputs[0], ref=Ref(48, 6))
+    wrong = dataclasses.replace(program, outputs=(moved,))
+    with pytest.raises(ProgramError, match="'y' must be 6 bytes inside the 32 bytes of the arena"):
+        Program.from_bytes(wrong.to_bytes())
 
 
 def test_the_cases_above_differ_from_a_good_program_in_one_field() -> None:

@@ -79,13 +79,13 @@ def results_page(files: dict[str, Any], weights: dict[str, Any], freshness: Fres
         "Written by `python -m tools.documents` from what the commands measured on the simulated",
         "system. Cycles are those of the second inference in a row, and of the first, with cold",
         "caches; `baseline` and `simd` run only once. The period is that of a [stream of",
-        "inputs](performance.md#inference-after-inference): from one inference to the next, the CPU",
-        "loading the next input meanwhile. The prediction is the compiler's. CPU is the share of",
-        "the cycles that the CPU's steps take beside an engine. Utilization is MACs/cycle divided by",
+        "inputs](performance.md#inference-after-inference): from one inference to the next, while",
+        "the CPU loads the next input. The prediction is the compiler's. CPU is the share of the",
+        "cycles that the CPU's steps take beside an engine. Utilization is MACs/cycle divided by",
         "what the configuration can do; removed [dead channels](engine.md#dead-channels) still",
-        "count. The last column is how many cycles were simulated per second. Models with an @ are",
-        "of the [gallery](guides/gallery.md): what follows it is the height and width of the input,",
-        "smaller than usual so that simulating takes minutes.",
+        "count. The last column is how many cycles were simulated per second. Models with an @",
+        "are of the [gallery](guides/gallery.md): what follows it is the height and width of the",
+        "input, smaller than usual so that simulating takes minutes.",
     ]
     for name, runs in _runs_of(files):
         rows = [_row(run, name) for run in runs]

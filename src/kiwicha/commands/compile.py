@@ -33,6 +33,14 @@ def compile_(
     board: BoardName = None,
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
+    double_buffer: Annotated[
+        bool,
+        typer.Option(
+            "--double-buffer/--single-buffer",
+            help="Have two places in memory for inputs and outputs, so that the next inputs can be "
+            "written while the model runs.",
+        ),
+    ] = False,
     dump: Annotated[
         str | None,
         typer.Option(
@@ -66,7 +74,11 @@ def compile_(
     start = time.monotonic()
     with console.refusals(json):
         compilation = compiler.compile_stages(
-            path, hardware, optimize=optimize, eliminate=eliminate
+            path,
+            hardware,
+            optimize=optimize,
+            eliminate=eliminate,
+            double_buffer=double_buffer,
         )
     seconds = time.monotonic() - start
     program = compilation.program

@@ -236,7 +236,7 @@ class Interpreter:
                 f"value of {tensor.name!r} must have shape {list(tensor.shape)}, "
                 f"not {list(array.shape)}"
             )
-        self._values[tensor_index] = array.copy()
+        self._values[tensor_index][...] = array
 
     def invoke(self) -> None:
         """Execute the model once.
@@ -249,16 +249,18 @@ class Interpreter:
             With ``target="sim"``: what `kiwicha.sim.verilator.program_run.run_program` raises.
         """
         self._check_allocated()
-        inputs = [self._values[index].tobytes() for index in self._inputs]
+        inputs = [self._values[index] for index in self._inputs]
         if self._target == "reference":
             outputs = reference.run(self._program, inputs)
         else:
-            result = run_program(self._program, inputs)
+            result = run_program(self._program, [value.tobytes() for value in inputs])
             self.cycles = result.last_cycles
             outputs = self._arrays(result)
         if self._detection is not None:
             outputs = list(self._detection.find(*outputs).outputs)
-        self._values |= dict(zip(self._outputs, outputs, strict=True))
+        for index, output in zip(self._outputs, outputs, strict=True):
+            place = self._values.setdefault(index, np.empty_like(output))
+            place[...] = output
 
     def get_tensor(self, tensor_index: int) -> NDArray[Any]:
         """Return a copy of an input or output.
@@ -273,8 +275,8 @@ class Interpreter:
     def tensor(self, tensor_index: int) -> Callable[[], NDArray[Any]]:
         """Return a function that gives an input or output itself, to read or fill.
 
-        An array that it gave stays what it was when `allocate_tensors`, `set_tensor` or, for
-        outputs, `invoke` comes: call the function again.
+        An array that it gave is the tensor's place until `allocate_tensors` comes: what is written
+        into that of an input is what `invoke` reads, and `invoke` writes into that of an output.
 
         Raises
         ------
