@@ -2,10 +2,14 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kiwicha.commands import console, execution
+from kiwicha.commands import console, execution, streams
+from kiwicha.program.image import Program
+from kiwicha.sim.reference import executor
+from kiwicha.sim.soc.stream_memory import StreamResult
 from tests.support.models.tflite_builder import ModelBuilder
 
 
@@ -46,8 +50,10 @@ class Hardware:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.is_exact = True
+        self.is_stream_exact = True
         self.ran: list[tuple[str, str]] = []
         monkeypatch.setattr(execution, "run_simulated", self.run)
+        monkeypatch.setattr(streams, "run_stream", self.run_stream)
 
     def run(
         self, workload: execution.Workload, inputs: list[bytes], show: console.Display
@@ -65,6 +71,18 @@ class Hardware:
             bit_exact=self.is_exact,
         )
         return execution.Outcome(outcome.output, report, 1e6)
+
+    def run_stream(
+        self, program: Program, sets: list[list[bytes]], *, inferences: int, **_: Any
+    ) -> StreamResult:
+        """Answer as the reference executor does, 1234 cycles after each other."""
+        outputs = [
+            tuple(value.tobytes() for value in executor.run(program, sets[number % len(sets)]))
+            for number in range(inferences)
+        ]
+        if not self.is_stream_exact:
+            outputs[-1] = tuple(bytes(len(raw)) for raw in outputs[-1])
+        return StreamResult(tuple(outputs), tuple(1234 * number for number in range(inferences)))
 
 
 @pytest.fixture

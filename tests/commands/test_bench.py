@@ -19,6 +19,26 @@ def test_wrong_hardware_exits_1(kiwicha: Command, hardware: Any, tiny: Path) -> 
     assert "NO" in out
 
 
+def test_an_engine_has_the_period_of_a_stream(
+    kiwicha: Command, hardware: Any, tiny: Path, tmp_path: Path
+) -> None:
+    del hardware
+    path = tmp_path / "bench.json"
+    code, out, _ = kiwicha("bench", tiny, "--config", "simd,64", "--json", path)
+    assert code == 0
+    assert [run.get("period") for run in json.loads(path.read_text())] == [None, 1234]
+    assert "1,234" not in out or "period" in out
+
+
+def test_an_inference_of_a_stream_that_is_wrong_exits_1(
+    kiwicha: Command, hardware: Any, tiny: Path
+) -> None:
+    hardware.is_stream_exact = False
+    code, out, _ = kiwicha("bench", tiny, "--config", "64")
+    assert code == 1
+    assert "NO" in out
+
+
 @pytest.mark.slow
 def test_bench_runs_every_model_on_every_configuration(
     kiwicha: Command, hardware: Any, tiny: Path, adder: Path, tmp_path: Path

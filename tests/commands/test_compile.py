@@ -136,6 +136,16 @@ def test_compile_says_why_a_layer_is_on_the_cpu(kiwicha: Command, tmp_path: Path
     assert "on the CPU" not in (tmp_path / "simd" / "model.txt").read_text()
 
 
+def test_a_double_buffer_is_an_option(kiwicha: Command, tiny: Path, tmp_path: Path) -> None:
+    programs = []
+    for options in ((), ("--single-buffer",), ("--double-buffer",)):
+        folder = tmp_path / "".join(("to", *options))
+        assert kiwicha("compile", tiny, "-o", folder, *options)[0] == 0
+        programs.append((folder / "tiny.kiwicha").read_bytes())
+    assert programs[0] == programs[1]
+    assert [Program.from_bytes(raw).shift_bytes > 0 for raw in programs] == [False, False, True]
+
+
 def test_an_unknown_goal_is_refused(kiwicha: Command, tiny: Path) -> None:
     error = kiwicha.error("compile", tiny, "--optimize", "speed")
     assert "'speed' is not one of 'cycles', 'size'" in error

@@ -1,5 +1,6 @@
 """Reports of runs."""
 
+import dataclasses
 import io
 from typing import Any
 
@@ -77,6 +78,15 @@ def test_json_is_the_documented_object() -> None:
             {"index": 2, "op": "SOFTMAX", "where": "cpu", "cycles": 50, "macs": 0},
         ],
     }
+
+
+def test_a_stream_has_a_period() -> None:
+    value = dataclasses.replace(make(), period=612)
+    assert value.to_json()["period"] == 612
+    assert ", 612 from one of a stream to the next, bit-exact" in report_tables.summary(value)
+    shown = dataclasses.replace(value, predicted=590)
+    (row,) = text(report_tables.bench_table([(shown, 1e6)]))
+    assert row[3:6] == ["1,100", "600", "612"]
 
 
 def test_what_was_not_simulated_has_no_cycles() -> None:

@@ -6,7 +6,7 @@ from kiwicha.commands import execution
 from kiwicha.commands.console import Display
 from kiwicha.compiler import with_double_buffer
 from kiwicha.report.run_report import Report
-from kiwicha.sim.verilator import program_run
+from kiwicha.sim.verilator.program_run import run_stream
 
 __all__ = ["with_period"]
 
@@ -14,9 +14,7 @@ _INFERENCES = 3
 """The first one warms the caches, the others have one place of the inputs each."""
 
 
-def with_period(
-    workload: execution.Workload, outcome: execution.Outcome, show: Display
-) -> Report:
+def with_period(workload: execution.Workload, outcome: execution.Outcome, show: Display) -> Report:
     """Return the report of a bench with the period of a stream of inputs.
 
     The model gets a double buffer: the CPU loads the next inputs and stores the last outputs while
@@ -36,7 +34,7 @@ def with_period(
     expected = [outcome.output, execution.run_reference(workload, sets[1]).output]
     program = with_double_buffer(workload.compilation).program
     steps = [1] * len(program.steps) * _INFERENCES
-    result = program_run.run_stream(
+    result = run_stream(
         program,
         sets,
         inferences=_INFERENCES,

@@ -60,12 +60,12 @@ def test_the_page_of_results_shows_each_run_above_its_command() -> None:
     places = {"engine": 1900, "none": 0, "simd": 60, "cpu": 40}
     layers = [{"where": where, "cycles": cycles} for where, cycles in places.items()]
     on_engine = {"config": "64", "predicted": 2010, "utilization": 1 / 128, "layers": layers}
-    runs = [run(), run(**on_engine, cycles=2000, period=2100, clock_hz=20_000_000)]
+    on_engine |= {"cycles": 2000, "period": 2010, "simulation_hz": 90}
+    runs = [run(), run(**on_engine, clock_hz=20_000_000)]
     assert result_tables.results_page({"a.json": runs}, {}, fresh).splitlines()[-7:] == [
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         "| kws | simd | 1,000 | 4,000 | 5,000 |  |  |  | 0.250 | 25.0 % | 0.04 | 900,000 |",
-        "| kws | 64 | 1,000 | 2,000 | 5,000 | 2,100 | +0.5 % | 5.0 % | 0.500 | 0.8 % | 0.10"
-        + " | 900,000 |",
+        "| kws | 64 | 1,000 | 2,000 | 5,000 | 2,010 | +0.5 % | 5.0 % | 0.500 | 0.8 % | 0.10 | 90 |",
         "",
         "`kiwicha bench kws --config simd,64 --json a.json`",
         "",
