@@ -4,12 +4,12 @@
 """
 
 from kiwicha.compiler.check.check import support_rules, supported_operators, violations
-from kiwicha.compiler.double_buffer import with_double_buffer
 from kiwicha.compiler.driver import (
     Compilation,
     compile_model,
     compile_stages,
     require_supported,
+    with_double_buffer,
 )
 from kiwicha.compiler.dump import STAGES, dump
 from kiwicha.compiler.tflite.reader import read

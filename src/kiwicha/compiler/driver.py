@@ -3,6 +3,7 @@
 Each stage is a function from one frozen record to the next, which it has verified.
 """
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ __all__ = [
     "compile_stages",
     "plan_engine",
     "require_supported",
+    "with_double_buffer",
 ]
 
 
@@ -237,6 +239,27 @@ def compile_stages(
         calls=calls,
         memory=memory,
         program=program,
+    )
+
+
+def with_double_buffer(compilation: Compilation) -> Compilation:
+    """Return what `compile_stages` gives with a double buffer, from what it gave without.
+
+    Parameters
+    ----------
+    compilation : Compilation
+        With or without.
+
+    Raises
+    ------
+    CapacityError
+        If the arena would be larger than the memory behind it.
+    """
+    memory = allocate(compilation.network, compilation.calls, double_buffer=True)
+    return dataclasses.replace(
+        compilation,
+        memory=memory,
+        program=emit(compilation.network, compilation.calls, memory, compilation.config),
     )
 
 
