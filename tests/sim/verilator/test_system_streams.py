@@ -51,16 +51,14 @@ def test_a_stream_takes_little_longer_than_its_inferences() -> None:
     assert cycles < stream.period <= 1.02 * cycles
 
 
-MODELS = {
-    "two heads": two_heads,
-    **{f"network {seed}": random_networks.engine_network for seed in range(4)},
-}
+# Networks whose outputs differ from input to input.
+SEEDS = 5, 7
 
 
-@pytest.mark.parametrize("name", by_day(*MODELS))
-def test_every_inference_of_a_stream_is_right(name: str) -> None:
-    made = MODELS[name]
-    model = two_heads() if made is two_heads else made(int(name.split()[1])).model
+@pytest.mark.parametrize("seed", by_day(None, *SEEDS))
+def test_every_inference_of_a_stream_is_right(seed: int | None) -> None:
+    # By day a model in which the CPU has work beside the engine and between its lists.
+    model = two_heads() if seed is None else random_networks.engine_network(seed).model
     program = compile_model(model, "64", double_buffer=True)
     sets = random_sets(program, 5)
     stream = run_stream(program, sets, inferences=5)
@@ -149,7 +147,9 @@ int main(void)
 
 
 def test_an_application_writes_and_reads_in_place(tmp_path: Path) -> None:
-    program = compile_model(random_networks.engine_network(0).model, "64", double_buffer=True)
+    program = compile_model(
+        random_networks.engine_network(SEEDS[-1]).model, "64", double_buffer=True
+    )
     assert len(program.inputs) == len(program.outputs) == 1
     assert program.outputs[0].ref.bytes <= 32
     simulator = build_simulator(program.config)
