@@ -39,7 +39,14 @@ MAIN = r"""
 #include "runtime/platform.h"
 #include "runtime/runtime.h"
 
-uint32_t kiwicha_platform_cycles(void) { return 0; }
+static uint32_t readings;
+
+/* Each reading is later than the one before it by another time. */
+uint32_t kiwicha_platform_cycles(void)
+{
+    ++readings;
+    return readings * readings;
+}
 
 static _Alignas(16) uint8_t arena[_2_ODD_NAME_ARENA_BYTES];
 
@@ -67,12 +74,15 @@ int main(void)
     if (kiwicha_invoke(&model, NULL, NULL, NULL) != KIWICHA_STATUS_OK) {
         return 4;
     }
+    if (readings < 3 || model.cycles != readings * readings - 1) {
+        return 5; /* cycles between steps were not counted */
+    }
     fwrite(kiwicha_tensor_data(&model, output), 1, output->tensor.bytes, stdout);
     kiwicha_close(&model);
     return kiwicha_tensor_data(&model, output) == NULL && kiwicha_find_input(&model, "x") == NULL &&
                    kiwicha_invoke(&model, NULL, NULL, NULL) == KIWICHA_STATUS_BAD_ARGUMENT
                ? 0
-               : 5;
+               : 6;
 }
 """
 

@@ -38,17 +38,25 @@ uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model)
     return entries;
 }
 
-/* Executes the next step; a list of the engine is only started. */
-static enum kiwicha_status execute(struct kiwicha_model *model)
+/* Returns the cycles since `counted`, which becomes now. */
+static uint32_t count_until_now(uint32_t *counted)
+{
+    const uint32_t begin = *counted;
+    *counted = kiwicha_platform_cycles();
+    return *counted - begin;
+}
+
+/* Executes the next step; a list of the engine is only started. What passed since `counted` counts
+ * for it. */
+static enum kiwicha_status execute(struct kiwicha_model *model, uint32_t *counted)
 {
     struct kiwicha_inference *run = &model->inference;
     const uint32_t step = run->next_step++;
-    const uint32_t begin = kiwicha_platform_cycles();
     const struct kiwicha_kernel_entry *entry = kiwicha_find_kernel(model->steps[step].kernel);
     const enum kiwicha_status status = entry == NULL
                                            ? KIWICHA_STATUS_BAD_KERNEL
                                            : entry->run(&model->memory, params_of(model, step));
-    const uint32_t spent = kiwicha_platform_cycles() - begin;
+    const uint32_t spent = count_until_now(counted);
     if (status != KIWICHA_STATUS_OK) {
         model->failed_step = step;
         return status;
@@ -83,17 +91,16 @@ static bool has_only_engine(const struct kiwicha_model *model)
 #endif
 }
 
-/* Waits for the engine, if it has been started. */
-static enum kiwicha_status finish_engine(struct kiwicha_model *model)
+/* Waits for the engine, if it has been started. What passed since `counted` counts for its list. */
+static enum kiwicha_status finish_engine(struct kiwicha_model *model, uint32_t *counted)
 {
 #if KIWICHA_CONFIG_ENGINE_MACS
     struct kiwicha_inference *run = &model->inference;
     if (!run->is_engine_busy) {
         return KIWICHA_STATUS_OK;
     }
-    const uint32_t begin = kiwicha_platform_cycles();
     const enum kiwicha_status status = kiwicha_wait_engine(&model->memory);
-    const uint32_t spent = kiwicha_platform_cycles() - begin;
+    const uint32_t spent = count_until_now(counted);
     run->is_engine_busy = false;
     if (status != KIWICHA_STATUS_OK) {
         model->failed_step = run->engine_step;
@@ -106,6 +113,7 @@ static enum kiwicha_status finish_engine(struct kiwicha_model *model)
     }
 #else
     (void)model;
+    (void)counted;
 #endif
     return KIWICHA_STATUS_OK;
 }
@@ -132,20 +140,22 @@ static __attribute__((noinline)) enum kiwicha_status go_on(struct kiwicha_model 
 {
     const struct kiwicha_inference *run = &model->inference;
     enum kiwicha_status status = KIWICHA_STATUS_OK;
+    uint32_t counted = kiwicha_platform_cycles();
     while (status == KIWICHA_STATUS_OK && has_work(model)) {
         if (!has_only_engine(model)) {
-            status = execute(model);
+            status = execute(model, &counted);
         }
         /* Nothing is left running behind a step that failed. */
         if (status != KIWICHA_STATUS_OK || has_only_engine(model)) {
             if (status == KIWICHA_STATUS_OK && !waits && is_engine_working()) {
                 return KIWICHA_STATUS_OK;
             }
-            const enum kiwicha_status engine_status = finish_engine(model);
+            const enum kiwicha_status engine_status = finish_engine(model, &counted);
             status = status == KIWICHA_STATUS_OK ? engine_status : status;
         }
         if (status == KIWICHA_STATUS_OK && run->on_step != NULL) {
             run->on_step(run->context, run->next_step - 1);
+            counted = kiwicha_platform_cycles();
         }
     }
     model->is_running = false;

@@ -125,9 +125,7 @@ def _splits(
     for number in range(len(engine.job_ends)):
         split = {name: counts[number] for name, counts in parts.items()}
         if number == len(engine.job_ends) - 1:
-            # The CPU does not count the moments between starting a list and waiting for it, which
-            # can be more than its end takes.
-            split["transfers"] += max(0, min(engine.span[1], outer[-1]) - ends[-1])
+            split["transfers"] += min(engine.span[1], outer[-1]) - ends[-1]
         total = outer[number + 1] - outer[number]
         splits.append({**split, "overhead": total - sum(split.values())})
     return splits
