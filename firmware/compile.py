@@ -17,7 +17,7 @@ MEMORY_SCRIPT_NAME = "kiwicha_memory.ld"
 
 _FLAGS = (
     # VexRiscv: RV32IM, no compressed instructions.
-    *("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+zicsr", "-mabi=ilp32"),
+    *("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+relax+zicsr", "-mabi=ilp32"),
     *("-std=c11", "-O2", "-ffreestanding", "-fno-pic", "-fomit-frame-pointer"),
     # Zig compiles checks of undefined behaviour in unless told otherwise.
     "-fno-sanitize=undefined",

@@ -76,11 +76,23 @@ static bool fills_cache_lines(const struct kiwicha_memory *memory)
     return ends % KIWICHA_CACHE_LINE_BYTES == 0;
 }
 
-enum kiwicha_status kiwicha_wait_engine(const struct kiwicha_memory *memory)
+/* Reads both ends of a step's parameters, so that the cache has them: 110 cycles a line. */
+static void read_ahead(const struct kiwicha_memory *memory, const struct kiwicha_step_record *step)
+{
+    const volatile uint8_t *params = memory->program + step->params_offset;
+    (void)params[0];
+    (void)params[step->params_bytes - 1];
+}
+
+enum kiwicha_status kiwicha_wait_engine(const struct kiwicha_memory *memory,
+                                        const struct kiwicha_step_record *next)
 {
     if (fills_cache_lines(memory)) {
         /* The cache forgets while the engine works, and until its end nothing reads the arena. */
         kiwicha_platform_forget_cached();
+        if (next != NULL) {
+            read_ahead(memory, next);
+        }
         return wait_for_end();
     }
     const enum kiwicha_status status = wait_for_end();

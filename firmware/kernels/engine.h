@@ -21,9 +21,11 @@
  * the engine works; else it does so after the end, which takes 130 cycles more.
  *
  * @param memory as the list was started with
+ * @param next the step that comes next, which the cache gets while the engine works; or null
  * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_ENGINE, `kiwicha_engine_status` telling why
  */
-enum kiwicha_status kiwicha_wait_engine(const struct kiwicha_memory *memory);
+enum kiwicha_status kiwicha_wait_engine(const struct kiwicha_memory *memory,
+                                        const struct kiwicha_step_record *next);
 
 /** Returns whether a list runs: 10 cycles, and nothing of it is disturbed. */
 bool kiwicha_is_engine_working(void);

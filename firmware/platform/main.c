@@ -16,8 +16,6 @@
 #include "stream.h"
 #endif
 
-static struct kiwicha_model model;
-
 /* Volatile: the host watches `progress` during the run. */
 KIWICHA_SMALL static volatile struct kiwicha_boot_block *boot_block(void)
 {
@@ -44,18 +42,19 @@ KIWICHA_SMALL static bool is_well_formed(const volatile struct kiwicha_boot_bloc
 }
 
 /* Whether the host's inputs and the table of cycles have the sizes that the opened model needs. */
-KIWICHA_SMALL static bool fits_model(const volatile struct kiwicha_boot_block *boot)
+KIWICHA_SMALL static bool fits_model(const struct kiwicha_model *model,
+                                     const volatile struct kiwicha_boot_block *boot)
 {
     if (boot->stream_sets != 0) {
 #if KIWICHA_CONFIG_ENGINE_MACS
-        return kiwicha_platform_fits_stream(&model, boot);
+        return kiwicha_platform_fits_stream(model, boot);
 #else
         return false;
 #endif
     }
     uint64_t cycles_bytes =
-        (uint64_t)boot->inferences * kiwicha_cycle_entries(&model) * sizeof(uint32_t);
-    return kiwicha_platform_set_bytes(model.inputs, model.input_count) <= boot->inputs_bytes &&
+        (uint64_t)boot->inferences * kiwicha_cycle_entries(model) * sizeof(uint32_t);
+    return kiwicha_platform_set_bytes(model->inputs, model->input_count) <= boot->inputs_bytes &&
            cycles_bytes <= boot->cycles_bytes;
 }
 
@@ -68,35 +67,36 @@ KIWICHA_SMALL static void count_step(void *context, uint32_t step)
 
 /* One inference after the other, each counted step by step. */
 KIWICHA_SMALL static __attribute__((noinline)) enum kiwicha_status
-run_each(volatile struct kiwicha_boot_block *boot)
+run_each(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot)
 {
     uint32_t *cycles = kiwicha_platform_memory(boot->cycles_address);
     uint32_t inferences = boot->inferences;
     for (uint32_t index = 0; index < inferences; ++index) {
-        (void)kiwicha_platform_load_inputs(&model, kiwicha_platform_memory(boot->inputs_address));
+        (void)kiwicha_platform_load_inputs(model, kiwicha_platform_memory(boot->inputs_address));
         enum kiwicha_status status =
-            kiwicha_invoke(&model, cycles, count_step, (void *)(uintptr_t)boot);
-        boot->total_cycles = model.cycles;
+            kiwicha_invoke(model, cycles, count_step, (void *)(uintptr_t)boot);
+        boot->total_cycles = model->cycles;
         if (status != KIWICHA_STATUS_OK) {
             return status;
         }
         if (index == 0) {
-            boot->first_cycles = model.cycles;
+            boot->first_cycles = model->cycles;
         }
         boot->finished = index + 1;
-        cycles += kiwicha_cycle_entries(&model);
+        cycles += kiwicha_cycle_entries(model);
     }
     return KIWICHA_STATUS_OK;
 }
 
-KIWICHA_SMALL static enum kiwicha_status run_model(volatile struct kiwicha_boot_block *boot)
+KIWICHA_SMALL static enum kiwicha_status run_model(struct kiwicha_model *model,
+                                                   volatile struct kiwicha_boot_block *boot)
 {
 #if KIWICHA_CONFIG_ENGINE_MACS
     if (boot->stream_sets != 0) {
-        return kiwicha_platform_run_stream(&model, boot);
+        return kiwicha_platform_run_stream(model, boot);
     }
 #endif
-    return run_each(boot);
+    return run_each(model, boot);
 }
 
 KIWICHA_SMALL static enum kiwicha_status run(volatile struct kiwicha_boot_block *boot)
@@ -104,16 +104,18 @@ KIWICHA_SMALL static enum kiwicha_status run(volatile struct kiwicha_boot_block 
     if (!is_well_formed(boot)) {
         return KIWICHA_STATUS_BAD_BOOT_BLOCK;
     }
+    /* On the stack, where the data cache has it beside what functions keep there. */
+    struct kiwicha_model model;
     enum kiwicha_status status =
         kiwicha_open(&model, kiwicha_platform_memory(boot->program_address), boot->program_bytes,
                      kiwicha_platform_memory(boot->arena_address), boot->arena_bytes);
     if (status != KIWICHA_STATUS_OK) {
         return status;
     }
-    if (!fits_model(boot)) {
+    if (!fits_model(&model, boot)) {
         return KIWICHA_STATUS_BAD_BOOT_BLOCK;
     }
-    status = run_model(boot);
+    status = run_model(&model, boot);
     if (status != KIWICHA_STATUS_OK) {
         boot->failed_step = model.failed_step;
 #if KIWICHA_CONFIG_ENGINE_MACS

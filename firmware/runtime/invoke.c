@@ -99,7 +99,9 @@ static enum kiwicha_status finish_engine(struct kiwicha_model *model, uint32_t *
     if (!run->is_engine_busy) {
         return KIWICHA_STATUS_OK;
     }
-    const enum kiwicha_status status = kiwicha_wait_engine(&model->memory);
+    /* Behind the last step comes the first one, of the next inference. */
+    const uint32_t next = run->next_step < model->step_count ? run->next_step : 0;
+    const enum kiwicha_status status = kiwicha_wait_engine(&model->memory, &model->steps[next]);
     const uint32_t spent = count_until_now(counted);
     run->is_engine_busy = false;
     if (status != KIWICHA_STATUS_OK) {

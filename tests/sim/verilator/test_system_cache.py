@@ -41,7 +41,7 @@ int main(void)
     }};
     for (uint32_t k = 0; k < {size} / 4; k++) (void)stored[k];
     if (kiwicha_run_engine(&memory, memory.program) != KIWICHA_STATUS_OK) return 1;
-    if (kiwicha_wait_engine(&memory) != KIWICHA_STATUS_OK) return 2;
+    if (kiwicha_wait_engine(&memory, NULL) != KIWICHA_STATUS_OK) return 2;
     for (uint32_t k = {size} / 4; k > 0; k--) words[k - 1] = stored[k - 1];
     return 0;
 }}

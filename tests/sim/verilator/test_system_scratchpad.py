@@ -53,7 +53,7 @@ int main(void)
     const uint32_t end = KIWICHA_CONFIG_SCRATCHPAD_BYTES;
     *results++ = kiwicha_run_engine(&memory, call);
     *results++ = kiwicha_peek_engine(0, words, 1);
-    *results++ = kiwicha_wait_engine(&memory);
+    *results++ = kiwicha_wait_engine(&memory, NULL);
     *results++ = kiwicha_peek_engine(0, words, WORDS);
     *results++ = kiwicha_peek_engine(end - 4, words + WORDS, 2);
     *results++ = kiwicha_peek_engine(end, words + WORDS, 1);

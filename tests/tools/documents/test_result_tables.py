@@ -67,7 +67,7 @@ def test_the_page_of_results_shows_each_run_above_its_command() -> None:
         "| kws | simd | 1,000 | 4,000 | 5,000 |  |  |  | 0.250 | 25.0 % | 0.04 | 900,000 |",
         "| kws | 64 | 1,000 | 2,000 | 5,000 | 2,010 | +0.5 % | 5.0 % | 0.500 | 0.8 % | 0.10 | 90 |",
         "",
-        "`kiwicha bench kws --config simd,64 --json a.json`",
+        "`kiwicha bench kws --config simd,64 --stream --json a.json`",
         "",
         "fresh: a.json",
     ]
