@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
-from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.compiler.cpu.costs import cycles_by_step
 from kiwicha.compiler.driver import plan_engine
 from kiwicha.compiler.engine.codegen import weight_coding
 from kiwicha.compiler.engine.codegen.weight_coding import code_weights
@@ -18,7 +18,6 @@ from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract import configs
 from kiwicha.contract.engine import EngineJob, JobFlag
 from kiwicha.contract.goal import Goal
-from kiwicha.contract.program import Kernel
 from kiwicha.errors import UsageError
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
@@ -146,8 +145,8 @@ def test_predictions_of_layers() -> None:
     total, lists = predict_program(found.program)
     assert sizes.cycles == total
     jobs = [job for _, jobs in lists.values() for job in jobs]
-    cpu = [cpu_cycles(step) for step in found.program.steps if step.kernel is not Kernel.ENGINE]
-    expected = sum(job.end - job.start for job in jobs) + sum(cpu)
+    cpu = cycles_by_step(found.program.steps)
+    expected = sum(job.end - job.start for job in jobs) + sum(cpu.values())
     assert sum(layer.cycles for layer in sizes.layers) == expected
     assert sum(layer.busy for layer in sizes.layers) == sum(job.busy for job in jobs)
     lines = sizes.table().splitlines()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.compiler.cpu.costs import cpu_cycles, cycles_by_step
 from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.contract.engine import EngineCall, EngineTransfer
@@ -63,11 +63,11 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[J
     """
     config = program.config
     lists = {}
-    total = 0
+    on_cpu = cycles_by_step(program.steps)
+    total = sum(on_cpu.values())
     for number, step in enumerate(program.steps):
         params = step.params
         if not isinstance(params, EngineCall):
-            total += cpu_cycles(step)
             continue
         image = program.constants[params.image.offset :][: params.image.bytes]
         found = read_list(params, image)
@@ -87,10 +87,11 @@ def predict_layers(program: Program) -> list[int]:
     the CPU hide is taken from the first.
     """
     _, lists = predict_program(program)
+    on_cpu = cycles_by_step(program.steps)
     layers = [0] * len(program.layers)
     for number, step in enumerate(program.steps):
         if not isinstance(step.params, EngineCall):
-            layers[step.layer] += cpu_cycles(step)
+            layers[step.layer] += on_cpu[number]
             continue
         total, jobs = lists[number]
         hidden = _hidden(program.steps[number + 1 :][: step.params.overlapped_steps], total)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.compiler.cpu.costs import cycles_by_step
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.tflite.graph import Graph, Operator
@@ -184,9 +184,8 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
             head_bytes = shape.groups * shape.head * BEAT_BYTES
             layer.weight_bytes += job.weights_bytes - head_bytes
             layer.raw_weight_bytes += shape.raw_bytes - head_bytes
-    for step in program.steps:
-        if not isinstance(step.params, EngineCall):
-            found.setdefault(step.layer, _Found()).cpu_cycles += cpu_cycles(step)
+    for number, its_cycles in cycles_by_step(program.steps).items():
+        found.setdefault(program.steps[number].layer, _Found()).cpu_cycles += its_cycles
     return Predictions(
         cycles=total,
         cpu_cycles=total - sum(cycles for cycles, _ in lists.values()),
