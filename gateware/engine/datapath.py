@@ -4,11 +4,16 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 
 from kiwicha.contract.engine import (
+    DEEP_MACS,
+    INPUT_LANES,
     LINE_BYTES,
-    PACKED_MACS,
+    OUTPUT_BYTES,
+    READ_BYTES,
+    TABLE_ENTRY_BYTES,
     JobFlag,
     JobKind,
     SumFlag,
+    has_packed,
     outputs_of,
 )
 from kiwicha.contract.latencies import (
@@ -58,11 +63,11 @@ class Datapath(wiring.Component):
     Parameters
     ----------
     macs : int
-        Products per cycle, 32, 64 or 128.
+        Products per cycle, 32, 64, 128 or 256.
     scratchpad_bytes : int
         A multiple of 1024 up to 262144.
     lanes : int or None
-        Of the requantizer: 4, or one for each output of the array, which None is.
+        Of the requantizer: 4 instead of 8, or one for each output of the array, which None is.
     has_softmax : bool
         There are SOFTMAX jobs.
     vendor : Vendor
@@ -89,9 +94,10 @@ class Datapath(wiring.Component):
     ) -> None:
         self.macs = macs
         self.outputs = outputs_of(macs)
-        self.has_packed = macs == PACKED_MACS
+        self.has_packed = has_packed(macs)
+        self.is_deep = macs == DEEP_MACS
         self.scratchpad_bytes = scratchpad_bytes
-        self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes)
+        self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes, spans_lines=self.is_deep)
         self.weights = WeightBuffer(macs=macs, lanes=lanes)
         self.lanes = self.weights.lanes
         self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=_TAG.size)
@@ -114,7 +120,9 @@ class Datapath(wiring.Component):
             drain_cycles=drain_cycles(self.macs, self.lanes), has_softmax=has_softmax
         )
         m.submodules.addresses = addresses = AddressGenerator(
-            beats=self.outputs // self.lanes, has_softmax=has_softmax
+            beats=self.outputs // self.lanes,
+            has_softmax=has_softmax,
+            deep_lanes=READ_BYTES if self.is_deep else INPUT_LANES,
         )
         self._begin_groups(m, groups, addresses)
         operation, valid = addresses.operations.payload, addresses.operations.valid
@@ -192,11 +200,16 @@ class Datapath(wiring.Component):
         )
         # The parameters' bank: that of the weights, which changes when the last index is read.
         bank = Signal()
+        drops_second = groups.is_last & (self.job.last_beats == 1)
+        if self.is_deep:
+            # Of element-wise results behind each other only the last one.
+            is_flat = (self._is_table | self._is_product) & ~self.job.group_output_step.any()
+            drops_second &= ~is_flat | ends
         m.d.comb += [
             tag.address.eq(address),
             tag.bank.eq(bank),
             tag.is_dropped.eq(operation.is_dropped),
-            tag.drops_second.eq(groups.is_last & (self.job.last_beats == 1)),
+            tag.drops_second.eq(drops_second),
             next_group_address.eq(group_address + self.job.group_output_step),
         ]
         with m.If(self.start):
@@ -230,7 +243,8 @@ class Datapath(wiring.Component):
             m.d.comb += array.mode.eq(ArrayMode.TABLE)
         with m.Elif(self.job.kind == JobKind.DEPTHWISE):
             m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_4)
-            with m.If((self.job.flags & JobFlag.TAPS_8).any()):
+            has_8_taps = (self.job.flags & JobFlag.TAPS_8).any()
+            with m.If(Const(1) if self.is_deep else has_8_taps):
                 m.d.comb += array.mode.eq(ArrayMode.DEPTHWISE_8)
         with m.Elif(self._is_product):
             m.d.comb += array.mode.eq(ArrayMode.PRODUCT)
@@ -279,9 +293,14 @@ class Datapath(wiring.Component):
         ends_late = delayed(m, ends_early, WEIGHT_READ_CYCLES, "ends_early", is_reset=True)
         word = Mux((self.job.flags & JobFlag.ONES).any(), 0, index)
         if self.units.has_softmax:
-            word = Mux(self.units.reads_table, self.units.difference, word)
+            # With 16 outputs a word of a table has two entries.
+            number = self.units.difference
+            word = Mux(self.units.reads_table, number[1:] if self.is_deep else number, word)
             # An entry is in every lane as well, or in the lower ones.
-            entry = Cat(weight[:8] for weight in weights.weights[0])
+            entry: Value = Cat(weight[:8] for weight in weights.weights[0])
+            if self.is_deep:
+                is_odd = delayed(m, number[0], WEIGHT_READ_CYCLES, "is_odd")
+                entry = Mux(is_odd, entry[8 * TABLE_ENTRY_BYTES :], entry)
             m.d.comb += self.units.exponential.eq(entry[: len(self.units.exponential)])
         m.d.comb += [
             weights.index.eq(word),
@@ -344,6 +363,10 @@ class Datapath(wiring.Component):
         moved = self.units.writes
         tag = data.View(_TAG, result.payload.tag)
         octets = Value.cast(result.payload.values)
+        # Of results as long as a line: they begin in the middle of one.
+        is_odd = tag.address[BYTE_BITS - 1]
+        if self.is_deep:
+            octets = Mux(is_odd, octets.rotate_left(8 * OUTPUT_BYTES), octets)
         has_result = result.valid & ~self._keeps
         wiring.connect(m, wiring.flipped(self.other_lines), scratchpad.others)
         m.d.comb += self.lines.read_data.eq(scratchpad.line_read_data)
@@ -357,10 +380,15 @@ class Datapath(wiring.Component):
             m.d.comb += [
                 scratchpad.line_address.eq(tag.address[BYTE_BITS:]),
                 scratchpad.line_write.eq(1),
-                scratchpad.line_mask.eq(
-                    ((1 << self.lanes) - 1) << (tag.address[:BYTE_BITS] & (LINE_BYTES - self.lanes))
-                ),
             ]
+            if self.is_deep:
+                written = Cat(Const(-1, OUTPUT_BYTES), (~tag.drops_second).replicate(OUTPUT_BYTES))
+                m.d.comb += Cat(scratchpad.line_mask, scratchpad.next_mask).eq(
+                    Mux(is_odd, Cat(Const(0, OUTPUT_BYTES), written), written)
+                )
+            else:
+                first = tag.address[:BYTE_BITS] & (LINE_BYTES - self.lanes)
+                m.d.comb += scratchpad.line_mask.eq(((1 << self.lanes) - 1) << first)
         with m.Else():
             m.d.comb += [
                 access.ready.eq(1),

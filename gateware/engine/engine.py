@@ -18,7 +18,7 @@ class Engine(wiring.Component):
     Parameters
     ----------
     macs : int
-        Products per cycle, 32, 64 or 128.
+        Products per cycle, 32, 64, 128 or 256.
     scratchpad_bytes : int
         A multiple of 1024 up to 262144.
     lanes : int or None

@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from numpy.typing import NDArray
+
 from kiwicha.contract.engine import (
+    DEEP_MACS,
     INPUT_LANES,
     PAIR_KINDS,
     TABLE_ENTRIES,
@@ -10,6 +13,7 @@ from kiwicha.contract.engine import (
     EngineJob,
     JobFlag,
     JobKind,
+    last_unit_of,
     outputs_of,
 )
 from kiwicha.errors import ProgramError
@@ -21,12 +25,13 @@ __all__ = ["element_reads", "element_write", "elements", "overwrites"]
 
 def element_reads(job: EngineJob, macs: int) -> list[Range]:
     """Return first byte and end of what a job reads of each tensor."""
-    return [_range(addresses) for addresses in _inputs(job, macs)]
+    is_kept = _is_kept(job, macs)
+    return [_range(addresses[is_kept]) for addresses in _inputs(job, macs)]
 
 
 def element_write(job: EngineJob, macs: int) -> Range:
     """Return first byte and end of what a job writes."""
-    return _range(_outputs(job, macs))
+    return _range(_outputs(job, macs)[_is_kept(job, macs)])
 
 
 def overwrites(job: EngineJob, number: int) -> bool:
@@ -49,7 +54,7 @@ def elements(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -
         If the stream has another size.
     """
     inputs, outputs = _inputs(job, macs), _outputs(job, macs)
-    octets = [scratchpad.bytes[addresses] for addresses in inputs]
+    octets = [scratchpad.bytes.take(addresses, mode="wrap") for addresses in inputs]
     if job.kind == JobKind.MUL:
         words = job.group_words, bytes_of_word(macs, JobFlag(job.flags))
         parameters, _ = unpack_groups(stream, job.groups, outputs_of(macs), *words)
@@ -65,10 +70,23 @@ def elements(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -
     values = requantized(job, sums.reshape(job.segment_words, -1), parameters).reshape(
         outputs.shape
     )
-    scratchpad.write(outputs, values)
+    is_kept = _is_kept(job, macs)
+    scratchpad.write(outputs[is_kept], values[is_kept])
     # Bytes behind the tensors are computed along: what comes of them is as undefined as they are.
-    is_written = np.logical_and.reduce([scratchpad.is_written[addresses] for addresses in inputs])
-    scratchpad.is_written[outputs] = is_written
+    is_written = np.logical_and.reduce([
+        scratchpad.is_written[addresses[is_kept]] for addresses in inputs
+    ])
+    scratchpad.is_written[outputs[is_kept]] = is_written
+
+
+def _is_kept(job: EngineJob, macs: int) -> NDArray[np.bool_]:
+    """Return which bytes are written, [results, groups, outputs]."""
+    outputs = outputs_of(macs)
+    is_kept = np.ones((job.segment_words, job.groups, outputs), np.bool_)
+    if macs == DEEP_MACS:
+        first = 0 if job.group_output_step else job.segment_words - 1
+        is_kept[first:, -1, job.last_beats * last_unit_of(macs) :] = False
+    return is_kept
 
 
 def _inputs(job: EngineJob, macs: int) -> list[Ints]:

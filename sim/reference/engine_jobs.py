@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.engine import (
     COMPUTE_KINDS,
+    DEEP_GROUP_WORDS,
+    DEEP_MACS,
     ELEMENT_KINDS,
     GROUP_WORDS,
-    INPUT_LANES,
     MAX_INPUT_ZERO_POINT,
     MAX_POSITIONS,
     OUTPUT_BYTES,
@@ -26,6 +27,9 @@ from kiwicha.contract.engine import (
     JobFlag,
     JobKind,
     SumFlag,
+    has_packed,
+    input_lanes_of,
+    last_unit_of,
     outputs_of,
 )
 from kiwicha.errors import ProgramError
@@ -55,6 +59,8 @@ from kiwicha.sim.reference.engine_softmax import (
 from kiwicha.sim.reference.scratchpad import SUM_LIMIT, Ints, Range, Scratchpad, requantized
 
 __all__ = ["check_kind", "execute_job", "read_ranges", "written_range"]
+
+_PACKED = " or ".join(map(str, PACKED_MACS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,15 +132,18 @@ def written_range(job: EngineJob, macs: int) -> Range:
     """Return first byte and end of what a job writes."""
     if job.sums & SumFlag.KEEP:
         return 0, 0
-    outputs = outputs_of(macs)
     if job.kind in ELEMENT_KINDS:
         return element_write(job, macs)
     if job.kind == JobKind.SOFTMAX:
         return softmax_write(job)
-    has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
-    beats = job.last_beats if has_beats else 1
     last = int(_results(job).max()) + (job.groups - 1) * job.group_output_step
-    return job.output_address, job.output_address + last + beats * outputs
+    return job.output_address, job.output_address + last + _last_channels(job, macs)
+
+
+def _last_channels(job: EngineJob, macs: int) -> int:
+    """Return the channels of the last group of windows that are written."""
+    is_counted = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED or macs == DEEP_MACS
+    return job.last_beats * last_unit_of(macs) if is_counted else outputs_of(macs)
 
 
 def execute_job(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
@@ -173,18 +182,20 @@ def _decoded(stream: bytes, shape: codec.Shape) -> bytes:
 
 def _check(job: EngineJob, macs: int, size: int) -> None:
     flags = JobFlag(job.flags)
-    is_dw4 = job.kind == JobKind.DEPTHWISE and not flags & JobFlag.TAPS_8
     is_packed = bool(flags & JobFlag.PACKED)
-    if is_packed and macs != PACKED_MACS:
-        raise ProgramError(f"a packed job must be for {PACKED_MACS} products, not {macs}")
-    least = (2 if is_dw4 or is_packed or job.kind in PAIR_KINDS else 1) * (
+    if is_packed and not has_packed(macs):
+        raise ProgramError(f"a packed job must be for {_PACKED} products, not {macs}")
+    has_windows = job.kind in {JobKind.CONV, JobKind.DEPTHWISE}
+    channels = channels_per_group(macs, JobKind(job.kind), flags) if has_windows else 0
+    least = (2 if channels > outputs_of(macs) or job.kind in PAIR_KINDS else 1) * (
         2 if flags & JobFlag.WIDE and job.kind not in PAIR_KINDS else 1
     )
     if not least <= job.interval <= 8:
         raise ProgramError(f"interval must be {least} to 8, not {job.interval}")
-    if not 1 <= job.group_words <= GROUP_WORDS or not job.groups:
-        raise ProgramError(f"a group must have 1 to {GROUP_WORDS} words, not {job.group_words}")
-    unit = outputs_of(macs) if job.kind in ELEMENT_KINDS else OUTPUT_BYTES
+    most = DEEP_GROUP_WORDS if is_packed and macs == DEEP_MACS else GROUP_WORDS
+    if not 1 <= job.group_words <= most or not job.groups:
+        raise ProgramError(f"a group must have 1 to {most} words, not {job.group_words}")
+    unit = last_unit_of(macs) if job.kind in ELEMENT_KINDS else OUTPUT_BYTES
     is_softmax = job.kind == JobKind.SOFTMAX
     if not is_softmax and (job.output_address % OUTPUT_BYTES or job.output_pixel_bytes % unit):
         raise ProgramError(f"output must be aligned to {OUTPUT_BYTES} bytes ({job})")
@@ -238,7 +249,7 @@ def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> N
     rows = _rows(job)
     columns = job.first_offset + np.arange(job.output_columns) * job.column_step
     segments = np.arange(job.segments) * job.segment_step
-    lanes = np.arange(job.segment_words * INPUT_LANES)
+    lanes = np.arange(job.segment_words * input_lanes_of(macs, flags))
     offsets = columns[:, None, None] + segments[:, None] + lanes
     offsets = offsets.reshape(job.output_columns, 1, -1)
     in_row = (offsets >= 0) & (offsets < job.row_span)
@@ -367,10 +378,7 @@ def _finish(
 ) -> None:
     """Requantize sums [rows, columns, all channels] and write them, or keep them as they are."""
     sums = sums.reshape(-1, sums.shape[2])
-    outputs = outputs_of(macs)
-    kept = (job.groups - 1) * channels
-    has_beats = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED
-    kept += job.last_beats * outputs if has_beats else channels
+    kept = (job.groups - 1) * channels + _last_channels(job, macs)
     # In the memory of sums groups come one after the other.
     cuts = range(channels, kept, channels)
     if job.sums & SumFlag.CONTINUE:

@@ -6,7 +6,7 @@ from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
-from kiwicha.contract.engine import JobKind
+from kiwicha.contract.engine import INPUT_LANES, JobKind
 from kiwicha.gateware.engine.addressing.convolution import ConvAddressGenerator
 from kiwicha.gateware.engine.addressing.depthwise import DepthwiseAddressGenerator
 from kiwicha.gateware.engine.addressing.elementwise import ElementwiseAddressGenerator
@@ -28,6 +28,8 @@ class AddressGenerator(wiring.Component):
         array, so their ``interval`` is multiplied by it.
     has_softmax : bool
         There are SOFTMAX jobs.
+    deep_lanes : int
+        As of the `ConvAddressGenerator`.
 
     Members
     -------
@@ -36,8 +38,11 @@ class AddressGenerator(wiring.Component):
     See `AddressGeneratorSignature` for the others.
     """
 
-    def __init__(self, *, beats: int, has_softmax: bool = False) -> None:
+    def __init__(
+        self, *, beats: int, has_softmax: bool = False, deep_lanes: int = INPUT_LANES
+    ) -> None:
         self.beats = beats
+        self.deep_lanes = deep_lanes
         self.has_softmax = has_softmax
         super().__init__({
             **AddressGeneratorSignature().flip().members,
@@ -47,7 +52,7 @@ class AddressGenerator(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the generators and the choice of one."""
         m = Module()
-        m.submodules.conv = conv = ConvAddressGenerator()
+        m.submodules.conv = conv = ConvAddressGenerator(deep_lanes=self.deep_lanes)
         m.submodules.depthwise = depthwise = DepthwiseAddressGenerator()
         m.submodules.elementwise = elementwise = ElementwiseAddressGenerator()
         kind = self.job.kind

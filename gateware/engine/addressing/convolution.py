@@ -1,6 +1,6 @@
 """Order of work in a convolution: which bytes meet which weights, cycle by cycle."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 
 from kiwicha.contract.engine import INPUT_LANES
@@ -28,12 +28,18 @@ class ConvAddressGenerator(wiring.Component):
     cycles than 3 + (kernel rows above the input), 4 at the end of a group, delays the next one. The
     next group can be begun before the end of the last.
 
+    Parameters
+    ----------
+    deep_lanes : int
+        Bytes of an operation with ``all_kernel_rows``, without which it has `INPUT_LANES`.
+
     Members
     -------
     See `AddressGeneratorSignature`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, deep_lanes: int = INPUT_LANES) -> None:
+        self.deep_lanes = deep_lanes
         super().__init__(AddressGeneratorSignature().flip())
 
     def elaborate(self, platform: object) -> Module:
@@ -71,6 +77,10 @@ class ConvAddressGenerator(wiring.Component):
         first_index, index = (
             Signal(INDEX_BITS, name=name, reset_less=True) for name in ("first_index", "index")
         )
+        lanes: Value = Const(INPUT_LANES)
+        if self.deep_lanes != INPUT_LANES:
+            lanes = Mux(self.all_kernel_rows, self.deep_lanes, INPUT_LANES)
+        most = self.deep_lanes
         ends_segment = Signal()
         ends_row = Signal()
         ends_pixel = Signal()
@@ -109,7 +119,7 @@ class ConvAddressGenerator(wiring.Component):
                 index.eq(index + 1),
                 words_left.eq(words_left - 1),
                 is_last_word.eq(words_left == 2),
-                offset.eq(offset + INPUT_LANES),
+                offset.eq(offset + lanes),
             ]
             with m.If(ends_segment):
                 following = Signal(POSITION)
@@ -150,7 +160,8 @@ class ConvAddressGenerator(wiring.Component):
                 words_left.eq(job.segment_words),
             ]
 
-        # A register apart from the loops; the bytes of the word that lie in the row.
+        # A register apart from the loops; the bytes of the word that lie in the row. Behind the word
+        # they are of no account.
         operation = self.operations.payload
         beyond = Signal(POSITION)
         m.d.comb += beyond.eq(job.row_span - offset)
@@ -161,8 +172,8 @@ class ConvAddressGenerator(wiring.Component):
             operation.index.eq(index),
             operation.last.eq(ends_pixel),
             operation.ends_row.eq(ends_output_row),
-            operation.low.eq(Mux(offset >= 0, 0, Mux(offset > -INPUT_LANES, -offset, INPUT_LANES))),
-            operation.high.eq(Mux(beyond > INPUT_LANES, INPUT_LANES, Mux(beyond > 0, beyond, 0))),
+            operation.low.eq(Mux(offset >= 0, 0, Mux(offset > -most, -offset, most))),
+            operation.high.eq(Mux(beyond > most, most, Mux(beyond > 0, beyond, 0))),
         ]
         with m.If(~kernel_rows.is_inside):
             m.d.sync += operation.high.eq(0)

@@ -23,7 +23,7 @@ PACKED_WEIGHT_BITS = 8
 """Bits of a packed weight: the second one of a multiplier."""
 LANES = 8
 """Cells of a chain pair; the first half of them is its lower chain."""
-ARRAY_SIZES = (32, 64, PACKED_MACS)
+ARRAY_SIZES = (32, 64, *PACKED_MACS)
 """Products per cycle of the arrays that there are."""
 
 

@@ -6,8 +6,14 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import PACKED_MACS, outputs_of
-from kiwicha.contract.latencies import CONV_CYCLES, DEPTHWISE_CYCLES, TABLE_CYCLES
+from kiwicha.contract.engine import DEEP_MACS, READ_BYTES, has_packed, outputs_of
+from kiwicha.contract.latencies import (
+    CONV_CYCLES,
+    DEPTHWISE_CYCLES,
+    TABLE_CYCLES,
+    WEIGHT_READ_CYCLES,
+)
+from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.array.cell_controls import CellControls
 from kiwicha.gateware.engine.array.interfaces import (
     ARRAY_SIZES,
@@ -47,8 +53,9 @@ class MacArray(wiring.Component):
     PRODUCT: as DEPTHWISE_8 with one tap, whose weight is ``x[channel]`` of the last operation
     without ``shift``. The operation with it has ``first`` and ``last``.
 
-    PACKED, only with 128: as CONV, for 8-bit inputs, and weights and ``packed_weights`` from -127
-    to 127.
+    PACKED, only with 128 and 256: as CONV, for 8-bit inputs, and weights and ``packed_weights``
+    from -127 to 127. With 256 an operation is 16 inputs, ``x[0..15]``: chain pairs o and o + 8 sum
+    the products of one output, the latter with ``x[8..15]``.
 
     MAX: one operation is one input per channel, ``x[channel]``, 0 to 255. The largest of all
     operations up to one with ``last`` come out. Weights must be 0 when TABLE would want them. With
@@ -58,13 +65,13 @@ class MacArray(wiring.Component):
     Latency, from operation to result: 12 cycles for CONV and PACKED, 5 for DEPTHWISE and PRODUCT, 3
     for TABLE and MAX.
     Throughput: one operation per cycle. Results have ``outputs`` channels, those of DEPTHWISE_4 and
-    PACKED twice as many, in beats of ``lanes`` channels: one per cycle, or in two with ``is_wide``.
+    PACKED twice as many but with 256, which has no DEPTHWISE_4, in beats of ``lanes`` channels: one per cycle, or in two with ``is_wide``.
     Operations with ``last`` must be as far apart as their results need.
 
     Parameters
     ----------
     macs : int
-        Cells: 32 or 64. 128: 64 cells with a packed weight each.
+        Cells: 32 or 64. 128, 256: half as many cells, with a packed weight each.
     vendor : Vendor
         What they are built from.
     lanes : int or None
@@ -83,16 +90,18 @@ class MacArray(wiring.Component):
     operations : ``In(stream.Signature(StructLayout(first, shift, last, tag), always_ready=True))``
         ``tag`` of an operation with ``last`` comes out with its result.
     x : ``In(ArrayLayout(signed(9), max(8, 2 * outputs)))``
-        Inputs, with the operation.
+        Inputs, with the operation; 16 of them with 256.
     weights : ``In(ArrayLayout(ArrayLayout(signed(9), outputs), 8))``
         ``weights[l][o]``: weight of cell l of chain pair o. In CONV that of lane l is wanted l
         cycles after its operation, in the other modes all with the operation. DEPTHWISE_4: cell l
         is tap l of channel o, or tap l - 4 of channel o + outputs. DEPTHWISE_8: tap l of channel o.
         TABLE: bytes of the int32 for pair o, the least significant first, wanted 2 cycles after the
         operation. First int32: ``weights[o][0..3]``. Second: ``weights[o][4..7]``, or
-        ``weights[o + 4][0..3]`` if there are 4 outputs.
+        ``weights[o + 4][0..3]`` if there are 4 outputs. With 256 a word has two entries of 8 bytes,
+        of which the lowest bit of ``x[o]`` chooses; from pair 8 on words are ``packed_weights``.
     packed_weights : ``In(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
-        Only with 128: ``packed_weights[l][o]`` goes with ``weights[l][o]``, for output o + outputs.
+        Only with 128 and 256: ``packed_weights[l][o]`` goes with ``weights[l][o]``, for output
+        ``o + outputs``; with 256 output ``o % 8 + 8``.
     results : ``Out(stream.Signature(StructLayout(sums, beat, tag), always_ready=True))``
         ``sums[o]`` of chain pair ``o + beat * lanes``; from pair ``outputs`` on of the upper chains
         of DEPTHWISE_4 and the packed weights of PACKED.
@@ -136,7 +145,8 @@ class MacArray(wiring.Component):
         self.lanes = self.outputs if lanes is None else lanes
         if self.lanes not in range(1, self.outputs + 1) or self.outputs % self.lanes:
             raise ValueError(f"lanes must be a divisor of {self.outputs}, not {lanes!r}")
-        self.has_packed = macs == PACKED_MACS
+        self.has_packed = has_packed(macs)
+        self.is_deep = macs == DEEP_MACS
         self.vendor = vendor
         self.tag_bits = tag_bits
         operand = signed(OPERAND_BITS)
@@ -149,7 +159,7 @@ class MacArray(wiring.Component):
             "is_wide": In(1),
             "gives_positions": In(1),
             "operations": In(stream.Signature(operation, always_ready=True)),
-            "x": In(data.ArrayLayout(operand, max(LANES, 2 * self.outputs))),
+            "x": In(data.ArrayLayout(operand, min(max(LANES, 2 * self.outputs), READ_BYTES))),
             "weights": In(data.ArrayLayout(data.ArrayLayout(operand, self.outputs), LANES)),
             "results": Out(stream.Signature(result, always_ready=True)),
         })
@@ -173,13 +183,14 @@ class MacArray(wiring.Component):
             is_product.eq(self.mode == ArrayMode.PRODUCT),
             is_max.eq(self.mode == ArrayMode.MAX),
         ]
-        shared = _skewed(m, [self.x[lane] for lane in range(LANES)])
+        shared = self._shared(m, is_packed)
         cells = self._cells(m, shared, is_conv, is_joined, is_packed)
         self._weigh_by_inputs(m, cells, is_product)
         arrived, operation = self._arrived(m, is_conv, is_table)
         m.submodules.output_registers = registers = OutputRegisters(
             outputs=self.outputs,
             lanes=self.lanes,
+            has_halves=not self.is_deep,
             has_packed=self.has_packed,
             tag_bits=self.tag_bits,
         )
@@ -196,31 +207,65 @@ class MacArray(wiring.Component):
             registers.last.eq(operation.last),
             registers.tag.eq(operation.tag),
             registers.is_summing.eq(is_conv | is_table),
-            registers.is_joined.eq(is_joined),
-            registers.has_second_half.eq(~is_joined | is_packed),
             registers.is_wide.eq(self.is_wide),
         ]
+        if not self.is_deep:
+            m.d.comb += [
+                registers.is_joined.eq(is_joined),
+                registers.has_second_half.eq(~is_joined | is_packed),
+            ]
+        packed_sums = self._packed_sums(m, cells, shared, is_packed)
         for pair, pair_cells in enumerate(cells):
             total: Value = pair_cells[-1].sum
             if self.has_packed:
-                m.submodules[f"sum_{pair}"] = packed_sum = PackedSum(lanes=LANES)
-                m.d.comb += [
-                    packed_sum.x.eq(Cat(x[0] for x in shared)),
-                    packed_sum.packed_weights.eq(
-                        Cat(lane[pair][0] for lane in self.packed_weights)
-                    ),
-                    packed_sum.total.eq(total),
-                    packed_sum.is_packed.eq(is_packed),
-                    registers.packed_addends[pair].eq(packed_sum.second_sum),
-                ]
-                total = packed_sum.first_sum
-            tabulated = self._tabulated(pair, operation.shift)
+                total = packed_sums[pair].first_sum
+            if self.is_deep:
+                total = Mux(is_packed, _joined(packed_sums, pair), total)
+            tabulated = self._tabulated(m, pair, operation.shift, is_max)
+            m.d.comb += registers.addends[pair].eq(Mux(is_table, tabulated, total))
+            if self.is_deep:
+                continue
             m.d.comb += [
-                registers.addends[pair].eq(Mux(is_table, tabulated, total)),
                 registers.lowers[pair].eq(pair_cells[_HALF - 1].sum),
                 registers.uppers[pair].eq(pair_cells[-1].sum),
             ]
+            if self.has_packed:
+                m.d.comb += registers.packed_addends[pair].eq(packed_sums[pair].second_sum)
         return m
+
+    def _shared(self, m: Module, is_packed: Signal) -> list[list[Value]]:
+        """Return for each chain pair its input of each lane, as late as the lane wants it."""
+        lower = [self.x[lane] for lane in range(LANES)]
+        shared = _skewed(m, lower, "shared")
+        if not self.is_deep:
+            return self.outputs * [shared]
+        upper = [
+            Mux(is_packed, self.x[LANES + lane], value).as_signed()
+            for lane, value in enumerate(lower)
+        ]
+        return LANES * [shared] + LANES * [_skewed(m, upper, "upper_shared")]
+
+    def _packed_sums(
+        self,
+        m: Module,
+        cells: list[list[MacCell]],
+        shared: list[list[Value]],
+        is_packed: Signal,
+    ) -> list[PackedSum]:
+        """Build what splits the sum of each chain pair, if there are packed weights."""
+        if not self.has_packed:
+            return []
+        sums = []
+        for pair, pair_cells in enumerate(cells):
+            m.submodules[f"sum_{pair}"] = packed_sum = PackedSum(lanes=LANES)
+            m.d.comb += [
+                packed_sum.x.eq(Cat(x[0] for x in shared[pair])),
+                packed_sum.packed_weights.eq(Cat(lane[pair][0] for lane in self.packed_weights)),
+                packed_sum.total.eq(pair_cells[-1].sum),
+                packed_sum.is_packed.eq(is_packed),
+            ]
+            sums.append(packed_sum)
+        return sums
 
     @property
     def _is_packed_mode(self) -> Value:
@@ -229,7 +274,7 @@ class MacArray(wiring.Component):
     def _cells(
         self,
         m: Module,
-        shared: list[Value],
+        shared: list[list[Value]],
         is_conv: Signal,
         is_joined: Signal,
         is_packed: Signal,
@@ -247,7 +292,10 @@ class MacArray(wiring.Component):
         pairs = []
         for pair in range(self.outputs):
             upper = Signal(signed(OPERAND_BITS), name=f"upper_{pair}")
-            m.d.comb += upper.eq(Mux(is_joined, self.x[pair], self.x[pair + self.outputs]))
+            if self.is_deep:
+                m.d.comb += upper.eq(self.x[pair])
+            else:
+                m.d.comb += upper.eq(Mux(is_joined, self.x[pair], self.x[pair + self.outputs]))
             cells = [
                 MacCell(vendor=self.vendor, is_chained=lane > 0, has_packed=self.has_packed)
                 for lane in range(LANES)
@@ -255,7 +303,7 @@ class MacArray(wiring.Component):
             for lane, cell in enumerate(cells):
                 m.submodules[f"cell_{pair}_{lane}"] = cell
                 m.d.comb += [
-                    cell.shared.eq(shared[lane]),
+                    cell.shared.eq(shared[pair][lane]),
                     cell.own.eq(self.x[pair] if lane < _HALF else upper),
                     cell.is_own.eq(~is_conv),
                     cell.add_to.eq(add_to.get(lane, controls.others)),
@@ -282,14 +330,31 @@ class MacArray(wiring.Component):
                 m.d.sync += kept.eq(self.x[pair])
             m.d.comb += pair_cells[-1].weight.eq(Mux(is_product, kept, self.weights[-1][pair]))
 
-    def _tabulated(self, pair: int, is_second: Value) -> Value:
+    def _tabulated(self, m: Module, pair: int, is_second: Value, is_max: Value) -> Value:
         """Return the int32 of a pair that the weights hold."""
+        if self.is_deep:
+            return self._tabulated_by_twos(m, pair, is_second, is_max)
         octets = [
             weight[:8] for lane in (pair, pair + _HALF) for weight in self.weights[lane % LANES]
         ]
         # Both halves of a word of 8 bytes, or words of 4 bytes of two lanes.
         first, second = Cat(octets[:4]), Cat(octets[4:8])
         return Mux(is_second, second, first).as_signed()
+
+    def _tabulated_by_twos(self, m: Module, pair: int, is_second: Value, is_max: Value) -> Value:
+        """Return the int32 of a pair, of a word with two entries."""
+        octets = [
+            weight[:8]
+            for weight in (*self.weights, *self.packed_weights)[pair]
+        ]
+        is_odd = delayed(m, self.x[pair][0], WEIGHT_READ_CYCLES, f"is_odd_{pair}")
+        first, second = (
+            Mux(is_odd, Cat(octets[place + 8 : place + 12]), Cat(octets[place : place + 4]))
+            for place in (0, 4)
+        )
+        entry = Mux(is_second, second, first)
+        # The word of zeros of a MAX job is none of packed weights.
+        return Mux(is_max, 0, entry).as_signed() if pair >= LANES else entry.as_signed()
 
     def _arrived(self, m: Module, is_conv: Signal, is_table: Signal) -> tuple[Signal, data.View]:
         """Return whether an operation's sums are there, and the operation."""
@@ -316,13 +381,21 @@ class MacArray(wiring.Component):
         return arrived, operation
 
 
-def _skewed(m: Module, lanes: list[Value]) -> list[Value]:
+def _joined(sums: list[PackedSum], pair: int) -> Value:
+    """Return the sum of an output whose inputs two chain pairs share."""
+    first, second = sums[pair % LANES], sums[pair % LANES + LANES]
+    if pair < LANES:
+        return first.first_sum + second.first_sum
+    return first.second_sum + second.second_sum
+
+
+def _skewed(m: Module, lanes: list[Value], name: str) -> list[Value]:
     """Return the lanes, lane l delayed by l cycles."""
     skewed = []
     for lane, value in enumerate(lanes):
         delayed: Value = value
         for stage in range(1, lane + 1):
-            following = Signal(value.shape(), name=f"shared_{lane}_s{stage}", reset_less=True)
+            following = Signal(value.shape(), name=f"{name}_{lane}_s{stage}", reset_less=True)
             m.d.sync += following.eq(delayed)
             delayed = following
         skewed.append(delayed)

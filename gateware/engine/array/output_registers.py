@@ -1,6 +1,6 @@
 """Sums of the array's operations, held while the next ones are summed."""
 
-from amaranth import Module, Mux, Signal, Value, signed
+from amaranth import Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -25,8 +25,11 @@ class OutputRegisters(wiring.Component):
         Sums of a result, or of each half of one that has two.
     lanes : int
         Sums of a beat: ``outputs``, or a divisor of it.
+    has_halves : bool
+        There are results of two halves. Else there is none of what follows for them, and the
+        result is ``addends``.
     has_packed : bool
-        Sums of packed weights are accumulated as well.
+        Sums of packed weights are accumulated as well, if there are halves.
     tag_bits : int
         Width of ``tag``.
 
@@ -37,7 +40,7 @@ class OutputRegisters(wiring.Component):
     is_summing : ``In(1)``
         It is added to those before; else accumulators are 0.
     is_joined : ``In(1)``
-        The result is ``addends``; else ``lowers``, and ``uppers`` as second half.
+        Only with ``has_halves``, as all that goes by halves: the result is ``addends``; else ``lowers``, and ``uppers`` as second half.
     has_second_half : ``In(1)``
         There is one: ``uppers``, or the sums of ``packed_addends`` if ``is_joined``.
     is_wide : ``In(1)``
@@ -54,25 +57,31 @@ class OutputRegisters(wiring.Component):
         As of the `MacArray`.
     """
 
-    def __init__(self, *, outputs: int, lanes: int, has_packed: bool, tag_bits: int) -> None:
+    def __init__(
+        self, *, outputs: int, lanes: int, has_halves: bool, has_packed: bool, tag_bits: int
+    ) -> None:
         self.outputs = outputs
         self.lanes = lanes
-        self.has_packed = has_packed
+        self.has_halves = has_halves
+        self.has_packed = has_packed and has_halves
         chains = data.ArrayLayout(signed(SUM_BITS), outputs)
         packed = {"packed_addends": In(data.ArrayLayout(signed(_PACKED_SUM_BITS), outputs))}
         result = sums_layout(outputs=outputs, lanes=lanes, tag_bits=tag_bits)
+        halves = {
+            "is_joined": In(1),
+            "has_second_half": In(1),
+            "lowers": In(chains),
+            "uppers": In(chains),
+        }
         super().__init__({
-            **(packed if has_packed else {}),
+            **(packed if self.has_packed else {}),
+            **(halves if has_halves else {}),
             "arrived": In(1),
             "last": In(1),
             "tag": In(tag_bits),
             "is_summing": In(1),
-            "is_joined": In(1),
-            "has_second_half": In(1),
             "is_wide": In(1),
             "addends": In(data.ArrayLayout(signed(32), outputs)),
-            "lowers": In(chains),
-            "uppers": In(chains),
             "maxima": In(data.ArrayLayout(16, outputs)),
             "results": Out(stream.Signature(result, always_ready=True)),
         })
@@ -85,7 +94,9 @@ class OutputRegisters(wiring.Component):
         advances = Signal()
         is_paused = Signal()
         half = self.outputs // self.lanes
-        last_beat = Mux(self.has_second_half, 2 * half - 1, half - 1)
+        last_beat: Value = Const(half - 1)
+        if self.has_halves:
+            last_beat = Mux(self.has_second_half, 2 * half - 1, half - 1)
         m.d.comb += [
             loads.eq(self.arrived & self.last),
             advances.eq(Mux(self.is_wide, is_paused, self.results.valid)),
@@ -99,6 +110,11 @@ class OutputRegisters(wiring.Component):
         for number in range(self.outputs):
             total = self._accumulated(m, f"_{number}", self.addends[number], loads)
             register = Signal(signed(32), name=f"register_{number}", reset_less=True)
+            registers.append(register)
+            if not self.has_halves:
+                with m.If(loads):
+                    m.d.sync += register.eq(total | self.maxima[number])
+                continue
             upper: Value = self.uppers[number]
             if self.has_packed:
                 packed = self._accumulated(
@@ -114,7 +130,6 @@ class OutputRegisters(wiring.Component):
                     ),
                     upper_register.eq(upper),
                 ]
-            registers.append(register)
             upper_registers.append(upper_register)
         # Behind a beat, everything moves down by one.
         following = [*registers, *upper_registers][self.lanes :]

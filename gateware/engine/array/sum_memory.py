@@ -5,13 +5,16 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import MAX_KEPT_SUMS
+from kiwicha.contract.engine import MAX_KEPT_SUMS, OUTPUT_BYTES
 
 __all__ = ["SumMemory"]
 
 
 class SumMemory(wiring.Component):
     """`MAX_KEPT_SUMS` int32, a beat of ``lanes`` of them side by side, in the order of beats.
+
+    With more lanes than `OUTPUT_BYTES` there are as many beats as with so many: where channels are
+    no multiple of the lanes, beats have places to spare.
 
     Latency: 1 cycle from ``valid`` to the ``sums`` of that beat. What comes of it is written with
     ``totals``, 2 cycles after ``valid``. Throughput: a beat per cycle.
@@ -46,7 +49,7 @@ class SumMemory(wiring.Component):
         if not is_valid or MAX_KEPT_SUMS % lanes:
             raise ValueError(f"lanes must be a divisor of {MAX_KEPT_SUMS}, not {lanes!r}")
         self.lanes = lanes
-        self.depth = MAX_KEPT_SUMS // lanes
+        self.depth = MAX_KEPT_SUMS // min(lanes, OUTPUT_BYTES)
         beat = data.ArrayLayout(signed(32), lanes)
         super().__init__({
             "restart": In(1),

@@ -7,17 +7,19 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import (
+    DEEP_GROUP_WORDS,
+    DEEP_MACS,
     ELEMENT_KINDS,
     GROUP_WORDS,
     LINE_BYTES,
     MAX_DEPTHWISE_COLUMNS,
     MAX_SOFTMAX_DEPTH,
     OUTPUT_BYTES,
-    PACKED_MACS,
     EngineError,
     JobFlag,
     JobKind,
     SumFlag,
+    has_packed,
     job_kinds,
 )
 from kiwicha.contract.moves import MoveFlag
@@ -60,7 +62,7 @@ class JobCheck(wiring.Component):
     scratchpad_bytes : int
         Its size.
     macs : int
-        Products per cycle of the array: PACKED needs 128.
+        Products per cycle of the array: PACKED needs 128 or 256.
     has_codec : bool
         Weights can be CODED.
     has_softmax : bool
@@ -89,6 +91,7 @@ class JobCheck(wiring.Component):
     ) -> None:
         self.scratchpad_bytes = scratchpad_bytes
         self.macs = macs
+        self.is_deep = macs == DEEP_MACS
         self.has_codec = has_codec
         self.has_softmax = has_softmax
         super().__init__({
@@ -114,6 +117,7 @@ class JobCheck(wiring.Component):
         is_move = Signal()
         is_max = Signal()
         is_softmax = Signal()
+        is_deep = Signal()
         is_packed = (flags & self._packed_flag).any()
         with m.If(self.takes & (self.index == word_index_of("kind"))):
             m.d.sync += [
@@ -125,13 +129,16 @@ class JobCheck(wiring.Component):
                 has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
                 has_beats.eq((kind == JobKind.DEPTHWISE) | is_packed),
             ]
+        if self.is_deep:
+            with m.If(self.takes & (self.index == word_index_of("kind"))):
+                m.d.sync += [has_8_taps.eq(1), is_deep.eq(is_packed)]
         output_address = field_of(self.word, "output_address")
         rules = {
             EngineError.OUTSIDE_SCRATCHPAD: {
                 "output_address": output_address >= self.scratchpad_bytes
             },
             EngineError.BAD_FIELD: self._bad_fields(
-                is_depthwise, has_windows, has_8_taps, has_beats, is_max, is_softmax
+                is_depthwise, has_windows, has_8_taps, has_beats, is_max, is_softmax, is_deep
             ),
             EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in kinds).any()},
         }
@@ -148,7 +155,7 @@ class JobCheck(wiring.Component):
 
     @property
     def _packed_flag(self) -> JobFlag:
-        return JobFlag.PACKED if self.macs == PACKED_MACS else JobFlag(0)
+        return JobFlag.PACKED if has_packed(self.macs) else JobFlag(0)
 
     def _bad_fields(
         self,
@@ -158,6 +165,7 @@ class JobCheck(wiring.Component):
         has_beats: Signal,
         is_max: Signal,
         is_softmax: Signal,
+        is_deep: Signal,
     ) -> dict[str, Value]:
         """Return for each field with a rule whether it breaks it."""
         counts = (
@@ -176,6 +184,8 @@ class JobCheck(wiring.Component):
         rules: dict[str, Value] = {name: has_windows & (field(name) == 0) for name in counts}
         rules["groups"] = field("groups") == 0
         rules["group_words"] = (field("group_words") == 0) | (field("group_words") > GROUP_WORDS)
+        if self.is_deep:
+            rules["group_words"] |= is_deep & (field("group_words") > DEEP_GROUP_WORDS)
         known = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED | self._packed_flag
         known &= ~JobFlag(0) if self.has_codec else ~JobFlag.CODED
         is_packed = (field("flags") & self._packed_flag).any()

@@ -5,7 +5,14 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import LINE_BYTES, PACKED_MACS, EngineError, JobFlag, JobKind
+from kiwicha.contract.engine import (
+    DEEP_MACS,
+    LINE_BYTES,
+    EngineError,
+    JobFlag,
+    JobKind,
+    has_packed,
+)
 from kiwicha.gateware.engine.control.interfaces import ERROR_BITS
 from kiwicha.gateware.engine.control.job_check import (
     JOB_WORDS,
@@ -65,7 +72,8 @@ class JobFetcher(wiring.Component):
             has_softmax=has_softmax,
         )
         self.has_softmax = has_softmax
-        self.has_packed = macs == PACKED_MACS
+        self.has_packed = has_packed(macs)
+        self.is_deep = macs == DEEP_MACS
         super().__init__({
             "beats": In(stream.Signature(READ_BEAT)),
             "transfers": In(16),
@@ -128,7 +136,9 @@ class JobFetcher(wiring.Component):
                 record.is_unsigned.eq((flags & JobFlag.UNSIGNED).any()),
                 record.is_table.eq(has_table),
                 record.has_double_groups.eq(
-                    (is_depthwise & ~(flags & JobFlag.TAPS_8).any()) | is_packed
+                    0
+                    if self.is_deep
+                    else (is_depthwise & ~(flags & JobFlag.TAPS_8).any()) | is_packed
                 ),
                 record.is_packed.eq(is_packed),
                 record.is_coded.eq((flags & JobFlag.CODED).any()),

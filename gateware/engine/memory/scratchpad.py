@@ -28,12 +28,16 @@ class Scratchpad(wiring.Component):
     read whose memory access (one cycle after its address) falls in the cycle of the write, returns
     what was there before.
 
+    With ``spans_lines`` a write can change bytes of the next line as well.
+
     Memory is all zeros after configuration.
 
     Parameters
     ----------
     size_bytes : int
         A multiple of 1024 up to 262144.
+    spans_lines : bool
+        There is ``next_mask``.
 
     Members
     -------
@@ -47,8 +51,10 @@ class Scratchpad(wiring.Component):
         The access is a write.
     line_mask : ``In(16)``
         Bytes that a write changes.
+    next_mask : ``In(16)``
+        Only with ``spans_lines``: bytes of the next line that it changes.
     line_write_data : ``In(128)``
-        What it changes them to.
+        What it changes them to: byte k of either line to byte k.
     line_read_data : ``Out(128)``
         The line addressed two cycles ago; unspecified if that access was a write.
     others : ``In(LineSourceSignature())``
@@ -60,7 +66,7 @@ class Scratchpad(wiring.Component):
         If ``size_bytes`` is not such a number.
     """
 
-    def __init__(self, *, size_bytes: int) -> None:
+    def __init__(self, *, size_bytes: int, spans_lines: bool = False) -> None:
         is_valid = isinstance(size_bytes, int) and 0 < size_bytes <= _MAX_BYTES
         if not is_valid or size_bytes % _UNIT_BYTES:
             raise ValueError(
@@ -69,7 +75,9 @@ class Scratchpad(wiring.Component):
             )
         self.size_bytes = size_bytes
         self.lines = size_bytes // LINE_BYTES
+        self.spans_lines = spans_lines
         super().__init__({
+            **({"next_mask": In(LINE_BYTES)} if spans_lines else {}),
             "read_address": In(range(size_bytes)),
             "read_data": Out(8 * LINE_BYTES),
             "line_address": In(range(self.lines)),
@@ -115,14 +123,21 @@ class Scratchpad(wiring.Component):
             line_read = memory.read_port()
             line_write = memory.write_port(granularity=8)
             is_selected = self.line_address[0] == bank
+            enables: Value = Mux(self.line_write & is_selected, self.line_mask, 0)
+            line_index: Value = self.line_address[1:]
+            if self.spans_lines:
+                mask = Mux(is_selected, self.line_mask, self.next_mask)
+                enables = Mux(self.line_write, mask, 0)
+                # The line behind an odd one is the next even one.
+                line_index = (line_index + self.line_address[0])[:-1] if bank == 0 else line_index
             m.d.comb += [
                 read.addr.eq(index_s1[bank]),
                 read.en.eq(1),
-                line_read.addr.eq(self.line_address[1:]),
+                line_read.addr.eq(line_index),
                 line_read.en.eq(1),
-                line_write.addr.eq(self.line_address[1:]),
+                line_write.addr.eq(line_index),
                 line_write.data.eq(self.line_write_data),
-                line_write.en.eq(Mux(self.line_write & is_selected, self.line_mask, 0)),
+                line_write.en.eq(enables),
             ]
             unaligned_s2.append(read.data)
             lines_s1.append(line_read.data)

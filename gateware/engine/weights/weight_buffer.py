@@ -5,7 +5,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
-from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.contract.latencies import RELEASE_CYCLES
 from kiwicha.gateware.engine.array.interfaces import (
     ARRAY_SIZES,
@@ -41,17 +41,17 @@ class WeightBuffer(wiring.Component):
     fill per cycle. A bank is full `WEIGHTS_READY_CYCLES` after its last beat.
 
     With ``is_table`` the weights are a table: each beat has two entries of 8 bytes, and all lanes
-    get them; with 4 outputs, lanes 0 to 3 get the first half of each and lanes 4 to 7 the second.
-    Such a beat takes ``16 / outputs`` cycles. With ``is_lookup`` each lane reads an entry of its
+    get them; with 4 outputs, lanes 0 to 3 get the first half of each and lanes 4 to 7 the second;
+    with 16, the memories of packed weights too. Such a beat takes ``16 / outputs`` cycles. With ``is_lookup`` each lane reads an entry of its
     own instead of a word.
 
-    With ``is_packed``, only with 128, words of a fill are twice as long: a word of ``weights``,
+    With ``is_packed``, only with 128 and 256, words of a fill are twice as long: a word of ``weights``,
     then one of ``packed_weights``.
 
     Parameters
     ----------
     macs : int
-        Products per cycle of the array: 32, 64 or 128.
+        Products per cycle of the array: 32, 64, 128 or 256.
     lanes : int or None
         Channels whose parameters are read together: 4, or one for each output, which None is.
     depth : int
@@ -75,11 +75,12 @@ class WeightBuffer(wiring.Component):
     is_lookup : ``In(1)``
         The lanes read ``entries``; stable like ``is_skewed``, which must be 0.
     entries : ``In(ArrayLayout(8, outputs))``
-        Entry to read, for lane l: ``entries[l % outputs]``; same latency as ``index``.
+        Entry to read, for lane l: ``entries[l % outputs]``; same latency as ``index``. With 16
+        outputs the word with entry ``entries[l]``, and for packed weights ``entries[l + 8]``.
     weights : ``Out(ArrayLayout(ArrayLayout(signed(9), outputs), 8))``
         ``weights[lane][o]``.
     packed_weights : ``Out(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
-        Only with 128: ``packed_weights[lane][o]``, of the same index.
+        Only with 128 and 256: ``packed_weights[lane][o]``, of the same index.
     parameter_bank : ``In(1)``
     parameter_beat : ``In(range(2 * outputs // lanes))``
         Which bank, and which ``lanes`` channels of it.
@@ -104,7 +105,7 @@ class WeightBuffer(wiring.Component):
         self.macs = macs
         self.depth = depth
         self.outputs = outputs_of(macs)
-        self.has_packed = macs == PACKED_MACS
+        self.has_packed = has_packed(macs)
         self.lanes = self.outputs if lanes is None else lanes
         if self.lanes % PARAMETER_BLOCK or self.outputs % self.lanes:
             raise ValueError(f"lanes must be 4 or {self.outputs}, not {lanes!r}")

@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
-from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.gateware.engine.array.interfaces import LANES
 from kiwicha.gateware.engine.memory.interfaces import RANGE_REQUEST, READ_BEAT
 from kiwicha.gateware.engine.weights.decompressor import Decompressor
@@ -69,7 +69,7 @@ class WeightLoader(wiring.Component):
         self.macs = macs
         self.has_codec = has_codec
         outputs = outputs_of(macs)
-        self.has_packed = macs == PACKED_MACS
+        self.has_packed = has_packed(macs)
         self.blocks = outputs // PARAMETER_BLOCK
         self.beats_per_word = LANES * outputs // BEAT_BYTES
         super().__init__({

@@ -6,7 +6,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
-from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.engine import DEEP_MACS, has_packed, outputs_of
 from kiwicha.gateware.engine.array.interfaces import LANES, OPERAND_BITS, PACKED_WEIGHT_BITS
 
 __all__ = ["WeightMemory"]
@@ -21,7 +21,7 @@ class WeightMemory(wiring.Component):
     Parameters
     ----------
     macs : int
-        Products per cycle of the array: 32, 64 or 128.
+        Products per cycle of the array: 32, 64, 128 or 256.
     depth : int
         Words of both banks together.
 
@@ -33,7 +33,7 @@ class WeightMemory(wiring.Component):
         Weights.
     word, part, chunk
         Which word of the bank is written, which beat of the word, and of a table which chunk of the
-        beat. With 128 the uppermost bit of ``part`` says that the weights are packed ones.
+        beat. With 128 and 256 the uppermost bit of ``part`` says that the weights are packed ones.
     write_bank : ``In(1)``
         Bank that is written.
     zero_point, is_unsigned, is_table
@@ -45,7 +45,8 @@ class WeightMemory(wiring.Component):
     def __init__(self, *, macs: int, depth: int) -> None:
         self.depth = depth
         self.outputs = outputs_of(macs)
-        self.has_packed = macs == PACKED_MACS
+        self.has_packed = has_packed(macs)
+        self.is_deep = macs == DEEP_MACS
         self.parts = LANES * self.outputs // BEAT_BYTES
         lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
         packed = data.ArrayLayout(signed(PACKED_WEIGHT_BITS), self.outputs)
@@ -76,7 +77,7 @@ class WeightMemory(wiring.Component):
         chunk_bits = 8 * self.outputs
         part_of_word = self.part[: (self.parts - 1).bit_length()]
         m.d.comb += bank_word.eq(
-            Mux(self.is_table, Cat(self.chunk[-1], part_of_word, self.word), self.word)
+            Mux(self.is_table, Cat(self.chunk[-1:], part_of_word, self.word), self.word)
         )
         takes_s1 = Signal()
         takes_s2 = Signal()
@@ -90,16 +91,12 @@ class WeightMemory(wiring.Component):
             Signal(signed(OPERAND_BITS), name=f"weight_s2_{k}", reset_less=True)
             for k in range(BEAT_BYTES)
         ]
+        raw: Value = self.beat
+        if len(self.chunk):
+            chunk = self.beat.word_select(self.chunk, chunk_bits)
+            raw = Mux(self.is_table, chunk.replicate(BEAT_BYTES // self.outputs), raw)
         m.d.sync += [
-            raw_s1.eq(
-                Mux(
-                    self.is_table,
-                    self.beat.word_select(self.chunk, chunk_bits).replicate(
-                        BEAT_BYTES // self.outputs
-                    ),
-                    self.beat,
-                )
-            ),
+            raw_s1.eq(raw),
             takes_s1.eq(self.takes),
             takes_s2.eq(takes_s1),
             address_s1.eq(Cat(bank_word, self.write_bank)),
@@ -113,8 +110,9 @@ class WeightMemory(wiring.Component):
             m.d.sync += weight_s2.eq(extended - self.zero_point)
 
         lanes_per_part = BEAT_BYTES // self.outputs
-        fills_all = self.is_table & (self.outputs == LANES)
-        for lane, address in enumerate(self._read_addresses(m)):
+        fills_all = self.is_table & (self.outputs >= LANES)
+        read_addresses = self._read_addresses(m)
+        for lane in range(LANES):
             first = lane % lanes_per_part * self.outputs
             targets: list[tuple[str, int, Value]] = [("lane", 0, self.weights[lane])]
             if self.has_packed:
@@ -128,8 +126,9 @@ class WeightMemory(wiring.Component):
                 )
                 write, read = memory.write_port(), memory.read_port()
                 is_addressed = part_s2 == first_part + lane // lanes_per_part
-                if not first_part:
+                if not first_part or self.is_deep:
                     is_addressed |= fills_all
+                address = read_addresses[LANES + lane if first_part and self.is_deep else lane]
                 m.d.comb += [
                     write.addr.eq(address_s2),
                     write.data.eq(Cat(weights_s2[first : first + self.outputs])),
@@ -141,8 +140,12 @@ class WeightMemory(wiring.Component):
         return m
 
     def _read_addresses(self, m: Module) -> list[Signal]:
-        """Return the address that each lane reads, one cycle after ``index`` or later."""
+        """Return the address that each lane reads, one cycle after ``index`` or later.
+
+        Where each output has a memory of its own for lookups, those of packed weights too.
+        """
         addresses = []
+        packed_addresses = []
         skewed: Value = Cat(self.index, self.bank)
         for lane in range(LANES):
             if lane > 0:
@@ -153,8 +156,18 @@ class WeightMemory(wiring.Component):
                 skewed = following
             address = Signal(range(self.depth), name=f"lane_address_{lane}", reset_less=True)
             entry = Signal(range(self.depth // 2), name=f"entry_{lane}")
-            m.d.comb += entry.eq(self.entries[lane % self.outputs])
+            # With two entries in a word, its number.
+            first_bit = 1 if self.is_deep else 0
+            m.d.comb += entry.eq(self.entries[lane % self.outputs][first_bit:])
             direct = Cat(Mux(self.is_lookup, entry, self.index), self.bank)
             m.d.sync += address.eq(Mux(self.is_skewed, skewed, direct))
             addresses.append(address)
-        return addresses
+            if self.is_deep:
+                packed_address = Signal(
+                    range(self.depth), name=f"packed_address_{lane}", reset_less=True
+                )
+                packed_entry = self.entries[LANES + lane][first_bit:]
+                direct = Cat(Mux(self.is_lookup, packed_entry, self.index)[: len(self.index)], self.bank)
+                m.d.sync += packed_address.eq(Mux(self.is_skewed, skewed, direct))
+                packed_addresses.append(packed_address)
+        return addresses + packed_addresses

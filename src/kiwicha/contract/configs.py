@@ -101,19 +101,19 @@ CONFIGS = {
         Config("simd", has_simd=True, summary="C kernels on the CFU's instruction tier"),
     )
 }
-ENGINE_MACS = (32, 64, 128)
+ENGINE_MACS = (32, 64, 128, 256)
 SCRATCHPAD_BYTES = tuple(kib * 1024 for kib in (8, 16, 32, 48, 56, 64, 96, 128, 256))
-SOFTMAX_MACS = (128,)
+SOFTMAX_MACS = (128, 256)
 """Engines that have SOFTMAX jobs without being asked for them."""
 DEFAULT_SCRATCHPAD_BYTES = 64 * 1024
 TIER_MULTIPLIERS = (1, LANES)
 FEW_REQUANTIZER_LANES = 4
-"""Instead of one for each output of the engine's array: half of them, except with 32."""
+"""Instead of the 8 of an array: half of them."""
 
 
 def requantizer_lanes_of(macs: int) -> tuple[int, ...]:
     """Return the `Config.requantizer_lanes` that an engine can have."""
-    return (0, FEW_REQUANTIZER_LANES) if outputs_of(macs) > FEW_REQUANTIZER_LANES else (0,)
+    return (0, FEW_REQUANTIZER_LANES) if outputs_of(macs) == 2 * FEW_REQUANTIZER_LANES else (0,)
 
 
 def engine_config(

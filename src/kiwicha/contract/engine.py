@@ -30,16 +30,23 @@ __all__ = [
     "JobKind",
     "SumFlag",
     "TransferFlag",
+    "has_packed",
+    "input_lanes_of",
     "job_kinds",
+    "last_unit_of",
     "outputs_of",
 ]
 
 INPUT_LANES = 8
-"""Bytes of a segment that one cycle of a convolution consumes; a weight word serves one cycle."""
+"""Bytes of a segment that one cycle of a convolution consumes, but see `input_lanes_of`; a weight
+word serves one cycle."""
 OUTPUT_BYTES = 8
-"""Result bytes written per cycle; the requantizer's lanes."""
-PACKED_MACS = 128
-"""Products per cycle of the engine whose multipliers do two each, in jobs with `JobFlag.PACKED`."""
+"""What the pitch of a job's results is a multiple of."""
+DEEP_MACS = 256
+"""Products per cycle of the engine whose packed jobs consume twice `INPUT_LANES` bytes per cycle."""
+PACKED_MACS = (128, DEEP_MACS)
+"""Products per cycle of the engines whose multipliers do two each, in jobs with
+`JobFlag.PACKED`."""
 PACKED_WEIGHT_LIMIT = 127
 """Largest size of a weight of such a job."""
 READ_BYTES = 16
@@ -52,6 +59,8 @@ TRANSFER_ERROR = 1 << 15
 """In the number of an error that `EngineOp.WAIT` answers: it is a transfer's."""
 GROUP_WORDS = 256
 """Weight words of a group, at most: half of the weight buffer, whose other half is being filled."""
+DEEP_GROUP_WORDS = 128
+"""The same of words for twice `INPUT_LANES` bytes."""
 GROUP_PARAMETER_BYTES = 12
 """Stream bytes of one channel's bias, multiplier and shift, int32 each."""
 MAX_U8 = 2**8 - 1
@@ -185,7 +194,8 @@ class JobFlag(enum.IntFlag):
     WIDE = 1
     """Accumulators need more than 25 bits after the left shift; interval counts for 2."""
     TAPS_8 = 2
-    """DEPTHWISE: up to 8 taps wide, half as many channels per group."""
+    """DEPTHWISE: up to 8 taps wide, half as many channels per group; with `DEEP_MACS` no effect:
+    all jobs are so."""
     ONES = 4
     """DEPTHWISE: word 0 serves every kernel row and phase. For sums: its weights are 1. MAX: word 0
     serves everything."""
@@ -196,7 +206,8 @@ class JobFlag(enum.IntFlag):
     PACKED = 32
     """CONV on an engine of `PACKED_MACS`: two products per multiplier, a group of 16 channels.
     Weights are -127 to 127. Inputs are not reduced by the zero point: it is what they have outside
-    the image, and the bias contains its product with all weights. Interval counts for 2."""
+    the image, and the bias contains its product with all weights. Interval counts for 2, but not
+    with `DEEP_MACS`, where a word has 16 inputs instead."""
     CHANNELS = 64
     """ADD, TABLE, MUL: a group is a beat of channels of all pixels; the second tensor has one."""
 
@@ -230,10 +241,27 @@ class TransferFlag(enum.IntFlag):
     a table of `kiwicha.contract.floats`."""
 
 
+def has_packed(macs: int) -> bool:
+    """Return whether the multipliers of an engine do two products each, where a job asks for it."""
+    return macs in PACKED_MACS
+
+
 def outputs_of(macs: int) -> int:
     """Return the results of one beat: one for every 8 multipliers of an engine."""
-    multipliers = macs // 2 if macs == PACKED_MACS else macs
+    multipliers = macs // 2 if has_packed(macs) else macs
     return multipliers // INPUT_LANES
+
+
+def input_lanes_of(macs: int, flags: JobFlag) -> int:
+    """Return the bytes of a segment that a weight word of a CONV job is for."""
+    is_deep = macs == DEEP_MACS and bool(flags & JobFlag.PACKED)
+    return 2 * INPUT_LANES if is_deep else INPUT_LANES
+
+
+def last_unit_of(macs: int) -> int:
+    """Return the results of which `EngineJob.last_beats` counts one or two: a beat of them, or
+    `OUTPUT_BYTES` where a beat has more."""
+    return min(outputs_of(macs), OUTPUT_BYTES)
 
 
 @dataclass(frozen=True)
@@ -246,8 +274,11 @@ class EngineJob(Struct):
     outside 0 to input_rows - 1, count as the zero point. A segment is a whole kernel row (segments
     1), or one pixel of it where columns are dilated.
 
-    A beat is what the array gives at once: 4 channels with 32 products per cycle, else 8. An engine
-    whose requantizer has half as many lanes keeps twice the interval.
+    A beat is what the array gives at once: 4 channels with 32 products per cycle, 16 with 256, else
+    8. An engine whose requantizer has half as many lanes keeps twice the interval. With 256 all
+    groups are of a beat, and of the last one half can be left out: last_beats counts halves of it,
+    also where the following does not say so. In element-wise jobs with a group_output_step of 0
+    that is half of the last result.
 
     DEPTHWISE: for each group and output row, the input columns from 0 on, kernel_rows inputs each;
     columns from row_span on count as the zero point. Column x has phase ``(x + first_phase) %
@@ -330,7 +361,7 @@ class EngineJob(Struct):
     stride_columns: int = u8("DEPTHWISE")
     first_phase: int = u8("DEPTHWISE: pad_left % stride_columns")
     skip_results: int = u8("DEPTHWISE: results of a row to be dropped")
-    last_beats: int = u8("DEPTHWISE, PACKED: beats of the last group, 1 or 2")
+    last_beats: int = u8("DEPTHWISE, PACKED, 256: beats (256: of 8) of the last group, 1 or 2")
     group_input_step: int = u16("channels of a group; CONV: 0")
     group_output_step: int = u16("channels of a group")
     input_2_address: int = u32("ADD, MUL: second tensor")

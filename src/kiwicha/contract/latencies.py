@@ -3,7 +3,7 @@
 The gateware has them; the cycle model and the benches reckon with them.
 """
 
-from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.engine import DEEP_MACS, has_packed, outputs_of
 
 __all__ = [
     "ADDRESS_START_CYCLES",
@@ -134,5 +134,5 @@ def drain_cycles(macs: int, lanes: int) -> int:
     lanes : int
         Results per beat of the requantizer.
     """
-    beats = outputs_of(macs) // lanes * (2 if macs == PACKED_MACS else 1)
+    beats = outputs_of(macs) // lanes * (2 if has_packed(macs) and macs != DEEP_MACS else 1)
     return DRAIN_CYCLES + NEXT_BEAT_CYCLES * (beats - 1)

@@ -6,6 +6,8 @@ parameters, then weight words:
 - parameters, per 4 channels 48 bytes: 4 biases, 4 multipliers, 4 shifts, int32 each;
 - words of ``8 * outputs`` bytes, byte ``lane * outputs + o``, with ``outputs = outputs_of(macs)``.
   With PACKED they are twice as long: a word for the first half of the group, one for the second.
+  With `DEEP_MACS` such a word is for 16 inputs: ``o`` is output ``o % 8`` of the half, and input
+  ``lane + 8 * (o // 8)``.
 
 Every group is whole: channels beyond the last have zeros. A group of ADD and TABLE is the
 parameters of ``outputs`` channels, then 256 entries of two int32, those of the first and of the
@@ -23,6 +25,7 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import (
+    DEEP_MACS,
     GROUP_PARAMETER_BYTES,
     INPUT_LANES,
     TABLE_ENTRIES,
@@ -30,6 +33,7 @@ from kiwicha.contract.engine import (
     EngineJob,
     JobFlag,
     JobKind,
+    input_lanes_of,
     outputs_of,
 )
 from kiwicha.program.codec.streams import Shape
@@ -71,7 +75,7 @@ def channels_per_group(macs: int, kind: JobKind, flags: JobFlag) -> int:
     is_double = (
         not flags & JobFlag.TAPS_8 if kind is JobKind.DEPTHWISE else bool(flags & JobFlag.PACKED)
     )
-    return 2 * outputs if is_double else outputs
+    return 2 * outputs if is_double and macs != DEEP_MACS else outputs
 
 
 def bytes_of_word(macs: int, flags: JobFlag) -> int:
@@ -114,8 +118,9 @@ def pack_conv_words(weights: NDArray[W], macs: int, *, is_packed: bool = False) 
 
     Parameters
     ----------
-    weights : int8 or int16 [channels, words, 8]
-        Weight of each byte that a pixel of the output reads, in the order of reading.
+    weights : int8 or int16 [channels, words, lanes]
+        Weight of each byte that a pixel of the output reads, in the order of reading, as
+        many at a time as `input_lanes_of`.
     macs : int
         Products per cycle.
     is_packed : bool
@@ -125,24 +130,31 @@ def pack_conv_words(weights: NDArray[W], macs: int, *, is_packed: bool = False) 
     -------
     [groups, words, `bytes_of_word`], of the weights' type
     """
-    outputs = outputs_of(macs)
-    group = 2 * outputs if is_packed else outputs
+    group, halves, depths = _conv_shape(macs, is_packed=is_packed)
     channels, words, lanes = weights.shape
     groups = -(-channels // group)
     padded = np.zeros((groups * group, words, lanes), weights.dtype)
     padded[:channels] = weights
-    split = padded.reshape(groups, group // outputs, outputs, words, lanes)
-    ordered = split.transpose(0, 3, 1, 4, 2)
+    split = padded.reshape(groups, halves, group // halves, words, depths, INPUT_LANES)
+    ordered = split.transpose(0, 3, 1, 5, 4, 2)
     return np.ascontiguousarray(ordered).reshape(groups, words, lanes * group)
 
 
 def unpack_conv_words(words: Int8s, macs: int) -> Int8s:
-    """Return the weights, int8 [channels, words, 8], of the words of `pack_conv_words`."""
-    outputs = outputs_of(macs)
+    """Return the weights, int8 [channels, words, lanes], of the words of `pack_conv_words`."""
     groups, count, size = words.shape
-    halves = size // (INPUT_LANES * outputs)
-    split = words.reshape(groups, count, halves, INPUT_LANES, outputs).transpose(0, 2, 4, 1, 3)
-    return np.ascontiguousarray(split).reshape(-1, count, INPUT_LANES)
+    is_packed = size > INPUT_LANES * outputs_of(macs)
+    group, halves, depths = _conv_shape(macs, is_packed=is_packed)
+    split = words.reshape(groups, count, halves, INPUT_LANES, depths, group // halves)
+    ordered = split.transpose(0, 2, 5, 1, 4, 3)
+    return np.ascontiguousarray(ordered).reshape(-1, count, depths * INPUT_LANES)
+
+
+def _conv_shape(macs: int, *, is_packed: bool) -> tuple[int, int, int]:
+    """Return the channels of a group, the halves of a word, and its inputs by `INPUT_LANES`."""
+    flags = JobFlag.PACKED if is_packed else JobFlag(0)
+    depths = input_lanes_of(macs, flags) // INPUT_LANES
+    return channels_per_group(macs, JobKind.CONV, flags), 1 + is_packed, depths
 
 
 def pack_depthwise_words(weights: NDArray[W], macs: int, channels: int, stride: int) -> NDArray[W]:

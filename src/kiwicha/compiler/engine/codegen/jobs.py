@@ -14,7 +14,17 @@ from kiwicha.compiler.engine.ir.window_operations import (
     DepthwiseConvolution,
     MaxPooling,
 )
-from kiwicha.contract.engine import MAX_U8, MAX_U16, PAIR_KINDS, EngineJob, JobFlag, outputs_of
+from kiwicha.contract.engine import (
+    DEEP_MACS,
+    MAX_U8,
+    MAX_U16,
+    PAIR_KINDS,
+    EngineJob,
+    JobFlag,
+    input_lanes_of,
+    last_unit_of,
+    outputs_of,
+)
 
 __all__ = ["engine_job"]
 
@@ -82,6 +92,7 @@ def _(operation: ElementOperation, macs: int, geometry: JobGeometry) -> Fields:
         "output_pixel_bytes": outputs if is_flat else geometry.output_pitch,
         "group_input_step": 0 if is_flat else outputs,
         "group_output_step": 0 if is_flat else outputs,
+        "last_beats": _last_beats(pixels * pitch if is_flat else operation.output_channels, macs),
     }
 
 
@@ -107,7 +118,8 @@ def _(operation: Convolution, macs: int, geometry: JobGeometry) -> Fields:
     words_of_group = group_words(operation, macs, geometry.input_pitch)
     if _is_pointwise(window, geometry):
         window, geometry = _in_one_row(window, geometry)
-    segments, words = segment_shape(window, geometry.input_pitch)
+    lanes = input_lanes_of(macs, operation.flags)
+    segments, words = segment_shape(window, geometry.input_pitch, lanes)
     rows, first_column = _rows(window, geometry)
     return (
         rows
@@ -224,15 +236,23 @@ def _rows(window: Window, geometry: JobGeometry) -> tuple[Fields, int]:
 
 def _groups(operation: JobOperation, macs: int) -> Fields:
     """Return the fields of the groups of output channels, and of the beats of their results."""
-    outputs = outputs_of(macs)
     channels = group_channels(operation, macs)
-    beats = channels // outputs
+    beats = channels // outputs_of(macs)
+    unit = last_unit_of(macs)
     left = padded(operation.output_channels) - (group_count(operation, macs) - 1) * channels
     return {
         "interval": beats * (2 if operation.flags & JobFlag.WIDE else 1),
-        "last_beats": min(-(-left // outputs), beats),
+        "last_beats": min(-(-left // unit), channels // unit),
         "group_output_step": channels,
     }
+
+
+def _last_beats(values: int, macs: int) -> int:
+    """Return the `EngineJob.last_beats` of an element-wise job, by values of a pixel or job."""
+    if macs != DEEP_MACS:
+        return 0
+    left = padded(values) % outputs_of(macs) or outputs_of(macs)
+    return left // last_unit_of(macs)
 
 
 def _is_pointwise(window: Window, geometry: JobGeometry) -> bool:

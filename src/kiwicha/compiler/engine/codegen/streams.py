@@ -20,6 +20,7 @@ from kiwicha.contract.engine import (
     INPUT_LANES,
     TABLE_ENTRIES,
     TABLE_ENTRY_BYTES,
+    input_lanes_of,
     outputs_of,
 )
 from kiwicha.numerics.requantization import wrap_int32
@@ -71,7 +72,8 @@ def group_words(operation: JobOperation, macs: int, input_pitch: int) -> int:
 
 @group_words.register
 def _(operation: Convolution, macs: int, input_pitch: int) -> int:
-    segments, words = segment_shape(operation.window, input_pitch)
+    lanes = input_lanes_of(macs, operation.flags)
+    segments, words = segment_shape(operation.window, input_pitch, lanes)
     return operation.window.kernel_rows * segments * words
 
 
@@ -109,7 +111,7 @@ def weight_stream(operation: JobOperation, macs: int, input_pitch: int) -> bytes
 
 @weight_stream.register
 def _(operation: Convolution, macs: int, input_pitch: int) -> bytes:
-    weights = _read_weights(operation, input_pitch)
+    weights = _read_weights(operation, input_pitch, input_lanes_of(macs, operation.flags))
     words = pack_conv_words(weights, macs, is_packed=operation.is_packed)
     stored = (words + np.int16(operation.weight_zero_point)).astype(np.int8)
     return pack_groups(stream_parameters(operation), stored, group_channels(operation, macs))
@@ -158,19 +160,19 @@ def _(operation: SoftmaxOperation, macs: int, input_pitch: int) -> bytes:
     return pack_tables(tables, parameters, macs)
 
 
-def _read_weights(operation: Convolution, pitch: int) -> NDArray[np.int16]:
-    """Return int16 [outputs, words, 8]: the weight of every byte that a pixel reads."""
+def _read_weights(operation: Convolution, pitch: int, lanes: int) -> NDArray[np.int16]:
+    """Return int16 [outputs, words, lanes]: the weight of every byte that a pixel reads."""
     outputs, rows, columns, channels = operation.weights.shape
-    segments, words = segment_shape(operation.window, pitch)
+    segments, words = segment_shape(operation.window, pitch, lanes)
     if segments == 1 and pitch <= padded(channels):
         pixels = np.zeros((outputs, rows, columns, pitch), np.int16)
         pixels[..., :channels] = operation.weights
         read = pixels.reshape(outputs, rows, columns * pitch)
     else:
         read = operation.weights.reshape(outputs, rows * columns, channels)
-    whole = np.zeros((*read.shape[:2], words * INPUT_LANES), np.int16)
+    whole = np.zeros((*read.shape[:2], words * lanes), np.int16)
     whole[..., : read.shape[2]] = read
-    return whole.reshape(outputs, -1, INPUT_LANES)
+    return whole.reshape(outputs, -1, lanes)
 
 
 def stream_parameters(operation: Convolution) -> Parameters:

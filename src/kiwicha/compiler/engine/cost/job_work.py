@@ -143,6 +143,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
             late += max(needed - previous, 0)
         previous = operations + waits
         total, held = total + operations, held + waits
+    # Where a beat has two halves, leaving one out leaves none of its cycles free.
     beats = channels_per_group(macs, kind, JobFlag(job.flags)) // outputs_of(macs)
     results = job.output_rows * job.output_columns * requantizer_cycles
     writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)

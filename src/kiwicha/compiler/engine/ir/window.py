@@ -116,7 +116,7 @@ def padded(channels: int) -> int:
     return -(-channels // OUTPUT_BYTES) * OUTPUT_BYTES
 
 
-def segment_shape(window: Window, pitch: int) -> tuple[int, int]:
+def segment_shape(window: Window, pitch: int, lanes: int = INPUT_LANES) -> tuple[int, int]:
     """Return the segments of a convolution's kernel row, and the words of a segment.
 
     A segment is contiguous: a whole kernel row or, where columns or channels are left out, a pixel.
@@ -127,8 +127,10 @@ def segment_shape(window: Window, pitch: int) -> tuple[int, int]:
         Geometry.
     pitch : int
         Bytes from one input pixel to the next.
+    lanes : int
+        Bytes of a word: see `input_lanes_of`.
     """
     is_slice = pitch > padded(window.channels)
     if not is_slice and (window.dilation_columns == 1 or window.kernel_columns == 1):
-        return 1, -(-window.kernel_columns * pitch // INPUT_LANES)
-    return window.kernel_columns, -(-window.channels // INPUT_LANES)
+        return 1, -(-window.kernel_columns * pitch // lanes)
+    return window.kernel_columns, -(-window.channels // lanes)

@@ -11,10 +11,18 @@ from kiwicha.compiler.engine.codegen.streams import (
     stream_bytes,
 )
 from kiwicha.compiler.engine.ir.operations import JobOperation
-from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.compiler.engine.ir.window import padded, segment_shape
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import LINE_BYTES, PACKED_MACS, PACKED_WEIGHT_LIMIT, outputs_of
+from kiwicha.contract.engine import (
+    DEEP_GROUP_WORDS,
+    DEEP_MACS,
+    LINE_BYTES,
+    PACKED_WEIGHT_LIMIT,
+    has_packed,
+    input_lanes_of,
+    outputs_of,
+)
 
 __all__ = ["packed_if_faster"]
 
@@ -29,12 +37,22 @@ def packed_if_faster(operation: JobOperation, config: Config) -> JobOperation:
     config : Config
         With an engine.
     """
-    if config.engine_macs != PACKED_MACS or not isinstance(operation, Convolution):
+    if not has_packed(config.engine_macs) or not isinstance(operation, Convolution):
         return operation
     if (np.abs(operation.weights) > PACKED_WEIGHT_LIMIT).any():
         return operation
     packed = dataclasses.replace(operation, is_packed=True)
+    if config.engine_macs == DEEP_MACS and _most_words(packed, DEEP_MACS) > DEEP_GROUP_WORDS:
+        return operation
     return packed if _cycles(packed, config) < _cycles(operation, config) else operation
+
+
+def _most_words(operation: Convolution, macs: int) -> int:
+    """Return the words of a group, whatever the pitch of its input will be."""
+    window, lanes = operation.window, input_lanes_of(macs, operation.flags)
+    pitch = padded(window.channels)
+    shapes = (segment_shape(window, some, lanes) for some in (pitch, pitch + 1))
+    return window.kernel_rows * max(segments * words for segments, words in shapes)
 
 
 def _cycles(operation: Convolution, config: Config) -> int:
