@@ -13,6 +13,7 @@ from kiwicha.contract.engine import (
     EngineJob,
     JobFlag,
     JobKind,
+    last_unit_of,
     outputs_of,
 )
 from tests.gateware.engine.window_jobs import Fill, parameter_beats
@@ -70,6 +71,7 @@ def element_job(
     *,
     pitches: tuple[int, int],
     groups: int,
+    last_values: int,
     has_one_pixel: bool,
     is_wide: bool,
     output_zero_point: int,
@@ -92,7 +94,9 @@ def element_job(
     pitches : (int, int)
         From one result of a group to the next, of the input and of the output.
     groups : int
-        Groups of channels.
+        Groups of channels; 0 if results lie behind each other, without channels.
+    last_values : int
+        Of the last group, or of the last result, the bytes that are written.
     has_one_pixel : bool
         The second tensor has one pixel.
     is_wide, output_zero_point, clamp
@@ -107,7 +111,7 @@ def element_job(
         "kind": kind,
         "flags": flags,
         "interval": 2 if kind in PAIR_KINDS or is_wide else 1,
-        "groups": groups,
+        "groups": max(groups, 1),
         "group_words": _group_words(outputs, has_tables=kind in TABLE_KINDS),
         "first_address": address,
         "input_2_address": address_2,
@@ -115,8 +119,9 @@ def element_job(
         "segment_words": results,
         "column_step": pitches[0],
         "output_pixel_bytes": pitches[1],
-        "group_input_step": outputs,
-        "group_output_step": outputs,
+        "group_input_step": outputs if groups else 0,
+        "group_output_step": outputs if groups else 0,
+        "last_beats": -(-last_values // last_unit_of(macs)),
         "input_zero_point": zero_point,
         "weight_zero_point": zero_point_2,
         "output_zero_point": output_zero_point,

@@ -9,15 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import (
+    DEEP_GROUP_WORDS,
+    DEEP_MACS,
     ELEMENT_KINDS,
     GROUP_WORDS,
     INPUT_LANES,
-    PACKED_MACS,
+    OUTPUT_BYTES,
     PACKED_WEIGHT_LIMIT,
     PAIR_KINDS,
     TABLE_ENTRIES,
     TABLE_KINDS,
     JobKind,
+    has_packed,
+    last_unit_of,
     outputs_of,
 )
 from kiwicha.contract.moves import AnyJob
@@ -129,10 +133,11 @@ def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> Non
 
 def write(layer: Layer | Pool, values: Ints, target: int, memory: Bytes) -> None:
     """Write an output [rows, columns, channels], and what comes behind its last channel."""
-    # Channels behind the last one, up to a whole beat, have weights and parameters of zero.
-    beats = -(-layer.channels // layer.outputs)
+    # Channels behind the last one, up to a whole beat or eight, have weights and parameters of zero.
+    unit = min(layer.outputs, OUTPUT_BYTES)
+    beats = -(-layer.channels // unit)
     nothing = min(max(layer.output_zero_point, layer.clamp[0]), layer.clamp[1])
-    pixels = np.full((*values.shape[:2], beats * layer.outputs), nothing)
+    pixels = np.full((*values.shape[:2], beats * unit), nothing)
     pixels[:, :, : layer.channels] = values
     gap = layer.output_gap if isinstance(layer, Layer) else 0
     for number, pixel in enumerate(pixels.reshape(-1, pixels.shape[2])):
@@ -239,10 +244,15 @@ def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_byt
     has_one_pixel = in_groups and is_pair and bool(rng.integers(2))
     groups = int(rng.integers(1, 4 if has_tables else 9)) if in_groups else 1
     results = int(rng.integers(1, max(memory_bytes // 4 // outputs // groups, 2)))
-    pitch = groups * outputs
+    # The last group, or without groups the last result, can be without its last bytes.
+    unit = last_unit_of(macs)
+    missing = (outputs - unit) * int(rng.integers(2))
+    pitch = groups * outputs - (missing if in_groups else 0)
     output_pitch = -(-pitch // 8) * 8 if in_groups else outputs
-    sizes = [results * pitch, pitch if has_one_pixel else results * pitch][: 1 + is_pair]
-    *inputs, output = places(rng, [*sizes, (results - 1) * output_pitch + pitch], memory_bytes - 8)
+    last = 0 if in_groups else missing
+    sizes = [results * pitch - last, pitch if has_one_pixel else results * pitch - last]
+    size = (results - 1) * output_pitch + pitch - last
+    *inputs, output = places(rng, [*sizes[: 1 + is_pair], size], memory_bytes - 8)
     output = range(output.start // 8 * 8, output.start // 8 * 8 + len(output))
     if rng.integers(4) == 0 and pitch == output_pitch:
         inputs[0] = output
@@ -266,7 +276,8 @@ def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_byt
         output.start,
         results,
         pitches=(pitch, output_pitch),
-        groups=groups,
+        groups=groups if in_groups else 0,
+        last_values=outputs - missing,
         has_one_pixel=has_one_pixel,
         is_wide=is_wide,
         output_zero_point=offset,
@@ -274,18 +285,22 @@ def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_byt
     )
 
     def apply(memory: Bytes) -> None:
-        octets = [memory[span.start : span.stop].reshape(-1, count) for span in inputs]
+        octets = [memory[span.start : span.stop] for span in inputs]
+        octets = [octet.reshape(-1, pitch) if in_groups else octet for octet in octets]
         if tables is not None:
             sums = sum(table[octet] for table, octet in zip(tables, octets, strict=False))
         else:
             numbers = [octet.astype(np.int8).astype(np.int64) for octet in octets]
             sums = (numbers[0] - zero_points[0]) * (numbers[1] - zero_points[1])
-        bias, multiplier, shift = parameters
+        channel = np.arange(pitch) if in_groups else np.arange(results * pitch - last) % pitch
+        bias, multiplier, shift = parameters[:, channel]
         values = numerics.requantize(
             numerics.wrap_int32(sums + bias), multiplier, shift, offset, *clamp
         )
-        first = output.start + np.arange(results)[:, None] * output_pitch
-        memory[first + np.arange(count)] = values.astype(np.int8).view(np.uint8)
+        places = np.arange(output.start, output.stop)
+        if in_groups:
+            places = output.start + np.arange(results)[:, None] * output_pitch + channel
+        memory[places] = values.astype(np.int8).view(np.uint8)
 
     fills = element_fills(macs, parameters.reshape(3, groups, outputs), tables)
     return Work(job, fills, inputs, output, apply)
@@ -295,7 +310,7 @@ def random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> 
     """Return a layer, or None if the choice is not possible."""
     stride = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
     has_8_taps = is_depthwise and bool(rng.integers(2))
-    taps = 8 if has_8_taps else 4
+    taps = 8 if has_8_taps or macs == DEEP_MACS else 4
     rows = int(rng.choice((1, 2, 3, 5, int(rng.integers(1, 17)))))
     columns = int(rng.integers(1, 9))
     if is_depthwise and columns > taps * stride[1]:
@@ -317,7 +332,7 @@ def random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> 
     input_pitch = inputs if is_dense else -(-inputs // 8) * 8
     is_ones = is_depthwise and columns % stride[1] == 0 and bool(rng.integers(3) == 0)
     shape = (1 if is_depthwise else channels, rows, columns, inputs)
-    is_packed = macs == PACKED_MACS and not is_depthwise and bool(rng.integers(4))
+    is_packed = has_packed(macs) and not is_depthwise and bool(rng.integers(4))
     weights, zero_point, is_unsigned = (
         packable_weights(rng, shape) if is_packed else random_weights(rng, shape)
     )
@@ -355,7 +370,8 @@ def random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> 
     )
     words = rows * stride[1] if is_depthwise else rows * layer.segments * layer.segment_words
     work = words * outputs[0] * outputs[1] * layer.groups
-    return layer if words <= GROUP_WORDS and work <= _MAX_OPERATIONS else None
+    most = DEEP_GROUP_WORDS if is_packed and macs == DEEP_MACS else GROUP_WORDS
+    return layer if words <= most and work <= _MAX_OPERATIONS else None
 
 
 def random_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Ints, int, bool]:

@@ -20,6 +20,7 @@ ENGINES = [
     (32, 4, False),
     (128, 8, True),
     (128, 4, True),
+    (256, 16, True),
 ]
 """Products per cycle, lanes of the requantizer, and whether there are SOFTMAX jobs.
 

@@ -23,7 +23,7 @@ from tests.gateware.engine.work_list import work_list
 from tests.support.choices import by_day
 from tests.support.gateware.dram_port import DramTiming
 
-MACS = (32, 64, 128)
+MACS = (32, 64, 128, 256)
 SMALL, USUAL, UNEVEN = 4096, 65536, 56 * 1024
 DDR3 = DramTiming(latency_cycles=16, refresh_every_cycles=780, refresh_cycles=40)
 TIMINGS = {
@@ -44,7 +44,7 @@ def engine() -> Path:
 
 @pytest.mark.verilator
 @pytest.mark.parametrize(
-    ("macs", "has_softmax"), by_day((64, True), (64, False), (32, False), (128, True))
+    ("macs", "has_softmax"), by_day((64, True), (64, False), (32, False), (128, True), (256, True))
 )
 def test_executes_random_jobs(macs: int, has_softmax: bool) -> None:
     program = build_engine(macs, SCRATCHPAD_BYTES, has_softmax=has_softmax)

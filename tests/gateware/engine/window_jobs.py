@@ -10,9 +10,12 @@ from kiwicha.contract.engine import (
     EngineJob,
     JobFlag,
     JobKind,
+    input_lanes_of,
+    last_unit_of,
     outputs_of,
 )
 from kiwicha.numerics import requantization as numerics
+from kiwicha.program.weight_streams import channels_per_group
 from tests.support.gateware.engine_fields import pack
 
 __all__ = ["Fill", "Layer", "expected_output", "fills", "job_of", "layer_sums", "parameter_beats"]
@@ -78,8 +81,25 @@ class Layer:
     @property
     def group_channels(self) -> int:
         """Channels of a group."""
-        is_double = not self.has_8_taps if self.is_depthwise else self.is_packed
-        return self.outputs * (2 if is_double else 1)
+        kind = JobKind.DEPTHWISE if self.is_depthwise else JobKind.CONV
+        return channels_per_group(self.macs, kind, self.flags)
+
+    @property
+    def flags(self) -> JobFlag:
+        """Flags of its job."""
+        chosen = {
+            JobFlag.WIDE: self.is_wide,
+            JobFlag.TAPS_8: self.has_8_taps,
+            JobFlag.ONES: self.is_ones,
+            JobFlag.UNSIGNED: self.is_unsigned,
+            JobFlag.PACKED: self.is_packed,
+        }
+        return JobFlag(sum(flag for flag, is_set in chosen.items() if is_set))
+
+    @property
+    def word_lanes(self) -> int:
+        """Inputs of a weight word."""
+        return input_lanes_of(self.macs, self.flags)
 
     @property
     def groups(self) -> int:
@@ -104,7 +124,7 @@ class Layer:
     @property
     def segment_words(self) -> int:
         """CONV: words per segment."""
-        return -(-self.kernel[1] // self.segments * self.input_pitch // _LANES)
+        return -(-self.kernel[1] // self.segments * self.input_pitch // self.word_lanes)
 
     @property
     def output_bytes(self) -> int:
@@ -124,19 +144,13 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
     (top, left), (kernel_rows, _) = layer.pads, layer.kernel
     pitch, stride = layer.input_pitch, layer.stride
     row_pitch = layer.columns * pitch
-    flags = JobFlag(0)
-    flags |= JobFlag.WIDE if layer.is_wide else JobFlag(0)
-    flags |= JobFlag.TAPS_8 if layer.has_8_taps else JobFlag(0)
-    flags |= JobFlag.ONES if layer.is_ones else JobFlag(0)
-    flags |= JobFlag.UNSIGNED if layer.is_unsigned else JobFlag(0)
-    flags |= JobFlag.PACKED if layer.is_packed else JobFlag(0)
     is_depthwise = layer.is_depthwise
     phase = left % stride[1] if is_depthwise else 0
     last_channels = layer.channels - (layer.groups - 1) * layer.group_channels
     stream = fills(layer)
     return EngineJob(
         kind=JobKind.DEPTHWISE if is_depthwise else JobKind.CONV,
-        flags=flags,
+        flags=layer.flags,
         interval=layer.interval,
         layer=0,
         wait_transfers=0,
@@ -170,7 +184,7 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
         stride_columns=stride[1],
         first_phase=phase,
         skip_results=layer.slots - 1 - left // stride[1] if is_depthwise else 0,
-        last_beats=-(-last_channels // layer.outputs),
+        last_beats=-(-last_channels // last_unit_of(layer.macs)),
         group_input_step=layer.group_channels if is_depthwise else 0,
         group_output_step=layer.group_channels,
         input_2_address=0,
@@ -215,12 +229,15 @@ def parameter_beats(parameters: Ints) -> list[int]:
 
 
 def _conv_words(layer: Layer, channels: slice) -> Ints:
-    """Return words [word, half, lane, output]; bytes of no weight are the weight zero point."""
+    """Return words [word, half, lane, depth, output]; of a depth are eight inputs.
+
+    Bytes of no weight are the weight zero point.
+    """
     rows, columns = layer.kernel
     segment_columns = columns // layer.segments
     inputs = layer.weights.shape[3]
     taps = np.full(
-        (layer.group_channels, rows, layer.segments, layer.segment_words * _LANES),
+        (layer.group_channels, rows, layer.segments, layer.segment_words * layer.word_lanes),
         layer.weight_zero_point,
     )
     chosen = layer.weights[channels]
@@ -228,15 +245,17 @@ def _conv_words(layer: Layer, channels: slice) -> Ints:
         number, within = divmod(column, segment_columns)
         first = within * layer.input_pitch
         taps[: len(chosen), :, number, first : first + inputs] = chosen[:, :, column, :]
-    halves = taps.reshape(layer.group_channels // layer.outputs, layer.outputs, -1, _LANES)
-    return halves.transpose(2, 0, 3, 1)
+    halves = 2 if layer.is_packed else 1
+    depths = layer.word_lanes // _LANES
+    split = taps.reshape(halves, layer.group_channels // halves, -1, depths, _LANES)
+    return split.transpose(2, 0, 4, 3, 1)
 
 
 def _depthwise_words(layer: Layer, channels: slice) -> Ints:
     """Return words [phase * kernel rows + row, lane, output]."""
     rows, columns = layer.kernel
     stride, outputs = layer.stride[1], layer.outputs
-    taps = _LANES if layer.has_8_taps else _LANES // 2
+    taps = _LANES * outputs // layer.group_channels
     words = np.full((stride, rows, _LANES, outputs), layer.weight_zero_point)
     for column in range(columns):
         slot, phase = divmod(column, stride)

@@ -10,7 +10,13 @@ import numpy as np
 from cocotb.triggers import FallingEdge
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import PACKED_MACS, PACKED_WEIGHT_LIMIT, outputs_of
+from kiwicha.contract.engine import (
+    PACKED_WEIGHT_LIMIT,
+    JobFlag,
+    has_packed,
+    input_lanes_of,
+    outputs_of,
+)
 from kiwicha.gateware.engine.array.interfaces import (
     LANES,
     OPERAND_BITS,
@@ -101,7 +107,7 @@ async def _play(dut: Any, schedule: Schedule, mode: ArrayMode, values: dict[str,
             else [steps[cycle - late] if cycle >= late else Step()] * LANES
         )
         dut.weights.value = _word(rng, [s.weights for s in lanes], outputs, OPERAND_BITS)
-        if values["macs"] == PACKED_MACS:
+        if has_packed(values["macs"]):
             dut.packed_weights.value = _word(
                 rng, [s.packed for s in lanes], outputs, PACKED_WEIGHT_BITS
             )
@@ -222,14 +228,19 @@ async def packed_convolutions(dut: Any) -> None:
         words = int(rng.choice((1, 2, 3, 9, 40)))
         x = _packable(rng, (words, len(dut.x) // OPERAND_BITS), -128, 127)
         weights, packed = (_packable(rng, (words, LANES, outputs), -limit, limit) for _ in range(2))
+        depths = input_lanes_of(values["macs"], JobFlag.PACKED) // LANES
         for k in range(words):
             if rng.random() < values["stall"]:
                 schedule.idle(int(rng.integers(1, 4)))
-            inputs = [int(v) for v in x[k]]
-            step = Step(inputs, weights[k], last=k == words - 1, tag=number, packed=packed[k])
-            schedule.add(step, _interval(values, 2))
-        beats = [np.einsum("kl,klo->o", x[:, :LANES], half) for half in (weights, packed)]
-        schedule.results.append([[int(value) for value in sums] for sums in beats])
+            given = [int(v) for v in x[k]]
+            step = Step(given, weights[k], last=k == words - 1, tag=number, packed=packed[k])
+            schedule.add(step, _interval(values, 2 // depths))
+        # Of a word chain pairs are outputs, for each eight of the inputs.
+        inputs = x[:, : depths * LANES].reshape(words, depths, LANES)
+        split = [half.reshape(words, LANES, depths, -1) for half in (weights, packed)]
+        sums = np.concatenate([np.einsum("kdl,kldo->o", inputs, half) for half in split])
+        beats = sums.reshape(-1, outputs)
+        schedule.results.append([[int(value) for value in beat] for beat in beats])
     await _start(dut, ArrayMode.PACKED, values)
     await _play(dut, schedule, ArrayMode.PACKED, values)
 

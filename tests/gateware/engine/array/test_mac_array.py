@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.engine import DEEP_MACS, PACKED_MACS, has_packed, outputs_of
 from kiwicha.gateware.engine.array.interfaces import ARRAY_SIZES
 from kiwicha.gateware.engine.array.mac_array import MacArray
 from kiwicha.gateware.engine.array.mac_cell import Vendor
@@ -20,17 +20,20 @@ TAG_BITS = 3
 Size = tuple[int, int]
 
 
+_BY_DAY = {(128, 4), (DEEP_MACS, 16)}
+
+
 def by_size(sizes: list[Size]) -> list[Any]:
-    """Take the largest with sums of two beats by day: it has every form of a cell."""
+    """Take by day that with sums of two beats, which has every form of a cell, and the largest."""
     return [
-        pytest.param(size, marks=[] if size == (PACKED_MACS, 4) else pytest.mark.nightly)
+        pytest.param(size, marks=[] if size in _BY_DAY else pytest.mark.nightly)
         for size in sizes
     ]
 
 
-SIZES = [*((macs, outputs_of(macs)) for macs in ARRAY_SIZES), (PACKED_MACS, 4)]
+SIZES = [*((macs, outputs_of(macs)) for macs in ARRAY_SIZES), (128, 4)]
 """Products per cycle, and sums of a beat."""
-PACKED_SIZES = by_size([size for size in SIZES if size[0] == PACKED_MACS])
+PACKED_SIZES = by_size([size for size in SIZES if has_packed(size[0])])
 BY_DAY = by_size(SIZES)
 
 
@@ -104,8 +107,14 @@ def test_inputs_are_multiplied_by_inputs(
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("size", BY_DAY)
-@pytest.mark.parametrize("taps", [4, 8])
+@pytest.mark.parametrize(
+    ("size", "taps"),
+    [
+        pytest.param(size.values[0], taps, marks=size.marks)
+        for size in BY_DAY
+        for taps in ((8,) if size.values[0][0] == DEEP_MACS else (4, 8))
+    ],
+)
 @pytest.mark.parametrize(("stall", "is_wide", "seed"), [(0, 0, 1), (0.2, 1, 2)])
 def test_depthwise_equals_its_definition(
     simulators: dict[Size, Path],
@@ -138,21 +147,23 @@ def test_vendor_form_works_in_every_mode(vendor: Vendor, tmp_path: Path) -> None
 @pytest.mark.verilator
 @pytest.mark.synth
 @pytest.mark.nightly
-def test_dsp48e1_packs_two_products(tmp_path: Path) -> None:
-    array = MacArray(macs=PACKED_MACS, vendor=Vendor.XILINX7, tag_bits=TAG_BITS)
+@pytest.mark.parametrize("macs", PACKED_MACS)
+def test_dsp48e1_packs_two_products(macs: int, tmp_path: Path) -> None:
+    array = MacArray(macs=macs, vendor=Vendor.XILINX7, tag_bits=TAG_BITS)
     text = bench.component_verilog(array, TOP)
     simulator = bench.build(text + vendor_cells.model(Vendor.XILINX7), TOP)
-    given = {**values(PACKED_MACS, 8, 5, 0.1, 0), "count": 12}
+    given = {**values(macs, outputs_of(macs), 5, 0.1, 0), "count": 12}
     for name in ("packed_convolutions", "convolutions"):
         bench.run(simulator, TOP, f"{BENCHES}.{name}", given, tmp_path)
-    bench.run(simulator, TOP, f"{BENCHES}.depthwise_rows", {**given, "taps": 4}, tmp_path)
+    taps = 8 if macs == DEEP_MACS else 4
+    bench.run(simulator, TOP, f"{BENCHES}.depthwise_rows", {**given, "taps": taps}, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"macs": 48}, "macs must be one of (32, 64, 128), not 48"),
-        ({"macs": "64"}, "macs must be one of (32, 64, 128), not '64'"),
+        ({"macs": 48}, "macs must be one of (32, 64, 128, 256), not 48"),
+        ({"macs": "64"}, "macs must be one of (32, 64, 128, 256), not '64'"),
         ({"macs": 64, "lanes": 3}, "lanes must be a divisor of 8, not 3"),
         ({"macs": 64, "tag_bits": 0}, "tag_bits must be a positive integer, not 0"),
     ],

@@ -59,13 +59,20 @@ async def random_accesses(dut: Any) -> None:
         dut.line_write.value = int(is_write)
         dut.line_mask.value = mask
         dut.line_write_data.value = data
+        next_mask = 0
+        if values["spans_lines"]:
+            # The line behind the last one is no line.
+            has_next = (line + 1) * LINE_BYTES < size
+            next_mask = rng.choice((0, rng.getrandbits(16))) if has_next else 0
+            dut.next_mask.value = next_mask
         previous_address = address
         if not is_write:
             found = line * LINE_BYTES, _bytes(memory, line * LINE_BYTES)
             lines[cycle + LINE_READ_CYCLES] = found
         else:
             for k in range(LINE_BYTES):
-                if mask >> k & 1:
-                    memory[line * LINE_BYTES + k] = data >> 8 * k & 0xFF
+                for place, enables in ((line, mask), (line + 1, next_mask)):
+                    if enables >> k & 1:
+                        memory[place * LINE_BYTES + k] = data >> 8 * k & 0xFF
         await FallingEdge(dut.clk)
     assert np.count_nonzero(memory) > 0

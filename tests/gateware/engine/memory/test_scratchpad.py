@@ -15,10 +15,14 @@ BENCH = "tests.gateware.engine.memory.bench_scratchpad.random_accesses"
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("size_bytes", by_day(7168, 8192))
-def test_equals_an_array_of_bytes(tmp_path: Path, size_bytes: int) -> None:
-    simulator = bench.build(bench.component_verilog(Scratchpad(size_bytes=size_bytes), TOP), TOP)
+@pytest.mark.parametrize(
+    ("size_bytes", "spans_lines"), by_day((7168, False), (8192, True), (8192, False), (7168, True))
+)
+def test_equals_an_array_of_bytes(tmp_path: Path, size_bytes: int, spans_lines: bool) -> None:
+    scratchpad = Scratchpad(size_bytes=size_bytes, spans_lines=spans_lines)
+    simulator = bench.build(bench.component_verilog(scratchpad, TOP), TOP)
     values = {"seed": size_bytes, "size_bytes": size_bytes, "count": 15_000}
+    values["spans_lines"] = spans_lines
     bench.run(simulator, TOP, BENCH, values, tmp_path)
 
 

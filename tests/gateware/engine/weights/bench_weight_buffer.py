@@ -8,7 +8,7 @@ import cocotb
 from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.codec import BEAT_BYTES
-from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.contract.latencies import RELEASE_CYCLES, WEIGHT_READ_CYCLES, WEIGHTS_READY_CYCLES
 from kiwicha.gateware.engine.array.interfaces import LANES, OPERAND_BITS, PACKED_WEIGHT_BITS
 from kiwicha.gateware.engine.weights.interfaces import PARAMETER_BLOCK
@@ -217,7 +217,7 @@ async def groups(dut: Any) -> None:
     dut.fill__zero_point.value = values["zero_point"] & 0x1FF
     dut.fill__is_unsigned.value = int(values["is_unsigned"])
     dut.is_skewed.value = int(values["is_skewed"])
-    if values["macs"] == PACKED_MACS:
+    if has_packed(values["macs"]):
         dut.fill__is_packed.value = int(values["is_packed"])
     dut.release.value = 0
     dut.take.value = 0

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kiwicha.contract.engine import PACKED_MACS, outputs_of
+from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
 from tests.support.choices import at_night
 from tests.support.gateware import bench
 
 TOP = "weight_buffer"
 BENCH = "tests.gateware.engine.weights.bench_weight_buffer.groups"
-DEPTHS = {32: 64, 64: 512, PACKED_MACS: 128}
+DEPTHS = {32: 64, 64: 512, 128: 128, 256: 128}
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,9 @@ def simulators() -> bench.Simulators:
         (64, 8, 0.1, 0, -128, 1),
         at_night((32, 4, 0, 1, 131, 1)),
         at_night((32, 4, 0.3, 0, 127, 0)),
-        at_night((PACKED_MACS, 8, 0.1, 0, 0, 1)),
-        at_night((PACKED_MACS, 4, 0.2, 0, 0, 1)),
+        at_night((128, 8, 0.1, 0, 0, 1)),
+        at_night((128, 4, 0.2, 0, 0, 1)),
+        at_night((256, 16, 0.1, 0, 0, 1)),
     ],
 )
 def test_reads_what_was_sent(
@@ -62,7 +63,7 @@ def test_reads_what_was_sent(
         "zero_point": zero_point,
         "is_skewed": is_skewed,
     }
-    for is_packed in (0, 1) if macs == PACKED_MACS else (0,):
+    for is_packed in (0, 1) if has_packed(macs) else (0,):
         given = {**values, "is_packed": is_packed}
         bench.run(simulators[macs, lanes], TOP, BENCH, given, tmp_path / str(is_packed))
 
@@ -70,7 +71,7 @@ def test_reads_what_was_sent(
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"macs": 16}, "macs must be one of (32, 64, 128), not 16"),
+        ({"macs": 16}, "macs must be one of (32, 64, 128, 256), not 16"),
         ({"macs": 64, "lanes": 2}, "lanes must be 4 or 8, not 2"),
         ({"macs": 64, "depth": 8}, "depth must be a power of two from 16 to 1024, not 8"),
         ({"macs": 64, "depth": 96}, "depth must be a power of two from 16 to 1024, not 96"),
