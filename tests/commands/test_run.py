@@ -238,7 +238,7 @@ def test_an_output_that_may_not_be_written_is_refused_before_work_starts(
 
 def test_an_unknown_configuration_gets_the_nearest(kiwicha: Command, tiny: Path) -> None:
     error = kiwicha.error("run", tiny, "--config", "smd")
-    assert error.startswith("config must be one of baseline, simd, 32, 64 or 128; ")
+    assert error.startswith("config must be one of baseline, simd, 32, 64, 128 or 256; ")
     assert error.endswith("; not 'smd'; nearest is 'simd'")
 
 

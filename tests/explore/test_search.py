@@ -12,6 +12,7 @@ from kiwicha.boards.family import Family
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract import cfu, configs
+from kiwicha.contract.engine import has_packed
 from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.errors import UsageError
 from kiwicha.explore.cluster import Cluster
@@ -200,7 +201,7 @@ def test_on_ecp5_points_are_of_ecp5(tmp_path: Path, name: str) -> None:
     pruned = {p.config.name: p.reason for p in points if p.measures is None}
     for p in points:
         _, _, bram = estimates = resources(p.config, Family.ECP5)
-        if p.config.engine_macs == 128:
+        if has_packed(p.config.engine_macs):
             text = f"an ECP5 multiplier does one int8 product, but {p.config.name} needs two"
             assert pruned[p.config.name] == text
         elif p.config.scratchpad_bytes > 160 * 1024:

@@ -24,13 +24,17 @@ def parameters(channels: int, seed: int = 0) -> Parameters:
         (128, JobKind.CONV, 0, 8),
         (128, JobKind.CONV, JobFlag.PACKED, 16),
         (128, JobKind.DEPTHWISE, 0, 16),
+        (256, JobKind.CONV, 0, 16),
+        (256, JobKind.CONV, JobFlag.PACKED, 16),
+        (256, JobKind.DEPTHWISE, 0, 16),
+        (256, JobKind.DEPTHWISE, JobFlag.TAPS_8, 16),
     ],
 )
 def test_channels_of_a_group(macs: int, kind: JobKind, flags: int, channels: int) -> None:
     assert packing.channels_per_group(macs, kind, JobFlag(flags)) == channels
 
 
-@pytest.mark.parametrize(("macs", "outputs"), [(32, 4), (64, 8), (128, 8)])
+@pytest.mark.parametrize(("macs", "outputs"), [(32, 4), (64, 8), (128, 8), (256, 16)])
 @pytest.mark.parametrize("channels", [1, 8, 13])
 def test_conv_words(macs: int, outputs: int, channels: int) -> None:
     weights = np.random.default_rng(channels).integers(-128, 128, (channels, 5, 8), np.int8)
@@ -58,6 +62,20 @@ def test_packed_words_are_two_words(channels: int) -> None:
     again = packing.unpack_conv_words(packed, 128)
     assert np.array_equal(again[:channels], weights)
     assert not again[channels:].any()
+
+
+@pytest.mark.parametrize("channels", [1, 16, 29])
+def test_deep_words_have_16_inputs(channels: int) -> None:
+    weights = np.random.default_rng(channels).integers(-127, 128, (channels, 5, 16), np.int8)
+    words = packing.pack_conv_words(weights, 256, is_packed=True)
+    assert words.shape == (-(-channels // 16), 5, packing.bytes_of_word(256, JobFlag.PACKED))
+    for (group, word, byte), value in np.ndenumerate(words):
+        half, cell = divmod(byte, 128)
+        lane, pair = divmod(cell, 16)
+        channel, lane = 16 * group + 8 * half + pair % 8, lane + 8 * (pair // 8)
+        assert value == (weights[channel, word, lane] if channel < channels else 0)
+    again = packing.unpack_conv_words(words, 256)
+    assert np.array_equal(again[:channels], weights)
 
 
 @pytest.mark.parametrize("macs", [32, 64])
@@ -107,10 +125,9 @@ def test_refuses_streams_of_another_size() -> None:
         packing.unpack_groups(bytes(575), 2, 8, 3, 64)
 
 
-@pytest.mark.parametrize("macs", [32, 64])
-def test_tables(macs: int) -> None:
+@pytest.mark.parametrize(("macs", "outputs"), [(32, 4), (64, 8), (256, 16)])
+def test_tables(macs: int, outputs: int) -> None:
     tables = np.random.default_rng(2).integers(-(2**28), 2**28, (256, 2), np.int32)
-    outputs = macs // 8
     fields = np.random.default_rng(3).integers(-99, 99, (3, 2 * outputs), np.int32)
     raw = packing.pack_tables(tables, packing.Parameters(*fields), macs)
     head = 12 * outputs

@@ -18,7 +18,7 @@ INT8_MODELS = (
 
 EACH_ENGINE = pytest.mark.parametrize(
     "config",
-    ["64", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("32", "128"))],
+    ["64", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("32", "128", "256"))],
 )
 """Of a test that simulates: the usual engine, and at night the others."""
 

@@ -30,7 +30,7 @@ def executed(job: EngineJob, table: np.ndarray, macs: int) -> tuple[np.ndarray, 
     return before, scratchpad
 
 
-@pytest.mark.parametrize("macs", [32, 64, 128])
+@pytest.mark.parametrize("macs", [32, 64, 128, 256])
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_of_any_pitch(macs: int, seed: int) -> None:
     softmax = random_softmax(np.random.default_rng(seed), 1000)

@@ -7,7 +7,8 @@ from kiwicha.compiler import compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.compiler.engine.select import select as select_module
 from kiwicha.contract import configs
-from kiwicha.contract.engine import JobFlag
+from kiwicha.contract.configs import find_config
+from kiwicha.contract.engine import DEEP_MACS, JobFlag
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.wide_channels import convolution, random_convolution
 from tests.support.oracle import oracle
@@ -32,7 +33,9 @@ def test_only_groups_with_wide_channels_are_wide(is_depthwise: bool, config: str
     cases = [convolution(wide, is_depthwise=is_depthwise, kernel=kernel) for wide in PATTERNS]
     for case, answer in zip(cases, oracle.ask(cases), strict=True):
         assert answer.outputs is not None
-        assert widths(case.model, config) == {False, True}
+        # Results two cycles apart hold back no depthwise job whose groups have a single beat.
+        is_free = is_depthwise and find_config(config).engine_macs == DEEP_MACS
+        assert widths(case.model, config) == ({True} if is_free else {False, True})
         (got,) = reference.run(compile_stages(case.model, config).program, case.inputs)
         np.testing.assert_array_equal(got, answer.outputs[0])
 
@@ -48,7 +51,8 @@ def test_random_shapes_are_exact(is_depthwise: bool, config: str) -> None:
         split += widths(case.model, config) == {False, True}
         (got,) = reference.run(stages.program, case.inputs)
         np.testing.assert_array_equal(got, answer.outputs[0], err_msg=f"seed {seed}")
-    assert split >= MODELS // 10
+    is_free = is_depthwise and find_config(config).engine_macs == DEEP_MACS
+    assert is_free or split >= MODELS // 10
 
 
 @pytest.mark.parametrize("config", configs.ENGINE_CONFIGS)

@@ -12,13 +12,13 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract import cfu, configs
 from kiwicha.contract.engine import (
     LINE_BYTES,
-    PACKED_MACS,
     TRANSFER_ERROR,
     EngineCall,
     EngineError,
     EngineJob,
     JobFlag,
     JobKind,
+    has_packed,
 )
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import build_firmware
@@ -150,6 +150,7 @@ def padded(image: bytes) -> bytes:
         ("64", JobKind.DEPTHWISE),
         pytest.param("128", JobKind.DEPTHWISE, marks=pytest.mark.nightly),
         pytest.param("128", JobKind.CONV, marks=pytest.mark.nightly),
+        pytest.param("256", JobKind.CONV, marks=pytest.mark.nightly),
     ],
 )
 def test_every_error_is_reported_and_leaves_no_trace(
@@ -162,7 +163,7 @@ def test_every_error_is_reported_and_leaves_no_trace(
     coded = [kind is coded_kind for kind in KINDS]
     good = work_list(works, macs, SIZE, coded)
     # Where there are packed products, the convolution's stream has them.
-    assert bool(good.jobs[0].flags & JobFlag.PACKED) == (macs == PACKED_MACS)
+    assert bool(good.jobs[0].flags & JobFlag.PACKED) == has_packed(macs)
     stuck = work_list(works, macs, SIZE, coded, is_stuck=True)
     spoilt = good.spoilt(rng)
     assert spoilt is not None

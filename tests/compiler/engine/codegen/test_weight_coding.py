@@ -48,7 +48,7 @@ def cycles(found: EngineList, macs: int) -> int:
     return predict_list(found.jobs, found.engine_transfers, macs)[0]
 
 
-@pytest.mark.parametrize("macs", [32, 64, 128])
+@pytest.mark.parametrize("macs", [32, 64, 128, 256])
 @pytest.mark.parametrize("goal", Goal)
 @pytest.mark.parametrize("seed", range(6))
 def test_streams_stay_what_they_are(seed: int, goal: Goal, macs: int) -> None:
@@ -69,7 +69,7 @@ def test_streams_stay_what_they_are(seed: int, goal: Goal, macs: int) -> None:
         assert sum(sizes.values()) == len(found.streams)
 
 
-@pytest.mark.parametrize("macs", [32, 64, 128])
+@pytest.mark.parametrize("macs", [32, 64, 128, 256])
 def test_cycles_are_not_spent_for_size(macs: int) -> None:
     smaller = slower = 0
     for seed in range(12):

@@ -54,7 +54,7 @@ def test_what_fits_stays_and_is_not_cut() -> None:
 
 
 @pytest.mark.parametrize("capacity", [16 * KIB, 24 * KIB, 48 * KIB])
-@pytest.mark.parametrize("macs", [32, 64, 128])
+@pytest.mark.parametrize("macs", [32, 64, 128, 256])
 def test_wide_tensors_are_passed_on(capacity: int, macs: int) -> None:
     run = residual_block(40, 40, 8, 48)
     choice = Chooser(run, macs).choose(capacity)

@@ -46,7 +46,7 @@ def listed(region: Region, size: int, macs: int = 64) -> EngineList:
 def random_lists() -> Iterator[tuple[EngineList, int]]:
     for seed in range(30):
         network = lower(read(random_networks.engine_network(seed).model))
-        for macs, size in ((64, 65536), (32, 2048), (64, 4096), (128, 65536)):
+        for macs, size in ((64, 65536), (32, 2048), (64, 4096), (128, 65536), (256, 65536)):
             config = engine(macs, size)
             for found in plan_engine(network, config).lists:
                 yield found, size
@@ -268,4 +268,4 @@ def test_events_wait_for_those_that_touch_the_same_bytes() -> None:
 
 
 def test_only_known_engines_are_offered() -> None:
-    assert {config.engine_macs for config in ENGINE_CONFIGS.values()} == {32, 64, 128}
+    assert {config.engine_macs for config in ENGINE_CONFIGS.values()} == {32, 64, 128, 256}

@@ -94,7 +94,7 @@ def test_transfers_take_a_cycle_per_line(tmp_path: Path, lines: int) -> None:
 @pytest.mark.verilator
 @pytest.mark.parametrize("name", ["lists", "watchdog"])
 @pytest.mark.parametrize("timing", TIMINGS)
-@pytest.mark.parametrize("macs", [32, 64, 128])
+@pytest.mark.parametrize("macs", [32, 64, 128, 256])
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_many_lists(tmp_path: Path, seed: int, macs: int, timing: str, name: str) -> None:
     run(

@@ -162,6 +162,7 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
     good = changed("conv", flags=JobFlag.PACKED, last_beats=2)
     assert check_jobs([good], macs=128) == [EngineError.NONE]
     assert check_jobs([good], macs=64) == [EngineError.BAD_FIELD]
+    assert check_jobs([good], macs=256) == [EngineError.NONE]
     for bad in (
         changed("conv", flags=JobFlag.PACKED, last_beats=0),
         changed("depthwise", flags=JobFlag.PACKED),
@@ -169,6 +170,19 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
         changed("max", flags=JobFlag.PACKED),
     ):
         assert check_jobs([bad], macs=128) == [EngineError.BAD_FIELD]
+
+
+def test_deep_words_are_half_as_many() -> None:
+    for flags, most in ((JobFlag.PACKED, 128), (JobFlag(0), 256)):
+        for words, error in ((most, EngineError.NONE), (most + 1, EngineError.BAD_FIELD)):
+            job = changed("conv", flags=flags, last_beats=2, group_words=words)
+            assert check_jobs([job], macs=256) == [error]
+
+
+def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
+    job = changed("depthwise", flags=0, segments=8)
+    assert check_jobs([job], macs=64) == [EngineError.BAD_FIELD]
+    assert check_jobs([job], macs=256) == [EngineError.NONE]
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from kiwicha.program.weight_streams import Parameters
 from tests.compiler.engine.build import convolution, depthwise
 
 PACKED = ENGINE_CONFIGS["128"]
+DEEP = ENGINE_CONFIGS["256"]
 ZERO_POINT = -7
 
 
@@ -59,6 +60,30 @@ def pointwise(channels: int, outputs: int, *, is_wide: bool = False) -> Convolut
 def test_is_packed_where_it_is_faster(given: JobOperation, is_packed: bool) -> None:
     assert bool(packed_if_faster(given, PACKED).flags & JobFlag.PACKED) is is_packed
     assert packed_if_faster(given, ENGINE_CONFIGS["64"]) is given
+
+
+@pytest.mark.parametrize(
+    ("given", "is_packed"),
+    [
+        (around(8, 16), True),
+        (around(8, 8), True),
+        (pointwise(8, 16), False),
+        (pointwise(16, 16), True),
+    ],
+)
+def test_is_packed_where_words_get_fewer(given: JobOperation, is_packed: bool) -> None:
+    packed = packed_if_faster(given, DEEP)
+    assert bool(packed.flags & JobFlag.PACKED) is is_packed
+
+
+@pytest.mark.parametrize(("rows", "is_packed"), [(32, True), (33, False)])
+def test_deep_words_fit_the_weight_buffer(rows: int, is_packed: bool) -> None:
+    """A pixel of a larger one is a word of its own, whatever its channels."""
+    window = Window(40, 40, 8, 8, 8, rows, 4)
+    given = convolution(0, window, 16)
+    weights = np.ones((16, rows, 4, 8), np.int16)
+    given = dataclasses.replace(given, weights=weights)
+    assert bool(packed_if_faster(given, DEEP).flags & JobFlag.PACKED) is is_packed
 
 
 @pytest.mark.parametrize("weight", [-128, 128])
