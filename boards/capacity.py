@@ -44,8 +44,8 @@ def family_of(board: str) -> Family:
 def refusal(family: Family, config: Config) -> str:
     """Return why there is no gateware of a configuration for a family; empty if there is.
 
-    The multipliers of ``128`` and ``256`` do two products each: a DSP48E1 multiplies 25 by 18 bits, a
-    MULT18X18D 18 by 18.
+    The multipliers of ``128`` and ``256`` do two products each: a DSP48E1 multiplies 25 by 18 bits,
+    a MULT18X18D 18 by 18.
     """
     if family is Family.ECP5 and has_packed(config.engine_macs):
         return f"an ECP5 multiplier does one int8 product, but {config.name} needs two"

@@ -40,7 +40,7 @@ Item = sweep.Combination | operator_sweep.Draw
 Outputs = tuple[np.ndarray, ...]
 BLOCK = 108
 """Combinations that are asked for together."""
-REFERENCE_CONFIGS = (*CONFIGS, "64", "128")
+REFERENCE_CONFIGS = (*CONFIGS, "64", "128", "256")
 FINGERPRINT_STEP = 61
 """Every so many-th combination counts: a prime, so that all parameters change."""
 

@@ -1,7 +1,6 @@
 """Element-wise jobs of the engine in numpy: sums of tables, and products of two tensors."""
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import (

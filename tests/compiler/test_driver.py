@@ -70,7 +70,9 @@ def test_takes_path_bytes_and_names(tmp_path: Path) -> None:
 
 
 def test_refuses_unknown_configurations() -> None:
-    with pytest.raises(UsageError, match=r"^config must be one of .* 32, 64, 128 or 256; .* 'turbo'"):
+    with pytest.raises(
+        UsageError, match=r"^config must be one of .* 32, 64, 128 or 256; .* 'turbo'"
+    ):
         compile_model(MODEL, "turbo")
 
 

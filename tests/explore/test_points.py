@@ -43,6 +43,10 @@ def test_multipliers_of_128_do_two_products_each() -> None:
     assert large[1] == usual[1]
     assert large[0] > usual[0]
     assert large[2] > usual[2]
+    largest = resources(configs.find_config("256"), Family.XC7)
+    # Twice the multipliers and lanes.
+    assert largest[1] - large[1] == 64 + 2 * 8
+    assert all(more > less for more, less in zip(largest, large, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -102,5 +106,5 @@ def test_the_family_of_a_board_is_that_of_its_resources() -> None:
 def test_ecp5_is_refused_what_wants_two_products_of_a_multiplier() -> None:
     for name, config in configs.ENGINE_FAMILY.items():
         text = f"an ECP5 multiplier does one int8 product, but {name} needs two"
-        assert refusal(Family.ECP5, config) == (text if name.startswith("128") else "")
+        assert refusal(Family.ECP5, config) == (text if name.startswith(("128", "256")) else "")
         assert refusal(Family.XC7, config) == ""

@@ -10,7 +10,7 @@ from tools.documents.markdown import table
 
 __all__ = ["performance_tables"]
 
-_ENGINES = ("32", "64", "128")
+_ENGINES = ("32", "64", "128", "256")
 
 
 def performance_tables() -> str:

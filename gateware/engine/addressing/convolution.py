@@ -160,8 +160,7 @@ class ConvAddressGenerator(wiring.Component):
                 words_left.eq(job.segment_words),
             ]
 
-        # A register apart from the loops; the bytes of the word that lie in the row. Behind the word
-        # they are of no account.
+        # A register apart from the loops; the bytes of the word that lie in the row, or of more.
         operation = self.operations.payload
         beyond = Signal(POSITION)
         m.d.comb += beyond.eq(job.row_span - offset)

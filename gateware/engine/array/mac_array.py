@@ -7,13 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.engine import DEEP_MACS, READ_BYTES, has_packed, outputs_of
-from kiwicha.contract.latencies import (
-    CONV_CYCLES,
-    DEPTHWISE_CYCLES,
-    TABLE_CYCLES,
-    WEIGHT_READ_CYCLES,
-)
-from kiwicha.gateware.delay import delayed
+from kiwicha.contract.latencies import CONV_CYCLES, DEPTHWISE_CYCLES, TABLE_CYCLES
 from kiwicha.gateware.engine.array.cell_controls import CellControls
 from kiwicha.gateware.engine.array.interfaces import (
     ARRAY_SIZES,
@@ -28,6 +22,8 @@ from kiwicha.gateware.engine.array.mac_cell import MacCell, Vendor
 from kiwicha.gateware.engine.array.maxima import Maxima
 from kiwicha.gateware.engine.array.output_registers import OutputRegisters
 from kiwicha.gateware.engine.array.packed_sum import PackedSum
+from kiwicha.gateware.engine.array.shared_inputs import shared_inputs
+from kiwicha.gateware.engine.array.table_words import tabulated_of
 
 __all__ = ["MacArray"]
 
@@ -65,8 +61,9 @@ class MacArray(wiring.Component):
     Latency, from operation to result: 12 cycles for CONV and PACKED, 5 for DEPTHWISE and PRODUCT, 3
     for TABLE and MAX.
     Throughput: one operation per cycle. Results have ``outputs`` channels, those of DEPTHWISE_4 and
-    PACKED twice as many but with 256, which has no DEPTHWISE_4, in beats of ``lanes`` channels: one per cycle, or in two with ``is_wide``.
-    Operations with ``last`` must be as far apart as their results need.
+    PACKED twice as many but with 256, which has no DEPTHWISE_4, in beats of ``lanes`` channels: one
+    per cycle, or in two with ``is_wide``. Operations with ``last`` must be as far apart as their
+    results need.
 
     Parameters
     ----------
@@ -183,7 +180,7 @@ class MacArray(wiring.Component):
             is_product.eq(self.mode == ArrayMode.PRODUCT),
             is_max.eq(self.mode == ArrayMode.MAX),
         ]
-        shared = self._shared(m, is_packed)
+        shared = shared_inputs(m, self.x, self.outputs, is_packed if self.is_deep else None)
         cells = self._cells(m, shared, is_conv, is_joined, is_packed)
         self._weigh_by_inputs(m, cells, is_product)
         arrived, operation = self._arrived(m, is_conv, is_table)
@@ -221,7 +218,8 @@ class MacArray(wiring.Component):
                 total = packed_sums[pair].first_sum
             if self.is_deep:
                 total = Mux(is_packed, _joined(packed_sums, pair), total)
-            tabulated = self._tabulated(m, pair, operation.shift, is_max)
+            words = [*self.weights, *(self.packed_weights if self.is_deep else [])]
+            tabulated = tabulated_of(m, pair, words, self.x[pair], operation.shift, is_max)
             m.d.comb += registers.addends[pair].eq(Mux(is_table, tabulated, total))
             if self.is_deep:
                 continue
@@ -232,18 +230,6 @@ class MacArray(wiring.Component):
             if self.has_packed:
                 m.d.comb += registers.packed_addends[pair].eq(packed_sums[pair].second_sum)
         return m
-
-    def _shared(self, m: Module, is_packed: Signal) -> list[list[Value]]:
-        """Return for each chain pair its input of each lane, as late as the lane wants it."""
-        lower = [self.x[lane] for lane in range(LANES)]
-        shared = _skewed(m, lower, "shared")
-        if not self.is_deep:
-            return self.outputs * [shared]
-        upper = [
-            Mux(is_packed, self.x[LANES + lane], value).as_signed()
-            for lane, value in enumerate(lower)
-        ]
-        return LANES * [shared] + LANES * [_skewed(m, upper, "upper_shared")]
 
     def _packed_sums(
         self,
@@ -330,32 +316,6 @@ class MacArray(wiring.Component):
                 m.d.sync += kept.eq(self.x[pair])
             m.d.comb += pair_cells[-1].weight.eq(Mux(is_product, kept, self.weights[-1][pair]))
 
-    def _tabulated(self, m: Module, pair: int, is_second: Value, is_max: Value) -> Value:
-        """Return the int32 of a pair that the weights hold."""
-        if self.is_deep:
-            return self._tabulated_by_twos(m, pair, is_second, is_max)
-        octets = [
-            weight[:8] for lane in (pair, pair + _HALF) for weight in self.weights[lane % LANES]
-        ]
-        # Both halves of a word of 8 bytes, or words of 4 bytes of two lanes.
-        first, second = Cat(octets[:4]), Cat(octets[4:8])
-        return Mux(is_second, second, first).as_signed()
-
-    def _tabulated_by_twos(self, m: Module, pair: int, is_second: Value, is_max: Value) -> Value:
-        """Return the int32 of a pair, of a word with two entries."""
-        octets = [
-            weight[:8]
-            for weight in (*self.weights, *self.packed_weights)[pair]
-        ]
-        is_odd = delayed(m, self.x[pair][0], WEIGHT_READ_CYCLES, f"is_odd_{pair}")
-        first, second = (
-            Mux(is_odd, Cat(octets[place + 8 : place + 12]), Cat(octets[place : place + 4]))
-            for place in (0, 4)
-        )
-        entry = Mux(is_second, second, first)
-        # The word of zeros of a MAX job is none of packed weights.
-        return Mux(is_max, 0, entry).as_signed() if pair >= LANES else entry.as_signed()
-
     def _arrived(self, m: Module, is_conv: Signal, is_table: Signal) -> tuple[Signal, data.View]:
         """Return whether an operation's sums are there, and the operation."""
         delays = {mode: latency - 1 for mode, latency in self.LATENCY.items()}
@@ -387,16 +347,3 @@ def _joined(sums: list[PackedSum], pair: int) -> Value:
     if pair < LANES:
         return first.first_sum + second.first_sum
     return first.second_sum + second.second_sum
-
-
-def _skewed(m: Module, lanes: list[Value], name: str) -> list[Value]:
-    """Return the lanes, lane l delayed by l cycles."""
-    skewed = []
-    for lane, value in enumerate(lanes):
-        delayed: Value = value
-        for stage in range(1, lane + 1):
-            following = Signal(value.shape(), name=f"{name}_{lane}_s{stage}", reset_less=True)
-            m.d.sync += following.eq(delayed)
-            delayed = following
-        skewed.append(delayed)
-    return skewed

@@ -40,7 +40,8 @@ class OutputRegisters(wiring.Component):
     is_summing : ``In(1)``
         It is added to those before; else accumulators are 0.
     is_joined : ``In(1)``
-        Only with ``has_halves``, as all that goes by halves: the result is ``addends``; else ``lowers``, and ``uppers`` as second half.
+        Only with ``has_halves``, as all that goes by halves: the result is ``addends``; else
+        ``lowers``, and ``uppers`` as second half.
     has_second_half : ``In(1)``
         There is one: ``uppers``, or the sums of ``packed_addends`` if ``is_joined``.
     is_wide : ``In(1)``

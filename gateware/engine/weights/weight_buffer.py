@@ -42,11 +42,11 @@ class WeightBuffer(wiring.Component):
 
     With ``is_table`` the weights are a table: each beat has two entries of 8 bytes, and all lanes
     get them; with 4 outputs, lanes 0 to 3 get the first half of each and lanes 4 to 7 the second;
-    with 16, the memories of packed weights too. Such a beat takes ``16 / outputs`` cycles. With ``is_lookup`` each lane reads an entry of its
-    own instead of a word.
+    with 16, the memories of packed weights too. Such a beat takes ``16 / outputs`` cycles.
+    With ``is_lookup`` each lane reads an entry of its own instead of a word.
 
-    With ``is_packed``, only with 128 and 256, words of a fill are twice as long: a word of ``weights``,
-    then one of ``packed_weights``.
+    With ``is_packed``, only with 128 and 256, words of a fill are twice as long: a word of
+    ``weights``, then one of ``packed_weights``.
 
     Parameters
     ----------

@@ -167,7 +167,9 @@ class WeightMemory(wiring.Component):
                     range(self.depth), name=f"packed_address_{lane}", reset_less=True
                 )
                 packed_entry = self.entries[LANES + lane][first_bit:]
-                direct = Cat(Mux(self.is_lookup, packed_entry, self.index)[: len(self.index)], self.bank)
+                direct = Cat(
+                    Mux(self.is_lookup, packed_entry, self.index)[: len(self.index)], self.bank
+                )
                 m.d.sync += packed_address.eq(Mux(self.is_skewed, skewed, direct))
                 packed_addresses.append(packed_address)
         return addresses + packed_addresses

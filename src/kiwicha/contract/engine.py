@@ -43,7 +43,7 @@ word serves one cycle."""
 OUTPUT_BYTES = 8
 """What the pitch of a job's results is a multiple of."""
 DEEP_MACS = 256
-"""Products per cycle of the engine whose packed jobs consume twice `INPUT_LANES` bytes per cycle."""
+"""Products per cycle of the engine whose packed jobs consume 2 x `INPUT_LANES` bytes per cycle."""
 PACKED_MACS = (128, DEEP_MACS)
 """Products per cycle of the engines whose multipliers do two each, in jobs with
 `JobFlag.PACKED`."""
@@ -259,8 +259,7 @@ def input_lanes_of(macs: int, flags: JobFlag) -> int:
 
 
 def last_unit_of(macs: int) -> int:
-    """Return the results of which `EngineJob.last_beats` counts one or two: a beat of them, or
-    `OUTPUT_BYTES` where a beat has more."""
+    """Return how many results one of `EngineJob.last_beats` is: a beat, `OUTPUT_BYTES` at most."""
     return min(outputs_of(macs), OUTPUT_BYTES)
 
 

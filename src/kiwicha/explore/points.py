@@ -10,7 +10,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.cfu import LANES
 from kiwicha.contract.configs import Config, engine_config
-from kiwicha.contract.engine import outputs_of
+from kiwicha.contract.engine import OUTPUT_BYTES, has_packed, outputs_of
 from kiwicha.contract.memories import Memory
 
 __all__ = [
@@ -82,8 +82,6 @@ class _Fit:
         Of each product per cycle, of each lane of the requantizer, and of the codec.
     whole_tier_lut : float
         What a tier of `LANES` multipliers takes more than one of one.
-    most_mac_dsp : int
-        Of the array at most: beyond, its multipliers do two products each.
     lane_dsp, tier_dsp, whole_tier_dsp : int
         Of each lane, and of tiers of one and of `LANES` multipliers with the float converter.
     softmax_lut, softmax_dsp : int
@@ -96,6 +94,8 @@ class _Fit:
         Products per cycle for whose weights there is a block RAM.
     engine_bram : float
         Of the rest.
+    sums_bram : int
+        Of it, the memory of sums.
     """
 
     engine_lut: float
@@ -103,7 +103,6 @@ class _Fit:
     lane_lut: float
     codec_lut: float
     whole_tier_lut: float
-    most_mac_dsp: int
     lane_dsp: int
     tier_dsp: int
     whole_tier_dsp: int
@@ -114,17 +113,17 @@ class _Fit:
     uneven_lut: float
     macs_per_bram: int
     engine_bram: float
+    sums_bram: int
 
 
 _FITS = {
-    # 64, 64-r4, 64-raw, 64-softmax and 128; 64-96k for memories.
+    # 64, 64-r4, 64-raw, 64-softmax, 128 and 256; 64-96k for memories.
     Family.XC7: _Fit(
-        engine_lut=6_662,
+        engine_lut=6_534,
         mac_lut=26,
         lane_lut=396,
         codec_lut=650,
         whole_tier_lut=240,
-        most_mac_dsp=64,
         lane_dsp=2,
         tier_dsp=3,
         whole_tier_dsp=9,
@@ -136,6 +135,7 @@ _FITS = {
         uneven_lut=590,
         macs_per_bram=8,
         engine_bram=5.5,
+        sums_bram=4,
     ),
     # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k, 64-128k and 64-96k, 32-48k, 64-48k-r4 for memories.
     Family.ECP5: _Fit(
@@ -144,8 +144,6 @@ _FITS = {
         lane_lut=772,
         codec_lut=1_568,
         whole_tier_lut=799,
-        # Those with more are not for ECP5.
-        most_mac_dsp=64,
         lane_dsp=4,
         tier_dsp=3,
         whole_tier_dsp=11,
@@ -158,6 +156,8 @@ _FITS = {
         uneven_lut=1_030,
         macs_per_bram=4,
         engine_bram=11,
+        # Those with more lanes are not for ECP5.
+        sums_bram=0,
     ),
 }
 """From the counts of `kiwicha area --config C --family F`; the search confirms its best."""
@@ -199,13 +199,15 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
     lanes = config.requantizer_lanes or outputs_of(macs)
     lut = fit.engine_lut + fit.mac_lut * macs + fit.lane_lut * lanes
     lut += fit.codec_lut * config.has_codec + fit.whole_tier_lut * is_whole
-    dsp = min(macs, fit.most_mac_dsp) + fit.lane_dsp * lanes
+    dsp = (macs // 2 if has_packed(macs) else macs) + fit.lane_dsp * lanes
     dsp += fit.whole_tier_dsp if is_whole else fit.tier_dsp
     lut += fit.softmax_lut * config.has_softmax
     dsp += fit.softmax_dsp * config.has_softmax
     steps = -(-config.scratchpad_bytes // fit.step_bytes)
     lut += fit.uneven_lut * (steps.bit_count() > 1)
     bram = steps * fit.step_bram + macs / fit.macs_per_bram + fit.engine_bram
+    # The memory of sums is as deep with more lanes.
+    bram += fit.sums_bram * (max(outputs_of(macs), OUTPUT_BYTES) // OUTPUT_BYTES - 1)
     return float(lut), float(dsp), bram
 
 

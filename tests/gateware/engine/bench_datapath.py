@@ -32,7 +32,7 @@ _START_CYCLES = 1
 
 
 def _check_cycles(
-    work: Work, interval: int, job: Job, ready: list[int], drain: int, name: str
+    work: Work, macs: int, interval: int, job: Job, ready: list[int], drain: int, name: str
 ) -> None:
     """Compare what a job took with the order of work; ``ready`` is when its weights were."""
     assert job.started_at is not None
@@ -56,7 +56,8 @@ def _check_cycles(
         waits = max(0, *ready, begin) - begin
         assert job.waits_weights == waits, f"{name}: waited {job.waits_weights}, not {waits}"
         return
-    issued = schedule(dataclasses.replace(work.job, interval=interval), ready, begin)
+    paced = dataclasses.replace(work.job, interval=interval)
+    issued = schedule(paced, ready, begin, macs=macs)
     ends = [group[-1][0] for group in issued]
     expected = ends[-1] + drain
     assert job.done_at == expected, f"{name}: done in cycle {job.done_at}, not {expected}"
@@ -102,7 +103,8 @@ async def jobs(dut: Any) -> None:
         ready = weights.ready[done_fills : done_fills + len(work.fills)]
         done_fills += len(work.fills)
         interval = work.job.interval * beats
-        _check_cycles(work, interval, job, ready, drain, f"job {number} {work.job}")
+        name = f"job {number} {work.job}"
+        _check_cycles(work, values["macs"], interval, job, ready, drain, name)
         # The next job sees its results at once, other accesses too.
         lines.stop_sharing()
         if numbers.integers(2):

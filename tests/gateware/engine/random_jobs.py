@@ -133,7 +133,7 @@ def _apply_layer(layer: Layer, source: range, target: int, memory: Bytes) -> Non
 
 def write(layer: Layer | Pool, values: Ints, target: int, memory: Bytes) -> None:
     """Write an output [rows, columns, channels], and what comes behind its last channel."""
-    # Channels behind the last one, up to a whole beat or eight, have weights and parameters of zero.
+    # Channels behind the last one, up to a whole beat or eight, have weights and parameters of 0.
     unit = min(layer.outputs, OUTPUT_BYTES)
     beats = -(-layer.channels // unit)
     nothing = min(max(layer.output_zero_point, layer.clamp[0]), layer.clamp[1])

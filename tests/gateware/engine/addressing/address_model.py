@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwicha.contract.engine import (
+    DEEP_MACS,
     ELEMENT_KINDS,
     INPUT_LANES,
     PAIR_KINDS,
@@ -12,6 +13,7 @@ from kiwicha.contract.engine import (
     EngineJob,
     JobFlag,
     JobKind,
+    input_lanes_of,
 )
 
 __all__ = ["Operation", "schedule"]
@@ -39,7 +41,7 @@ class Operation:
 
 
 def schedule(
-    job: EngineJob, ready: Sequence[int], first_cycle: int = 0
+    job: EngineJob, ready: Sequence[int], first_cycle: int = 0, *, macs: int
 ) -> list[list[tuple[int, Operation]]]:
     """Return the operations of a job's groups, each with its cycle.
 
@@ -56,6 +58,8 @@ def schedule(
         For each group the cycle in which its weights are there, or earlier.
     first_cycle : int
         When the first group can begin.
+    macs : int
+        Products per cycle.
     """
     if job.kind in ELEMENT_KINDS:
         return _element_schedule(job, ready, first_cycle)
@@ -69,7 +73,7 @@ def schedule(
             operations = (
                 _depthwise_operations(job, number, group * job.group_input_step)
                 if job.kind == JobKind.DEPTHWISE
-                else _conv_operations(job, number, group * job.group_input_step)
+                else _conv_operations(job, number, group * job.group_input_step, macs)
             )
             *most, end = operations
             row = [*most, dataclasses.replace(end, ends_row=True)]
@@ -139,16 +143,19 @@ def _kernel_rows(job: EngineJob, number: int) -> list[tuple[int, int, bool]]:
     return rows or [(_rows_above(job, number), first_address, False)]
 
 
-def _conv_operations(job: EngineJob, number: int, channel: int) -> Iterator[Operation]:
+def _conv_operations(job: EngineJob, number: int, channel: int, macs: int) -> Iterator[Operation]:
     rows = _kernel_rows(job, number)
+    step = input_lanes_of(macs, JobFlag(job.flags))
+    # Bytes that count can be told of more than the word has.
+    most = READ_BYTES if macs == DEEP_MACS else INPUT_LANES
     for column in range(job.output_columns):
         for row, row_address, is_inside in rows:
             for segment in range(job.segments):
                 for word in range(job.segment_words):
                     offset = job.first_offset + column * job.column_step
-                    offset += segment * job.segment_step + word * INPUT_LANES
+                    offset += segment * job.segment_step + word * step
                     low = max(0, -offset)
-                    high = max(low, min(INPUT_LANES, job.row_span - offset)) if is_inside else low
+                    high = max(low, min(most, job.row_span - offset)) if is_inside else low
                     yield Operation(
                         address=row_address + offset + channel,
                         lanes=range(low, high),

@@ -72,17 +72,17 @@ async def groups(dut: Any) -> None:
         ready = [0]
         for _ in range(min(job.groups, 4) - 1):
             ready.append(ready[-1] + rng.choice((0, rng.randint(0, 300))))
-        held_jobs += await _generate(dut, job, ready, f"job {number} {job}")
+        held_jobs += await _generate(dut, job, ready, f"job {number} {job}", values["macs"])
         # Longer than any interval, as it is in the data path.
         for _ in range(rng.randint(8, 10)):
             await FallingEdge(dut.clk)
     assert held_jobs > 0
 
 
-async def _generate(dut: Any, job: EngineJob, ready: list[int], name: str) -> bool:
+async def _generate(dut: Any, job: EngineJob, ready: list[int], name: str, macs: int) -> bool:
     """Begin groups as soon as possible, compare each cycle; return whether it was held back."""
     kind = JobKind(job.kind)
-    groups_of_job = schedule(job, ready)
+    groups_of_job = schedule(job, ready, macs=macs)
     wanted = {cycle: operation for group in groups_of_job for cycle, operation in group}
     ends = {group[-1][0] for group in groups_of_job}
     begun = held = 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kiwicha.contract.engine import ELEMENT_KINDS, JobKind
+from kiwicha.contract.engine import DEEP_MACS, ELEMENT_KINDS, READ_BYTES, JobKind
 from kiwicha.gateware.engine.addressing.convolution import ConvAddressGenerator
 from kiwicha.gateware.engine.addressing.depthwise import DepthwiseAddressGenerator
 from kiwicha.gateware.engine.addressing.elementwise import ElementwiseAddressGenerator
@@ -25,7 +25,10 @@ GENERATORS: dict[JobKind, type[Any]] = {
 
 
 def generate(kind: JobKind, folder: Path, **values: int) -> None:
-    simulator = bench.build(bench.component_verilog(GENERATORS[kind](), TOP), TOP)
+    generator = GENERATORS[kind]
+    has_deep_words = values["macs"] == DEEP_MACS and generator is ConvAddressGenerator
+    component = generator(deep_lanes=READ_BYTES) if has_deep_words else generator()
+    simulator = bench.build(bench.component_verilog(component, TOP), TOP)
     bench.run(simulator, TOP, BENCH, {"kind": int(kind), **values}, folder)
 
 
@@ -39,6 +42,8 @@ def generate(kind: JobKind, folder: Path, **values: int) -> None:
         (JobKind.MAX, 64),
         at_night((JobKind.CONV, 32)),
         at_night((JobKind.CONV, 128)),
+        (JobKind.CONV, 256),
+        at_night((JobKind.MAX, 256)),
         at_night((JobKind.DEPTHWISE, 32)),
         at_night((JobKind.MAX, 32)),
     ],
@@ -59,7 +64,13 @@ def test_operations_of_tensors(kind: JobKind, macs: int, tmp_path: Path) -> None
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize(
     ("kind", "macs"),
-    [(JobKind.CONV, 64), (JobKind.CONV, 128), (JobKind.DEPTHWISE, 64), (JobKind.MAX, 64)],
+    [
+        (JobKind.CONV, 64),
+        (JobKind.CONV, 128),
+        (JobKind.CONV, 256),
+        (JobKind.DEPTHWISE, 64),
+        (JobKind.MAX, 64),
+    ],
 )
 def test_operations_of_many_windows(kind: JobKind, macs: int, seed: int, tmp_path: Path) -> None:
     generate(kind, tmp_path, seed=seed, macs=macs, count=300)

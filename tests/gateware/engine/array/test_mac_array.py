@@ -26,8 +26,7 @@ _BY_DAY = {(128, 4), (DEEP_MACS, 16)}
 def by_size(sizes: list[Size]) -> list[Any]:
     """Take by day that with sums of two beats, which has every form of a cell, and the largest."""
     return [
-        pytest.param(size, marks=[] if size in _BY_DAY else pytest.mark.nightly)
-        for size in sizes
+        pytest.param(size, marks=[] if size in _BY_DAY else pytest.mark.nightly) for size in sizes
     ]
 
 

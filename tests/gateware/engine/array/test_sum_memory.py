@@ -10,7 +10,7 @@ from amaranth.sim import Simulator, SimulatorContext
 from kiwicha.contract.engine import MAX_KEPT_SUMS
 from kiwicha.gateware.engine.array.sum_memory import SumMemory
 
-LANES = (4, 8)
+LANES = (4, 8, 16)
 _WORD = 1 << 32
 
 
@@ -54,7 +54,7 @@ def run(lanes: int, jobs: list[tuple[list[int], bool]], pauses: np.random.Genera
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_job_finds_what_was_kept(lanes: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    depth = MAX_KEPT_SUMS // lanes
+    depth = MAX_KEPT_SUMS // min(lanes, 8)
     memory = [0] * depth
     jobs, expected = [], []
     for count in (depth, 1, 7, depth, 3, depth):

@@ -21,7 +21,7 @@ __all__ = ["SOFTMAX_LIMITS", "softmax_forms", "without_slow_softmax"]
 
 @limit("SOFTMAX")
 def softmax_jobs(config: Config) -> str | None:
-    """The engine has SOFTMAX jobs: that of 128, and those whose names end in -softmax."""
+    """The engine has SOFTMAX jobs: those of 128 and 256, and those whose names end in -softmax."""
     if config.has_softmax:
         return None
     return f"takes SOFTMAX jobs, which {config.name} has not; {config.name}-softmax has them"
