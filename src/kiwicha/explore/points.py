@@ -94,8 +94,8 @@ class _Fit:
         Products per cycle for whose weights there is a block RAM.
     engine_bram : float
         Of the rest.
-    sums_bram : int
-        Of it, the memory of sums.
+    sums_bram : float
+        What the memory of sums takes more for each further `OUTPUT_BYTES` lanes.
     """
 
     engine_lut: float
@@ -113,7 +113,7 @@ class _Fit:
     uneven_lut: float
     macs_per_bram: int
     engine_bram: float
-    sums_bram: int
+    sums_bram: float
 
 
 _FITS = {
@@ -135,7 +135,7 @@ _FITS = {
         uneven_lut=590,
         macs_per_bram=8,
         engine_bram=5.5,
-        sums_bram=4,
+        sums_bram=3.5,
     ),
     # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k, 64-128k and 64-96k, 32-48k, 64-48k-r4 for memories.
     Family.ECP5: _Fit(
@@ -206,8 +206,7 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
     steps = -(-config.scratchpad_bytes // fit.step_bytes)
     lut += fit.uneven_lut * (steps.bit_count() > 1)
     bram = steps * fit.step_bram + macs / fit.macs_per_bram + fit.engine_bram
-    # The memory of sums is as deep with more lanes.
-    bram += fit.sums_bram * (max(outputs_of(macs), OUTPUT_BYTES) // OUTPUT_BYTES - 1)
+    bram += fit.sums_bram * max(outputs_of(macs) // OUTPUT_BYTES - 1, 0)
     return float(lut), float(dsp), bram
 
 
