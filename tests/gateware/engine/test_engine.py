@@ -56,7 +56,7 @@ def test_executes_random_jobs(macs: int, has_softmax: bool) -> None:
             SMALL,
             timing,
             seed=macs,
-            rounds=25,
+            rounds=32,
             longest=4,
             kinds=kinds,
         )
