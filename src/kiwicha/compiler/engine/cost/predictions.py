@@ -184,8 +184,8 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
             head_bytes = shape.groups * shape.head * BEAT_BYTES
             layer.weight_bytes += job.weights_bytes - head_bytes
             layer.raw_weight_bytes += shape.raw_bytes - head_bytes
-    for number, its_cycles in cycles_by_step(program.steps).items():
-        found.setdefault(program.steps[number].layer, _Found()).cpu_cycles += its_cycles
+    for number, on_cpu in cycles_by_step(program.steps).items():
+        found.setdefault(program.steps[number].layer, _Found()).cpu_cycles += on_cpu
     return Predictions(
         cycles=total,
         cpu_cycles=total - sum(cycles for cycles, _ in lists.values()),
