@@ -13,7 +13,7 @@ from tests.support.commands.command_line import Command
 
 def test_area_needs_a_cfu(kiwicha: Command) -> None:
     assert kiwicha.error("area", "--config", "baseline") == (
-        "config must be one with a CFU (simd or 32 or 64 or 128), not 'baseline'"
+        "config must be one with a CFU (simd or 32 or 64 or 128 or 256), not 'baseline'"
     )
 
 
