@@ -17,6 +17,7 @@ from kiwicha.sim.soc.run_memory import RunMemory, laid_out, padded
 __all__ = ["StreamResult", "stream_memory", "stream_result"]
 
 _WORD_BYTES = 4
+_LEAST_INFERENCES = 3
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,18 @@ class StreamResult:
 
     @property
     def period(self) -> int:
-        """Cycles from one inference to the next: the mean of the last two, one in each place."""
+        """Cycles from one inference to the next: the mean of the last two, one in each place.
+
+        Raises
+        ------
+        UsageError
+            If the stream had less than three inferences: the first one only warms the caches.
+        """
+        if len(self.ends) < _LEAST_INFERENCES:
+            raise UsageError(
+                f"a stream must have {_LEAST_INFERENCES} or more inferences to have a period, "
+                f"not {len(self.ends)}"
+            )
         return -(-(self.ends[-1] - self.ends[-3]) // 2)
 
 

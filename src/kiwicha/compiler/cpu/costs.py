@@ -18,7 +18,7 @@ READ_AHEAD_CYCLES = 200
 
 
 def cpu_cycles(step: Step) -> int:
-    """Return the predicted cycles of a step of the CPU, which no list has run before."""
+    """Return the predicted cycles of a step of the CPU that does not come behind a list."""
     work, cost = work_of(step), KERNELS[step.kernel].cost
     assert cost is not None
     return round(
