@@ -65,27 +65,28 @@ KIWICHA_SMALL static void count_step(void *context, uint32_t step)
     boot->progress = boot->progress + 1;
 }
 
-/* One inference after the other, each counted step by step. */
+/* One inference after the other, each counted step by step; the first has its inputs. */
 KIWICHA_SMALL static __attribute__((noinline)) enum kiwicha_status
 run_each(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot)
 {
     uint32_t *cycles = kiwicha_platform_memory(boot->cycles_address);
-    uint32_t inferences = boot->inferences;
-    for (uint32_t index = 0; index < inferences; ++index) {
-        (void)kiwicha_platform_load_inputs(model, kiwicha_platform_memory(boot->inputs_address));
+    for (uint32_t finished = 0;;) {
         enum kiwicha_status status =
             kiwicha_invoke(model, cycles, count_step, (void *)(uintptr_t)boot);
         boot->total_cycles = model->cycles;
         if (status != KIWICHA_STATUS_OK) {
             return status;
         }
-        if (index == 0) {
+        if (finished == 0) {
             boot->first_cycles = model->cycles;
         }
-        boot->finished = index + 1;
+        boot->finished = ++finished;
+        if (finished >= boot->inferences) {
+            return KIWICHA_STATUS_OK;
+        }
         cycles += kiwicha_cycle_entries(model);
+        (void)kiwicha_platform_load_inputs(model, kiwicha_platform_memory(boot->inputs_address));
     }
-    return KIWICHA_STATUS_OK;
 }
 
 KIWICHA_SMALL static enum kiwicha_status run_model(struct kiwicha_model *model,
@@ -99,6 +100,30 @@ KIWICHA_SMALL static enum kiwicha_status run_model(struct kiwicha_model *model,
     return run_each(model, boot);
 }
 
+/* Opens the model and writes the first inputs to their place, unless a simulation has checked the
+ * one and done the other. */
+KIWICHA_SMALL static enum kiwicha_status prepare(struct kiwicha_model *model,
+                                                 const volatile struct kiwicha_boot_block *boot)
+{
+    const void *program = kiwicha_platform_memory(boot->program_address);
+    void *arena = kiwicha_platform_memory(boot->arena_address);
+#if !KIWICHA_HAS_LOADER
+    if (boot->prepared != 0) {
+        kiwicha_open_checked(model, program, arena);
+        return KIWICHA_STATUS_OK;
+    }
+#endif
+    const enum kiwicha_status status =
+        kiwicha_open(model, program, boot->program_bytes, arena, boot->arena_bytes);
+    if (status != KIWICHA_STATUS_OK) {
+        return status;
+    }
+    if (!fits_model(model, boot)) {
+        return KIWICHA_STATUS_BAD_BOOT_BLOCK;
+    }
+    return kiwicha_platform_load_inputs(model, kiwicha_platform_memory(boot->inputs_address));
+}
+
 KIWICHA_SMALL static enum kiwicha_status run(volatile struct kiwicha_boot_block *boot)
 {
     if (!is_well_formed(boot)) {
@@ -106,14 +131,9 @@ KIWICHA_SMALL static enum kiwicha_status run(volatile struct kiwicha_boot_block 
     }
     /* On the stack, where the data cache has it beside what functions keep there. */
     struct kiwicha_model model;
-    enum kiwicha_status status =
-        kiwicha_open(&model, kiwicha_platform_memory(boot->program_address), boot->program_bytes,
-                     kiwicha_platform_memory(boot->arena_address), boot->arena_bytes);
+    enum kiwicha_status status = prepare(&model, boot);
     if (status != KIWICHA_STATUS_OK) {
         return status;
-    }
-    if (!fits_model(&model, boot)) {
-        return KIWICHA_STATUS_BAD_BOOT_BLOCK;
     }
     status = run_model(&model, boot);
     if (status != KIWICHA_STATUS_OK) {

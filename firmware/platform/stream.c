@@ -29,7 +29,7 @@ kiwicha_platform_run_stream(struct kiwicha_model *model, volatile struct kiwicha
     uint32_t *ends = kiwicha_platform_memory(boot->cycles_address);
     const uint32_t inferences = boot->inferences;
     uint32_t set = 0;
-    enum kiwicha_status status = kiwicha_platform_load_inputs(model, first_set);
+    enum kiwicha_status status = KIWICHA_STATUS_OK;
     for (uint32_t index = 0; index < inferences && status == KIWICHA_STATUS_OK; ++index) {
         const uint8_t *last_arena = model->last_arena;
         status = kiwicha_start(model, NULL, NULL, NULL);

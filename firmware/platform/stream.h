@@ -18,7 +18,7 @@ bool kiwicha_platform_fits_stream(const struct kiwicha_model *model,
 /**
  * Executes the inferences of a stream.
  *
- * @param model opened; has two places for inputs and outputs
+ * @param model opened; has two places for inputs and outputs, and the first inputs in theirs
  * @param boot receives how many have finished; the table of cycles says when
  * @return what the runtime returned
  */

@@ -187,6 +187,29 @@ KIWICHA_SMALL static enum kiwicha_status check_arguments(const void *program,
                                                                  : KIWICHA_STATUS_OK;
 }
 
+KIWICHA_SMALL void kiwicha_open_checked(struct kiwicha_model *model, const void *program,
+                                        void *arena)
+{
+    const struct kiwicha_program_header *header = program;
+    const uint8_t *bytes = program;
+    *model = (struct kiwicha_model){
+        .memory = {bytes, header->constants_offset,
+                   header->constants_offset + header->constants_bytes, arena,
+                   header->arena_bytes - header->shift_bytes},
+        .arena = arena,
+        .next_arena = arena,
+        .last_arena = arena,
+        .shift_bytes = header->shift_bytes,
+        .steps = (const void *)(bytes + header->steps_offset),
+        .inputs = (const void *)(bytes + header->inputs_offset),
+        .outputs = (const void *)(bytes + header->outputs_offset),
+        .step_count = header->step_count,
+        .input_count = header->input_count,
+        .output_count = header->output_count,
+        .failed_step = header->step_count,
+    };
+}
+
 KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, const void *program,
                                                uint32_t program_bytes, void *arena,
                                                uint32_t arena_bytes)
@@ -211,23 +234,8 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, cons
     if (status != KIWICHA_STATUS_OK) {
         return status;
     }
-    const uint8_t *bytes = program;
-    struct kiwicha_model opened = {
-        .memory = {bytes, header->constants_offset,
-                   header->constants_offset + header->constants_bytes, arena,
-                   header->arena_bytes - header->shift_bytes},
-        .arena = arena,
-        .next_arena = arena,
-        .last_arena = arena,
-        .shift_bytes = header->shift_bytes,
-        .steps = (const void *)(bytes + header->steps_offset),
-        .inputs = (const void *)(bytes + header->inputs_offset),
-        .outputs = (const void *)(bytes + header->outputs_offset),
-        .step_count = header->step_count,
-        .input_count = header->input_count,
-        .output_count = header->output_count,
-        .failed_step = header->step_count,
-    };
+    struct kiwicha_model opened;
+    kiwicha_open_checked(&opened, program, arena);
     status = check_layers(header);
     if (status == KIWICHA_STATUS_OK) {
         status = check_tensors(&opened, header, opened.inputs, opened.input_count);

@@ -63,6 +63,15 @@ struct kiwicha_model {
 enum kiwicha_status kiwicha_open(struct kiwicha_model *model, const void *program,
                                  uint32_t program_bytes, void *arena, uint32_t arena_bytes);
 
+/**
+ * Opens a Program that `kiwicha_open` has found to be right, or that is known to be: nothing of it
+ * is checked.
+ *
+ * @param model filled in as by `kiwicha_open`
+ * @param program, arena as for `kiwicha_open`
+ */
+void kiwicha_open_checked(struct kiwicha_model *model, const void *program, void *arena);
+
 /** Returns the number of words that `kiwicha_invoke` writes into its table of cycles. */
 uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);
 

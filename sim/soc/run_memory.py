@@ -39,7 +39,7 @@ class RunMemory:
     Parameters
     ----------
     loads : tuple of (int, bytes)
-        Addresses and contents before the run.
+        Addresses and contents before the run: boot block, Program, then inputs.
     dumps : tuple of (int, int)
         Addresses and sizes of what is read after it: boot block, cycles, then each output.
     free_address : int
@@ -179,6 +179,7 @@ def laid_out(
         stream_sets=len(sets) if outputs_bytes else 0,
         outputs_address=outputs_at,
         outputs_bytes=outputs_bytes,
+        prepared=0,
     )
     loads = (cfu.BOOT_BLOCK_ADDRESS, boot.pack()), (program_at, raw), (inputs_at, image)
     return boot, loads, free

@@ -9,6 +9,7 @@ from kiwicha.contract.cfu import Status
 from kiwicha.errors import SimulationError
 from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.program.image import Program
+from kiwicha.sim.soc.prepared_memory import prepared
 from kiwicha.sim.soc.run_memory import RunMemory, RunResult, failure, run_memory, run_result
 from kiwicha.sim.soc.stream_memory import StreamResult, stream_memory, stream_result
 from kiwicha.sim.verilator.activity import Activity
@@ -45,6 +46,7 @@ def run_program(
     inputs: Sequence[bytes],
     *,
     inferences: int = 1,
+    check_boot: bool = False,
     max_cycles: int = DEFAULT_MAX_CYCLES,
     trace: Path | None = None,
     trace_start: int = 0,
@@ -63,6 +65,9 @@ def run_program(
         One per input of the Program, row-major. Every inference gets the same.
     inferences : int
         How many in a row, 1 or more.
+    check_boot : bool
+        The firmware checks the Program and copies the first inputs, as on a board; else memory is
+        as if it had, and it starts at the first inference: see `kiwicha.sim.soc.prepared_memory`.
     max_cycles : int
         The simulation is given up after so many cycles.
     trace : Path or None
@@ -95,6 +100,7 @@ def run_program(
     ending = _run(
         program,
         run_memory(program, inputs, inferences=inferences),
+        check_boot=check_boot,
         max_cycles=max_cycles,
         trace=trace,
         trace_start=trace_start,
@@ -118,6 +124,7 @@ def run_stream(
     sets: Sequence[Sequence[bytes]],
     *,
     inferences: int,
+    check_boot: bool = False,
     max_cycles: int = DEFAULT_MAX_CYCLES,
     on_progress: Progress | None = None,
     on_build: Callable[[str], None] | None = None,
@@ -132,7 +139,7 @@ def run_stream(
         One or more times one input per input of the Program; inferences take them in turn.
     inferences : int
         How many in a row.
-    max_cycles, on_progress, on_build
+    check_boot, max_cycles, on_progress, on_build
         As of `run_program`.
 
     Returns
@@ -148,6 +155,7 @@ def run_stream(
     ending = _run(
         program,
         stream_memory(program, sets, inferences=inferences),
+        check_boot=check_boot,
         max_cycles=max_cycles,
         on_progress=on_progress,
         on_build=on_build,
@@ -159,6 +167,7 @@ def _run(
     program: Program,
     memory: RunMemory,
     *,
+    check_boot: bool,
     max_cycles: int,
     trace: Path | None = None,
     trace_start: int = 0,
@@ -173,9 +182,10 @@ def _run(
     if firmware is None:
         announce = None if on_build is None else lambda: on_build("compiling the firmware")
         firmware = build_firmware(program.config, simulator.soc_header, on_build=announce)
+    loads = memory.loads if check_boot else prepared(memory).loads
     ending = run_image(
         simulator,
-        loads=[(cfu.ONCHIP_BASE, firmware.raw), *memory.loads],
+        loads=[(cfu.ONCHIP_BASE, firmware.raw), *loads],
         dumps=memory.dumps,
         max_cycles=max_cycles,
         trace=trace,

@@ -72,6 +72,14 @@ def run(
     trace_start: Annotated[
         int, typer.Option(min=0, max=_MOST_CYCLES, help="First cycle of the trace.")
     ] = 0,
+    check_boot: Annotated[
+        bool,
+        typer.Option(
+            "--check-boot",
+            help="Simulates loading, too: the firmware checks the Program and copies the inputs, "
+            "as on a board.",
+        ),
+    ] = False,
     max_cycles: Annotated[
         int | None,
         typer.Option(
@@ -111,6 +119,7 @@ def run(
                 workload,
                 raw,
                 show,
+                check_boot=check_boot,
                 max_cycles=max_cycles or DEFAULT_MAX_CYCLES,
                 trace=trace,
                 trace_start=trace_start,

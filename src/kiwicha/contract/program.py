@@ -185,7 +185,8 @@ class BootBlock(Struct):
     """A run for the firmware, at BOOT_BLOCK_ADDRESS; it fills in the fields from `status` on.
 
     Inputs lie one after the other, each at the next multiple of 16, and are copied into the arena
-    before every inference, outside the counted cycles. Outputs stay in the arena.
+    before every inference, outside the counted cycles. Outputs stay in the arena. A simulation that
+    has `prepared` a run starts with its first inference.
 
     The table of cycles has an entry for each step: its cycles. After that of an ENGINE step come
     the values of `EngineCounter`, then the cycles, from the start of the list, in which its jobs
@@ -216,6 +217,7 @@ class BootBlock(Struct):
     stream_sets: int = u32("sets of inputs of a stream; 0: no stream, and one set")
     outputs_address: int = u32("multiple of 16: outputs of each inference of a stream")
     outputs_bytes: int = u32("bytes that belong to them")
+    prepared: int = u32("1: Program checked, first inputs in the arena; ignored on boards")
 
 
 STRUCTS: tuple[type[Struct], ...] = (
