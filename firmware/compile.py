@@ -9,11 +9,17 @@ from kiwicha.contract import cfu
 from kiwicha.errors import CapacityError
 from kiwicha.firmware.elf import Elf, read_elf
 
-__all__ = ["FOLDER", "PLATFORM", "Image", "Library", "compile_image"]
+__all__ = ["FOLDER", "PLATFORM", "WARNINGS", "Image", "Library", "compile_image"]
 
 FOLDER = Path(__file__).parent
 PLATFORM = FOLDER / "platform"
 MEMORY_SCRIPT_NAME = "kiwicha_memory.ld"
+
+WARNINGS = (
+    *("-Wall", "-Wextra", "-Wshadow", "-Wundef", "-Wstrict-prototypes", "-Wmissing-prototypes"),
+    "-Werror",
+)
+"""What the compiler must not find in our C."""
 
 _FLAGS = (
     # VexRiscv: RV32IM, no compressed instructions.
@@ -22,8 +28,7 @@ _FLAGS = (
     # Zig compiles checks of undefined behaviour in unless told otherwise.
     "-fno-sanitize=undefined",
     *("-ffunction-sections", "-fdata-sections"),
-    *("-Wall", "-Wextra", "-Wshadow", "-Wundef", "-Wstrict-prototypes", "-Wmissing-prototypes"),
-    "-Werror",
+    *WARNINGS,
 )
 # Others' sources are as they are, and in GNU's C.
 _LIBRARY_FLAGS = ("-w", "-Wno-error", "-std=gnu11", "-Os")

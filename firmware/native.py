@@ -10,6 +10,7 @@ from kiwicha import cache, tools
 from kiwicha.contract.cfu import Status
 from kiwicha.contract.configs import Config
 from kiwicha.errors import ToolError
+from kiwicha.firmware.compile import WARNINGS
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import (
     FOLDER,
@@ -26,8 +27,7 @@ _EXECUTABLE = "kiwicha_native"
 
 _FLAGS = (
     *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O1", "-g"),
-    *("-Wall", "-Wextra", "-Wshadow", "-Wundef", "-Wstrict-prototypes", "-Wmissing-prototypes"),
-    "-Werror",
+    *WARNINGS,
 )
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 

@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kiwicha_isa.h"
-#include "platform.h"
 #include "runtime.h"
 
 /** Exit code for wrong arguments and unreadable files; statuses are smaller. */
@@ -30,13 +28,6 @@ struct bytes {
     uint8_t *data;
     uint32_t count;
 };
-
-uint32_t kiwicha_platform_cycles(void)
-{
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (uint32_t)now.tv_sec * 1000000000u + (uint32_t)now.tv_nsec;
-}
 
 static void refuse(const char *subject, const char *text)
 {

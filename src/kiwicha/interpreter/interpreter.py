@@ -20,23 +20,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kiwicha.compiler import compile_stages
+from kiwicha.compiler import compile_model, compile_stages
 from kiwicha.compiler.tflite.signatures import interface
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType
 from kiwicha.detection.boxes import DETECTION_NAME, Detection
 from kiwicha.errors import UsageError
+from kiwicha.firmware.native_library import NATIVE_CONFIG
 from kiwicha.interpreter.arguments import check_others, model_of
+from kiwicha.interpreter.batches import Shape, batch_of, batch_shape, joined, split
+from kiwicha.interpreter.executors import TARGETS, executor_of, numpy_type
 from kiwicha.interpreter.signature_runner import SignatureRunner
 from kiwicha.interpreter.tensor_details import Details, details
 from kiwicha.program.parts import IoTensor
-from kiwicha.sim.reference import executor as reference
-from kiwicha.sim.verilator.program_run import SimulatedRun, run_program
 
 __all__ = ["TARGETS", "Interpreter"]
-
-TARGETS = ("reference", "sim")
-"""What can execute a model: numpy, or the simulated system on chip."""
 
 
 class Interpreter:
@@ -54,15 +52,10 @@ class Interpreter:
     target : str
         One of `TARGETS`.
     num_threads : int, optional
-        Taken because scripts pass it; without effect.
+        How many inputs of a batch ``target="native"`` computes at a time; by default one.
     **others
         LiteRT's arguments that begin with ``experimental_``, with their defaults: there are no
         delegates, and results are always those of the reference kernels.
-
-    Attributes
-    ----------
-    cycles : int or None
-        Cycles of the last inference; None before the first and with ``target="reference"``.
 
     Raises
     ------
@@ -79,34 +72,61 @@ class Interpreter:
         model_content: bytes | bytearray | memoryview | None = None,
         *,
         config: str = "simd",
-        target: str = "reference",
+        target: str = "native",
         num_threads: int | None = None,
         **others: Any,
     ) -> None:
         check_others(others)
         model = model_of(model_path, model_content)
         if target not in TARGETS:
-            raise UsageError(f"target must be {' or '.join(TARGETS)}, not {target!r}")
+            *first, last = TARGETS
+            raise UsageError(f"target must be {', '.join(first)} or {last}, not {target!r}")
         if num_threads is not None and (not isinstance(num_threads, int) or num_threads < 1):
             raise UsageError(f"num_threads must be None or 1 or more, not {num_threads!r}")
         compilation = compile_stages(model, config)
-        self.cycles: int | None = None
-        self._program = compilation.program
-        self._target = target
+        program = compilation.program
+        if target == "native" and program.config.has_simd:
+            # Results do not depend on the configuration, and these kernels need nothing but C.
+            program = compile_model(model, NATIVE_CONFIG)
+        self._executor = executor_of(target, program, num_threads or 1)
         self._graph = compilation.graph
-        self._inputs = dict(zip(self._graph.inputs, self._program.inputs, strict=True))
+        self._inputs = dict(zip(self._graph.inputs, program.inputs, strict=True))
         self._detection = compilation.detection
         called = interface(model.read_bytes() if isinstance(model, Path) else model)
         self._signatures = called.signatures
         # Of the boxes that a detector gives, the model says neither types nor shapes.
-        outputs = self._program.outputs if self._detection is None else _found(self._detection)
+        outputs = program.outputs if self._detection is None else _found(self._detection)
         self._outputs = dict(zip(called.outputs, outputs, strict=True))
         self._values: dict[int, NDArray[Any]] = {}
+        self._batches = dict.fromkeys(self._inputs, 1)
+
+    @property
+    def cycles(self) -> int | None:
+        """Cycles of the last inference; None before the first, and unless ``target="sim"``."""
+        return self._executor.cycles
 
     def allocate_tensors(self) -> None:
-        """Set all inputs to zero and forget the outputs."""
+        """Set all inputs to zero and forget the outputs.
+
+        The first time on a machine this compiles the kernels of ``target="native"``, in some ten
+        seconds.
+
+        Raises
+        ------
+        UsageError
+            If the inputs have been given batches of different sizes.
+        ToolError
+            If the kernels cannot be compiled.
+        """
+        if len(set(self._batches.values())) > 1:
+            sizes = ", ".join(
+                f"{tensor.name!r} {list(self._shape(index))}"
+                for index, tensor in self._inputs.items()
+            )
+            raise UsageError(f"all inputs must be resized to a batch of one size, not {sizes}")
+        self._executor.prepare()
         self._values = {
-            index: np.zeros(tensor.shape, _numpy_type(tensor))
+            index: np.zeros(self._shape(index), numpy_type(tensor))
             for index, tensor in self._inputs.items()
         }
 
@@ -138,11 +158,10 @@ class Interpreter:
         """
         if subgraph_index != 0:
             raise UsageError(f"subgraph_index must be 0, not {subgraph_index}")
-        known = self._inputs | self._outputs
         return [
             found
             for tensor in self._graph.tensors
-            if (found := details(tensor, getattr(known.get(tensor.index), "shape", tensor.shape)))
+            if (found := details(tensor, self._shape(tensor.index)))
         ]
 
     def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
@@ -183,7 +202,11 @@ class Interpreter:
     def resize_tensor_input(
         self, input_index: int, tensor_size: Sequence[int], strict: bool = False
     ) -> None:
-        """Accept the shape that an input has; every other one is refused.
+        """Choose how many inputs one `invoke` computes: a multiple of the first dimension.
+
+        Each of them is computed for itself, as if by an `invoke` of its own. Of several inputs all
+        must be resized alike. `allocate_tensors` must be called again. All other dimensions are
+        fixed when a model is compiled.
 
         Parameters
         ----------
@@ -197,15 +220,21 @@ class Interpreter:
         Raises
         ------
         UsageError
-            If there is no such input, or its shape differs.
+            If there is no such input, or the shape differs in anything but the first dimension.
         """
         tensor = self._input(input_index)
         shape = [int(size) for size in tensor_size]
-        if shape != list(tensor.shape):
+        count = batch_of(tensor.shape, shape)
+        has_rows = all(output.shape for output in self._outputs.values())
+        if count is None or (count > 1 and not has_rows):
             raise UsageError(
-                f"shape of {tensor.name!r} must be {list(tensor.shape)}, not {shape}: shapes are "
-                "fixed when a model is compiled; convert the model with this shape"
+                f"shape of {tensor.name!r} must be {list(tensor.shape)}, or a batch of such, not "
+                f"{shape}: shapes are fixed when a model is compiled; convert the model with this "
+                "shape"
             )
+        if count != self._batches[input_index]:
+            self._batches[input_index] = count
+            self._values = {}
 
     def reset_all_variables(self) -> None:
         """Do nothing: a model that keeps something between inferences is refused."""
@@ -228,37 +257,34 @@ class Interpreter:
         tensor = self._input(tensor_index)
         self._check_allocated()
         array = np.asarray(value)
-        dtype = np.dtype(_numpy_type(tensor))
+        dtype = np.dtype(numpy_type(tensor))
         if array.dtype != dtype:
             raise UsageError(f"value of {tensor.name!r} must be {dtype}, not {array.dtype}")
-        if array.shape != tensor.shape:
+        shape = self._shape(tensor_index)
+        if array.shape != shape:
             raise UsageError(
-                f"value of {tensor.name!r} must have shape {list(tensor.shape)}, "
-                f"not {list(array.shape)}"
+                f"value of {tensor.name!r} must have shape {list(shape)}, not {list(array.shape)}"
             )
         self._values[tensor_index][...] = array
 
     def invoke(self) -> None:
-        """Execute the model once.
+        """Execute the model once, or once for each input of a batch.
 
         Raises
         ------
         UsageError
             If tensors are not allocated.
-        SimulationError, ToolError
+        ToolError
+            If the kernels of ``target="native"`` or the simulator cannot be built.
+        SimulationError
             With ``target="sim"``: what `kiwicha.sim.verilator.program_run.run_program` raises.
         """
         self._check_allocated()
-        inputs = [self._values[index] for index in self._inputs]
-        if self._target == "reference":
-            outputs = reference.run(self._program, inputs)
-        else:
-            result = run_program(self._program, [value.tobytes() for value in inputs])
-            self.cycles = result.last_cycles
-            outputs = self._arrays(result)
+        values = [self._values[index] for index in self._inputs]
+        results = self._executor.run(split(values, self._batch))
         if self._detection is not None:
-            outputs = list(self._detection.find(*outputs).outputs)
-        for index, output in zip(self._outputs, outputs, strict=True):
+            results = [list(self._detection.find(*outputs).outputs) for outputs in results]
+        for index, output in zip(self._outputs, joined(results), strict=True):
             place = self._values.setdefault(index, np.empty_like(output))
             place[...] = output
 
@@ -304,17 +330,21 @@ class Interpreter:
             raise UsageError("allocate_tensors must be called first")
 
     def _details(self, index: int) -> Details:
-        tensor = self._graph.tensors[index]
-        known = (self._inputs | self._outputs).get(index)
-        found = details(tensor, tensor.shape if known is None else known.shape)
+        found = details(self._graph.tensors[index], self._shape(index))
         assert found is not None
         return found
 
-    def _arrays(self, result: SimulatedRun) -> list[NDArray[Any]]:
-        return [
-            np.frombuffer(raw, _numpy_type(tensor)).reshape(tensor.shape)
-            for raw, tensor in zip(result.outputs, self._program.outputs, strict=True)
-        ]
+    @property
+    def _batch(self) -> int:
+        """How many sets of inputs an `invoke` has."""
+        return next(iter(self._batches.values()), 1)
+
+    def _shape(self, index: int) -> Shape:
+        """Return the shape of a tensor, that of a batch where it has one."""
+        tensor = self._inputs.get(index) or self._outputs.get(index)
+        if tensor is None:
+            return self._graph.tensors[index].shape
+        return batch_shape(tensor.shape, self._batches.get(index, self._batch))
 
 
 def _found(detection: Detection) -> list[IoTensor]:
@@ -327,7 +357,3 @@ def _found(detection: Detection) -> list[IoTensor]:
 
 def _known(tensors: dict[int, IoTensor]) -> str:
     return " or ".join(f"{index} ({tensor.name!r})" for index, tensor in tensors.items())
-
-
-def _numpy_type(tensor: IoTensor) -> type[np.generic]:
-    return reference.NUMPY_TYPES[tensor.dtype]

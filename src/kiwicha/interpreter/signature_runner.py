@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kiwicha.compiler.tflite.signatures import Signature
@@ -36,12 +37,13 @@ class SignatureRunner:
         self._describe = describe
 
     def __call__(self, **values: ArrayLike) -> dict[str, NDArray[Any]]:
-        """Execute the model once.
+        """Execute the model once, or once for each input of a batch.
 
         Parameters
         ----------
         **values : array_like
-            Every input by its name in the signature, of its type and shape.
+            Every input by its name in the signature, of its type and shape, or a batch of such: see
+            `kiwicha.Interpreter.resize_tensor_input`.
 
         Returns
         -------
@@ -59,6 +61,8 @@ class SignatureRunner:
                 f"inputs of the signature must be {' and '.join(inputs)}, "
                 f"not {' and '.join(values) or 'none'}"
             )
+        for name, value in values.items():
+            self._interpreter.resize_tensor_input(inputs[name], np.shape(value))
         self._interpreter.allocate_tensors()
         for name, value in values.items():
             self._interpreter.set_tensor(inputs[name], value)

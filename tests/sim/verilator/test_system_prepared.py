@@ -19,8 +19,8 @@ COLD_CYCLES = 400
 """Checking has left in the caches what a first inference reads again, within so many cycles; on
 `simd`, where every step is code of the CPU, three times as much."""
 REFRESH_CYCLES, REFRESH_SHARE = 10, 0.003
-"""What an inference's cycles differ by when it starts at another time: whether a refresh of the DRAM
-meets a transfer. With one more of 8 inferences in a row they differ by as much."""
+"""What an inference's cycles differ by when it starts at another time: a refresh of the DRAM may
+meet a transfer, or not. Those of 8 inferences in a row differ by as much."""
 START_CYCLES, COPY_CYCLES = 4000, 4
 """What is left outside inferences: start and end, and for each byte of the second input."""
 OUTSIDE_SHARE = 0.2
