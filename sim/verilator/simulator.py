@@ -9,11 +9,18 @@ from pathlib import Path
 from kiwicha import cache, tools
 from kiwicha.contract.configs import CONFIGS, DEFAULT_CONFIG, Config
 from kiwicha.sim.soc.sources import GENERATORS, hardware_sources
+from kiwicha.sim.verilator.build_time import announcement, simulator_seconds
 from kiwicha.sim.verilator.power_up import without_zeros
+from kiwicha.sim.verilator.verilated_runtime import (
+    CFLAGS,
+    COMPRESSION,
+    OPTIMISATION,
+    runtime_names,
+    runtime_objects,
+)
 from kiwicha.sim.verilator.wave_names import without_dots
 
 __all__ = [
-    "CFLAGS",
     "COMPILE",
     "Simulator",
     "build_simulator",
@@ -39,9 +46,11 @@ _VERILATE = (
 _TRACE = ("--trace-fst", "--no-trace-params")
 # The code that runs once per simulation needs no optimisation; the rest waits for memory, and gets
 # no faster with -O2, which takes twice the time to compile.
-COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O1")
-CFLAGS = "-std=c++17"
-"""Of the C++ compiler; part of a simulator's key, as `COMPILE` is."""
+COMPILE = (
+    *("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O1", "OPT_SLOW=-O0"),
+    f"OPT_GLOBAL={OPTIMISATION}",
+)
+"""Of the makefile that Verilator writes; part of a simulator's key."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,7 @@ def build_simulator(
     trace : bool
         The simulator can write waveforms.
     on_build : callable or None
-        Called with the name of each stage that takes time.
+        Called with the name of each stage that takes time, and how long if that is long.
 
     Raises
     ------
@@ -117,12 +126,13 @@ def build_simulator(
     def compile_into(folder: Path) -> None:
         (folder / _CFU).write_text(cfu, encoding="utf-8")
         sources = [path for path in (*others, folder / _CFU, *harness) if path.suffix != ".h"]
-        includes = (system, _HARNESS / "compression")
+        includes = (system, COMPRESSION)
         compile_design(folder, sources, flags=flags, includes=includes, name="Vsoc")
 
-    entry = cache.build(
-        "simulator", key, compile_into, on_build=announce("compiling the simulator")
-    )
+    stage = "compiling the simulator" + (" with waveforms" if trace else "")
+    seconds = simulator_seconds(len(cfu), tools.cores(), trace=trace)
+    told = announce(announcement(stage, seconds))
+    entry = cache.build("simulator", key, compile_into, on_build=told)
     return Simulator(
         binary=entry / "Vsoc",
         soc_header=(system / _SOC_HEADER).read_text(encoding="utf-8"),
@@ -171,12 +181,14 @@ def compile_design(
         folder=work,
         environment=verilator.environment,
     )
+    makefile = (work / f"{name}_classes.mk").read_text(encoding="utf-8")
+    runtime = runtime_objects(runtime_names(makefile))
     tools.run(
         [
             *(*make.command, "-f", f"{name}.mk", f"-j{tools.cores()}", *COMPILE),
             *(f"CXX={compiler}", f"LINK={compiler}", f"PYTHON3={sys.executable}"),
-            # Verilator's own FST writer asks for the system's compression libraries.
-            "LDLIBS=",
+            # Verilator's own sources are there, and need none of the system's libraries.
+            *("VM_GLOBAL_FAST=", "VM_GLOBAL_SLOW=", f"LDLIBS={' '.join(map(str, runtime))}"),
         ],
         name="the C++ compiler",
         folder=work,

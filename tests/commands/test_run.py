@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from kiwicha.commands import execution
+from kiwicha.errors import SimulationError
 from tests.support.commands.command_line import Command
 from tests.support.models.tflite_builder import ModelBuilder
 
@@ -246,14 +248,35 @@ def test_an_unknown_model_gets_the_nearest(kiwicha: Command) -> None:
     assert kiwicha.error("run", "person_detct").endswith("nearest is 'person_detect'")
 
 
-@pytest.mark.parametrize(("option", "value"), [("--trace", "t.fst"), ("--max-cycles", "9")])
+@pytest.mark.parametrize(
+    ("option", "values"), [("--trace", ["t.fst"]), ("--max-cycles", ["9"]), ("--check-boot", [])]
+)
 def test_options_of_the_simulation_need_it(
-    kiwicha: Command, tiny: Path, pixels: Path, option: str, value: str
+    kiwicha: Command, tiny: Path, pixels: Path, option: str, values: list[str]
 ) -> None:
-    words = ["run", tiny, "--input", pixels, "--target", "reference", option, value]
+    words = ["run", tiny, "--input", pixels, "--target", "reference", option, *values]
     assert kiwicha.error(*words) == (
         f"{option} must be given with --target sim, not with --target reference"
     )
+
+
+@pytest.mark.parametrize("options", [[], ["--check-boot"]])
+def test_firmware_checks_on_request(
+    kiwicha: Command,
+    tiny: Path,
+    pixels: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+) -> None:
+    asked: list[bool] = []
+
+    def refuse(*_: object, check_boot: bool, **__: object) -> None:
+        asked.append(check_boot)
+        raise SimulationError("no simulator")
+
+    monkeypatch.setattr(execution, "run_program", refuse)
+    assert "no simulator" in kiwicha("run", tiny, "--input", pixels, *options)[2]
+    assert asked == [bool(options)]
 
 
 def test_the_first_cycle_of_a_trace_needs_the_trace(kiwicha: Command, tiny: Path) -> None:

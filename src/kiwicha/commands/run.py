@@ -13,6 +13,8 @@ from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kiwicha.commands.execution import Workload
 
 __all__ = ["Target", "run"]
@@ -95,8 +97,12 @@ def run(
     from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES
 
     has_board = (board is not None, port is not None)
-    is_limited = max_cycles is not None
-    _check_target(target, trace, trace_start, is_limited=is_limited, has_board=has_board)
+    of_simulation = {
+        "--trace": trace is not None,
+        "--check-boot": check_boot,
+        "--max-cycles": max_cycles is not None,
+    }
+    _check_target(target, trace, trace_start, of_simulation=of_simulation, has_board=has_board)
     read = [model, *(inputs or []), labels, expect]
     console.require_writable(output, json, trace, read=read)
     with console.refusals(json):
@@ -162,10 +168,9 @@ def _check_target(
     trace: Path | None,
     trace_start: int,
     *,
-    is_limited: bool,
+    of_simulation: "Mapping[str, bool]",
     has_board: tuple[bool, bool],
 ) -> None:
-    of_simulation = {"--trace": trace is not None, "--max-cycles": is_limited}
     for option, is_given in of_simulation.items():
         if is_given and target != Target.SIM:
             raise UsageError(

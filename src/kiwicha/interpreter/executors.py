@@ -1,5 +1,6 @@
 """What can execute the model of an interpreter."""
 
+import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ TARGETS = ("native", "reference", "sim")
 """What can execute a model: our C kernels on this machine, numpy, or the simulated system on chip.
 
 All give the same bytes."""
+_LOG = logging.getLogger(__name__)
 Arrays = list[NDArray[Any]]
 """Inputs or outputs of one inference, in the model's order."""
 
@@ -117,7 +119,8 @@ class Simulated:
         """Return the outputs of each set of inputs, a simulation for each."""
         found = []
         for inputs in sets:
-            result = run_program(self._program, [value.tobytes() for value in inputs])
+            raw_inputs = [value.tobytes() for value in inputs]
+            result = run_program(self._program, raw_inputs, on_build=_LOG.warning)
             self.cycles = result.last_cycles
             raw = [np.frombuffer(output, np.uint8) for output in result.outputs]
             found.append(_arrays(self._program, raw))
