@@ -122,14 +122,24 @@ def test_a_program_of_another_configuration_is_refused(simulator: Simulator) -> 
     firmware = build_firmware(CONFIGS["baseline"], simulator.soc_header)
     with pytest.raises(SimulationError, match=r"^the firmware stopped: .*\(status BAD_CONFIG\)$"):
         run_program(
-            copy_program(CONFIGS["simd"]), [bytes(64)], simulator=simulator, firmware=firmware
+            copy_program(CONFIGS["simd"]),
+            [bytes(64)],
+            check_boot=True,
+            simulator=simulator,
+            firmware=firmware,
         )
 
 
 def test_gateware_of_another_configuration_is_refused(simulator: Simulator) -> None:
     firmware = build_firmware(OTHER_CONFIG, simulator.soc_header)
     with pytest.raises(SimulationError, match=r"^the firmware stopped: .*\(status CFU_MISMATCH\)$"):
-        run_program(copy_program(OTHER_CONFIG), [bytes(64)], simulator=simulator, firmware=firmware)
+        run_program(
+            copy_program(OTHER_CONFIG),
+            [bytes(64)],
+            check_boot=True,
+            simulator=simulator,
+            firmware=firmware,
+        )
 
 
 def test_memory_is_where_the_cpu_sees_it(simulator: Simulator, tmp_path: Path) -> None:
