@@ -46,7 +46,7 @@ _VERILATE = (
 _TRACE = ("--trace-fst", "--no-trace-params")
 # The code that runs once per simulation needs no optimisation; the rest waits for memory, and gets
 # no faster with -O2, which takes twice the time to compile.
-COMPILE = (
+COMPILE: tuple[str, ...] = (
     *("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O1", "OPT_SLOW=-O0"),
     f"OPT_GLOBAL={OPTIMISATION}",
 )
