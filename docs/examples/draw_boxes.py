@@ -12,7 +12,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from kiwicha.errors import KiwichaError
-from kiwicha.interpreter.interpreter import TARGETS, Interpreter
+from kiwicha.interpreter.executors import TARGETS
+from kiwicha.interpreter.interpreter import Interpreter
 
 LEAST_SCORE = 0.5
 
@@ -24,7 +25,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("picture", type=Path)
     parser.add_argument("--labels", type=Path, help="names of the classes, a line for each")
     parser.add_argument("--config", default="64")
-    parser.add_argument("--target", choices=TARGETS, default="reference")
+    parser.add_argument("--target", choices=TARGETS, default="native")
     parser.add_argument("-o", "--output", type=Path, default=Path("boxes.png"))
     chosen = parser.parse_args(words)
     labels = chosen.labels.read_text(encoding="utf-8").splitlines() if chosen.labels else []

@@ -34,7 +34,7 @@ from kiwicha.interpreter.signature_runner import SignatureRunner
 from kiwicha.interpreter.tensor_details import Details, details
 from kiwicha.program.parts import IoTensor
 
-__all__ = ["TARGETS", "Interpreter"]
+__all__ = ["Interpreter"]
 
 
 class Interpreter:
