@@ -16,6 +16,8 @@ SOC_HEADER_NAME = "kiwicha_soc.h"
 _SOURCE_FOLDERS = (PLATFORM, FOLDER / "runtime", FOLDER / "kernels")
 _INCLUDE_FOLDERS = (*_SOURCE_FOLDERS, PLATFORM / "include")
 _MAIN = PLATFORM / "main.c"
+_ANY_MODEL = ("KIWICHA_SEVERAL_MODELS=0", "KIWICHA_ALL_KERNELS")
+"""That program opens one model, which comes later, and on-chip memory counts."""
 
 
 def build_firmware(
@@ -51,6 +53,7 @@ def build_firmware(
         _INCLUDE_FOLDERS,
         base=cfu.ONCHIP_BASE,
         space_bytes=cfu.ONCHIP_BYTES,
+        defines=() if main else _ANY_MODEL,
         on_build=on_build,
     )
 

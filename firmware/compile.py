@@ -84,6 +84,7 @@ def compile_image(
     *,
     base: int,
     space_bytes: int,
+    defines: Sequence[str] = (),
     library: Library | None = None,
     on_build: Callable[[], None] | None = None,
 ) -> Image:
@@ -101,6 +102,8 @@ def compile_image(
         Address of the program.
     space_bytes : int
         Memory there is for it and its stack.
+    defines : sequence of str
+        Macros, with their values.
     library : Library or None
         What else is linked.
     on_build : callable or None
@@ -119,7 +122,7 @@ def compile_image(
     texts = {**generated, MEMORY_SCRIPT_NAME: script}
     headers = sorted(path for folder in folders for path in folder.glob("*.h"))
     key = cache.digest([
-        *(*_FLAGS, *_LIBRARY_FLAGS, zig.version, *texts, *texts.values()),
+        *(*_FLAGS, *_LIBRARY_FLAGS, *defines, zig.version, *texts, *texts.values()),
         library.version if library else "",
         *(PLATFORM / "link.ld", *sources, *headers),
     ])
@@ -129,7 +132,7 @@ def compile_image(
         for name, text in texts.items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-        cc = [*zig.command, "cc", *_FLAGS, f"-I{folder}"]
+        cc = [*zig.command, "cc", *_FLAGS, *(f"-D{define}" for define in defines), f"-I{folder}"]
         own = [f"-I{include}" for include in folders]
         objects: list[str] = []
         if library:

@@ -4,11 +4,14 @@ import argparse
 import enum
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kiwicha import custom
 from kiwicha.contract import cfu, configs, engine, moves, program, serial
+from kiwicha.contract.cfu import STATUS_TEXT
 from kiwicha.contract.configs import ALL_CONFIGS, Config
+from kiwicha.contract.engine import ENGINE_ERROR_TEXT
 from kiwicha.contract.layout import FieldType, Ref, Struct
 from kiwicha.kernels.registry import KERNEL_PARAMS, kernels_of
 
@@ -88,10 +91,10 @@ def _struct(cls: type[Struct]) -> Iterator[str]:
     for field, kind, _ in rows:
         yield _field(field, kind)
     yield "};"
-    yield f'_Static_assert(sizeof(struct {name}) == {cls.size_bytes()}, "size of {name}");'
+    yield f'KIWICHA_STATIC_ASSERT(sizeof(struct {name}) == {cls.size_bytes()}, "size of {name}");'
     for field, _, offset in rows:
         yield (
-            f"_Static_assert(offsetof(struct {name}, {field}) == {offset}, "
+            f"KIWICHA_STATIC_ASSERT(offsetof(struct {name}, {field}) == {offset}, "
             f'"offset of {name}.{field}");'
         )
     yield ""
@@ -114,6 +117,13 @@ def _custom_operators() -> Iterator[str]:
     yield ""
 
 
+def _texts(name: str, what: str, texts: Mapping[Any, str]) -> Iterator[str]:
+    yield _comment(f"X(name, text) for {what}.")
+    rows = [f'    X({item.name}, "{text}")' for item, text in texts.items()]
+    yield " \\\n".join([f"#define KIWICHA_{name}_TEXTS(X)", *rows])
+    yield ""
+
+
 def header(config: Config) -> str:
     """Return the text of ``kiwicha_isa.h``.
 
@@ -125,7 +135,7 @@ def header(config: Config) -> str:
     Returns
     -------
     str
-        C11; equal for equal `kiwicha.contract.cfu` and configuration.
+        C11 and C++17; equal for equal `kiwicha.contract.cfu` and configuration.
     """
     lines = [
         "/* Generated from kiwicha/contract and kiwicha/kernels; changes belong there. */",
@@ -135,10 +145,18 @@ def header(config: Config) -> str:
         "#include <stddef.h>",
         "#include <stdint.h>",
         "",
+        "#ifdef __cplusplus",
+        "#define KIWICHA_STATIC_ASSERT static_assert",
+        "#else",
+        "#define KIWICHA_STATIC_ASSERT _Static_assert",
+        "#endif",
+        "",
         *_constants(config),
         "",
         *_kernels(config),
         *_custom_operators(),
+        *_texts("STATUS", "every status", STATUS_TEXT),
+        *_texts("ENGINE_ERROR", "every reason of the engine", ENGINE_ERROR_TEXT),
         "",
         *_enums(),
         _comment(
@@ -148,7 +166,7 @@ def header(config: Config) -> str:
         "    uint32_t offset;",
         "    uint32_t bytes;",
         "};",
-        '_Static_assert(sizeof(struct kiwicha_ref) == 8, "size of kiwicha_ref");',
+        'KIWICHA_STATIC_ASSERT(sizeof(struct kiwicha_ref) == 8, "size of kiwicha_ref");',
         "",
     ]
     parameters = dict.fromkeys(KERNEL_PARAMS.values())

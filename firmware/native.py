@@ -26,7 +26,7 @@ _INCLUDE_FOLDERS = (*RUNTIME_FOLDERS, _HOST)
 _EXECUTABLE = "kiwicha_native"
 
 _FLAGS = (
-    *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O1", "-g"),
+    *("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DKIWICHA_HAS_CFU_MODEL", "-O1", "-g"),
     *WARNINGS,
 )
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")

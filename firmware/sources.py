@@ -6,10 +6,12 @@ from kiwicha import custom
 from kiwicha.contract.configs import Config
 
 __all__ = [
-    "CFU_MODEL_HEADER",
+    "CFU_MODEL",
     "FOLDER",
+    "FREESTANDING",
+    "LIBRARY_FILES",
+    "LIBRARY_FOLDER",
     "RUNTIME_FOLDERS",
-    "STRING_HEADER",
     "c_files",
     "custom_sources",
     "runtime_headers",
@@ -18,14 +20,22 @@ __all__ = [
 
 FOLDER = Path(__file__).parent
 RUNTIME_FOLDERS = tuple(FOLDER / name for name in ("runtime", "kernels"))
-CFU_MODEL_HEADER = FOLDER / "host" / "cfu_model.h"
-"""What the kernels include where the CPU has no custom instructions."""
-STRING_HEADER = FOLDER / "platform" / "include" / "string.h"
-"""``<string.h>`` where there is no C library."""
+CFU_MODEL = (FOLDER / "host" / "cfu_model.h", FOLDER / "host" / "cfu_model.c")
+"""What the kernels call where the CPU has no custom instructions."""
+_MEMORY = FOLDER / "runtime" / "memory.c"
+FREESTANDING = (FOLDER / "platform" / "include" / "string.h", _MEMORY)
+"""``<string.h>`` where there is no C library, and its functions."""
+LIBRARY_FOLDER = FOLDER / "library"
+"""What libraries of models have for those who compile and use them."""
+LIBRARY_FILES = tuple(
+    LIBRARY_FOLDER / name
+    for name in (
+        *("README.md", "CMakeLists.txt", "Makefile"),
+        *("example/main.c", "platform/platform.c"),
+    )
+)
 
 _SIMD_PREFIX = "simd_"
-_FREESTANDING = "memory.c"
-"""The memory functions of builds without a C library."""
 
 
 def runtime_sources(config: Config, *folders: Path) -> list[Path]:
@@ -39,7 +49,7 @@ def runtime_sources(config: Config, *folders: Path) -> list[Path]:
         Further folders to take all C files of.
     """
     found = c_files(config, *RUNTIME_FOLDERS, *folders)
-    return [*(path for path in found if path.name != _FREESTANDING), *custom_sources()]
+    return [*(path for path in found if path != _MEMORY), *custom_sources()]
 
 
 def c_files(config: Config, *folders: Path) -> list[Path]:

@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * Executes one custom instruction.
  *
@@ -16,5 +20,9 @@
  * @return the answer; KIWICHA_UNKNOWN_RESPONSE + function_id if the id is not listed
  */
 uint32_t kiwicha_cfu_model(uint32_t function_id, uint32_t a, uint32_t b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

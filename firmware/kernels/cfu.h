@@ -3,7 +3,8 @@
  * defines what they do.
  *
  * Lane, pixel and byte numbers become part of the instruction, so they must be constants after
- * inlining. On RISC-V a function is one instruction; elsewhere it calls a model in C.
+ * inlining. On RISC-V a function is one instruction; elsewhere it calls a model in C, if there is
+ * one.
  */
 #ifndef KIWICHA_CFU_H
 #define KIWICHA_CFU_H
@@ -14,7 +15,11 @@
 
 #define KIWICHA_INLINE static inline __attribute__((always_inline))
 
-#if defined(__riscv)
+#if defined(__riscv) && __riscv_xlen == 32
+
+#if !defined(__OPTIMIZE__)
+#error "Compile with -O1 or more: the numbers in custom instructions must become constants."
+#endif
 
 /* z: a zero operand is the register x0. */
 #define KIWICHA_CFU_INSTRUCTION ".insn r %3, %4, %5, %0, %z1, %z2"
@@ -51,6 +56,10 @@ KIWICHA_INLINE void kiwicha_cfu_do(enum kiwicha_group group, uint32_t op, uint32
 }
 
 #else
+
+#if !defined(KIWICHA_HAS_CFU_MODEL)
+#error "This machine has no CFU: compile the model for baseline, or see README.md for a model of it"
+#endif
 
 #include "../host/cfu_model.h"
 

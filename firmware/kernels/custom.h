@@ -6,6 +6,10 @@
 
 #include "kiwicha_isa.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** One call. All pointers are multiples of 4, inside their memory, and do not overlap the output.
  */
 struct kiwicha_custom_call {
@@ -24,5 +28,9 @@ struct kiwicha_custom_call {
  * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_BAD_PARAMETERS if the sizes contradict each other
  */
 typedef enum kiwicha_status kiwicha_custom_function(const struct kiwicha_custom_call *call);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,6 +13,10 @@
 #include "kiwicha_isa.h"
 #include "memory.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * Waits for the end of the list: everything it writes is in DRAM, and no cache holds what was
  * there. The watchdog bounds the wait.
@@ -60,5 +64,9 @@ uint32_t kiwicha_engine_cycle_words(const struct kiwicha_engine_call *call);
  * @param words kiwicha_engine_cycle_words(call) of them
  */
 void kiwicha_read_engine_cycles(const struct kiwicha_engine_call *call, uint32_t *words);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -22,6 +22,10 @@
 #include "kiwicha_isa.h"
 #include "memory.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * Check or run function of a kernel.
  *
@@ -37,5 +41,9 @@ typedef enum kiwicha_status kiwicha_kernel_function(const struct kiwicha_memory 
     kiwicha_kernel_function kiwicha_run_##run;
 KIWICHA_KERNELS(KIWICHA_DECLARE)
 #undef KIWICHA_DECLARE
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "kiwicha_isa.h"
 #include "kiwicha_soc.h"
-#include "platform.h"
 
 /* VexRiscv: custom instructions are enabled by the top bit of its interrupt mask. */
 #define CSR_INTERRUPT_MASK "0xbc0"

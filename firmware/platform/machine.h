@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Enables the CFU; custom instructions trap before that. */
-void kiwicha_platform_enable_cfu(void);
+#include "platform.h"
 
 /** Hands DRAM to its controller. */
 void kiwicha_platform_init_dram(void);
@@ -19,9 +18,6 @@ void kiwicha_platform_send(uint8_t byte);
 
 /** Takes a byte that the UART has received, if there is one. */
 bool kiwicha_platform_receive(uint8_t *byte);
-
-/** Sends text, waiting for space in the UART. */
-void kiwicha_platform_print(const char *text);
 
 /** Sends a value as eight hexadecimal digits. */
 void kiwicha_platform_print_hex(uint32_t value);

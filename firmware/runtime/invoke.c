@@ -9,6 +9,30 @@
 #include "../kernels/engine.h"
 #endif
 
+#if KIWICHA_SEVERAL_MODELS
+/* The device: the model whose inference has begun and has not ended. */
+static const struct kiwicha_model *running_model;
+#endif
+
+static bool is_device_free(void)
+{
+#if KIWICHA_SEVERAL_MODELS
+    return running_model == NULL;
+#else
+    return true;
+#endif
+}
+
+/* Lets the device work for a model, or for none. */
+static void take_device(const struct kiwicha_model *model)
+{
+#if KIWICHA_SEVERAL_MODELS
+    running_model = model;
+#else
+    (void)model;
+#endif
+}
+
 static const void *params_of(const struct kiwicha_model *model, uint32_t step)
 {
     return model->memory.program + model->steps[step].params_offset;
@@ -160,6 +184,7 @@ static __attribute__((noinline)) enum kiwicha_status go_on(struct kiwicha_model 
             counted = kiwicha_platform_cycles();
         }
     }
+    take_device(NULL);
     model->is_running = false;
     model->last_arena = model->memory.arena;
     return status;
@@ -174,6 +199,7 @@ static bool is_idle(const struct kiwicha_model *model)
 static void prepare(struct kiwicha_model *model, uint32_t *cycles,
                     void (*on_step)(void *context, uint32_t step), void *context)
 {
+    take_device(model);
     model->inference =
         (struct kiwicha_inference){.cycles = cycles, .on_step = on_step, .context = context};
     model->cycles = 0;
@@ -188,6 +214,9 @@ enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles
     if (!is_idle(model)) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
+    if (!is_device_free()) {
+        return KIWICHA_STATUS_BUSY;
+    }
     prepare(model, cycles, on_step, context);
     return go_on(model, true);
 }
@@ -197,6 +226,9 @@ enum kiwicha_status kiwicha_start(struct kiwicha_model *model, uint32_t *cycles,
 {
     if (!is_idle(model)) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    if (!is_device_free()) {
+        return KIWICHA_STATUS_BUSY;
     }
     prepare(model, cycles, on_step, context);
     return go_on(model, false);

@@ -4,6 +4,14 @@
 
 #include "../kernels/kernels.h"
 
+/* Weak: of an archive linkers take the kernels that the models' sources name, and the table has
+ * gaps in place of the others. A program without models' sources says that it wants all. */
+#if defined(__ELF__) && !defined(KIWICHA_ALL_KERNELS)
+#define DECLARE_WEAK(number, params, check, run)                                                   \
+    kiwicha_kernel_function __attribute__((weak)) kiwicha_check_##check, kiwicha_run_##run;
+KIWICHA_KERNELS(DECLARE_WEAK)
+#endif
+
 #define ENTRY(number, params, check, run)                                                          \
     [KIWICHA_KERNEL_##number] = {sizeof(struct kiwicha_##params), kiwicha_check_##check,           \
                                  kiwicha_run_##run},

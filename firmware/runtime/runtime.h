@@ -1,4 +1,10 @@
-/** The runtime: checks a Program once, then executes it as often as wanted. */
+/**
+ * The runtime: checks a Program once, then executes it as often as wanted.
+ *
+ * Nothing is allocated, and the caller owns what there is of every model: its Program, its arena
+ * and its `struct kiwicha_model`. Several models can be open, each in an arena of its own or in one
+ * for all; one inference runs at a time. Calls come from one thread of execution.
+ */
 #ifndef KIWICHA_RUNTIME_H
 #define KIWICHA_RUNTIME_H
 
@@ -7,6 +13,19 @@
 
 #include "../kernels/memory.h"
 #include "kiwicha_isa.h"
+
+/**
+ * Whether there may be several models, of which one could be started while another one runs. The
+ * runtime has one global then: the model that the machine works for. A program with one model can
+ * define this as 0.
+ */
+#ifndef KIWICHA_SEVERAL_MODELS
+#define KIWICHA_SEVERAL_MODELS 1
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /** How far an inference has come. */
 struct kiwicha_inference {
@@ -20,7 +39,7 @@ struct kiwicha_inference {
     uint32_t *engine_cycles; /**< its entry in the table of cycles, or null */
 };
 
-/** A checked Program and its arena. The caller owns all three; nothing is allocated. */
+/** A checked Program and its arena. The caller owns all three. */
 struct kiwicha_model {
     struct kiwicha_memory memory;
     const struct kiwicha_step_record *steps; /**< in order of execution */
@@ -43,7 +62,8 @@ struct kiwicha_model {
  * Checks every byte of a Program that decides what is read or written.
  *
  * The Program and the arena stay the caller's and must stay where they are while the model is used;
- * the Program is never written. Nothing in the arena is read or written here.
+ * the Program is never written. Nothing in the arena is read or written here: models that run in
+ * turn can have the same one, each finding its inputs as long as no other has been started.
  *
  * @param model filled in; usable only after KIWICHA_STATUS_OK
  * @param program multiple of 16
@@ -88,7 +108,8 @@ uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);
  * @param on_step null, or called after each step with its index, outside the counted cycles
  * @param context handed to on_step
  * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if the model is null, not open or running,
- *     or what a kernel returned; failed_step tells which
+ *     KIWICHA_STATUS_BUSY if another one is running, or what a kernel returned; failed_step tells
+ *     which
  */
 enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles,
                                    void (*on_step)(void *context, uint32_t step), void *context);
@@ -150,7 +171,26 @@ const char *kiwicha_tensor_name(const struct kiwicha_model *model,
 void *kiwicha_tensor_data(const struct kiwicha_model *model,
                           const struct kiwicha_io_record *tensor);
 
-/** Forgets Program and arena, which are the caller's again. Null is allowed. */
+/**
+ * Forgets Program and arena, which are the caller's again; an inference that has begun is ended
+ * first. Null is allowed.
+ */
 void kiwicha_close(struct kiwicha_model *model);
+
+/** Returns what a status means and what to do about it, in English; never null. */
+const char *kiwicha_status_text(enum kiwicha_status status);
+
+#if KIWICHA_CONFIG_ENGINE_MACS
+/**
+ * Returns why the engine has stopped, in English; never null.
+ *
+ * @param engine_status what `kiwicha_engine_status` returns after KIWICHA_STATUS_ENGINE
+ */
+const char *kiwicha_engine_text(uint32_t engine_status);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -67,6 +67,8 @@ const struct kiwicha_io_record *kiwicha_find_output(const struct kiwicha_model *
 void kiwicha_close(struct kiwicha_model *model)
 {
     if (model != NULL) {
+        /* Nothing may go on writing to the arena. */
+        (void)kiwicha_wait(model);
         *model = (struct kiwicha_model){0};
     }
 }

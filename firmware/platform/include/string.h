@@ -8,8 +8,16 @@
 
 #include <stddef.h>
 
-void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void *memcpy(void *__restrict to, const void *__restrict from, size_t bytes);
 void *memmove(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -25,8 +25,8 @@ def compile_(
             "-o",
             "--output",
             metavar="DIR",
-            help="Folder that receives Program, listing, C source and header, and the model "
-            "library; by default build/MODEL-CONFIG.",
+            help="Folder that receives Program, listing, and the model as a library for C and "
+            "C++; by default build/MODEL-CONFIG.",
         ),
     ] = None,
     config: ConfigName = "simd",
@@ -109,8 +109,8 @@ def compile_(
         raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
     binary = folder / f"{name}{PROGRAM_SUFFIX}"
     files = library(name, compilation, console.read_file(path, "model file"))
-    for file in (binary.name, f"{name}.txt", f"model/{name}.h", f"model/{name}.c"):
-        console.write_file(folder / Path(file).name, files[file])
+    for file in (binary.name, f"{name}.txt"):
+        console.write_file(folder / file, files[file])
     console.write_file(folder / f"{name}.tar.gz", pack(files, name))
     if dump is None and json != console.STDOUT:
         if found is not None:

@@ -223,6 +223,7 @@ class Status(enum.IntEnum):
     CFU_MISMATCH = 11
     TRAP = 12
     ENGINE = 13
+    BUSY = 14
 
 
 STATUS_TEXT = {
@@ -240,4 +241,5 @@ STATUS_TEXT = {
     Status.CFU_MISMATCH: "the gateware was built for another configuration; build both from one",
     Status.ENGINE: "the engine refused or gave up its list; compile the model again",
     Status.TRAP: "the CPU trapped: a firmware bug; run with --trace and report it",
+    Status.BUSY: "another model's inference has begun; poll or wait for it until it has ended",
 }

@@ -149,6 +149,17 @@ class EngineError(enum.IntEnum):
     """A weight stream is truncated, has bytes left over, or is coded with a wrong check sum."""
 
 
+ENGINE_ERROR_TEXT = {
+    EngineError.NONE: "no error",
+    EngineError.WATCHDOG: "the list has taken longer than the watchdog allows",
+    EngineError.BAD_KIND: "a job is of a kind that this engine does not have",
+    EngineError.BAD_FIELD: "a field of a job is outside its range",
+    EngineError.OUTSIDE_RANGE: "an address in memory is outside Program and arena",
+    EngineError.OUTSIDE_SCRATCHPAD: "an address is outside the scratchpad",
+    EngineError.BAD_STREAM: "a weight stream is cut short, too long, or has a wrong check sum",
+}
+
+
 class JobKind(enum.IntEnum):
     """What a job computes."""
 

@@ -1,0 +1,127 @@
+"""Libraries of models, unpacked and compiled by their own Makefile."""
+
+import io
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+from kiwicha import tools
+from kiwicha.compiler import compile_stages
+from kiwicha.contract import cfu
+from kiwicha.contract.configs import find_config
+from kiwicha.firmware.build import SOC_HEADER_NAME
+from kiwicha.firmware.compile import MEMORY_SCRIPT_NAME, PLATFORM
+from kiwicha.library import library, pack
+from kiwicha.sim.verilator.simulator import soc_header_text
+
+__all__ = [
+    "APPLICATION_BYTES",
+    "RISCV",
+    "WARNINGS",
+    "riscv_application",
+    "riscv_library",
+    "run_make",
+    "unpack",
+    "write_library",
+]
+
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+RISCV = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+zicsr", "-mabi=ilp32")
+_RISCV_FLAGS = "-O2 -fno-sanitize=undefined -Werror"
+APPLICATION_BYTES = 4 << 20
+"""Memory for an application on the simulated system: image, arena and stack."""
+
+
+def unpack(raw: bytes, folder: Path) -> Path:
+    """Unpack an archive, and return the folder."""
+    with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
+        for entry in archive:
+            path = folder / entry.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = archive.extractfile(entry)
+            assert content is not None
+            path.write_bytes(content.read())
+    return folder
+
+
+def write_library(folder: Path, config: str, **models: bytes) -> Path:
+    """Unpack libraries of models, by their names, into one folder, as their README says."""
+    for name, model in models.items():
+        unpack(pack(library(name, compile_stages(model, config), model), "."), folder)
+    return folder
+
+
+def run_make(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run make in a library."""
+    return subprocess.run(
+        [*tools.make().command, "-s", f"-j{tools.cores()}", *words],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def riscv_library(root: Path, *words: str, flags: str = _RISCV_FLAGS) -> None:
+    """Compile a library for the CPU of Kiwicha's system, without a warning."""
+    compiler = f"{sys.executable} -m ziglang"
+    done = run_make(
+        root,
+        "FREESTANDING=1",
+        f"CC={compiler} cc {' '.join(RISCV)}",
+        f"AR={compiler} ar",
+        f"CFLAGS={flags}",
+        *words,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def riscv_application(root: Path, config: str, source: str | None = None) -> Path:
+    """Link the example of a library, or another application, with our own platform.
+
+    Parameters
+    ----------
+    root : Path
+        The library's folder.
+    config : str
+        Its configuration.
+    source : str or None
+        In C++, of an application that takes the example's place.
+
+    Returns
+    -------
+    Path
+        The linked file.
+    """
+    (root / "soc").mkdir(exist_ok=True)
+    (root / "soc" / SOC_HEADER_NAME).write_text(soc_header_text(find_config(config)))
+    script = (
+        f"kiwicha_onchip_base = {cfu.IMAGE_ADDRESS:#x};\n"
+        f"kiwicha_onchip_bytes = {APPLICATION_BYTES};\n"
+    )
+    # Zig's linker looks for it where it runs, and nowhere else.
+    (root / MEMORY_SCRIPT_NAME).write_text(script)
+    # One of other sources would be as new.
+    application = root / "build" / "example" / "main"
+    application.unlink(missing_ok=True)
+    words = []
+    if source is not None:
+        options = ("-std=c++17", "-ffreestanding", "-fno-exceptions", "-fno-rtti")
+        command = [*tools.zig().command, "c++", *RISCV, *_RISCV_FLAGS.split(), *WARNINGS, *options]
+        tools.run(
+            [*command, "-I.", "-c", source, "-o", "application.o"],
+            name="the C++ compiler",
+            folder=root,
+        )
+        words = ["EXAMPLE=application.o"]
+    link = f"-Wl,-e,kiwicha_entry -Wl,--gc-sections -Wl,-T,{PLATFORM / 'link.ld'}"
+    riscv_library(
+        root,
+        "example",
+        f"PLATFORM={PLATFORM / 'machine.c'} {PLATFORM / 'start.S'}",
+        f"LDFLAGS={link}",
+        *words,
+        flags=f"{_RISCV_FLAGS} -Isoc -Iruntime",
+    )
+    return application
