@@ -131,6 +131,10 @@ void run_models()
 
 } // namespace
 
+#if !__STDC_HOSTED__
+extern "C" int main();
+#endif
+
 int main()
 {
     kiwicha_platform_enable_cfu();

@@ -1,8 +1,10 @@
 """Libraries on this machine: what their Makefile, CMake and C++ compilers make of them."""
 
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from kiwicha import tools
 from kiwicha.compiler import compile_stages
 from kiwicha.contract.cfu import STATUS_TEXT, Status
+from kiwicha.library import library, pack
 from kiwicha.sim.reference import executor as reference
 from tests.library.conftest import APPLICATION
 from tests.support import library_builds, requirements
@@ -172,6 +175,33 @@ def test_a_machine_without_the_cfu_is_told_so(
     assert done.returncode != 0
     (error,) = re.findall(r"error: (.*)", done.stderr)
     assert "This machine has no CFU: compile the model for baseline" in error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [0, 1], ids=["host", "riscv"])
+def test_the_page_says_how_to_build_it(
+    number: int, models: dict[str, bytes], example_output: str, tmp_path: Path
+) -> None:
+    """Docs and README have the same commands."""
+    blocks = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    config = ["baseline", "simd"][number]
+    files = library("face", compile_stages(models["first"], config), models["first"])
+    (tmp_path / "face.tar.gz").write_bytes(pack(files, "face"))
+    text = blocks[number].replace("NAME", "face").replace("make ", "make -s ")
+    assert len(blocks) == 2
+    if number:
+        (*_, command), readme = text.split("\n", 1), files["README.md"].decode()
+        assert command.replace("make -s ", "make ") in readme
+    done = subprocess.run(
+        ["sh", "-ec", text.replace("python -m", f"{shlex.quote(sys.executable)} -m")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = "" if number else f"{example_output}cycles: 0\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+    assert (tmp_path / "face" / "build" / "libkiwicha.a").is_file()
 
 
 @pytest.mark.slow

@@ -64,6 +64,8 @@ def test_applications_in_c_and_cpp_run(
     (bound,) = re.findall(r"WORST_CYCLES UINT64_C\((\d+)\)", (root / "model/first.h").read_text())
     assert 0 < int(cycles) <= int(bound)
 
+    # The example is C++, too.
+    library_builds.riscv_application(root, config, "example/main.c")
     application = library_builds.riscv_application(root, config, str(APPLICATION))
     ending = simulate(config, application, tmp_path)
     assert (ending.code, ending.uart) == (0, application_output)

@@ -107,10 +107,10 @@ def riscv_application(root: Path, config: str, source: str | None = None) -> Pat
     application.unlink(missing_ok=True)
     words = []
     if source is not None:
-        options = ("-std=c++17", "-ffreestanding", "-fno-exceptions", "-fno-rtti")
+        options = ("-std=c++17", "-fno-exceptions", "-fno-rtti")
         command = [*tools.zig().command, "c++", *RISCV, *_RISCV_FLAGS.split(), *WARNINGS, *options]
         tools.run(
-            [*command, "-I.", "-c", source, "-o", "application.o"],
+            [*command, "-I.", "-x", "c++", "-c", source, "-o", "application.o"],
             name="the C++ compiler",
             folder=root,
         )

@@ -62,8 +62,8 @@ static void print_output(const struct kiwicha_io_record *output)
 
 static enum kiwicha_status run(void)
 {
-    enum kiwicha_status status = kiwicha_open(&model, sample_program, SAMPLE_PROGRAM_BYTES, arena,
-                                              (uint32_t)sizeof(arena));
+    enum kiwicha_status status =
+        kiwicha_open(&model, sample_program, SAMPLE_PROGRAM_BYTES, arena, (uint32_t)sizeof(arena));
     for (int k = 0; k < INFERENCES && status == KIWICHA_STATUS_OK; k++) {
         /* Every time: an inference uses the place of its inputs for other tensors. */
         for (uint32_t input = 0; input < model.input_count; input++) {
@@ -73,6 +73,11 @@ static enum kiwicha_status run(void)
     }
     return status;
 }
+
+#if defined(__cplusplus) && !__STDC_HOSTED__
+/* What start-up code calls. */
+extern "C" int main(void);
+#endif
 
 int main(void)
 {

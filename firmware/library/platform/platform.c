@@ -1,5 +1,5 @@
-/* What the library asks of your machine, to be filled in: runtime/platform.h says what each function
- * must do. For the CPU of a Kiwicha system, everything is here but the serial port. */
+/* What the library asks of your machine, to be filled in: runtime/platform.h says what each
+ * function must do. For the CPU of a Kiwicha system, everything is here but the serial port. */
 #include "runtime/platform.h"
 
 #include "kiwicha_isa.h"
@@ -40,7 +40,8 @@ void kiwicha_platform_drain_stores(void)
     while (*(volatile uint32_t *)(uintptr_t)KIWICHA_CSR_DRAM_BRIDGE_DRAINED == 0) {
     }
 #elif defined(__riscv)
-#error "Define KIWICHA_CSR_DRAM_BRIDGE_DRAINED: the address of that register in the system's CSR map"
+#error                                                                                             \
+    "Define KIWICHA_CSR_DRAM_BRIDGE_DRAINED: the address of that register in the system's CSR map"
 #endif
 }
 
