@@ -63,3 +63,4 @@ def application_output(output_of: Callable[[str], tuple[str, bytes]]) -> str:
 
 
 APPLICATION = Path(__file__).with_name("application.cpp")
+NOISE = APPLICATION.with_name("noise.cpp")

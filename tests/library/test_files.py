@@ -73,3 +73,40 @@ def test_names_of_tensors_are_c_strings(text: str, literal: str) -> None:
     renamed = dataclasses.replace(PROGRAM.inputs[0], name=text)
     program = dataclasses.replace(PROGRAM, inputs=(renamed, *PROGRAM.inputs[1:]))
     assert f"_NAME {literal}\n".encode() in model_files("m", program)["m.h"]
+
+
+@pytest.mark.parametrize("double_buffer", [False, True])
+def test_what_is_known_is_known_at_compile_time(double_buffer: bool) -> None:
+    compilation = compile_stages(CASE.model, "64", double_buffer=double_buffer)
+    said = metadata("m", compilation, CASE.model)
+    text = model_files("m", compilation.program)["m.h"].decode()
+    numbers = {
+        name: int(value)
+        for name, value in re.findall(r"#define M_(\w+) (?:UINT64_C\()?(\d+)u?\)?\n", text)
+    }
+    memory, (tensor,) = said["memory"], said["inputs"]
+    assert numbers["PROGRAM_BYTES"] == memory["program"]
+    assert numbers["ARENA_BYTES"] == memory["arena"]
+    assert numbers["STACK_BYTES"] == memory["stack"] > 0
+    assert numbers["SHIFT_BYTES"] == memory.get("shift", 0)
+    assert (numbers["SHIFT_BYTES"] > 0) == double_buffer
+    assert numbers["WORST_CYCLES"] == said["worst_cycles"] > said["predicted_cycles"]
+    assert numbers["INPUT_0_OFFSET"] == tensor["offset"]
+    assert numbers["INPUT_0_BYTES"] == tensor["bytes"]
+    assert numbers["OUTPUT_0_OFFSET"] == said["outputs"][0]["offset"]
+
+
+def test_the_readme_is_of_the_model() -> None:
+    said = metadata("m", COMPILATION, CASE.model)
+    text = library("m", COMPILATION, CASE.model)["README.md"].decode()
+    assert f"Model m, compiled by Kiwicha {said['kiwicha']} for configuration baseline." in text
+    assert f"| its cycles, at most | {said['worst_cycles']:,} |" in text
+    assert '#include "model/m.h"' in text
+    assert "uint8_t arena[M_ARENA_BYTES]" in text
+    assert "sample" not in text.lower()
+    assert "KIWICHA_FACTS" not in text
+
+
+def test_the_licence_is_the_repositorys() -> None:
+    wanted = (REPOSITORY / "LICENSE").read_bytes()
+    assert library("m", COMPILATION, CASE.model)["LICENSE"] == wanted

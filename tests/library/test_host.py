@@ -13,6 +13,7 @@ import pytest
 from kiwicha import tools
 from kiwicha.compiler import compile_stages
 from kiwicha.contract.cfu import STATUS_TEXT, Status
+from kiwicha.contract.engine import ENGINE_ERROR_TEXT, EngineError
 from kiwicha.library import library, pack
 from kiwicha.sim.reference import executor as reference
 from tests.library.conftest import APPLICATION
@@ -77,6 +78,26 @@ int main(void)
                ? 0
                : 6;
 }
+"""
+
+
+TEXTS = rf"""
+#include "runtime/platform.h"
+#include "runtime/runtime.h"
+
+int main()
+{{
+    for (int k = 0; k <= {len(Status)}; ++k) {{
+        kiwicha_platform_print(kiwicha_status_text(static_cast<kiwicha_status>(k)));
+        kiwicha_platform_print("\n");
+    }}
+    for (uint32_t k = 0; k <= {len(EngineError)}; ++k) {{
+        /* It still runs; a transfer of this number. */
+        kiwicha_platform_print(kiwicha_engine_text(0x80000000u | k << 16 | 0x8005u));
+        kiwicha_platform_print("\n");
+    }}
+    return 0;
+}}
 """
 
 
@@ -161,6 +182,10 @@ def test_a_library_of_an_engine_compiles_here_and_refuses_to_run(
         done = subprocess.run([program], capture_output=True, text=True, check=False)
         assert done.returncode == 1
         assert done.stdout == f"{STATUS_TEXT[Status.ENGINE]}\n"
+    (root / "texts.cpp").write_text(TEXTS)
+    texts = [STATUS_TEXT[status] for status in sorted(Status)] + ["unknown"]
+    texts += [ENGINE_ERROR_TEXT[error] for error in sorted(EngineError)] + ["unknown"]
+    assert run(build_cpp(root, "texts.cpp")).splitlines() == texts
 
 
 @pytest.mark.parametrize(

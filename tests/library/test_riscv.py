@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from kiwicha import tools
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.program import Kernel
+from kiwicha.errors import ToolError
 from kiwicha.firmware.elf import read_elf
 from kiwicha.kernels import stack
 from kiwicha.kernels.registry import KERNELS, kernels_of
@@ -87,6 +89,16 @@ def check_stack(root: Path, config: str) -> None:
         # A table of old numbers would say too much.
         if item.kernel in stack.RUN_BYTES and config != "baseline":
             assert depth(f"run_{item.c_name}") >= 0.75 * most, item.kernel
+
+
+@pytest.mark.slow
+def test_what_is_not_filled_in_says_so(person_detect: Path) -> None:
+    with pytest.raises(ToolError, match="Define KIWICHA_CSR_DRAM_BRIDGE_DRAINED: the address of"):
+        tools.run(
+            [*tools.zig().command, "cc", *library_builds.RISCV, "-I.", "-c", "platform/platform.c"],
+            name="zig",
+            folder=person_detect,
+        )
 
 
 @pytest.mark.slow

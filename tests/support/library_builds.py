@@ -29,6 +29,8 @@ __all__ = [
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 RISCV = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+zicsr", "-mabi=ilp32")
 _RISCV_FLAGS = "-O2 -fno-sanitize=undefined -Werror"
+_STUB = ("cycles", "drain_stores", "forget_cached", "enable_cfu")
+"""What ``platform/platform.c`` has for our CPU."""
 APPLICATION_BYTES = 4 << 20
 """Memory for an application on the simulated system: image, arena and stack."""
 
@@ -78,7 +80,7 @@ def riscv_library(root: Path, *words: str, flags: str = _RISCV_FLAGS) -> None:
 
 
 def riscv_application(root: Path, config: str, source: str | None = None) -> Path:
-    """Link the example of a library, or another application, with our own platform.
+    """Link the example of a library, or another application, for the simulated system.
 
     Parameters
     ----------
@@ -87,7 +89,8 @@ def riscv_application(root: Path, config: str, source: str | None = None) -> Pat
     config : str
         Its configuration.
     source : str or None
-        In C++, of an application that takes the example's place.
+        In C++, of an application that takes the example's place. The example has the library's
+        ``platform/platform.c``, with our serial port filled in; others have our own platform.
 
     Returns
     -------
@@ -105,23 +108,34 @@ def riscv_application(root: Path, config: str, source: str | None = None) -> Pat
     # One of other sources would be as new.
     application = root / "build" / "example" / "main"
     application.unlink(missing_ok=True)
-    words = []
-    if source is not None:
+    start = str(PLATFORM / "start.S")
+    if source is None:
+        stub = ["-include", f"soc/{SOC_HEADER_NAME}", "-Dkiwicha_platform_print=not_filled_in"]
+        _compile(root, "cc", "-std=c11", "-ffreestanding", *stub, "platform/platform.c")
+        filled_in = [f"-Dkiwicha_platform_{name}=our_{name}" for name in _STUB]
+        _compile(root, "cc", "-std=c11", *filled_in, str(PLATFORM / "machine.c"))
+        words = [f"PLATFORM=platform.o machine.o {start}"]
+    else:
         options = ("-std=c++17", "-fno-exceptions", "-fno-rtti")
-        command = [*tools.zig().command, "c++", *RISCV, *_RISCV_FLAGS.split(), *WARNINGS, *options]
-        tools.run(
-            [*command, "-I.", "-x", "c++", "-c", source, "-o", "application.o"],
-            name="the C++ compiler",
-            folder=root,
-        )
-        words = ["EXAMPLE=application.o"]
+        _compile(root, "c++", *options, "-x", "c++", source, output="application.o")
+        words = ["EXAMPLE=application.o", f"PLATFORM={PLATFORM / 'machine.c'} {start}"]
     link = f"-Wl,-e,kiwicha_entry -Wl,--gc-sections -Wl,-T,{PLATFORM / 'link.ld'}"
     riscv_library(
         root,
         "example",
-        f"PLATFORM={PLATFORM / 'machine.c'} {PLATFORM / 'start.S'}",
         f"LDFLAGS={link}",
         *words,
         flags=f"{_RISCV_FLAGS} -Isoc -Iruntime",
     )
     return application
+
+
+def _compile(root: Path, compiler: str, *words: str, output: str | None = None) -> None:
+    """Compile a file of a library's application, by default to an object of its name."""
+    output = output or f"{Path(words[-1]).stem}.o"
+    flags = [*RISCV, *_RISCV_FLAGS.split(), *WARNINGS, "-I.", "-Isoc", "-Iruntime"]
+    tools.run(
+        [*tools.zig().command, compiler, *flags, "-c", *words, "-o", output],
+        name=f"zig {compiler}",
+        folder=root,
+    )
