@@ -173,7 +173,9 @@ void *kiwicha_tensor_data(const struct kiwicha_model *model,
 
 /**
  * Forgets Program and arena, which are the caller's again; an inference that has begun is ended
- * first. Null is allowed.
+ * first.
+ *
+ * @param model from `kiwicha_open`, whatever that has returned; or null
  */
 void kiwicha_close(struct kiwicha_model *model);
 

@@ -44,7 +44,7 @@ def simulate(config: str, application: Path, folder: Path) -> Ending:
     )
     image = read_elf(application.read_bytes()).image(cfu.IMAGE_ADDRESS)
     loads = [(cfu.ONCHIP_BASE, first.raw), (cfu.IMAGE_ADDRESS, image)]
-    return run_image(simulator, loads=loads, max_cycles=100_000_000)
+    return run_image(simulator, loads=loads, max_cycles=20_000_000)
 
 
 def bound_of(root: Path, name: str) -> int:

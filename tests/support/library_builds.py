@@ -110,7 +110,11 @@ def riscv_application(root: Path, config: str, source: str | None = None) -> Pat
     application.unlink(missing_ok=True)
     start = str(PLATFORM / "start.S")
     if source is None:
-        stub = ["-include", f"soc/{SOC_HEADER_NAME}", "-Dkiwicha_platform_print=not_filled_in"]
+        stub = [
+            "-include",
+            str(root / "soc" / SOC_HEADER_NAME),
+            "-Dkiwicha_platform_print=not_filled_in",
+        ]
         _compile(root, "cc", "-std=c11", "-ffreestanding", *stub, "platform/platform.c")
         filled_in = [f"-Dkiwicha_platform_{name}=our_{name}" for name in _STUB]
         _compile(root, "cc", "-std=c11", *filled_in, str(PLATFORM / "machine.c"))
@@ -125,15 +129,20 @@ def riscv_application(root: Path, config: str, source: str | None = None) -> Pat
         "example",
         f"LDFLAGS={link}",
         *words,
-        flags=f"{_RISCV_FLAGS} -Isoc -Iruntime",
+        flags=" ".join((_RISCV_FLAGS, *_includes(root))),
     )
     return application
+
+
+def _includes(root: Path) -> list[str]:
+    """Return options with whole paths, which Zig's cache needs for sources elsewhere."""
+    return [f"-I{folder}" for folder in (root, root / "soc", root / "runtime")]
 
 
 def _compile(root: Path, compiler: str, *words: str, output: str | None = None) -> None:
     """Compile a file of a library's application, by default to an object of its name."""
     output = output or f"{Path(words[-1]).stem}.o"
-    flags = [*RISCV, *_RISCV_FLAGS.split(), *WARNINGS, "-I.", "-Isoc", "-Iruntime"]
+    flags = [*RISCV, *_RISCV_FLAGS.split(), *WARNINGS, *_includes(root)]
     tools.run(
         [*tools.zig().command, compiler, *flags, "-c", *words, "-o", output],
         name=f"zig {compiler}",
