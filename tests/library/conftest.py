@@ -17,7 +17,7 @@ from tests.support.programs.patterns import pattern
 def models() -> dict[str, bytes]:
     # Small: without an engine, and from DRAM, a product takes hundreds of cycles.
     return {
-        "first": random_networks.engine_network(3).model,
+        "first": random_networks.engine_network(5).model,
         "second": random_networks.network(0).model,
     }
 

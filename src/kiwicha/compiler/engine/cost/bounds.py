@@ -36,7 +36,7 @@ from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.weight_streams import stream_shape
 
-__all__ = ["worst_cycles"]
+__all__ = ["worst_cycles", "worst_list_cycles"]
 
 _SHARED_MEMORY = 2
 """By what DRAM is slower while the CPU, too, wants something of it all the time."""
@@ -71,17 +71,28 @@ def worst_cycles(program: Program) -> int:
         image = program.constants[params.image.offset :][: params.image.bytes]
         found = read_list(params, image)
         engine = params.macs, config.requantizer_cycles
-        cycles = _list_cycles(found.jobs, found.transfers, engine, config.memory)
+        cycles = worst_list_cycles(found.jobs, found.transfers, engine, config.memory)
         total += min(cycles, ENGINE_WATCHDOG_CYCLES) + _COLD_LIST_CYCLES
     return total
 
 
-def _list_cycles(
+def worst_list_cycles(
     jobs: Sequence[AnyJob],
     transfers: Sequence[EngineTransfer],
     engine: tuple[int, int],
     memory: Memory,
 ) -> int:
+    """Return the cycles that a list takes at most, without the CPU's part.
+
+    Parameters
+    ----------
+    jobs, transfers : sequence
+        The list.
+    engine : tuple of int
+        Products per cycle, and `kiwicha.contract.configs.Config.requantizer_cycles`.
+    memory : Memory
+        What DRAM the system has.
+    """
     words = JOB_WORDS * len(jobs) + len(transfers)
     total = memory.list_start_cycles + _memory_cycles(words, memory)
     total += sum(_job_cycles(job, engine, memory) for job in jobs)
