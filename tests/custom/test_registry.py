@@ -280,7 +280,8 @@ def test_kernels_whose_files_have_one_name_both_reach_a_library(
     for name, raw in {**files, "main.c": LIBRARY_MAIN.encode()}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(raw)
-    sources = [str(path) for path in sorted(root.rglob("*.c"))]
+    folders = (root, *(root / name for name in ("kernels", "model", "runtime")))
+    sources = [str(path) for folder in folders for path in sorted(folder.glob("*.c"))]
     command = [
         *(*tools.cxx().command, "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{root}"),
         *("-o", str(root / "main"), *(word for path in sources for word in ("-x", "c", path))),
