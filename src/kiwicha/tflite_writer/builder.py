@@ -218,7 +218,7 @@ class ModelBuilder:
             places.append(0 if tensor.data is None else len(buffers))
             if tensor.data is not None:
                 buffers.append(buffer(fbb, tensor.data))
-        codes = list(dict.fromkeys(operator.code for operator in self.operators))
+        codes = list(dict.fromkeys(operator.code for operator in self.all_operators()))
         subgraphs = self.subgraphs(fbb, codes, places, inputs, outputs)
         defined = [signature_table(fbb, key, *maps) for key, maps in (signatures or {}).items()]
         model = table(
@@ -233,6 +233,10 @@ class ModelBuilder:
         )
         fbb.Finish(model, _IDENTIFIER)
         return bytes(fbb.Output())
+
+    def all_operators(self) -> list[OperatorRecord]:
+        """Return the operators of all subgraphs; there is one."""
+        return self.operators
 
     def subgraphs(
         self,

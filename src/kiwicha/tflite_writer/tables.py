@@ -162,7 +162,7 @@ def operator_table(fbb: Any, operator: OperatorRecord, code_index: int) -> int:
     options = None
     if operator.table:
         values = {
-            key[:1].upper() + key[1:]: vector(fbb, value, np.int32) if np.ndim(value) else value
+            key[:1].upper() + key[1:]: _option(fbb, value)
             for key, value in operator.options.items()
         }
         options = table(fbb, operator.table, **values)
@@ -176,6 +176,12 @@ def operator_table(fbb: Any, operator: OperatorRecord, code_index: int) -> int:
         BuiltinOptions=options,
         CustomOptions=custom,
     )
+
+
+def _option(fbb: Any, value: Any) -> Any:
+    if isinstance(value, str):
+        return fbb.CreateString(value)
+    return vector(fbb, value, np.int32) if np.ndim(value) else value
 
 
 def signature_table(

@@ -51,7 +51,7 @@ def test_reads_everything() -> None:
     graph = read(conv_model())
     (operator,) = graph.operators
     assert (operator.index, operator.name) == (0, "CONV_2D")
-    assert (graph.inputs, graph.outputs, graph.subgraph_count) == ((0,), (3,), 1)
+    assert (graph.inputs, graph.outputs, graph.others) == ((0,), (3,), ())
     assert operator.options == Options(
         activation=Activation.RELU6, padding=Padding.SAME, stride_height=2, stride_width=1
     )

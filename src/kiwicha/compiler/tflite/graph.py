@@ -1,13 +1,14 @@
 """A TFLite model as plain data: tensors, operators and how they are connected."""
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.errors import ModelError
 
-__all__ = ["NO_TENSOR", "Activation", "Graph", "Operator", "Options", "Padding"]
+__all__ = ["NO_TENSOR", "Activation", "Graph", "Operator", "Options", "Padding", "State"]
 
 NO_TENSOR = -1
 """Index of an optional operand that is left out."""
@@ -61,6 +62,10 @@ class Options:
     is_approximate: int = 0
     batch_dims: int = 0
     mode: int = 0
+    variable: tuple[str, str] = ("", "")
+    """Container and name of a variable."""
+    subgraphs: tuple[int, ...] = ()
+    """Numbers of the subgraphs that are called."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,38 @@ class Operator:
     outputs: tuple[int, ...]
     options: Options
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it neither reads nor writes: what it was for has been done."""
+        return not self.inputs and not self.outputs
+
+
+@dataclass(frozen=True)
+class State:
+    """What a model keeps from one inference to the next.
+
+    Parameters
+    ----------
+    name : str
+        Of the variable.
+    before, after : int
+        Tensors that hold it at the beginning and at the end of an inference, at the same place.
+    writer : int
+        Index of the operator that writes the latter, behind all others.
+    first : bytes
+        What it is before the first inference.
+    """
+
+    name: str
+    before: int
+    after: int
+    writer: int
+    first: bytes
+
 
 @dataclass(frozen=True)
 class Graph:
-    """The first subgraph of a model.
+    """A subgraph of a model; the first one, which is executed, knows the others.
 
     Parameters
     ----------
@@ -98,15 +131,29 @@ class Graph:
         In order of execution.
     inputs, outputs : tuple of int
         Tensor indices.
-    subgraph_count : int
-        Subgraphs in the file.
+    others : tuple of Graph
+        Of the first subgraph: those behind it in the file.
+    states : tuple of State
+        What is kept between inferences, once variables are tensors: see
+        `kiwicha.compiler.tflite.variables`.
     """
 
     tensors: tuple[Tensor, ...]
     operators: tuple[Operator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    subgraph_count: int
+    others: tuple["Graph", ...] = ()
+    states: tuple[State, ...] = ()
+
+    @cached_property
+    def variables(self) -> Mapping[int, tuple[str, str]]:
+        """Container and name of the variable for which each resource stands."""
+        return {
+            output: operator.options.variable
+            for operator in self.operators
+            if operator.name == "VAR_HANDLE"
+            for output in operator.outputs
+        }
 
     def operand(self, operator: Operator, position: int) -> Tensor | None:
         """Return an operator's input, None if it is left out."""
@@ -141,14 +188,19 @@ class Graph:
         """
         if not self.operators or not self.outputs:
             raise ModelError("the model must have at least one operator and one output")
-        self._check_indices("model inputs", self.inputs)
-        self._check_indices("model outputs", self.outputs)
+        self._check_all_indices("")
+        self._check_order(is_folded)
+        for number, other in enumerate(self.others, 1):
+            other._check_all_indices(f"subgraph {number}: ")
+
+    def _check_all_indices(self, place: str) -> None:
+        self._check_indices(f"{place}model inputs", self.inputs)
+        self._check_indices(f"{place}model outputs", self.outputs)
         for operator in self.operators:
-            where = f"operator {operator.index} {operator.name}"
+            where = f"{place}operator {operator.index} {operator.name}"
             present = [index for index in operator.inputs if index != NO_TENSOR]
             self._check_indices(f"{where}: inputs", present)
             self._check_indices(f"{where}: outputs", operator.outputs)
-        self._check_order(is_folded)
 
     def _check_indices(self, what: str, indices: Sequence[int]) -> None:
         for index in indices:

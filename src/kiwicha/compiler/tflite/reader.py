@@ -4,6 +4,7 @@ Every offset and length in the file is treated as hostile: whatever the bytes ar
 `Graph` or in a `ModelError`, in time and memory proportional to the file.
 """
 
+import dataclasses
 import enum
 import struct
 from typing import Any, TypeVar
@@ -26,6 +27,7 @@ IDENTIFIER = b"TFL3"
 SCHEMA_VERSION = 3
 MAX_OPERATORS = 4096
 MAX_TENSORS = 65535
+MAX_SUBGRAPHS = 256
 _DAMAGED = (
     "the file must be a whole .tflite model, not a truncated or damaged one; "
     "fetch or convert it again"
@@ -33,6 +35,14 @@ _DAMAGED = (
 
 _BUILTIN_CODE_SLOT = 10
 """Of ``OperatorCode.builtin_code`` in its vtable."""
+_CALLS = {
+    "CALL_ONCE": ("CallOnceOptions", ("InitSubgraphIndex",)),
+    "IF": ("IfOptions", ("ThenSubgraphIndex", "ElseSubgraphIndex")),
+    "WHILE": ("WhileOptions", ("CondSubgraphIndex", "BodySubgraphIndex")),
+}
+"""Operators that execute subgraphs: the table of their options, and the fields that name them."""
+_VARIABLE = ("VAR_HANDLE", "VarHandleOptions")
+"""The operator that names a variable, and the table of its options."""
 
 E = TypeVar("E", bound=enum.IntEnum)
 
@@ -83,18 +93,29 @@ class _Reader:
             raise ModelError(
                 f"schema version must be {SCHEMA_VERSION}, not {self._model.Version()}"
             )
-        subgraphs = self._model.SubgraphsLength()
-        if subgraphs < 1:
+        if self._model.SubgraphsLength() < 1:
             raise ModelError("the model must have a subgraph")
-        subgraph = self._model.Subgraphs(0)
-        tensors = tuple(
-            self._tensor(subgraph.Tensors(index), index)
-            for index in range(_count("tensors", subgraph.TensorsLength(), MAX_TENSORS))
-        )
         codes = [
             self._operator_name(self._model.OperatorCodes(index))
             for index in range(_count("codes", self._model.OperatorCodesLength(), MAX_OPERATORS))
         ]
+        count = _count("subgraphs", self._model.SubgraphsLength(), MAX_SUBGRAPHS)
+        first, *others = (self._subgraph(number, codes) for number in range(count))
+        return dataclasses.replace(first, others=tuple(others))
+
+    def _subgraph(self, number: int, codes: list[str]) -> Graph:
+        try:
+            return self._content(self._model.Subgraphs(number), codes)
+        except ModelError as error:
+            if number:
+                error.add_place(f"subgraph {number}")
+            raise
+
+    def _content(self, subgraph: Any, codes: list[str]) -> Graph:
+        tensors = tuple(
+            self._tensor(subgraph.Tensors(index), index)
+            for index in range(_count("tensors", subgraph.TensorsLength(), MAX_TENSORS))
+        )
         operators = tuple(
             self._operator(subgraph.Operators(index), index, codes)
             for index in range(_count("operators", subgraph.OperatorsLength(), MAX_OPERATORS))
@@ -104,7 +125,6 @@ class _Reader:
             operators,
             self._indices(subgraph.InputsAsNumpy()),
             self._indices(subgraph.OutputsAsNumpy()),
-            subgraphs,
         )
 
     def _spend(self, amount: int) -> None:
@@ -180,8 +200,33 @@ class _Reader:
             name=codes[code],
             inputs=_ordered(codes[code], self._indices(source.InputsAsNumpy())),
             outputs=self._indices(source.OutputsAsNumpy()),
-            options=_options(source, f"operator {index} {codes[code]}", codes[code]),
+            options=self._options(source, f"operator {index} {codes[code]}", codes[code]),
         )
+
+    def _options(self, source: Any, where: str, name: str) -> Options:
+        if name.startswith(MODEL_PREFIX):
+            raw = source.CustomOptionsAsNumpy()
+            return Options(custom=raw.tobytes() if isinstance(raw, np.ndarray) else b"")
+        if name in _CALLS:
+            kind, fields = _CALLS[name]
+            calls = _table(source, where, kind, is_required=True)
+            return Options(subgraphs=tuple(int(getattr(calls, field)()) for field in fields))
+        if name == _VARIABLE[0]:
+            names = _table(source, where, _VARIABLE[1], is_required=True)
+            return Options(variable=(self._text(names.Container()), self._text(names.SharedName())))
+        table = OPERATORS[name].options if name in OPERATORS else None
+        if table is None:
+            return Options()
+        reader = _table(source, where, table.name, is_required=table.is_required)
+        if reader is None:
+            return Options()
+        settings: dict[str, Any] = {
+            field: getattr(reader, accessor)() for field, accessor in table.fields.items()
+        }
+        kinds: dict[str, type[enum.IntEnum]] = {"activation": Activation, "padding": Padding}
+        for field in settings.keys() & kinds.keys():
+            settings[field] = _member(kinds[field], settings[field], f"{where}: {field}")
+        return Options(**settings)
 
 
 def _builtin_code(source: Any) -> int:
@@ -205,29 +250,16 @@ def _ordered(name: str, inputs: tuple[int, ...]) -> tuple[int, ...]:
     return (source, weights, *(bias or [NO_TENSOR]), shape)
 
 
-def _options(source: Any, where: str, name: str) -> Options:
-    if name.startswith(MODEL_PREFIX):
-        raw = source.CustomOptionsAsNumpy()
-        return Options(custom=raw.tobytes() if isinstance(raw, np.ndarray) else b"")
-    table = OPERATORS[name].options if name in OPERATORS else None
-    if table is None:
-        return Options()
+def _table(source: Any, where: str, name: str, *, is_required: bool) -> Any:
+    """Return the reader of an operator's options; None if it has none and may."""
     kind, options = source.BuiltinOptionsType(), source.BuiltinOptions()
-    if options is None or kind != getattr(tflite.BuiltinOptions, table.name):
-        if table.is_required or options is not None:
-            raise ModelError(
-                f"{where}: options must be a {table.name} table, not union member {kind}"
-            )
-        return Options()
-    reader = getattr(tflite, table.name)()
+    if options is None or kind != getattr(tflite.BuiltinOptions, name):
+        if is_required or options is not None:
+            raise ModelError(f"{where}: options must be a {name} table, not union member {kind}")
+        return None
+    reader = getattr(tflite, name)()
     reader.Init(options.Bytes, options.Pos)
-    settings: dict[str, Any] = {
-        field: getattr(reader, accessor)() for field, accessor in table.fields.items()
-    }
-    kinds: dict[str, type[enum.IntEnum]] = {"activation": Activation, "padding": Padding}
-    for field in settings.keys() & kinds.keys():
-        settings[field] = _member(kinds[field], settings[field], f"{where}: {field}")
-    return Options(**settings)
+    return reader
 
 
 def _quantization(source: Any, where: str) -> Quantization | None:

@@ -31,7 +31,11 @@ _WRITES_BOTH = frozenset({"LOG_SOFTMAX", "SOFTMAX"})
 
 def shifted(graph: Graph) -> Graph:
     """Return a model whose uint8 tensors are int8."""
-    return dataclasses.replace(graph, tensors=tuple(_shifted(t) for t in graph.tensors))
+    return dataclasses.replace(
+        graph,
+        tensors=tuple(_shifted(t) for t in graph.tensors),
+        others=tuple(shifted(other) for other in graph.others),
+    )
 
 
 def _shifted(tensor: Tensor) -> Tensor:
@@ -159,9 +163,11 @@ def _reads_edge(operator: Operator, graph: Graph) -> bool:
 
 def _writes_edge(operator: Operator, graph: Graph, readers: set[int]) -> bool:
     """Whether an operator's uint8 output is needed at the edge only, and it can write that."""
-    (output, *_) = operator.outputs
     is_able = operator.name in _WRITES_BOTH or (
         operator.name == _RESCALING and graph.input(operator).type is TensorType.INT8
     )
+    if not is_able:
+        return False
+    (output, *_) = operator.outputs
     is_only_there = output in graph.outputs and output not in readers
-    return is_able and is_only_there and graph.tensors[output].is_shifted
+    return is_only_there and graph.tensors[output].is_shifted
