@@ -95,9 +95,10 @@ def run_native(
     *,
     outputs: int = 1,
     arena_bytes: int | None = None,
+    reset_at: int | None = None,
     timeout_seconds: float = 60.0,
 ) -> NativeResult:
-    """Execute a Program once, or once for each set of inputs.
+    """Execute a Program once, or once for each set of inputs, each with the states left so far.
 
     With a double buffer the inputs of the next inference are written after the first step of the
     one before, and the outputs of an inference are read after the next one.
@@ -114,6 +115,8 @@ def run_native(
         How many output tensors the Program has, times the sets of inputs.
     arena_bytes : int or None
         Size of the arena; None: what the Program's header asks for.
+    reset_at : int or None
+        Number of the inference, from 1 on, before which states get their first values again.
     timeout_seconds : float
         Limit; what takes longer counts as hanging.
 
@@ -132,6 +135,8 @@ def run_native(
         command = [str(executable), *map(str, paths)]
         if arena_bytes is not None:
             command += ["--arena-bytes", str(arena_bytes)]
+        if reset_at is not None:
+            command += ["--reset-at", str(reset_at)]
         command += ["--output", *map(str, output_paths)]
         try:
             done = subprocess.run(

@@ -11,8 +11,8 @@
 /** Exit code for wrong arguments and unreadable files; statuses are smaller. */
 #define EXIT_USAGE 64
 
-static const char usage[] =
-    "usage: kiwicha_native PROGRAM [INPUT...] [--output FILE...] [--arena-bytes N]\n";
+static const char usage[] = "usage: kiwicha_native PROGRAM [INPUT...] [--output FILE...] "
+                            "[--arena-bytes N] [--reset-at K]\n";
 
 struct arguments {
     const char *program;
@@ -22,6 +22,7 @@ struct arguments {
     uint32_t output_count;
     bool has_arena_bytes;
     uint32_t arena_bytes;
+    uint32_t reset_at; /**< the inference that begins with the first states again */
 };
 
 struct bytes {
@@ -106,6 +107,9 @@ static struct arguments parse(int argc, char **argv)
         } else if (strcmp(argv[next], "--arena-bytes") == 0 && next + 1 < argc) {
             arguments.has_arena_bytes = true;
             arguments.arena_bytes = parse_number(argv[next + 1]);
+            next += 2;
+        } else if (strcmp(argv[next], "--reset-at") == 0 && next + 1 < argc) {
+            arguments.reset_at = parse_number(argv[next + 1]);
             next += 2;
         } else {
             fputs(usage, stderr);
@@ -193,7 +197,12 @@ static enum kiwicha_status run(struct stream *stream)
         if (k == 0 || !has_two) {
             load_inputs(stream);
         }
-        status = kiwicha_invoke(model, NULL, has_two ? load_during : NULL, stream);
+        if (k > 0 && k == stream->arguments->reset_at) {
+            status = kiwicha_reset(model);
+        }
+        if (status == KIWICHA_STATUS_OK) {
+            status = kiwicha_invoke(model, NULL, has_two ? load_during : NULL, stream);
+        }
         if (has_two && k > 0) {
             store_outputs(stream, k - 1, arena);
         }

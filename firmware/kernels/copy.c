@@ -78,7 +78,19 @@ KIWICHA_SMALL static void copy_line(const struct kiwicha_copy *p, uint8_t *to, c
     }
 }
 
-/** Strided copy of pieces of bytes; input and output must not overlap. */
+/** Moves bytes down by a distance of 1 or more, in parts that do not overlap. */
+KIWICHA_SMALL static void slide(uint8_t *to, uint32_t distance, uint32_t bytes)
+{
+    while (bytes > 0) {
+        const uint32_t part = bytes < distance ? bytes : distance;
+        memcpy(to, to + distance, part);
+        to += part;
+        bytes -= part;
+    }
+}
+
+/** Strided copy of pieces of bytes; input and output must not overlap. One piece may: its output
+ * before its input. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_run_copy(const struct kiwicha_memory *memory,
                                                    const void *params)
 {
@@ -88,6 +100,11 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_run_copy(const struct kiwicha_memory *
     const struct kiwicha_copy *p = params;
     const uint8_t *input = kiwicha_source(memory, &p->input);
     uint8_t *output = kiwicha_target(memory, &p->output);
+    const uintptr_t distance = (uintptr_t)input - (uintptr_t)output;
+    if (distance - 1 < p->piece_bytes && p->piece_bytes == p->output.bytes) {
+        slide(output, (uint32_t)distance, p->piece_bytes);
+        return KIWICHA_STATUS_OK;
+    }
     uint32_t from = p->input_start;
     uint32_t to = 0;
     uint32_t position[LAST] = {0};

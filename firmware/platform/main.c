@@ -38,24 +38,30 @@ KIWICHA_SMALL static bool is_well_formed(const volatile struct kiwicha_boot_bloc
            is_usable(boot->arena_address, boot->arena_bytes) &&
            is_usable(boot->inputs_address, boot->inputs_bytes) &&
            is_usable(boot->cycles_address, boot->cycles_bytes) &&
-           (boot->stream_sets == 0 || is_usable(boot->outputs_address, boot->outputs_bytes));
+           (boot->input_sets == 0 || is_usable(boot->outputs_address, boot->outputs_bytes));
 }
 
-/* Whether the host's inputs and the table of cycles have the sizes that the opened model needs. */
+/* Whether the engine works on an inference while the CPU moves inputs and outputs of others. */
+KIWICHA_SMALL static bool is_stream(const struct kiwicha_model *model,
+                                    const volatile struct kiwicha_boot_block *boot)
+{
+    return KIWICHA_CONFIG_ENGINE_MACS != 0 && boot->input_sets != 0 && model->shift_bytes != 0;
+}
+
+/* Whether the host's inputs, outputs and table of cycles have the sizes that the opened model
+ * needs.
+ */
 KIWICHA_SMALL static bool fits_model(const struct kiwicha_model *model,
                                      const volatile struct kiwicha_boot_block *boot)
 {
-    if (boot->stream_sets != 0) {
-#if KIWICHA_CONFIG_ENGINE_MACS
-        return kiwicha_platform_fits_stream(model, boot);
-#else
-        return false;
-#endif
-    }
-    uint64_t cycles_bytes =
-        (uint64_t)boot->inferences * kiwicha_cycle_entries(model) * sizeof(uint32_t);
-    return kiwicha_platform_set_bytes(model->inputs, model->input_count) <= boot->inputs_bytes &&
-           cycles_bytes <= boot->cycles_bytes;
+    const uint32_t inferences = boot->inferences;
+    const uint32_t sets = boot->input_sets;
+    const uint32_t words = is_stream(model, boot) ? 1 : kiwicha_cycle_entries(model);
+    const uint32_t inputs = kiwicha_platform_set_bytes(model->inputs, model->input_count);
+    const uint32_t outputs = kiwicha_platform_set_bytes(model->outputs, model->output_count);
+    return kiwicha_saturating_multiply(inputs, sets != 0 ? sets : 1) <= boot->inputs_bytes &&
+           (sets == 0 || kiwicha_saturating_multiply(outputs, inferences) <= boot->outputs_bytes) &&
+           kiwicha_saturating_multiply(words, inferences) <= boot->cycles_bytes / sizeof(uint32_t);
 }
 
 KIWICHA_SMALL static void count_step(void *context, uint32_t step)
@@ -65,17 +71,26 @@ KIWICHA_SMALL static void count_step(void *context, uint32_t step)
     boot->progress = boot->progress + 1;
 }
 
-/* One inference after the other, each counted step by step; the first has its inputs. */
+/* One inference after the other, each counted step by step; the first has its inputs. Those with
+ * the same inputs all begin with the same states. */
 KIWICHA_SMALL static __attribute__((noinline)) enum kiwicha_status
 run_each(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot)
 {
     uint32_t *cycles = kiwicha_platform_memory(boot->cycles_address);
+    const uint8_t *first_set = kiwicha_platform_memory(boot->inputs_address);
+    uint8_t *outputs = kiwicha_platform_memory(boot->outputs_address);
+    const uint32_t inputs_bytes = kiwicha_platform_set_bytes(model->inputs, model->input_count);
+    uint32_t set = 0;
     for (uint32_t finished = 0;;) {
         enum kiwicha_status status =
             kiwicha_invoke(model, cycles, count_step, (void *)(uintptr_t)boot);
         boot->total_cycles = model->cycles;
         if (status != KIWICHA_STATUS_OK) {
             return status;
+        }
+        if (boot->input_sets != 0) {
+            kiwicha_platform_store_outputs(model, model->last_arena, outputs);
+            outputs += kiwicha_platform_set_bytes(model->outputs, model->output_count);
         }
         if (finished == 0) {
             boot->first_cycles = model->cycles;
@@ -85,7 +100,11 @@ run_each(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot)
             return KIWICHA_STATUS_OK;
         }
         cycles += kiwicha_cycle_entries(model);
-        (void)kiwicha_platform_load_inputs(model, kiwicha_platform_memory(boot->inputs_address));
+        if (boot->input_sets == 0) {
+            (void)kiwicha_reset(model);
+        }
+        set = set + 1 < boot->input_sets ? set + 1 : 0;
+        (void)kiwicha_platform_load_inputs(model, first_set + set * inputs_bytes);
     }
 }
 
@@ -93,7 +112,7 @@ KIWICHA_SMALL static enum kiwicha_status run_model(struct kiwicha_model *model,
                                                    volatile struct kiwicha_boot_block *boot)
 {
 #if KIWICHA_CONFIG_ENGINE_MACS
-    if (boot->stream_sets != 0) {
+    if (is_stream(model, boot)) {
         return kiwicha_platform_run_stream(model, boot);
     }
 #endif
@@ -110,7 +129,7 @@ KIWICHA_SMALL static enum kiwicha_status prepare(struct kiwicha_model *model,
 #if !KIWICHA_HAS_LOADER
     if (boot->prepared != 0) {
         kiwicha_open_checked(model, program, arena);
-        return KIWICHA_STATUS_OK;
+        return kiwicha_reset(model);
     }
 #endif
     const enum kiwicha_status status =

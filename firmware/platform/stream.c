@@ -6,24 +6,11 @@
 #include "platform.h"
 #include "tensor_sets.h"
 
-KIWICHA_SMALL bool kiwicha_platform_fits_stream(const struct kiwicha_model *model,
-                                                const volatile struct kiwicha_boot_block *boot)
-{
-    const uint64_t inputs = kiwicha_platform_set_bytes(model->inputs, model->input_count);
-    const uint64_t outputs = kiwicha_platform_set_bytes(model->outputs, model->output_count);
-    const uint32_t inferences = boot->inferences;
-    return model->shift_bytes != 0 && inputs * boot->stream_sets <= boot->inputs_bytes &&
-           outputs * inferences <= boot->outputs_bytes &&
-           (uint64_t)inferences * sizeof(uint32_t) <= boot->cycles_bytes;
-}
-
 KIWICHA_SMALL enum kiwicha_status
 kiwicha_platform_run_stream(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot)
 {
-    const uint32_t outputs_bytes =
-        (uint32_t)kiwicha_platform_set_bytes(model->outputs, model->output_count);
-    const uint32_t inputs_bytes =
-        (uint32_t)kiwicha_platform_set_bytes(model->inputs, model->input_count);
+    const uint32_t outputs_bytes = kiwicha_platform_set_bytes(model->outputs, model->output_count);
+    const uint32_t inputs_bytes = kiwicha_platform_set_bytes(model->inputs, model->input_count);
     const uint8_t *first_set = kiwicha_platform_memory(boot->inputs_address);
     uint8_t *outputs = kiwicha_platform_memory(boot->outputs_address);
     uint32_t *ends = kiwicha_platform_memory(boot->cycles_address);
@@ -37,7 +24,7 @@ kiwicha_platform_run_stream(struct kiwicha_model *model, volatile struct kiwicha
             kiwicha_platform_store_outputs(model, last_arena, outputs);
             outputs += outputs_bytes;
         }
-        set = set + 1 < boot->stream_sets ? set + 1 : 0;
+        set = set + 1 < boot->input_sets ? set + 1 : 0;
         if (status == KIWICHA_STATUS_OK) {
             status = kiwicha_platform_load_inputs(model, first_set + set * inputs_bytes);
         }

@@ -6,14 +6,9 @@
 #ifndef KIWICHA_STREAM_H
 #define KIWICHA_STREAM_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime.h"
-
-/** Returns whether what the boot block says of a stream has the sizes that a model needs. */
-bool kiwicha_platform_fits_stream(const struct kiwicha_model *model,
-                                  const volatile struct kiwicha_boot_block *boot);
 
 /**
  * Executes the inferences of a stream.

@@ -12,12 +12,16 @@ KIWICHA_SMALL static uint32_t align_up(uint32_t bytes)
     return (bytes + KIWICHA_ALIGNMENT_BYTES - 1) & ~(uint32_t)(KIWICHA_ALIGNMENT_BYTES - 1);
 }
 
-KIWICHA_SMALL uint64_t kiwicha_platform_set_bytes(const struct kiwicha_io_record *tensors,
+KIWICHA_SMALL uint32_t kiwicha_platform_set_bytes(const struct kiwicha_io_record *tensors,
                                                   uint32_t count)
 {
-    uint64_t bytes = 0;
+    uint32_t bytes = 0;
     for (uint32_t index = 0; index < count; ++index) {
-        bytes += align_up(tensors[index].tensor.bytes);
+        const uint32_t own = align_up(tensors[index].tensor.bytes);
+        if (own > UINT32_MAX - bytes) {
+            return UINT32_MAX;
+        }
+        bytes += own;
     }
     return bytes;
 }

@@ -16,8 +16,8 @@ static inline void *kiwicha_platform_memory(uint32_t address)
     return (void *)(uintptr_t)address;
 }
 
-/** Returns the bytes of a set. */
-uint64_t kiwicha_platform_set_bytes(const struct kiwicha_io_record *tensors, uint32_t count);
+/** Returns the bytes of a set; UINT32_MAX if they are more. */
+uint32_t kiwicha_platform_set_bytes(const struct kiwicha_io_record *tensors, uint32_t count);
 
 /**
  * Copies a set of inputs to where the next inference reads them, and meanwhile goes on with one

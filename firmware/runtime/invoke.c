@@ -1,7 +1,9 @@
 /* Execution of an opened model. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
+#include "../kernels/check.h"
 #include "kernel_table.h"
 #include "platform.h"
 #include "runtime.h"
@@ -160,6 +162,23 @@ static bool is_engine_working(void)
 #endif
 }
 
+/* Copies inputs or outputs between their place and what an inference with states works with. */
+KIWICHA_SMALL static __attribute__((noinline)) void
+copy_tensors(uint8_t *to, const uint8_t *from, const struct kiwicha_io_record *tensors,
+             uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        const struct kiwicha_ref *tensor = &tensors[k].tensor;
+        memcpy(to + tensor->offset, from + tensor->offset, tensor->bytes);
+    }
+}
+
+/* Whether an inference works with copies of inputs and outputs: states stay where they are. */
+static bool has_copies(const struct kiwicha_model *model)
+{
+    return model->state_count != 0 && model->shift_bytes != 0;
+}
+
 /* Executes what is left of an inference: all of it, or until there is only the engine to wait for.
  */
 static __attribute__((noinline)) enum kiwicha_status go_on(struct kiwicha_model *model, bool waits)
@@ -186,7 +205,11 @@ static __attribute__((noinline)) enum kiwicha_status go_on(struct kiwicha_model 
     }
     take_device(NULL);
     model->is_running = false;
-    model->last_arena = model->memory.arena;
+    model->last_arena = run->place;
+    if (has_copies(model)) {
+        copy_tensors(run->place, model->arena + 2 * model->shift_bytes, model->outputs,
+                     model->output_count);
+    }
     return status;
 }
 
@@ -195,43 +218,43 @@ static bool is_idle(const struct kiwicha_model *model)
     return model != NULL && model->memory.program != NULL && !model->is_running;
 }
 
-/* Prepares an inference where its inputs have been written. */
-static void prepare(struct kiwicha_model *model, uint32_t *cycles,
-                    void (*on_step)(void *context, uint32_t step), void *context)
+/* Begins an inference where its inputs have been written, and goes on with it. */
+static __attribute__((noinline)) enum kiwicha_status
+begin(struct kiwicha_model *model, uint32_t *cycles, void (*on_step)(void *context, uint32_t step),
+      void *context, bool waits)
 {
+    if (!is_idle(model)) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    if (!is_device_free()) {
+        return KIWICHA_STATUS_BUSY;
+    }
     take_device(model);
-    model->inference =
-        (struct kiwicha_inference){.cycles = cycles, .on_step = on_step, .context = context};
+    uint8_t *const place = model->next_arena;
+    model->inference = (struct kiwicha_inference){
+        .place = place, .cycles = cycles, .on_step = on_step, .context = context};
     model->cycles = 0;
     model->is_running = true;
-    model->memory.arena = model->next_arena;
-    model->next_arena = model->arena + (model->next_arena == model->arena ? model->shift_bytes : 0);
+    model->next_arena = model->arena + (place == model->arena ? model->shift_bytes : 0);
+    if (model->state_count == 0) {
+        model->memory.arena = place;
+    } else if (has_copies(model)) {
+        copy_tensors(model->arena + 2 * model->shift_bytes, place, model->inputs,
+                     model->input_count);
+    }
+    return go_on(model, waits);
 }
 
 enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles,
                                    void (*on_step)(void *context, uint32_t step), void *context)
 {
-    if (!is_idle(model)) {
-        return KIWICHA_STATUS_BAD_ARGUMENT;
-    }
-    if (!is_device_free()) {
-        return KIWICHA_STATUS_BUSY;
-    }
-    prepare(model, cycles, on_step, context);
-    return go_on(model, true);
+    return begin(model, cycles, on_step, context, true);
 }
 
 enum kiwicha_status kiwicha_start(struct kiwicha_model *model, uint32_t *cycles,
                                   void (*on_step)(void *context, uint32_t step), void *context)
 {
-    if (!is_idle(model)) {
-        return KIWICHA_STATUS_BAD_ARGUMENT;
-    }
-    if (!is_device_free()) {
-        return KIWICHA_STATUS_BUSY;
-    }
-    prepare(model, cycles, on_step, context);
-    return go_on(model, false);
+    return begin(model, cycles, on_step, context, false);
 }
 
 enum kiwicha_status kiwicha_poll(struct kiwicha_model *model)

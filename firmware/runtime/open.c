@@ -71,10 +71,14 @@ KIWICHA_SMALL static enum kiwicha_status check_header(const struct kiwicha_progr
                     sizeof(struct kiwicha_io_record)) &&
         has_records(header, header->outputs_offset, header->output_count,
                     sizeof(struct kiwicha_io_record)) &&
+        has_records(header, header->states_offset, header->state_count,
+                    sizeof(struct kiwicha_state_record)) &&
         has_records(header, header->names_offset, header->names_bytes, 1) &&
         has_records(header, header->constants_offset, header->constants_bytes, 1);
+    /* With states what inferences work with is a third part of its own. */
+    const uint32_t parts = header->state_count != 0 ? 3 : 2;
     const bool is_shift_good = header->shift_bytes % KIWICHA_CACHE_LINE_BYTES == 0 &&
-                               header->shift_bytes <= header->arena_bytes / 2;
+                               header->shift_bytes <= header->arena_bytes / parts;
     if (!is_inside || !is_shift_good || header->arena_bytes >= KIWICHA_REF_CONSTANT_BIT ||
         header->total_bytes >= KIWICHA_REF_CONSTANT_BIT) {
         return KIWICHA_STATUS_BAD_BOUNDS;
@@ -125,6 +129,18 @@ KIWICHA_SMALL static enum kiwicha_status check_tensors(const struct kiwicha_mode
         uint32_t elements = kiwicha_saturating_product(tensor->shape, tensor->rank);
         kiwicha_require_target(&check, &tensor->tensor,
                                kiwicha_saturating_multiply(elements, bytes_of[tensor->dtype]), 4);
+    }
+    return check.status;
+}
+
+KIWICHA_SMALL static enum kiwicha_status check_states(const struct kiwicha_model *model)
+{
+    struct kiwicha_check check = {&model->memory, KIWICHA_STATUS_OK};
+    for (uint32_t k = 0; k < model->state_count; k++) {
+        const struct kiwicha_state_record *state = &model->states[k];
+        const uint32_t first_bytes = state->first.bytes == 1 ? 1 : state->tensor.bytes;
+        kiwicha_require_target(&check, &state->tensor, state->tensor.bytes, 1);
+        kiwicha_require_source(&check, &state->first, first_bytes, 1);
     }
     return check.status;
 }
@@ -195,7 +211,7 @@ KIWICHA_SMALL void kiwicha_open_checked(struct kiwicha_model *model, const void 
     *model = (struct kiwicha_model){
         .memory = {bytes, header->constants_offset,
                    header->constants_offset + header->constants_bytes, arena,
-                   header->arena_bytes - header->shift_bytes},
+                   header->arena_bytes - (header->state_count != 0 ? 0 : header->shift_bytes)},
         .arena = arena,
         .next_arena = arena,
         .last_arena = arena,
@@ -203,9 +219,11 @@ KIWICHA_SMALL void kiwicha_open_checked(struct kiwicha_model *model, const void 
         .steps = (const void *)(bytes + header->steps_offset),
         .inputs = (const void *)(bytes + header->inputs_offset),
         .outputs = (const void *)(bytes + header->outputs_offset),
+        .states = (const void *)(bytes + header->states_offset),
         .step_count = header->step_count,
         .input_count = header->input_count,
         .output_count = header->output_count,
+        .state_count = header->state_count,
         .failed_step = header->step_count,
     };
 }
@@ -243,6 +261,9 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, cons
     if (status == KIWICHA_STATUS_OK) {
         status = check_tensors(&opened, header, opened.outputs, opened.output_count);
     }
+    if (status == KIWICHA_STATUS_OK) {
+        status = check_states(&opened);
+    }
     for (uint32_t k = 0; k < opened.step_count && status == KIWICHA_STATUS_OK; k++) {
         status = check_step(&opened, header, &opened.steps[k]);
         if (status == KIWICHA_STATUS_OK && !is_overlap_possible(&opened, k)) {
@@ -254,6 +275,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_open(struct kiwicha_model *model, cons
     }
     if (status == KIWICHA_STATUS_OK) {
         *model = opened;
+        status = kiwicha_reset(model);
     }
     return status;
 }

@@ -29,6 +29,7 @@ extern "C" {
 
 /** How far an inference has come. */
 struct kiwicha_inference {
+    uint8_t *place;   /**< from where on its inputs and outputs are */
     uint32_t *cycles; /**< next entry of the table of cycles, or null */
     void (*on_step)(void *context, uint32_t step);
     void *context;
@@ -45,16 +46,18 @@ struct kiwicha_model {
     const struct kiwicha_step_record *steps; /**< in order of execution */
     const struct kiwicha_io_record *inputs;  /**< in the model's order */
     const struct kiwicha_io_record *outputs; /**< in the model's order */
+    const struct kiwicha_state_record *states;
     uint32_t step_count;
     uint32_t input_count;
     uint32_t output_count;
+    uint32_t state_count;
     uint32_t failed_step; /**< index of the step that failed; step_count if none did */
     uint32_t cycles;      /**< cycles of all steps of the last inference */
     bool is_running;      /**< an inference was started and has not ended */
     uint32_t shift_bytes; /**< between the two places of inputs and outputs; 0 if there is one */
     uint8_t *arena;       /**< the caller's */
-    uint8_t *next_arena;  /**< that of the next inference */
-    uint8_t *last_arena;  /**< that of the last inference that ended */
+    uint8_t *next_arena;  /**< from where on inputs of the next inference are */
+    uint8_t *last_arena;  /**< from where on outputs of the last inference that ended are */
     struct kiwicha_inference inference;
 };
 
@@ -62,8 +65,9 @@ struct kiwicha_model {
  * Checks every byte of a Program that decides what is read or written.
  *
  * The Program and the arena stay the caller's and must stay where they are while the model is used;
- * the Program is never written. Nothing in the arena is read or written here: models that run in
- * turn can have the same one, each finding its inputs as long as no other has been started.
+ * the Program is never written. In the arena only states are written here, see `kiwicha_reset`:
+ * models without states that run in turn can have the same one, each finding its inputs as long as
+ * no other has been started.
  *
  * @param model filled in; usable only after KIWICHA_STATUS_OK
  * @param program multiple of 16
@@ -85,12 +89,24 @@ enum kiwicha_status kiwicha_open(struct kiwicha_model *model, const void *progra
 
 /**
  * Opens a Program that `kiwicha_open` has found to be right, or that is known to be: nothing of it
- * is checked.
+ * is checked, and states in the arena stay as they are.
  *
  * @param model filled in as by `kiwicha_open`
  * @param program, arena as for `kiwicha_open`
  */
 void kiwicha_open_checked(struct kiwicha_model *model, const void *program, void *arena);
+
+/**
+ * Gives everything that the model keeps between inferences the value that it had at first.
+ *
+ * `kiwicha_open` does so, too. Between inferences the bytes of states in the arena are the model's:
+ * an application that saves them and puts them back continues where it was.
+ *
+ * @param model from `kiwicha_open`
+ * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_BAD_ARGUMENT if the model is null, not open or
+ * running
+ */
+enum kiwicha_status kiwicha_reset(struct kiwicha_model *model);
 
 /** Returns the number of words that `kiwicha_invoke` writes into its table of cycles. */
 uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);

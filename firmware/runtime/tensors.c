@@ -1,8 +1,9 @@
-/* Inputs and outputs of an opened model. */
+/* Inputs, outputs and states of an opened model. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../kernels/check.h"
 #include "runtime.h"
 
 static bool is_open(const struct kiwicha_model *model)
@@ -62,6 +63,24 @@ const struct kiwicha_io_record *kiwicha_find_output(const struct kiwicha_model *
 {
     return is_open(model) && name != NULL ? find(model, name, model->outputs, model->output_count)
                                           : NULL;
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_reset(struct kiwicha_model *model)
+{
+    if (!is_open(model) || model->is_running) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    for (uint32_t k = 0; k < model->state_count; k++) {
+        const struct kiwicha_state_record *state = &model->states[k];
+        uint8_t *tensor = kiwicha_target(&model->memory, &state->tensor);
+        const uint8_t *first = kiwicha_source(&model->memory, &state->first);
+        const uint32_t step = state->first.bytes > 1;
+        for (uint32_t byte = 0; byte < state->tensor.bytes; byte++) {
+            tensor[byte] = *first;
+            first += step;
+        }
+    }
+    return KIWICHA_STATUS_OK;
 }
 
 void kiwicha_close(struct kiwicha_model *model)

@@ -1,5 +1,6 @@
 """Reference executor: runs a Program in numpy, bit for bit what firmware computes."""
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Kernel
 from kiwicha.errors import ProgramError, UsageError
 from kiwicha.kernels.registry import KERNELS
@@ -17,7 +19,7 @@ from kiwicha.sim.reference.engine import Engine
 from kiwicha.sim.reference.memory import Memory, check_overlap
 from kiwicha.sim.reference.overlap import check_overlapped
 
-__all__ = ["NUMPY_TYPES", "StepObserver", "run", "trace"]
+__all__ = ["NUMPY_TYPES", "Session", "StepObserver", "run", "trace"]
 
 StepObserver = Callable[[int, Step, NDArray[Any]], None]
 """Called after each step with its index, the step, and a copy of what it wrote."""
@@ -34,58 +36,99 @@ NUMPY_TYPES: dict[DType, type[np.generic]] = {
 """numpy's name of each element type."""
 
 
-def run(
-    program: Program,
-    inputs: Sequence[NDArray[Any] | bytes],
-    on_step: StepObserver | None = None,
-) -> list[NDArray[Any]]:
-    """Execute a Program once.
+class Session:
+    """A Program that is executed as often as wanted, and what it keeps between inferences.
 
     Parameters
     ----------
     program : Program
         For any configuration.
-    inputs : sequence of ndarray or bytes
-        One per input tensor, in the model's order: raw bytes, or an array of the tensor's type that
-        has its shape or is flat.
-    on_step : callable, optional
-        See `StepObserver`.
-
-    Returns
-    -------
-    list of ndarray
-        One per output tensor, of its type and shape.
-
-    Raises
-    ------
-    UsageError
-        If number, type or size of the inputs is wrong, or a custom operator's reference raises or
-        gives something else than its output.
-    ProgramError
-        If a step contradicts itself, leaves its memory, reads what nothing has written, or writes
-        what it reads.
     """
-    if len(inputs) != len(program.inputs):
-        names = ", ".join(repr(tensor.name) for tensor in program.inputs)
-        raise UsageError(
-            f"number of inputs must be {len(program.inputs)} ({names}), not {len(inputs)}"
-        )
-    memory, engine = Memory(program.arena_bytes, program.constants), Engine()
-    for number, (tensor, value) in enumerate(zip(program.inputs, inputs, strict=True)):
-        memory.store(tensor.ref, _input_array(number, tensor, value))
-    for number, step in enumerate(program.steps):
-        try:
-            if step.kernel is Kernel.ENGINE:
-                check_overlapped(memory, program.steps, number)
-            output = _execute(memory, engine, step, program.layers[step.layer])
-        except ProgramError as error:
-            raise ProgramError(f"step {number} ({step.kernel.name}): {error}") from error
-        if on_step is not None:
-            on_step(number, step, output)
-    return [
-        memory.load(tensor.ref, NUMPY_TYPES[tensor.dtype], tensor.shape)
-        for tensor in program.outputs
-    ]
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._kept = program.first_values()
+
+    @property
+    def values(self) -> list[bytes]:
+        """What is kept now, of each state."""
+        return list(self._kept)
+
+    def reset(self) -> None:
+        """Give all states the values that they had at first."""
+        self._kept = self._program.first_values()
+
+    def run(
+        self,
+        inputs: Sequence[NDArray[Any] | bytes],
+        on_step: StepObserver | None = None,
+    ) -> list[NDArray[Any]]:
+        """Execute the Program once.
+
+        Parameters
+        ----------
+        inputs : sequence of ndarray or bytes
+            One per input tensor, in the model's order: raw bytes, or an array of the tensor's type
+            that has its shape or is flat.
+        on_step : callable, optional
+            See `StepObserver`.
+
+        Returns
+        -------
+        list of ndarray
+            One per output tensor, of its type and shape.
+
+        Raises
+        ------
+        UsageError
+            If number, type or size of the inputs is wrong, or a custom operator's reference raises
+            or gives something else than its output.
+        ProgramError
+            If a step contradicts itself, leaves its memory, reads what nothing has written, or
+            writes what it reads.
+        """
+        program = self._program
+        if len(inputs) != len(program.inputs):
+            names = ", ".join(repr(tensor.name) for tensor in program.inputs)
+            raise UsageError(
+                f"number of inputs must be {len(program.inputs)} ({names}), not {len(inputs)}"
+            )
+        memory, engine = Memory(program.arena_bytes, program.constants), Engine()
+        for state, kept in zip(program.states, self._kept, strict=True):
+            memory.store(state.ref, np.frombuffer(kept, np.uint8))
+        for number, (tensor, value) in enumerate(zip(program.inputs, inputs, strict=True)):
+            memory.store(_inner(program, tensor), _input_array(number, tensor, value))
+        for number, step in enumerate(program.steps):
+            try:
+                if step.kernel is Kernel.ENGINE:
+                    check_overlapped(memory, program.steps, number)
+                output = _execute(memory, engine, step, program.layers[step.layer])
+            except ProgramError as error:
+                raise ProgramError(f"step {number} ({step.kernel.name}): {error}") from error
+            if on_step is not None:
+                on_step(number, step, output)
+        self._kept = [
+            memory.load(state.ref, np.uint8, (state.ref.bytes,)).tobytes()
+            for state in program.states
+        ]
+        return [
+            memory.load(_inner(program, tensor), NUMPY_TYPES[tensor.dtype], tensor.shape)
+            for tensor in program.outputs
+        ]
+
+
+def _inner(program: Program, tensor: IoTensor) -> Ref:
+    """Return where an inference has an input or output."""
+    return dataclasses.replace(tensor.ref, offset=tensor.ref.offset + program.inner_bytes)
+
+
+def run(
+    program: Program,
+    inputs: Sequence[NDArray[Any] | bytes],
+    on_step: StepObserver | None = None,
+) -> list[NDArray[Any]]:
+    """Execute a Program once, from the first values of its states on; see `Session.run`."""
+    return Session(program).run(inputs, on_step)
 
 
 def trace(program: Program, inputs: Sequence[NDArray[Any] | bytes]) -> list[NDArray[Any]]:
@@ -102,7 +145,11 @@ def _execute(memory: Memory, engine: Engine, step: Step, layer: Layer) -> NDArra
     params: Any = step.params
     if step.kernel is Kernel.ENGINE:
         return engine.run(memory, params)
-    check_overlap(params, may_be_in_place=declaration.is_in_place)
+    check_overlap(
+        params,
+        may_be_in_place=declaration.is_in_place,
+        may_slide=declaration.may_slide(params),
+    )
     if declaration.reference is not None:
         output = declaration.reference(memory, params)
     else:

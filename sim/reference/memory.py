@@ -116,7 +116,7 @@ class Memory:
         _check_inside(ref, len(self._arena))
 
 
-def check_overlap(params: Struct, *, may_be_in_place: bool) -> None:
+def check_overlap(params: Struct, *, may_be_in_place: bool, may_slide: bool = False) -> None:
     """Check that what a kernel writes is not what it reads.
 
     Parameters
@@ -125,6 +125,8 @@ def check_overlap(params: Struct, *, may_be_in_place: bool) -> None:
         Parameters of the kernel; ``output`` and ``scratch`` are written, all others are read.
     may_be_in_place : bool
         The output may be the very memory of an input.
+    may_slide : bool
+        The output may begin before an input and end within it.
 
     Raises
     ------
@@ -137,6 +139,8 @@ def check_overlap(params: Struct, *, may_be_in_place: bool) -> None:
             if written not in refs or other == written or not _overlap(refs[written], ref):
                 continue
             if may_be_in_place and written == "output" and refs[written] == ref:
+                continue
+            if may_slide and written == "output" and refs[written].offset < ref.offset:
                 continue
             raise ProgramError(f"{written} must not overlap {other} ({refs[written]} and {ref})")
 

@@ -20,11 +20,14 @@ from kiwicha.program.parts import Step
 __all__ = [
     "RunMemory",
     "RunResult",
+    "cycle_words",
     "failure",
     "laid_out",
+    "output_bytes",
     "padded",
     "run_memory",
     "run_result",
+    "stored_outputs",
 ]
 
 _NO_STEP = 0xFFFF_FFFF
@@ -41,7 +44,7 @@ class RunMemory:
     loads : tuple of (int, bytes)
         Addresses and contents before the run: boot block, Program, then inputs.
     dumps : tuple of (int, int)
-        Addresses and sizes of what is read after it: boot block, cycles, then each output.
+        Addresses and sizes of what is read after it: boot block, cycles, each output, each state.
     free_address : int
         First address behind it, a multiple of 4096.
     """
@@ -68,6 +71,8 @@ class RunResult:
         For every inference and step, the values of `EngineCounter`; empty for steps of the CPU.
     first_cycles, last_cycles : int
         Cycles of all steps of the first and of the last inference.
+    states : tuple of bytes
+        What is kept behind the last inference.
     """
 
     outputs: tuple[bytes, ...]
@@ -76,6 +81,7 @@ class RunResult:
     counters: tuple[tuple[tuple[int, ...], ...], ...]
     first_cycles: int
     last_cycles: int
+    states: tuple[bytes, ...]
 
 
 def run_memory(
@@ -106,14 +112,15 @@ def run_memory(
     CapacityError
         If the run does not fit into DRAM.
     """
-    cycles_bytes = inferences * sum(map(_cycle_entries, program.steps)) * 4
+    cycles_bytes = inferences * sum(cycle_words(program)) * 4
     boot, loads, free = laid_out(program, [inputs], inferences, cycles_bytes, dram_bytes)
+    refs = [*(item.ref for item in program.outputs), *(item.ref for item in program.states)]
     return RunMemory(
         loads=loads,
         dumps=(
             (cfu.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
             (boot.cycles_address, cycles_bytes),
-            *((boot.arena_address + item.ref.offset, item.ref.bytes) for item in program.outputs),
+            *((boot.arena_address + ref.offset, ref.bytes) for ref in refs),
         ),
         free_address=free,
     )
@@ -135,7 +142,7 @@ def laid_out(
     program : Program
         What runs.
     sets : sequence of sequence of bytes
-        Inputs, which inferences of a stream take in turn.
+        Inputs, which inferences take in turn.
     inferences : int
         How many in a row.
     cycles_bytes : int
@@ -143,7 +150,7 @@ def laid_out(
     dram_bytes : int, optional
         See `run_memory`.
     outputs_bytes : int
-        Room for the outputs of a stream; 0 if it is none.
+        Room for the outputs of all inferences; 0 if they are not stored.
 
     Raises
     ------
@@ -176,7 +183,7 @@ def laid_out(
         total_cycles=0,
         first_cycles=0,
         engine_status=0,
-        stream_sets=len(sets) if outputs_bytes else 0,
+        input_sets=len(sets) if outputs_bytes else 0,
         outputs_address=outputs_at,
         outputs_bytes=outputs_bytes,
         prepared=0,
@@ -188,11 +195,13 @@ def laid_out(
 def run_result(program: Program, dumps: Sequence[bytes], *, inferences: int) -> RunResult:
     """Return what a run left in the ranges `RunMemory.dumps`."""
     boot = BootBlock.unpack(dumps[0])
-    entries = [_cycle_entries(step) for step in program.steps]
+    entries = cycle_words(program)
     words = iter(struct.unpack(f"<{len(dumps[1]) // 4}I", dumps[1]))
     tables = [[tuple(islice(words, count)) for count in entries] for _ in range(inferences)]
+    count = len(program.outputs)
     return RunResult(
-        outputs=tuple(dumps[2:]),
+        outputs=tuple(dumps[2 : 2 + count]),
+        states=tuple(dumps[2 + count :]),
         step_cycles=tuple(tuple(row[0] for row in table) for table in tables),
         job_ends=tuple(tuple(row[1 + len(EngineCounter) :] for row in table) for table in tables),
         counters=tuple(tuple(row[1 : 1 + len(EngineCounter)] for row in table) for table in tables),
@@ -229,6 +238,29 @@ def failure(code: int, boot_block: bytes, uart: str) -> str:
     elif code == Status.TRAP:
         where += f" after {boot.progress} finished steps; {uart.strip()}"
     return f"the firmware stopped: {text} ({where})"
+
+
+def output_bytes(program: Program) -> list[int]:
+    """Return what each output takes where those of all inferences are stored."""
+    return [len(padded(bytes(tensor.ref.bytes))) for tensor in program.outputs]
+
+
+def stored_outputs(program: Program, raw: bytes) -> tuple[tuple[bytes, ...], ...]:
+    """Return the outputs of every inference, as they are stored one after the other."""
+    sizes = output_bytes(program)
+    found, at = [], 0
+    for _ in range(len(raw) // sum(sizes)):
+        outputs = []
+        for tensor, size in zip(program.outputs, sizes, strict=True):
+            outputs.append(raw[at : at + tensor.ref.bytes])
+            at += size
+        found.append(tuple(outputs))
+    return tuple(found)
+
+
+def cycle_words(program: Program) -> list[int]:
+    """Return how many words of the table of cycles belong to each step."""
+    return list(map(_cycle_entries, program.steps))
 
 
 def padded(raw: bytes) -> bytes:

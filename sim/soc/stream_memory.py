@@ -12,7 +12,7 @@ from kiwicha.contract import cfu
 from kiwicha.contract.program import BootBlock
 from kiwicha.errors import UsageError
 from kiwicha.program.image import Program
-from kiwicha.sim.soc.run_memory import RunMemory, laid_out, padded
+from kiwicha.sim.soc.run_memory import RunMemory, laid_out, output_bytes, stored_outputs
 
 __all__ = ["StreamResult", "stream_memory", "stream_result"]
 
@@ -85,7 +85,7 @@ def stream_memory(
         sets,
         inferences,
         inferences * _WORD_BYTES,
-        outputs_bytes=inferences * sum(_output_bytes(program)),
+        outputs_bytes=inferences * sum(output_bytes(program)),
     )
     dumps = (
         (cfu.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
@@ -98,16 +98,6 @@ def stream_memory(
 def stream_result(program: Program, dumps: Sequence[bytes]) -> StreamResult:
     """Return what a stream left in the ranges `RunMemory.dumps`."""
     _, ends, raw = dumps
-    outputs, at = [], 0
-    for _ in range(len(ends) // _WORD_BYTES):
-        found = []
-        for tensor, size in zip(program.outputs, _output_bytes(program), strict=True):
-            found.append(raw[at : at + tensor.ref.bytes])
-            at += size
-        outputs.append(tuple(found))
-    return StreamResult(tuple(outputs), struct.unpack(f"<{len(ends) // _WORD_BYTES}I", ends))
-
-
-def _output_bytes(program: Program) -> list[int]:
-    """Return what each output takes."""
-    return [len(padded(bytes(tensor.ref.bytes))) for tensor in program.outputs]
+    return StreamResult(
+        stored_outputs(program, raw), struct.unpack(f"<{len(ends) // _WORD_BYTES}I", ends)
+    )

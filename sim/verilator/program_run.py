@@ -11,12 +11,13 @@ from kiwicha.firmware.build import Image, build_firmware
 from kiwicha.program.image import Program
 from kiwicha.sim.soc.prepared_memory import prepared
 from kiwicha.sim.soc.run_memory import RunMemory, RunResult, failure, run_memory, run_result
+from kiwicha.sim.soc.sequence_memory import SequenceResult, sequence_memory, sequence_result
 from kiwicha.sim.soc.stream_memory import StreamResult, stream_memory, stream_result
 from kiwicha.sim.verilator.activity import Activity
 from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES, Ending, Progress, run_image
 from kiwicha.sim.verilator.simulator import Simulator, build_simulator
 
-__all__ = ["SimulatedRun", "run_program", "run_stream"]
+__all__ = ["SimulatedRun", "run_program", "run_sequence", "run_stream"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ def run_program(
     program : Program
         The Program; it decides the configuration.
     inputs : sequence of bytes
-        One per input of the Program, row-major. Every inference gets the same.
+        One per input of the Program, row-major. Every inference gets the same, and begins with the
+        first values of the Program's states.
     inferences : int
         How many in a row, 1 or more.
     check_boot : bool
@@ -161,6 +163,49 @@ def run_stream(
         on_build=on_build,
     )
     return stream_result(program, ending.dumps)
+
+
+def run_sequence(
+    program: Program,
+    sets: Sequence[Sequence[bytes]],
+    *,
+    inferences: int | None = None,
+    max_cycles: int = DEFAULT_MAX_CYCLES,
+    on_progress: Progress | None = None,
+    on_build: Callable[[str], None] | None = None,
+) -> SequenceResult:
+    """Run a Program several times in a row, each time with the states that it had left.
+
+    Parameters
+    ----------
+    program : Program
+        The Program, without a double buffer.
+    sets : sequence of sequence of bytes
+        One or more times one input per input of the Program; inferences take them in turn.
+    inferences : int, optional
+        How many in a row; by default one for each set.
+    max_cycles, on_progress, on_build
+        As of `run_program`.
+
+    Returns
+    -------
+    SequenceResult
+        Outputs and cycles of every inference.
+
+    Raises
+    ------
+    UsageError, CapacityError, SimulationError, ToolError
+        As `run_program`; and if the Program has a double buffer.
+    """
+    count = len(sets) if inferences is None else inferences
+    ending = _run(
+        program,
+        sequence_memory(program, sets, inferences=count),
+        max_cycles=max_cycles,
+        on_progress=on_progress,
+        on_build=on_build,
+    )
+    return sequence_result(program, ending.dumps)
 
 
 def _run(

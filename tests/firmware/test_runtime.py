@@ -102,10 +102,13 @@ def test_signed_header_field(
     assert run_raw(raw, **options).status is status
 
 
-@pytest.mark.parametrize("size", [0, 3, 79, 80, 400])
+@pytest.mark.parametrize(
+    "size", [0, 3, ProgramHeader.size_bytes() - 1, ProgramHeader.size_bytes(), 400]
+)
 def test_truncated_program(program: Program, run_raw: RunRaw, size: int) -> None:
     status = run_raw(program.to_bytes()[:size], arena_bytes=64).status
-    assert status is (Status.BAD_MAGIC if size < 80 else Status.BAD_BOUNDS)
+    is_short = size < ProgramHeader.size_bytes()
+    assert status is (Status.BAD_MAGIC if is_short else Status.BAD_BOUNDS)
 
 
 def test_appended_bytes(program: Program, run_raw: RunRaw) -> None:

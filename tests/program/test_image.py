@@ -25,7 +25,7 @@ from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.kernels.softmax import Softmax
 from kiwicha.program.format import checksum
 from kiwicha.program.image import Program
-from kiwicha.program.parts import IoTensor, Layer, Step
+from kiwicha.program.parts import IoTensor, Layer, StateTensor, Step
 from tests.support.programs.steps import whole_copy
 
 U32 = st.integers(0, 2**32 - 1)
@@ -295,6 +295,49 @@ def test_inputs_and_outputs_lie_before_their_doubles() -> None:
     wrong = dataclasses.replace(program, outputs=(moved,))
     with pytest.raises(ProgramError, match="'y' must be 6 bytes inside the 32 bytes of the arena"):
         Program.from_bytes(wrong.to_bytes())
+
+
+STATEFUL = dataclasses.replace(
+    SMALL, states=(StateTensor("kept", Ref(16, 4), Ref(8, 4, is_constant=True)),)
+)
+
+
+def test_states_are_stored_with_their_first_values() -> None:
+    program = Program.from_bytes(STATEFUL.to_bytes())
+    assert program == STATEFUL
+    assert program.first_values() == [STATEFUL.constants[8:12]]
+    other = program.with_first_values([b"abcd"])
+    assert other.first_values() == [b"abcd"]
+    assert Program.from_bytes(other.to_bytes()) == other
+    filled = dataclasses.replace(STATEFUL.states[0], first=Ref(1, 1, is_constant=True))
+    program = dataclasses.replace(STATEFUL, states=(filled,))
+    assert program.first_values() == [STATEFUL.constants[1:2] * 4]
+
+
+@pytest.mark.parametrize(
+    ("ref", "first", "message"),
+    [
+        (Ref(30, 4), Ref(8, 4, is_constant=True), "StateRecord.tensor must lie inside the 32"),
+        (Ref(16, 4), Ref(9, 4, is_constant=True), "StateRecord.first must lie inside the 12"),
+        (Ref(16, 4), Ref(8, 3, is_constant=True), "state 'kept' must lie in the arena"),
+        (Ref(16, 4), Ref(8, 4), "state 'kept' must lie in the arena"),
+        (Ref(4, 4, is_constant=True), Ref(8, 4, is_constant=True), "state 'kept' must lie in the"),
+        (Ref(16, 0), Ref(8, 1, is_constant=True), "state 'kept' must lie in the arena"),
+    ],
+)
+def test_states_that_contradict_themselves_are_refused(ref: Ref, first: Ref, message: str) -> None:
+    wrong = dataclasses.replace(STATEFUL, states=(StateTensor("kept", ref, first),))
+    with pytest.raises(ProgramError, match=message):
+        Program.from_bytes(wrong.to_bytes())
+
+
+def test_states_stay_where_they_are() -> None:
+    """Only places of inputs and outputs move: an inference works with copies behind them."""
+    program = dataclasses.replace(STATEFUL, arena_bytes=96, shift_bytes=32)
+    assert (program.window_bytes, program.inner_bytes) == (96, 64)
+    assert Program.from_bytes(program.to_bytes()) == program
+    with pytest.raises(ProgramError, match="32 and a third of the 64 bytes of the arena"):
+        Program.from_bytes(dataclasses.replace(program, arena_bytes=64).to_bytes())
 
 
 def test_the_cases_above_differ_from_a_good_program_in_one_field() -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "Kernel",
     "LayerRecord",
     "ProgramHeader",
+    "StateRecord",
     "StepRecord",
     "Where",
 ]
@@ -89,7 +90,9 @@ class ProgramHeader(Struct):
     names_bytes: int = u32("size of the names; the last byte is zero")
     constants_offset: int = u32("first byte of parameters, weights and tables")
     constants_bytes: int = u32("their size")
-    shift_bytes: int = u32("by which every second inference lies further in the arena; or 0")
+    shift_bytes: int = u32("from one place of inputs and outputs to the other; 0 if there is one")
+    state_count: int = u32("number of StateRecords; if there are any, only such places move")
+    states_offset: int = u32("where they are")
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,21 @@ class IoRecord(Struct):
     scale: float = f32("real = scale * (value - zero_point); 0 if not quantized")
     zero_point: int = i32("see scale")
     shape: tuple[int, ...] = array("u32", MAX_RANK, "unused dimensions are 0")
+
+
+@dataclass(frozen=True)
+class StateRecord(Struct):
+    """A tensor that keeps its bytes from one inference to the next.
+
+    With states all inferences use the same bytes of the arena. Inputs and outputs then have their
+    two places, if they have, before what an inference uses: `kiwicha_start` copies inputs to two
+    shifts behind the first one, and when an inference has ended its outputs are copied from there.
+    """
+
+    tensor: Ref = ref("where it is, in the arena")
+    first: Ref = ref("constant that it is at first; of one byte: all bytes are as that one")
+    name_offset: int = u32("into the names")
+    reserved: int = u32("0")
 
 
 class Kernel(enum.IntEnum):
@@ -185,16 +203,19 @@ class BootBlock(Struct):
     """A run for the firmware, at BOOT_BLOCK_ADDRESS; it fills in the fields from `status` on.
 
     Inputs lie one after the other, each at the next multiple of 16, and are copied into the arena
-    before every inference, outside the counted cycles. Outputs stay in the arena. A simulation that
-    has `prepared` a run starts with its first inference.
+    before every inference, outside the counted cycles. Outputs stay in the arena. There can be
+    several sets of inputs, which inferences take in turn, each with the states that the one before
+    has left; the outputs of all inferences are then stored one after the other. Without sets every
+    inference begins with the same inputs and states. A simulation that has `prepared` a run starts
+    with its first inference.
 
     The table of cycles has an entry for each step: its cycles. After that of an ENGINE step come
     the values of `EngineCounter`, then the cycles, from the start of the list, in which its jobs
     ended.
 
-    In a stream the inputs of each inference, one set of several in turn, are copied during the one
-    before, and its outputs, likewise laid out, during the one behind it: the Program must have two
-    places for them. The table of cycles then says when each inference had ended.
+    Sets for a Program with two places for inputs and outputs, for an engine, are a stream: inputs
+    of each inference are copied during the one before, and its outputs during the one behind it.
+    The table of cycles then says when each inference had ended.
     """
 
     magic: int = u32("BOOT_MAGIC")
@@ -214,8 +235,8 @@ class BootBlock(Struct):
     total_cycles: int = u32("cycles of the last inference: of all its steps")
     first_cycles: int = u32("cycles of the first inference")
     engine_status: int = u32("EngineError * 65536 + job number, if the status is ENGINE")
-    stream_sets: int = u32("sets of inputs of a stream; 0: no stream, and one set")
-    outputs_address: int = u32("multiple of 16: outputs of each inference of a stream")
+    input_sets: int = u32("sets of inputs; 0: one, and outputs are not stored")
+    outputs_address: int = u32("multiple of 16: outputs of each inference, if there are sets")
     outputs_bytes: int = u32("bytes that belong to them")
     prepared: int = u32("1: Program checked, first inputs in the arena; ignored on boards")
 
@@ -225,6 +246,7 @@ STRUCTS: tuple[type[Struct], ...] = (
     StepRecord,
     LayerRecord,
     IoRecord,
+    StateRecord,
     EngineJob,
     EngineMove,
     EngineTransfer,

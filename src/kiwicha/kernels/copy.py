@@ -21,7 +21,8 @@ class Copy(Struct):
 
     Piece [i, j, ...] goes from ``input_start + i * input_strides[0] + ...`` of the input to
     ``i * output_strides[0] + ...`` of the output. Both references hold exactly the bytes from the
-    first to the last one that are touched.
+    first to the last one that are touched. They do not overlap; but the output of one piece may
+    begin before the input and end within it.
     """
 
     input: Ref = ref("any type")
@@ -56,6 +57,10 @@ def _offsets(shape: Sequence[int], strides: Sequence[int], piece_bytes: int) -> 
     return offsets
 
 
+def _is_one_piece(p: Copy) -> bool:
+    return p.output.bytes == p.piece_bytes
+
+
 def _work(p: Copy) -> Work:
     pieces = math.prod(p.shape)
     return Work(pieces * p.piece_bytes, pieces)
@@ -67,6 +72,7 @@ KERNELS = (
         params=Copy,
         reference=_reference,
         writes_output=True,
+        may_slide=_is_one_piece,
         # Stores bound it. Measured in the detector of the public models, whose head joins pieces of
         # 12 to 546 bytes.
         cost=Cost(step=0.0, output=4.6, unit=25.0),

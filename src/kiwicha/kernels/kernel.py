@@ -89,6 +89,10 @@ def _always(params: Any) -> bool:
     return True
 
 
+def _never(params: Any) -> bool:
+    return False
+
+
 def _unchanged(call: Call) -> Call:
     return call
 
@@ -115,6 +119,8 @@ class Declaration:
         The reference writes the output itself, because it has gaps.
     is_in_place : bool
         The output may be the memory of an input: element n depends on elements n alone.
+    may_slide : callable
+        Whether, with these parameters, the output may begin before an input and end within it.
     optional : tuple of str
         References that may have no bytes.
     cost, work : Cost and callable, or None
@@ -135,6 +141,7 @@ class Declaration:
     reference: Callable[[Memory, Any], NDArray[Any]] | None = None
     writes_output: bool = False
     is_in_place: bool = False
+    may_slide: Callable[[Any], bool] = _never
     optional: tuple[str, ...] = ()
     cost: Cost | None = None
     work: Callable[[Any], Work] | None = None

@@ -6,10 +6,12 @@ byte checked. The layouts are those of `kiwicha.contract.program`.
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from kiwicha.contract import cfu, configs
+from kiwicha.contract.layout import Ref, Struct
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.program import (
     PROGRAM_MAGIC,
@@ -17,6 +19,7 @@ from kiwicha.contract.program import (
     IoRecord,
     LayerRecord,
     ProgramHeader,
+    StateRecord,
     StepRecord,
 )
 from kiwicha.errors import ProgramError
@@ -33,11 +36,14 @@ from kiwicha.program.format import (
 from kiwicha.program.parts import (
     IoTensor,
     Layer,
+    StateTensor,
     Step,
     io_record,
     io_tensor_of,
     layer_of,
     layer_record,
+    state_record,
+    state_tensor_of,
     step_of,
 )
 
@@ -65,7 +71,10 @@ class Program:
         these bytes; in the stored form from the Program's first byte.
     shift_bytes : int
         By how much every second inference lies further in the arena, so that its inputs can be
-        written during the one before; 0 if all lie at its start.
+        written during the one before; 0 if all lie at its start. With states only the places of
+        inputs and outputs do; what an inference works with is copied, see `inner_bytes`.
+    states : tuple of StateTensor
+        What is kept from one inference to the next.
     memory : Memory
         DRAM that it was scheduled for. It runs with any, and its stored form does not say.
     """
@@ -78,12 +87,43 @@ class Program:
     steps: tuple[Step, ...]
     constants: bytes
     shift_bytes: int = 0
+    states: tuple[StateTensor, ...] = ()
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
     @property
     def window_bytes(self) -> int:
         """Bytes of the arena that one inference uses."""
-        return self.arena_bytes - self.shift_bytes
+        return self.arena_bytes - (0 if self.states else self.shift_bytes)
+
+    @property
+    def inner_bytes(self) -> int:
+        """By how much inputs and outputs lie further for an inference than in its first place."""
+        return 2 * self.shift_bytes if self.states else 0
+
+    def first_values(self) -> list[bytes]:
+        """Return what the states are before the first inference."""
+        values = []
+        for state in self.states:
+            raw = self.constants[state.first.offset :][: state.first.bytes]
+            values.append(raw * (state.ref.bytes if len(raw) == 1 else 1))
+        return values
+
+    def with_first_values(self, values: Sequence[bytes]) -> Self:
+        """Return a Program that begins with other values of its states, one for each.
+
+        Parameters
+        ----------
+        values : sequence of bytes
+            As many as the state has, of each.
+        """
+        constants, states = bytearray(self.constants), []
+        for state, value in zip(self.states, values, strict=True):
+            assert len(value) == state.ref.bytes
+            constants.extend(bytes(-len(constants) % cfu.ALIGNMENT_BYTES))
+            first = Ref(len(constants), len(value), is_constant=True)
+            states.append(dataclasses.replace(state, first=first))
+            constants.extend(value)
+        return dataclasses.replace(self, constants=bytes(constants), states=tuple(states))
 
     @property
     def config(self) -> configs.Config:
@@ -117,6 +157,7 @@ class Program:
         layers = [layer_record(layer, names) for layer in self.layers]
         inputs = [io_record(tensor, names) for tensor in self.inputs]
         outputs = [io_record(tensor, names) for tensor in self.outputs]
+        states = [state_record(state, names) for state in self.states]
 
         offset = aligned(ProgramHeader.size_bytes())
         offsets: dict[str, int] = {}
@@ -125,6 +166,7 @@ class Program:
             ("layers", len(layers) * LayerRecord.size_bytes()),
             ("inputs", len(inputs) * IoRecord.size_bytes()),
             ("outputs", len(outputs) * IoRecord.size_bytes()),
+            ("states", len(states) * StateRecord.size_bytes()),
             ("names", len(names.raw)),
             ("params", sum(aligned(step.params.size_bytes()) for step in self.steps)),
         ):
@@ -140,7 +182,13 @@ class Program:
             record = StepRecord(step.kernel, step.layer, params_at, len(params), 0)
             put(image, offsets["steps"] + number * record.size_bytes(), record)
             params_at += aligned(len(params))
-        for key, items in (("layers", layers), ("inputs", inputs), ("outputs", outputs)):
+        tables: tuple[tuple[str, Sequence[Struct]], ...] = (
+            ("layers", layers),
+            ("inputs", inputs),
+            ("outputs", outputs),
+            ("states", [moved_constants(state, offset) for state in states]),
+        )
+        for key, items in tables:
             for number, item in enumerate(items):
                 put(image, offsets[key] + number * item.size_bytes(), item)
         image[offsets["names"] : offsets["names"] + len(names.raw)] = names.raw
@@ -166,6 +214,8 @@ class Program:
             constants_offset=offsets["params"],
             constants_bytes=offset + len(self.constants) - offsets["params"],
             shift_bytes=self.shift_bytes,
+            state_count=len(states),
+            states_offset=offsets["states"],
         )
         put(image, 0, header)
         header = dataclasses.replace(header, checksum=checksum(memoryview(image)[CHECKED_FROM:]))
@@ -238,19 +288,32 @@ class Program:
             ),
             constants=raw[base:end],
             shift_bytes=header.shift_bytes,
+            states=tuple(
+                state_tensor_of(moved_constants(record, -base), names)
+                for record in records(StateRecord, raw, header.states_offset, header.state_count)
+            ),
         )
         program._check_refs()
         return program
 
     def _check_refs(self) -> None:
         shift, space = self.shift_bytes, self.window_bytes
-        if shift > space or shift % cfu.CACHE_LINE_BYTES:
+        count, share = (3, "a third of") if self.states else (2, "half")
+        if count * shift > self.arena_bytes or shift % cfu.CACHE_LINE_BYTES:
             raise ValueError(
-                f"shift must be a multiple of {cfu.CACHE_LINE_BYTES} and half the "
+                f"shift must be a multiple of {cfu.CACHE_LINE_BYTES} and {share} the "
                 f"{self.arena_bytes} bytes of the arena at most, not {shift}"
             )
         for step in self.steps:
             check_refs(step.params, space, len(self.constants))
+        for state in self.states:
+            check_refs(state_record(state, Names()), space, len(self.constants))
+            is_whole = state.first.bytes in {1, state.ref.bytes} and state.first.is_constant
+            if state.ref.is_constant or not state.ref.bytes or not is_whole:
+                raise ValueError(
+                    f"state {state.name!r} must lie in the arena, and its first value must be a "
+                    f"constant of 1 or as many bytes ({state.ref}, {state.first})"
+                )
         # Where inputs and outputs of the inference before and behind have their place.
         space = shift or space
         for tensor in self.inputs + self.outputs:

@@ -49,6 +49,8 @@ def _lines(program: Program, notes: Mapping[int, str], last_step: str) -> Iterat
     for what, tensors in (("input", program.inputs), ("output", program.outputs)):
         for number, tensor in enumerate(tensors):
             yield f"{what} {number}: {_io(tensor)}"
+    for number, state in enumerate(program.states):
+        yield f"state {number}: {state.name}  {_ref(state.ref)}, first {_ref(state.first)}"
     yield ""
     yield f"{'layer':>5}  {'operator':18} {'output':16} {'MACs':>10}  where"
     for layer in program.layers:

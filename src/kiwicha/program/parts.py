@@ -3,18 +3,29 @@
 from dataclasses import dataclass
 
 from kiwicha.contract.layout import Ref, Struct
-from kiwicha.contract.program import DType, IoRecord, Kernel, LayerRecord, StepRecord, Where
+from kiwicha.contract.program import (
+    DType,
+    IoRecord,
+    Kernel,
+    LayerRecord,
+    StateRecord,
+    StepRecord,
+    Where,
+)
 from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.program.format import Names, name_at, padded_shape, shape_of
 
 __all__ = [
     "IoTensor",
     "Layer",
+    "StateTensor",
     "Step",
     "io_record",
     "io_tensor_of",
     "layer_of",
     "layer_record",
+    "state_record",
+    "state_tensor_of",
     "step_of",
 ]
 
@@ -81,6 +92,25 @@ class IoTensor:
     zero_point: int
 
 
+@dataclass(frozen=True)
+class StateTensor:
+    """A tensor that keeps its bytes from one inference to the next.
+
+    Parameters
+    ----------
+    name : str
+        As in the model.
+    ref : Ref
+        Where it is in the arena.
+    first : Ref
+        Constant that it is before the first inference; one byte stands for as many as it has.
+    """
+
+    name: str
+    ref: Ref
+    first: Ref
+
+
 def layer_record(layer: Layer, names: Names) -> LayerRecord:
     """Return the record of a layer."""
     return LayerRecord(
@@ -130,6 +160,16 @@ def io_tensor_of(record: IoRecord, names: bytes) -> IoTensor:
         scale=record.scale,
         zero_point=record.zero_point,
     )
+
+
+def state_record(state: StateTensor, names: Names) -> StateRecord:
+    """Return the record of a state."""
+    return StateRecord(state.ref, state.first, names.add(state.name), 0)
+
+
+def state_tensor_of(record: StateRecord, names: bytes) -> StateTensor:
+    """Return the state of a record."""
+    return StateTensor(name_at(names, record.name_offset), record.tensor, record.first)
 
 
 def step_of(record: StepRecord, raw: bytes) -> Step:
