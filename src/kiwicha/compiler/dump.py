@@ -70,6 +70,10 @@ def _graph(graph: Graph) -> Lines:
         outputs = ", ".join(map(str, operator.outputs))
         settings = " ".join(_changed(operator.options))
         yield f"operator {operator.index:3} {operator.name} ({inputs}) -> {outputs}  {settings}"
+    for number, other in enumerate(graph.others, 1):
+        yield ""
+        yield f"subgraph {number}:"
+        yield from _graph(other)
 
 
 def _checked(compilation: Compilation) -> Lines:
@@ -111,6 +115,8 @@ def _network(network: Network) -> Lines:
         yield f"tensor {tensor} has the bytes of tensor {source}"
     for tensor, (whole, first) in network.parts.items():
         yield f"tensor {tensor} lies in tensor {whole}, from byte {first} on"
+    for state in network.graph.states:
+        yield f"state {state.name}: tensor {state.before}, tensor {state.after} at the end"
 
 
 def _selection(compilation: Compilation) -> Lines:

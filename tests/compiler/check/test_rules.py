@@ -16,6 +16,7 @@ from tests.support.broken.shapes import BROKEN_SHAPES
 from tests.support.broken.tables import BROKEN_TABLES
 from tests.support.broken.tensors import BROKEN_TENSORS
 from tests.support.broken.unsigned import BROKEN_UNSIGNED
+from tests.support.broken.variables import BROKEN_VARIABLES
 from tests.support.models.detectors import DETECTION, detector
 from tests.support.models.one_operator import (
     constant_output,
@@ -26,7 +27,10 @@ from tests.support.models.one_operator import (
 )
 
 RULES: list[tuple[Callable[[], bytes], str]] = [
-    (two_subgraphs, "model: number of subgraphs must be 1, not 2"),
+    (
+        two_subgraphs,
+        "model: number of subgraphs must be 1, not 2: no CALL_ONCE executes subgraph 1",
+    ),
     (constant_output, "model (w): model output must be computed, not be a constant"),
     (
         lambda: unary("FLOOR", {}, {}),
@@ -61,6 +65,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
         f"operator 2 {DETECTION}: max_classes_per_detection must be 1, not 2",
     ),
     *BROKEN_TABLES,
+    *BROKEN_VARIABLES,
 ]
 
 

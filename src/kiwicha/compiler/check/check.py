@@ -15,6 +15,7 @@ from kiwicha.compiler.check.scales import SCALE_RULES
 from kiwicha.compiler.check.shapes import SHAPE_RULES
 from kiwicha.compiler.check.tensors import COUNT_RULES, OPERAND_RULES, TENSOR_RULES
 from kiwicha.compiler.check.unary import UNARY_SCALE_RULES, UNARY_SHAPE_RULES
+from kiwicha.compiler.check.variables import VARIABLE_RULES
 from kiwicha.compiler.tflite.detectors import DETECTION_RULE
 from kiwicha.compiler.tflite.detectors import NAME as DETECTION
 from kiwicha.compiler.tflite.graph import Graph, Operator
@@ -35,6 +36,7 @@ OPERATOR_RULE_GROUPS = (
         *MOVE_RULES,
         *IMAGE_MOVE_RULES,
         *INDEX_MOVE_RULES,
+        *VARIABLE_RULES,
     ),
     (*SCALE_RULES, *UNARY_SCALE_RULES, *PAIR_SCALE_RULES),
 )

@@ -1,10 +1,12 @@
 """Support rules for the model as a whole, and the first rule for operators."""
 
+import itertools
 from collections.abc import Iterator
 
 from kiwicha.compiler.check.rules import Problem
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS
+from kiwicha.compiler.tflite.variables import CALL_ONCE
 
 __all__ = ["MODEL_RULES", "is_a_known_operator"]
 
@@ -16,9 +18,51 @@ def is_a_known_operator(operator: Operator) -> Iterator[Problem]:
 
 
 def has_one_subgraph(graph: Graph) -> Iterator[Problem]:
-    """Models have one subgraph."""
-    if graph.subgraph_count != 1:
-        yield Problem(f"number of subgraphs must be 1, not {graph.subgraph_count}")
+    """Models have one subgraph, and those that CALL_ONCE executes."""
+    called = {number for item in graph.operators for number in _called_once(item)}
+    others = range(1, len(graph.others) + 1)
+    idle = [number for number in others if number not in called]
+    if idle:
+        count = 1 + len(others)
+        yield Problem(
+            f"number of subgraphs must be {count - len(idle)}, not {count}: no CALL_ONCE executes "
+            f"subgraph {idle[0]}"
+        )
+
+
+def _called_once(operator: Operator) -> tuple[int, ...]:
+    return operator.options.subgraphs if operator.name == CALL_ONCE else ()
+
+
+def has_no_circle_of_calls(graph: Graph) -> Iterator[Problem]:
+    """No subgraph executes itself, directly or through others."""
+    graphs = (graph, *graph.others)
+    done: set[int] = set()
+
+    def circle(number: int, path: tuple[int, ...]) -> tuple[int, ...]:
+        if number in path:
+            return (*path[path.index(number) :], number)
+        if number in done or not number < len(graphs):
+            return ()
+        called = [n for item in graphs[number].operators for n in item.options.subgraphs if n >= 0]
+        for other in dict.fromkeys(called):
+            found = circle(other, (*path, number))
+            if found:
+                return found
+        done.add(number)
+        return ()
+
+    for number in range(len(graphs)):
+        found = circle(number, ())
+        if found:
+            steps = [
+                f"operator {item.index} {item.name} of subgraph {caller} executes subgraph {called}"
+                for caller, called in itertools.pairwise(found)
+                for item in graphs[caller].operators
+                if called in item.options.subgraphs
+            ]
+            yield Problem(f"subgraphs must not execute each other in circles: {', '.join(steps)}")
+            return
 
 
 def computes_its_outputs(graph: Graph) -> Iterator[Problem]:
@@ -29,4 +73,4 @@ def computes_its_outputs(graph: Graph) -> Iterator[Problem]:
             yield Problem("model output must be computed, not be a constant", tensor)
 
 
-MODEL_RULES = (has_one_subgraph, computes_its_outputs)
+MODEL_RULES = (has_one_subgraph, has_no_circle_of_calls, computes_its_outputs)

@@ -2,9 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from kiwicha.compiler.check.model import has_one_subgraph, is_a_known_operator
+from kiwicha.compiler.check.model import (
+    has_no_circle_of_calls,
+    has_one_subgraph,
+    is_a_known_operator,
+)
 from kiwicha.compiler.check.rules import Problem, rule_text
 from kiwicha.compiler.check.tensors import has_a_fixed_shape, has_plain_storage
+from kiwicha.compiler.check.variables import VARIABLE_RULES
 from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
@@ -19,7 +24,8 @@ TO_INT8 = (
     "TFLiteConverter with a representative dataset, TFLITE_BUILTINS_INT8 and int8 for inputs and "
     "outputs"
 )
-_STATE = {"ASSIGN_VARIABLE", "CALL_ONCE", "READ_VARIABLE", "VAR_HANDLE"}
+_STATE = {rule_text(has_plain_storage), *(item.text for item in VARIABLE_RULES)}
+"""Rules about what is kept between inferences."""
 _FLOATS = {TensorType.FLOAT16, TensorType.BFLOAT16, TensorType.FLOAT32}
 _ACTIVATIONS = {TensorType.INT8, TensorType.INT16}
 """Types that quantized activations have in models."""
@@ -88,9 +94,8 @@ def _integers(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
 
 def _state(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield what to do about values that are kept between inferences."""
-    storage = rule_text(has_plain_storage)
-    if any(item.name in _STATE for item in graph.operators) or any(
-        violation.rule == storage and problem.tensor is not None and problem.tensor.is_variable
+    if any(
+        violation.rule in _STATE and (problem.tensor is None or not problem.tensor.is_sparse)
         for violation, problem in findings
     ):
         yield "make what the model keeps between inferences inputs and outputs of it"
@@ -98,9 +103,8 @@ def _state(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
 
 def _one_subgraph(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield what to do about loops and conditions."""
-    if _breaks(findings, rule_text(has_one_subgraph)) and not any(
-        item.name in _STATE for item in graph.operators
-    ):
+    rules = (has_one_subgraph, has_no_circle_of_calls)
+    if any(_breaks(findings, rule_text(rule)) for rule in rules):
         yield "unroll loops, and take conditions out of the model"
 
 
@@ -113,7 +117,7 @@ def _fixed_shape(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
 def _replace(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield what to do about operators that are not known."""
     unknown = rule_text(is_a_known_operator)
-    names = {v.name for v, _ in findings if v.rule == unknown} - _STATE
+    names = {v.name for v, _ in findings if v.rule == unknown}
     names = {name for name in names if not name.startswith(MODEL_PREFIX)}
     if names:
         yield (

@@ -18,7 +18,7 @@ from kiwicha.compiler.check.rules import (
     rule_text,
 )
 from kiwicha.compiler.tflite.graph import Graph, Operator
-from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
+from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.contract.program import MAX_RANK
 
@@ -34,12 +34,12 @@ OPERAND_RULES: list[Rule] = []
 def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Operators have one output and every input they need; only a bias may be left out.
 
-    SPLIT, SPLIT_V and UNPACK have any number of outputs.
+    SPLIT, SPLIT_V and UNPACK have any number of outputs, ASSIGN_VARIABLE and CALL_ONCE none.
     """
-    outputs = len(operator.outputs)
-    if outputs != 1 and (Family.SPLIT not in OPERATORS[operator.name].family or not outputs):
-        yield Problem(f"number of outputs must be 1, not {outputs}")
     kind = OPERATORS[operator.name]
+    outputs = len(operator.outputs)
+    if outputs != kind.outputs and (Family.SPLIT not in kind.family or not outputs):
+        yield Problem(f"number of outputs must be {kind.outputs}, not {outputs}")
     needed = len(activation_positions(operator)) + len(kind.constants)
     needed += kind.extra_inputs
     allowed = needed + kind.optional_inputs
@@ -52,24 +52,16 @@ def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 _ALLOWED_TEXTS = {TensorType.INT8: "int8 or uint8"}
 """uint8 is int8 here: see `kiwicha.compiler.tflite.uint8_as_int8`."""
-_CARRIED_TYPES = (
-    TensorType.INT8,
-    TensorType.FLOAT32,
-    TensorType.INT32,
-    TensorType.INT64,
-    TensorType.INT16,
-    TensorType.BOOL,
-)
 _LONG_PARAMETERS = ("BROADCAST_TO", "GATHER", "SLICE", "TILE")
 
 
 def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
     """Activations are int8 or uint8; only QUANTIZE reads float32 and only DEQUANTIZE gives it.
 
-    ARG_MAX and ARG_MIN give int32 or int64. Operators that only move data, and inputs and outputs
-    of the model, can have any of these types, int16 and bool.
+    ARG_MAX and ARG_MIN give int32 or int64. Operators that only move data, variables, and inputs
+    and outputs of the model, can have any of these types, int16 and bool.
     """
-    yield from _type_problems(what, tensor, _CARRIED_TYPES)
+    yield from _type_problems(what, tensor, CARRIED_TYPES)
 
 
 def _type_problems(what: str, tensor: Tensor, allowed: tuple[TensorType, ...]) -> Iterator[Problem]:
@@ -80,7 +72,7 @@ def _type_problems(what: str, tensor: Tensor, allowed: tuple[TensorType, ...]) -
 
 def _check_types(graph: Graph, operator: Operator) -> Iterator[Problem]:
     found = list(operands(graph, operator))
-    if Family.MOVE in OPERATORS[operator.name].family and found[-1][1].type in _CARRIED_TYPES:
+    if Family.MOVE in OPERATORS[operator.name].family and found[-1][1].type in CARRIED_TYPES:
         kind = found[-1][1].type
         for what, tensor in found:
             yield from _type_problems(what, tensor, (kind,))

@@ -35,6 +35,7 @@ from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.uint8_as_int8 import FLIP, FLIP_TABLE, with_flipped_edges
+from kiwicha.compiler.tflite.variables import with_states, writers_last
 from kiwicha.custom import MODEL_PREFIX
 
 __all__ = ["lower"]
@@ -63,6 +64,7 @@ _LOWERINGS: dict[str, Lowering] = {
     "TRANSPOSE_CONV": lower_transpose_conv,
     **dict.fromkeys(of_family(Family.UNARY), lower_table),
 }
+_MOVES = Family.MOVE | Family.VARIABLE
 
 
 def lower(graph: Graph) -> Network:
@@ -74,7 +76,8 @@ def lower(graph: Graph) -> Network:
         A model that `kiwicha.compiler.check.check.check` accepts.
     """
     count = len(graph.operators)
-    graph, order = with_flipped_edges(graph)
+    graph, order = with_flipped_edges(with_states(graph))
+    order = writers_last(graph, order)
     found = folds(graph)
     replaced = replaced_operators(found)
     sharing = MemorySharing(graph, order)
@@ -83,11 +86,11 @@ def lower(graph: Graph) -> Network:
         if operator.index >= count:
             assert operator.name == FLIP
             layer = table_layer(operator, FLIP_TABLE)
-        elif operator.index in replaced or graph.is_done(operator):
+        elif operator.index in replaced or graph.is_done(operator) or operator.is_nothing:
             layer = Layer(operator.index, operator.name)
         elif operator.name.startswith(MODEL_PREFIX):
             layer = lower_custom(graph, operator)
-        elif Family.MOVE in OPERATORS[operator.name].family or is_one_pixel(graph, operator):
+        elif _MOVES & OPERATORS[operator.name].family or is_one_pixel(graph, operator):
             layer = lower_moves(graph, operator, sharing)
         else:
             layer = _LOWERINGS[operator.name](graph, operator)

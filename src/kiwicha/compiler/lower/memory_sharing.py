@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kiwicha.compiler.lower.byte_copies import ByteCopy
 from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.lower.rings import rings
 from kiwicha.compiler.memory.placement import Buffer, lower_bound
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator
 from kiwicha.compiler.tflite.tensor import Tensor
@@ -19,6 +20,10 @@ class MemorySharing:
     A copy of a whole tensor is another name for it. A copy of a whole tensor into a part of
     another, or of a part of one into a whole tensor, needs no copy if one lies inside the other,
     unless the memory that is needed at a time would grow: both live as long as either of them.
+
+    States are written last, where they lie. Until then nothing may have a part in their memory that
+    is still to be read, but for what a ring buffer becomes: bytes of the tensor in which it lies,
+    from its own first byte on, or behind it.
 
     Parameters
     ----------
@@ -37,6 +42,8 @@ class MemorySharing:
         self.temporaries: list[Tensor] = []
         """Working memory of operators, with indices behind those of the model's tensors."""
         self._lifetimes = _lifetimes(graph, order)
+        self._rings = rings(graph)
+        self._afters = {state.after for state in graph.states}
 
     def share(self, copies: Mapping[int, tuple[int, int, ByteCopy]]) -> set[int]:
         """Return which copies of an operator are not needed, by their numbers.
@@ -52,6 +59,9 @@ class MemorySharing:
         numbers: dict[int, int] = {}
         for number, (source, target, copy) in copies.items():
             if not copy.is_one or NO_TENSOR in {source, target}:
+                continue
+            if target in self._afters:
+                shared |= {number} if self._stays(target) else set()
                 continue
             is_all = copy.source == (0, self._graph.tensors[source].stored_bytes)
             is_whole = copy.target == (0, self._graph.tensors[target].stored_bytes)
@@ -94,7 +104,8 @@ class MemorySharing:
             (),
             tuple(self._storage(tensor) for tensor in graph.outputs),
             {tensor: self._storage(tensor) for tensor in self.aliases},
-            {tensor: self._outermost(tensor) for tensor in self.parts},
+            {tensor: self._outermost(tensor, self.parts) for tensor in self.parts}
+            | {state.after: self._outermost(state.before, self.parts) for state in graph.states},
         )
         resolved = []
         for layer in layers:
@@ -110,11 +121,11 @@ class MemorySharing:
             more=tuple(self._resolved(call) for call in layer.more),
         )
 
-    def _outermost(self, tensor: int) -> tuple[int, int]:
+    def _outermost(self, tensor: int, parts: Mapping[int, tuple[int, int]]) -> tuple[int, int]:
         """Return the tensor that holds a part and lies in no other one, and the first byte."""
         first = 0
-        while tensor in self.parts:
-            whole, offset = self.parts[tensor]
+        while tensor in parts:
+            whole, offset = parts[tensor]
             tensor, first = self._storage(whole), first + offset
         return tensor, first
 
@@ -129,6 +140,9 @@ class MemorySharing:
         if is_constant and target in self._graph.outputs:
             return False
         self.aliases[target] = source
+        if not self._keeps_states(self.parts):
+            del self.aliases[target]
+            return False
         return True
 
     def _fits(self, inner: int, outer: int, first: int) -> bool:
@@ -142,9 +156,44 @@ class MemorySharing:
         choices = [dict(wanted), *({inner: place} for inner, place in wanted.items())]
         for choice in choices:
             parts = {**self.parts, **choice}
-            if parts != self.parts and self._peak(parts) <= self._peak(self.parts):
+            if parts == self.parts or not self._keeps_states(parts):
+                continue
+            # A ring buffer that lies elsewhere would be copied whole, every time.
+            is_ring = bool(choice.keys() & self._rings.keys())
+            if is_ring or self._peak(parts) <= self._peak(self.parts):
                 self.parts = parts
         return [inner for inner in wanted if inner in self.parts]
+
+    def _stays(self, after: int) -> bool:
+        """Whether what becomes a state lies where the state does."""
+        (before,) = (state.before for state in self._graph.states if state.after == after)
+        if before not in self._rings:
+            return False
+        ring = self._rings[before]
+        root, first = self._outermost(self._storage(ring.whole), self.parts)
+        return (root, first + ring.first) == self._outermost(before, self.parts)
+
+    def _keeps_states(self, parts: Mapping[int, tuple[int, int]]) -> bool:
+        """Whether nothing that is read at the end lies where a state is written before that."""
+        if not self._graph.states:
+            return True
+        places = {
+            state.before: self._outermost(self._storage(state.before), parts)
+            for state in self._graph.states
+        }
+        read = [(tensor, NO_TENSOR) for tensor in self._graph.outputs]
+        for state in self._graph.states:
+            writer = self._graph.operators[state.writer]
+            read += [(t, state.before) for t in writer.inputs if t != NO_TENSOR]
+        for tensor, reader in read:
+            root, first = self._outermost(self._storage(tensor), parts)
+            for before, (other, start) in places.items():
+                ring = self._rings.get(before)
+                is_own = reader == before and ring is not None and ring.whole == tensor
+                is_behind = is_own and ring is not None and start <= first + ring.first
+                if root == other and not is_behind:
+                    return False
+        return True
 
     def _peak(self, parts: Mapping[int, tuple[int, int]]) -> int:
         """Return the bytes that one operator needs at least, with these tensors in others."""
@@ -166,10 +215,12 @@ class MemorySharing:
 def _lifetimes(graph: Graph, order: Sequence[Operator]) -> dict[int, tuple[int, int]]:
     """Return the first and last operator that needs each tensor."""
     lifetimes: dict[int, tuple[int, int]] = dict.fromkeys(graph.inputs, (-1, -1))
+    lifetimes |= {state.before: (-1, len(order)) for state in graph.states}
     for number, operator in enumerate(order):
         for tensor in (*operator.inputs, *operator.outputs):
             if tensor != NO_TENSOR:
-                lifetimes[tensor] = (lifetimes.get(tensor, (number, number))[0], number)
+                first, last = lifetimes.get(tensor, (number, number))
+                lifetimes[tensor] = (first, max(last, number))
     for tensor in graph.outputs:
         lifetimes[tensor] = (lifetimes.get(tensor, (0, 0))[0], len(order))
     return lifetimes

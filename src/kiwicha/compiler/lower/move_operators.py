@@ -15,6 +15,7 @@ from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.shapes import paddings
 from kiwicha.compiler.tflite.slices import Range, from_end, slice_ranges, strided_ranges
 from kiwicha.compiler.tflite.tensor import TensorType
+from kiwicha.compiler.tflite.variables import ASSIGN, READ
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import MAX_RANK, Kernel
 from kiwicha.kernels.lookup import Lookup
@@ -198,6 +199,7 @@ def _tile(graph: Graph, operator: Operator) -> list[Move]:
 
 _MOVES: dict[str, Callable[[Graph, Operator], list[Move]]] = {
     **dict.fromkeys(of_family(Family.RESHAPE), _whole),
+    **dict.fromkeys((READ, ASSIGN), _whole),
     "BATCH_TO_SPACE_ND": moved_batches,
     "BROADCAST_TO": broadcast,
     "CONCATENATION": _concatenation,

@@ -108,13 +108,23 @@ class Network:
         """Tensors of which one lies inside the other."""
         return frozenset({*self.parts, *(whole for whole, _ in self.parts.values())})
 
+    @cached_property
+    def state_writers(self) -> frozenset[int]:
+        """Positions of the layers that write what is kept for the next inference."""
+        afters = {state.after for state in self.graph.states}
+        return frozenset(
+            position
+            for position, layer in enumerate(self.layers)
+            if any(call.tensors["output"] in afters for call in layer.calls)
+        )
+
     def verify(self) -> None:
         """Assert that every layer is complete and reads only what is written before it."""
         assert len(self.layers) == len(self.graph.operators)
         assert not set(self.aliases) & set(self.aliases.values())
         assert not set(self.parts) & {whole for whole, _ in self.parts.values()}
         assert not self.shared & set(self.aliases)
-        written = set(self.graph.inputs)
+        written = {*self.graph.inputs, *(state.before for state in self.graph.states)}
         for layer in self.layers:
             for call in layer.calls:
                 self._verify_call(call, written)

@@ -36,7 +36,9 @@ class MemoryPlan:
     shift_bytes : int
         By how much every second inference lies further, so that its inputs can be written during
         the one before, and its outputs read during the one behind it: so much from the start lies
-        what others must leave alone, so much more the same of the others. 0 if none does.
+        what others must leave alone, so much more the same of the others. 0 if none does. With
+        states, inferences do not move: two times so much from the start lie the two places of
+        inputs and outputs, and behind them what they are copied to and from.
     """
 
     arena_bytes: int

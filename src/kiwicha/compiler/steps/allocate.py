@@ -4,6 +4,8 @@ Two buffers share bytes only if no step needs both.
 
 With a double buffer an inference leaves alone what the inferences beside it need: the inputs of the
 next one, which are being written, and the outputs of the last one, which are being read.
+
+What is kept from one inference to the next has a place of its own, which does not move.
 """
 
 import dataclasses
@@ -54,15 +56,19 @@ def allocate(
     lifetimes = _lifetimes(network, calls)
     edges = {*network.graph.inputs, *network.outputs} & lifetimes.keys()
     lasting = edges if double_buffer else set()
-    lifetimes |= dict.fromkeys(lasting, _all_steps(calls))
+    kept = {tensor for state in network.graph.states for tensor in (state.before, state.after)}
+    lifetimes |= dict.fromkeys(lasting | kept, _all_steps(calls))
     owners = _share_in_place(network, calls, lifetimes)
     places = {tensor: _place(network, owners, tensor) for tensor in lifetimes}
     buffers = _buffers(network, calls, lifetimes, places, lasting)
     doubled = list(dict.fromkeys(("tensor", places[tensor][0]) for tensor in sorted(lasting)))
     room = sum(buffers[key].aligned_bytes for key in doubled)
     shift_bytes = -(-room // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
+    # With states the places of inputs and outputs are beside what inferences work with.
+    inner_bytes = 2 * shift_bytes if kept else 0
     if doubled:
-        buffers[_BESIDE] = Buffer("doubles of these", shift_bytes, *_all_steps(calls))
+        name = "places of inputs and outputs" if kept else "doubles of these"
+        buffers[_BESIDE] = Buffer(name, inner_bytes or shift_bytes, *_all_steps(calls))
     bound = lower_bound(buffers.values())
     if bound > MAX_ARENA_BYTES:
         raise CapacityError(
@@ -70,12 +76,13 @@ def allocate(
             f"({_busiest(network, calls, buffers.values())} has most at once); make its inputs "
             "smaller"
         )
-    offsets = _offsets(buffers, doubled, shift_bytes)
+    offsets = _offsets(buffers, doubled, shift_bytes, inner_bytes)
     arena_bytes = top_of(list(buffers.values()), [offsets[key] for key in buffers])
-    if arena_bytes + shift_bytes > MAX_ARENA_BYTES:
+    moved_bytes = 0 if kept else shift_bytes
+    if arena_bytes + moved_bytes > MAX_ARENA_BYTES:
         raise CapacityError(
             f"the arena must fit {MAX_ARENA_BYTES:,} bytes of memory, not "
-            f"{arena_bytes + shift_bytes:,}; make the model's inputs smaller"
+            f"{arena_bytes + moved_bytes:,}; make the model's inputs smaller"
         )
     plan = MemoryPlan(
         arena_bytes,
@@ -132,21 +139,22 @@ def _buffers(
 
 
 def _offsets(
-    buffers: Mapping[_Key, Buffer], doubled: Sequence[_Key], shift_bytes: int
+    buffers: Mapping[_Key, Buffer], doubled: Sequence[_Key], shift_bytes: int, inner_bytes: int
 ) -> dict[_Key, int]:
     """Return the offset of each buffer.
 
     Those with doubles come first, the doubles, for every second inference, `shift_bytes` behind
-    them, and behind both all others.
+    them, and behind both all others. With states, both places of inputs and outputs come first,
+    then, `inner_bytes` behind the first one, those with doubles, and behind them all others.
     """
-    offsets = {_BESIDE: shift_bytes} if doubled else {}
-    end = 0
+    offsets = {_BESIDE: 0 if inner_bytes else shift_bytes} if doubled else {}
+    end = inner_bytes
     for key in doubled:
         offsets[key] = end
         end += buffers[key].aligned_bytes
     others = {key: buffer for key, buffer in buffers.items() if key not in offsets}
     for key, offset in zip(others, place(list(others.values())), strict=True):
-        offsets[key] = 2 * shift_bytes + offset
+        offsets[key] = (3 if inner_bytes else 2) * shift_bytes + offset
     return offsets
 
 

@@ -9,12 +9,13 @@ from kiwicha.compiler.engine.ir.engine_list import ListPart
 from kiwicha.compiler.lower.network import Network, Values
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.steps.calls import ListCall, PlannedStep
+from kiwicha.compiler.tflite.graph import Graph, State
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.contract import cfu, configs
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType, Where
 from kiwicha.program.image import Program
-from kiwicha.program.parts import IoTensor, Step
+from kiwicha.program.parts import IoTensor, StateTensor, Step
 from kiwicha.program.parts import Layer as LayerReport
 
 __all__ = ["emit"]
@@ -91,32 +92,56 @@ def emit(
     graph = network.graph
     # Whole lines of the data cache: see `kiwicha_wait_engine`.
     window_bytes = -(-plan.arena_bytes // cfu.CACHE_LINE_BYTES) * cfu.CACHE_LINE_BYTES
+    states = graph.states
+    inner_bytes = 2 * plan.shift_bytes if states else 0
+
+    def edge_ref(index: int) -> Ref:
+        """Return where callers find an input or output."""
+        ref = tensor_ref(index)
+        return dataclasses.replace(ref, offset=ref.offset - inner_bytes)
+
     places = {layer: item.kernel.where for item in calls for layer in item.layers}
     program = Program(
         config_hash=config.hash,
-        arena_bytes=window_bytes + plan.shift_bytes,
-        inputs=tuple(_io_tensor(graph.tensors[i], tensor_ref(i)) for i in graph.inputs),
+        arena_bytes=window_bytes + (0 if states else plan.shift_bytes),
+        inputs=tuple(_io_tensor(graph.tensors[i], edge_ref(i)) for i in graph.inputs),
         outputs=tuple(
-            _io_tensor(graph.tensors[name], tensor_ref(index))
+            _io_tensor(graph.tensors[name], edge_ref(index))
             for name, index in zip(graph.outputs, network.outputs, strict=True)
         ),
         layers=tuple(
             LayerReport(
                 layer.operator,
                 layer.name,
-                graph.output(graph.operators[layer.operator]).shape,
+                _shape(graph, layer.operator),
                 layer.macs,
                 places.get(position, Where.NONE),
             )
             for position, layer in enumerate(network.layers)
         ),
         steps=tuple(steps),
+        states=tuple(
+            StateTensor(state.name, tensor_ref(state.before), constants.add(_first(state)))
+            for state in states
+        ),
         constants=bytes(constants.raw),
         shift_bytes=plan.shift_bytes,
         memory=config.memory,
     )
     _verify(program)
     return program
+
+
+def _first(state: State) -> Values:
+    """Return the first value of a state, as one byte if all are equal."""
+    raw = np.frombuffer(state.first, np.uint8)
+    return raw[:1] if (raw == raw[0]).all() else raw
+
+
+def _shape(graph: Graph, operator: int) -> tuple[int, ...]:
+    """Return the shape of an operator's first output; () if it has none."""
+    outputs = graph.operators[operator].outputs
+    return graph.tensors[outputs[0]].shape if outputs else ()
 
 
 def _io_tensor(tensor: Tensor, ref: Ref) -> IoTensor:

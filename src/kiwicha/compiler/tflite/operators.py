@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from kiwicha.compiler.tflite.tensor import TensorType
 
-__all__ = ["OPERATORS", "Family", "OperatorKind", "OptionsTable", "of_family"]
+__all__ = ["CARRIED_TYPES", "OPERATORS", "Family", "OperatorKind", "OptionsTable", "of_family"]
 
 _FUSED = {"activation": "FusedActivationFunction"}
 _STRIDES = {"padding": "Padding", "stride_height": "StrideH", "stride_width": "StrideW"}
@@ -23,6 +23,15 @@ _CONV = {
 _POOL = {**_STRIDES, "kernel_height": "FilterHeight", "kernel_width": "FilterWidth", **_FUSED}
 _AXIS = {"axis": "Axis"}
 _BLOCK = {"block_size": "BlockSize"}
+CARRIED_TYPES = (
+    TensorType.INT8,
+    TensorType.FLOAT32,
+    TensorType.INT32,
+    TensorType.INT64,
+    TensorType.INT16,
+    TensorType.BOOL,
+)
+"""Of what is only moved."""
 _RESIZE = {"align_corners": "AlignCorners", "half_pixel_centers": "HalfPixelCenters"}
 
 
@@ -49,6 +58,8 @@ class Family(enum.Flag):
     """Has any number of activations, all of its inputs."""
     SPLIT = enum.auto()
     """Has any number of outputs."""
+    VARIABLE = enum.auto()
+    """Is about what is kept between inferences, or executes a subgraph that is."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +104,8 @@ class OperatorKind:
         Inputs behind those, which may be left out.
     is_signed : bool
         Activations are int8 and not uint8, for which no interpreter has a kernel.
+    outputs : int
+        How many it has, where that is no matter of its family.
     """
 
     family: Family = Family.NONE
@@ -103,6 +116,7 @@ class OperatorKind:
     extra_inputs: int = 0
     optional_inputs: int = 0
     is_signed: bool = False
+    outputs: int = 1
 
 
 _TWO = ("input 1", "input 2")
@@ -123,11 +137,15 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "ARG_MAX": _POSITION,
     "ARG_MIN": _POSITION,
+    "ASSIGN_VARIABLE": OperatorKind(
+        family=Family.VARIABLE, activations=(), extra_inputs=2, outputs=0
+    ),
     "AVERAGE_POOL_2D": OperatorKind(
         family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)
     ),
     "BATCH_TO_SPACE_ND": OperatorKind(family=Family.MOVE, constants={1: "block shape", 2: "crops"}),
     "BROADCAST_TO": OperatorKind(family=Family.MOVE, constants={1: "shape"}),
+    "CALL_ONCE": OperatorKind(family=Family.VARIABLE, activations=(), outputs=0),
     "CONCATENATION": OperatorKind(
         family=Family.MOVE | Family.JOIN,
         options=OptionsTable("ConcatenationOptions", {**_FUSED, **_AXIS}),
@@ -202,6 +220,12 @@ OPERATORS: dict[str, OperatorKind] = {
     "QUANTIZE": OperatorKind(
         family=Family.UNARY, types={"input": (TensorType.INT8, TensorType.FLOAT32)}
     ),
+    "READ_VARIABLE": OperatorKind(
+        family=Family.VARIABLE,
+        activations=(),
+        types={"output": CARRIED_TYPES},
+        extra_inputs=1,
+    ),
     "REDUCE_MAX": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
     "REDUCE_MIN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
     "RELU": OperatorKind(family=Family.UNARY),
@@ -263,6 +287,9 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "UNPACK": OperatorKind(
         family=Family.MOVE | Family.SPLIT, options=OptionsTable("UnpackOptions", _AXIS)
+    ),
+    "VAR_HANDLE": OperatorKind(
+        family=Family.VARIABLE, activations=(), types={"output": (TensorType.RESOURCE,)}
     ),
 }
 """The supported operators, in the order of documents."""

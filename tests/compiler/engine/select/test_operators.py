@@ -1,5 +1,6 @@
 """The placement that the documents promise: engine for images, CPU for the rest."""
 
+import random
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ from kiwicha.compiler import compile_model, compile_stages, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
 from kiwicha.compiler.reasons import engine_refusals
 from kiwicha.compiler.tflite.operators import Family, of_family
+from kiwicha.compiler.tflite.variables import ASSIGN, READ
 from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.program import Where
 from tests.support.models import random_models, random_moves
+from tests.support.models.streaming import STREAMING
 from tests.support.models.tflite_builder import ModelBuilder
 
 IMAGE = (1, 6, 5, 16)
@@ -22,6 +25,7 @@ WINDOW = {"padding": 1, "strideH": 1, "strideW": 1}
 WEIGHTS = {"CONV_2D": (8, 3, 3, 16), "DEPTHWISE_CONV_2D": (1, 3, 3, 32), "FULLY_CONNECTED": (8, 16)}
 TWO_TENSORS = ("ADD", "SUB", "MUL")
 MOVES = tuple(sorted({*of_family(Family.MOVE)} - {*of_family(Family.RESHAPE)}))
+VARIABLES = of_family(Family.VARIABLE)
 ONE_NUMBER = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
 
 
@@ -108,7 +112,7 @@ def images(operator: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize("config", ENGINE_CONFIGS)
-@pytest.mark.parametrize("operator", sorted({*ENGINE_OPERATORS} - {*MOVES}))
+@pytest.mark.parametrize("operator", sorted({*ENGINE_OPERATORS} - {*MOVES} - {*VARIABLES}))
 def test_images_are_for_the_engine(operator: str, config: str) -> None:
     name = config
     if operator == "SOFTMAX" and not ENGINE_CONFIGS[config].has_softmax:
@@ -218,6 +222,18 @@ def test_other_operators_are_for_the_cpu(operator: str) -> None:
     on_engine = [layer for layer in layers if layer.where is Where.ENGINE]
     # Over one value a LOG_SOFTMAX is a table of zeros.
     assert len(on_engine) < len(layers) if operator == "LOG_SOFTMAX" else not on_engine
+
+
+@pytest.mark.parametrize(("kind", "operator"), [("total", ASSIGN), ("delay", READ)])
+def test_variables_are_for_the_engine(kind: str, operator: str) -> None:
+    found = [
+        layer.where
+        for seed in range(6)
+        for layer in compile_model(STREAMING[kind](random.Random(f"{seed}")).model, "64").layers
+        if layer.operator == operator
+    ]
+    assert Where.ENGINE in found
+    assert {*found} <= {Where.ENGINE, Where.NONE}
 
 
 def test_the_table_is_about_operators_that_exist() -> None:

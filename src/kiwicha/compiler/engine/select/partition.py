@@ -18,7 +18,9 @@ def partition(
 ) -> list[Region]:
     """Return the regions of the engine, in order; all other layers are for the CPU.
 
-    A region ends at a layer of the CPU, where one tensor becomes part of another, or at a cut.
+    A region ends at a layer of the CPU, where one tensor becomes part of another, or at a cut. What
+    is kept for the next inference is written last, in a region of its own: nothing else reads where
+    it goes, and each of these operations reads where the ones before it have not written.
 
     Parameters
     ----------
@@ -30,9 +32,10 @@ def partition(
         Layers at which a region must begin.
     """
     groups: list[list[Operation]] = [[]]
+    writers = network.state_writers
     merged = {position for operation in operations.values() for position in operation.merged}
     for position, layer in enumerate(network.layers):
-        if position in cuts:
+        if position in cuts or position == min(writers, default=None):
             groups.append([])
         if position in operations:
             steps = operations[position].steps
@@ -40,6 +43,8 @@ def partition(
                 groups.append([])
             groups[-1] += steps
             moves = [step for step in steps if isinstance(step, MoveOperation)]
+            if position in writers:
+                continue
             if moves and (layer.is_shared or any(move.place for move in moves)):
                 # What it reads or writes is known in parts, too.
                 groups.append([])

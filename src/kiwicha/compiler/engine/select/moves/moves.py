@@ -17,12 +17,16 @@ from kiwicha.compiler.engine.select.elements.elementwise import table_lookup
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.tensor import Tensor
+from kiwicha.compiler.tflite.variables import ASSIGN, READ
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.copy import Copy
 
 __all__ = ["MOVE_LIMITS", "image_of", "is_move", "move_candidates", "move_operation"]
 
-_OPERATORS = tuple(name for name in of_family(Family.MOVE) if name not in of_family(Family.RESHAPE))
+_OPERATORS = (
+    *(name for name in of_family(Family.MOVE) if name not in of_family(Family.RESHAPE)),
+    *(ASSIGN, READ),
+)
 _KERNELS = frozenset({Kernel.COPY, Kernel.LOOKUP})
 
 

@@ -1,0 +1,108 @@
+"""Ring buffers: a state lies in what it is joined to, where that is safe."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler import compile_stages
+from kiwicha.contract.program import Kernel
+from tests.support.models.streaming_builder import StreamingBuilder
+
+SCALE: dict[str, Any] = {"scale": 0.5}
+CHANNELS = 16
+ROWS, NEW = 4, 2
+OLD, ALL = (1, ROWS, 1, CHANNELS), (1, ROWS + NEW, 1, CHANNELS)
+
+
+def model(first: int, *, is_reversed: bool = False, gives_all: bool = False) -> bytes:
+    """Join kept rows and new ones, and keep as many from a first one on."""
+    builder = StreamingBuilder()
+    builder.variable("kept", np.zeros(OLD, np.int8), **SCALE)
+    x = builder.tensor((1, NEW, 1, CHANNELS), **SCALE)
+    parts = [builder.read("kept", OLD, **SCALE), x]
+    joined, y = (builder.tensor(ALL, **SCALE) for _ in range(2))
+    builder.operator("CONCATENATION", parts[::-1] if is_reversed else parts, [joined], axis=1)
+    builder.operator("RELU", [joined], [y])
+    after = builder.tensor(OLD, **SCALE)
+    numbers = [
+        builder.tensor((4,), np.int32, data=np.int32(value)) for value in ((0, first, 0, 0), OLD)
+    ]
+    builder.operator("SLICE", [joined, *numbers], [after])
+    builder.assign("kept", after)
+    return builder.build([x], [y, joined] if gives_all else [y])
+
+
+def copies(raw: bytes) -> list[tuple[int, int, int]]:
+    """Give bytes, source and target of every copy on the CPU."""
+    steps = compile_stages(raw, "baseline").program.steps
+    return [
+        (step.params.output.bytes, step.params.input.offset, step.params.output.offset)
+        for step in steps
+        if step.kernel is Kernel.COPY
+    ]
+
+
+def test_what_is_kept_moves_once() -> None:
+    """Neither what is kept nor what is new is copied to be joined."""
+    ((size, source, target),) = copies(model(NEW))
+    assert (size, source - target) == (ROWS * CHANNELS, NEW * CHANNELS)
+
+
+def test_nothing_moves_where_the_same_rows_are_kept() -> None:
+    assert copies(model(0)) == []
+
+
+@pytest.mark.parametrize("options", [{"is_reversed": True}, {"gives_all": True}])
+def test_what_is_still_read_is_not_overwritten(options: dict[str, bool]) -> None:
+    """Rows that move up, or an output of the model, must not lie where the state does."""
+    found = copies(model(0 if "is_reversed" in options else NEW, **options))
+    assert [size for size, _, _ in found] == [ROWS * CHANNELS] * 2
+    for size, source, target in found:
+        assert source + size <= target or target + size <= source
+
+
+def test_states_have_their_place_for_all_steps() -> None:
+    compilation = compile_stages(model(NEW), "64")
+    (state,) = compilation.program.states
+    (tensor,) = (item.before for item in compilation.network.graph.states)
+    here = range(state.ref.offset, state.ref.offset + state.ref.bytes)
+    assert compilation.memory.tensors[tensor] == state.ref.offset
+    for item in compilation.memory.placements:
+        for need in item.buffer.needs:
+            start = item.offset + need.offset
+            if start < here.stop and here.start < start + need.bytes:
+                assert (need.first, need.last) == (-1, len(compilation.calls))
+
+
+def test_the_engine_writes_all_states_in_one_list() -> None:
+    builder = StreamingBuilder()
+    x = builder.tensor((1, 1, 1, CHANNELS), **SCALE)
+    last = x
+    for name in "abc":
+        builder.variable(name, np.zeros(OLD, np.int8), **SCALE)
+        joined = builder.tensor((1, ROWS + 1, 1, CHANNELS), **SCALE)
+        builder.operator(
+            "CONCATENATION", [builder.read(name, OLD, **SCALE), last], [joined], axis=1
+        )
+        after, last = builder.tensor(OLD, **SCALE), builder.tensor((1, 1, 1, CHANNELS), **SCALE)
+        numbers = [
+            builder.tensor((4,), np.int32, data=np.int32(value)) for value in ((0, 1, 0, 0), OLD)
+        ]
+        builder.operator("SLICE", [joined, *numbers], [after])
+        builder.assign(name, after)
+        data = np.ones((1, ROWS + 1, 1, CHANNELS), np.int8)
+        weights = builder.tensor(data.shape, data=data, scale=0.1)
+        builder.operator(
+            *("DEPTHWISE_CONV_2D", [joined, weights], [last]),
+            padding=1,
+            strideH=1,
+            strideW=1,
+            depthMultiplier=1,
+        )
+    compilation = compile_stages(builder.build([x], [last]), "64")
+    writers = compilation.network.state_writers
+    assert len(writers) == 3
+    assert [set(call.layers) for call in compilation.calls if writers & set(call.layers)] == [
+        set(writers)
+    ]
