@@ -112,6 +112,10 @@ class NativeModel:
         other._open(self._program, self._image)
         return other
 
+    def reset(self) -> None:
+        """Give all states of the Program their first values, as a new model has."""
+        _require(self._library.kiwicha_reset(self._model), "reset the states")
+
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.uint8]]:
         """Execute the Program once.
 
@@ -153,6 +157,7 @@ def _loaded(path: Path) -> ctypes.CDLL:
     library.kiwicha_model_bytes.restype = word
     for function, arguments in (
         (library.kiwicha_open, (pointer, pointer, word, pointer, word)),
+        (library.kiwicha_reset, (pointer,)),
         (library.kiwicha_invoke, (pointer, pointer, pointer, pointer)),
     ):
         function.argtypes = list(arguments)

@@ -3,6 +3,7 @@
 import enum
 import importlib
 import importlib.util
+import random
 import re
 import subprocess
 import sys
@@ -14,9 +15,12 @@ import numpy as np
 import pytest
 
 from kiwicha import Interpreter
+from kiwicha.compiler import compile_model
 from kiwicha.errors import ModelError, UsageError
+from kiwicha.sim.reference.executor import Session
 from tests.support import requirements
 from tests.support.models import random_networks
+from tests.support.models.streaming import STREAMING, sets
 from tests.support.models.tflite_builder import ModelBuilder
 
 LITERT = "from ai_edge_litert.interpreter import Interpreter"
@@ -262,6 +266,49 @@ def test_only_the_shape_of_the_model_is_accepted() -> None:
     with pytest.raises(UsageError, match=r"^tensor_index must be 0 \('x'\) or 1 \('y'\), not 2"):
         interpreter.resize_tensor_input(2, SHAPE)
     interpreter.reset_all_variables()
+
+
+def check_kept(target: str, config: str) -> None:
+    """Compare a model with a state, with LiteRT's way of using an interpreter."""
+    model = STREAMING["total"](random.Random("total1"))
+    interpreter = Interpreter(model_content=model.model, target=target, config=config)
+    interpreter.allocate_tensors()
+    (source,) = interpreter.get_input_details()
+    results = interpreter.get_output_details()
+
+    def infer(value: np.ndarray[Any, Any]) -> list[bytes]:
+        interpreter.set_tensor(source["index"], value)
+        interpreter.invoke()
+        return [interpreter.get_tensor(item["index"]).tobytes() for item in results]
+
+    inputs = [value for (value,) in sets(model, 3)]
+    expected = Session(compile_model(model.model, config))
+    for value in inputs:
+        assert infer(value) == [output.tobytes() for output in expected.run([value])]
+    interpreter.allocate_tensors()
+    assert infer(inputs[0]) == [output.tobytes() for output in expected.run([inputs[0]])]
+    interpreter.reset_all_variables()
+    expected.reset()
+    assert infer(inputs[0]) == [output.tobytes() for output in expected.run([inputs[0]])]
+
+
+@pytest.mark.parametrize("target", ["native", "reference"])
+@pytest.mark.parametrize("config", ["simd", "64"])
+def test_variables_are_kept_until_they_are_reset(target: str, config: str) -> None:
+    check_kept(target, config)
+
+
+def test_a_model_with_variables_takes_no_batch() -> None:
+    model = STREAMING["total"](random.Random("total1"))
+    interpreter = Interpreter(model_content=model.model)
+    (source,) = interpreter.get_input_details()
+    with pytest.raises(UsageError, match="invoke it for one input after the other"):
+        interpreter.resize_tensor_input(source["index"], [3, *source["shape"][1:]])
+
+
+@pytest.mark.verilator
+def test_the_simulated_system_keeps_variables() -> None:
+    check_kept("sim", "64")
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])

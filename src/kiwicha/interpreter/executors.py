@@ -26,7 +26,7 @@ Arrays = list[NDArray[Any]]
 
 
 class Executor(Protocol):
-    """Executes a model.
+    """Executes a model, and keeps what the model keeps between inferences.
 
     Attributes
     ----------
@@ -39,8 +39,11 @@ class Executor(Protocol):
     def prepare(self) -> None:
         """Build what takes a moment."""
 
+    def reset(self) -> None:
+        """Give what the model keeps between inferences its first values."""
+
     def run(self, sets: Sequence[Arrays]) -> list[Arrays]:
-        """Return the outputs of each set of inputs."""
+        """Return the outputs of each set of inputs; a model with states takes one set."""
 
 
 class Reference:
@@ -49,14 +52,18 @@ class Reference:
     cycles: int | None = None
 
     def __init__(self, program: Program) -> None:
-        self._program = program
+        self._session = reference.Session(program)
 
     def prepare(self) -> None:
         """Do nothing."""
 
+    def reset(self) -> None:
+        """Give what the model keeps between inferences its first values."""
+        self._session.reset()
+
     def run(self, sets: Sequence[Arrays]) -> list[Arrays]:
         """Return the outputs of each set of inputs, one set after the other."""
-        return [reference.run(self._program, inputs) for inputs in sets]
+        return [self._session.run(inputs) for inputs in sets]
 
 
 class Native:
@@ -81,6 +88,11 @@ class Native:
         """Compile and load the kernels."""
         if not self._models:
             self._models.append(NativeModel(self._program))
+
+    def reset(self) -> None:
+        """Give what the model keeps between inferences its first values."""
+        for model in self._models:
+            model.reset()
 
     def run(self, sets: Sequence[Arrays]) -> list[Arrays]:
         """Return the outputs of each set of inputs."""
@@ -110,18 +122,24 @@ class Simulated:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._kept = tuple(program.first_values())
         self.cycles: int | None = None
 
     def prepare(self) -> None:
         """Do nothing: a simulator takes minutes to build, and is built when it is needed."""
+
+    def reset(self) -> None:
+        """Give what the model keeps between inferences its first values."""
+        self._kept = tuple(self._program.first_values())
 
     def run(self, sets: Sequence[Arrays]) -> list[Arrays]:
         """Return the outputs of each set of inputs, a simulation for each."""
         found = []
         for inputs in sets:
             raw_inputs = [value.tobytes() for value in inputs]
-            result = run_program(self._program, raw_inputs, on_build=_LOG.warning)
-            self.cycles = result.last_cycles
+            program = self._program.with_first_values(self._kept)
+            result = run_program(program, raw_inputs, on_build=_LOG.warning)
+            self.cycles, self._kept = result.last_cycles, result.states
             raw = [np.frombuffer(output, np.uint8) for output in result.outputs]
             found.append(_arrays(self._program, raw))
         return found

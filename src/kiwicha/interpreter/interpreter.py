@@ -89,6 +89,7 @@ class Interpreter:
             # Results do not depend on the configuration, and these kernels need nothing but C.
             program = compile_model(model, NATIVE_CONFIG)
         self._executor = executor_of(target, program, num_threads or 1)
+        self._has_states = bool(program.states)
         self._graph = compilation.graph
         self._inputs = dict(zip(self._graph.inputs, program.inputs, strict=True))
         self._detection = compilation.detection
@@ -232,12 +233,22 @@ class Interpreter:
                 f"{shape}: shapes are fixed when a model is compiled; convert the model with this "
                 "shape"
             )
+        if count > 1 and self._has_states:
+            raise UsageError(
+                f"shape of {tensor.name!r} must be {list(tensor.shape)}, not {shape}: the model "
+                "keeps something between inferences, so invoke it for one input after the other"
+            )
         if count != self._batches[input_index]:
             self._batches[input_index] = count
             self._values = {}
 
     def reset_all_variables(self) -> None:
-        """Do nothing: a model that keeps something between inferences is refused."""
+        """Give everything that the model keeps between inferences its first value.
+
+        That is what the model's initialization assigns, also where LiteRT resets only what has no
+        initialization, or to zero. `allocate_tensors` does not do it.
+        """
+        self._executor.reset()
 
     def set_tensor(self, tensor_index: int, value: ArrayLike) -> None:
         """Set an input.

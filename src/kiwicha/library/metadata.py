@@ -30,9 +30,9 @@ def metadata(name: str, compilation: Compilation, source: bytes) -> dict[str, An
         ``stack``, and with a double buffer ``shift``, the distance of the two places of inputs and
         outputs); ``macs``; ``predicted_cycles`` of an inference, null for a configuration without
         an engine; ``worst_cycles``, what an inference takes at most; ``inputs`` and ``outputs``;
-        ``operators``, how many by name and by what executes them; ``on_cpu``, layers of operators
-        that the engine has, and why they are not on it; ``last_step``, what the host does with a
-        detector's outputs, null if there is nothing.
+        ``states``, what is kept between inferences; ``operators``, how many by name and by what
+        executes them; ``on_cpu``, layers of operators that the engine has, and why they are not on
+        it; ``last_step``, what the host does with a detector's outputs, null if there is nothing.
     """
     program, detection = compilation.program, compilation.detection
     operators: dict[str, dict[str, int]] = {}
@@ -58,6 +58,7 @@ def metadata(name: str, compilation: Compilation, source: bytes) -> dict[str, An
         "worst_cycles": worst_cycles(program),
         "inputs": [_described(tensor) for tensor in program.inputs],
         "outputs": [_described(tensor) for tensor in program.outputs],
+        "states": [{"name": item.name, "bytes": item.ref.bytes} for item in program.states],
         "operators": operators,
         "on_cpu": on_cpu(compilation),
         "last_step": None if detection is None else detection_metadata(file_name(name), detection),
