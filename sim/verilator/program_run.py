@@ -170,6 +170,7 @@ def run_sequence(
     sets: Sequence[Sequence[bytes]],
     *,
     inferences: int | None = None,
+    check_boot: bool = False,
     max_cycles: int = DEFAULT_MAX_CYCLES,
     on_progress: Progress | None = None,
     on_build: Callable[[str], None] | None = None,
@@ -184,7 +185,7 @@ def run_sequence(
         One or more times one input per input of the Program; inferences take them in turn.
     inferences : int, optional
         How many in a row; by default one for each set.
-    max_cycles, on_progress, on_build
+    check_boot, max_cycles, on_progress, on_build
         As of `run_program`.
 
     Returns
@@ -201,6 +202,7 @@ def run_sequence(
     ending = _run(
         program,
         sequence_memory(program, sets, inferences=count),
+        check_boot=check_boot,
         max_cycles=max_cycles,
         on_progress=on_progress,
         on_build=on_build,

@@ -25,7 +25,7 @@ PLATFORM = {
 MEMORY = {"memcpy", "memmove", "memset"}
 ARITHMETIC = {"__ashrdi3", "__ashldi3", "__lshrdi3", "__divdi3", "__moddi3", "__udivdi3"}
 """What compilers bring along for numbers of 64 bits; a call takes less than a kernel's margin."""
-RUNTIME = ("invoke", "start", "poll", "wait", "close", "find_input", "status_text")
+RUNTIME = ("invoke", "start", "poll", "wait", "close", "reset", "find_input", "status_text")
 GLOBALS = {"running_model"}
 CALLED_BY_TABLE = "kernel_table.o:"
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
-RISCV = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+zicsr", "-mabi=ilp32")
+RISCV = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+relax+zicsr", "-mabi=ilp32")
 _RISCV_FLAGS = "-O2 -fno-sanitize=undefined -Werror"
 _STUB = ("cycles", "drain_stores", "forget_cached", "enable_cfu")
 """What ``platform/platform.c`` has for our CPU."""

@@ -6,9 +6,9 @@ from kiwicha.contract.program import Kernel
 
 __all__ = ["OPEN_BYTES", "OTHER_RUN_BYTES", "RUNTIME_BYTES", "RUN_BYTES", "stack_bytes"]
 
-OPEN_BYTES = 464
+OPEN_BYTES = 512
 """Of `kiwicha_open`, with the checks of all kernels."""
-RUNTIME_BYTES = 112
+RUNTIME_BYTES = 144
 """Of what comes before a kernel: `kiwicha_invoke`, `kiwicha_close` and others."""
 RUN_BYTES = {
     Kernel.MEAN: 384,
