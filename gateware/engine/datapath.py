@@ -6,8 +6,6 @@ from amaranth.lib import data, wiring
 from kiwicha.contract.engine import (
     DEEP_MACS,
     INPUT_LANES,
-    LINE_BYTES,
-    OUTPUT_BYTES,
     READ_BYTES,
     TABLE_ENTRY_BYTES,
     JobFlag,
@@ -22,7 +20,6 @@ from kiwicha.contract.latencies import (
     WEIGHT_READ_CYCLES,
     drain_cycles,
 )
-from kiwicha.contract.moves import TILE_ROWS
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.addressing.address_generator import AddressGenerator
 from kiwicha.gateware.engine.addressing.group_controller import GroupController
@@ -31,21 +28,16 @@ from kiwicha.gateware.engine.array.mac_array import MacArray
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.array.sum_memory import SumMemory
 from kiwicha.gateware.engine.byte_units import ByteUnits
-from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, BYTE_BITS
+from kiwicha.gateware.engine.depthwise.array_watch import ArrayWatch
+from kiwicha.gateware.engine.depthwise.depthwise_side import DepthwiseSide
+from kiwicha.gateware.engine.depthwise.fill_switch import FillSwitch
 from kiwicha.gateware.engine.interfaces import DatapathSignature
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
+from kiwicha.gateware.engine.result_places import RESULT_TAG, count_places, write_lines
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
 
 __all__ = ["Datapath"]
-
-_TAG = data.StructLayout({
-    "address": ADDRESS_BITS,
-    "bank": 1,
-    "is_dropped": 1,
-    "drops_second": 1,
-})
-"""What travels with a result: where it goes, and whose parameters it takes."""
 
 
 class Datapath(wiring.Component):
@@ -70,6 +62,8 @@ class Datapath(wiring.Component):
         Of the requantizer: 4 instead of 8, or one for each output of the array, which None is.
     has_softmax : bool
         There are SOFTMAX jobs.
+    has_depthwise : bool
+        There is a `DepthwiseSide`; the requantizer has 8 lanes.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -90,6 +84,7 @@ class Datapath(wiring.Component):
         scratchpad_bytes: int,
         lanes: int | None = None,
         has_softmax: bool = False,
+        has_depthwise: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
         self.macs = macs
@@ -97,14 +92,16 @@ class Datapath(wiring.Component):
         self.has_packed = has_packed(macs)
         self.is_deep = macs == DEEP_MACS
         self.scratchpad_bytes = scratchpad_bytes
+        self.has_depthwise = has_depthwise
         self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes, spans_lines=self.is_deep)
-        self.weights = WeightBuffer(macs=macs, lanes=lanes)
+        self.weights = WeightBuffer(macs=macs, lanes=lanes, has_depthwise=has_depthwise)
         self.lanes = self.weights.lanes
-        self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=_TAG.size)
+        self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=RESULT_TAG.size)
         self.sums = SumMemory(lanes=self.lanes)
-        self.requantizer = Requantizer(lanes=self.lanes, tag_bits=_TAG.size)
+        self.requantizer = Requantizer(lanes=self.lanes, tag_bits=RESULT_TAG.size)
         self.units = ByteUnits(has_softmax=has_softmax)
-        super().__init__(DatapathSignature(macs=macs).flip())
+        self.side = DepthwiseSide(vendor=vendor) if has_depthwise else None
+        super().__init__(DatapathSignature(macs=macs, has_depthwise=has_depthwise).flip())
 
     def elaborate(self, platform: object) -> Module:
         """Wire the data path, in the order that data takes."""
@@ -122,16 +119,47 @@ class Datapath(wiring.Component):
         m.submodules.addresses = addresses = AddressGenerator(
             beats=self.outputs // self.lanes,
             has_softmax=has_softmax,
+            has_depthwise=self.has_depthwise,
             deep_lanes=READ_BYTES if self.is_deep else INPUT_LANES,
         )
-        self._begin_groups(m, groups, addresses)
+        # A job that writes without the requantizer may do so.
+        has_lines = Signal(init=1)
+        self._begin_groups(m, groups, addresses, has_lines)
         operation, valid = addresses.operations.payload, addresses.operations.valid
         ends = addresses.done | self.units.ends_table if has_softmax else addresses.done
-        tag = self._tag(m, groups, operation, valid, ends)
+        drops_second = groups.is_last & (self.job.last_beats == 1)
+        if self.is_deep:
+            # Of element-wise results behind each other only the last one.
+            is_flat = (self._is_table | self._is_product) & ~self.job.group_output_step.any()
+            drops_second &= ~is_flat | ends
+        tag = count_places(
+            m,
+            self.job,
+            operation,
+            start=self.start,
+            valid=valid,
+            ends=ends,
+            drops_second=drops_second,
+        )
         self._read(m, operation, valid, tag)
+        if self.side is not None:
+            m.submodules.side = self.side
+            self._work_beside(m, self.side, groups, addresses, has_lines)
         self._weigh(m, operation, ends)
         self._requantize(m)
-        self._write(m)
+        has_result = self.requantizer.results.valid & ~self._keeps
+        if self.side is not None:
+            has_result |= self.requantizer.results.valid & self.side.is_result
+        wiring.connect(m, wiring.flipped(self.other_lines), self.scratchpad.others)
+        m.d.comb += self.lines.read_data.eq(self.scratchpad.line_read_data)
+        write_lines(
+            m,
+            self.scratchpad,
+            moved=self.units.writes,
+            result=self.requantizer.results,
+            has_result=has_result,
+            access=self.lines.accesses,
+        )
         return m
 
     @property
@@ -165,17 +193,22 @@ class Datapath(wiring.Component):
         return (self.job.flags & JobFlag.PACKED).any() if self.has_packed else Const(0)
 
     def _begin_groups(
-        self, m: Module, groups: GroupController, addresses: AddressGenerator
+        self,
+        m: Module,
+        groups: GroupController,
+        addresses: AddressGenerator,
+        has_lines: Signal,
     ) -> None:
         """Connect what begins groups, and the address generator."""
         m.d.comb += [
             groups.job.eq(self.job),
             groups.start.eq(self.start),
-            groups.has_weights.eq(self.weights.is_available | self._is_move),
+            groups.has_weights.eq((self.weights.is_available | self._is_move) & has_lines),
             groups.is_free.eq(addresses.is_free | self.units.is_free),
             groups.group_ends.eq(addresses.done | self.units.done),
             addresses.job.eq(self.job),
             addresses.all_kernel_rows.eq(self._is_packed),
+            addresses.is_first_group.eq(groups.is_first),
             addresses.group_offset.eq(groups.input_offset),
             addresses.start.eq(groups.begins_group),
             self.weights.take.eq(groups.begins_group & ~self._is_move),
@@ -188,45 +221,6 @@ class Datapath(wiring.Component):
             self.counts.waits_weights.eq(groups.waits_weights),
             self.counts.waits_requantizer.eq(addresses.is_held),
         ]
-
-    def _tag(
-        self, m: Module, groups: GroupController, operation: data.View, valid: Signal, ends: Value
-    ) -> data.View:
-        """Build the counter of output addresses; return the tag of the current operation."""
-        tag = Signal(_TAG)
-        address, group_address, next_group_address = (
-            Signal(ADDRESS_BITS, name=name)
-            for name in ("address", "group_address", "next_group_address")
-        )
-        # The parameters' bank: that of the weights, which changes when the last index is read.
-        bank = Signal()
-        drops_second = groups.is_last & (self.job.last_beats == 1)
-        if self.is_deep:
-            # Of element-wise results behind each other only the last one.
-            is_flat = (self._is_table | self._is_product) & ~self.job.group_output_step.any()
-            drops_second &= ~is_flat | ends
-        m.d.comb += [
-            tag.address.eq(address),
-            tag.bank.eq(bank),
-            tag.is_dropped.eq(operation.is_dropped),
-            tag.drops_second.eq(drops_second),
-            next_group_address.eq(group_address + self.job.group_output_step),
-        ]
-        with m.If(self.start):
-            m.d.sync += [
-                address.eq(self.job.output_address),
-                group_address.eq(self.job.output_address),
-            ]
-        with m.Elif(ends):
-            m.d.sync += [
-                address.eq(next_group_address),
-                group_address.eq(next_group_address),
-                bank.eq(~bank),
-            ]
-        with m.Elif(valid & operation.last & ~operation.is_dropped):
-            step = Mux(operation.ends_row, self.job.output_row_step, self.job.output_pixel_bytes)
-            m.d.sync += address.eq(address + step)
-        return tag
 
     def _read(self, m: Module, operation: data.View, valid: Signal, tag: data.View) -> None:
         """Build what turns an operation into inputs of the array."""
@@ -263,10 +257,12 @@ class Datapath(wiring.Component):
             )
         )
         for lane in range(len(array.x)):
-            octet = self.scratchpad.read_data.word_select(lane, 8).as_signed()
+            octet = self.scratchpad.read_data.word_select(lane, 8)
+            if self.side is not None and lane < INPUT_LANES:
+                octet = Mux(late.is_upper, self.side.upper.word_select(lane, 8), octet)
             is_inside = (late.low <= lane) & (lane < late.high)
             value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
-            m.d.sync += value.eq(self._reduced(octet, is_inside, zero_point))
+            m.d.sync += value.eq(self._reduced(octet.as_signed(), is_inside, zero_point))
             m.d.comb += array.x[lane].eq(value)
         fed, fed_tag = array.operations.payload, delayed(m, tag, INPUT_CYCLES, "tag")
         flags = delayed(
@@ -312,17 +308,27 @@ class Datapath(wiring.Component):
         ]
         if self.has_packed:
             m.d.comb += self.array.packed_weights.eq(weights.packed_weights)
-        wiring.connect(m, wiring.flipped(self.fill), weights.fill)
+        if self.side is None:
+            wiring.connect(m, wiring.flipped(self.fill), weights.fill)
+        else:
+            m.submodules.fills = fills = FillSwitch(outputs=self.outputs)
+            wiring.connect(m, wiring.flipped(self.fill), fills.fill)
+            wiring.connect(m, fills.array, weights.fill)
+            wiring.connect(m, fills.unit, self.side.fill)
+            m.d.comb += [
+                fills.reduced.eq(weights.reduced),
+                weights.unit_parameters.eq(self.side.fill.parameters),
+            ]
         m.d.comb += [weights.entries[k].eq(self.array.x[k]) for k in range(self.outputs)]
 
     def _requantize(self, m: Module) -> None:
         """Build the way from the array to the requantizer: one cycle, that of the parameters."""
         result, beats = self.array.results, self.requantizer.beats
-        tag = data.View(_TAG, result.payload.tag)
+        tag = data.View(RESULT_TAG, result.payload.tag)
         kept = Signal()
-        place = Signal(_TAG)
+        place = Signal(RESULT_TAG)
         sums_s1 = Signal(32 * self.lanes, reset_less=True)
-        place_s1 = Signal(_TAG, reset_less=True)
+        place_s1 = Signal(RESULT_TAG, reset_less=True)
         beat = result.payload.beat
         is_second = beat >= self.outputs // self.lanes
         m.d.comb += [
@@ -343,7 +349,10 @@ class Datapath(wiring.Component):
             Value.cast(beats.payload.sums).eq(sums_s1),
             beats.payload.tag.eq(place_s1),
         ]
-        with m.If((self.job.sums & SumFlag.CONTINUE).any()):
+        continues = (self.job.sums & SumFlag.CONTINUE).any()
+        if self.side is not None:
+            continues &= ~self.side.is_beat
+        with m.If(continues):
             # Instead of the bias, in front of the same adder.
             m.d.comb += [
                 parameters.bias.eq(earlier)
@@ -356,57 +365,64 @@ class Datapath(wiring.Component):
             sums_s1.eq(result.payload.sums),
             place_s1.eq(place),
         ]
+        if self.side is not None:
+            self._share_requantizer(m, self.side, result.valid, place, sums_s1)
 
-    def _write(self, m: Module) -> None:
-        """Build the line port: results and those of units first, of which there is never both."""
-        result, scratchpad, access = self.requantizer.results, self.scratchpad, self.lines.accesses
-        moved = self.units.writes
-        tag = data.View(_TAG, result.payload.tag)
-        octets = Value.cast(result.payload.values)
-        # Of results as long as a line: they begin in the middle of one.
-        is_odd = tag.address[BYTE_BITS - 1]
-        if self.is_deep:
-            octets = Mux(is_odd, octets.rotate_left(8 * OUTPUT_BYTES), octets)
-        has_result = result.valid & ~self._keeps
-        wiring.connect(m, wiring.flipped(self.other_lines), scratchpad.others)
-        m.d.comb += self.lines.read_data.eq(scratchpad.line_read_data)
-        with m.If(moved.valid):
-            m.d.comb += [
-                scratchpad.line_address.eq(moved.payload.line),
-                scratchpad.line_write.eq(1),
-                scratchpad.line_mask.eq(moved.payload.mask),
-            ]
-        with m.Elif(has_result):
-            m.d.comb += [
-                scratchpad.line_address.eq(tag.address[BYTE_BITS:]),
-                scratchpad.line_write.eq(1),
-            ]
-            if self.is_deep:
-                written = Cat(Const(-1, OUTPUT_BYTES), (~tag.drops_second).replicate(OUTPUT_BYTES))
-                m.d.comb += Cat(scratchpad.line_mask, scratchpad.next_mask).eq(
-                    Mux(is_odd, Cat(Const(0, OUTPUT_BYTES), written), written)
-                )
-            else:
-                first = tag.address[:BYTE_BITS] & (LINE_BYTES - self.lanes)
-                m.d.comb += scratchpad.line_mask.eq(((1 << self.lanes) - 1) << first)
-        with m.Else():
-            m.d.comb += [
-                access.ready.eq(1),
-                scratchpad.line_address.eq(access.payload.line),
-                scratchpad.line_write.eq(access.valid & access.payload.is_write),
-                scratchpad.line_mask.eq(access.payload.mask),
-            ]
-        # A LUT of six inputs chooses one of four bits.
-        chosen = Cat(has_result | (moved.valid & moved.payload.is_column), moved.valid)
-        columns = Value.cast(moved.payload.column).replicate(LINE_BYTES // TILE_ROWS)
-        m.d.comb += scratchpad.line_write_data.eq(
-            Mux(
-                chosen[1],
-                Mux(chosen[0], columns, scratchpad.read_data),
-                Mux(
-                    chosen[0],
-                    octets.replicate(LINE_BYTES // self.lanes),
-                    access.payload.data,
-                ),
-            )
+    def _work_beside(
+        self,
+        m: Module,
+        side: DepthwiseSide,
+        groups: GroupController,
+        addresses: AddressGenerator,
+        has_lines: Signal,
+    ) -> None:
+        """Connect the depthwise unit: its jobs, what waits for rows, and its reads."""
+        m.submodules.watch = watch = ArrayWatch(
+            drain_cycles=drain_cycles(self.macs, self.lanes), has_softmax=self.units.has_softmax
         )
+        m.d.comb += [
+            watch.job.eq(self.job),
+            watch.is_busy.eq(groups.is_busy),
+            watch.done.eq(groups.done),
+            watch.operation.eq(addresses.operations.payload),
+            watch.valid.eq(addresses.operations.valid),
+            has_lines.eq(~watch.needs_lines | side.leaves_lines),
+            side.job.eq(self.unit_job),
+            side.start.eq(self.unit_start),
+            self.unit_done.eq(side.done),
+            side.ends_row.eq(watch.ends_row),
+            self.unit_rows_done.eq(side.rows_done),
+            addresses.unit_rows_done.eq(side.rows_done),
+            addresses.yields.eq(side.yields),
+            addresses.pauses.eq(side.pauses),
+            side.takes_lines.eq(watch.takes_lines),
+            side.reads.ready.eq(~watch.reads),
+            side.read_data.eq(self.scratchpad.read_data),
+            side.keeps_upper.eq(watch.keeps_upper),
+            side.is_wide.eq(watch.is_wide),
+        ]
+        with m.If(~watch.reads):
+            m.d.comb += self.scratchpad.read_address.eq(side.reads.payload)
+
+    def _share_requantizer(
+        self, m: Module, side: DepthwiseSide, has_beat: Value, place: data.View, sums_s1: Signal
+    ) -> None:
+        """Put sums of the depthwise unit between those of the array."""
+        requantizer, beats = self.requantizer, self.requantizer.beats
+        sums = data.View(beats.payload.sums.shape(), sums_s1)
+        m.d.comb += [
+            side.has_beat.eq(has_beat),
+            side.own.zero_point.eq(self.job.output_zero_point),
+            side.own.minimum.eq(self.job.activation_min),
+            side.own.maximum.eq(self.job.activation_max),
+            requantizer.is_wide.eq(side.makes_wide),
+            requantizer.zero_point.eq(side.constants.zero_point),
+            requantizer.minimum.eq(side.constants.minimum),
+            requantizer.maximum.eq(side.constants.maximum),
+            self.weights.reads_unit.eq(side.takes),
+            self.weights.unit_place.eq(side.result.place),
+        ]
+        with m.If(side.takes):
+            m.d.comb += place.address.eq(side.result.address)
+            m.d.sync += beats.valid.eq(1)
+            m.d.sync += [sums[k].eq(one) for k, one in enumerate(side.result.sums)]

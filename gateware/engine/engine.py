@@ -27,6 +27,8 @@ class Engine(wiring.Component):
         Weights can be coded.
     has_softmax : bool
         There are SOFTMAX jobs.
+    has_depthwise : bool
+        There is a depthwise unit.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -51,6 +53,7 @@ class Engine(wiring.Component):
         lanes: int | None = None,
         has_codec: bool = True,
         has_softmax: bool = False,
+        has_depthwise: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
         self.datapath = Datapath(
@@ -58,6 +61,7 @@ class Engine(wiring.Component):
             scratchpad_bytes=scratchpad_bytes,
             lanes=lanes,
             has_softmax=has_softmax,
+            has_depthwise=has_depthwise,
             vendor=vendor,
         )
         self.controller = Controller(
@@ -65,6 +69,7 @@ class Engine(wiring.Component):
             scratchpad_bytes=scratchpad_bytes,
             has_codec=has_codec,
             has_softmax=has_softmax,
+            has_depthwise=has_depthwise,
         )
         super().__init__({**EngineSignature().flip().members, "reset": In(1)})
 

@@ -48,6 +48,8 @@ class DatapathSignature(wiring.Signature):
     ----------
     macs : int
         Products per cycle.
+    has_depthwise : bool
+        There is a depthwise unit.
 
     Members
     -------
@@ -65,10 +67,21 @@ class DatapathSignature(wiring.Signature):
         What ``lines`` shows though it comes from elsewhere.
     counts : ``In(DATAPATH_COUNTS)``
         What this cycle was used for.
+    unit_job, unit_start, unit_done
+        Only with ``has_depthwise``: as ``job``, ``start`` and ``done``, of the depthwise unit.
+    unit_rows_done : ``In(16)``
+        Likewise: rows that the unit has written since the last reset.
     """
 
-    def __init__(self, *, macs: int) -> None:
+    def __init__(self, *, macs: int, has_depthwise: bool = False) -> None:
+        unit = {
+            "unit_job": Out(JOB),
+            "unit_start": Out(1),
+            "unit_done": In(1),
+            "unit_rows_done": In(16),
+        }
         super().__init__({
+            **(unit if has_depthwise else {}),
             "job": Out(JOB),
             "start": Out(1),
             "is_busy": In(1),

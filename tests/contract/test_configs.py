@@ -1,12 +1,13 @@
 """Configurations by name."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 
 from kiwicha import Interpreter
 from kiwicha.contract import configs
-from kiwicha.contract.configs import CONFIG_HELP, find_config
+from kiwicha.contract.configs import ALL_CONFIGS, CONFIG_HELP, find_config
 from kiwicha.errors import UsageError
 
 SIZES = "8, 16, 32, 48, 56, 64, 96, 128 or 256 KiB"
@@ -24,12 +25,39 @@ def test_every_name_and_every_configuration_is_found() -> None:
 def test_an_unknown_name_says_what_there_is(wrong: str, nearest: str) -> None:
     text = (
         f"config must be one of baseline, simd, 32, 64, 128 or 256; an engine's scratchpad is named"
-        f" as in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4, -raw and -softmax may"
-        f" follow; not {wrong!r}"
+        f" as in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4, -raw, -softmax and"
+        f" -depthwise may follow; not {wrong!r}"
     )
     with pytest.raises(UsageError) as caught:
         find_config(wrong)
     assert str(caught.value) == text + (f"; nearest is {nearest!r}" if nearest else "")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "beside", "nearest"),
+    [
+        (
+            "256-48k",
+            (
+                "an array of 64 or 128 products per cycle, which leaves it half of the"
+                " scratchpad's reads"
+            ),
+            "128-48k",
+        ),
+        ("32-raw", "an array of 64 or 128 products per cycle", "64-raw"),
+        ("64-m4-r4", "a requantizer of 8 lanes, which its results share", "64-m4"),
+    ],
+)
+def test_an_engine_without_room_for_a_depthwise_unit_says_why(
+    wrong: str, beside: str, nearest: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        find_config(f"{wrong}-depthwise")
+    assert str(caught.value) == (
+        f"a depthwise unit must have beside it {beside}, not those of {wrong!r}; "
+        f"nearest is '{nearest}-depthwise'"
+    )
+    assert find_config(f"{nearest}-depthwise").has_depthwise
 
 
 def test_a_number_is_no_name() -> None:
@@ -40,3 +68,14 @@ def test_a_number_is_no_name() -> None:
 
 def test_help_names_the_sizes() -> None:
     assert SIZES in CONFIG_HELP
+
+
+def test_the_name_with_softmax_is_one_of_them() -> None:
+    without = [
+        config for config in ALL_CONFIGS.values() if config.engine_macs and not config.has_softmax
+    ]
+    assert any(config.has_depthwise for config in without)
+    for config in without:
+        assert find_config(config.softmax_name) == dataclasses.replace(
+            config, name=config.softmax_name, has_softmax=True
+        )

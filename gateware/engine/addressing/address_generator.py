@@ -30,6 +30,8 @@ class AddressGenerator(wiring.Component):
         There are SOFTMAX jobs.
     deep_lanes : int
         As of the `ConvAddressGenerator`.
+    has_depthwise : bool
+        There is a depthwise unit.
 
     Members
     -------
@@ -39,11 +41,17 @@ class AddressGenerator(wiring.Component):
     """
 
     def __init__(
-        self, *, beats: int, has_softmax: bool = False, deep_lanes: int = INPUT_LANES
+        self,
+        *,
+        beats: int,
+        has_softmax: bool = False,
+        has_depthwise: bool = False,
+        deep_lanes: int = INPUT_LANES,
     ) -> None:
         self.beats = beats
         self.deep_lanes = deep_lanes
         self.has_softmax = has_softmax
+        self.has_depthwise = has_depthwise
         super().__init__({
             **AddressGeneratorSignature().flip().members,
             "unit_address": In(ADDRESS_BITS),
@@ -52,7 +60,9 @@ class AddressGenerator(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the generators and the choice of one."""
         m = Module()
-        m.submodules.conv = conv = ConvAddressGenerator(deep_lanes=self.deep_lanes)
+        m.submodules.conv = conv = ConvAddressGenerator(
+            has_depthwise=self.has_depthwise, deep_lanes=self.deep_lanes
+        )
         m.submodules.depthwise = depthwise = DepthwiseAddressGenerator()
         m.submodules.elementwise = elementwise = ElementwiseAddressGenerator()
         kind = self.job.kind
@@ -67,6 +77,10 @@ class AddressGenerator(wiring.Component):
                 generator.job.eq(self.job),
                 generator.job.interval.eq(self.job.interval * self.beats),
                 generator.all_kernel_rows.eq(self.all_kernel_rows),
+                generator.is_first_group.eq(self.is_first_group),
+                generator.unit_rows_done.eq(self.unit_rows_done),
+                generator.yields.eq(self.yields),
+                generator.pauses.eq(self.pauses),
                 generator.group_offset.eq(self.group_offset),
                 generator.start.eq(self.start & is_chosen),
             ]

@@ -30,6 +30,8 @@ class ConvAddressGenerator(wiring.Component):
 
     Parameters
     ----------
+    has_depthwise : bool
+        There is a depthwise unit, which reads what operations with ``is_upper`` leave.
     deep_lanes : int
         Bytes of an operation with ``all_kernel_rows``, without which it has `INPUT_LANES`.
 
@@ -38,7 +40,11 @@ class ConvAddressGenerator(wiring.Component):
     See `AddressGeneratorSignature`.
     """
 
-    def __init__(self, *, deep_lanes: int = INPUT_LANES) -> None:
+    def __init__(self, *, has_depthwise: bool = False, deep_lanes: int = INPUT_LANES) -> None:
+        if has_depthwise and deep_lanes != INPUT_LANES:
+            text = f"deep_lanes must be {INPUT_LANES} beside a depthwise unit, not {deep_lanes!r}"
+            raise ValueError(text)
+        self.has_depthwise = has_depthwise
         self.deep_lanes = deep_lanes
         super().__init__(AddressGeneratorSignature().flip())
 
@@ -46,7 +52,7 @@ class ConvAddressGenerator(wiring.Component):
         """Build the loops."""
         m = Module()
         job = self.job
-        m.submodules.output_rows = output_rows = OutputRows()
+        m.submodules.output_rows = output_rows = OutputRows(has_depthwise=self.has_depthwise)
         m.submodules.kernel_rows = kernel_rows = KernelRows()
         m.submodules.throttle = throttle = ResultThrottle()
 
@@ -93,6 +99,8 @@ class ConvAddressGenerator(wiring.Component):
             ends_pixel.eq(ends_row & kernel_rows.is_last),
             ends_output_row.eq(ends_pixel & is_last_column),
             throttle.interval.eq(job.interval),
+            throttle.yields.eq(self.yields),
+            throttle.pauses.eq(self.pauses),
             throttle.wants.eq(is_active),
             throttle.ends.eq(ends_pixel),
             issues.eq(throttle.issues),
@@ -160,6 +168,12 @@ class ConvAddressGenerator(wiring.Component):
                 words_left.eq(job.segment_words),
             ]
 
+        if self.has_depthwise:
+            m.d.comb += [
+                output_rows.is_first_group.eq(self.is_first_group),
+                output_rows.unit_rows_done.eq(self.unit_rows_done),
+            ]
+            self._note_upper(m, issues, ends_segment, ends_pixel & ~ends_output_row)
         # A register apart from the loops; the bytes of the word that lie in the row, or of more.
         operation = self.operations.payload
         beyond = Signal(POSITION)
@@ -177,3 +191,19 @@ class ConvAddressGenerator(wiring.Component):
         with m.If(~kernel_rows.is_inside):
             m.d.sync += operation.high.eq(0)
         return m
+
+    def _note_upper(
+        self, m: Module, issues: Signal, ends_segment: Signal, goes_to_pixel: Value
+    ) -> None:
+        """Build ``is_upper``: every other operation, where addresses go on by a word."""
+        job = self.job
+        is_dense = Signal()
+        is_upper = Signal()
+        m.d.sync += is_dense.eq(
+            (job.kernel_rows == 1)
+            & (job.segments == 1)
+            & (job.column_step == job.row_words * INPUT_LANES)
+        )
+        with m.If(issues):
+            m.d.sync += is_upper.eq(~is_upper & (~ends_segment | (goes_to_pixel & is_dense)))
+        m.d.sync += self.operations.payload.is_upper.eq(is_upper)

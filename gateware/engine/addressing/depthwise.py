@@ -74,6 +74,8 @@ class DepthwiseAddressGenerator(wiring.Component):
             ends_phases.eq(ends_column & (phases_left == 1)),
             ends_output_row.eq(ends_phases & ~skips_left.any() & (results_left == 1)),
             throttle.interval.eq(job.interval),
+            throttle.yields.eq(self.yields),
+            throttle.pauses.eq(self.pauses),
             throttle.wants.eq(is_active),
             throttle.ends.eq(ends_phases),
             issues.eq(throttle.issues),

@@ -48,6 +48,8 @@ class ElementwiseAddressGenerator(wiring.Component):
             self.is_free.eq(~is_active),
             ends.eq(is_second | (job.kind == JobKind.TABLE)),
             throttle.interval.eq(job.interval),
+            throttle.yields.eq(self.yields),
+            throttle.pauses.eq(self.pauses),
             throttle.wants.eq(is_active),
             throttle.ends.eq(ends),
             self.is_held.eq(throttle.is_held),

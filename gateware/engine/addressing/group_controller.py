@@ -38,6 +38,8 @@ class GroupController(wiring.Component):
         The address generator can begin a group.
     begins_group : ``Out(1)``
         It does, in this cycle. Combinational.
+    is_first : ``Out(1)``
+        It is the job's first one.
     input_offset : ``Out(16)``
         Of the first byte of that group.
     group_ends : ``In(1)``
@@ -58,6 +60,7 @@ class GroupController(wiring.Component):
             "waits_weights": Out(1),
             "is_free": In(1),
             "begins_group": Out(1),
+            "is_first": Out(1),
             "input_offset": Out(16),
             "group_ends": In(1),
             "is_last": Out(1),
@@ -83,6 +86,7 @@ class GroupController(wiring.Component):
         ]
         with m.If(self.begins_group):
             m.d.sync += [
+                self.is_first.eq(0),
                 to_begin.eq(to_begin - 1),
                 self.input_offset.eq(self.input_offset + job.group_input_step),
             ]
@@ -91,6 +95,7 @@ class GroupController(wiring.Component):
                 with m.If(self.start):
                     m.d.sync += [
                         self.is_busy.eq(1),
+                        self.is_first.eq(1),
                         to_begin.eq(job.groups),
                         to_end.eq(job.groups),
                         self.input_offset.eq(0),

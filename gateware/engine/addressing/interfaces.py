@@ -32,11 +32,13 @@ OPERATION = data.StructLayout({
     "last": 1,
     "is_dropped": 1,
     "ends_row": 1,
+    "is_upper": 1,
 })
 """One cycle of work: bytes ``low`` to ``high - 1`` of the 16 at ``address`` are data, the others
 count as the zero point; ``index`` is the weight word; ``first``, ``shift`` and ``last`` as in
 `MacArray`; a result with ``is_dropped`` is not written; ``ends_row`` on the last operation of an
-output row of a window."""
+output row of a window; with ``is_upper`` the bytes are the upper 8 of those that the operation
+before it reads, which nothing else has to read."""
 
 OUTPUT_ROW = data.StructLayout({
     "address": POSITION,
@@ -58,6 +60,13 @@ class AddressGeneratorSignature(wiring.Signature):
         Stable from ``start`` to ``done`` of the last group.
     all_kernel_rows : ``Out(1)``
         CONV, MAX: no kernel row is skipped, those outside the input neither; stable like ``job``.
+    is_first_group : ``Out(1)``
+        The group is the job's first one; with ``start``.
+    unit_rows_done : ``Out(16)``
+        CONV: rows that the depthwise unit has written, for which those of the first group wait;
+        without a unit 0, and no job waits.
+    yields, pauses : ``Out(1)``
+        No operation that ends a result is issued; none is.
     group_offset : ``Out(16)``
         First channel of the group, 0 for CONV; with ``start``.
     start : ``Out(1)``
@@ -76,6 +85,10 @@ class AddressGeneratorSignature(wiring.Signature):
         super().__init__({
             "job": Out(JOB),
             "all_kernel_rows": Out(1),
+            "is_first_group": Out(1),
+            "unit_rows_done": Out(16),
+            "yields": Out(1),
+            "pauses": Out(1),
             "group_offset": Out(16),
             "start": Out(1),
             "is_free": In(1),

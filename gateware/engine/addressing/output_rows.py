@@ -1,6 +1,6 @@
 """Output rows of a job, each with the kernel rows that lie inside the input."""
 
-from amaranth import Module, Signal, signed
+from amaranth import Const, Module, Signal, Value, signed
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -19,6 +19,11 @@ class OutputRows(wiring.Component):
     Latency: 3 cycles from ``start``, or from the cycle in which the row before is taken, and one
     more for each kernel row above the input.
 
+    Parameters
+    ----------
+    has_depthwise : bool
+        Rows of the first group can wait for those of the depthwise unit.
+
     Members
     -------
     job : ``In(JOB)``
@@ -29,6 +34,8 @@ class OutputRows(wiring.Component):
         Added to addresses; taken with ``start``.
     all_kernel_rows : ``In(1)``
         Do not skip kernel rows; stable like ``job``.
+    is_first_group, unit_rows_done
+        Only with ``has_depthwise``: as in `AddressGeneratorSignature`.
     start : ``In(1)``
         Begin with a group; only with ``is_free``.
     is_free : ``Out(1)``
@@ -37,8 +44,11 @@ class OutputRows(wiring.Component):
         The rows in order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_depthwise: bool = False) -> None:
+        self.has_depthwise = has_depthwise
+        unit = {"is_first_group": In(1), "unit_rows_done": In(16)}
         super().__init__({
+            **(unit if has_depthwise else {}),
             "job": In(JOB),
             "row_words": In(16),
             "group_offset": In(16),
@@ -58,6 +68,7 @@ class OutputRows(wiring.Component):
         input_row = Signal(signed(ROW_BITS), reset_less=True)
         rows_left = Signal(16, reset_less=True)
         m.d.comb += self.rows.payload.eq(found)
+        is_written = self._is_written(m) if self.has_depthwise else Const(1)
 
         with m.FSM():
             with m.State("IDLE"):
@@ -93,9 +104,25 @@ class OutputRows(wiring.Component):
                 with m.Else():
                     m.next = "FOUND"
             with m.State("FOUND"):
-                m.d.comb += self.rows.valid.eq(1)
-                with m.If(self.rows.ready):
+                m.d.comb += self.rows.valid.eq(is_written)
+                with m.If(self.rows.ready & is_written):
                     m.next = "NEXT"
                     with m.If(found.is_last):
                         m.next = "IDLE"
         return m
+
+    def _is_written(self, m: Module) -> Value:
+        """Return whether the unit has written what the row waits for; one cycle late."""
+        waited = Signal(16, reset_less=True)
+        waits = Signal(reset_less=True)
+        is_written = Signal(reset_less=True)
+        missing = (self.unit_rows_done - waited)[:16]
+        m.d.sync += is_written.eq(~missing[-1])
+        with m.If(self.is_free):
+            m.d.sync += [
+                waited.eq(self.job.wait_rows),
+                waits.eq(self.is_first_group & self.job.wait_row_step[0]),
+            ]
+        with m.Elif(self.rows.ready & self.rows.valid):
+            m.d.sync += waited.eq(waited + 1)
+        return ~waits | is_written

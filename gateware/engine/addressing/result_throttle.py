@@ -18,6 +18,8 @@ class ResultThrottle(wiring.Component):
         There is an operation to issue.
     ends : ``In(1)``
         It has a result.
+    yields, pauses : ``In(1)``
+        Hold an operation that has a result; hold any.
     issues : ``Out(1)``
         It is issued in this cycle. Combinational.
     is_held : ``Out(1)``
@@ -29,6 +31,8 @@ class ResultThrottle(wiring.Component):
             "interval": In(5),
             "wants": In(1),
             "ends": In(1),
+            "yields": In(1),
+            "pauses": In(1),
             "issues": Out(1),
             "is_held": Out(1),
         })
@@ -38,7 +42,7 @@ class ResultThrottle(wiring.Component):
         m = Module()
         left = Signal(4)
         m.d.comb += [
-            self.issues.eq(self.wants & ~(self.ends & left.any())),
+            self.issues.eq(self.wants & ~self.pauses & ~(self.ends & (left.any() | self.yields))),
             self.is_held.eq(self.wants & ~self.issues),
         ]
         with m.If(self.issues & self.ends):

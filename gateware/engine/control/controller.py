@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.contract.engine import LINE_BYTES, EngineCounter
 from kiwicha.gateware.engine.control.command_unit import CommandUnit
 from kiwicha.gateware.engine.control.counters import Counters
+from kiwicha.gateware.engine.control.job_dispatcher import JobDispatcher
 from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
 from kiwicha.gateware.engine.control.sequencer import Sequencer
 from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
@@ -40,6 +41,8 @@ class Controller(wiring.Component):
         Weights can be coded.
     has_softmax : bool
         There are SOFTMAX jobs.
+    has_depthwise : bool
+        There is a depthwise unit.
 
     Members
     -------
@@ -60,24 +63,27 @@ class Controller(wiring.Component):
         scratchpad_bytes: int,
         has_codec: bool = True,
         has_softmax: bool = False,
+        has_depthwise: bool = False,
     ) -> None:
         self.macs = macs
         self.scratchpad_bytes = scratchpad_bytes
         self.has_codec = has_codec
         self.has_softmax = has_softmax
-        self.loader = WeightLoader(macs=macs, has_codec=has_codec)
+        self.has_depthwise = has_depthwise
+        self.loader = WeightLoader(macs=macs, has_codec=has_codec, has_depthwise=has_depthwise)
         super().__init__({
             **EngineSignature().flip().members,
             "reset": In(1),
             "clear": Out(1),
-            "datapath": Out(DatapathSignature(macs=macs)),
+            "datapath": Out(DatapathSignature(macs=macs, has_depthwise=has_depthwise)),
         })
 
     def elaborate(self, platform: object) -> Module:
         """Connect the components; all but those that outlive an error are reset after it."""
         m = Module()
         reset, clear = ResetInserter(self.reset), ResetInserter(self.clear)
-        unit, sequencer, counters = CommandUnit(), Sequencer(), Counters()
+        sequencer = Sequencer(has_depthwise=self.has_depthwise)
+        unit, counters = CommandUnit(), Counters()
         port = MemoryPort(readers=_READERS)
         m.submodules.unit = reset(unit)
         m.submodules.sequencer = reset(sequencer)
@@ -109,7 +115,7 @@ class Controller(wiring.Component):
         for number, requests in enumerate(sequencer.requests):
             wiring.connect(m, requests, ranges.requests[number])
         self._instructions(m, unit, sequencer, counters)
-        self._jobs(m, clear, sequencer, ranges, readers)
+        self._jobs(m, clear, sequencer, counters, ranges, readers)
         self._transfers(m, clear, unit, sequencer, ranges, readers, writer)
         return m
 
@@ -132,15 +138,19 @@ class Controller(wiring.Component):
             sequencer.cycles.eq(counters.total),
             counters.clear.eq(unit.sequencer.start),
             counters.events.eq(Cat(events[counter] for counter in EngineCounter)),
-            counters.job_ends.eq(self.datapath.done),
-            counters.job_number.eq(sequencer.jobs_done),
         ]
+        if not self.has_depthwise:
+            m.d.comb += [
+                counters.job_ends.eq(self.datapath.done),
+                counters.job_number.eq(sequencer.jobs_done),
+            ]
 
     def _jobs(
         self,
         m: Module,
         clear: ResetInserter,
         sequencer: Sequencer,
+        counters: Counters,
         ranges: ProtectionRanges,
         readers: list[DmaReader],
     ) -> None:
@@ -150,6 +160,7 @@ class Controller(wiring.Component):
             macs=self.macs,
             has_codec=self.has_codec,
             has_softmax=self.has_softmax,
+            has_depthwise=self.has_depthwise,
         )
         loader = self.loader
         m.submodules.job_fetcher = clear(fetcher)
@@ -159,7 +170,11 @@ class Controller(wiring.Component):
         wiring.connect(m, loader.requests, ranges.requests[_WEIGHTS])
         wiring.connect(m, readers[_WEIGHTS].beats, loader.stored)
         wiring.connect(m, loader.fill, wiring.flipped(self.datapath.fill))
-        wiring.connect(m, fetcher.jobs, sequencer.jobs)
+        if self.has_depthwise:
+            self._dispatch(m, clear, fetcher, sequencer, counters)
+        else:
+            wiring.connect(m, fetcher.jobs, sequencer.jobs)
+            m.d.comb += self.datapath.job.eq(fetcher.jobs.payload)
         m.d.comb += [
             fetcher.transfers.eq(sequencer.lists.list.transfers),
             sequencer.fetched_jobs.eq(fetcher.number),
@@ -169,7 +184,32 @@ class Controller(wiring.Component):
             sequencer.is_quiet.eq(loader.is_idle & sequencer.memory_is_idle),
             sequencer.datapath_done.eq(self.datapath.done),
             self.datapath.start.eq(sequencer.datapath_start),
-            self.datapath.job.eq(fetcher.jobs.payload),
+        ]
+
+    def _dispatch(
+        self,
+        m: Module,
+        clear: ResetInserter,
+        fetcher: JobFetcher,
+        sequencer: Sequencer,
+        counters: Counters,
+    ) -> None:
+        """Connect the way of jobs to the array and to the depthwise unit."""
+        dispatcher = JobDispatcher()
+        m.submodules.dispatcher = clear(dispatcher)
+        wiring.connect(m, fetcher.jobs, dispatcher.jobs)
+        wiring.connect(m, dispatcher.array, sequencer.jobs)
+        wiring.connect(m, dispatcher.unit, sequencer.unit_jobs)
+        datapath = self.datapath
+        m.d.comb += [
+            datapath.job.eq(dispatcher.array.payload),
+            datapath.unit_job.eq(dispatcher.unit.payload),
+            datapath.unit_start.eq(sequencer.unit_start),
+            sequencer.unit_done.eq(datapath.unit_done),
+            sequencer.unit_rows_done.eq(datapath.unit_rows_done),
+            sequencer.complete_jobs.eq(dispatcher.complete),
+            counters.job_ends.eq(dispatcher.ends),
+            counters.job_number.eq(dispatcher.ended_number),
         ]
 
     def _transfers(

@@ -1,11 +1,19 @@
 """Rules for the fields of a compute job."""
 
+import math
 from typing import Any
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from kiwicha.contract.depthwise import (
+    LINE_COLUMNS,
+    MAX_PASS_COLUMNS,
+    MAX_UNIT_KERNEL,
+    UNIT_TAPS,
+    passes_of,
+)
 from kiwicha.contract.engine import (
     DEEP_GROUP_WORDS,
     DEEP_MACS,
@@ -14,6 +22,8 @@ from kiwicha.contract.engine import (
     LINE_BYTES,
     MAX_DEPTHWISE_COLUMNS,
     MAX_SOFTMAX_DEPTH,
+    MAX_U8,
+    MAX_U16,
     OUTPUT_BYTES,
     EngineError,
     JobFlag,
@@ -67,6 +77,8 @@ class JobCheck(wiring.Component):
         Weights can be CODED.
     has_softmax : bool
         There are SOFTMAX jobs.
+    has_depthwise : bool
+        There are DEPTHWISE_UNIT jobs.
 
     Members
     -------
@@ -88,12 +100,14 @@ class JobCheck(wiring.Component):
         macs: int,
         has_codec: bool = True,
         has_softmax: bool = False,
+        has_depthwise: bool = False,
     ) -> None:
         self.scratchpad_bytes = scratchpad_bytes
         self.macs = macs
         self.is_deep = macs == DEEP_MACS
         self.has_codec = has_codec
         self.has_softmax = has_softmax
+        self.has_depthwise = has_depthwise
         super().__init__({
             "takes": In(1),
             "index": In(range(JOB_WORDS)),
@@ -108,7 +122,7 @@ class JobCheck(wiring.Component):
         windowless = ELEMENT_KINDS | {JobKind.MOVE}
         if self.has_softmax:
             windowless |= {JobKind.SOFTMAX}
-        kinds = job_kinds(has_softmax=self.has_softmax)
+        kinds = job_kinds(has_softmax=self.has_softmax, has_depthwise=self.has_depthwise)
         kind, flags = field_of(self.word, "kind"), field_of(self.word, "flags")
         is_depthwise = Signal()
         has_windows = Signal()
@@ -118,12 +132,14 @@ class JobCheck(wiring.Component):
         is_max = Signal()
         is_softmax = Signal()
         is_deep = Signal()
+        is_unit = Signal()
         is_packed = (flags & self._packed_flag).any()
         with m.If(self.takes & (self.index == word_index_of("kind"))):
             m.d.sync += [
                 is_depthwise.eq(kind == JobKind.DEPTHWISE),
                 has_windows.eq(~Cat(kind == known for known in windowless).any()),
                 is_softmax.eq(kind == JobKind.SOFTMAX),
+                is_unit.eq((kind == JobKind.DEPTHWISE_UNIT) if self.has_depthwise else 0),
                 is_move.eq(kind == JobKind.MOVE),
                 is_max.eq(kind == JobKind.MAX),
                 has_8_taps.eq((flags & JobFlag.TAPS_8).any()),
@@ -138,7 +154,14 @@ class JobCheck(wiring.Component):
                 "output_address": output_address >= self.scratchpad_bytes
             },
             EngineError.BAD_FIELD: self._bad_fields(
-                is_depthwise, has_windows, has_8_taps, has_beats, is_max, is_softmax, is_deep
+                is_depthwise,
+                has_windows,
+                has_8_taps,
+                has_beats,
+                is_max,
+                is_softmax,
+                is_deep,
+                is_unit,
             ),
             EngineError.BAD_KIND: {"kind": ~Cat(kind == known for known in kinds).any()},
         }
@@ -166,6 +189,7 @@ class JobCheck(wiring.Component):
         is_max: Signal,
         is_softmax: Signal,
         is_deep: Signal,
+        is_unit: Signal,
     ) -> dict[str, Value]:
         """Return for each field with a rule whether it breaks it."""
         counts = (
@@ -205,7 +229,14 @@ class JobCheck(wiring.Component):
         unknown = Mux(has_windows, 0xFF & ~int(sum(SumFlag)), 0xFF)
         rules["sums"] = (field("sums") & unknown).any()
         rules["gives_positions"] = (field("gives_positions") & Mux(is_max, 0xFE, 0xFF)).any()
-        for name in ("reserved_2", "reserved_3", "reserved_4"):
+        reserved = ["reserved_3"]
+        if self.has_depthwise:
+            rules["wait_group_step"] = ~is_unit & field("wait_group_step").any()
+            rules["wait_row_step"] = field("wait_row_step")[1:].any()
+            rules["waits_in_pairs"] = (field("waits_in_pairs") & Mux(is_unit, 0xFE, 0xFF)).any()
+        else:
+            reserved += ["wait_rows", "wait_group_step", "wait_row_step", "waits_in_pairs"]
+        for name in reserved:
             rules[name] = field(name).any()
         for name in ("weights_offset", "weights_bytes"):
             rules[name] = (field(name) % LINE_BYTES).any()
@@ -217,8 +248,34 @@ class JobCheck(wiring.Component):
         for taps, limit in ((0, MAX_DEPTHWISE_COLUMNS // 2), (1, MAX_DEPTHWISE_COLUMNS)):
             rules["segments"] |= is_depthwise & (has_8_taps == taps) & (field("segments") > limit)
         rules["first_phase"] = is_depthwise & (field("first_phase") >= field("stride_columns"))
+        if self.has_depthwise:
+            self._add_unit_rules(rules, is_unit)
         is_known = Cat(field("last_beats") == beats for beats in (1, 2)).any()
         rules["last_beats"] = has_beats & ~is_known
         high = field("weight_zero_point")[_ZERO_POINT_BITS - 1 :]
         rules["weight_zero_point"] = high.any() & ~high.all()
         return rules
+
+    def _add_unit_rules(self, rules: dict[str, Value], is_unit: Signal) -> None:
+        """Add the rules of the depthwise unit's jobs."""
+        passes = math.prod(passes_of(MAX_UNIT_KERNEL, MAX_UNIT_KERNEL))
+        limits = {
+            "kernel_rows": (1, MAX_UNIT_KERNEL),
+            "segments": (1, MAX_UNIT_KERNEL),
+            "row_words": (1, LINE_COLUMNS),
+            "output_columns": (1, LINE_COLUMNS),
+            "segment_words": (UNIT_TAPS + 1, MAX_PASS_COLUMNS),
+            "stride_columns": (1, MAX_U8),
+            "group_words": (1, passes),
+            "skip_results": (0, MAX_UNIT_KERNEL - 1),
+            "first_index": (1, MAX_U16),
+            "sums": (0, 0),
+            "dilation_rows": (1, 1),
+        }
+        for name, (low, high) in limits.items():
+            value = field_of(self.word, name)
+            broken = is_unit & ((value < low) | (value > high))
+            rules[name] = rules[name] | broken if name in rules else broken
+        flags, kind = field_of(self.word, "flags"), field_of(self.word, "kind")
+        others = 0xFF & ~int(JobFlag.CODED | JobFlag.UNSIGNED)
+        rules["flags"] |= (kind == JobKind.DEPTHWISE_UNIT) & (flags & others).any()

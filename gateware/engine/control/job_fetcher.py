@@ -45,6 +45,8 @@ class JobFetcher(wiring.Component):
         Weights can be coded.
     has_softmax : bool
         There are SOFTMAX jobs.
+    has_depthwise : bool
+        There are DEPTHWISE_UNIT jobs.
 
     Members
     -------
@@ -63,15 +65,23 @@ class JobFetcher(wiring.Component):
     """
 
     def __init__(
-        self, *, scratchpad_bytes: int, macs: int, has_codec: bool, has_softmax: bool = False
+        self,
+        *,
+        scratchpad_bytes: int,
+        macs: int,
+        has_codec: bool,
+        has_softmax: bool = False,
+        has_depthwise: bool = False,
     ) -> None:
         self.check = JobCheck(
             scratchpad_bytes=scratchpad_bytes,
             macs=macs,
             has_codec=has_codec,
             has_softmax=has_softmax,
+            has_depthwise=has_depthwise,
         )
         self.has_softmax = has_softmax
+        self.has_depthwise = has_depthwise
         self.has_packed = has_packed(macs)
         self.is_deep = macs == DEEP_MACS
         super().__init__({
@@ -143,6 +153,7 @@ class JobFetcher(wiring.Component):
                 record.is_packed.eq(is_packed),
                 record.is_coded.eq((flags & JobFlag.CODED).any()),
                 record.is_move.eq(kind == JobKind.MOVE),
+                record.is_unit.eq((kind == JobKind.DEPTHWISE_UNIT) if self.has_depthwise else 0),
             ],
             "groups": [record.groups.eq(field_of(word, "groups"))],
             "group_words": [record.group_words.eq(field_of(word, "group_words"))],

@@ -25,6 +25,11 @@ class Sequencer(wiring.Component):
     Latency: 2 cycles from ``start`` to the first request. From an error to the end: what DRAM
     needs, and `CLEAR_CYCLES` + 2.
 
+    Parameters
+    ----------
+    has_depthwise : bool
+        There is a depthwise unit, which has jobs of its own.
+
     Members
     -------
     lists : ``In(SequencerSignature())``
@@ -37,6 +42,12 @@ class Sequencer(wiring.Component):
         The job in ``jobs`` begins.
     datapath_done : ``In(1)``
         It is complete.
+    unit_jobs, unit_start, unit_done
+        Only with ``has_depthwise``: the same of the depthwise unit.
+    unit_rows_done : ``In(16)``
+        Likewise: rows that the unit has written.
+    complete_jobs : ``In(16)``
+        Likewise: jobs that are complete, and all before them.
     transfer_done : ``In(1)``
         A transfer is complete.
     jobs_done, transfers_done : ``Out(16)``
@@ -62,8 +73,17 @@ class Sequencer(wiring.Component):
     CLEAR_CYCLES = 64
     """Longer than the data path: what is in registers without reset has left it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_depthwise: bool = False) -> None:
+        self.has_depthwise = has_depthwise
+        unit = {
+            "unit_jobs": In(stream.Signature(JOB)),
+            "unit_start": Out(1),
+            "unit_done": In(1),
+            "unit_rows_done": In(16),
+            "complete_jobs": In(16),
+        }
         super().__init__({
+            **(unit if has_depthwise else {}),
             "lists": In(SequencerSignature()),
             "requests": Out(stream.Signature(RANGE_REQUEST)).array(2),
             "jobs": In(stream.Signature(JOB)),
@@ -103,10 +123,11 @@ class Sequencer(wiring.Component):
                 with m.If(self.lists.start):
                     m.d.sync += [
                         self.lists.status.eq(0),
-                        self.jobs_done.eq(0),
                         self.transfers_done.eq(0),
                         self.clear.eq(1),
                     ]
+                    if not self.has_depthwise:
+                        m.d.sync += self.jobs_done.eq(0)
                     m.next = "CLEAR_BEFORE"
             with m.State("CLEAR_BEFORE"):
                 m.d.comb += begins.eq(1)
@@ -132,23 +153,47 @@ class Sequencer(wiring.Component):
 
     def _compute(self, m: Module) -> None:
         """Build the start and end of jobs."""
-        is_computing = Signal()
-        may_start = Signal()
-        job = self.jobs.payload
+        waits = Signal(2)
         m.d.comb += [
-            may_start.eq(self.transfers_done >= job.wait_transfers),
-            self.datapath_start.eq(self.jobs.valid & ~is_computing & may_start),
-            self.waits_transfers.eq(self.jobs.valid & ~is_computing & ~may_start),
-            self.jobs.ready.eq(self.datapath_done),
+            self.datapath_start.eq(
+                self._start(m, self.jobs, self.datapath_done, self._has_rows(), waits[0])
+            ),
+            self.waits_transfers.eq(waits.any()),
         ]
-        with m.If(self.datapath_start):
-            m.d.sync += is_computing.eq(1)
-        with m.Elif(self.datapath_done | self.clear):
-            m.d.sync += is_computing.eq(0)
-        with m.If(self.datapath_done):
-            m.d.sync += self.jobs_done.eq(self.jobs_done + 1)
+        if self.has_depthwise:
+            # Its rows wait by themselves.
+            m.d.comb += [
+                self.unit_start.eq(self._start(m, self.unit_jobs, self.unit_done, 1, waits[1])),
+                self.jobs_done.eq(self.complete_jobs),
+            ]
+        else:
+            with m.If(self.datapath_done):
+                m.d.sync += self.jobs_done.eq(self.jobs_done + 1)
         with m.If(self.transfer_done):
             m.d.sync += self.transfers_done.eq(self.transfers_done + 1)
+
+    def _start(self, m: Module, jobs: Any, done: Value, has_rows: Any, waits: Value) -> Value:
+        """Build the start of jobs, which ``waits`` for transfers; return it."""
+        is_computing = Signal()
+        may_start = Signal()
+        starts = Signal()
+        m.d.comb += [
+            may_start.eq(self.transfers_done >= jobs.payload.wait_transfers),
+            starts.eq(jobs.valid & ~is_computing & may_start & has_rows),
+            waits.eq(jobs.valid & ~is_computing & ~may_start),
+            jobs.ready.eq(done),
+        ]
+        with m.If(starts):
+            m.d.sync += is_computing.eq(1)
+        with m.Elif(done | self.clear):
+            m.d.sync += is_computing.eq(0)
+        return starts
+
+    def _has_rows(self) -> Value:
+        """Return whether the unit has written what the array's job waits for."""
+        if not self.has_depthwise:
+            return Const(1)
+        return ~(self.unit_rows_done - self.jobs.payload.wait_rows)[15]
 
     def _ask(self, m: Module, begins: Signal) -> None:
         """Build the requests for both parts of the list, made from the cycle after ``begins``."""

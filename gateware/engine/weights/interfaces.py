@@ -5,6 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.depthwise import PARAMETER_PLACES, UNIT_CHANNELS
 from kiwicha.contract.engine import GROUP_WORDS
 from kiwicha.gateware.engine.memory.interfaces import OFFSET_BITS, READ_BEAT
 
@@ -13,6 +14,7 @@ __all__ = [
     "FIELDS",
     "PARAMETER_BLOCK",
     "STREAM_GROUP",
+    "UNIT_PARAMETERS",
     "WEIGHTS_JOB",
     "FillSignature",
     "StreamDecoderSignature",
@@ -22,6 +24,15 @@ PARAMETER_BLOCK = 4
 """Channels whose parameters come together: a beat of biases, one of multipliers, one of shifts."""
 FIELDS = 3
 """Beats of a block."""
+
+UNIT_PARAMETERS = data.StructLayout({
+    "write": 1,
+    "place": range(PARAMETER_PLACES),
+    "block": range(UNIT_CHANNELS // PARAMETER_BLOCK),
+    "field": range(FIELDS),
+})
+"""With ``write``, a beat is a ``field`` of the 4 channels of a ``block`` of a group of the unit for
+depthwise convolutions, whose parameters are at a ``place``."""
 
 WEIGHTS_JOB = data.StructLayout({
     "offset": OFFSET_BITS,
@@ -34,13 +45,14 @@ WEIGHTS_JOB = data.StructLayout({
     "is_packed": 1,
     "is_coded": 1,
     "is_move": 1,
+    "is_unit": 1,
     "zero_point": signed(9),
 })
 """What the weights of a job need: a stream in the Program, in DRAM words; for each of ``groups``
 groups ``group_words`` weight words, and parameters of twice as many channels if
 ``has_double_groups``; with ``is_table`` the words are tables, with ``is_packed`` words are of
 twice the size; with ``is_coded`` the words of the stream are coded. With ``is_move`` there is no
-stream."""
+stream; with ``is_unit`` the words are passes of the depthwise unit."""
 
 BEAT_COUNT_BITS = 12
 """Beats of a group: up to 256 words of 128 bytes, and parameters."""
@@ -84,8 +96,12 @@ class FillSignature(wiring.Signature):
     is_table : ``Out(1)``
         The weights of a fill are tables.
     is_packed : ``Out(1)``
-        Words have packed weights as well; no effect but in an array of `PACKED_MACS`. These four
-        are stable from a command until its bank is full.
+        Words have packed weights as well; no effect but in an array of `PACKED_MACS`.
+    is_unit : ``Out(1)``
+        Words are passes of the depthwise unit. These five are stable from a command until its bank
+        is full, or until ``is_idle``.
+    is_idle : ``In(1)``
+        No fill is under way.
     """
 
     def __init__(self, *, outputs: int, words: int = GROUP_WORDS) -> None:
@@ -101,6 +117,8 @@ class FillSignature(wiring.Signature):
             "is_unsigned": Out(1),
             "is_table": Out(1),
             "is_packed": Out(1),
+            "is_unit": Out(1),
+            "is_idle": In(1),
         })
 
 

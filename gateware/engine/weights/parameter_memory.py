@@ -27,6 +27,8 @@ class ParameterMemory(wiring.Component):
         Channels of a beat, a multiple of 4.
     beats : int
         Beats of a bank, a power of two.
+    places : int
+        Beats besides those of the banks: of 8 channels, for the depthwise unit.
 
     Members
     -------
@@ -37,15 +39,27 @@ class ParameterMemory(wiring.Component):
     read_bank : ``In(1)``
     read_beat : ``In(range(beats))``
         What is read.
+    writes_place, write_place : ``In``
+        Only with ``places``: the block is one of that place instead.
+    reads_place, read_place : ``In``
+        Likewise of what is read.
     parameters : ``Out(ArrayLayout(PARAMETERS, lanes))``
         Parameters of the channels of a beat.
     """
 
-    def __init__(self, *, lanes: int, beats: int) -> None:
+    def __init__(self, *, lanes: int, beats: int, places: int = 0) -> None:
         self.lanes = lanes
         self.beats = beats
+        self.places = places
+        ports = {
+            "writes_place": In(1),
+            "write_place": In(range(places)),
+            "reads_place": In(1),
+            "read_place": In(range(places)),
+        }
         self.blocks = beats * lanes // PARAMETER_BLOCK
         super().__init__({
+            **(ports if places else {}),
             "write": In(1),
             "write_bank": In(1),
             "block": In(range(self.blocks)),
@@ -60,7 +74,18 @@ class ParameterMemory(wiring.Component):
         """Build a memory per channel of a beat and field."""
         m = Module()
         blocks_per_beat = self.lanes // PARAMETER_BLOCK
-        address = Cat(self.block[(blocks_per_beat - 1).bit_length() :], self.write_bank)
+        depth = _BANKS * self.beats + self.places
+        address = Signal(range(depth))
+        read_address = Signal(range(depth))
+        m.d.comb += [
+            address.eq(Cat(self.block[(blocks_per_beat - 1).bit_length() :], self.write_bank)),
+            read_address.eq(Cat(self.read_beat, self.read_bank)),
+        ]
+        if self.places:
+            with m.If(self.writes_place):
+                m.d.comb += address.eq(self.write_place + _BANKS * self.beats)
+            with m.If(self.reads_place):
+                m.d.comb += read_address.eq(self.read_place + _BANKS * self.beats)
         words = [self.beat.word_select(place, 32) for place in range(PARAMETER_BLOCK)]
         shifts = [split_shift(word[:_SHIFT_BITS].as_signed()) for word in words]
         for channel in range(self.lanes):
@@ -68,14 +93,14 @@ class ParameterMemory(wiring.Component):
             is_addressed = (self.block % blocks_per_beat) == quarter
             stored = []
             for number, bits in enumerate(_BITS):
-                memory = Memory(shape=bits, depth=_BANKS * self.beats, init=[])
+                memory = Memory(shape=bits, depth=depth, init=[])
                 m.submodules[f"memory_{number}_{channel}"] = memory
                 write, read = memory.write_port(), memory.read_port(domain="comb")
                 m.d.comb += [
                     write.addr.eq(address),
                     write.data.eq((words, words, shifts)[number][place]),
                     write.en.eq(self.write & (self.field == number) & is_addressed),
-                    read.addr.eq(Cat(self.read_beat, self.read_bank)),
+                    read.addr.eq(read_address),
                 ]
                 stored.append(read.data)
             parameters = Signal(PARAMETERS, name=f"parameters_{channel}", reset_less=True)

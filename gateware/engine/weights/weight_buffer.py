@@ -5,6 +5,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.depthwise import PARAMETER_PLACES, UNIT_CHANNELS
 from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.contract.latencies import RELEASE_CYCLES
 from kiwicha.gateware.engine.array.interfaces import (
@@ -14,7 +15,12 @@ from kiwicha.gateware.engine.array.interfaces import (
     PACKED_WEIGHT_BITS,
 )
 from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS
-from kiwicha.gateware.engine.weights.interfaces import FIELDS, PARAMETER_BLOCK, FillSignature
+from kiwicha.gateware.engine.weights.interfaces import (
+    FIELDS,
+    PARAMETER_BLOCK,
+    UNIT_PARAMETERS,
+    FillSignature,
+)
 from kiwicha.gateware.engine.weights.parameter_memory import ParameterMemory
 from kiwicha.gateware.engine.weights.weight_memory import WeightMemory
 
@@ -56,6 +62,8 @@ class WeightBuffer(wiring.Component):
         Channels whose parameters are read together: 4, or one for each output, which None is.
     depth : int
         Words of both banks together: a power of two from 16 to 1024.
+    has_depthwise : bool
+        It holds the parameters of the depthwise unit, whose fills it leaves alone.
 
     Members
     -------
@@ -86,6 +94,11 @@ class WeightBuffer(wiring.Component):
         Which bank, and which ``lanes`` channels of it.
     parameters : ``Out(ArrayLayout(PARAMETERS, lanes))``
         Their parameters.
+    unit_parameters, reads_unit, unit_place : ``In``
+        Only with ``has_depthwise``: as of the `UnitFillSignature`; ``parameters`` are those of a
+        place of the unit instead.
+    reduced : ``Out(ArrayLayout(signed(9), 16))``
+        The bytes of the beat two cycles ago, less the zero point.
     release : ``In(1)``
         With the ``index`` of the last read of the bank. The bank is free again `RELEASE_CYCLES`
         cycles later; its parameters can be read until then.
@@ -96,7 +109,9 @@ class WeightBuffer(wiring.Component):
         If a parameter is not such a number.
     """
 
-    def __init__(self, *, macs: int, lanes: int | None = None, depth: int = 512) -> None:
+    def __init__(
+        self, *, macs: int, lanes: int | None = None, depth: int = 512, has_depthwise: bool = False
+    ) -> None:
         if macs not in ARRAY_SIZES:
             raise ValueError(f"macs must be one of {ARRAY_SIZES}, not {macs!r}")
         is_valid = isinstance(depth, int) and 16 <= depth <= _MAX_DEPTH
@@ -112,8 +127,17 @@ class WeightBuffer(wiring.Component):
         self.blocks = 2 * self.outputs // PARAMETER_BLOCK
         lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
         packed = data.ArrayLayout(signed(PACKED_WEIGHT_BITS), self.outputs)
+        self.has_depthwise = has_depthwise
+        if has_depthwise and self.lanes != UNIT_CHANNELS:
+            raise ValueError(f"a depthwise unit must have {UNIT_CHANNELS} lanes, not {self.lanes}")
+        unit = {
+            "unit_parameters": In(UNIT_PARAMETERS),
+            "reads_unit": In(1),
+            "unit_place": In(range(PARAMETER_PLACES)),
+        }
         super().__init__({
             **({"packed_weights": Out(data.ArrayLayout(packed, LANES))} if self.has_packed else {}),
+            **(unit if has_depthwise else {}),
             "fill": In(FillSignature(outputs=self.outputs, words=depth // 2)),
             "is_available": Out(1),
             "take": In(1),
@@ -126,6 +150,7 @@ class WeightBuffer(wiring.Component):
             "parameter_bank": In(1),
             "parameter_beat": In(range(2 * self.outputs // self.lanes)),
             "parameters": Out(data.ArrayLayout(PARAMETERS, self.lanes)),
+            "reduced": Out(data.ArrayLayout(signed(OPERAND_BITS), BEAT_BYTES)),
             "release": In(1),
         })
 
@@ -176,7 +201,9 @@ class WeightBuffer(wiring.Component):
                     m.d.sync += is_open.eq(0)
                     m.d.comb += ends.eq(1)
         m.submodules.parameters = parameters = ParameterMemory(
-            lanes=self.lanes, beats=2 * self.outputs // self.lanes
+            lanes=self.lanes,
+            beats=2 * self.outputs // self.lanes,
+            places=PARAMETER_PLACES if self.has_depthwise else 0,
         )
         m.d.comb += [
             parameters.write.eq(takes_parameters),
@@ -188,7 +215,22 @@ class WeightBuffer(wiring.Component):
             parameters.read_beat.eq(self.parameter_beat),
             self.parameters.eq(parameters.parameters),
         ]
+        if self.has_depthwise:
+            unit = self.unit_parameters
+            m.d.comb += [
+                parameters.writes_place.eq(unit.write),
+                parameters.write_place.eq(unit.place),
+                parameters.reads_place.eq(self.reads_unit),
+                parameters.read_place.eq(self.unit_place),
+            ]
+            with m.If(unit.write):
+                m.d.comb += [
+                    parameters.write.eq(1),
+                    parameters.block.eq(unit.block),
+                    parameters.field.eq(unit.field),
+                ]
         m.d.comb += [
+            self.reduced.eq(memory.reduced),
             memory.takes.eq(takes_weights),
             memory.beat.eq(fill.beats.payload),
             memory.word.eq(word),
@@ -225,6 +267,7 @@ class WeightBuffer(wiring.Component):
         ]
         m.d.comb += [
             self.is_available.eq(full.any()),
+            self.fill.is_idle.eq(~is_filling),
             self.fill.commands.ready.eq(~is_filling & ~is_busy.bit_select(fill_bank, 1)),
         ]
         m.d.sync += full.eq(full + ends_s2 - self.take)

@@ -1,10 +1,11 @@
 """Weights and parameters of jobs, from DRAM to the weight buffer."""
 
-from amaranth import Module, Mux, Signal, Value
+from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.depthwise import PASS_BEATS, PASS_PLACES
 from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.gateware.engine.array.interfaces import LANES
 from kiwicha.gateware.engine.memory.interfaces import RANGE_REQUEST, READ_BEAT
@@ -36,6 +37,8 @@ class WeightLoader(wiring.Component):
         Products per cycle of the array.
     has_codec : bool
         Streams can be coded.
+    has_depthwise : bool
+        Streams can be of the depthwise unit.
 
     Members
     -------
@@ -65,9 +68,10 @@ class WeightLoader(wiring.Component):
         What is being done.
     """
 
-    def __init__(self, *, macs: int, has_codec: bool) -> None:
+    def __init__(self, *, macs: int, has_codec: bool, has_depthwise: bool = False) -> None:
         self.macs = macs
         self.has_codec = has_codec
+        self.has_depthwise = has_depthwise
         outputs = outputs_of(macs)
         self.has_packed = has_packed(macs)
         self.blocks = outputs // PARAMETER_BLOCK
@@ -135,13 +139,16 @@ class WeightLoader(wiring.Component):
                     with m.If(is_first):
                         m.next = "PREPARE"
             with m.State("PREPARE"):
-                # Until now the last fill, of another job, may have been under way.
-                with m.If(self.fill.commands.ready):
+                # Until now the last fill, of another job, may have been under way. With two kinds
+                # of fills the room for this one is not known before.
+                is_free = self.fill.is_idle if self.has_depthwise else self.fill.commands.ready
+                with m.If(is_free):
                     m.d.sync += [
                         self.fill.zero_point.eq(job.zero_point),
                         self.fill.is_unsigned.eq(job.is_unsigned),
                         self.fill.is_table.eq(job.is_table),
                         self.fill.is_packed.eq(job.is_packed),
+                        self.fill.is_unit.eq(job.is_unit),
                     ]
                     m.next = "FILL"
             with m.State("FILL"):
@@ -169,6 +176,9 @@ class WeightLoader(wiring.Component):
         weights = job.group_words << (self.beats_per_word - 1).bit_length()
         if self.has_packed:
             weights = Mux(job.is_packed, weights << 1, weights)
+        if self.has_depthwise:
+            passes = job.group_words[: PASS_PLACES.bit_length()]
+            weights = Mux(job.is_unit, passes * Const(PASS_BEATS), weights)
         m.d.comb += [
             group.plain_beats.eq(Mux(job.is_coded, parameters, parameters + weights)),
             group.coded_beats.eq(weights),

@@ -38,6 +38,8 @@ class WeightMemory(wiring.Component):
         Bank that is written.
     zero_point, is_unsigned, is_table
         As of the `FillSignature`.
+    reduced : ``Out(ArrayLayout(signed(9), 16))``
+        The bytes of ``beat`` two cycles ago, less the zero point.
     bank, index, is_skewed, is_lookup, entries, weights, packed_weights
         As of the `WeightBuffer`.
     """
@@ -61,6 +63,7 @@ class WeightMemory(wiring.Component):
             "zero_point": In(signed(9)),
             "is_unsigned": In(1),
             "is_table": In(1),
+            "reduced": Out(data.ArrayLayout(signed(OPERAND_BITS), BEAT_BYTES)),
             "bank": In(1),
             "index": In(range(depth // 2)),
             "is_skewed": In(1),
@@ -108,6 +111,7 @@ class WeightMemory(wiring.Component):
             octet = raw_s1.word_select(k, 8)
             extended = Cat(octet, octet[-1] & ~self.is_unsigned).as_signed()
             m.d.sync += weight_s2.eq(extended - self.zero_point)
+            m.d.comb += self.reduced[k].eq(weight_s2)
 
         lanes_per_part = BEAT_BYTES // self.outputs
         fills_all = self.is_table & (self.outputs >= LANES)

@@ -6,6 +6,7 @@ import zlib
 from dataclasses import dataclass
 
 from kiwicha.contract.cfu import ISA_VERSION, LANES
+from kiwicha.contract.depthwise import UNIT_MACS
 from kiwicha.contract.engine import outputs_of
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.errors import UsageError
@@ -48,6 +49,8 @@ class Config:
         The engine decodes weights that are stored coded.
     has_softmax : bool
         The engine has jobs of kind SOFTMAX.
+    has_depthwise : bool
+        The engine has a unit for depthwise convolutions beside its array.
     memory : Memory
         DRAM of the system around it. Predictions and schedules are for it; a Program runs with any,
         so it is no part of what a configuration is.
@@ -62,7 +65,14 @@ class Config:
     requantizer_lanes: int = 0
     has_codec: bool = False
     has_softmax: bool = False
+    has_depthwise: bool = False
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
+
+    @property
+    def softmax_name(self) -> str:
+        """Name of the same configuration with SOFTMAX jobs."""
+        usual, unit, _ = self.name.partition("-depthwise")
+        return f"{usual}-softmax{unit}"
 
     def with_memory(self, memory: Memory) -> "Config":
         """Return the same hardware around another memory."""
@@ -84,12 +94,13 @@ class Config:
     def hash(self) -> int:
         """32-bit hash that a Program, the firmware and the gateware must agree on.
 
-        SOFTMAX counts only where it is: without it configurations are what they were before it.
+        What came later counts only where it is: without it configurations are what they were.
         """
+        later = {"has_softmax", "has_depthwise"}
         facts = [ISA_VERSION] + [
             (field.name, getattr(self, field.name))
             for field in dataclasses.fields(self)
-            if field.compare and (field.name != "has_softmax" or self.has_softmax)
+            if field.compare and (field.name not in later or getattr(self, field.name))
         ]
         return zlib.crc32(repr(facts).encode())
 
@@ -124,12 +135,14 @@ def engine_config(
     *,
     has_codec: bool = True,
     has_softmax: bool = False,
+    has_depthwise: bool = False,
 ) -> Config:
     """Return a configuration with an engine.
 
     Its name tells what differs from the usual one: ``64-128k-m4-r4-raw-softmax`` has 64 products
     per cycle, a scratchpad of 128 KiB, 4 multipliers in the instruction tier, 4 lanes in the
-    engine's requantizer, no codec, and SOFTMAX jobs, which `SOFTMAX_MACS` have anyway.
+    engine's requantizer, no codec, and SOFTMAX jobs, which `SOFTMAX_MACS` have anyway;
+    ``64-depthwise`` has a depthwise unit.
 
     Parameters
     ----------
@@ -145,6 +158,8 @@ def engine_config(
         Weights can be stored coded.
     has_softmax : bool
         Have SOFTMAX jobs with fewer products too.
+    has_depthwise : bool
+        Have a depthwise unit: one of `UNIT_MACS`, with as many lanes as outputs.
     """
     name = str(macs)
     if scratchpad_bytes != DEFAULT_SCRATCHPAD_BYTES:
@@ -157,6 +172,8 @@ def engine_config(
         name += "-raw"
     if has_softmax and macs not in SOFTMAX_MACS:
         name += "-softmax"
+    if has_depthwise:
+        name += "-depthwise"
     return Config(
         name,
         has_simd=True,
@@ -167,6 +184,7 @@ def engine_config(
         requantizer_lanes=requantizer_lanes,
         has_codec=has_codec,
         has_softmax=has_softmax or macs in SOFTMAX_MACS,
+        has_depthwise=has_depthwise,
     )
 
 
@@ -199,9 +217,25 @@ SOFTMAX_FAMILY = {
 }
 """Those of them without SOFTMAX jobs, with them: a model needs no search to tell whether they help
 it."""
+DEPTHWISE_FAMILY = {
+    config.name: config
+    for config in (
+        engine_config(
+            usual.engine_macs,
+            usual.scratchpad_bytes,
+            usual.multipliers,
+            has_codec=usual.has_codec,
+            has_softmax=usual.has_softmax,
+            has_depthwise=True,
+        )
+        for usual in (*ENGINE_FAMILY.values(), *SOFTMAX_FAMILY.values())
+        if usual.engine_macs in UNIT_MACS and not usual.requantizer_lanes
+    )
+}
+"""Those of them that can have a depthwise unit, with it."""
 ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
 """Those usually meant; `CONFIGS` are those whose Programs run on the CPU."""
-ALL_CONFIGS = CONFIGS | ENGINE_FAMILY | SOFTMAX_FAMILY
+ALL_CONFIGS = CONFIGS | ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY
 DEFAULT_CONFIG = "simd"
 
 
@@ -216,7 +250,7 @@ _MACS = f"{', '.join(map(str, ENGINE_MACS[:-1]))} or {ENGINE_MACS[-1]}"
 _CHOICES = (
     f"{', '.join(CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
     f"{_SIZES}, {DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
-    f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw and -softmax may follow"
+    f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw, -softmax and -depthwise may follow"
 )
 CONFIG_HELP = (
     f"{', '.join(CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "
@@ -245,6 +279,29 @@ def find_config(config: str | Config) -> Config:
     if config in ALL_CONFIGS:
         return ALL_CONFIGS[config]
     known = ALL_CONFIGS if "-" in config else CONFIGS | ENGINE_CONFIGS
+    _refuse_depthwise(config)
     near = difflib.get_close_matches(config, known, n=1, cutoff=0.4)
     hint = f"; nearest is {near[0]!r}" if near else ""
     raise UsageError(f"config must be one of {_CHOICES}; not {config!r}{hint}")
+
+
+def _refuse_depthwise(name: str) -> None:
+    """Say why an engine has no depthwise unit, if that is all that is wrong with its name."""
+    usual, unit, rest = name.partition("-depthwise")
+    without = ALL_CONFIGS.get(usual)
+    if not unit or rest or without is None or not without.engine_macs:
+        return
+    if without.requantizer_lanes:
+        reason = "a requantizer of 8 lanes, which its results share"
+        nearest = usual.replace(f"-r{without.requantizer_lanes}", "")
+    else:
+        macs = " or ".join(map(str, UNIT_MACS))
+        reason = f"an array of {macs} products per cycle"
+        if without.engine_macs > max(UNIT_MACS):
+            reason += ", which leaves it half of the scratchpad's reads"
+        near = min(UNIT_MACS, key=lambda macs: abs(macs - without.engine_macs))
+        nearest = usual.replace(str(without.engine_macs), str(near), 1)
+    raise UsageError(
+        f"a depthwise unit must have beside it {reason}, not those of {usual!r}; "
+        f"nearest is '{nearest}-depthwise'"
+    )

@@ -180,6 +180,9 @@ class JobKind(enum.IntEnum):
     SOFTMAX = 8
     """Probabilities of the bytes of each row, by a table of exponentials; on an engine with
     `Config.has_softmax`, which others refuse with `EngineError.BAD_KIND`."""
+    DEPTHWISE_UNIT = 9
+    """Sums over windows of each channel by the unit beside the array; on an engine with
+    `Config.has_depthwise`, which others refuse likewise."""
 
 
 TABLE_KINDS = frozenset({JobKind.ADD, JobKind.TABLE})
@@ -194,9 +197,11 @@ PAIR_KINDS = ELEMENT_KINDS - {JobKind.TABLE}
 """Jobs of two tensors."""
 
 
-def job_kinds(*, has_softmax: bool) -> list[JobKind]:
+def job_kinds(*, has_softmax: bool, has_depthwise: bool = False) -> list[JobKind]:
     """Return the kinds of jobs that an engine has."""
-    return [kind for kind in JobKind if has_softmax or kind is not JobKind.SOFTMAX]
+    missing = set() if has_softmax else {JobKind.SOFTMAX}
+    missing |= set() if has_depthwise else {JobKind.DEPTHWISE_UNIT}
+    return [kind for kind in JobKind if kind not in missing]
 
 
 class JobFlag(enum.IntFlag):
@@ -324,6 +329,24 @@ class EngineJob(Struct):
     table_2. interval is 1, the only flag CODED; other fields have no effect. Rows do not overlap; a
     result can replace its row.
 
+    DEPTHWISE_UNIT: for each group of 8 channels and output row, the sums over windows of
+    kernel_rows rows and segments columns, at most 7 each. Column x of input row y is at
+    ``first_address + (y - first_row) * kernel_row_step + x * column_step``; a row has row_words
+    columns, at most 256, as an output row has. Row first_row and skip_results columns left of
+    column 0 begin the first window; what lies outside counts as the zero point. A group reads
+    first_index rows, ``(output_rows - 1) * stride_rows + kernel_rows``. Its stream has the
+    parameters of 8 channels, then for each of group_words passes (of three kernel rows and three
+    kernel columns, row by row) 9 words of 8 weights and one of 0. segment_words is `pass_columns`.
+    dilation_rows is 1, weights and sums are those of narrow jobs.
+
+    Jobs of kind DEPTHWISE_UNIT go to the unit, others to the array; each of the two takes its jobs
+    in the order of the list, and beside each other. A job waits for rows of the other unit, counted
+    from the start of the list: an output row of each group of a job of windows counts when it is
+    written, any other job counts once. What waits for jobs waits for all that stand before in the
+    list. Weights come in the order of the list: a job of the unit may stand before that whose
+    results it reads, if its groups have at most `PASS_PLACES` passes and are at most
+    `PARAMETER_PLACES`, together with those of earlier jobs that wait for the same.
+
     Results of group g go to ``output_address + g * group_output_step`` and behind it: each is
     output_pixel_bytes behind the one before it, the first one of an output row output_row_step.
     With `SumFlag.KEEP` nothing is written.
@@ -379,13 +402,23 @@ class EngineJob(Struct):
     first_index: int = u16("DEPTHWISE: first_phase * kernel_rows")
     sums: int = u8("SumFlag")
     gives_positions: int = u8("MAX: 1 if sums have the position of the largest byte, else 0")
-    reserved_2: int = u16("0")
+    wait_rows: int = u16(
+        "with a depthwise unit: rows of the other unit that must be complete before the first input"
+        " row is read, modulo 65536; else 0"
+    )
     output_row_step: int = u32(
         "windows: from the last output of a row to the first one of the next, a multiple of 8."
         " SOFTMAX: from a row to the next"
     )
+    wait_group_step: int = u16("DEPTHWISE_UNIT: as many more for each further group; else 0")
+    wait_row_step: int = u8(
+        "0 or 1: as many more for each further input row; CONV: for each further output row of the"
+        " first group; else 0"
+    )
+    waits_in_pairs: int = u8(
+        "DEPTHWISE_UNIT: 1 if wait_group_step is for every second further group; else 0"
+    )
     reserved_3: int = u32("0")
-    reserved_4: int = u32("0")
 
 
 @dataclass(frozen=True)

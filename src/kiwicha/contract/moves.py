@@ -17,7 +17,6 @@ TILE_ROWS = 4
 """Rows of a tile, at most."""
 TILE_COLUMNS = 4
 """Columns of a tile, at most."""
-_DESCRIBED_BYTES = 64
 
 
 class MoveFlag(enum.IntFlag):
@@ -71,7 +70,10 @@ class EngineMove(Struct):
         "i32", 4, "added when a loop advances; TILE: from row to row"
     )
     target_steps: tuple[int, ...] = array("i32", 4, "likewise; TILE: from column to column")
-    reserved: tuple[int, ...] = array("u32", (EngineJob.size_bytes() - _DESCRIBED_BYTES) // 4, "0")
+    reserved: tuple[int, ...] = array("u32", 4, "0")
+    reserved_sums: int = u16("0")
+    wait_rows: int = u16("as in EngineJob")
+    reserved_end: tuple[int, ...] = array("u32", 3, "0")
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -81,14 +81,16 @@ class Outcome:
 
 
 @functools.cache
-def build_engine(macs: int, scratchpad_bytes: int, *, has_softmax: bool = True) -> Path:
+def build_engine(
+    macs: int, scratchpad_bytes: int, *, has_softmax: bool = True, has_depthwise: bool = False
+) -> Path:
     """Return the program that executes lists, built at most once.
 
     Parameters
     ----------
     macs, scratchpad_bytes : int
         See `Engine`.
-    has_softmax : bool
+    has_softmax, has_depthwise : bool
         Likewise.
 
     Raises
@@ -96,7 +98,12 @@ def build_engine(macs: int, scratchpad_bytes: int, *, has_softmax: bool = True) 
     ToolError
         If a tool is missing or fails.
     """
-    engine = Engine(macs=macs, scratchpad_bytes=scratchpad_bytes, has_softmax=has_softmax)
+    engine = Engine(
+        macs=macs,
+        scratchpad_bytes=scratchpad_bytes,
+        has_softmax=has_softmax,
+        has_depthwise=has_depthwise,
+    )
     text = without_zeros(bench.component_verilog(engine, _TOP))
     verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
     sources = sorted(_HARNESS.glob("*.cpp"))

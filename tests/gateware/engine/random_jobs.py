@@ -30,6 +30,7 @@ from tests.gateware.engine.element_jobs import element_fills, element_job
 from tests.gateware.engine.max_jobs import Pool, expected_maxima, max_fills, max_job
 from tests.gateware.engine.move_jobs import Move, move_job, random_move
 from tests.gateware.engine.softmax_jobs import Softmax, random_softmax, softmax_job
+from tests.gateware.engine.unit_jobs import is_for_unit, unit_fills, unit_job
 from tests.gateware.engine.window_jobs import (
     Fill,
     Layer,
@@ -86,9 +87,11 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
         return softmax_work(rng, softmax, macs, memory_bytes)
     if kind == JobKind.MOVE:
         return _move_work(rng, memory_bytes)
+    is_of_unit = kind == JobKind.DEPTHWISE_UNIT
     while True:
-        layer = random_layer(rng, macs, is_depthwise=kind == JobKind.DEPTHWISE)
-        if layer is None:
+        is_depthwise = is_of_unit or kind == JobKind.DEPTHWISE
+        layer = random_layer(rng, macs, is_depthwise=is_depthwise)
+        if layer is None or (is_of_unit and not is_for_unit(layer)):
             continue
         input_bytes = layer.rows * layer.columns * layer.input_pitch
         output_bytes = layer.output_bytes
@@ -97,8 +100,8 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
         source, target = places(rng, [input_bytes, output_bytes], memory_bytes)
         target = range(target.start // 8 * 8, target.start // 8 * 8 + output_bytes)
         return Work(
-            job_of(layer, source.start, target.start),
-            fills(layer),
+            (unit_job if is_of_unit else job_of)(layer, source.start, target.start),
+            (unit_fills if is_of_unit else fills)(layer),
             [source],
             target,
             partial(_apply_layer, layer, source, target.start),

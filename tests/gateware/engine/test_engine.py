@@ -44,11 +44,24 @@ def engine() -> Path:
 
 @pytest.mark.verilator
 @pytest.mark.parametrize(
-    ("macs", "has_softmax"), by_day((64, True), (64, False), (32, False), (128, True), (256, True))
+    ("macs", "has_softmax", "has_depthwise"),
+    by_day(
+        (64, True, False),
+        (64, False, False),
+        (32, False, False),
+        (128, True, False),
+        (256, True, False),
+        (64, True, True),
+        (128, True, True),
+    ),
 )
-def test_executes_random_jobs(macs: int, has_softmax: bool) -> None:
-    program = build_engine(macs, SCRATCHPAD_BYTES, has_softmax=has_softmax)
-    kinds = job_kinds(has_softmax=has_softmax)
+def test_executes_random_jobs(macs: int, has_softmax: bool, has_depthwise: bool) -> None:
+    program = build_engine(
+        macs, SCRATCHPAD_BYTES, has_softmax=has_softmax, has_depthwise=has_depthwise
+    )
+    kinds = job_kinds(has_softmax=has_softmax, has_depthwise=has_depthwise)
+    # Half of the jobs are the unit's, so that both work at the same time.
+    kinds += len(kinds) * [JobKind.DEPTHWISE_UNIT] if has_depthwise else []
     for timing in (TIMINGS["ddr3"], TIMINGS["stubborn"]):
         done = check_random_lists(
             program,
@@ -128,7 +141,7 @@ def test_executes_thousands_of_random_jobs(macs: int, size: int, timing: str) ->
         seed=size,
         rounds=200,
         longest=6,
-        kinds=list(JobKind),
+        kinds=job_kinds(has_softmax=True),
     )
     assert sum(done.values()) > 300
 

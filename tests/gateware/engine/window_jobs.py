@@ -192,10 +192,12 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
         first_index=phase * kernel_rows,
         sums=0,
         gives_positions=0,
-        reserved_2=0,
+        wait_rows=0,
         output_row_step=layer.output_pitch + layer.output_gap,
+        wait_group_step=0,
+        wait_row_step=0,
+        waits_in_pairs=0,
         reserved_3=0,
-        reserved_4=0,
     )
 
 

@@ -11,6 +11,7 @@ from kiwicha.contract.engine import (
     TRANSFER_FLAG,
     EngineTransfer,
     JobFlag,
+    JobKind,
     TransferFlag,
 )
 from kiwicha.contract.moves import AnyJob, EngineMove
@@ -18,6 +19,7 @@ from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
 from tests.gateware.engine.float_numbers import Floats
 from tests.gateware.engine.random_jobs import Work
+from tests.gateware.engine.unit_jobs import rows_of
 
 __all__ = ["WorkList", "work_list"]
 
@@ -90,6 +92,7 @@ def work_list(
     *,
     is_stuck: bool = False,
     floats: Floats | None = None,
+    is_paced: bool = False,
 ) -> WorkList:
     """Return the list of some jobs.
 
@@ -107,7 +110,10 @@ def work_list(
         Wait for a transfer that waits for the last job.
     floats : Floats or None
         What is converted on the way, if anything is.
+    is_paced : bool
+        Jobs say already for which rows they wait.
     """
+    waits = None if is_paced else row_waits(works)
     streams: list[bytes] = []
     jobs: list[AnyJob] = []
     # In the middle of a line.
@@ -124,8 +130,9 @@ def work_list(
     for number, (work, is_coded) in enumerate(zip(works, coded, strict=True)):
         is_last = number == len(works) - 1
         wait = 1 if is_stuck and not is_last else loads
+        rows = waits[number] if waits is not None else work.job.wait_rows
         if isinstance(work.job, EngineMove):
-            jobs.append(dataclasses.replace(work.job, wait_transfers=wait))
+            jobs.append(dataclasses.replace(work.job, wait_transfers=wait, wait_rows=rows))
             continue
         stream = b"".join(
             beat.to_bytes(LINE_BYTES, "little") for fill in work.fills for beat in fill.beats
@@ -137,6 +144,7 @@ def work_list(
                 work.job,
                 flags=work.job.flags | (JobFlag.CODED if is_coded else 0),
                 wait_transfers=wait,
+                wait_rows=rows,
                 weights_offset=cursor,
                 weights_bytes=len(stream),
             )
@@ -151,6 +159,30 @@ def work_list(
             cursor += len(table)
             streams.append(table)
     return WorkList(works, jobs, transfers, b"".join(streams), floats)
+
+
+def row_waits(works: list[Work]) -> list[int]:
+    """Return for how many rows of the other unit jobs wait, so that they do as one by one."""
+    rows = {True: 0, False: 0}
+    # Of each unit, what its jobs touch, and its rows up to them; for how many the last one waits.
+    done: dict[bool, list[tuple[Work, int]]] = {True: [], False: []}
+    waited = {True: 0, False: 0}
+    found = []
+    for work in works:
+        is_unit = work.job.kind == JobKind.DEPTHWISE_UNIT
+        for other, count in done[not is_unit]:
+            if _meet([work.output], [*other.inputs, other.output]) or _meet(
+                work.inputs, [other.output]
+            ):
+                waited[is_unit] = count
+        found.append(waited[is_unit])
+        rows[is_unit] += rows_of(work.job)
+        done[is_unit].append((work, rows[is_unit]))
+    return found
+
+
+def _meet(first: list[range], second: list[range]) -> bool:
+    return any(a.start < b.stop and b.start < a.stop for a in first for b in second)
 
 
 _TABLES = (2, 5)

@@ -56,7 +56,16 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any, *, has_soft
         & (job.weights_bytes % LINE_BYTES == 0)
         & (~(is_element | is_softmax) | (job.segment_words != 0))
         & (job.gives_positions <= (job.kind == JobKind.MAX))
-        & ((job.reserved_2 | job.reserved_3 | job.reserved_4) == 0)
+        & (
+            Cat(
+                job.wait_rows,
+                job.wait_group_step,
+                job.wait_row_step,
+                job.waits_in_pairs,
+                job.reserved_3,
+            )
+            == 0
+        )
     )
     return (
         Cat(job.kind == kind for kind in job_kinds(has_softmax=has_softmax)).any()

@@ -17,6 +17,7 @@ from kiwicha.contract.engine import (
     EngineJob,
     EngineTransfer,
     JobFlag,
+    JobKind,
 )
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
@@ -135,7 +136,7 @@ class Machine:
     def _add_job(self, made: JobList, cursor: int, source: tuple[int, int]) -> int:
         """Add a job that reads the line of a load; return the end of its weights."""
         rng = self.rng
-        kind = rng.choice(sorted(COMPUTE_KINDS))
+        kind = rng.choice(sorted(COMPUTE_KINDS - {JobKind.DEPTHWISE_UNIT}))
         flags = rng.choice((JobFlag(0), JobFlag.TAPS_8)) | rng.choice((0, JobFlag.UNSIGNED))
         flags |= rng.choice((0, JobFlag.CODED))
         groups, words = rng.randint(1, 3), rng.choice((1, rng.randint(1, 12)))

@@ -38,16 +38,36 @@ LEGAL = {
     "max": make_job(kind=JobKind.MAX, flags=JobFlag.ONES),
     "softmax": make_job(kind=JobKind.SOFTMAX, group_words=32),
 }
+UNIT_JOB = make_job(
+    kind=JobKind.DEPTHWISE_UNIT,
+    kernel_rows=3,
+    segments=3,
+    row_words=7,
+    output_columns=7,
+    segment_words=9,
+    stride_columns=1,
+    group_words=1,
+    skip_results=1,
+    first_index=9,
+    dilation_rows=1,
+    wait_rows=700,
+    wait_group_step=9,
+    wait_row_step=1,
+    waits_in_pairs=1,
+)
 
 
 @functools.cache
-def job_check(*, macs: int, has_codec: bool, has_softmax: bool) -> UnitSimulation[JobCheck]:
+def job_check(
+    *, macs: int, has_codec: bool, has_softmax: bool, has_depthwise: bool
+) -> UnitSimulation[JobCheck]:
     return UnitSimulation(
         JobCheck(
             scratchpad_bytes=SCRATCHPAD_BYTES,
             macs=macs,
             has_codec=has_codec,
             has_softmax=has_softmax,
+            has_depthwise=has_depthwise,
         )
     )
 
@@ -58,10 +78,17 @@ def transfer_fetcher() -> UnitSimulation[TransferFetcher]:
 
 
 def check_jobs(
-    jobs: Sequence[AnyJob], macs: int = 64, *, has_codec: bool = True, has_softmax: bool = True
+    jobs: Sequence[AnyJob],
+    macs: int = 64,
+    *,
+    has_codec: bool = True,
+    has_softmax: bool = True,
+    has_depthwise: bool = False,
 ) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
-    simulation = job_check(macs=macs, has_codec=has_codec, has_softmax=has_softmax)
+    simulation = job_check(
+        macs=macs, has_codec=has_codec, has_softmax=has_softmax, has_depthwise=has_depthwise
+    )
     dut = simulation.component
     found = []
 
@@ -109,7 +136,7 @@ def test_accepts_legal_jobs() -> None:
     rng = np.random.default_rng(0)
     jobs = [
         random_work(rng, 64, kind, SCRATCHPAD_BYTES).job
-        for kind in sorted(COMPUTE_KINDS)
+        for kind in sorted(COMPUTE_KINDS - {JobKind.DEPTHWISE_UNIT})
         for _ in range(40)
     ]
     jobs += LEGAL.values()
@@ -236,7 +263,11 @@ def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
         ("conv", "output_row_step", 12, EngineError.BAD_FIELD),
         ("conv", "sums", 4, EngineError.BAD_FIELD),
         ("table", "sums", SumFlag.KEEP, EngineError.BAD_FIELD),
-        *(("conv", f"reserved_{number}", 1 << 7, EngineError.BAD_FIELD) for number in (2, 3, 4)),
+        *(("conv", "reserved_3", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 31)),
+        *(
+            ("conv", f"wait_{name}", 1, EngineError.BAD_FIELD)
+            for name in ("rows", "group_step", "row_step")
+        ),
         ("max", "gives_positions", 2, EngineError.BAD_FIELD),
         *((kind, "gives_positions", 1, EngineError.BAD_FIELD) for kind in ("conv", "table")),
         ("conv", "weights_offset", 8, EngineError.BAD_FIELD),
@@ -341,3 +372,42 @@ def test_an_engine_without_softmax_does_not_know_it() -> None:
         assert check_jobs([job], has_softmax=False) == [EngineError.BAD_KIND]
     others = [job for name, job in LEGAL.items() if name != "softmax"]
     assert set(check_jobs(others, has_softmax=False)) == {EngineError.NONE}
+
+
+def test_an_engine_with_a_depthwise_unit_knows_its_jobs_and_waits() -> None:
+    waiting = [changed("conv", wait_rows=9, wait_row_step=1), changed("max", wait_rows=65_535)]
+    legal = [UNIT_JOB, *LEGAL.values(), *waiting]
+    assert set(check_jobs(legal, has_depthwise=True)) == {EngineError.NONE}
+    assert check_jobs([UNIT_JOB]) == [EngineError.BAD_KIND]
+    assert set(check_jobs(waiting)) == {EngineError.BAD_FIELD}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("kernel_rows", (0, 8)),
+        ("segments", (0, 8)),
+        ("row_words", (0, 257)),
+        ("output_columns", (0, 257)),
+        ("segment_words", (3, 1024)),
+        ("stride_columns", (0,)),
+        ("group_words", (0, 10)),
+        ("skip_results", (7,)),
+        ("first_index", (0,)),
+        ("dilation_rows", (0, 2)),
+        ("sums", (SumFlag.KEEP, SumFlag.CONTINUE)),
+        ("flags", (JobFlag.WIDE, JobFlag.TAPS_8, JobFlag.ONES)),
+        ("wait_row_step", (2, 128)),
+        ("waits_in_pairs", (2, 129)),
+        ("reserved_3", (1,)),
+    ],
+)
+def test_refuses_bad_jobs_of_the_depthwise_unit(name: str, values: tuple[int, ...]) -> None:
+    jobs = [dataclasses.replace(UNIT_JOB, **{name: value}) for value in values]
+    assert set(check_jobs(jobs, has_depthwise=True)) == {EngineError.BAD_FIELD}
+
+
+@pytest.mark.parametrize("name", ["wait_group_step", "waits_in_pairs"])
+def test_only_jobs_of_the_depthwise_unit_wait_for_more_with_each_group(name: str) -> None:
+    jobs = [dataclasses.replace(job, **{name: 1}) for job in LEGAL.values()]
+    assert set(check_jobs(jobs, has_depthwise=True)) == {EngineError.BAD_FIELD}

@@ -1,0 +1,1 @@
+"""The unit for depthwise convolutions, which works beside the array."""

@@ -1,0 +1,63 @@
+"""The depthwise unit's part of the contract: sizes of its buffers and its passes."""
+
+__all__ = [
+    "LINE_COLUMNS",
+    "LINE_SLOTS",
+    "MAX_PASS_COLUMNS",
+    "MAX_UNIT_KERNEL",
+    "PARAMETER_PLACES",
+    "PASS_BEATS",
+    "PASS_PLACES",
+    "ROW_SUMS",
+    "UNIT_CHANNELS",
+    "UNIT_MACS",
+    "UNIT_TAPS",
+    "pass_columns",
+    "passes_of",
+]
+
+UNIT_CHANNELS = 8
+"""Channels of a group: what the unit computes side by side."""
+UNIT_TAPS = 3
+"""Rows, and columns, of the kernel that a pass covers."""
+UNIT_MACS = (64, 128)
+"""Products per cycle of the arrays beside which there can be a unit: their requantizers have as
+many lanes as it has channels."""
+LINE_SLOTS = 8
+"""Input rows that the unit holds."""
+LINE_COLUMNS = 256
+"""Columns of such a row, at most; and of an output row."""
+MAX_PASS_COLUMNS = 1023
+"""Columns of a pass, at most."""
+ROW_SUMS = 512
+"""Pixels of 8 sums that the unit holds until they are taken, a power of two."""
+MAX_UNIT_KERNEL = LINE_SLOTS - 1
+"""Rows of a kernel, at most, so that a row can come while others are read; columns likewise."""
+PASS_PLACES = 32
+"""Passes of groups whose weights the unit holds."""
+PARAMETER_PLACES = 28
+"""Groups whose parameters it holds."""
+PASS_BEATS = 5
+"""Beats of 16 bytes of a pass in a weight stream: 9 words of 8 channels, and one that is 0."""
+
+
+def passes_of(kernel_rows: int, kernel_columns: int) -> tuple[int, int]:
+    """Return how many passes a kernel needs for its rows, and for its columns.
+
+    Parameters
+    ----------
+    kernel_rows, kernel_columns : int
+        Size of the kernel, 1 or more.
+    """
+    return -(-kernel_rows // UNIT_TAPS), -(-kernel_columns // UNIT_TAPS)
+
+
+def pass_columns(output_columns: int, stride_columns: int) -> int:
+    """Return the columns of a pass over a row: sums of the same output are 4 cycles apart.
+
+    Parameters
+    ----------
+    output_columns, stride_columns : int
+        1 or more.
+    """
+    return max((output_columns - 1) * stride_columns + UNIT_TAPS, UNIT_TAPS + 1)

@@ -1,0 +1,120 @@
+"""What the depthwise unit shares with the array: sums, reads, constants and counts of rows."""
+
+import random
+from collections import deque
+
+import numpy as np
+from amaranth.sim import Simulator, SimulatorContext
+
+from kiwicha.contract.depthwise import UNIT_CHANNELS
+from kiwicha.contract.latencies import (
+    PARAMETER_CYCLES,
+    REQUANTIZER_CYCLES,
+    RESULT_WRITE_CYCLES,
+    SCRATCHPAD_READ_CYCLES,
+)
+from kiwicha.gateware.engine.array.mac_cell import Vendor
+from kiwicha.gateware.engine.depthwise.depthwise_side import DepthwiseSide
+from tests.gateware.engine.depthwise.unit_jobs import UnitJob, give_fills
+
+WRITE_CYCLES = PARAMETER_CYCLES + REQUANTIZER_CYCLES + RESULT_WRITE_CYCLES
+OWN = {"zero_point": 1, "minimum": -100, "maximum": 101}
+JOB = UnitJob(
+    image=np.random.default_rng(1).integers(-128, 128, (9, 12, 16)).astype(np.int8),
+    weights=np.random.default_rng(2).integers(-9, 10, (3, 3, 16)),
+    zero_point=3,
+    stride=(1, 1),
+    padding=(1, 1),
+    output=(9, 12),
+    address=0,
+    pitch=16,
+    waits=(0, 0, 0),
+)
+
+
+class Bench:
+    """A job beside an array that takes what it likes."""
+
+    def __init__(self) -> None:
+        self.rng = random.Random(0)
+        self.side = DepthwiseSide(vendor=Vendor.GENERIC)
+        # Of earlier cycles, the last one first.
+        self.taken: deque[int] = deque([0] * 64, maxlen=64)
+        self.wide: deque[int] = deque([0] * 64, maxlen=64)
+        self.rows: list[int] = []
+        self.sums: list[list[int]] = []
+        self.cycle = self.last_take = 0
+        self.is_over = self.left_lines = False
+
+    async def fill(self, ctx: SimulatorContext) -> None:
+        """Give the weights."""
+        await give_fills(ctx, self.side.fill, [JOB], self.rng, 1.0, lambda: self.is_over)
+
+    async def run(self, ctx: SimulatorContext) -> None:
+        """Execute the job."""
+        side, rng = self.side, self.rng
+        descriptor = JOB.descriptor(64, 0)
+        ctx.set(side.job.as_value(), int.from_bytes(descriptor.pack(), "little"))
+        for name, value in OWN.items():
+            ctx.set(getattr(side.own, name), value)
+        memory = JOB.memory(1 << 12)
+        reads = [0] * SCRATCHPAD_READ_CYCLES
+        ctx.set(side.start, 1)
+        modes = {"has_beat": 0, "is_wide": 0, "takes_lines": 0}
+        while not ctx.get(side.done):
+            if self.cycle % 50 == 0:
+                modes = dict.fromkeys(modes, 0) | {rng.choice([*modes, "has_beat"]): 1}
+            for name, is_on in modes.items():
+                ctx.set(getattr(side, name), is_on and (name != "has_beat" or rng.random() < 0.6))
+            ctx.set(side.reads.ready, rng.random() < 0.7)
+            there = np.arange(reads.pop(0), 1 << 12)[: 2 * UNIT_CHANNELS]
+            ctx.set(side.read_data, int.from_bytes(memory[there].tobytes(), "little"))
+            await ctx.delay(2e-9)
+            asked = ctx.get(side.reads.valid) and ctx.get(side.reads.ready)
+            reads.append(ctx.get(side.reads.payload) if asked else rng.getrandbits(8))
+            self.check(ctx, descriptor.output_zero_point, descriptor.activation_max)
+            await ctx.tick()
+            ctx.set(side.start, 0)
+            self.cycle += 1
+            assert self.cycle < 9_000
+        # The last byte is written in the cycle before.
+        assert self.cycle == self.last_take + WRITE_CYCLES + 1
+        self.is_over = True
+
+    def check(self, ctx: SimulatorContext, zero_point: int, maximum: int) -> None:
+        """Check a cycle."""
+        side, taken = self.side, self.taken
+        busy = (side.has_beat, side.is_wide, side.makes_wide, side.takes_lines)
+        takes = ctx.get(side.takes)
+        assert not (takes and any(map(ctx.get, busy)))
+        assert ctx.get(side.is_beat) == taken[0]
+        assert ctx.get(side.is_result) == taken[REQUANTIZER_CYCLES]
+        assert ctx.get(side.makes_wide) == self.wide[REQUANTIZER_CYCLES - 1]
+        expected = zero_point if taken[REQUANTIZER_CYCLES - 2] else OWN["zero_point"]
+        assert ctx.get(side.constants.zero_point) == expected
+        expected = maximum if taken[REQUANTIZER_CYCLES - 1] else OWN["maximum"]
+        assert ctx.get(side.constants.maximum) == expected
+        # Lines are free when nothing is on its way that was taken.
+        if ctx.get(side.leaves_lines) and ctx.get(side.takes_lines):
+            self.left_lines = True
+            assert not any(list(taken)[:WRITE_CYCLES])
+        done = sum(end + WRITE_CYCLES < self.cycle for end in self.rows)
+        assert ctx.get(side.rows_done) == done
+        if takes:
+            self.sums.append([ctx.get(one) for one in side.result.sums])
+            self.last_take = self.cycle
+            if len(self.sums) % JOB.output[1] == 0:
+                self.rows.append(self.cycle)
+        taken.appendleft(takes)
+        self.wide.appendleft(ctx.get(side.is_wide))
+
+
+def test_takes_what_the_array_leaves() -> None:
+    bench = Bench()
+    simulator = Simulator(bench.side)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench.run)
+    simulator.add_testbench(bench.fill, background=True)
+    simulator.run()
+    assert bench.left_lines
+    assert bench.sums == [sums.tolist() for group in JOB.sums() for row in group for sums in row]
