@@ -1,5 +1,6 @@
 """The engine in numpy: executes its lists from the descriptors, as the hardware does."""
 
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,7 @@ from kiwicha.program.float_tables import (
     converted_floats,
     converted_to_floats,
 )
+from kiwicha.program.unit_rows import is_unit_job, unit_rows
 from kiwicha.sim.reference.engine_jobs import (
     check_kind,
     execute_job,
@@ -24,6 +26,7 @@ from kiwicha.sim.reference.engine_jobs import (
     written_range,
 )
 from kiwicha.sim.reference.engine_moves import check_move, execute_move, move_read, move_write
+from kiwicha.sim.reference.engine_units import check_units, may_start
 from kiwicha.sim.reference.memory import Memory
 from kiwicha.sim.reference.scratchpad import Range, Scratchpad
 
@@ -39,8 +42,9 @@ class Engine:
     def run(self, memory: Memory, params: EngineCall) -> NDArray[np.int8]:
         """Execute a list of jobs and transfers.
 
-        Jobs go first, transfers only when a job waits for them: with `_check_order` any order that
-        the hardware may take gives the same bytes.
+        Jobs go first, those of the array before those of the depthwise unit, and transfers only
+        when all wait: with `_check_order` and `check_units` any order that the hardware may take
+        gives the same bytes.
 
         Parameters
         ----------
@@ -65,27 +69,24 @@ class Engine:
             raise ProgramError(f"size of an image must be a multiple of 16, not {len(image)}")
         its_list = read_list(params, image)
         jobs, transfers = its_list.jobs, its_list.transfers
-        for job in jobs:
-            if isinstance(job, EngineMove):
-                check_move(job)
-            else:
-                check_kind(job)
-        _check_order(jobs, transfers, params.macs)
+        _check(jobs, transfers, params)
         scratchpad = self._scratchpad_of(params)
         moving = _Transfers(memory, image, scratchpad)
         written: list[NDArray[np.int8]] = []
-        jobs_done = transfers_done = 0
-        while jobs_done < len(jobs) or transfers_done < len(transfers):
-            if jobs_done < len(jobs) and jobs[jobs_done].wait_transfers <= transfers_done:
-                job = jobs[jobs_done]
+        queues = _Queues(jobs)
+        transfers_done = 0
+        while queues.complete < len(jobs) or transfers_done < len(transfers):
+            jobs_done = queues.complete
+            number = queues.take(transfers_done)
+            if number is not None:
+                job = jobs[number]
                 try:
                     if isinstance(job, EngineMove):
                         execute_move(job, scratchpad)
                     else:
                         execute_job(job, _stream(image, job), params.macs, scratchpad)
                 except ProgramError as error:
-                    raise ProgramError(f"job {jobs_done}: {error}") from error
-                jobs_done += 1
+                    raise ProgramError(f"job {number}: {error}") from error
             elif (
                 transfers_done < len(transfers) and transfers[transfers_done].wait_jobs <= jobs_done
             ):
@@ -111,6 +112,53 @@ class Engine:
             )
         self._scratchpad.keep(np.zeros(0, np.int64))
         return self._scratchpad
+
+
+def _check(jobs: Sequence[AnyJob], transfers: Sequence[EngineTransfer], params: EngineCall) -> None:
+    """Check each job, and that their order leaves nothing to chance."""
+    for job in jobs:
+        if isinstance(job, EngineMove):
+            check_move(job)
+        else:
+            check_kind(job)
+    _check_order(jobs, transfers, params.macs)
+    if any(map(is_unit_job, jobs)):
+        check_units(jobs, lambda job: _ranges(job, params.macs), params.scratchpad_bytes)
+
+
+class _Queues:
+    """The jobs of a list, as the array and the depthwise unit take them.
+
+    Parameters
+    ----------
+    jobs : sequence
+        The list.
+    """
+
+    def __init__(self, jobs: Sequence[AnyJob]) -> None:
+        self._jobs = jobs
+        self._rows = unit_rows(jobs)
+        self._left = [
+            deque(n for n, job in enumerate(jobs) if is_unit_job(job) == is_unit)
+            for is_unit in (False, True)
+        ]
+        self._rows_done = [0, 0]
+
+    @property
+    def complete(self) -> int:
+        """How many jobs are done, and all before them."""
+        return min((left[0] for left in self._left if left), default=len(self._jobs))
+
+    def take(self, transfers_done: int) -> int | None:
+        """Return the number of a job that can be done now, if there is one; it counts as done."""
+        for is_unit, left in enumerate(self._left):
+            if not left or self._jobs[left[0]].wait_transfers > transfers_done:
+                continue
+            rows = self._rows[left[0]]
+            if may_start(rows, self._rows_done[not is_unit]):
+                self._rows_done[is_unit] = rows.end
+                return left.popleft()
+        return None
 
 
 def _stream(image: bytes, job: EngineJob) -> bytes:
@@ -204,10 +252,16 @@ class _Transfers:
 def _check_order(jobs: Sequence[AnyJob], transfers: Sequence[EngineTransfer], macs: int) -> None:
     """Check that a job and a transfer that may run at the same time do not touch the same bytes.
 
-    Transfer t is complete before job j if j or an earlier job waits for more than t transfers; job
-    j before transfer t likewise.
+    Transfer t is complete before job j if j or an earlier job of its unit waits for more than t
+    transfers; job j before transfer t likewise.
     """
-    job_waits = np.maximum.accumulate([job.wait_transfers for job in jobs])
+    job_waits = np.zeros(len(jobs), np.int64)
+    waited = {False: 0, True: 0}
+    for number, job in enumerate(jobs):
+        # Jobs of either unit are executed in order.
+        is_unit = is_unit_job(job)
+        waited[is_unit] = max(waited[is_unit], job.wait_transfers)
+        job_waits[number] = waited[is_unit]
     transfer_waits = np.maximum.accumulate([item.wait_jobs for item in transfers] or [0])
     for j, job in enumerate(jobs):
         reads, write = _ranges(job, macs)

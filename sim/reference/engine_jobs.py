@@ -4,6 +4,7 @@ Every function follows the walk of the gateware by arithmetic on indices: the sa
 words and results, in arrays instead of cycles.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +12,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.depthwise import (
+    LINE_COLUMNS,
+    MAX_UNIT_KERNEL,
+    UNIT_CHANNELS,
+    pass_columns,
+    passes_of,
+)
 from kiwicha.contract.engine import (
     COMPUTE_KINDS,
     DEEP_GROUP_WORDS,
@@ -36,6 +44,7 @@ from kiwicha.errors import ProgramError
 from kiwicha.numerics.requantization import wrap_int32
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import (
+    BYTES_OF_PASS,
     Parameters,
     bytes_of_word,
     cells_of_channels,
@@ -43,6 +52,7 @@ from kiwicha.program.weight_streams import (
     stream_shape,
     unpack_conv_words,
     unpack_groups,
+    unpack_unit_words,
 )
 from kiwicha.sim.reference.engine_elements import (
     element_reads,
@@ -75,7 +85,9 @@ def _rows(job: EngineJob) -> _Rows:
     outputs = np.arange(job.output_rows)[:, None]
     kernel = np.arange(job.kernel_rows)[None, :]
     row = job.first_row + outputs * job.stride_rows + kernel * job.dilation_rows
-    addresses = job.first_address + outputs * job.row_step + kernel * job.kernel_row_step
+    is_unit = job.kind == JobKind.DEPTHWISE_UNIT
+    row_step = job.stride_rows * job.kernel_row_step if is_unit else job.row_step
+    addresses = job.first_address + outputs * row_step + kernel * job.kernel_row_step
     return _Rows(addresses, (row >= 0) & (row < job.input_rows))
 
 
@@ -107,11 +119,7 @@ def check_kind(job: EngineJob) -> None:
         raise ProgramError(f"only jobs of maxima must give positions ({job})")
     has_sums = job.kind not in ELEMENT_KINDS | {JobKind.SOFTMAX}
     known = SumFlag.KEEP | SumFlag.CONTINUE if has_sums else SumFlag(0)
-    if job.sums & ~int(known) or any((
-        job.reserved_2,
-        job.reserved_3,
-        job.reserved_4,
-    )):
+    if job.sums & ~int(known) or job.reserved_3:
         raise ProgramError(f"sums must be known, and what is reserved 0 ({job})")
 
 
@@ -125,6 +133,9 @@ def read_ranges(job: EngineJob, macs: int) -> list[Range]:
     addresses = rows.addresses[rows.is_inside]
     if not addresses.size:
         return []
+    if job.kind == JobKind.DEPTHWISE_UNIT:
+        span = (job.row_words - 1) * job.column_step + job.groups * UNIT_CHANNELS
+        return [(int(addresses.min()), int(addresses.max()) + span)]
     return [(int(addresses.min()), int(addresses.max()) + job.row_span)]
 
 
@@ -354,6 +365,43 @@ def _depthwise(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad)
     _finish(job, sums, parameters, channels, macs, scratchpad)
 
 
+def _depthwise_unit(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+    kernel_rows, kernel_columns = job.kernel_rows, job.segments
+    passes = math.prod(passes_of(kernel_rows, kernel_columns))
+    if max(kernel_rows, kernel_columns) > MAX_UNIT_KERNEL or job.group_words != passes:
+        raise ProgramError(f"a group must have the {passes} passes of its kernel ({job})")
+    if not max(job.row_words, job.output_columns) <= LINE_COLUMNS:
+        raise ProgramError(f"rows must have up to {LINE_COLUMNS} columns ({job})")
+    if (
+        job.segment_words != pass_columns(job.output_columns, job.stride_columns)
+        or job.first_index != (job.output_rows - 1) * job.stride_rows + kernel_rows
+        or job.dilation_rows != 1
+        or job.flags & ~int(JobFlag.CODED | JobFlag.UNSIGNED)
+        or job.sums
+    ):
+        raise ProgramError(f"a job of the depthwise unit must agree with its rows ({job})")
+    parameters, stored = unpack_groups(
+        stream, job.groups, UNIT_CHANNELS, job.group_words, BYTES_OF_PASS
+    )
+    weights = unpack_unit_words(_weights(job, stored), kernel_rows, kernel_columns)
+    rows = _rows(job)
+    column = np.arange(job.output_columns)[:, None] * job.stride_columns - job.skip_results
+    column = column + np.arange(kernel_columns)
+    is_column = (column >= 0) & (column < job.row_words)
+    channel = np.arange(job.groups)[:, None] * job.group_input_step + np.arange(UNIT_CHANNELS)
+    offsets = column[:, :, None] * job.column_step + channel.reshape(-1)
+    sums = np.zeros((job.output_rows, job.output_columns, channel.size), np.int64)
+    for row, number in zip(*np.nonzero(rows.is_inside), strict=True):
+        addresses = rows.addresses[row, number] + offsets
+        is_data = np.broadcast_to(is_column[:, :, None], addresses.shape)
+        _require_written(scratchpad, addresses, is_data & (weights != 0).any(axis=(0, 1)))
+        x = np.where(is_data, scratchpad.gather(addresses) - job.input_zero_point, 0)
+        sums[row] += (x * weights[number]).sum(axis=1)
+    if np.abs(sums).max(initial=0) >= SUM_LIMIT:
+        raise ProgramError("sums of a depthwise job must have 25 bits")
+    _finish(job, sums, parameters, UNIT_CHANNELS, macs, scratchpad)
+
+
 def _add_taps(sums: Ints, x: Ints, word: Ints, skipped: int) -> None:
     """Add what each tap contributes: the last one of the newest step, the others of older ones."""
     taps = len(word)
@@ -399,6 +447,7 @@ def _finish(
 _JOBS: dict[JobKind, Callable[[EngineJob, bytes, int, Scratchpad], None]] = {
     JobKind.CONV: _conv,
     JobKind.DEPTHWISE: _depthwise,
+    JobKind.DEPTHWISE_UNIT: _depthwise_unit,
     **dict.fromkeys(ELEMENT_KINDS, elements),
     JobKind.MAX: _max,
     JobKind.SOFTMAX: softmax,

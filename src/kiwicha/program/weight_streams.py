@@ -14,6 +14,8 @@ parameters of ``outputs`` channels, then 256 entries of two int32, those of the 
 second tensor, in the order of the input byte taken as unsigned. One of MUL is the parameters and
 any words.
 
+A group of DEPTHWISE_UNIT is the parameters of 8 channels, then passes; see `pack_unit_words`.
+
 With CODED the words, or the tables, are coded; see `kiwicha.program.codec.streams`.
 """
 
@@ -24,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.depthwise import PASS_BEATS, UNIT_CHANNELS, UNIT_TAPS, passes_of
 from kiwicha.contract.engine import (
     DEEP_MACS,
     GROUP_PARAMETER_BYTES,
@@ -39,6 +42,7 @@ from kiwicha.contract.engine import (
 from kiwicha.program.codec.streams import Shape
 
 __all__ = [
+    "BYTES_OF_PASS",
     "Parameters",
     "bytes_of_word",
     "cells_of_channels",
@@ -47,14 +51,18 @@ __all__ = [
     "pack_depthwise_words",
     "pack_groups",
     "pack_tables",
+    "pack_unit_words",
     "stream_shape",
     "unpack_conv_words",
     "unpack_groups",
     "unpack_tables",
+    "unpack_unit_words",
 ]
 
 Int8s = NDArray[np.int8]
-W = TypeVar("W", np.int8, np.int16)
+BYTES_OF_PASS = PASS_BEATS * BEAT_BYTES
+"""Size of the weights of a pass of a DEPTHWISE_UNIT job."""
+W = TypeVar("W", np.int8, np.int16, np.int64)
 _BLOCK = 4
 """Channels whose parameters come together."""
 _FIELDS = 3
@@ -72,6 +80,8 @@ class Parameters:
 def channels_per_group(macs: int, kind: JobKind, flags: JobFlag) -> int:
     """Return the output channels of one group."""
     outputs = outputs_of(macs)
+    if kind is JobKind.DEPTHWISE_UNIT:
+        return UNIT_CHANNELS
     is_double = (
         not flags & JobFlag.TAPS_8 if kind is JobKind.DEPTHWISE else bool(flags & JobFlag.PACKED)
     )
@@ -87,7 +97,8 @@ def stream_shape(job: EngineJob, macs: int) -> Shape:
     """Return how a job's stream is divided: what `JobFlag.CODED` codes, and what it leaves."""
     kind, flags = JobKind(job.kind), JobFlag(job.flags)
     head = channels_per_group(macs, kind, flags) * GROUP_PARAMETER_BYTES
-    body = job.group_words * bytes_of_word(macs, flags)
+    is_unit = kind is JobKind.DEPTHWISE_UNIT
+    body = job.group_words * (BYTES_OF_PASS if is_unit else bytes_of_word(macs, flags))
     return Shape(job.groups, head // BEAT_BYTES, body // BEAT_BYTES)
 
 
@@ -191,6 +202,41 @@ def pack_depthwise_words(weights: NDArray[W], macs: int, channels: int, stride: 
         values = split[:, :, slot].reshape(stride * rows, groups, channels)
         words[:, :, cells[:, taps - slots + slot]] = values.transpose(1, 0, 2)
     return words
+
+
+def pack_unit_words(weights: NDArray[W]) -> NDArray[W]:
+    """Return the passes of DEPTHWISE_UNIT.
+
+    Parameters
+    ----------
+    weights : int8 or int16 [H, W, C]
+        As in TFLite.
+
+    Returns
+    -------
+    [groups, passes, `BYTES_OF_PASS`], of the weights' type
+        Passes of three kernel rows and columns, row by row; of each, 9 words of 8 channels in the
+        same order, and a word of zeros.
+    """
+    rows, columns, total = weights.shape
+    down, right = passes_of(rows, columns)
+    groups = -(-total // UNIT_CHANNELS)
+    padded = np.zeros((down * UNIT_TAPS, right * UNIT_TAPS, groups * UNIT_CHANNELS), weights.dtype)
+    padded[:rows, :columns, :total] = weights
+    split = padded.reshape(down, UNIT_TAPS, right, UNIT_TAPS, groups, UNIT_CHANNELS)
+    taps = split.transpose(4, 0, 2, 1, 3, 5).reshape(groups, down * right, -1)
+    words = np.zeros((groups, down * right, BYTES_OF_PASS), weights.dtype)
+    words[..., : taps.shape[2]] = taps
+    return words
+
+
+def unpack_unit_words(words: NDArray[W], kernel_rows: int, kernel_columns: int) -> NDArray[W]:
+    """Return the weights [H, W, C] of the passes of `pack_unit_words`."""
+    down, right = passes_of(kernel_rows, kernel_columns)
+    taps = words[..., : UNIT_TAPS * UNIT_TAPS * UNIT_CHANNELS]
+    split = taps.reshape(len(words), down, right, UNIT_TAPS, UNIT_TAPS, UNIT_CHANNELS)
+    whole = split.transpose(1, 3, 2, 4, 0, 5).reshape(down * UNIT_TAPS, right * UNIT_TAPS, -1)
+    return whole[:kernel_rows, :kernel_columns]
 
 
 def pack_groups(parameters: Parameters, words: Int8s, channels: int) -> bytes:

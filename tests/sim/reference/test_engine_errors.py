@@ -44,7 +44,7 @@ def _subject(config: str) -> tuple[Program, Case]:
         program = compile_model(case.model, config, has_tables=True)
         kinds = [JobKind(job.kind) for job in lists(program)[0]]
         if (
-            set(kinds) >= COMPUTE_KINDS - {JobKind.MAX, JobKind.SOFTMAX}
+            set(kinds) >= COMPUTE_KINDS - {JobKind.MAX, JobKind.SOFTMAX, JobKind.DEPTHWISE_UNIT}
             and kinds[0] is JobKind.CONV
         ):
             return program, case
@@ -105,7 +105,7 @@ def first_of(program: Program, kind: JobKind) -> int:
 @pytest.mark.parametrize(
     ("kind", "changes", "message"),
     [
-        (JobKind.CONV, {"kind": 9}, "kind and flags must be known"),
+        (JobKind.CONV, {"kind": 10}, "kind and flags must be known"),
         (JobKind.CONV, {"flags": JobFlag.CODED}, "the check sum of a coded stream must be 0"),
         (JobKind.CONV, {"interval": 0}, "interval must be"),
         (JobKind.ADD, {"interval": 1}, "interval must be 2 to 8, not 1"),

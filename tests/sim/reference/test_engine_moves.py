@@ -28,7 +28,10 @@ MOVE = EngineMove(
     reserved_word=0,
     source_steps=(0, 0, 0, 0),
     target_steps=(0, 0, 0, 0),
-    reserved=(0,) * ((EngineJob.size_bytes() - 64) // 4),
+    reserved=(0,) * 4,
+    reserved_sums=0,
+    wait_rows=0,
+    reserved_end=(0,) * 3,
 )
 
 

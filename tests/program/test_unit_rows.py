@@ -1,0 +1,61 @@
+"""Rows by which array and depthwise unit wait for each other, counted through a list."""
+
+import dataclasses
+
+from kiwicha.contract.engine import EngineJob, JobKind
+from kiwicha.program.unit_rows import MAX_ROWS_AHEAD, unit_rows, without_rows_before
+
+
+def job(kind: JobKind, **fields: int) -> EngineJob:
+    blank = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)
+    return EngineJob(**{**blank, "kind": kind, "groups": 1, "output_rows": 1, **fields})
+
+
+def test_windows_count_rows_of_each_group_and_others_once() -> None:
+    jobs = [
+        job(JobKind.CONV, groups=3, output_rows=5),
+        job(JobKind.ADD, groups=4, output_rows=7),
+        job(JobKind.DEPTHWISE_UNIT, groups=2, output_rows=6),
+        job(JobKind.MAX, output_rows=2),
+    ]
+    found = [(rows.first, rows.end) for rows in unit_rows(jobs)]
+    assert found == [(0, 15), (15, 16), (0, 12), (16, 18)]
+
+
+def test_a_job_of_the_unit_waits_for_more_with_each_group_and_row_inside() -> None:
+    fields = {"groups": 3, "wait_rows": 4, "wait_group_step": 10, "wait_row_step": 1}
+    unit = job(JobKind.DEPTHWISE_UNIT, first_row=-1, first_index=8, input_rows=6, **fields)
+    conv = job(JobKind.CONV, groups=3, output_rows=9, wait_rows=2, wait_row_step=1)
+    waits = [(rows.wait, rows.last_wait) for rows in unit_rows([unit, conv])]
+    assert waits == [(4, 4 + 2 * 10 + 5), (2, 2 + 8)]
+
+
+def test_groups_of_a_pair_wait_for_the_same() -> None:
+    for groups, steps in ((1, 0), (2, 0), (3, 1), (4, 1), (5, 2)):
+        fields = {"groups": groups, "wait_rows": 4, "wait_group_step": 10, "waits_in_pairs": 1}
+        unit = job(JobKind.DEPTHWISE_UNIT, first_index=1, input_rows=1, **fields)
+        assert unit_rows([unit])[0].last_wait == 4 + steps * 10
+
+
+def test_counts_wrap() -> None:
+    """What is waited for lies around what is before it, even where 65536 rows are behind."""
+    many = job(JobKind.CONV, groups=1000, output_rows=90)
+    for ahead in (-MAX_ROWS_AHEAD, -5, 0, MAX_ROWS_AHEAD):
+        unit = job(JobKind.DEPTHWISE_UNIT, wait_rows=(90_000 + ahead) % 65_536)
+        assert unit_rows([many, unit])[1].wait == 90_000 + ahead
+
+
+def test_a_list_that_goes_on_counts_anew() -> None:
+    first = job(JobKind.CONV, groups=7, output_rows=10)
+    fields = {"input_rows": 4, "first_index": 4, "wait_row_step": 1, "wait_group_step": 4}
+    follower = job(JobKind.DEPTHWISE_UNIT, wait_rows=71, waits_in_pairs=1, **fields)
+    halo = dataclasses.replace(follower, wait_rows=68)
+    done = dataclasses.replace(follower, wait_rows=60)
+    for unit, expected in ((follower, 1), (halo, 65_534)):
+        rows = unit_rows([first, unit])[1]
+        alone = without_rows_before(unit, rows, 70)
+        assert alone == dataclasses.replace(unit, wait_rows=expected)
+        assert unit_rows([alone])[0].wait == rows.wait - 70
+    cleared = without_rows_before(done, unit_rows([first, done])[1], 70)
+    waits = (cleared.wait_rows, cleared.wait_group_step, cleared.wait_row_step)
+    assert (*waits, cleared.waits_in_pairs) == (0, 0, 0, 0)
