@@ -254,7 +254,7 @@ def _layer_reports(
 
 def hidden_cycles(call: EngineCall, spent: int, job_ends: Sequence[int]) -> int:
     """Return the cycles of a list, from its start, that count for steps of the CPU beside it."""
-    return max(0, job_ends[-1] - spent) if call.overlapped_steps else 0
+    return max(0, max(job_ends) - spent) if call.overlapped_steps else 0
 
 
 def _shares(
@@ -262,9 +262,9 @@ def _shares(
 ) -> Iterator[tuple[int, int]]:
     """Yield layer numbers with their cycles in a step.
 
-    A job has the cycles since the end of the one before; what comes after the last job (storing
-    results, waking the CPU) counts for its layer. Cycles in which the engine worked while the CPU
-    executed steps of its own, after the start of the list, count for those.
+    A job has the cycles since the end of the one that ended before it; what comes after the last
+    one (storing results, waking the CPU) counts for its layer. Cycles in which the engine worked
+    while the CPU executed steps of its own, after the start of the list, count for those.
     """
     if not isinstance(step.params, EngineCall):
         yield step.layer, spent
@@ -273,8 +273,10 @@ def _shares(
     jobs = read_list(step.params, image).jobs
     hidden = hidden_cycles(step.params, spent, job_ends)
     before = 0
-    for job, end in zip(jobs, job_ends, strict=True):
+    # Those of the depthwise unit end beside others.
+    ended = sorted(zip(jobs, job_ends, strict=True), key=lambda item: item[1])
+    for job, end in ended:
         shown = max(0, end - hidden)
         yield step.layer + job.layer, shown - before
         before = shown
-    yield step.layer + jobs[-1].layer, spent - before
+    yield step.layer + ended[-1][0].layer, spent - before

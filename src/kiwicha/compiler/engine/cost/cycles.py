@@ -6,12 +6,14 @@ from functools import lru_cache
 from kiwicha.compiler.cpu.costs import cpu_cycles, cycles_by_step
 from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.engine.cost.timeline import Threads
+from kiwicha.compiler.engine.cost.unit_timeline import UnitThreads
 from kiwicha.contract.engine import EngineCall, EngineTransfer
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.parts import Step
+from kiwicha.program.unit_rows import is_unit_job
 
 __all__ = ["predict_layers", "predict_list", "predict_program"]
 
@@ -52,6 +54,8 @@ def _predicted(
     memory: Memory,
 ) -> tuple[int, tuple[JobCycles, ...]]:
     """Return what `predict_list` does; lists are asked about again, read back from a Program."""
+    if any(map(is_unit_job, jobs)):
+        return UnitThreads(jobs, transfers, macs, requantizer_cycles, memory).run()
     return Threads(jobs, transfers, macs, requantizer_cycles, memory=memory).run()
 
 

@@ -112,6 +112,9 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
     if isinstance(job, EngineMove):
         return _move_work(job)
     kind = JobKind(job.kind)
+    if kind is JobKind.DEPTHWISE_UNIT:
+        # Its rows are `unit_work`'s; here are its weights.
+        return Work(0, 0, 0, 0, 0, job.groups, *_fills(job, macs), 0.0, 1, 0)
     interval = job.interval * requantizer_cycles
     fills = _fills(job, macs)
     drain = drain_cycles(macs, outputs_of(macs) // requantizer_cycles)

@@ -28,7 +28,7 @@ from kiwicha.contract.latencies import (
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob, EngineMove
 
-__all__ = ["Threads"]
+__all__ = ["Threads", "first_words"]
 
 ROW_AHEAD_CYCLES = 1
 """By which the last row of a group must be longer than the start of the next group."""
@@ -74,7 +74,7 @@ class Threads:
         self._moves = [
             (_lines(item), item.is_store, item.wait_jobs, item.flags) for item in transfers
         ]
-        start = memory.list_start_cycles + _first_words(len(jobs), len(transfers))
+        start = memory.list_start_cycles + first_words(len(jobs), len(transfers))
         self._progress = [Progress(port_free=start, transfer_free=start, time=start)]
         self._job_ends: list[float] = []
         self._waits: list[tuple[float, float, float]] = []
@@ -353,7 +353,7 @@ class Threads:
         return True
 
 
-def _first_words(jobs: int, transfers: int) -> int:
+def first_words(jobs: int, transfers: int) -> int:
     """Return the words of descriptors that are read before the first weights: what has room."""
     first_jobs = min(JOB_WORDS * jobs, READER_WORDS + JOB_WORDS)
     return first_jobs + min(transfers, READER_WORDS)

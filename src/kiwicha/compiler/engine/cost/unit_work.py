@@ -1,0 +1,91 @@
+"""What a job of the depthwise unit keeps busy: cycles of what its descriptor describes."""
+
+import math
+from dataclasses import dataclass
+
+from kiwicha.contract.depthwise import LINE_SLOTS
+from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
+from kiwicha.contract.moves import AnyJob
+from kiwicha.program.unit_rows import is_unit_job
+
+__all__ = ["ArrayShares", "UnitWork", "array_shares", "unit_work"]
+
+_ROW_FETCH_CYCLES = 3
+"""What the reads of a row take besides its pixels."""
+_ROW_COMPUTE_CYCLES = 2
+"""What a row takes besides its columns."""
+
+
+@dataclass(frozen=True)
+class UnitWork:
+    """Rows of a job of the unit, of one group.
+
+    Parameters
+    ----------
+    input_rows : tuple of bool
+        For each row that a group reads whether it is inside the input.
+    pixels, row_fetch, row_compute : int
+        Pixels of an input row; what its reads take besides them; what an output row takes.
+    outputs : int
+        Pixels of an output row.
+    starts : tuple of int
+        For each output row its first input row.
+    kernel_rows : int
+        How many it needs from there on.
+    slots : int
+        Input rows that the unit holds.
+    """
+
+    input_rows: tuple[bool, ...]
+    pixels: int
+    row_fetch: int
+    row_compute: int
+    outputs: int
+    starts: tuple[int, ...]
+    kernel_rows: int
+    slots: int
+
+
+def unit_work(job: EngineJob) -> UnitWork:
+    """Return what a job of the unit does, from its descriptor."""
+    assert is_unit_job(job)
+    return UnitWork(
+        input_rows=tuple(
+            0 <= job.first_row + row < job.input_rows for row in range(job.first_index)
+        ),
+        pixels=job.row_words,
+        row_fetch=_ROW_FETCH_CYCLES,
+        row_compute=job.group_words * job.segment_words + _ROW_COMPUTE_CYCLES,
+        outputs=job.output_columns,
+        starts=tuple(row * job.stride_rows for row in range(job.output_rows)),
+        kernel_rows=job.kernel_rows,
+        slots=LINE_SLOTS,
+    )
+
+
+@dataclass(frozen=True)
+class ArrayShares:
+    """Which shares of its cycles a job of the array leaves to the unit.
+
+    Parameters
+    ----------
+    reads : float
+        Cycles in which it does not read.
+    results : float
+        Cycles in which it has no result.
+    """
+
+    reads: float
+    results: float
+
+
+def array_shares(job: AnyJob, cycles: int, writes: float) -> ArrayShares:
+    """Return what a job leaves, given the cycles of a group and those with results."""
+    if not isinstance(job, EngineJob) or job.kind == JobKind.SOFTMAX or job.flags & JobFlag.WIDE:
+        return ArrayShares(0.0, 0.0)
+    used = 1.0
+    if job.kind == JobKind.CONV:
+        is_dense = job.kernel_rows == job.segments == 1
+        is_dense &= job.column_step == 8 * job.row_words
+        used = 0.5 if is_dense else math.ceil(job.segment_words / 2) / job.segment_words
+    return ArrayShares(1.0 - used, max(1.0 - writes / cycles, 0.0))
