@@ -43,11 +43,13 @@ def list_ends(whole: EngineList, config: Config) -> tuple[tuple[int, int], ...]:
     jobs, transfers = len(whole.jobs), len(whole.transfers)
     if jobs <= MAX_JOBS and transfers <= _MAX_TRANSFERS and total <= MAX_LIST_CYCLES:
         return ()
-    times = [0, *(job.end for job in cycles[:-1]), total]
+    # Jobs of the depthwise unit end beside others.
+    times = [0, *accumulate((job.end for job in cycles[:-1]), max), total]
     needed = [0, *accumulate((job.wait_transfers for job in whole.jobs), max)]
     needed[-1] = transfers
     waits = list(accumulate((item.wait_jobs for item in whole.engine_transfers), max))
     ends: list[tuple[int, int]] = []
+    within = _ends_within_pairs(whole)
     first = done = 0
     while first < jobs:
         most = done + _MAX_TRANSFERS
@@ -55,7 +57,7 @@ def list_ends(whole: EngineList, config: Config) -> tuple[tuple[int, int], ...]:
         for end in range(first + 1, min(first + MAX_JOBS, jobs) + 1):
             if times[end] - times[first] > MAX_LIST_CYCLES or needed[end] > most:
                 break
-            last = last if _keeps_sums(whole, end - 1) else end
+            last = last if _keeps_sums(whole, end - 1) or end in within else end
         if last == first:
             raise _refusal(whole, first, times[first + 1] - times[first])
         first = last
@@ -63,6 +65,17 @@ def list_ends(whole: EngineList, config: Config) -> tuple[tuple[int, int], ...]:
             done += 1
         ends.append((first, done))
     return tuple(ends[:-1])
+
+
+def _ends_within_pairs(whole: EngineList) -> set[int]:
+    """Return the ends between a job of the depthwise unit and that of the array beside it."""
+    jobs = [number for number, event in enumerate(whole.plan.events) if isinstance(event, Job)]
+    numbers = {event: number for number, event in enumerate(jobs)}
+    return {
+        end
+        for pair in whole.plan.beside
+        for end in range(numbers[pair.unit] + 1, numbers[pair.before] + 1)
+    }
 
 
 def _keeps_sums(whole: EngineList, number: int) -> bool:
@@ -75,6 +88,8 @@ def _refusal(whole: EngineList, number: int, cycles: int) -> RefusedError:
     """Return why a list cannot begin with this job."""
     jobs = [event for event in whole.plan.events if isinstance(event, Job)]
     why = "has jobs whose sums belong together, which no list can hold"
+    if number + 1 in _ends_within_pairs(whole):
+        why = "has jobs of array and depthwise unit beside each other, which no list can hold"
     if cycles > MAX_LIST_CYCLES:
         why = f"has a job of {cycles:,} cycles; a list takes up to {MAX_LIST_CYCLES:,}, half of "
         why += "what the watchdog allows"

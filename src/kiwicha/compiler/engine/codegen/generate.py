@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from kiwicha.compiler.engine.codegen.division import list_ends
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.moves import engine_move
-from kiwicha.compiler.engine.codegen.streams import weight_stream
+from kiwicha.compiler.engine.codegen.row_waits import with_row_waits
+from kiwicha.compiler.engine.codegen.streams import unit_stream, weight_stream
 from kiwicha.compiler.engine.ir.engine_list import EngineList, PlannedTransfer
 from kiwicha.compiler.engine.ir.operations import JobOperation
-from kiwicha.compiler.engine.ir.plan import Plan, PlannedMove, Transfer
+from kiwicha.compiler.engine.ir.plan import Compute, Plan, PlannedMove, Transfer
 from kiwicha.compiler.engine.ir.refusals import RefusedError, Troubles
+from kiwicha.compiler.engine.ir.window_operations import DepthwiseConvolution
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import TRANSFER_FLAG, EngineTransfer, TransferFlag
@@ -67,8 +69,13 @@ def generate(plan: Plan, config: Config) -> EngineList:
     jobs: list[AnyJob] = []
     transfers = _Transfers(plan)
     streams = bytearray()
-    stream_places: dict[JobOperation, tuple[int, int]] = {}
-    for event, count in zip(plan.events, plan.waits, strict=True):
+    stream_places: dict[tuple[JobOperation, bool], tuple[int, int]] = {}
+    on_unit = {pair.unit for pair in plan.beside}
+    by_rows = {pair.before for pair in plan.beside if pair.follows}
+    by_rows |= {
+        pair.consumer for pair in plan.beside if pair.is_paced and pair.consumer is not None
+    }
+    for number, (event, count) in enumerate(zip(plan.events, plan.waits, strict=True)):
         if isinstance(event, Transfer):
             transfers.add(event, count)
             continue
@@ -78,13 +85,16 @@ def generate(plan: Plan, config: Config) -> EngineList:
             move = engine_move(event.job, layer, *places)
             jobs.append(dataclasses.replace(move, wait_transfers=transfers.through(count)))
             continue
-        operation = event.operation
-        if operation not in stream_places:
-            raw = weight_stream(operation, macs, event.input_pitch)
-            stream_places[operation] = len(streams), len(raw)
+        operation, is_unit = event.operation, number in on_unit
+        if (operation, is_unit) not in stream_places:
+            raw = _stream(event, macs, is_unit=is_unit)
+            stream_places[operation, is_unit] = len(streams), len(raw)
             streams += raw
-        start, size = stream_places[operation]
-        job = engine_job(operation, macs, first_layer, event.geometry(plan.offsets))
+        start, size = stream_places[operation, is_unit]
+        geometry = event.geometry(plan.offsets)
+        if number in by_rows:
+            geometry = dataclasses.replace(geometry, is_by_rows=True)
+        job = engine_job(operation, macs, first_layer, geometry, is_unit=is_unit)
         jobs.append(
             dataclasses.replace(
                 job,
@@ -95,7 +105,7 @@ def generate(plan: Plan, config: Config) -> EngineList:
         )
     found = EngineList(
         plan=plan,
-        jobs=tuple(jobs),
+        jobs=with_row_waits(plan, jobs),
         transfers=tuple(transfers.found),
         streams=bytes(streams),
         constants=bytes(transfers.constants),
@@ -103,6 +113,14 @@ def generate(plan: Plan, config: Config) -> EngineList:
     found = dataclasses.replace(found, ends=list_ends(found, config))
     found.verify()
     return found
+
+
+def _stream(event: Compute, macs: int, *, is_unit: bool) -> bytes:
+    """Return the weight stream of a job."""
+    if is_unit:
+        assert isinstance(event.operation, DepthwiseConvolution)
+        return unit_stream(event.operation)
+    return weight_stream(event.operation, macs, event.input_pitch)
 
 
 class _Transfers:

@@ -1,6 +1,7 @@
 """From an operation, rows and addresses to a job: the fields of its descriptor."""
 
 import dataclasses
+import math
 from functools import singledispatch
 
 from kiwicha.compiler.engine.codegen.streams import group_channels, group_count, group_words
@@ -14,6 +15,7 @@ from kiwicha.compiler.engine.ir.window_operations import (
     DepthwiseConvolution,
     MaxPooling,
 )
+from kiwicha.contract.depthwise import UNIT_CHANNELS, pass_columns, passes_of
 from kiwicha.contract.engine import (
     DEEP_MACS,
     MAX_U8,
@@ -21,6 +23,7 @@ from kiwicha.contract.engine import (
     PAIR_KINDS,
     EngineJob,
     JobFlag,
+    JobKind,
     input_lanes_of,
     last_unit_of,
     outputs_of,
@@ -32,7 +35,12 @@ Fields = dict[str, int]
 
 
 def engine_job(
-    operation: JobOperation, macs: int, first_layer: int, geometry: JobGeometry
+    operation: JobOperation,
+    macs: int,
+    first_layer: int,
+    geometry: JobGeometry,
+    *,
+    is_unit: bool = False,
 ) -> EngineJob:
     """Return a job that waits for nothing and whose weights are nowhere yet.
 
@@ -46,6 +54,8 @@ def engine_job(
         Position of the layer to which the step belongs.
     geometry : JobGeometry
         Rows and addresses.
+    is_unit : bool
+        It is for the depthwise unit.
     """
     input_zero_point, weight_zero_point = operation.zero_points
     fields = dict.fromkeys((name for name, _, _ in EngineJob.layout()), 0)
@@ -62,7 +72,35 @@ def engine_job(
         "output_address": geometry.output_address,
         "sums": operation.sums,
     }
+    if is_unit:
+        assert isinstance(operation, DepthwiseConvolution)
+        return EngineJob(**(fields | _unit_fields(operation, geometry)))
     return EngineJob(**(fields | _fields(operation, macs, geometry)))
+
+
+def _unit_fields(operation: DepthwiseConvolution, geometry: JobGeometry) -> Fields:
+    """Return the fields of a job of the depthwise unit."""
+    window = operation.window
+    rows, first_column = _rows(window, geometry)
+    # It goes through rows by their pitch, and through all columns.
+    for name in ("row_step", "row_span"):
+        del rows[name]
+    return rows | {
+        "kind": JobKind.DEPTHWISE_UNIT,
+        "flags": 0,
+        "interval": 1,
+        "groups": padded(operation.output_channels) // UNIT_CHANNELS,
+        "group_input_step": UNIT_CHANNELS,
+        "group_output_step": UNIT_CHANNELS,
+        "group_words": math.prod(passes_of(window.kernel_rows, window.kernel_columns)),
+        "column_step": geometry.input_pitch,
+        "segment_words": pass_columns(window.output_columns, window.stride_columns),
+        "row_words": window.input_columns,
+        "segments": window.kernel_columns,
+        "stride_columns": window.stride_columns,
+        "skip_results": -first_column,
+        "first_index": (geometry.output_rows - 1) * window.stride_rows + window.kernel_rows,
+    }
 
 
 @singledispatch
@@ -116,7 +154,7 @@ def _(operation: SoftmaxOperation, macs: int, geometry: JobGeometry) -> Fields:
 def _(operation: Convolution, macs: int, geometry: JobGeometry) -> Fields:
     window = operation.window
     words_of_group = group_words(operation, macs, geometry.input_pitch)
-    if _is_pointwise(window, geometry):
+    if _is_pointwise(window, geometry) and not geometry.is_by_rows:
         window, geometry = _in_one_row(window, geometry)
     lanes = input_lanes_of(macs, operation.flags)
     segments, words = segment_shape(window, geometry.input_pitch, lanes)

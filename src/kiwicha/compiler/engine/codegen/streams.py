@@ -15,6 +15,7 @@ from kiwicha.compiler.engine.ir.window_operations import (
     DepthwiseConvolution,
     MaxPooling,
 )
+from kiwicha.contract.depthwise import UNIT_CHANNELS
 from kiwicha.contract.engine import (
     GROUP_PARAMETER_BYTES,
     INPUT_LANES,
@@ -32,6 +33,7 @@ from kiwicha.program.weight_streams import (
     pack_depthwise_words,
     pack_groups,
     pack_tables,
+    pack_unit_words,
 )
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "group_words",
     "stream_bytes",
     "stream_parameters",
+    "unit_stream",
     "weight_stream",
 ]
 
@@ -158,6 +161,12 @@ def _(operation: SoftmaxOperation, macs: int, input_pitch: int) -> bytes:
     )
     tables = np.stack([exponentials, np.zeros_like(exponentials)], axis=1)
     return pack_tables(tables, parameters, macs)
+
+
+def unit_stream(operation: DepthwiseConvolution) -> bytes:
+    """Return the weight stream of an operation's jobs on the depthwise unit, raw."""
+    words = pack_unit_words(operation.weights) + np.int16(operation.weight_zero_point)
+    return pack_groups(operation.parameters, words.astype(np.int8), UNIT_CHANNELS)
 
 
 def _read_weights(operation: Convolution, pitch: int, lanes: int) -> NDArray[np.int16]:

@@ -12,6 +12,7 @@ from kiwicha.contract.engine import EngineJob, JobFlag
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.codec.streams import Shape, encode
+from kiwicha.program.unit_rows import is_unit_job
 from kiwicha.program.weight_streams import stream_shape
 
 __all__ = ["code_weights"]
@@ -82,6 +83,8 @@ def _coded_streams(raw: EngineList, macs: int) -> dict[int, bytes]:
 
 def _without_loss(raw: EngineList, coded: Mapping[int, bytes], config: Config) -> dict[int, bytes]:
     """Return those of some coded streams that cost no time, each beside those before."""
+    if any(map(is_unit_job, raw.jobs)):
+        return _without_loss_beside(raw, coded, config)
     threads = Threads(
         raw.jobs,
         raw.engine_transfers,
@@ -107,6 +110,16 @@ def _without_loss(raw: EngineList, coded: Mapping[int, bytes], config: Config) -
             least, threads = cycles, candidate
             chosen[start] = stream
     return chosen
+
+
+def _without_loss_beside(
+    raw: EngineList, coded: Mapping[int, bytes], config: Config
+) -> dict[int, bytes]:
+    """Return the same for a list with jobs of the depthwise unit, all streams tried together."""
+    first = raw.weighted_jobs[0].weights_offset
+    chosen = {start: stream for start, stream in coded.items() if start != first}
+    is_good = _cycles(_with_streams(raw, chosen), config) <= _cycles(raw, config)
+    return chosen if is_good else {}
 
 
 def _coded(job: EngineJob, stream: bytes) -> EngineJob:

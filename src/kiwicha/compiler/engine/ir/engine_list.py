@@ -21,6 +21,7 @@ from kiwicha.contract.engine import (
     TransferFlag,
 )
 from kiwicha.contract.moves import AnyJob
+from kiwicha.program.unit_rows import UnitRows, is_unit_job, unit_rows, without_rows_before
 
 __all__ = ["MAX_LIST_CYCLES", "EngineList", "ListPart", "PlannedTransfer"]
 
@@ -107,6 +108,11 @@ class EngineList:
             for first, end in zip(starts, ends, strict=True)
         )
 
+    @cached_property
+    def rows(self) -> list[UnitRows]:
+        """Rows of each job, by which array and depthwise unit wait for each other."""
+        return unit_rows(self.jobs)
+
     def jobs_of(self, operation: Operation) -> list[AnyJob]:
         """Return the jobs that compute an operation."""
         computes = (event for event in self.plan.events if isinstance(event, Job))
@@ -171,8 +177,13 @@ class ListPart:
         if not self.goes_on:
             return self.whole.jobs[: self.job_numbers.stop]
         found = []
+        before, rows = self.job_numbers.start, self.whole.rows
+        done = dict.fromkeys((False, True), 0)
+        for job, its_rows in zip(self.whole.jobs[:before], rows, strict=False):
+            done[is_unit_job(job)] = its_rows.end
         for number in self.job_numbers:
-            job = self.whole.jobs[number]
+            whole_job = self.whole.jobs[number]
+            job = without_rows_before(whole_job, rows[number], done[not is_unit_job(whole_job)])
             waits = max(job.wait_transfers - self.transfer_numbers.start, 0)
             waits += len(self._table) if waits else 0
             found.append(dataclasses.replace(job, wait_transfers=waits))

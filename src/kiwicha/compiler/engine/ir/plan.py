@@ -14,6 +14,7 @@ from kiwicha.contract.engine import MAX_JOBS
 
 __all__ = [
     "MAX_REGION_JOBS",
+    "Beside",
     "BufferAddress",
     "Compute",
     "Event",
@@ -62,6 +63,8 @@ class JobGeometry:
     columns : range or None
         Columns of the output to compute, None if it is all of them. Addresses are those of
         column 0.
+    is_by_rows : bool
+        What waits for it counts its rows.
     """
 
     input_addresses: tuple[int, ...]
@@ -74,6 +77,7 @@ class JobGeometry:
     output_rows: int
     output_row_bytes: int
     columns: range | None = None
+    is_by_rows: bool = False
 
 
 @dataclass(frozen=True)
@@ -233,6 +237,31 @@ Event = Transfer | Job
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A depthwise job of the unit, and jobs of the array beside it: numbers of events.
+
+    Parameters
+    ----------
+    unit : int
+        The job, which stands before those of the array.
+    before : int
+        That beside which it works.
+    follows : bool
+        It reads what that one writes, row by row.
+    consumer : int or None
+        The one behind that, if there is one, which waits for it.
+    is_paced : bool
+        It waits row by row.
+    """
+
+    unit: int
+    before: int
+    follows: bool
+    consumer: int | None
+    is_paced: bool
+
+
+@dataclass(frozen=True)
 class PlannedCascade:
     """A cascade in a plan: positions of its operations' layers, and how many jobs it has."""
 
@@ -256,6 +285,8 @@ class Plan:
         Tensors of which only stripes ever exist.
     events : tuple of Event
         Jobs and transfers in one order.
+    beside : tuple of Beside
+        Jobs of the depthwise unit; no job is that of two of them.
     waits : tuple of int
         For each transfer how many jobs, for each job how many transfers must be complete before.
     buffers, offsets : tuple
@@ -271,6 +302,7 @@ class Plan:
     waits: tuple[int, ...]
     buffers: tuple[Buffer, ...]
     offsets: tuple[int, ...]
+    beside: tuple[Beside, ...] = ()
 
     def verify(self, capacity: int) -> None:
         """Assert that the scratchpad holds it, and that its numbers agree."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from kiwicha.compiler.engine.ir.plan import Event, Plan, PlannedCascade
+from kiwicha.compiler.engine.ir.plan import Beside, Event, Plan, PlannedCascade
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.buffers import Builder
 from kiwicha.compiler.engine.schedule.hazards import waits
@@ -20,6 +20,7 @@ def placed_plan(
     buffers: Sequence[Buffer],
     offsets: Sequence[int],
     capacity: int,
+    beside: Iterable[Beside] = (),
 ) -> Plan:
     """Return a plan, after its checks.
 
@@ -39,6 +40,8 @@ def placed_plan(
         First byte of each buffer in the scratchpad.
     capacity : int
         Bytes of the scratchpad.
+    beside : iterable of Beside
+        Jobs of the depthwise unit.
     """
     found = Plan(
         region=region,
@@ -49,6 +52,7 @@ def placed_plan(
         waits=tuple(waits(events, offsets, [buffer.aligned_bytes for buffer in buffers])),
         buffers=tuple(buffers),
         offsets=tuple(offsets),
+        beside=tuple(beside),
     )
     found.verify(capacity)
     return found

@@ -7,27 +7,26 @@ parts of the rows that it sums, or in blocks of channels.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 
-from kiwicha.compiler.engine.ir.plan import Event, Job, Plan, PlannedCascade
+from kiwicha.compiler.engine.ir.plan import Plan, PlannedCascade
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.blocks.channels import channel_plan
 from kiwicha.compiler.engine.schedule.blocks.columns import column_plan
 from kiwicha.compiler.engine.schedule.blocks.summed_rows import summed_rows_plan
+from kiwicha.compiler.engine.schedule.crowding import SHRINK, crowded
 from kiwicha.compiler.engine.schedule.cuts import require_jobs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
 from kiwicha.compiler.engine.schedule.plans import placed_plan
 from kiwicha.compiler.engine.schedule.residency import Chooser
-from kiwicha.compiler.memory.placement import Buffer, place, top_of
+from kiwicha.compiler.engine.schedule.unit_plans import plan_beside
+from kiwicha.compiler.memory.placement import place, top_of
 from kiwicha.contract.configs import Config
 
 __all__ = ["schedule"]
 
 _ALONE = (column_plan, summed_rows_plan, channel_plan)
 """Plans of one operation whose rows, or all of them, do not fit."""
-_SHRINK = 32
-"""Where a plan fails for gaps, it is tried again with this much less: capacity / 32."""
 
 
 def schedule(region: Region, config: Config) -> Plan:
@@ -49,7 +48,8 @@ def schedule(region: Region, config: Config) -> Plan:
         to cut.
     """
     try:
-        return _in_stripes(region, config)
+        usual = _in_stripes(region, config)
+        return plan_beside(region, config, usual) if config.has_depthwise else usual
     except RefusedError as error:
         if error.gaps:
             raise
@@ -99,21 +99,5 @@ def _in_stripes(region: Region, config: Config) -> Plan:
                 *(region, cascades, choice.streamed, passed),
                 *(events, buffers, offsets, capacity),
             )
-        for number in _crowded(region, events, buffers, offsets, capacity):
-            spared[number] += capacity // _SHRINK
-
-
-def _crowded(
-    region: Region,
-    events: Sequence[Event],
-    buffers: Sequence[Buffer],
-    offsets: Sequence[int],
-    capacity: int,
-) -> set[int]:
-    """Return the numbers of the operations during which a buffer lies beyond the scratchpad."""
-    found = set()
-    for buffer, offset in zip(buffers, offsets, strict=True):
-        if offset + buffer.aligned_bytes > capacity:
-            during = events[buffer.first : buffer.last + 1]
-            found |= {region.numbers[e.operation] for e in during if isinstance(e, Job)}
-    return found
+        for number in crowded(region, events, buffers, offsets, capacity):
+            spared[number] += capacity // SHRINK

@@ -24,7 +24,7 @@ def softmax_jobs(config: Config) -> str | None:
     """The engine has SOFTMAX jobs: those of 128 and 256, and those whose names end in -softmax."""
     if config.has_softmax:
         return None
-    return f"takes SOFTMAX jobs, which {config.name} has not; {config.name}-softmax has them"
+    return f"takes SOFTMAX jobs, which {config.name} has not; {config.softmax_name} has them"
 
 
 SOFTMAX_LIMITS: tuple[Limit[Config], ...] = (softmax_jobs,)

@@ -1,0 +1,199 @@
+"""Depthwise jobs that run beside the array: which ones, and where they stand in the order."""
+
+import dataclasses
+import math
+from collections.abc import Collection, Sequence
+
+from kiwicha.compiler.engine.ir.plan import Beside, Compute, Event, Job
+from kiwicha.compiler.engine.ir.window import padded
+from kiwicha.compiler.engine.ir.window_operations import Convolution, DepthwiseConvolution
+from kiwicha.compiler.memory.placement import Buffer
+from kiwicha.contract.depthwise import (
+    LINE_COLUMNS,
+    MAX_UNIT_KERNEL,
+    PARAMETER_PLACES,
+    PASS_PLACES,
+    UNIT_CHANNELS,
+    passes_of,
+)
+from kiwicha.contract.engine import SumFlag
+
+__all__ = ["beside", "is_for_unit", "kept_buffers"]
+
+
+def is_for_unit(operation: object) -> bool:
+    """Whether the depthwise unit can compute an operation, all of whose weights it holds."""
+    if not isinstance(operation, DepthwiseConvolution) or operation.is_wide or operation.sums:
+        return False
+    window = operation.window
+    groups = padded(operation.output_channels) // UNIT_CHANNELS
+    passes = math.prod(passes_of(window.kernel_rows, window.kernel_columns))
+    return (
+        max(window.kernel_rows, window.kernel_columns) <= MAX_UNIT_KERNEL
+        and window.dilation_rows == window.dilation_columns == 1
+        and window.images == 1
+        and not window.is_transposed
+        and max(window.input_columns, window.output_columns) <= LINE_COLUMNS
+        and groups <= PARAMETER_PLACES
+        and groups * passes <= PASS_PLACES
+    )
+
+
+def beside(
+    events: Sequence[Event], without: Collection[Event] = ()
+) -> tuple[list[Event], tuple[Beside, ...]]:
+    """Return events in an order in which depthwise jobs run beside those before them.
+
+    A depthwise job of the unit stands before the array's job that was before it: so its weights are
+    there. If that one writes its input, it follows row by row.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        In an order in which they could be executed one by one.
+    without : collection of Event
+        Jobs that stay on the array.
+    """
+    found: list[Event] = []
+    trios: list[tuple[Compute, Job, Job | None]] = []
+    jobs = [event for event in events if isinstance(event, Job)]
+    following = dict(zip(map(id, jobs), [*jobs[1:], None], strict=True))
+    last: Job | None = None
+    for event in events:
+        if not isinstance(event, Job):
+            found.append(event)
+            continue
+        before, last = last, event
+        is_free = before is not None and (not trios or trios[-1][0] is not before)
+        if before is None or not is_free or event in without or not _may_go(event, before):
+            found.append(event)
+            continue
+        place = next(number for number, item in enumerate(found) if item is before)
+        touched = event.reads | event.writes
+        assert isinstance(event, Compute)
+        on_unit = {id(job) for job, _, _ in trios}
+        array = [item for item in found[:place] if id(item) not in on_unit]
+        earlier = _possibly_running(array, event, before)
+        if any((item.reads | item.writes) & touched for item in found[place + 1 :]) or any(
+            (item.reads | item.writes) & event.writes for item in earlier
+        ):
+            found.append(event)
+            continue
+        trios.append((event, before, following[id(event)]))
+        found.insert(place, event)
+    places = {id(event): number for number, event in enumerate(found)}
+    return found, tuple(
+        Beside(
+            unit=places[id(job)],
+            before=places[id(before)],
+            consumer=None if after is None else places[id(after)],
+            follows=_follows(job, before),
+            is_paced=after is not None and _reads_rows(after, job),
+        )
+        for job, before, after in trios
+    )
+
+
+def kept_buffers(
+    before: Sequence[Event],
+    events: Sequence[Event],
+    pairs: Sequence[Beside],
+    buffers: Sequence[Buffer],
+) -> list[Buffer]:
+    """Return buffers with their times for this order of events, given that of before.
+
+    What a job of the unit reads is needed until the job of the array that reads its output begins,
+    and beside it. What it writes is needed from the first job on that can be beside it.
+    """
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for number, event in enumerate(events):
+        for buffer in event.reads | event.writes:
+            first.setdefault(buffer, number)
+            last[buffer] = number
+    on_unit = {pair.unit for pair in pairs}
+    for pair in pairs:
+        end = len(events) - 1 if pair.consumer is None else pair.consumer
+        for buffer in events[pair.unit].reads | events[pair.unit].writes:
+            last[buffer] = max(last[buffer], end)
+        job, followed = events[pair.unit], events[pair.before]
+        assert isinstance(job, Compute)
+        array = [event for number, event in enumerate(events[: pair.unit]) if number not in on_unit]
+        for running in _possibly_running(array, job, followed):
+            number = next(number for number, event in enumerate(events) if event is running)
+            for buffer in job.writes:
+                first[buffer] = min(first[buffer], number)
+    places = {id(event): number for number, event in enumerate(events)}
+    return [
+        dataclasses.replace(
+            buffer,
+            first=first[number],
+            last=max(last[number], places[id(before[buffer.last])]),
+        )
+        for number, buffer in enumerate(buffers)
+    ]
+
+
+def _possibly_running(array: Sequence[Event], job: Compute, before: Event) -> list[Job]:
+    """Return jobs of the array that may run when one of the unit begins, the last one first.
+
+    They are those before the one that it follows, as long as each has a row at least, up to the
+    first that writes what it reads.
+    """
+    if not isinstance(before, Compute) or not _follows(job, before):
+        return []
+    rows_before = before.first_output_row - job.first_input_row
+    found: list[Job] = []
+    for event in reversed(array):
+        if len(found) >= rows_before - 1:
+            break
+        if isinstance(event, Job):
+            found.append(event)
+        is_first = isinstance(event, Compute) and event.first_output_row <= job.first_input_row
+        if is_first and event.writes & job.reads:
+            break
+    return found
+
+
+def _may_go(job: Event, before: Event) -> bool:
+    """Whether a job can run on the unit beside the job before it."""
+    if not isinstance(job, Compute) or job.columns is not None or not is_for_unit(job.operation):
+        return False
+    if _follows(job, before):
+        return True
+    touched = before.reads | before.writes
+    return not before.writes & job.reads and not touched & job.writes
+
+
+def _follows(job: Compute, before: Event) -> bool:
+    """Whether a job reads rows that the job before it writes, as it does."""
+    if not isinstance(before, Compute) or not isinstance(before.operation, Convolution):
+        return False
+    return not before.operation.sums & SumFlag.KEEP and _reads_of(before, job)
+
+
+def _reads_rows(job: Event, unit: Event) -> bool:
+    """Whether a job reads row by row what a job of the unit writes."""
+    if not isinstance(job, Compute) or not isinstance(unit, Compute):
+        return False
+    if not isinstance(job.operation, Convolution):
+        return False
+    window = job.operation.window
+    is_pointwise = window.kernel_rows == window.stride_rows == 1 and window.pad_top == 0
+    is_by_rows = job.output_rows == job.input_rows
+    is_inside = job.first_input_row >= unit.first_output_row
+    return is_pointwise and is_by_rows and is_inside and _reads_of(unit, job)
+
+
+def _reads_of(writer: Compute, reader: Compute) -> bool:
+    """Whether rows that a job reads are those that another one writes, or were there before."""
+    skipped = reader.first_input_row - writer.first_output_row
+    place, start = reader.inputs[0], writer.output
+    return (
+        place.buffer == start.buffer
+        and place.offset == start.offset + skipped * writer.output_row_bytes
+        and writer.output_pitch == reader.input_pitch
+        and writer.columns is None
+        and 0 < skipped + reader.input_rows <= writer.output_rows
+        and writer.output_row_bytes == writer.output_pitch * writer.operation.window.output_columns
+    )
