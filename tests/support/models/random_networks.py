@@ -6,6 +6,7 @@ from tests.support.models.random_layers import UNARIES, RandomModel
 from tests.support.oracle.oracle import Case
 
 __all__ = [
+    "depthwise_pairs",
     "engine_network",
     "long_sums",
     "network",
@@ -183,6 +184,36 @@ def engine_network(seed: int, *, images: int = 1) -> Case:
             x = model.elementwise(operator, x, model.constant(shape))
     x = model.mean(x, axes=[1, 2], keep=False)
     model.fully_connected(x, outputs=rng.randint(1, 30))
+    return model.case()
+
+
+def depthwise_pairs(
+    seed: int,
+    *,
+    pairs: int | None = None,
+    size: int | None = None,
+    channels: tuple[int, ...] | None = None,
+) -> Case:
+    """Return a model of pointwise and depthwise layers in turn, and its input.
+
+    Of few channels or of many, unless it is said which, and of kernels up to 7x7; a pool or a
+    residual may be between them. Of 16 and more a convolution can have packed products.
+    """
+    rng = random.Random(f"pairs{seed}")
+    few, many = channels or (1, 3, 8, 16), channels or (8, 12, 24, 64)
+    model = RandomModel(rng)
+    side = rng.randint(6, 40) if size is None else size
+    x = model.input((1, side, rng.randint(6, 40), rng.choice(few)))
+    for _ in range(rng.randint(1, 4) if pairs is None else pairs):
+        kind = rng.choice(["pair"] * 6 + ["pool", "residual"])
+        x = model.conv(x, kernel=rng.choice([1, 1, 1, 3]), channels=rng.choice(many))
+        if kind == "pool":
+            x = model.pool("AVERAGE_POOL_2D", x)
+        x = model.depthwise(x, multiplier=1, kernel=rng.choice([3, 3, 3, 2, 5, 7]))
+        if kind == "residual":
+            branch = model.conv(x, kernel=1, is_same=True, channels=16)
+            x = model.elementwise("ADD", branch, model.conv(x, kernel=1, like=branch))
+    model.conv(x, kernel=1, channels=rng.choice([4, 16, 40]))
     return model.case()
 
 

@@ -85,6 +85,32 @@ def test_lists_of_few_jobs_give_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     assert tables
 
 
+def test_jobs_beside_each_other_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = 0
+    for seed in SEEDS:
+        case = random_networks.depthwise_pairs(seed, pairs=4)
+        whole = compile_stages(case.model, "64-depthwise")
+        with monkeypatch.context() as patch:
+            patch.setattr(division, "MAX_JOBS", 3)
+            parts = compile_stages(case.model, "64-depthwise")
+        for call, found in lists_of(parts):
+            assert len(found.jobs) <= 3
+            waiting += call.goes_on and any(job.wait_rows for job in found.jobs)
+        assert answers(parts, case) == answers(whole, case)
+    assert waiting > 5
+
+
+def test_jobs_beside_each_other_that_no_list_holds_do_not_run_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = random_networks.depthwise_pairs(0, pairs=4)
+    whole = compile_stages(case.model, "64-depthwise")
+    monkeypatch.setattr(division, "MAX_JOBS", 1)
+    parts = compile_stages(case.model, "64-depthwise")
+    assert not any(found.plan.beside for found in parts.lists)
+    assert answers(parts, case) == answers(whole, case)
+
+
 def test_lists_of_few_cycles_are_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     case = float_edges()
     whole = compile_stages(case.model, "64")
