@@ -48,11 +48,14 @@ def jobs() -> tuple[AnyJob, ...]:
 
 
 def following() -> int:
-    """Return the number of a job of the unit that follows one of the array row by row."""
+    """Return the number of a job of the unit that follows one of the array, in several groups."""
     return next(
         number
         for number, job in enumerate(jobs())
-        if isinstance(job, EngineJob) and job.kind == JobKind.DEPTHWISE_UNIT and job.wait_row_step
+        if isinstance(job, EngineJob)
+        and job.kind == JobKind.DEPTHWISE_UNIT
+        and job.wait_row_step
+        and job.groups > 1
     )
 
 
@@ -75,6 +78,7 @@ def test_what_the_compiler_makes_is_right() -> None:
     [
         (following, {"wait_rows": -1}),
         (following, {"wait_row_step": -1}),
+        (following, {"waits_in_pairs": 1}),
         (paced, {"wait_rows": -1}),
         (paced, {"wait_row_step": -1}),
     ],
