@@ -69,7 +69,7 @@ def test_executes_random_jobs(macs: int, has_softmax: bool, has_depthwise: bool)
             SMALL,
             timing,
             seed=macs,
-            rounds=32,
+            rounds=50 if has_depthwise else 32,
             longest=4,
             kinds=kinds,
         )
