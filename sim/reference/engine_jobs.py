@@ -376,6 +376,7 @@ def _depthwise_unit(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratc
         job.segment_words != pass_columns(job.output_columns, job.stride_columns)
         or job.first_index != (job.output_rows - 1) * job.stride_rows + kernel_rows
         or job.dilation_rows != 1
+        or {job.group_input_step, job.group_output_step} != {UNIT_CHANNELS}
         or job.flags & ~int(JobFlag.CODED | JobFlag.UNSIGNED)
         or job.sums
     ):

@@ -82,7 +82,9 @@ def _check_rows(
         start = writer.output_address + group * writer.group_output_step
         for row in range(writer.output_rows):
             there = (start + row * row_bytes + pixels[:, None] + channels) % size
-            done = rows.first + group * writer.output_rows + row + 1
+            # Of both groups of a pair the unit counts a row once.
+            before = group // 2 if is_unit_job(writer) else group
+            done = rows.first + before * writer.output_rows + row + 1
             complete[there] = np.maximum(complete[there], done)
     for addresses, count in needs:
         if complete[addresses % size].max(initial=0) > count:

@@ -4,7 +4,7 @@ from amaranth import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.depthwise import PARAMETER_PLACES, UNIT_CHANNELS
+from kiwicha.contract.depthwise import PAIR_CHANNELS, PARAMETER_PLACES, UNIT_CHANNELS
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.depthwise.interfaces import (
@@ -35,7 +35,7 @@ UNIT_RESULT = data.StructLayout({"sums": SUMS, "address": ADDRESS_BITS, "place":
 class DepthwiseUnit(wiring.Component):
     """Compute jobs of kind DEPTHWISE_UNIT, one at a time, up to the sums.
 
-    Input rows come once for each group into a buffer, windows go through chains of multipliers, and
+    Input rows come once for each pair of groups into a buffer, windows of either group go through chains of multipliers, and
     sums wait row by row until they are taken. Each of these works on a row while the next one works
     on the row before.
 
@@ -61,13 +61,13 @@ class DepthwiseUnit(wiring.Component):
     fill : ``In(UnitFillSignature())``
         Weights and parameters of groups, in the order of jobs and groups.
     reads : ``Out(stream.Signature(ADDRESS_BITS))``
-        Reads of the scratchpad, of which 8 bytes count.
-    read_data : ``In(64)``
+        Reads of the scratchpad.
+    read_data : ``In(128)``
         What was there, `SCRATCHPAD_READ_CYCLES` after a read was taken.
     results : ``Out(stream.Signature(UNIT_RESULT))``
         Sums, row by row.
     ends_row : ``Out(1)``
-        The last result of a row is taken.
+        The last result of a row is taken, that of both groups of a pair.
     """
 
     def __init__(self, *, vendor: Vendor) -> None:
@@ -80,7 +80,7 @@ class DepthwiseUnit(wiring.Component):
             "rows_done": In(16),
             "fill": In(UnitFillSignature()),
             "reads": Out(stream.Signature(ADDRESS_BITS)),
-            "read_data": In(8 * UNIT_CHANNELS),
+            "read_data": In(8 * PAIR_CHANNELS),
             "results": Out(stream.Signature(UNIT_RESULT)),
             "ends_row": Out(1),
         })
@@ -122,6 +122,7 @@ class DepthwiseUnit(wiring.Component):
             fills.group_passes.eq(passes.group_passes),
             lines.slot.eq(column.slot),
             lines.column.eq(column.column),
+            lines.is_second.eq(column.is_second),
             lines.rows.eq(column.rows),
             weights.write.eq(fills.write),
             weights.write_place.eq(fills.write_place),
@@ -146,50 +147,76 @@ class DepthwiseUnit(wiring.Component):
     def _results(self, m: Module, sums: SumRows, fills: UnitFills) -> None:
         """Build the addresses of results, and the end of the job."""
         job, output = self.job, sums.outputs
-        # What the start sets needs no reset.
-        address = Signal(ADDRESS_BITS, reset_less=True)
-        group_address = Signal(ADDRESS_BITS, reset_less=True)
+        # What the start sets needs no reset. Addresses are of a pixel, of the first one of this row
+        # and of the next one, and of the pair's.
+        address, row_address, next_row, pair_address = (
+            Signal(ADDRESS_BITS, name=name, reset_less=True)
+            for name in ("address", "row_address", "next_row", "pair_address")
+        )
         following = Signal(ADDRESS_BITS)
         rows_left, groups_left = Signal(16, reset_less=True), Signal(16, reset_less=True)
-        place = Signal(range(PARAMETER_PLACES))
-        takes = Signal()
-        ends_row = Signal()
+        has_second, is_second = Signal(reset_less=True), Signal(reset_less=True)
+        place, pair_place = (
+            Signal(range(PARAMETER_PLACES), name=name) for name in ("place", "pair_place")
+        )
+        next_place = Signal(range(PARAMETER_PLACES))
+        takes, ends_row, ends_both, ends_rows = (
+            Signal(name=name) for name in ("takes", "ends_row", "ends_both", "ends_rows")
+        )
         m.d.comb += [
             self.results.valid.eq(output.valid),
             output.ready.eq(self.results.ready),
             self.results.payload.sums.eq(output.payload.sums),
             self.results.payload.address.eq(address),
             self.results.payload.place.eq(place),
-            self.ends_row.eq(ends_row),
+            self.ends_row.eq(ends_both),
             takes.eq(output.valid & output.ready),
             ends_row.eq(takes & output.payload.ends_row),
-            following.eq(group_address + job.group_output_step),
+            ends_both.eq(ends_row & (is_second | ~has_second)),
+            ends_rows.eq(ends_row & (rows_left == 1)),
+            fills.ends_results.eq(ends_rows),
+            self.done.eq(ends_both & ends_rows & (groups_left <= 2)),
+            following.eq(Mux(is_second, next_row, address + job.output_row_step)),
+            next_place.eq(Mux(place == PARAMETER_PLACES - 1, 0, place + 1)),
         ]
         with m.If(self.start):
             m.d.sync += [
                 self.is_busy.eq(1),
                 address.eq(job.output_address),
-                group_address.eq(job.output_address),
+                row_address.eq(job.output_address),
+                pair_address.eq(job.output_address),
                 rows_left.eq(job.output_rows),
                 groups_left.eq(job.groups),
+                has_second.eq(job.groups != 1),
+                is_second.eq(0),
             ]
         with m.Elif(takes):
-            step = job.output_pixel_bytes
-            m.d.sync += address.eq(address + step)
+            m.d.sync += address.eq(address + job.output_pixel_bytes)
             with m.If(ends_row):
                 m.d.sync += [
-                    address.eq(address + job.output_row_step),
-                    rows_left.eq(rows_left - 1),
+                    is_second.eq(~ends_both),
+                    address.eq(row_address + UNIT_CHANNELS),
+                    next_row.eq(following),
+                    place.eq(next_place),
                 ]
-                with m.If(rows_left == 1):
+            with m.If(ends_both):
+                m.d.sync += [
+                    address.eq(following),
+                    row_address.eq(following),
+                    rows_left.eq(rows_left - 1),
+                    place.eq(pair_place),
+                ]
+                with m.If(ends_rows):
+                    pair = pair_address + PAIR_CHANNELS
                     m.d.sync += [
-                        address.eq(following),
-                        group_address.eq(following),
+                        address.eq(pair),
+                        row_address.eq(pair),
+                        pair_address.eq(pair),
                         rows_left.eq(job.output_rows),
-                        groups_left.eq(groups_left - 1),
-                        place.eq(Mux(place == PARAMETER_PLACES - 1, 0, place + 1)),
+                        groups_left.eq(groups_left - 2),
+                        has_second.eq(groups_left != 3),
+                        place.eq(next_place),
+                        pair_place.eq(next_place),
                     ]
-                    m.d.comb += fills.ends_results.eq(1)
-                    with m.If(groups_left == 1):
-                        m.d.comb += self.done.eq(1)
-                        m.d.sync += self.is_busy.eq(0)
+            with m.If(self.done):
+                m.d.sync += self.is_busy.eq(0)

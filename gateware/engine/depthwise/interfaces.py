@@ -44,6 +44,7 @@ PLACE_BITS = (ROW_SUMS - 1).bit_length()
 
 COLUMN = data.StructLayout({
     "slot": SLOT_BITS,
+    "is_second": 1,
     "rows": UNIT_TAPS,
     "column": COLUMN_BITS,
     "weights": PASS_BITS,
@@ -54,7 +55,8 @@ COLUMN = data.StructLayout({
 })
 """A column on its way through the chains.
 
-``slot`` is that of the pass's first kernel row, ``rows`` tells which of its kernel rows are data
+``slot`` is that of the pass's first kernel row, ``is_second`` tells which group of the pair it is
+for, ``rows`` tells which of its kernel rows are data
 there, ``column`` is its place in the line, ``weights`` is the place of the pass's. With
 ``is_result`` it ends a window, whose sum is kept at ``place``; ``is_first`` tells that nothing is
 there before. ``ends_row`` is on the last column of a row's last pass."""

@@ -5,7 +5,13 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.depthwise import LINE_COLUMNS, LINE_SLOTS, UNIT_CHANNELS, UNIT_TAPS
+from kiwicha.contract.depthwise import (
+    LINE_COLUMNS,
+    LINE_SLOTS,
+    PAIR_CHANNELS,
+    UNIT_CHANNELS,
+    UNIT_TAPS,
+)
 from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS
 from kiwicha.gateware.engine.depthwise.interfaces import SLOT_BITS
 
@@ -16,7 +22,9 @@ _MEMORIES = 4
 
 
 class LineBuffer(wiring.Component):
-    """`LINE_SLOTS` rows of `LINE_COLUMNS` pixels of 8 channels; row n is in slot n % `LINE_SLOTS`.
+    """`LINE_SLOTS` rows of `LINE_COLUMNS` pixels of 16 channels; row n is in slot n % `LINE_SLOTS`.
+
+    They are those of two groups, of which one is read.
 
     Latency: 3 cycles from ``column`` to ``pixels``; a write is seen by reads of later cycles.
     Throughput: a write and a read of `UNIT_TAPS` neighbouring rows per cycle.
@@ -27,13 +35,15 @@ class LineBuffer(wiring.Component):
         Store ``pixel``.
     write_slot, write_column
         Where.
-    pixel : ``In(ArrayLayout(signed(9), 8))``
+    pixel : ``In(ArrayLayout(signed(9), 16))``
         One number for each channel.
     slot : ``In(range(LINE_SLOTS))``
         Of the first row that is read; the others are in those behind it, and behind the last comes
         the first.
     column : ``In(range(LINE_COLUMNS))``
         What is read of these rows.
+    is_second : ``In(1)``
+        The upper 8 channels are, not the lower ones.
     rows : ``In(UNIT_TAPS)``
         Rows that count; the others are read as 0. With ``column``.
     pixels : ``Out(ArrayLayout(ArrayLayout(signed(9), 8), UNIT_TAPS))``
@@ -46,9 +56,10 @@ class LineBuffer(wiring.Component):
             "write": In(1),
             "write_slot": In(range(LINE_SLOTS)),
             "write_column": In(range(LINE_COLUMNS)),
-            "pixel": In(pixel),
+            "pixel": In(data.ArrayLayout(signed(OPERAND_BITS), PAIR_CHANNELS)),
             "slot": In(range(LINE_SLOTS)),
             "column": In(range(LINE_COLUMNS)),
+            "is_second": In(1),
             "rows": In(UNIT_TAPS),
             "pixels": Out(data.ArrayLayout(pixel, UNIT_TAPS)),
         })
@@ -59,8 +70,10 @@ class LineBuffer(wiring.Component):
         bits = UNIT_CHANNELS * OPERAND_BITS
         choice_bits = (_MEMORIES - 1).bit_length()
         read_s2 = []
+        is_second_s1 = Signal(reset_less=True)
+        m.d.sync += is_second_s1.eq(self.is_second)
         for number in range(_MEMORIES):
-            memory = Memory(shape=bits, depth=LINE_SLOTS // _MEMORIES * LINE_COLUMNS, init=[])
+            memory = Memory(shape=2 * bits, depth=LINE_SLOTS // _MEMORIES * LINE_COLUMNS, init=[])
             m.submodules[f"rows_{number}"] = memory
             write, read = memory.write_port(), memory.read_port()
             # The first of the rows from ``slot`` on that is in this memory.
@@ -73,7 +86,7 @@ class LineBuffer(wiring.Component):
                 read.addr.eq(Cat(self.column, nearest[choice_bits:])),
             ]
             read_register = Signal(bits, name=f"read_{number}_s2", reset_less=True)
-            m.d.sync += read_register.eq(read.data)
+            m.d.sync += read_register.eq(read.data.word_select(is_second_s1, bits))
             read_s2.append(read_register)
         first_s1 = Signal(choice_bits, reset_less=True)
         first_s2 = Signal(choice_bits, reset_less=True)

@@ -4,7 +4,7 @@ from amaranth import Cat, Module, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.depthwise import LINE_COLUMNS, LINE_SLOTS, UNIT_CHANNELS
+from kiwicha.contract.depthwise import LINE_COLUMNS, LINE_SLOTS, PAIR_CHANNELS
 from kiwicha.contract.latencies import SCRATCHPAD_READ_CYCLES
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS
@@ -18,26 +18,28 @@ _LINE = data.StructLayout({
     "row": signed(17),
     "rows_left": 16,
     "groups_left": 16,
+    "is_last": 1,
     "column": COLUMN_BITS,
     "address": ADDRESS_BITS,
     "row_address": ADDRESS_BITS,
-    "group_address": ADDRESS_BITS,
+    "pair_address": ADDRESS_BITS,
     "row_wait": 16,
     "group_wait": 16,
 })
-"""A row that is read: its number and that of the input's row, what is left, addresses of a pixel,
-the row and the next group; what the array must have written, for it and for the next group."""
+"""A row that is read: its number and that of the input's row, what is left, whether its pair of
+groups is the last one, addresses of a pixel, the row and the next pair; what the array must have
+written, for it and for the next group."""
 
 
 class LineFetcher(wiring.Component):
-    """Bring the rows that windows read into the line buffer, a group after the other.
+    """Bring the rows that windows read into the line buffer, a pair of groups after the other.
 
-    Rows are numbered from 0 through all groups of a job: each group has ``first_index`` of them,
-    from ``first_row`` on. Those outside the input are not read, but have a number, too. A row waits
+    Rows are numbered from 0 through all pairs of a job: each has ``first_index`` of them, from
+    ``first_row`` on. Those outside the input are not read, but have a number, too. A row waits
     until its slot is free, which is when row number ``number - LINE_SLOTS`` is older than
-    ``oldest``, and until the array has written what the job says.
+    ``oldest``, and until the array has written what the job says for the pair's last group.
 
-    Latency: 2 cycles from ``start`` to the first read; `SCRATCHPAD_READ_CYCLES` + 1 from a read to
+    Latency: 3 cycles from ``start`` to the first read; `SCRATCHPAD_READ_CYCLES` + 1 from a read to
     its write. Throughput: a pixel for each read that is granted, and 2 cycles from row to row.
 
     Members
@@ -53,8 +55,8 @@ class LineFetcher(wiring.Component):
     oldest : ``In(LINE_NUMBER_BITS)``
         Number of the oldest row that is still needed.
     reads : ``Out(stream.Signature(ADDRESS_BITS))``
-        Address of a pixel's 8 channels.
-    read_data : ``In(64)``
+        Address of a pixel's channels: those of a pair.
+    read_data : ``In(128)``
         What is there, `SCRATCHPAD_READ_CYCLES` after a read was taken.
     write, slot, column, pixel
         To the line buffer: less the input's zero point.
@@ -70,16 +72,16 @@ class LineFetcher(wiring.Component):
             "rows_done": In(16),
             "oldest": In(LINE_NUMBER_BITS),
             "reads": Out(stream.Signature(ADDRESS_BITS)),
-            "read_data": In(8 * UNIT_CHANNELS),
+            "read_data": In(8 * PAIR_CHANNELS),
             "write": Out(1),
             "slot": Out(range(LINE_SLOTS)),
             "column": Out(range(LINE_COLUMNS)),
-            "pixel": Out(data.ArrayLayout(signed(OPERAND_BITS), UNIT_CHANNELS)),
+            "pixel": Out(data.ArrayLayout(signed(OPERAND_BITS), PAIR_CHANNELS)),
             "fetched": Out(LINE_NUMBER_BITS),
         })
 
     def elaborate(self, platform: object) -> Module:
-        """Build the loops over groups, rows and columns, and the way of what is read."""
+        """Build the loops over pairs, rows and columns, and the way of what is read."""
         m = Module()
         job = self.job
         # What the start sets, or the state says when it counts, needs no reset.
@@ -87,8 +89,6 @@ class LineFetcher(wiring.Component):
         is_outside, is_written, has_room = (
             Signal(name=name, reset_less=True) for name in ("is_outside", "is_written", "has_room")
         )
-        # Of each pair of groups.
-        is_second = Signal(reset_less=True)
         takes = Signal()
         completes = Signal()
         # Negative while there is room. Strides can leave rows out: `oldest` may be ahead.
@@ -104,25 +104,30 @@ class LineFetcher(wiring.Component):
                 m.d.comb += self.is_busy.eq(0)
                 m.d.sync += [
                     now.groups_left.eq(job.groups),
-                    now.group_address.eq(job.first_address),
+                    now.pair_address.eq(job.first_address),
                     now.group_wait.eq(job.wait_rows),
-                    is_second.eq(0),
                 ]
                 with m.If(self.start):
                     m.d.sync += now.number.eq(0)
-                    m.next = "GROUP"
-            with m.State("GROUP"):
+                    m.next = "PAIR"
+            with m.State("PAIR"):
                 m.d.sync += [
                     now.row.eq(job.first_row),
                     now.rows_left.eq(job.first_index),
-                    now.row_address.eq(now.group_address),
-                    now.group_address.eq(now.group_address + job.group_input_step),
-                    now.groups_left.eq(now.groups_left - 1),
-                    now.row_wait.eq(now.group_wait),
-                    is_second.eq(~is_second),
+                    now.row_address.eq(now.pair_address),
+                    now.pair_address.eq(now.pair_address + PAIR_CHANNELS),
+                    now.groups_left.eq(now.groups_left - 2),
+                    now.is_last.eq(now.groups_left <= 2),
                 ]
-                with m.If(is_second | ~job.waits_in_pairs[0]):
+                # What waits by groups waits for the second one, if there is one.
+                with m.If((now.groups_left != 1) & ~job.waits_in_pairs[0]):
                     m.d.sync += now.group_wait.eq(now.group_wait + job.wait_group_step)
+                m.next = "WAIT"
+            with m.State("WAIT"):
+                m.d.sync += [
+                    now.row_wait.eq(now.group_wait),
+                    now.group_wait.eq(now.group_wait + job.wait_group_step),
+                ]
                 m.next = "LOOK"
             with m.State("LOOK"):
                 m.d.sync += [
@@ -163,8 +168,8 @@ class LineFetcher(wiring.Component):
                 ]
                 m.next = "LOOK"
                 with m.If(now.rows_left == 1):
-                    m.next = "GROUP"
-                    with m.If(now.groups_left == 0):
+                    m.next = "PAIR"
+                    with m.If(now.is_last):
                         m.next = "IDLE"
 
         self._bring(m, Cat(now.number[: len(self.slot)], now.column), takes, completes)
@@ -179,7 +184,7 @@ class LineFetcher(wiring.Component):
             written.eq(delayed(m, place, SCRATCHPAD_READ_CYCLES, "place")),
         ]
         m.d.comb += Cat(self.slot, self.column).eq(written)
-        for channel in range(UNIT_CHANNELS):
+        for channel in range(PAIR_CHANNELS):
             octet = self.read_data.word_select(channel, 8).as_signed()
             reduced = Signal(signed(OPERAND_BITS), name=f"pixel_{channel}", reset_less=True)
             m.d.sync += reduced.eq(octet - self.job.input_zero_point)

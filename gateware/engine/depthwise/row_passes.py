@@ -23,11 +23,14 @@ _ROWS = data.StructLayout({
     "rows_left": 16,
     "first_line": LINE_NUMBER_BITS,
     "first_row": signed(17),
-    "group_line": LINE_NUMBER_BITS,
+    "pair_line": LINE_NUMBER_BITS,
     "is_first": 1,
+    "is_second": 1,
+    "has_second": 1,
 })
 """An output row: of its first kernel row the line's number, and the row of the input; the first
-line of the next group."""
+line of the next pair of groups. ``is_first`` is of the pair's rows; ``is_second`` is of the groups
+of the pair, if it ``has_second``."""
 _PASS = data.StructLayout({
     "line": LINE_NUMBER_BITS,
     "row": signed(17),
@@ -46,14 +49,16 @@ _POSITION = data.StructLayout({
     "phase": 8,
 })
 """A column of a pass: those until the first one that ends a window, and since the last."""
-_ENDS = data.StructLayout({"a_pass": 1, "columns": 1, "row": 1, "rows": 1})
-"""What ends with this column: a pass, the last one of kernel columns, of a row, of a group."""
+_ENDS = data.StructLayout({"a_pass": 1, "columns": 1, "row": 1, "both": 1, "rows": 1})
+"""What ends with this column: a pass, the last one of kernel columns, of a row, of a row of both
+groups, of a group."""
 
 
 class RowPasses(wiring.Component):
-    """A stream of columns for each pass of each output row, group after group.
+    """A stream of columns for each pass of each output row, of a pair of groups after the other.
 
-    A row begins when its input rows and the group's weights are there, and there is room for its
+    Each row is that of the pair's first group, then that of the second one. A row begins when its
+    input rows and, for the first time, the group's weights are there, and there is room for its
     sums. Then it goes on without a gap: for each three kernel rows, for each three kernel
     columns, ``segment_words`` columns.
 
@@ -111,7 +116,8 @@ class RowPasses(wiring.Component):
         rows = Signal(_ROWS, reset_less=True)
         now = Signal(_PASS, reset_less=True)
         at = Signal(_POSITION, reset_less=True)
-        group_weights, row_place = Signal(PASS_BITS), Signal(PLACE_BITS)
+        pair_weights, group_weights = Signal(PASS_BITS), Signal(PASS_BITS)
+        row_place = Signal(PLACE_BITS)
         weights = Signal(PASS_BITS)
         ends = Signal(_ENDS)
         begins, is_streaming = Signal(), Signal()
@@ -119,6 +125,7 @@ class RowPasses(wiring.Component):
             ends.a_pass.eq(at.position + 1 == self.job.segment_words),
             ends.columns.eq(now.columns_left <= UNIT_TAPS),
             ends.row.eq(ends.a_pass & ends.columns & (now.rows_left <= UNIT_TAPS)),
+            ends.both.eq(ends.row & (rows.is_second | ~rows.has_second)),
             ends.rows.eq(ends.row & (rows.rows_left == 1)),
             weights.eq(group_weights + now.number),
             self.oldest.eq(rows.first_line),
@@ -135,16 +142,21 @@ class RowPasses(wiring.Component):
             with m.If(ends.a_pass):
                 self._advance_pass(m, ends, now, at, row_place)
             with m.If(ends.row):
-                m.d.sync += row_place.eq(row_place + self.job.output_columns)
-            with m.If(ends.rows):
-                m.d.sync += group_weights.eq(weights + 1)
-        self._offer(m, now, at, ends, is_streaming, weights)
+                m.d.sync += [
+                    row_place.eq(row_place + self.job.output_columns),
+                    group_weights.eq(weights + 1),
+                ]
+            with m.If(ends.both):
+                m.d.sync += group_weights.eq(pair_weights)
+                with m.If(ends.rows):
+                    m.d.sync += [group_weights.eq(weights + 1), pair_weights.eq(weights + 1)]
+        self._offer(m, now, at, ends, is_streaming, weights, rows.is_second)
         return m
 
     def _order(
         self, m: Module, rows: data.View, ends: data.View, begins: Signal, is_streaming: Signal
     ) -> None:
-        """Build the loops over groups and output rows."""
+        """Build the loops over pairs of groups, output rows and the groups of a pair."""
         job = self.job
         groups_left = Signal(16, reset_less=True)
         missing = (self.fetched - (rows.first_line + job.kernel_rows))[:LINE_NUMBER_BITS]
@@ -156,37 +168,42 @@ class RowPasses(wiring.Component):
                     groups_left.eq(job.groups),
                     rows.rows_left.eq(job.output_rows),
                     rows.first_line.eq(0),
-                    rows.group_line.eq(job.first_index),
+                    rows.pair_line.eq(job.first_index),
                     rows.first_row.eq(job.first_row),
                     rows.is_first.eq(1),
+                    rows.is_second.eq(0),
+                    rows.has_second.eq(job.groups != 1),
                 ]
                 with m.If(self.start):
                     m.next = "ROW"
             with m.State("ROW"):
                 with m.If(~missing[-1] & self.has_room & (~rows.is_first | self.has_weights)):
                     m.d.comb += begins.eq(1)
-                    m.d.sync += rows.is_first.eq(0)
                     m.next = "COLUMNS"
             with m.State("COLUMNS"):
                 m.d.comb += is_streaming.eq(1)
                 with m.If(ends.row):
+                    m.d.sync += rows.is_second.eq(~ends.both)
+                    m.next = "ROW"
+                with m.If(ends.both):
                     m.d.sync += [
                         rows.rows_left.eq(rows.rows_left - 1),
                         rows.first_line.eq(rows.first_line + job.stride_rows),
                         rows.first_row.eq(rows.first_row + job.stride_rows),
+                        rows.is_first.eq(0),
                     ]
-                    m.next = "ROW"
-                with m.If(ends.rows):
-                    m.d.sync += [
-                        groups_left.eq(groups_left - 1),
-                        rows.rows_left.eq(job.output_rows),
-                        rows.first_line.eq(rows.group_line),
-                        rows.group_line.eq(rows.group_line + job.first_index),
-                        rows.first_row.eq(job.first_row),
-                        rows.is_first.eq(1),
-                    ]
-                    with m.If(groups_left == 1):
-                        m.next = "IDLE"
+                    with m.If(ends.rows):
+                        m.d.sync += [
+                            groups_left.eq(groups_left - 2),
+                            rows.has_second.eq(groups_left != 3),
+                            rows.rows_left.eq(job.output_rows),
+                            rows.first_line.eq(rows.pair_line),
+                            rows.pair_line.eq(rows.pair_line + job.first_index),
+                            rows.first_row.eq(job.first_row),
+                            rows.is_first.eq(1),
+                        ]
+                        with m.If(groups_left <= 2):
+                            m.next = "IDLE"
 
     def _begin_row(
         self, m: Module, rows: data.View, now: data.View, at: data.View, row_place: Signal
@@ -256,6 +273,7 @@ class RowPasses(wiring.Component):
         ends: data.View,
         is_streaming: Signal,
         weights: Signal,
+        is_second: Value,
     ) -> None:
         """Build the register in front of the chains; only what counts sums has a reset."""
         job = self.job
@@ -265,6 +283,7 @@ class RowPasses(wiring.Component):
         m.d.sync += [
             self.columns.valid.eq(is_streaming),
             column.slot.eq(now.line[:SLOT_BITS]),
+            column.is_second.eq(is_second),
             column.column.eq(at.x[:COLUMN_BITS]),
             column.weights.eq(weights),
             column.place.eq(at.place),

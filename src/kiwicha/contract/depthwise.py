@@ -5,6 +5,7 @@ __all__ = [
     "LINE_SLOTS",
     "MAX_PASS_COLUMNS",
     "MAX_UNIT_KERNEL",
+    "PAIR_CHANNELS",
     "PARAMETER_PLACES",
     "PASS_BEATS",
     "PASS_PLACES",
@@ -18,6 +19,8 @@ __all__ = [
 
 UNIT_CHANNELS = 8
 """Channels of a group: what the unit computes side by side."""
+PAIR_CHANNELS = 2 * UNIT_CHANNELS
+"""Channels of two groups, whose input comes together."""
 UNIT_TAPS = 3
 """Rows, and columns, of the kernel that a pass covers."""
 UNIT_MACS = (64, 128)

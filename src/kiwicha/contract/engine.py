@@ -334,15 +334,17 @@ class EngineJob(Struct):
     ``first_address + (y - first_row) * kernel_row_step + x * column_step``; a row has row_words
     columns, at most 256, as an output row has. Row first_row and skip_results columns left of
     column 0 begin the first window; what lies outside counts as the zero point. A group reads
-    first_index rows, ``(output_rows - 1) * stride_rows + kernel_rows``. Its stream has the
+    first_index rows, ``(output_rows - 1) * stride_rows + kernel_rows``; both groups of a pair do so
+    together, and give each output row one after the other. group_input_step and group_output_step
+    are 8. A group's stream has the
     parameters of 8 channels, then for each of group_words passes (of three kernel rows and three
     kernel columns, row by row) 9 words of 8 weights and one of 0. segment_words is `pass_columns`.
     dilation_rows is 1, weights and sums are those of narrow jobs.
 
     Jobs of kind DEPTHWISE_UNIT go to the unit, others to the array; each of the two takes its jobs
     in the order of the list, and beside each other. A job waits for rows of the other unit, counted
-    from the start of the list: an output row of each group of a job of windows counts when it is
-    written, any other job counts once. What waits for jobs waits for all that stand before in the
+    from the start of the list: an output row of each group of a job of windows, of each pair of groups
+    of one of the unit, counts when it is written, any other job counts once. What waits for jobs waits for all that stand before in the
     list. Weights come in the order of the list: a job of the unit may stand before that whose
     results it reads, if its groups have at most `PASS_PLACES` passes and are at most
     `PARAMETER_PLACES`, together with those of earlier jobs that wait for the same.
@@ -410,13 +412,16 @@ class EngineJob(Struct):
         "windows: from the last output of a row to the first one of the next, a multiple of 8."
         " SOFTMAX: from a row to the next"
     )
-    wait_group_step: int = u16("DEPTHWISE_UNIT: as many more for each further group; else 0")
+    wait_group_step: int = u16(
+        "DEPTHWISE_UNIT: as many more for each further group, so for a pair if it has a second one;"
+        " else 0"
+    )
     wait_row_step: int = u8(
         "0 or 1: as many more for each further input row; CONV: for each further output row of the"
         " first group; else 0"
     )
     waits_in_pairs: int = u8(
-        "DEPTHWISE_UNIT: 1 if wait_group_step is for every second further group; else 0"
+        "DEPTHWISE_UNIT: 1 if wait_group_step is for each further pair of groups; else 0"
     )
     reserved_3: int = u32("0")
 

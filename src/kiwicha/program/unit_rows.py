@@ -14,6 +14,7 @@ __all__ = [
     "group_wait",
     "inner_rows",
     "is_unit_job",
+    "pairs_of",
     "unit_rows",
     "without_rows_before",
 ]
@@ -29,11 +30,16 @@ def is_unit_job(job: AnyJob) -> bool:
     return job.kind == JobKind.DEPTHWISE_UNIT
 
 
+def pairs_of(groups: int) -> int:
+    """Return in how many pairs the depthwise unit computes groups; the last can be a single one."""
+    return -(-groups // 2)
+
+
 def counted_rows(job: AnyJob) -> int:
     """Return how many rows a job counts."""
     if isinstance(job, EngineMove) or job.kind not in _WINDOWS:
         return 1
-    return job.groups * job.output_rows
+    return (pairs_of(job.groups) if is_unit_job(job) else job.groups) * job.output_rows
 
 
 def inner_rows(job: EngineJob) -> int:
@@ -42,8 +48,12 @@ def inner_rows(job: EngineJob) -> int:
 
 
 def group_wait(job: EngineJob, group: int) -> int:
-    """Return for how many rows more a group of a DEPTHWISE_UNIT job waits than the first one."""
-    return group // (2 if job.waits_in_pairs else 1) * job.wait_group_step
+    """Return for how many rows more than `wait_rows` a group of a DEPTHWISE_UNIT job waits.
+
+    Both groups of a pair are read together: they wait for what the second one needs.
+    """
+    last = min(group | 1, job.groups - 1)
+    return last // (2 if job.waits_in_pairs else 1) * job.wait_group_step
 
 
 @dataclass(frozen=True)
@@ -55,9 +65,10 @@ class UnitRows:
     first, end : int
         Rows of its own unit before it, and behind it.
     wait : int
-        Rows of the other unit that must be complete before its first input row is read.
+        Rows of the other unit by `wait_rows`: so many must be complete before its first input row
+        is read, or more (`group_wait`).
     last_wait : int
-        The same for its last one.
+        Those that must be before its last one is.
     """
 
     first: int

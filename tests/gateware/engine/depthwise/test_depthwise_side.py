@@ -103,7 +103,7 @@ class Bench:
         if takes:
             self.sums.append([ctx.get(one) for one in side.result.sums])
             self.last_take = self.cycle
-            if len(self.sums) % JOB.output[1] == 0:
+            if len(self.sums) % (JOB.groups * JOB.output[1]) == 0:
                 self.rows.append(self.cycle)
         taken.appendleft(takes)
         self.wide.appendleft(ctx.get(side.is_wide))
@@ -117,4 +117,6 @@ def test_takes_what_the_array_leaves() -> None:
     simulator.add_testbench(bench.fill, background=True)
     simulator.run()
     assert bench.left_lines
-    assert bench.sums == [sums.tolist() for group in JOB.sums() for row in group for sums in row]
+    # Each row of both groups.
+    rows_first = JOB.sums().transpose(1, 0, 2, 3)
+    assert bench.sums == rows_first.reshape(-1, UNIT_CHANNELS).tolist()

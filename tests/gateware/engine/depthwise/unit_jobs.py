@@ -30,7 +30,8 @@ class UnitJob:
     """A job, its image int8 [rows, columns, channels] and weights [rows, columns, channels].
 
     Its first input row waits for the first of ``waits``, and so many more as the others say: for
-    each group, or with ``in_pairs`` for every second one, and for each row.
+    each group, or with ``in_pairs`` for each pair of groups, and for each row. A pair waits for
+    what its last group needs.
     """
 
     image: NDArray[np.int8]
@@ -61,7 +62,8 @@ class UnitJob:
 
     def _rows_for(self, row: int, group: int) -> int:
         first, by_group, by_row = self.waits
-        return first + group // (1 + self.in_pairs) * by_group + row * by_row
+        last = group if group % 2 or group == self.groups - 1 else group + 1
+        return first + last // (1 + self.in_pairs) * by_group + row * by_row
 
     def descriptor(self, output_address: int, first_row: int = 0) -> EngineJob:
         """Return the job as the engine reads it; ``first_row``: rows before those it waits for."""

@@ -7,7 +7,13 @@ from kiwicha.compiler.engine.ir.plan import Beside, Compute, Job, Plan
 from kiwicha.contract.depthwise import UNIT_CHANNELS
 from kiwicha.contract.engine import MAX_U16, EngineJob
 from kiwicha.contract.moves import AnyJob
-from kiwicha.program.unit_rows import MAX_ROWS_AHEAD, counted_rows, is_unit_job, unit_rows
+from kiwicha.program.unit_rows import (
+    MAX_ROWS_AHEAD,
+    counted_rows,
+    group_wait,
+    is_unit_job,
+    unit_rows,
+)
 
 __all__ = ["early_pairs", "has_few_rows", "with_row_waits"]
 
@@ -73,8 +79,10 @@ def early_pairs(plan: Plan, jobs: Sequence[AnyJob]) -> list[Beside]:
     numbers = _job_numbers(plan)
     found = []
     for pair in plan.beside:
-        reader, wait = plan.events[pair.unit], rows[numbers[pair.unit]].wait
+        reader, reading = plan.events[pair.unit], jobs[numbers[pair.unit]]
         assert isinstance(reader, Compute)
+        assert isinstance(reading, EngineJob)
+        wait = rows[numbers[pair.unit]].wait + group_wait(reading, 0)
         for event in range(pair.unit if pair.follows else 0):
             if event not in numbers or is_unit_job(jobs[numbers[event]]):
                 continue

@@ -94,8 +94,8 @@ class UnitLane:
         """
         self.stolen = 0.0
         flow = _Flow(self, unit_work(job), time + _START_CYCLES)
-        for group in range(job.groups):
-            flow.begin(filled[group])
+        for group in range(0, job.groups, 2):
+            flow.begin(filled[group : group + 2])
             inside = 0
             for line, is_inside in enumerate(flow.work.input_rows):
                 flow.free_slot(line)
@@ -105,7 +105,7 @@ class UnitLane:
                     inside += 1
                 flow.fetch(is_inside, array_rows[count - 1] + 1 if count > 0 else 0.0)
             flow.compute(job.output_rows)
-            self.groups.append(flow.taken_at)
+            self.groups += [flow.taken_at] * len(filled[group : group + 2])
         return flow.taken_at + _WRITE_CYCLES
 
     def delay(self, first_row: int, cycles: float) -> None:
@@ -136,7 +136,7 @@ class UnitLane:
 
 
 class _Flow:
-    """A job's rows: those that are fetched of a group, and those that are computed of all."""
+    """A job's rows: those that are fetched of a pair, and those that are computed of all."""
 
     def __init__(self, lane: UnitLane, work: UnitWork, start: float) -> None:
         self.work = work
@@ -151,10 +151,10 @@ class _Flow:
         self._fetched: list[float] = []
         self._taken: list[float] = []
         self._done = 0
-        self._filled = 0.0
+        self._filled: Sequence[float] = ()
 
-    def begin(self, filled: float) -> None:
-        """Go to the next group, whose weights come at a time."""
+    def begin(self, filled: Sequence[float]) -> None:
+        """Go to the next pair of groups, whose weights come at these times."""
         self._fetched, self._done, self._filled = [], 0, filled
 
     def free_slot(self, line: int) -> None:
@@ -175,16 +175,17 @@ class _Flow:
         self._fetched.append(self._fetched_at + SCRATCHPAD_READ_CYCLES)
 
     def compute(self, count: int) -> None:
-        """Do so many output rows of the group, those included that are done."""
+        """Do so many output rows of the pair, those included that are done."""
         work = self.work
         while self._done < count:
             last = work.starts[self._done] + work.kernel_rows - 1
-            begins = max(self._computed_at, self._fetched[last], self._filled)
-            if len(self._taken) >= self._rows_held:
-                begins = max(begins, self._taken[-self._rows_held])
-            self._computed_at = begins + work.row_compute
-            leaves = max(self.taken_at, self._computed_at + _CHAIN_CYCLES)
-            self.taken_at = self._lane.busy(leaves, work.outputs, "results")
-            self._taken.append(self.taken_at)
+            for filled in self._filled:
+                begins = max(self._computed_at, self._fetched[last], filled)
+                if len(self._taken) >= self._rows_held:
+                    begins = max(begins, self._taken[-self._rows_held])
+                self._computed_at = begins + work.row_compute
+                leaves = max(self.taken_at, self._computed_at + _CHAIN_CYCLES)
+                self.taken_at = self._lane.busy(leaves, work.outputs, "results")
+                self._taken.append(self.taken_at)
             self._lane.rows.append(self.taken_at + _WRITE_CYCLES)
             self._done += 1

@@ -18,16 +18,17 @@ _ROW_COMPUTE_CYCLES = 2
 
 @dataclass(frozen=True)
 class UnitWork:
-    """Rows of a job of the unit, of one group.
+    """Rows of a job of the unit, of one pair of groups.
 
     Parameters
     ----------
     input_rows : tuple of bool
-        For each row that a group reads whether it is inside the input.
+        For each row that is read whether it is inside the input.
     pixels, row_fetch, row_compute : int
-        Pixels of an input row; what its reads take besides them; what an output row takes.
+        Pixels of an input row; what its reads take besides them; what an output row of a group
+        takes.
     outputs : int
-        Pixels of an output row.
+        Pixels of an output row of a group.
     starts : tuple of int
         For each output row its first input row.
     kernel_rows : int
