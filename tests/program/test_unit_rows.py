@@ -3,7 +3,7 @@
 import dataclasses
 
 from kiwicha.contract.engine import EngineJob, JobKind
-from kiwicha.program.unit_rows import MAX_ROWS_AHEAD, unit_rows, without_rows_before
+from kiwicha.program.unit_rows import MAX_ROWS_AHEAD, group_wait, unit_rows, without_rows_before
 
 
 def job(kind: JobKind, **fields: int) -> EngineJob:
@@ -11,15 +11,16 @@ def job(kind: JobKind, **fields: int) -> EngineJob:
     return EngineJob(**{**blank, "kind": kind, "groups": 1, "output_rows": 1, **fields})
 
 
-def test_windows_count_rows_of_each_group_and_others_once() -> None:
+def test_windows_count_rows_of_each_group_or_pair_and_others_once() -> None:
     jobs = [
         job(JobKind.CONV, groups=3, output_rows=5),
         job(JobKind.ADD, groups=4, output_rows=7),
         job(JobKind.DEPTHWISE_UNIT, groups=2, output_rows=6),
         job(JobKind.MAX, output_rows=2),
+        job(JobKind.DEPTHWISE_UNIT, groups=3, output_rows=6),
     ]
     found = [(rows.first, rows.end) for rows in unit_rows(jobs)]
-    assert found == [(0, 15), (15, 16), (0, 12), (16, 18)]
+    assert found == [(0, 15), (15, 16), (0, 6), (16, 18), (6, 18)]
 
 
 def test_a_job_of_the_unit_waits_for_more_with_each_group_and_row_inside() -> None:
@@ -31,10 +32,15 @@ def test_a_job_of_the_unit_waits_for_more_with_each_group_and_row_inside() -> No
 
 
 def test_groups_of_a_pair_wait_for_the_same() -> None:
-    for groups, steps in ((1, 0), (2, 0), (3, 1), (4, 1), (5, 2)):
-        fields = {"groups": groups, "wait_rows": 4, "wait_group_step": 10, "waits_in_pairs": 1}
-        unit = job(JobKind.DEPTHWISE_UNIT, first_index=1, input_rows=1, **fields)
-        assert unit_rows([unit])[0].last_wait == 4 + steps * 10
+    cases = ((1, [0]), (2, [1, 1]), (3, [1, 1, 2]), (4, [1, 1, 3, 3]), (5, [1, 1, 3, 3, 4]))
+    for groups, steps in cases:
+        fields = {"groups": groups, "wait_rows": 4, "wait_group_step": 10, "first_index": 1}
+        unit = job(JobKind.DEPTHWISE_UNIT, input_rows=1, **fields)
+        assert [group_wait(unit, group) for group in range(groups)] == [10 * n for n in steps]
+        in_pairs = dataclasses.replace(unit, waits_in_pairs=1)
+        waits = [group_wait(in_pairs, group) for group in range(groups)]
+        assert waits == [10 * (group // 2) for group in range(groups)]
+        assert unit_rows([in_pairs])[0].last_wait == 4 + waits[-1]
 
 
 def test_counts_wrap() -> None:
