@@ -1,5 +1,6 @@
 """Rows of the depthwise unit in time: each is read, computed and taken beside the array."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,8 +24,6 @@ _CHAIN_CYCLES = 20
 _WRITE_CYCLES = PARAMETER_CYCLES + REQUANTIZER_CYCLES + RESULT_WRITE_CYCLES + 1
 _LEAST_SHARE = 0.5
 """Of reads and results, that the unit gets where it waits."""
-_SPANS_BACK = 64
-"""Of the array's groups, how many the unit can be behind."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,6 @@ class UnitLane:
         When each of its rows is written.
     groups : list of float
         When the sums of each group are taken: its weights and parameters are free.
-    spans : list of Span
-        What the array does, in order.
     stolen : float
         What the last job took from the array, in cycles.
     """
@@ -66,7 +63,8 @@ class UnitLane:
     def __init__(self) -> None:
         self.rows: list[float] = []
         self.groups: list[float] = []
-        self.spans: list[Span] = []
+        self._spans: list[Span] = []
+        self._span_ends: list[float] = []
         self.stolen = 0.0
 
     def do(
@@ -108,6 +106,11 @@ class UnitLane:
             self.groups += [flow.taken_at] * len(filled[group : group + 2])
         return flow.taken_at + _WRITE_CYCLES
 
+    def add(self, span: Span) -> None:
+        """Note what the array does next."""
+        self._spans.append(span)
+        self._span_ends.append(span.end)
+
     def delay(self, first_row: int, cycles: float) -> None:
         """Let rows from one on be written later."""
         for row in range(first_row, len(self.rows)):
@@ -116,9 +119,8 @@ class UnitLane:
     def busy(self, start: float, count: float, what: str) -> float:
         """Return when so many cycles are done in those that the array leaves."""
         time, left = start, count
-        for span in self.spans[-_SPANS_BACK:]:
-            if span.end <= time:
-                continue
+        for place in range(bisect_right(self._span_ends, start), len(self._spans)):
+            span = self._spans[place]
             if span.first >= time + left:
                 break
             left -= max(span.first - time, 0.0)

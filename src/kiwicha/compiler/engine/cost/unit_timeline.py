@@ -181,10 +181,11 @@ class UnitThreads:
             else:
                 ready = self._array_time - work.last_row + work.start - 1
                 first = max(self._array_time, ready, filled + work.start)
-            end = self._rows_of_group(job, work, rows, first, is_first=group == 0)
             shares = array_shares(job, max(work.cycles, 1), work.writes)
             may_pause = shares.reads + shares.results > 0.0
-            self._lane.spans.append(Span(first, end, shares.reads, shares.results, may_pause))
+            end = first
+            for begin, end in self._times_of_group(job, work, rows, first, is_first=group == 0):
+                self._lane.add(Span(begin, end, shares.reads, shares.results, may_pause))
             self._array_time = end
             if not isinstance(job, EngineMove):
                 self._releases.append(end)
@@ -211,21 +212,24 @@ class UnitThreads:
         self._begun[number] = (self._array_time, moved - time, max(filled - moved, 0.0))
         return max(moved, for_rows, filled)
 
-    def _rows_of_group(
+    def _times_of_group(
         self, job: AnyJob, work: Work, rows: UnitRows, first: float, *, is_first: bool
-    ) -> float:
-        """Note when the rows of a group are written; return when its last operation is issued."""
+    ) -> list[tuple[float, float]]:
+        """Note when the rows of a group are written; return the times in which it works."""
         count = _row_count(job)
         if not count or not isinstance(job, EngineJob):
-            return first + work.cycles
+            return [(first, first + work.cycles)]
         each = work.cycles / count
+        waits = is_first and job.wait_row_step
+        times = []
         time = first
         for row in range(count):
-            if is_first and job.wait_row_step:
+            if waits:
                 time = max(time, self._lane.rows[rows.wait + row - 1] + work.start)
+            times.append((time, time + each))
             time += each
             self._array_rows.append(time + work.drain)
-        return time
+        return times if waits else [(first, time)]
 
     def _compute_beside(self) -> bool:
         """Do the jobs of the unit for which all rows and weights are known."""

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Collection, Sequence
 
-from kiwicha.compiler.engine.ir.plan import Beside, Compute, Event, Job
+from kiwicha.compiler.engine.ir.plan import Beside, Compute, Event, Job, Transfer
 from kiwicha.compiler.engine.ir.window import padded
 from kiwicha.compiler.engine.ir.window_operations import Convolution, DepthwiseConvolution
 from kiwicha.compiler.memory.placement import Buffer
@@ -19,6 +19,9 @@ from kiwicha.contract.depthwise import (
 from kiwicha.contract.engine import SumFlag
 
 __all__ = ["beside", "is_for_unit", "kept_buffers"]
+
+_JOBS_BACK = 2
+"""Jobs before which a job of the unit can stand."""
 
 
 def is_for_unit(operation: object) -> bool:
@@ -45,7 +48,8 @@ def beside(
     """Return events in an order in which depthwise jobs run beside those before them.
 
     A depthwise job of the unit stands before the array's job that was before it: so its weights are
-    there. If that one writes its input, it follows row by row.
+    there. If that one writes its input, it follows row by row; else it stands before the one before
+    that, too, if it can, so that there is more to be beside.
 
     Parameters
     ----------
@@ -58,29 +62,17 @@ def beside(
     trios: list[tuple[Compute, Job, Job | None]] = []
     jobs = [event for event in events if isinstance(event, Job)]
     following = dict(zip(map(id, jobs), [*jobs[1:], None], strict=True))
-    last: Job | None = None
     for event in events:
-        if not isinstance(event, Job):
+        place = None if event in without else _place_of(found, event, trios)
+        if place is None:
             found.append(event)
             continue
-        before, last = last, event
-        is_free = before is not None and (not trios or trios[-1][0] is not before)
-        if before is None or not is_free or event in without or not _may_go(event, before):
-            found.append(event)
-            continue
-        place = next(number for number, item in enumerate(found) if item is before)
-        touched = event.reads | event.writes
+        before = found[place]
         assert isinstance(event, Compute)
-        on_unit = {id(job) for job, _, _ in trios}
-        array = [item for item in found[:place] if id(item) not in on_unit]
-        earlier = _possibly_running(array, event, before)
-        if any((item.reads | item.writes) & touched for item in found[place + 1 :]) or any(
-            (item.reads | item.writes) & event.writes for item in earlier
-        ):
-            found.append(event)
-            continue
+        assert isinstance(before, Job)
         trios.append((event, before, following[id(event)]))
         found.insert(place, event)
+    found = _loads_first(found)
     places = {id(event): number for number, event in enumerate(found)}
     return found, tuple(
         Beside(
@@ -91,6 +83,47 @@ def beside(
             is_paced=after is not None and _reads_rows(after, job),
         )
         for job, before, after in trios
+    )
+
+
+def _place_of(
+    found: Sequence[Event], event: Event, trios: Sequence[tuple[Compute, Job, Job | None]]
+) -> int | None:
+    """Return where an event can stand before a job of the array; None if it is not for the unit.
+
+    All that the job of the unit before it is beside is in front of that: its weights give room.
+    """
+    jobs = [number for number, item in enumerate(found) if isinstance(item, Job)]
+    chosen = None
+    for place in reversed(jobs[-_JOBS_BACK:]):
+        before = found[place]
+        assert isinstance(before, Job)
+        if any(before is item for trio in trios[-1:] for item in trio[:2]):
+            break
+        if not _may_go(event, before) or _is_kept(found, place, event, trios):
+            break
+        chosen = place
+        assert isinstance(event, Compute)
+        if _follows(event, before):
+            break
+    return chosen
+
+
+def _is_kept(
+    found: Sequence[Event],
+    place: int,
+    event: Event,
+    trios: Sequence[tuple[Compute, Job, Job | None]],
+) -> bool:
+    """Whether something behind a place, or what may still run there, needs an event's buffers."""
+    assert isinstance(event, Compute)
+    before = found[place]
+    touched = event.reads | event.writes
+    on_unit = {id(job) for job, _, _ in trios}
+    array = [item for item in found[:place] if id(item) not in on_unit]
+    return any((item.reads | item.writes) & touched for item in found[place + 1 :]) or any(
+        (item.reads | item.writes) & event.writes
+        for item in _possibly_running(array, event, before)
     )
 
 
@@ -132,6 +165,27 @@ def kept_buffers(
         )
         for number, buffer in enumerate(buffers)
     ]
+
+
+def _loads_first(events: Sequence[Event]) -> list[Event]:
+    """Return events with loads in front of the stores right before them, of other tensors.
+
+    A store waits for all jobs that stand before its own in the list, so for that of the unit
+    beside it; what the next one needs does not.
+    """
+    found: list[Event] = []
+    for event in events:
+        place = len(found)
+        if isinstance(event, Transfer) and not event.is_store:
+            while place and _lets_pass(found[place - 1], event):
+                place -= 1
+        found.insert(place, event)
+    return found
+
+
+def _lets_pass(before: Event, load: Transfer) -> bool:
+    """Whether a load can come in front of what is before it, a store."""
+    return isinstance(before, Transfer) and before.is_store and before.tensor != load.tensor
 
 
 def _possibly_running(array: Sequence[Event], job: Compute, before: Event) -> list[Job]:
