@@ -36,9 +36,9 @@ ROW_SUMS = 512
 """Pixels of 8 sums that the unit holds until they are taken, a power of two."""
 MAX_UNIT_KERNEL = LINE_SLOTS - 1
 """Rows of a kernel, at most, so that a row can come while others are read; columns likewise."""
-PASS_PLACES = 32
+PASS_PLACES = 64
 """Passes of groups whose weights the unit holds."""
-PARAMETER_PLACES = 28
+PARAMETER_PLACES = 60
 """Groups whose parameters it holds."""
 PASS_BEATS = 5
 """Beats of 16 bytes of a pass in a weight stream: 9 words of 8 channels, and one that is 0."""

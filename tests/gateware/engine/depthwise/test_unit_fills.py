@@ -13,7 +13,7 @@ from tests.support.gateware.unit_simulation import UnitSimulation
 
 SIMULATION = UnitSimulation(UnitFills())
 PARAMETER_BEATS = FIELDS * UNIT_CHANNELS // PARAMETER_BLOCK
-GROUPS = 80
+GROUPS = 160
 
 
 class Rings:
@@ -80,7 +80,7 @@ class Rings:
 
     async def run(self, ctx: SimulatorContext) -> None:
         """Go on until all groups are done."""
-        for _ in range(12_000):
+        for _ in range(24_000):
             takes, ends, ends_results = self.drive(ctx)
             await ctx.delay(1e-9)
             self.look(ctx)
