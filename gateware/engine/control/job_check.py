@@ -42,6 +42,7 @@ JOB_WORDS = JOB.size // (8 * LINE_BYTES)
 """Words of DRAM that a descriptor occupies."""
 
 _MAX_INTERVAL = 8
+_ALL_FLAGS = (1 << JOB["flags"].width) - 1
 _ZERO_POINT_BITS = 9
 _MOVE_WORDS = int(MOVE["reserved"].offset) // (8 * LINE_BYTES)
 """Words in which a MOVE job has other fields than the first ones of a job, or nothing."""
@@ -213,7 +214,7 @@ class JobCheck(wiring.Component):
         known = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED | self._packed_flag
         known &= ~JobFlag(0) if self.has_codec else ~JobFlag.CODED
         is_packed = (field("flags") & self._packed_flag).any()
-        rules["flags"] = (field("flags") & (0xFF & ~int(known))).any()
+        rules["flags"] = (field("flags") & ~int(known) & _ALL_FLAGS).any()
         rules["flags"] |= is_packed & (field("kind") != JobKind.CONV)
         is_move = field("kind") == JobKind.MOVE
         bad_move = ~Cat(field("flags") == known for known in (0, *MoveFlag)).any()
@@ -229,7 +230,7 @@ class JobCheck(wiring.Component):
         unknown = Mux(has_windows, 0xFF & ~int(sum(SumFlag)), 0xFF)
         rules["sums"] = (field("sums") & unknown).any()
         rules["gives_positions"] = (field("gives_positions") & Mux(is_max, 0xFE, 0xFF)).any()
-        reserved = ["reserved_3"]
+        reserved = ["reserved_1", "reserved_2"]
         if self.has_depthwise:
             rules["wait_group_step"] = ~is_unit & field("wait_group_step").any()
             rules["wait_row_step"] = field("wait_row_step")[1:].any()
@@ -277,5 +278,5 @@ class JobCheck(wiring.Component):
             broken = is_unit & ((value < low) | (value > high))
             rules[name] = rules[name] | broken if name in rules else broken
         flags, kind = field_of(self.word, "flags"), field_of(self.word, "kind")
-        others = 0xFF & ~int(JobFlag.CODED | JobFlag.UNSIGNED)
+        others = _ALL_FLAGS & ~int(JobFlag.CODED | JobFlag.UNSIGNED)
         rules["flags"] |= (kind == JobKind.DEPTHWISE_UNIT) & (flags & others).any()

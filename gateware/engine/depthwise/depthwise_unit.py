@@ -35,9 +35,9 @@ UNIT_RESULT = data.StructLayout({"sums": SUMS, "address": ADDRESS_BITS, "place":
 class DepthwiseUnit(wiring.Component):
     """Compute jobs of kind DEPTHWISE_UNIT, one at a time, up to the sums.
 
-    Input rows come once for each pair of groups into a buffer, windows of either group go through chains of multipliers, and
-    sums wait row by row until they are taken. Each of these works on a row while the next one works
-    on the row before.
+    Input rows come once for each pair of groups into a buffer, windows of either group go through
+    chains of multipliers, and sums wait row by row until they are taken. Each of these works on a
+    row while the next one works on the row before.
 
     Throughput: a pixel of 8 channels per cycle for kernels of up to 3x3; `passes_of` says how many
     times as long others take. Latency: about 30 cycles from ``start`` to the first result, besides

@@ -343,9 +343,9 @@ class EngineJob(Struct):
 
     Jobs of kind DEPTHWISE_UNIT go to the unit, others to the array; each of the two takes its jobs
     in the order of the list, and beside each other. A job waits for rows of the other unit, counted
-    from the start of the list: an output row of each group of a job of windows, of each pair of groups
-    of one of the unit, counts when it is written, any other job counts once. What waits for jobs waits for all that stand before in the
-    list. Weights come in the order of the list: a job of the unit may stand before that whose
+    from the start of the list: an output row of each group of a job of windows, of each pair of
+    groups of one of the unit, counts when it is written, any other job counts once. What waits for
+    jobs waits for all that stand before in the list. Weights come in the order of the list: a job of the unit may stand before that whose
     results it reads, if its groups have at most `PASS_PLACES` passes and are at most
     `PARAMETER_PLACES`, together with those of earlier jobs that wait for the same.
 
@@ -355,9 +355,8 @@ class EngineJob(Struct):
     """
 
     kind: int = u8("JobKind")
-    flags: int = u8("JobFlag")
     interval: int = u8("cycles between two results, at least: 1 to 8")
-    layer: int = u8("for reports: number of its layer, counted from that of the step")
+    flags: int = u16("JobFlag")
     wait_transfers: int = u16("transfers that must be complete")
     groups: int = u16("groups of output channels")
     first_address: int = i32("scratchpad address of column 0 of row first_row; can be negative")
@@ -423,7 +422,9 @@ class EngineJob(Struct):
     waits_in_pairs: int = u8(
         "DEPTHWISE_UNIT: 1 if wait_group_step is for each further pair of groups; else 0"
     )
-    reserved_3: int = u32("0")
+    layer: int = u8("for reports: number of its layer, counted from that of the step")
+    reserved_1: int = u8("0")
+    reserved_2: int = u16("0")
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,8 @@ class EngineMove(Struct):
     """
 
     kind: int = u8("JobKind.MOVE")
-    flags: int = u8("MoveFlag")
     interval: int = u8("1")
-    layer: int = u8("for reports: number of its layer, counted from that of the step")
+    flags: int = u16("MoveFlag")
     wait_transfers: int = u16("transfers that must be complete")
     groups: int = u16("1")
     source: int = i32("scratchpad address of the first byte that is read")
@@ -73,7 +72,10 @@ class EngineMove(Struct):
     reserved: tuple[int, ...] = array("u32", 4, "0")
     reserved_sums: int = u16("0")
     wait_rows: int = u16("as in EngineJob")
-    reserved_end: tuple[int, ...] = array("u32", 3, "0")
+    reserved_end: tuple[int, ...] = array("u32", 2, "0")
+    layer: int = u8("for reports: number of its layer, counted from that of the step")
+    reserved_1: int = u8("0")
+    reserved_2: int = u16("0")
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -197,7 +197,8 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
         wait_group_step=0,
         wait_row_step=0,
         waits_in_pairs=0,
-        reserved_3=0,
+        reserved_1=0,
+        reserved_2=0,
     )
 
 

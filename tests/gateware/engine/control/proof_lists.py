@@ -62,7 +62,8 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any, *, has_soft
                 job.wait_group_step,
                 job.wait_row_step,
                 job.waits_in_pairs,
-                job.reserved_3,
+                job.reserved_1,
+                job.reserved_2,
             )
             == 0
         )

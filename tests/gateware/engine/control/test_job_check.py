@@ -257,13 +257,14 @@ def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
         ("conv", "interval", 9, EngineError.BAD_FIELD),
         ("conv", "group_words", 257, EngineError.BAD_FIELD),
         ("conv", "wait_transfers", TRANSFERS + 1, EngineError.BAD_FIELD),
-        ("conv", "flags", 128, EngineError.BAD_FIELD),
+        ("conv", "flags", 1 << 15, EngineError.BAD_FIELD),
         ("conv", "output_address", 4, EngineError.BAD_FIELD),
         ("conv", "output_pixel_bytes", 12, EngineError.BAD_FIELD),
         ("conv", "output_row_step", 12, EngineError.BAD_FIELD),
         ("conv", "sums", 4, EngineError.BAD_FIELD),
         ("table", "sums", SumFlag.KEEP, EngineError.BAD_FIELD),
-        *(("conv", "reserved_3", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 31)),
+        *(("conv", "reserved_1", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 7)),
+        *(("conv", "reserved_2", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 15)),
         *(
             ("conv", f"wait_{name}", 1, EngineError.BAD_FIELD)
             for name in ("rows", "group_step", "row_step")
@@ -399,7 +400,8 @@ def test_an_engine_with_a_depthwise_unit_knows_its_jobs_and_waits() -> None:
         ("flags", (JobFlag.WIDE, JobFlag.TAPS_8, JobFlag.ONES)),
         ("wait_row_step", (2, 128)),
         ("waits_in_pairs", (2, 129)),
-        ("reserved_3", (1,)),
+        ("reserved_1", (1,)),
+        ("reserved_2", (1,)),
     ],
 )
 def test_refuses_bad_jobs_of_the_depthwise_unit(name: str, values: tuple[int, ...]) -> None:
