@@ -19,9 +19,9 @@ _MOST_LUT_DEVIATION = 0.05
 
 @pytest.mark.parametrize("family", list(Family), ids=lambda family: family.value)
 def test_more_hardware_is_estimated_as_more(family: Family) -> None:
-    small, usual, uneven, wide, few, raw, whole = (
-        resources(configs.ENGINE_FAMILY[name], family)
-        for name in ("32", "64", "64-96k", "64-128k", "64-r4", "64-raw", "64-m4")
+    small, usual, uneven, wide, few, raw, whole, beside = (
+        resources(configs.SEARCHED_FAMILY[name], family)
+        for name in ("32", "64", "64-96k", "64-128k", "64-r4", "64-raw", "64-m4", "64-depthwise")
     )
     assert all(a < b for a, b in zip(small, usual, strict=True))
     assert wide[2] > usual[2]
@@ -35,6 +35,7 @@ def test_more_hardware_is_estimated_as_more(family: Family) -> None:
     assert raw[1:] == usual[1:]
     assert whole[0] > usual[0]
     assert whole[1] > usual[1]
+    assert all(a < b for a, b in zip(usual, beside, strict=True))
 
 
 def test_multipliers_of_128_do_two_products_each() -> None:
@@ -75,13 +76,15 @@ def test_estimates_are_what_the_cfu_takes_of_a_board(name: str, family: Family) 
     ("name", "family"),
     [
         ("128-8k-r4", Family.XC7),
+        ("128-depthwise", Family.XC7),
+        ("64-8k-depthwise", Family.ECP5),
         ("32-m4-raw", Family.XC7),
         ("64-48k-r4", Family.ECP5),
         ("32-8k-m4-raw", Family.ECP5),
     ],
 )
 def test_estimates_are_what_unusual_engines_take(name: str, family: Family) -> None:
-    config = configs.ENGINE_FAMILY[name]
+    config = configs.SEARCHED_FAMILY[name]
     counts = core_resources(verilog(config, VENDORS[family]), "Cfu", family)
     for kind, estimate in zip(COUNTED[family], resources(config, family), strict=True):
         assert estimate == pytest.approx(counts[kind], rel=_MOST_LUT_DEVIATION * (kind == "LUT")), (

@@ -66,9 +66,9 @@ def test_a_point_is_what_the_cycle_model_says() -> None:
 def test_points_differ_in_what_decides_about_cycles() -> None:
     plain = configs.engine_config(64, 16 * 1024)
     assert timed_config(configs.engine_config(64, 16 * 1024, cfu.LANES)) == plain
-    found = {name: timed_config(config) for name, config in configs.ENGINE_FAMILY.items()}
+    found = {name: timed_config(config) for name, config in configs.SEARCHED_FAMILY.items()}
     assert {name for name in found if "-m" not in name} == {c.name for c in found.values()}
-    for name in ("64-8k", "64-r4", "64-raw", "32"):
+    for name in ("64-8k", "64-r4", "64-raw", "32", "64-depthwise"):
         assert found[name] != found["64"]
 
 
@@ -126,7 +126,7 @@ def test_the_number_of_finished_trials_begins_with_those_that_are_there(tmp_path
 
 @pytest.mark.slow
 def test_no_configuration_is_tried_twice_while_there_are_others(tmp_path: Path) -> None:
-    everything = set(configs.ENGINE_FAMILY)
+    everything = set(configs.SEARCHED_FAMILY)
     board = BOARDS["arty_a7_35"]
     points = run(tmp_path, len(everything), Here(), board=board)
     assert {p.config.name for p in points} == everything
@@ -187,7 +187,7 @@ def test_what_does_not_fit_is_pruned_with_its_reason(tmp_path: Path) -> None:
     assert pruned
     left = CAPACITY["arty_a7_35"]["BRAM36"] - SYSTEM[Family.XC7]["BRAM36"]
     for name, reason in pruned.items():
-        _, _, bram = resources(configs.ENGINE_FAMILY[name], Family.XC7)
+        _, _, bram = resources(configs.SEARCHED_FAMILY[name], Family.XC7)
         assert (f"bram {bram:g} of {left:g}" in reason) == (bram > left)
     assert any("bram" in reason for reason in pruned.values())
     assert not set(pruned) & set(here.measured)

@@ -199,7 +199,7 @@ ENGINE_FAMILY = {
         for has_codec in (True, False)
     )
 }
-"""Every combination of what ``kiwicha explore`` searches."""
+"""Every combination of what all engines can have."""
 SOFTMAX_FAMILY = {
     config.name: config
     for config in (
@@ -233,6 +233,12 @@ DEPTHWISE_FAMILY = {
     )
 }
 """Those of them that can have a depthwise unit, with it."""
+SEARCHED_FAMILY = ENGINE_FAMILY | {
+    f"{usual}-depthwise": DEPTHWISE_FAMILY[f"{usual}-depthwise"]
+    for usual in ENGINE_FAMILY
+    if f"{usual}-depthwise" in DEPTHWISE_FAMILY
+}
+"""What ``kiwicha explore`` searches."""
 ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
 """Those usually meant; `CONFIGS` are those whose Programs run on the CPU."""
 ALL_CONFIGS = CONFIGS | ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY

@@ -345,9 +345,10 @@ class EngineJob(Struct):
     in the order of the list, and beside each other. A job waits for rows of the other unit, counted
     from the start of the list: an output row of each group of a job of windows, of each pair of
     groups of one of the unit, counts when it is written, any other job counts once. What waits for
-    jobs waits for all that stand before in the list. Weights come in the order of the list: a job of the unit may stand before that whose
-    results it reads, if its groups have at most `PASS_PLACES` passes and are at most
-    `PARAMETER_PLACES`, together with those of earlier jobs that wait for the same.
+    jobs waits for all that stand before in the list. Weights come in the order of the list: a job
+    of the unit may stand before that whose results it reads, if its groups have at most
+    `PASS_PLACES` passes and are at most `PARAMETER_PLACES`, together with those of earlier jobs
+    that wait for the same.
 
     Results of group g go to ``output_address + g * group_output_step`` and behind it: each is
     output_pixel_bytes behind the one before it, the first one of an output row output_row_step.

@@ -86,6 +86,8 @@ class _Fit:
         Of each lane, and of tiers of one and of `LANES` multipliers with the float converter.
     softmax_lut, softmax_dsp : int
         Of the unit of SOFTMAX jobs.
+    unit_lut, unit_dsp, unit_bram : int
+        Of the depthwise unit.
     step_bytes, step_bram : int
         The scratchpad takes ``step_bram`` block RAMs for each ``step_bytes``, rounded up.
     uneven_lut : float
@@ -108,6 +110,9 @@ class _Fit:
     whole_tier_dsp: int
     softmax_lut: float
     softmax_dsp: int
+    unit_lut: float
+    unit_dsp: int
+    unit_bram: int
     step_bytes: int
     step_bram: int
     uneven_lut: float
@@ -129,6 +134,9 @@ _FITS = {
         whole_tier_dsp=9,
         softmax_lut=750,
         softmax_dsp=4,
+        unit_lut=4_500,
+        unit_dsp=72,
+        unit_bram=11,
         # A bank of the scratchpad has lines of 16 bytes; true dual-port memories are 4 bytes wide.
         step_bytes=32 * 1024,
         step_bram=8,
@@ -149,6 +157,9 @@ _FITS = {
         whole_tier_dsp=11,
         softmax_lut=1_900,
         softmax_dsp=4,
+        unit_lut=8_000,
+        unit_dsp=72,
+        unit_bram=22,
         # Yosys makes two copies of a bank, one for each port that reads, of memories of 2 KiB; the
         # least are 512 lines deep and 4 bytes wide.
         step_bytes=16 * 1024,
@@ -203,9 +214,12 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
     dsp += fit.whole_tier_dsp if is_whole else fit.tier_dsp
     lut += fit.softmax_lut * config.has_softmax
     dsp += fit.softmax_dsp * config.has_softmax
+    lut += fit.unit_lut * config.has_depthwise
+    dsp += fit.unit_dsp * config.has_depthwise
     steps = -(-config.scratchpad_bytes // fit.step_bytes)
     lut += fit.uneven_lut * (steps.bit_count() > 1)
     bram = steps * fit.step_bram + macs / fit.macs_per_bram + fit.engine_bram
+    bram += fit.unit_bram * config.has_depthwise
     bram += fit.sums_bram * max(outputs_of(macs) // OUTPUT_BYTES - 1, 0)
     return float(lut), float(dsp), bram
 
@@ -221,6 +235,7 @@ def timed_config(config: Config) -> Config:
         config.scratchpad_bytes,
         requantizer_lanes=config.requantizer_lanes,
         has_codec=config.has_codec,
+        has_depthwise=config.has_depthwise,
     )
 
 

@@ -248,7 +248,7 @@ def _asked(
 
 def _in_any_order() -> Iterator[Config]:
     """Yield all configurations, always in the same random order."""
-    family = list(configs.ENGINE_FAMILY.values())
+    family = list(configs.SEARCHED_FAMILY.values())
     random.Random(_SEED).shuffle(family)
     return iter(family)
 
@@ -261,6 +261,7 @@ def _parameters(config: Config) -> dict[str, Any]:
         "multipliers": config.multipliers,
         "requantizer_lanes": config.requantizer_lanes,
         "has_codec": config.has_codec,
+        "has_depthwise": config.has_depthwise,
     }
 
 
@@ -272,7 +273,9 @@ def _suggested(trial: Trial) -> Config:
     has_codec = trial.suggest_categorical("has_codec", (True, False))
     # Some engines have few lanes anyway.
     lanes = lanes if lanes in configs.requantizer_lanes_of(macs) else 0
-    return configs.engine_config(macs, scratchpad, tier, lanes, has_codec=has_codec)
+    has_depthwise = trial.suggest_categorical("has_depthwise", (False, True))
+    usual = configs.engine_config(macs, scratchpad, tier, lanes, has_codec=has_codec)
+    return configs.SEARCHED_FAMILY.get(f"{usual.name}-depthwise" * has_depthwise, usual)
 
 
 def _misfit(config: Config, board: Board | None) -> str:
@@ -295,7 +298,7 @@ def _points(study: optuna.Study) -> list[Point]:
 
 def _point(trial: FrozenTrial) -> Point:
     facts: dict[str, Any] = trial.user_attrs
-    config = configs.ENGINE_FAMILY[facts[_CONFIG]]
+    config = configs.SEARCHED_FAMILY[facts[_CONFIG]]
     if _REASON in facts:
         return Point(trial.number, config, None, facts[_REASON])
     stored = facts[_MEASURES]

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles
 from kiwicha.compiler.engine.cost.unit_work import UnitWork, unit_work
 from kiwicha.contract.depthwise import ROW_SUMS
 from kiwicha.contract.engine import EngineJob
@@ -56,6 +57,8 @@ class UnitLane:
         When each of its rows is written.
     groups : list of float
         When the sums of each group are taken: its weights and parameters are free.
+    written : TakenCycles
+        When it writes.
     stolen : float
         What the last job took from the array, in cycles.
     """
@@ -65,6 +68,7 @@ class UnitLane:
         self.groups: list[float] = []
         self._spans: list[Span] = []
         self._span_ends: list[float] = []
+        self.written = TakenCycles()
         self.stolen = 0.0
 
     def do(
@@ -188,6 +192,9 @@ class _Flow:
                 self._computed_at = begins + work.row_compute
                 leaves = max(self.taken_at, self._computed_at + _CHAIN_CYCLES)
                 self.taken_at = self._lane.busy(leaves, work.outputs, "results")
+                self._lane.written.take(
+                    leaves, self.taken_at, work.outputs / (self.taken_at - leaves)
+                )
                 self._taken.append(self.taken_at)
             self._lane.rows.append(self.taken_at + _WRITE_CYCLES)
             self._done += 1

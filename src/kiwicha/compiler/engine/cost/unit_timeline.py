@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from kiwicha.compiler.engine.cost.job_work import Work, job_work
 from kiwicha.compiler.engine.cost.progress import JobCycles
+from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles
 from kiwicha.compiler.engine.cost.timeline import first_words
 from kiwicha.compiler.engine.cost.unit_lane import Span, UnitLane
 from kiwicha.compiler.engine.cost.unit_work import array_shares
@@ -60,6 +61,7 @@ class UnitThreads:
         self._filled: list[list[float]] = [[] for _ in jobs]
         self._array_rows: list[float] = []
         self._lane = UnitLane()
+        self._written = TakenCycles()
         self._ends: dict[int, float] = {}
         # The last end of the first jobs that are all complete.
         self._complete_ends = [0.0]
@@ -82,7 +84,8 @@ class UnitThreads:
         A job has the cycles since the end of the one that ended before it, as in `make_report`.
         """
         while len(self._ends) < len(self._jobs) or len(self._transfer_ends) < len(self._transfers):
-            moved = self._fill() | self._compute() | self._compute_beside() | self._transfer()
+            # A transfer comes when all is known that writes results meanwhile.
+            moved = self._fill() | self._compute() | self._compute_beside() or self._transfer()
             assert moved, "the list waits for itself"
         total = math.ceil(max([*self._ends.values(), *self._transfer_ends]))
         found: dict[int, JobCycles] = {}
@@ -184,7 +187,9 @@ class UnitThreads:
             shares = array_shares(job, max(work.cycles, 1), work.writes)
             may_pause = shares.reads + shares.results > 0.0
             end = first
+            writes = work.writes / max(work.cycles, 1)
             for begin, end in self._times_of_group(job, work, rows, first, is_first=group == 0):
+                self._written.take(begin, end, writes)
                 self._lane.add(Span(begin, end, shares.reads, shares.results, may_pause))
             self._array_time = end
             if not isinstance(job, EngineMove):
@@ -263,31 +268,27 @@ class UnitThreads:
         return has_moved
 
     def _transfer(self) -> bool:
-        """Do the transfers for which all that they wait for is known."""
-        has_moved = False
-        while len(self._transfer_ends) < len(self._transfers):
-            transfer = self._transfers[len(self._transfer_ends)]
-            while len(self._complete_ends) <= transfer.wait_jobs:
-                end = self._ends.get(len(self._complete_ends) - 1)
-                if end is None:
-                    return has_moved
-                self._complete_ends.append(max(self._complete_ends[-1], end))
-            memory = self._memory
-            ready = self._complete_ends[transfer.wait_jobs]
-            start = max(ready, self._transfer_free)
-            start += memory.store_start_cycles if transfer.is_store else memory.load_start_cycles
-            lines = -(
-                -(transfer.scratchpad_address % LINE_BYTES + transfer.moved_bytes) // LINE_BYTES
-            )
-            cycles = lines * LINE_BYTES / memory.bytes_per_cycle
-            if transfer.flags:
-                cycles = 4.0 * lines
-            end = start + cycles
-            self._port_free = max(self._port_free, min(end, self._port_free + cycles))
-            self._transfer_free = end + (memory.store_end_cycles if transfer.is_store else 0)
-            self._transfer_ends.append(self._transfer_free)
-            has_moved = True
-        return has_moved
+        """Do the next transfer, if all that it waits for is known."""
+        if len(self._transfer_ends) == len(self._transfers):
+            return False
+        transfer = self._transfers[len(self._transfer_ends)]
+        while len(self._complete_ends) <= transfer.wait_jobs:
+            end = self._ends.get(len(self._complete_ends) - 1)
+            if end is None:
+                return False
+            self._complete_ends.append(max(self._complete_ends[-1], end))
+        memory = self._memory
+        start = max(self._complete_ends[transfer.wait_jobs], self._transfer_free)
+        start += memory.store_start_cycles if transfer.is_store else memory.load_start_cycles
+        size = transfer.scratchpad_address % LINE_BYTES + transfer.moved_bytes
+        lines = -(-size // LINE_BYTES)
+        cycles = 4.0 if transfer.flags else LINE_BYTES / memory.bytes_per_cycle
+        ports = self._written, self._lane.written
+        end = TakenCycles.moved(ports, start, lines, 1.0 / cycles)
+        self._port_free = max(self._port_free, min(end, self._port_free + cycles * lines))
+        self._transfer_free = end + (memory.store_end_cycles if transfer.is_store else 0)
+        self._transfer_ends.append(self._transfer_free)
+        return True
 
 
 def _row_count(job: AnyJob) -> int:

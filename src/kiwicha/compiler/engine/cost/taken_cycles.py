@@ -1,0 +1,59 @@
+"""Cycles of the line port that results of both units take: transfers have the others."""
+
+from bisect import bisect_right
+
+__all__ = ["TakenCycles"]
+
+_LEAST_SHARE = 0.05
+"""Of its cycles, that transfers have at least: what they do never ends otherwise."""
+
+
+class TakenCycles:
+    """Spans of time in which shares of the cycles are taken, in order for each who takes them."""
+
+    def __init__(self) -> None:
+        self._firsts: list[float] = []
+        self._ends: list[float] = []
+        self._shares: list[float] = []
+
+    def take(self, first: float, end: float, share: float) -> None:
+        """Note that a share of the cycles from one time to another is taken."""
+        if end > first and share > 0.0:
+            self._firsts.append(first)
+            self._ends.append(end)
+            self._shares.append(share)
+
+    def at(self, time: float) -> tuple[float, float]:
+        """Return which share is taken at a time, and until when that is so."""
+        place = bisect_right(self._ends, time)
+        if place == len(self._ends):
+            return 0.0, float("inf")
+        if self._firsts[place] > time:
+            return 0.0, self._firsts[place]
+        return self._shares[place], self._ends[place]
+
+    @staticmethod
+    def moved(ports: tuple["TakenCycles", ...], start: float, lines: float, pace: float) -> float:
+        """Return when lines are moved in the cycles that are left.
+
+        Parameters
+        ----------
+        ports : tuple of TakenCycles
+            Who takes cycles.
+        start : float
+            When the first line may move.
+        lines : float
+            How many.
+        pace : float
+            Lines per cycle, at most.
+        """
+        time, left = start, lines
+        while True:
+            found = [port.at(time) for port in ports]
+            free = max(1.0 - sum(share for share, _ in found), _LEAST_SHARE)
+            speed = min(pace, free)
+            until = min(end for _, end in found)
+            if time + left / speed <= until:
+                return time + left / speed
+            left -= (until - time) * speed
+            time = until
