@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_stages
-from kiwicha.compiler.engine.ir.plan import Compute, Job
-from kiwicha.compiler.engine.schedule.beside import is_for_unit
+from kiwicha.compiler.engine.ir.plan import BufferAddress, Compute, Job, Transfer
+from kiwicha.compiler.engine.schedule.beside import beside, is_for_unit
 from kiwicha.contract.depthwise import PARAMETER_PLACES, PASS_PLACES
 from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
 from tests.support.models import random_networks
@@ -39,6 +39,67 @@ def test_a_job_of_the_unit_stands_before_the_one_it_is_beside(seed: int) -> None
         assert not pair.is_paced or plan.events[pair.consumer].reads & unit.writes
     kinds = [job.kind == JobKind.DEPTHWISE_UNIT for job in found.jobs]
     assert kinds == [number in on_unit for number in jobs]
+
+
+def residual_block(side: int, channels: int, inside: int) -> bytes:
+    """Return a model: more channels, a depthwise layer, fewer channels, and the sum with the input.
+
+    Parameters
+    ----------
+    side : int
+        Rows and columns.
+    channels, inside : int
+        Of the input, and between.
+    """
+    builder = ModelBuilder()
+    x, z, total = (builder.tensor((1, side, side, channels), scale=0.5) for _ in range(3))
+    y, d = (builder.tensor((1, side, side, inside), scale=0.5) for _ in range(2))
+
+    def weights(*shape: int) -> int:
+        return builder.tensor(shape, scale=0.02, data=np.ones(shape, np.int8))
+
+    options = {"padding": 0, "strideH": 1, "strideW": 1}
+    builder.operator("CONV_2D", [x, weights(inside, 1, 1, channels)], [y], **options)
+    kernel = weights(1, 3, 3, inside)
+    builder.operator("DEPTHWISE_CONV_2D", [y, kernel], [d], **options, depthMultiplier=1)
+    builder.operator("CONV_2D", [d, weights(channels, 1, 1, inside)], [z], **options)
+    builder.operator("ADD", [x, z], [total])
+    return builder.build([x], [total])
+
+
+def test_a_job_of_the_unit_is_beside_two_where_it_follows_none() -> None:
+    """The sum of a stripe is short: what convolves the stripe takes the time of the next one."""
+    (found,) = compile_stages(residual_block(20, 16, 96), "64-32k-depthwise").lists
+    on_unit = {pair.unit for pair in found.plan.beside}
+    array = [
+        number
+        for number, event in enumerate(found.plan.events)
+        if isinstance(event, Job) and number not in on_unit
+    ]
+    between = [
+        array.index(pair.consumer) - array.index(pair.before)
+        for pair in found.plan.beside
+        if pair.consumer is not None
+    ]
+    assert len(between) > 3
+    assert set(between) == {2}
+
+
+def test_loads_come_in_front_of_stores_of_other_tensors() -> None:
+    def moved(tensor: int, *, is_store: bool) -> Transfer:
+        return Transfer(tensor, 0, 64, BufferAddress(tensor), is_store)
+
+    events = [
+        moved(1, is_store=True),
+        moved(2, is_store=False),
+        moved(3, is_store=True),
+        moved(3, is_store=False),
+        moved(4, is_store=True),
+        moved(5, is_store=False),
+    ]
+    found, pairs = beside(events)
+    assert found == [events[place] for place in (1, 0, 2, 3, 5, 4)]
+    assert pairs == ()
 
 
 def test_two_groups_follow_one_of_packed_weights() -> None:

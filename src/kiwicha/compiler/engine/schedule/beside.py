@@ -1,6 +1,7 @@
 """Depthwise jobs that run beside the array: which ones, and where they stand in the order."""
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Collection, Sequence
 
@@ -61,7 +62,7 @@ def beside(
     found: list[Event] = []
     trios: list[tuple[Compute, Job, Job | None]] = []
     jobs = [event for event in events if isinstance(event, Job)]
-    following = dict(zip(map(id, jobs), [*jobs[1:], None], strict=True))
+    following = dict(itertools.zip_longest(map(id, jobs), jobs[1:]))
     for event in events:
         place = None if event in without else _place_of(found, event, trios)
         if place is None:

@@ -1,0 +1,36 @@
+"""Transfers in the cycles that results of both units leave."""
+
+import pytest
+
+from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles
+
+
+def taken(*spans: tuple[float, float, float]) -> TakenCycles:
+    found = TakenCycles()
+    for span in spans:
+        found.take(*span)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([[], []], 120.0),
+        # Half of the cycles are enough for half of the pace.
+        ([[(100.0, 200.0, 0.5)], []], 120.0),
+        ([[(100.0, 200.0, 0.75)], []], 140.0),
+        ([[(100.0, 200.0, 0.25)], [(100.0, 200.0, 0.5)]], 140.0),
+        ([[(110.0, 130.0, 0.75)], [(0.0, 90.0, 1.0)]], 130.0),
+        # What has ended, and what comes later.
+        ([[(0.0, 100.0, 1.0), (120.0, 130.0, 1.0)], []], 120.0),
+    ],
+)
+def test_lines_take_what_is_left(
+    spans: list[list[tuple[float, float, float]]], expected: float
+) -> None:
+    ports = tuple(taken(*own) for own in spans)
+    assert TakenCycles.moved(ports, 100.0, 10.0, 0.5) == pytest.approx(expected)
+
+
+def test_transfers_end_though_all_cycles_are_taken() -> None:
+    assert TakenCycles.moved((taken((0.0, 1e9, 1.0)),), 0.0, 10.0, 1.0) < 1_000
