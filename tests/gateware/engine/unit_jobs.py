@@ -36,10 +36,11 @@ def is_for_unit(layer: Layer) -> bool:
 
 
 def rows_of(job: AnyJob) -> int:
-    """Return how many rows a job counts."""
+    """Return how many rows a job counts; one of the unit those of pairs of groups."""
     if isinstance(job, EngineMove) or job.kind not in _WINDOWS:
         return 1
-    return job.groups * job.output_rows
+    is_unit = job.kind == JobKind.DEPTHWISE_UNIT
+    return (math.ceil(job.groups / 2) if is_unit else job.groups) * job.output_rows
 
 
 def unit_job(layer: Layer, input_address: int, output_address: int) -> EngineJob:
