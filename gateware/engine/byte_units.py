@@ -7,7 +7,11 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.contract.engine import LINE_BYTES, JobKind
 from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, JOB
 from kiwicha.gateware.engine.moves.move_unit import LINE_WRITE, MoveUnit
-from kiwicha.gateware.engine.softmax.interfaces import DIFFERENCE_BITS, EXPONENTIAL_BITS
+from kiwicha.gateware.engine.softmax.interfaces import (
+    DIFFERENCE_BITS,
+    DISTANCE_BITS,
+    EXPONENTIAL_BITS,
+)
 from kiwicha.gateware.engine.softmax.softmax_unit import SoftmaxUnit
 
 __all__ = ["ByteUnits"]
@@ -37,6 +41,7 @@ class ByteUnits(wiring.Component):
         Only with ``has_softmax``: the job is one that reads it.
     difference : ``Out(DIFFERENCE_BITS)``
     exponential : ``In(EXPONENTIAL_BITS)``
+    distance : ``In(DISTANCE_BITS)``
         Only with ``has_softmax``: as those of the `SoftmaxUnit`.
     """
 
@@ -47,6 +52,7 @@ class ByteUnits(wiring.Component):
             "reads_table": Out(1),
             "difference": Out(DIFFERENCE_BITS),
             "exponential": In(EXPONENTIAL_BITS),
+            "distance": In(DISTANCE_BITS),
         }
         super().__init__({
             "job": In(JOB),
@@ -88,6 +94,7 @@ class ByteUnits(wiring.Component):
             softmax.start.eq(self.start & is_softmax),
             softmax.read_data.eq(self.read_data),
             softmax.exponential.eq(self.exponential),
+            softmax.distance.eq(self.distance),
             self.is_free.eq((self._is_move & ~moves.is_busy) | (is_softmax & ~softmax.is_busy)),
             self.is_working.eq(moves.is_working | softmax.is_working),
             self.done.eq(moves.done | softmax.done),

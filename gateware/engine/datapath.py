@@ -35,6 +35,7 @@ from kiwicha.gateware.engine.interfaces import DatapathSignature
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
 from kiwicha.gateware.engine.result_places import RESULT_TAG, count_places, write_lines
+from kiwicha.gateware.engine.softmax.interfaces import DISTANCE_BITS
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
 
 __all__ = ["Datapath"]
@@ -297,7 +298,10 @@ class Datapath(wiring.Component):
             if self.is_deep:
                 is_odd = delayed(m, number[0], WEIGHT_READ_CYCLES, "is_odd")
                 entry = Mux(is_odd, entry[8 * TABLE_ENTRY_BYTES :], entry)
-            m.d.comb += self.units.exponential.eq(entry[: len(self.units.exponential)])
+            m.d.comb += [
+                self.units.exponential.eq(entry[: len(self.units.exponential)]),
+                self.units.distance.eq(entry[len(self.units.exponential) :][:DISTANCE_BITS]),
+            ]
         m.d.comb += [
             weights.index.eq(word),
             # A lookup comes with the inputs, not ahead of them; MAX adds its word as late.

@@ -4,7 +4,7 @@ from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.engine import LINE_BYTES, JobFlag
 from kiwicha.contract.moves import TILE_ROWS
 from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, BYTE_BITS, JOB
 from kiwicha.gateware.engine.moves.move_unit import LINE_WRITE
@@ -20,7 +20,7 @@ _PROBABILITY_BITS = 8
 
 
 class OutputBytes(wiring.Component):
-    """Round quotients to bytes, and write each row word by word.
+    """Round quotients to bytes, or take steps, and write each row word by word.
 
     Latency: 2 cycles from the last quotient of a word, or of a row, to its write. Throughput: a
     quotient per cycle.
@@ -32,13 +32,15 @@ class OutputBytes(wiring.Component):
     start : ``In(1)``
         A job begins.
     valid : ``In(1)``
-        There is a quotient.
+        There is a quotient, or with LOGARITHMS a number of steps.
     is_last : ``In(1)``
         It is the last one of its row.
     quotient : ``In(32)``
         In Q0.31, below 1.
     exponent : ``In(EXPONENT_BITS)``
         The probability is ``2**-exponent`` of the quotient.
+    steps : ``In(8)``
+        Of the output, below its largest value.
     writes : ``Out(stream.Signature(LINE_WRITE, always_ready=True))``
         Bytes of a word, as a column.
     """
@@ -51,6 +53,7 @@ class OutputBytes(wiring.Component):
             "is_last": In(1),
             "quotient": In(32),
             "exponent": In(EXPONENT_BITS),
+            "steps": In(8),
             "writes": Out(stream.Signature(LINE_WRITE, always_ready=True)),
         })
 
@@ -68,10 +71,14 @@ class OutputBytes(wiring.Component):
             doubled.eq(self.quotient[31 - _PROBABILITY_BITS - 1 : 31] >> self.exponent),
             probability.eq((doubled + 1) >> 1),
         ]
+        has_logarithms = (self.job.flags & JobFlag.LOGARITHMS).any()
+        unsigned = Mux(has_logarithms, ~self.steps, clamped)
+        # The largest value of bytes without a sign has the zero point of the smallest of others.
+        is_signed = self.job.output_zero_point[7] ^ has_logarithms
         m.d.sync += [
             valid_s1.eq(self.valid),
             is_last_s1.eq(self.is_last),
-            octet_s1.eq(clamped ^ Cat(Const(0, 7), self.job.output_zero_point[7])),
+            octet_s1.eq(unsigned ^ Cat(Const(0, 7), is_signed)),
         ]
 
         row, place = Signal(ADDRESS_BITS), Signal(ADDRESS_BITS)

@@ -1,4 +1,4 @@
-"""The reciprocal of a row's sum, and its products with exponentials."""
+"""The reciprocal of a row's sum and its products with exponentials, or the sum's logarithm."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
@@ -10,14 +10,13 @@ from kiwicha.gateware.engine.softmax.interfaces import (
     FRACTION_BITS,
     SUM_BITS,
 )
+from kiwicha.gateware.engine.softmax.logarithm import Logarithm
 from kiwicha.gateware.engine.softmax.product import FACTOR_BITS, Product
 
 __all__ = ["Quotients"]
 
 _FIRST = 1515870810
-"""48/17 in Q2.29, and..."""
-_SLOPE = -1010580540
-"""...-32/17: the first estimate of 1/d is 48/17 - 32/17 d, for d from 1/2 to 1."""
+"""48/17 in Q2.29, which with `RECIPROCAL_SLOPE` gives the first estimate."""
 _ONE = 1 << 29
 _LIMIT = 1 << 30
 """2 in Q2.29: no reciprocal has as much but that of 1/2."""
@@ -35,11 +34,16 @@ class Quotients(wiring.Component):
     The sum is shifted to d in Q0.32, 1/2 to 1. From an estimate x of 1/d, in Q2.29, one step of
     Newton and Raphson gives ``x + x * (1 - d * x)``. Each product is rounded, half up.
 
+    With ``has_logarithm`` the logarithm of the sum instead, whose last product has the place of a
+    quotient and stays there: exponentials have no effect.
+
     Latency: 22 cycles from ``begins`` until an exponential can be taken; 4 cycles from there to its
-    quotient. Throughput: an exponential per cycle.
+    quotient; 41 cycles from ``begins`` to the logarithm. Throughput: an exponential per cycle.
 
     Members
     -------
+    has_logarithm : ``In(1)``
+        The logarithm is wanted; stable from ``begins`` until it is used.
     begins : ``In(1)``
         ``sum`` is complete; exponentials of the row before are no longer taken.
     sum : ``In(SUM_BITS)``
@@ -50,7 +54,7 @@ class Quotients(wiring.Component):
         In Q0.31.
     quotient : ``Out(32)``
         Its product with 1 / d / 2 in Q0.31, below 1: the exponential by the sum is
-        ``2**-exponent`` of it.
+        ``2**-exponent`` of it. Or the logarithm in Q6.25.
     exponent : ``Out(EXPONENT_BITS)``
         How many bits the sum has more than 1 has; from 2 cycles after ``begins`` on.
 
@@ -61,6 +65,7 @@ class Quotients(wiring.Component):
 
     def __init__(self) -> None:
         super().__init__({
+            "has_logarithm": In(1),
             "begins": In(1),
             "sum": In(SUM_BITS),
             "takes": In(1),
@@ -73,6 +78,7 @@ class Quotients(wiring.Component):
         """Build the operations and the factors that they need."""
         m = Module()
         m.submodules.product = product = Product()
+        m.submodules.logarithm = logarithm = Logarithm()
         # Twice the reciprocal in Q0.31 in the end; before, its estimate.
         a = Signal(signed(FACTOR_BITS), reset_less=True)
         b = Signal(signed(FACTOR_BITS), reset_less=True)
@@ -84,23 +90,41 @@ class Quotients(wiring.Component):
         operation, turn, is_dividing = Signal(range(_OPERATIONS)), Signal(range(_CYCLES)), Signal()
         is_first, is_error = operation == 0, operation[0] & is_dividing
         addend = Mux(is_error, _ONE, Mux(is_first, _FIRST, a[2:]))
-        result = self._rounded_sum(m, product, Mux(is_dividing, addend, 0), is_error)
+        addend = Mux(is_dividing, addend, logarithm.addend)
+        result = self._rounded_sum(m, product, addend, is_error)
         estimate = Mux(is_first, result, Cat(a[:2], result[:29]))
+        twice_result = Cat(Const(0, 1), result).as_signed()
         with m.If(is_dividing):
             m.d.sync += turn.eq(turn + 1)
             with m.If(turn == _CYCLES - 1):
                 m.d.sync += [turn.eq(0), operation.eq(operation + 1)]
                 with m.If(is_error):
-                    m.d.sync += b.eq(Cat(Const(0, 1), result).as_signed())
+                    m.d.sync += b.eq(twice_result)
                 with m.Else():
                     m.d.sync += [a.eq(estimate), b.eq(d)]
                 with m.If(operation == _OPERATIONS - 1):
                     is_largest = estimate >= _LIMIT
                     m.d.sync += a.eq(Mux(is_largest, _LARGEST, Cat(Const(0, 2), estimate[:30])))
-                    m.d.sync += [is_dividing.eq(0), operation.eq(0)]
+                    m.d.sync += [b.eq(logarithm.b), is_dividing.eq(0), operation.eq(0)]
+        with m.If(begins_s1 | logarithm.loads_a):
+            m.d.sync += a.eq(logarithm.a)
         with m.If(begins_s1):
-            m.d.sync += [a.eq(_SLOPE), b.eq(normalized), d.eq(normalized), is_dividing.eq(1)]
-        with m.If(self.takes):
+            m.d.sync += [b.eq(normalized), d.eq(normalized)]
+        with m.Elif(logarithm.loads_b):
+            other = Mux(logarithm.takes_d, d, logarithm.b)
+            m.d.sync += b.eq(Mux(logarithm.takes_result, twice_result, other))
+        with m.If(logarithm.loads_d):
+            m.d.sync += d.eq(logarithm.next_d)
+        with m.If((begins_s1 & ~self.has_logarithm) | logarithm.divides):
+            m.d.sync += is_dividing.eq(1)
+        m.d.comb += [
+            logarithm.has_logarithm.eq(self.has_logarithm),
+            logarithm.begins.eq(begins_s1),
+            logarithm.exponent.eq(self.exponent),
+            logarithm.d.eq(d),
+            logarithm.result.eq(result),
+        ]
+        with m.If(self.takes & ~self.has_logarithm):
             m.d.sync += b.eq(self.exponential)
         m.d.sync += self.quotient.eq(result)
         return m

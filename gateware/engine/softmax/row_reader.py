@@ -4,8 +4,9 @@ from amaranth import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import MAX_SOFTMAX_DEPTH
+from kiwicha.contract.engine import MAX_SOFTMAX_DEPTH, JobFlag
 from kiwicha.contract.latencies import (
+    SOFTMAX_LOGARITHM_CYCLES,
     SOFTMAX_MAXIMUM_CYCLES,
     SOFTMAX_RECIPROCAL_CYCLES,
     SOFTMAX_SCAN_BYTES,
@@ -21,8 +22,9 @@ class RowReader(wiring.Component):
 
     A read per cycle: of `SOFTMAX_SCAN_BYTES`, or less, in the first pass, and of an element in the
     others. The first read of the second pass comes `SOFTMAX_MAXIMUM_CYCLES` behind the last one of
-    the first, that of the third `SOFTMAX_RECIPROCAL_CYCLES` behind the second, and rows follow each
-    other without a pause. Latency: `SOFTMAX_START_CYCLES` from ``start`` to the first read.
+    the first, that of the third `SOFTMAX_RECIPROCAL_CYCLES` behind the second, or with LOGARITHMS
+    `SOFTMAX_LOGARITHM_CYCLES`, and rows follow each other without a pause. Latency:
+    `SOFTMAX_START_CYCLES` from ``start`` to the first read.
 
     Members
     -------
@@ -55,7 +57,7 @@ class RowReader(wiring.Component):
         left = Signal(depth.shape())
         rows = Signal(16)
         row = Signal(ADDRESS_BITS)
-        pause = Signal(range(SOFTMAX_RECIPROCAL_CYCLES))
+        pause = Signal(range(SOFTMAX_LOGARITHM_CYCLES))
         is_last_row = Signal()
         ends_row = Signal()
         next_row = Signal(ADDRESS_BITS)
@@ -97,10 +99,13 @@ class RowReader(wiring.Component):
                     m.next = "SUM"
             with m.State("SUM"):
                 m.d.comb += read.sums.eq(1)
-                m.d.sync += pause.eq(SOFTMAX_RECIPROCAL_CYCLES - 2)
+                has_logarithms = (job.flags & JobFlag.LOGARITHMS).any()
+                m.d.sync += pause.eq(
+                    Mux(has_logarithms, SOFTMAX_LOGARITHM_CYCLES, SOFTMAX_RECIPROCAL_CYCLES) - 2
+                )
                 with m.If(read.is_last):
-                    m.next = "WAIT_RECIPROCAL"
-            with m.State("WAIT_RECIPROCAL"):
+                    m.next = "WAIT_FACTOR"
+            with m.State("WAIT_FACTOR"):
                 with m.If(pause == 0):
                     m.next = "OUTPUT"
             with m.State("OUTPUT"):

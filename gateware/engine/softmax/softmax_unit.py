@@ -4,7 +4,7 @@ from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.engine import LINE_BYTES, JobFlag
 from kiwicha.contract.latencies import (
     SCRATCHPAD_READ_CYCLES,
     SOFTMAX_SCAN_BYTES,
@@ -15,10 +15,12 @@ from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, JOB
 from kiwicha.gateware.engine.moves.move_unit import LINE_WRITE
 from kiwicha.gateware.engine.softmax.interfaces import (
     DIFFERENCE_BITS,
+    DISTANCE_BITS,
     EXPONENTIAL_BITS,
     FRACTION_BITS,
     SUM_BITS,
 )
+from kiwicha.gateware.engine.softmax.logarithm_steps import LogarithmSteps
 from kiwicha.gateware.engine.softmax.output_bytes import OutputBytes
 from kiwicha.gateware.engine.softmax.quotients import Quotients
 from kiwicha.gateware.engine.softmax.row_maximum import RowMaximum
@@ -35,7 +37,7 @@ _WRITE_CYCLES = 2
 
 
 class SoftmaxUnit(wiring.Component):
-    """Compute the probabilities of rows of bytes in the scratchpad.
+    """Compute the probabilities of rows of bytes in the scratchpad, or their logarithms.
 
     Throughput: a row of n bytes takes ``2 * n``, a cycle for each `SOFTMAX_SCAN_BYTES`, or less,
     and what the latencies of `kiwicha.contract.latencies` say. Latency: `SOFTMAX_START_CYCLES` from
@@ -61,7 +63,9 @@ class SoftmaxUnit(wiring.Component):
     difference : ``Out(DIFFERENCE_BITS)``
         Entry of the table that is read.
     exponential : ``In(EXPONENTIAL_BITS)``
-        That of `WEIGHT_READ_CYCLES` ago.
+        That of `WEIGHT_READ_CYCLES` ago, ...
+    distance : ``In(DISTANCE_BITS)``
+        ... and that of the other table.
     writes : ``Out(stream.Signature(LINE_WRITE, always_ready=True))``
         Bytes of a word, as a column.
     """
@@ -77,6 +81,7 @@ class SoftmaxUnit(wiring.Component):
             "read_data": In(8 * LINE_BYTES),
             "difference": Out(DIFFERENCE_BITS),
             "exponential": In(EXPONENTIAL_BITS),
+            "distance": In(DISTANCE_BITS),
             "writes": Out(stream.Signature(LINE_WRITE, always_ready=True)),
         })
 
@@ -86,6 +91,7 @@ class SoftmaxUnit(wiring.Component):
         m.submodules.reader = reader = RowReader()
         m.submodules.maximum = maximum = RowMaximum()
         m.submodules.quotients = quotients = Quotients()
+        m.submodules.steps = steps = LogarithmSteps()
         m.submodules.bytes = octets = OutputBytes()
         read = reader.read
         flags = Cat(read.sums, read.outputs, read.is_first, read.is_last, read.is_end)
@@ -116,10 +122,14 @@ class SoftmaxUnit(wiring.Component):
         late = _QUOTIENT_CYCLES + _WRITE_CYCLES - SCRATCHPAD_READ_CYCLES
         ends = delayed(m, is_end, late - 1, "ends", is_reset=True)
         m.d.comb += [
+            quotients.has_logarithm.eq((self.job.flags & JobFlag.LOGARITHMS).any()),
             quotients.begins.eq(delayed(m, sums & is_last, 1, "begins", is_reset=True)),
             quotients.sum.eq(total),
             quotients.takes.eq(outputs),
             quotients.exponential.eq(self.exponential),
+            steps.distance.eq(self.distance),
+            steps.logarithm.eq(quotients.quotient),
+            octets.steps.eq(steps.steps),
             octets.job.eq(self.job),
             octets.start.eq(self.start),
             Cat(octets.valid, octets.is_last).eq(

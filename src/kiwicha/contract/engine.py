@@ -178,7 +178,7 @@ class JobKind(enum.IntEnum):
     MOVE = 7
     """Bytes from place to place, as an `EngineMove` says."""
     SOFTMAX = 8
-    """Probabilities of the bytes of each row, by a table of exponentials; on an engine with
+    """Probabilities of the bytes of each row, or their logarithms, by tables; on an engine with
     `Config.has_softmax`, which others refuse with `EngineError.BAD_KIND`."""
     DEPTHWISE_UNIT = 9
     """Sums over windows of each channel by the unit beside the array; on an engine with
@@ -226,6 +226,8 @@ class JobFlag(enum.IntFlag):
     with `DEEP_MACS`, where a word has 16 inputs instead."""
     CHANNELS = 64
     """ADD, TABLE, MUL: a group is a beat of channels of all pixels; the second tensor has one."""
+    LOGARITHMS = 128
+    """SOFTMAX: results are logarithms of the probabilities."""
 
 
 class SumFlag(enum.IntFlag):
@@ -326,8 +328,12 @@ class EngineJob(Struct):
     which output_zero_point is added: -128, or 0 for bytes without a sign; its scale is 1/256. There
     is one group, whose stream is that of a TABLE: any parameters, and as table_1 the exponential of
     each difference to a row's maximum, int32 Q0.31 from 0 to 255, the first of them 2**31 - 1; any
-    table_2. interval is 1, the only flag CODED; other fields have no effect. Rows do not overlap; a
-    result can replace its row.
+    table_2. interval is 1, flags are CODED and LOGARITHMS; other fields have no effect. Rows do not
+    overlap; a result can replace its row.
+
+    With LOGARITHMS the result is that of LOG_SOFTMAX: its scale is 1/16, output_zero_point is 127,
+    or -1 for bytes without a sign, and table_2 is the distance from the maximum of each difference,
+    int32 Q5.26, 0 to 16.
 
     DEPTHWISE_UNIT: for each group of 8 channels and output row, the sums over windows of
     kernel_rows rows and segments columns, at most 7 each. Column x of input row y is at

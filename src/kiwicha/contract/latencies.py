@@ -30,6 +30,7 @@ __all__ = [
     "ROW_START_CYCLES",
     "SCRATCHPAD_READ_CYCLES",
     "SOFTMAX_DRAIN_CYCLES",
+    "SOFTMAX_LOGARITHM_CYCLES",
     "SOFTMAX_MAXIMUM_CYCLES",
     "SOFTMAX_RECIPROCAL_CYCLES",
     "SOFTMAX_SCAN_BYTES",
@@ -93,6 +94,8 @@ SOFTMAX_MAXIMUM_CYCLES = 2
 """From the last read for a row's maximum to the first one for the sum of its exponentials."""
 SOFTMAX_RECIPROCAL_CYCLES = 23
 """From the last of those to the first one for its outputs: seven products, and what is before."""
+SOFTMAX_LOGARITHM_CYCLES = 40
+"""The same with `JobFlag.LOGARITHMS`: 5 products before those, and one behind them."""
 SOFTMAX_DRAIN_CYCLES = 13
 """From the last read of a SOFTMAX job until its bytes are in the scratchpad."""
 SOFTMAX_WRITE_BYTES = 4

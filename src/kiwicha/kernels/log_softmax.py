@@ -16,7 +16,7 @@ from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics.logarithm import natural_logarithm
 from kiwicha.numerics.requantization import rounding_divide_by_pot
 
-__all__ = ["KERNELS", "LogSoftmax"]
+__all__ = ["KERNELS", "LogSoftmax", "log_softmax_rows"]
 
 _ACCUMULATOR_BITS = 12
 """Integer bits of a sum of exponentials."""
@@ -47,14 +47,35 @@ class LogSoftmax(Struct):
 
 
 def _reference(memory: Memory, p: LogSoftmax) -> NDArray[np.int8]:
-    x = memory.load(p.input, np.int8, (p.rows, p.depth)).astype(np.int64)
-    exponentials = memory.load(p.exponentials, np.int32, (256,)).astype(np.int64)
-    distances = memory.load(p.distances, np.int32, (256,)).astype(np.int64)
-    differences = x.max(axis=1, keepdims=True) - x
+    x = memory.load(p.input, np.int8, (p.rows, p.depth))
+    tables = (memory.load(ref, np.int32, (256,)) for ref in (p.exponentials, p.distances))
+    return log_softmax_rows(x, *tables, p.output_offset)
+
+
+def log_softmax_rows(
+    x: NDArray[np.int8],
+    exponentials: NDArray[np.int32],
+    distances: NDArray[np.int32],
+    output_offset: int,
+) -> NDArray[np.int8]:
+    """Return the bytes of the logarithms of each row's probabilities.
+
+    Parameters
+    ----------
+    x : int8 [rows, depth]
+        Rows.
+    exponentials, distances : int32 [256]
+        As in `LogSoftmax`.
+    output_offset : int
+        Zero point of the output, 127 or 255.
+    """
+    numbers = x.astype(np.int64)
+    differences = numbers.max(axis=1, keepdims=True) - numbers
     terms = rounding_divide_by_pot(exponentials, _ACCUMULATOR_BITS)[differences]
     logarithms = np.array([[natural_logarithm(int(total))] for total in terms.sum(axis=1)])
-    steps = rounding_divide_by_pot(-distances[differences] - logarithms, _STEP_BITS)
-    return (steps.clip(_LEAST, 0) + p.output_offset).astype(np.uint8).view(np.int8)
+    below = distances.astype(np.int64)[differences] + logarithms
+    steps = rounding_divide_by_pot(-below, _STEP_BITS)
+    return (steps.clip(_LEAST, 0) + output_offset).astype(np.uint8).view(np.int8)
 
 
 def _work(p: LogSoftmax) -> Work:

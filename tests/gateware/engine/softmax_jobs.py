@@ -11,12 +11,15 @@ from kiwicha.contract.engine import (
     TABLE_ENTRIES,
     TABLE_ENTRY_BYTES,
     EngineJob,
+    JobFlag,
     JobKind,
     outputs_of,
 )
+from kiwicha.kernels.log_softmax import log_softmax_rows
 from kiwicha.kernels.softmax import softmax_rows
+from kiwicha.numerics.logarithm import MAX_DISTANCE
 
-__all__ = ["Softmax", "exponentials", "random_softmax", "softmax_job"]
+__all__ = ["Softmax", "distances", "exponentials", "random_softmax", "softmax_job"]
 
 Bytes = NDArray[np.uint8]
 _LARGEST = 2**31 - 1
@@ -26,6 +29,12 @@ def exponentials(factor: float) -> NDArray[np.int32]:
     """Return the exponential of each difference times a negative factor, int32 [256] in Q0.31."""
     numbers = [round(math.exp(-factor * k) * 2**31) for k in range(TABLE_ENTRIES)]
     return np.minimum(numbers, _LARGEST).astype(np.int32)
+
+
+def distances(factor: float) -> NDArray[np.int32]:
+    """Return each difference times a factor, 16 at most, int32 [256] in Q5.26."""
+    numbers = [min(round(factor * k * 2**26), MAX_DISTANCE) for k in range(TABLE_ENTRIES)]
+    return np.array(numbers, np.int32)
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,8 @@ class Softmax:
         Exponentials.
     zero_point : int
         Of the output.
+    distances : int32 [256], optional
+        Distances from the maximum, for logarithms.
     """
 
     rows: int
@@ -49,6 +60,7 @@ class Softmax:
     pitches: tuple[int, int]
     table: NDArray[np.int32]
     zero_point: int = -128
+    distances: NDArray[np.int32] | None = None
 
     @property
     def sizes(self) -> list[int]:
@@ -63,7 +75,10 @@ class Softmax:
                 for start, pitch in zip((source, target), self.pitches, strict=True)
             )
             x = memory[first : first + self.depth].view(np.int8)[None]
-            values = softmax_rows(x, self.table, self.zero_point)
+            if self.distances is None:
+                values = softmax_rows(x, self.table, self.zero_point)
+            else:
+                values = log_softmax_rows(x, self.table, self.distances, self.zero_point)
             memory[last : last + self.depth] = values[0].view(np.uint8)
 
 
@@ -71,6 +86,7 @@ def softmax_job(softmax: Softmax, source: int, target: int, macs: int) -> Engine
     """Return the descriptor; its stream is left to the caller."""
     fields = {name: 0 for name, _, _ in EngineJob.layout()} | {
         "kind": JobKind.SOFTMAX,
+        "flags": JobFlag(0) if softmax.distances is None else JobFlag.LOGARITHMS,
         "interval": 1,
         "groups": 1,
         "group_words": TABLE_ENTRIES * TABLE_ENTRY_BYTES // (INPUT_LANES * outputs_of(macs)),
@@ -91,10 +107,13 @@ def random_softmax(rng: np.random.Generator, most_bytes: int) -> Softmax:
     gaps = [int(rng.choice((0, 0, 1, 5, 16))) for _ in range(2)]
     pitch = depth + max(gaps)
     rows = int(rng.integers(1, min(max(most_bytes // pitch, 1), 40) + 1))
+    factor = float(rng.choice((0.0, 0.001, 0.02, 0.1, 0.5)))
+    has_logarithms = bool(rng.integers(2))
     return Softmax(
         rows,
         depth,
         (depth + gaps[0], depth + gaps[1]),
-        exponentials(float(rng.choice((0.0, 0.001, 0.02, 0.1, 0.5)))),
-        int(rng.choice((-128, 0))),
+        exponentials(factor),
+        int(rng.choice((127, -1) if has_logarithms else (-128, 0))),
+        distances(factor) if has_logarithms else None,
     )

@@ -16,7 +16,13 @@ from kiwicha.contract.latencies import (
     WEIGHT_READ_CYCLES,
 )
 from kiwicha.gateware.engine.softmax.softmax_unit import SoftmaxUnit
-from tests.gateware.engine.softmax_jobs import Softmax, exponentials, random_softmax, softmax_job
+from tests.gateware.engine.softmax_jobs import (
+    Softmax,
+    distances,
+    exponentials,
+    random_softmax,
+    softmax_job,
+)
 from tests.support.gateware.unit_simulation import UnitSimulation
 
 SIZE = 16384
@@ -51,6 +57,8 @@ def run(jobs: Sequence[tuple[Softmax, int, int]], memory: np.ndarray) -> list[in
                 ctx.set(unit.read_data, read_at(memory, reads[0]))
                 # What is not asked for may be anything.
                 ctx.set(unit.exponential, int(softmax.table[entries[0]]))
+                if softmax.distances is not None:
+                    ctx.set(unit.distance, int(softmax.distances[entries[0]]))
                 reads = [*reads[1:], ctx.get(unit.address)]
                 entries = [*entries[1:], ctx.get(unit.difference)]
                 assert ctx.get(unit.is_busy) == (cycle > 0 and ends_at is None) & (
@@ -94,11 +102,14 @@ def check(jobs: Sequence[tuple[Softmax, int, int]], seed: int, choice: Sequence[
     predicted = [job_work(softmax_job(*placed, MACS), MACS).cycles for placed in jobs]
     assert taken == predicted
     for (softmax, _, _), cycles in zip(jobs, taken, strict=True):
-        assert cycles <= softmax.rows * (3 * softmax.depth + 40)
+        # Rows of one are no rows of a model.
+        assert cycles <= softmax.rows * (3 * max(softmax.depth, 2) + 40)
 
 
 def one(depth: int, factor: float, zero_point: int = -128, rows: int = 1) -> Softmax:
-    return Softmax(rows, depth, (depth, depth), exponentials(factor), zero_point)
+    """Return rows without gaps; the zero point tells logarithms from probabilities."""
+    logarithms = distances(factor) if zero_point in (127, -1) else None
+    return Softmax(rows, depth, (depth, depth), exponentials(factor), zero_point, logarithms)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -117,21 +128,22 @@ def test_random_rows_at_any_address(seed: int) -> None:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 91])
-@pytest.mark.parametrize("zero_point", [-128, 0])
+@pytest.mark.parametrize("zero_point", [-128, 0, 127, -1])
 def test_depths(depth: int, zero_point: int) -> None:
     check([(one(depth, 0.05, zero_point, rows=5), 33, SIZE // 2 + 6)], depth)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", [1001, 4095])
+@pytest.mark.parametrize("zero_point", [-128, 127])
 @pytest.mark.parametrize(
     ("factor", "choice"),
     [(0.03, ()), (0.0, ()), (1.0, (0x80,)), (2.0, (0x80,) * 3000 + (0x7F,))],
     ids=["random", "sums of the depth", "all equal", "few large ones"],
 )
-def test_long_rows(depth: int, factor: float, choice: tuple[int, ...]) -> None:
+def test_long_rows(depth: int, zero_point: int, factor: float, choice: tuple[int, ...]) -> None:
     # Sums of 512 and more give zeros, which 4,095 equal bytes do.
-    check([(one(depth, factor), 1, SIZE // 2 + 3)], depth, choice)
+    check([(one(depth, factor, zero_point), 1, SIZE // 2 + 3)], depth, choice)
 
 
 @pytest.mark.parametrize("depth", [510, 511, 512, 513])
@@ -143,8 +155,9 @@ def test_sums_around_the_last_that_counts(depth: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_reciprocals_of_random_sums(seed: int) -> None:
-    """Sums have random bits, where the last bit of the reciprocal counts."""
+@pytest.mark.parametrize("zero_point", [-128, 127])
+def test_random_sums(seed: int, zero_point: int) -> None:
+    """Sums have random bits, where the last bit of the reciprocal or the logarithm counts."""
     rng = np.random.default_rng(seed)
     jobs = []
     for row in range(12):
@@ -152,7 +165,10 @@ def test_reciprocals_of_random_sums(seed: int) -> None:
         table[0] = 2**31 - 1
         depth = int(rng.choice((2, 3, 5, 40)))
         place = SIZE // 2 + 64 * row
-        jobs.append((Softmax(1, depth, (depth, depth), table), 64 * row, place))
+        steps = rng.integers(0, 2**30, 256, endpoint=True).astype(np.int32)
+        logarithms = None if zero_point == -128 else steps
+        softmax = Softmax(1, depth, (depth, depth), table, zero_point, logarithms)
+        jobs.append((softmax, 64 * row, place))
     check(jobs, seed)
 
 

@@ -25,6 +25,7 @@ from kiwicha.contract.latencies import (
     MOVE_START_CYCLES,
     ROW_START_CYCLES,
     SOFTMAX_DRAIN_CYCLES,
+    SOFTMAX_LOGARITHM_CYCLES,
     SOFTMAX_MAXIMUM_CYCLES,
     SOFTMAX_RECIPROCAL_CYCLES,
     SOFTMAX_SCAN_BYTES,
@@ -166,7 +167,9 @@ def _move_work(move: EngineMove) -> Work:
 def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
     depth, rows = job.segment_words, job.output_rows
     scan = -(-depth // SOFTMAX_SCAN_BYTES)
-    pauses = SOFTMAX_MAXIMUM_CYCLES + SOFTMAX_RECIPROCAL_CYCLES - 2
+    has_logarithms = bool(job.flags & JobFlag.LOGARITHMS)
+    after_sum = SOFTMAX_LOGARITHM_CYCLES if has_logarithms else SOFTMAX_RECIPROCAL_CYCLES
+    pauses = SOFTMAX_MAXIMUM_CYCLES + after_sum - 2
     cycles = rows * (scan + 2 * depth + pauses)
     # Words are written, of which the first and the last of a row may be no whole ones.
     writes = rows * (depth / SOFTMAX_WRITE_BYTES + 1)
