@@ -113,6 +113,7 @@ def check_kind(job: EngineJob) -> None:
         job.kind not in COMPUTE_KINDS
         or (is_packed and job.kind != JobKind.CONV)
         or (is_by_channel and job.kind not in ELEMENT_KINDS)
+        or (job.flags & JobFlag.LOGARITHMS and job.kind != JobKind.SOFTMAX)
     ):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
     if job.gives_positions > (job.kind == JobKind.MAX):

@@ -1,4 +1,4 @@
-"""SOFTMAX jobs of the engine in numpy: rows of any pitch, from the descriptor and its table."""
+"""SOFTMAX jobs of the engine in numpy: rows of any pitch, from the descriptor and its tables."""
 
 import numpy as np
 
@@ -12,13 +12,16 @@ from kiwicha.contract.engine import (
     outputs_of,
 )
 from kiwicha.errors import ProgramError
+from kiwicha.kernels.log_softmax import log_softmax_rows
 from kiwicha.kernels.softmax import softmax_rows
+from kiwicha.numerics.logarithm import MAX_DISTANCE
 from kiwicha.program.weight_streams import unpack_tables
 from kiwicha.sim.reference.scratchpad import Ints, Range, Scratchpad
 
 __all__ = ["is_in_place", "softmax", "softmax_read", "softmax_write"]
 
 _ZERO_POINTS = (0, -128)
+_LOGARITHM_ZERO_POINTS = (127, -1)
 
 
 def softmax_read(job: EngineJob) -> Range:
@@ -49,13 +52,18 @@ def softmax(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) ->
     size = job.group_words * INPUT_LANES * outputs_of(macs)
     if size != TABLE_ENTRIES * TABLE_ENTRY_BYTES or job.groups != 1:
         raise ProgramError(f"a softmax must have one group with the size of the tables ({job})")
-    if job.flags & ~int(JobFlag.CODED):
-        raise ProgramError(f"flags of a softmax must be CODED or none, not {job.flags:#x}")
+    if job.flags & ~int(JobFlag.CODED | JobFlag.LOGARITHMS):
+        raise ProgramError(
+            f"flags of a softmax must be CODED and LOGARITHMS, or none, not {job.flags:#x}"
+        )
+    has_logarithms = bool(job.flags & JobFlag.LOGARITHMS)
+    zero_points = _LOGARITHM_ZERO_POINTS if has_logarithms else _ZERO_POINTS
     depth = job.segment_words
-    if not 1 <= depth <= MAX_SOFTMAX_DEPTH or job.output_zero_point not in _ZERO_POINTS:
+    if not 1 <= depth <= MAX_SOFTMAX_DEPTH or job.output_zero_point not in zero_points:
         raise ProgramError(
             f"a softmax must have rows of 1 to {MAX_SOFTMAX_DEPTH} elements and an output with a"
-            f" zero point of 0 or -128, not {depth} and {job.output_zero_point}"
+            f" zero point of {zero_points[0]} or {zero_points[1]}, not {depth} and"
+            f" {job.output_zero_point}"
         )
     if job.output_rows > 1 and min(job.row_step, job.output_row_step) < depth:
         raise ProgramError(f"rows of a softmax must not overlap ({job})")
@@ -64,7 +72,13 @@ def softmax(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) ->
     if not scratchpad.is_written[sources].all():
         raise ProgramError(f"what a softmax reads must be written before ({job})")
     rows = scratchpad.bytes[sources].view(np.int8)
-    values = softmax_rows(rows, tables[0, :, 0], job.output_zero_point)
+    exponentials, distances = tables[0, :, 0], tables[0, :, 1]
+    if not has_logarithms:
+        values = softmax_rows(rows, exponentials, job.output_zero_point)
+    elif ((distances >= 0) & (distances <= MAX_DISTANCE)).all():
+        values = log_softmax_rows(rows, exponentials, distances, job.output_zero_point)
+    else:
+        raise ProgramError(f"distances of a softmax must be 0 to {MAX_DISTANCE} ({job})")
     scratchpad.write(_addresses(job, job.output_address, job.output_row_step), values)
 
 

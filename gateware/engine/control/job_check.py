@@ -213,9 +213,13 @@ class JobCheck(wiring.Component):
             rules["group_words"] |= is_deep & (field("group_words") > DEEP_GROUP_WORDS)
         known = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED | self._packed_flag
         known &= ~JobFlag(0) if self.has_codec else ~JobFlag.CODED
+        known &= ~JobFlag(0) if self.has_softmax else ~JobFlag.LOGARITHMS
         is_packed = (field("flags") & self._packed_flag).any()
         rules["flags"] = (field("flags") & ~int(known) & _ALL_FLAGS).any()
         rules["flags"] |= is_packed & (field("kind") != JobKind.CONV)
+        if self.has_softmax:
+            has_logarithms = (field("flags") & JobFlag.LOGARITHMS).any()
+            rules["flags"] |= has_logarithms & (field("kind") != JobKind.SOFTMAX)
         is_move = field("kind") == JobKind.MOVE
         bad_move = ~Cat(field("flags") == known for known in (0, *MoveFlag)).any()
         rules["flags"] = Mux(is_move, bad_move, rules["flags"])

@@ -172,8 +172,11 @@ def softmax_work(rng: np.random.Generator, softmax: Softmax, macs: int, memory_b
     source, target = places(rng, softmax.sizes, memory_bytes)
     if softmax.pitches[0] == softmax.pitches[1] and rng.integers(2):
         source = target
-    # The second table has no part in it, nor have parameters.
-    tables = np.array([softmax.table, rng.integers(-(2**31), 2**31, TABLE_ENTRIES)])
+    # A second table without distances has no part in it, nor have parameters.
+    second = softmax.distances
+    if second is None:
+        second = rng.integers(-(2**31), 2**31, TABLE_ENTRIES)
+    tables = np.array([softmax.table, second])
     parameters = rng.integers(-1000, 1000, (3, 1, outputs_of(macs)))
     return Work(
         softmax_job(softmax, source.start, target.start, macs),

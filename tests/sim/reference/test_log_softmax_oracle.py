@@ -26,11 +26,12 @@ def case(scale: float, depth: int, *, is_unsigned: bool) -> oracle.Case:
 
 
 @pytest.mark.parametrize("is_unsigned", [False, True], ids=["int8", "uint8"])
-def test_every_scale(is_unsigned: bool) -> None:
+@pytest.mark.parametrize("config", ["64", "64-softmax"])
+def test_every_scale(config: str, is_unsigned: bool) -> None:
     cases = [case(s, depth, is_unsigned=is_unsigned) for s in SCALES for depth in (2, 41, 700)]
     answers = oracle.ask(cases, oracle.LITERT if is_unsigned else oracle.MICRO)
     for given, answer in zip(cases, answers, strict=True):
         assert answer.outputs is not None, answer.error
-        (output,) = reference.run(compile_model(given.model, "64"), given.inputs)
+        (output,) = reference.run(compile_model(given.model, config), given.inputs)
         assert output.dtype == answer.outputs[0].dtype
         np.testing.assert_array_equal(output, answer.outputs[0])

@@ -1,4 +1,4 @@
-"""SOFTMAX on the simulated system: rows as a convolution leaves them, and pairs."""
+"""SOFTMAX and LOG_SOFTMAX on the simulated system, as a convolution leaves rows, and pairs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Random networks with SOFTMAX inside: behind and in front of layers of every kind."""
+"""Random networks with SOFTMAX or LOG_SOFTMAX inside, among layers of every kind."""
 
 import random
 
@@ -11,7 +11,7 @@ _DEPTHS = (2, 2, 3, 5, 8, 16, 21, 40)
 
 
 def softmax_network(seed: int) -> Case:
-    """Return a model of an image with one to three SOFTMAX and other layers, and its input."""
+    """Return a model of an image with one to three such layers and others, and its input."""
     rng = random.Random(f"softmax{seed}")
     model = MoveModel(rng)
     sizes = rng.randint(4, 24), rng.randint(4, 24)
@@ -19,7 +19,7 @@ def softmax_network(seed: int) -> Case:
     outputs = []
     for _ in range(rng.randint(1, 3)):
         x = _before(model, x)
-        x = model.softmax(x)
+        x = model.log_softmax(x) if rng.random() < 0.4 else model.softmax(x)
         outputs.append(x)
         x = _behind(model, x)
     return model.case([x] if rng.random() < 0.8 else [*dict.fromkeys([*outputs, x])])

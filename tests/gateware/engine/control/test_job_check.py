@@ -149,6 +149,7 @@ def test_accepts_legal_jobs() -> None:
         changed("max", gives_positions=1),
         changed("softmax", flags=JobFlag.CODED, output_address=5, output_row_step=7, input_rows=0),
         changed("softmax", segment_words=MAX_SOFTMAX_DEPTH, output_rows=0xFFFF, kernel_rows=0),
+        changed("softmax", flags=JobFlag.CODED | JobFlag.LOGARITHMS, output_zero_point=127),
         changed("max", sums=SumFlag.KEEP | SumFlag.CONTINUE, output_row_step=1 << 20),
         changed(
             "depthwise", segments=4, stride_columns=3, first_phase=2, segment_words=0, row_words=0
@@ -258,6 +259,7 @@ def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
         ("conv", "group_words", 257, EngineError.BAD_FIELD),
         ("conv", "wait_transfers", TRANSFERS + 1, EngineError.BAD_FIELD),
         ("conv", "flags", 1 << 15, EngineError.BAD_FIELD),
+        ("conv", "flags", JobFlag.LOGARITHMS, EngineError.BAD_FIELD),
         ("conv", "output_address", 4, EngineError.BAD_FIELD),
         ("conv", "output_pixel_bytes", 12, EngineError.BAD_FIELD),
         ("conv", "output_row_step", 12, EngineError.BAD_FIELD),

@@ -154,12 +154,13 @@ def _(operation: ElementOperation, macs: int, input_pitch: int) -> bytes:
 
 @weight_stream.register
 def _(operation: SoftmaxOperation, macs: int, input_pitch: int) -> bytes:
-    exponentials = operation.exponentials
+    exponentials, distances = operation.exponentials, operation.distances
     p = operation.parameters
     parameters = Parameters(
         *(np.resize(values, outputs_of(macs)) for values in (p.bias, p.multiplier, p.shift))
     )
-    tables = np.stack([exponentials, np.zeros_like(exponentials)], axis=1)
+    second = np.zeros_like(exponentials) if distances is None else distances
+    tables = np.stack([exponentials, second], axis=1)
     return pack_tables(tables, parameters, macs)
 
 

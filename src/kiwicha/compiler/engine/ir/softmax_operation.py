@@ -1,4 +1,4 @@
-"""Probabilities of the channels of each pixel."""
+"""Probabilities of the channels of each pixel, or their logarithms."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,27 +7,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.operations import JobOperation, Piece
-from kiwicha.contract.engine import MAX_U16, JobKind
+from kiwicha.contract.engine import MAX_U16, JobFlag, JobKind
 
 __all__ = ["SoftmaxOperation"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SoftmaxOperation(JobOperation):
-    """A SOFTMAX over channels, whose window is one of pixels; its parameters have no effect.
+    """A SOFTMAX or LOG_SOFTMAX over channels, whose window is one of pixels.
+
+    Its parameters have no effect.
 
     Parameters
     ----------
     exponentials : int32 [256]
         As `kiwicha.kernels.softmax.Softmax.exponentials`.
+    distances : int32 [256], optional
+        As `kiwicha.kernels.log_softmax.LogSoftmax.distances`, of a LOG_SOFTMAX.
     """
 
     exponentials: NDArray[np.int32]
+    distances: NDArray[np.int32] | None = None
 
     @property
     def kind(self) -> JobKind:
         """What its jobs are."""
         return JobKind.SOFTMAX
+
+    @property
+    def flags(self) -> JobFlag:
+        """What its jobs have besides their kind."""
+        return JobFlag(0) if self.distances is None else JobFlag.LOGARITHMS
 
     @property
     def has_gaps(self) -> bool:

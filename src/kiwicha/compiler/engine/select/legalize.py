@@ -20,7 +20,7 @@ from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_KERNELS, 
 from kiwicha.compiler.engine.select.reductions.means import columns_of_sums, mean, rows_of_sums
 from kiwicha.compiler.engine.select.reductions.pools import average_pool, max_pool
 from kiwicha.compiler.engine.select.resize.interpolation import interpolation
-from kiwicha.compiler.engine.select.softmax.softmax import softmax_forms
+from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS, softmax_forms
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.compiler.tflite.operators import Family, of_family
@@ -50,7 +50,7 @@ _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
 }
 _KERNELS = frozenset({
     *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
-    *(*EXTREME_KERNELS, Kernel.MEAN, Kernel.RESIZE_BILINEAR, Kernel.SOFTMAX),
+    *(*EXTREME_KERNELS, Kernel.MEAN, Kernel.RESIZE_BILINEAR, *SOFTMAX_KERNELS),
 })
 _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
@@ -60,6 +60,7 @@ _WINDOWS = (
 _LOOKUPS = tuple(of_family(Family.UNARY))
 _PAIRS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
 _ELEMENTS = (*_PAIRS, *_LOOKUPS)
+_SOFTMAX = ("LOG_SOFTMAX", "SOFTMAX")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +71,14 @@ class _Call:
     layer: Layer
 
 
-@limit(*_WINDOWS, *_ELEMENTS, "SOFTMAX")
+@limit(*_WINDOWS, *_ELEMENTS, *_SOFTMAX)
 def one_call(item: _Call) -> str | None:
     """The layer is one kernel call."""
     count = len(item.layer.calls)
     return f"takes {count} kernel calls; the engine takes layers of one" if count > 1 else None
 
 
-@limit(*_WINDOWS, *_ELEMENTS, "SOFTMAX")
+@limit(*_WINDOWS, *_ELEMENTS, *_SOFTMAX)
 def whole_tensors(item: _Call) -> str | None:
     """The layer reads and writes whole tensors, not a part of a tensor that holds several."""
     for name, (first, count) in sorted(item.layer.ranges.items()):
@@ -86,7 +87,7 @@ def whole_tensors(item: _Call) -> str | None:
     return None
 
 
-@limit(*_WINDOWS, *_LOOKUPS, "SOFTMAX")
+@limit(*_WINDOWS, *_LOOKUPS, *_SOFTMAX)
 def computed_input(item: _Call) -> str | None:
     """The input is computed, not a constant."""
     source = item.layer.tensors.get("input")
@@ -131,7 +132,7 @@ def _decision(network: Network, position: int) -> Decision:
         return _weighted(network, position)
     if layer.kernel is Kernel.MEAN:
         return _reduction(layer, position)
-    if layer.kernel is Kernel.SOFTMAX:
+    if layer.kernel in SOFTMAX_KERNELS:
         return softmax_forms(network, position)
     if layer.kernel in PAIR_KERNELS:
         return pair_forms(network, position)

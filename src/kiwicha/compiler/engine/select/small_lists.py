@@ -8,10 +8,10 @@ from kiwicha.compiler.engine.ir.element_operations import FloatConversion
 from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.operations import Operation
 from kiwicha.compiler.engine.ir.refusals import Troubles
+from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.configs import Config
-from kiwicha.contract.program import Kernel
 
 __all__ = ["small_list_troubles"]
 
@@ -59,9 +59,9 @@ def small_list_troubles(
 def _can_be_small(network: Network, operation: Operation, several: Counter[int]) -> bool:
     """Whether an operation is of a kind that is often of a few elements only.
 
-    Conversions, SOFTMAX, and layers of two tensors that take several operations.
+    Conversions, SOFTMAX and LOG_SOFTMAX, and layers of two tensors that take several operations.
     """
     kernel = network.layers[operation.position].kernel
     if kernel in PAIR_KERNELS:
         return several[operation.position] > 1
-    return kernel is Kernel.SOFTMAX or isinstance(operation, FloatConversion)
+    return kernel in SOFTMAX_KERNELS or isinstance(operation, FloatConversion)

@@ -1,4 +1,4 @@
-"""SOFTMAX on the engine: as SOFTMAX jobs, and of pairs as a convolution and a table."""
+"""SOFTMAX and LOG_SOFTMAX on the engine: as SOFTMAX jobs, or as a convolution and a table."""
 
 import re
 
@@ -46,8 +46,10 @@ def kinds(stages: Compilation) -> list[JobKind]:
     ],
     ids=str,
 )
-def test_rows(shape: tuple[int, ...], jobs: int, is_unsigned: bool) -> None:
-    stages = compiled(softmax(shape, 0.07, is_unsigned=is_unsigned), "64-8k-softmax")
+@pytest.mark.parametrize("operator", ["SOFTMAX", "LOG_SOFTMAX"])
+def test_rows(shape: tuple[int, ...], jobs: int, is_unsigned: bool, operator: str) -> None:
+    case = softmax(shape, 0.07, is_unsigned=is_unsigned, kind=operator)
+    stages = compiled(case, "64-8k-softmax")
     assert not stages.kernel_calls
     found = kinds(stages)
     assert {*found} <= {JobKind.SOFTMAX, JobKind.TABLE}
@@ -92,13 +94,23 @@ def test_pairs_whose_outputs_change_at_large_differences() -> None:
 
 @pytest.mark.parametrize("channels", [8, 11])
 @pytest.mark.parametrize("operator", ["MAXIMUM", "MUL"])
-def test_between_other_layers(operator: str, channels: int) -> None:
+@pytest.mark.parametrize("kind", ["SOFTMAX", "LOG_SOFTMAX"])
+def test_between_other_layers(kind: str, operator: str, channels: int) -> None:
     """Rows as they lie behind a convolution, and a limit that no SOFTMAX job has."""
     for config in ("64-softmax", "64-8k-softmax"):
-        stages = compiled(between(operator, channels), config)
+        stages = compiled(between(operator, channels, kind), config)
         assert not stages.kernel_calls
         assert len(stages.lists) == 1
         assert {*kinds(stages)} == {JobKind.CONV, JobKind.SOFTMAX, JobKind.TABLE}
+
+
+def test_logarithms_of_pairs_take_jobs() -> None:
+    """Their outputs change up to a difference of 255, which no int8 holds."""
+    for config in ("64-softmax", "128"):
+        stages = compiled(softmax((1, 800, 2), 0.07, kind="LOG_SOFTMAX"), config)
+        assert {*kinds(stages)} == {JobKind.SOFTMAX}
+    (why,) = engine_refusals(compile_stages(softmax((6, 16), 0.07, kind="LOG_SOFTMAX").model, "64"))
+    assert why == "it takes SOFTMAX jobs, which 64 has not; 64-softmax has them"
 
 
 def operation(rows: int, columns: int) -> SoftmaxOperation:

@@ -1,4 +1,4 @@
-"""SOFTMAX in the engine's terms: a pixel is a row, whose channels are what is divided."""
+"""SOFTMAX and LOG_SOFTMAX in the engine's terms: a pixel is a row, of its channels."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,12 +14,16 @@ from kiwicha.compiler.engine.select.softmax.pairs import pair_operation
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import MAX_U16
+from kiwicha.contract.program import Kernel
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["SOFTMAX_LIMITS", "softmax_forms", "without_slow_softmax"]
+__all__ = ["SOFTMAX_KERNELS", "SOFTMAX_LIMITS", "softmax_forms", "without_slow_softmax"]
+
+SOFTMAX_KERNELS = frozenset({Kernel.LOG_SOFTMAX, Kernel.SOFTMAX})
+"""Kernels of layers that take SOFTMAX jobs."""
 
 
-@limit("SOFTMAX")
+@limit("LOG_SOFTMAX", "SOFTMAX")
 def softmax_jobs(config: Config) -> str | None:
     """The engine has SOFTMAX jobs: those of 128 and 256, and those whose names end in -softmax."""
     if config.has_softmax:
@@ -32,10 +36,10 @@ SOFTMAX_LIMITS: tuple[Limit[Config], ...] = (softmax_jobs,)
 
 
 def softmax_forms(network: Network, position: int) -> Decision:
-    """Return the forms of a SOFTMAX.
+    """Return the forms of a SOFTMAX or LOG_SOFTMAX.
 
-    Pairs become a convolution and a table. Others, and what of pairs cannot, take SOFTMAX jobs:
-    with the rows and columns of the tensor, or with a row for each pixel.
+    Pairs of a SOFTMAX become a convolution and a table. Others, and what of pairs cannot, take
+    SOFTMAX jobs: with the rows and columns of the tensor, or with a row for each pixel.
 
     Parameters
     ----------
@@ -100,6 +104,7 @@ def _images(network: Network, layer: Layer) -> Iterator[tuple[str, Image]]:
 
 
 def _operation(layer: Layer, position: int, image: Image) -> SoftmaxOperation:
+    distances = layer.constants.get("distances")
     return SoftmaxOperation(
         position=position,
         inputs=(layer.tensors["input"],),
@@ -108,6 +113,12 @@ def _operation(layer: Layer, position: int, image: Image) -> SoftmaxOperation:
         output_channels=image.channels,
         clamp=(-128, 127),
         parameters=Parameters(*(np.zeros(1, np.int32) for _ in range(3))),
-        output_zero_point=layer.params.output_offset,
+        output_zero_point=_as_int8(layer.params.output_offset),
         exponentials=layer.constants["exponentials"].astype(np.int32),
+        distances=None if distances is None else distances.astype(np.int32),
     )
+
+
+def _as_int8(zero_point: int) -> int:
+    """Return a zero point as a descriptor has it: that of a byte without a sign can be 255."""
+    return (zero_point + 128) % 256 - 128
