@@ -11,15 +11,15 @@
 #define STEP_HALF (UINT32_C(1) << (STEP_SHIFT - 1))
 #define MAX_DISTANCE (UINT32_C(1) << 30) /* from 16 on, the output is the least */
 #define MAX_STEPS 255
-#define LONG_ROW 768 /* from so many entries on, a table of outputs pays */
+#define LONG_ROW 704 /* from so many entries on, a table of outputs pays */
 
-#define LOG_2 1488522236        /* logarithm of 2, Q0.31, as the numbers below */
-#define ROOT_HALF 1518500250    /* 2**(-1/2) */
-#define QUARTER_ROOT 1805811301 /* 2**(-1/4), the middle of the interval of the fraction */
-#define CUBE 117049297          /* 11/240 2**(1/4) */
-#define SQUARE 127690142        /* 1/20 2**(1/4) */
-#define CONSTANT 1057819769     /* 2 / 2**(1/4) - 2**(1/4) */
-#define LINEAR 638450708        /* 1/4 2**(1/4) */
+#define LOG_2 1488522236u        /* logarithm of 2, Q0.31, as the numbers below */
+#define ROOT_HALF 1518500250u    /* 2**(-1/2) */
+#define QUARTER_ROOT 1805811301u /* 2**(-1/4), the middle of the interval of the fraction */
+#define CUBE 117049297u          /* 11/240 2**(1/4) */
+#define SQUARE 127690142u        /* 1/20 2**(1/4) */
+#define CONSTANT 1057819769u     /* 2 / 2**(1/4) - 2**(1/4) */
+#define LINEAR 638450708u        /* 1/4 2**(1/4) */
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_log_softmax(const struct kiwicha_memory *memory,
                                                             const void *params)
@@ -38,6 +38,15 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_log_softmax(const struct kiwicha
     return check.status;
 }
 
+/** Returns round(a * b / 2**31) of twice two numbers that are 0 or more. */
+static inline uint32_t product_of_positive(uint32_t twice_a, uint32_t twice_b)
+{
+    uint32_t high = (uint32_t)(((uint64_t)twice_a * twice_b) >> 32);
+    /* As in `kiwicha_product`. */
+    __asm__("" : "+r"(high));
+    return (high + 1) >> 1;
+}
+
 /**
  * Returns the natural logarithm of a sum in Q5.26.
  *
@@ -45,31 +54,33 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_log_softmax(const struct kiwicha
  */
 KIWICHA_SMALL static uint32_t logarithm(uint32_t sum)
 {
-    const uint32_t zeros = (uint32_t)__builtin_clz(sum);
+    uint32_t exponent = 0, bound = UINT32_C(2) << KIWICHA_SUM_FRACTION_BITS;
+    for (; bound <= sum; bound *= 2) {
+        exponent++;
+    }
     /* The sum is r * 2**power with r of 2**(-1/2) to 1: power in quarters, odd ones. */
-    int32_t power = 4 * (SUM_INTEGER_BITS - (int32_t)zeros) + 3;
-    int32_t r = (int32_t)(sum << (zeros - 1));
-    const int32_t reduced = kiwicha_high_multiply((int32_t)sum, ROOT_HALF);
-    if ((uint32_t)__builtin_clz((uint32_t)reduced) != zeros) {
-        const int32_t half = kiwicha_high_multiply(r, ROOT_HALF);
-        r = half >= INT32_C(1) << 30 ? INT32_MAX : 2 * half;
+    uint32_t power = 4 * exponent + 3;
+    uint32_t twice_r = sum << (SUM_INTEGER_BITS - exponent);
+    if (product_of_positive(2 * sum, 2 * ROOT_HALF) < bound / 2) {
+        twice_r = 4 * product_of_positive(twice_r, 2 * ROOT_HALF);
         power -= 2;
     }
     /* A quotient of polynomials of the distance q from the middle. */
-    const int32_t mean = (int32_t)(((uint32_t)r + QUARTER_ROOT + 1) >> 1);
-    const int32_t q = 2 * (r - QUARTER_ROOT);
-    const int32_t square = kiwicha_high_multiply(q, q);
-    const int32_t numerator =
-        kiwicha_high_multiply(q, r) + kiwicha_high_multiply(kiwicha_high_multiply(q, square), CUBE);
-    const int32_t denominator =
-        kiwicha_high_multiply(mean, CONSTANT + q + kiwicha_high_multiply(SQUARE, square)) +
-        kiwicha_high_multiply(LINEAR, q);
-    const int32_t reciprocal =
-        (int32_t)kiwicha_reciprocal((uint32_t)denominator + (UINT32_C(1) << 31));
-    const int32_t fraction = kiwicha_high_multiply(
-        kiwicha_rounding_divide_by_pot(numerator, 32 - FRACTION_BITS), reciprocal);
-    const int32_t whole = kiwicha_high_multiply(power * (INT32_C(1) << (FRACTION_BITS - 3)), LOG_2);
-    return (uint32_t)(2 * (whole + fraction));
+    const int32_t twice_q = 2 * (int32_t)(twice_r - 2 * QUARTER_ROOT);
+    const uint32_t distance = (uint32_t)(twice_q < 0 ? -twice_q : twice_q);
+    const uint32_t twice_square = 2 * product_of_positive(distance, distance);
+    const int32_t numerator = kiwicha_product(twice_q, twice_r) +
+                              kiwicha_product(2 * kiwicha_product(twice_q, twice_square), 2 * CUBE);
+    const uint32_t mean = (uint32_t)(((uint64_t)twice_r + 2 * QUARTER_ROOT + 2) >> 2);
+    const uint32_t polynomial =
+        CONSTANT + (uint32_t)(twice_q >> 1) + product_of_positive(twice_square, 2 * SQUARE);
+    const uint32_t denominator = product_of_positive(2 * mean, 2 * polynomial) +
+                                 (uint32_t)kiwicha_product(twice_q, 2 * LINEAR);
+    const uint32_t reciprocal = kiwicha_reciprocal(denominator + (UINT32_C(1) << 31));
+    const int32_t fraction = kiwicha_product(
+        2 * kiwicha_rounding_divide_by_pot(numerator, 32 - FRACTION_BITS), 2 * reciprocal);
+    const uint32_t whole = product_of_positive(power << (FRACTION_BITS - 2), 2 * LOG_2);
+    return 2 * (whole + (uint32_t)fraction);
 }
 
 /** Returns an output: a distance from the maximum and a logarithm below the greatest one. */
@@ -84,9 +95,13 @@ static void write_long_row(const int8_t *input, const uint32_t *distances, uint8
                            uint32_t depth, int32_t maximum, uint32_t rounded, uint32_t top)
 {
     uint8_t table[KIWICHA_EXPONENTIALS]; /* by the unsigned input byte */
-#pragma GCC unroll 1
-    for (uint32_t k = 0; k < KIWICHA_EXPONENTIALS; k++) {
-        table[(uint8_t)((uint32_t)maximum - k)] = output_of(distances[k], rounded, top);
+    /* Down to the least input; what is further is that of inputs above the maximum. */
+    for (int32_t k = maximum; k >= INT8_MIN; k -= 4, distances += 4) {
+        const uint32_t a = distances[0], b = distances[1], c = distances[2], d = distances[3];
+        table[(uint8_t)k] = output_of(a, rounded, top);
+        table[(uint8_t)(k - 1)] = output_of(b, rounded, top);
+        table[(uint8_t)(k - 2)] = output_of(c, rounded, top);
+        table[(uint8_t)(k - 3)] = output_of(d, rounded, top);
     }
     kiwicha_look_up_bytes((const uint8_t *)input, table, output, depth);
 }

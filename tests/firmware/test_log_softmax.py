@@ -49,3 +49,12 @@ def test_every_bit_of_a_logarithm_counts(run_steps: Any, largest: int) -> None:
     for offset in (0, -1):
         distances = (offset - np.array([0, *logarithms]) - (1 << 21)) % (1 << 22)
         check(run_steps, values.astype(np.int8), exponentials, distances)
+
+
+@pytest.mark.parametrize("largest", [-128, -127, 124, 125, 126])
+def test_largest_numbers_of_long_rows(run_steps: Any, largest: int) -> None:
+    """Their table of outputs ends with the least input, which is seldom that of four entries."""
+    values = np.random.default_rng(largest + 128).integers(-128, largest, (1, 900), endpoint=True)
+    values[:, 7], values[:, 8] = largest, -128
+    rows = values.astype(np.int8)
+    check(run_steps, rows, softmax_exponentials(0.05, 1.0), log_softmax_distances(0.05))

@@ -25,9 +25,9 @@ _STEP_BITS = 22
 _LEAST = -255
 _WORDS_FROM = 64
 """From so many entries on, the largest one of a row is found in words."""
-_TABLE_FROM = 768
+_TABLE_FROM = 704
 """From so many entries on, a row has a table of outputs."""
-_TABLE_OUTPUTS = 350
+_TABLE_OUTPUTS = 230
 """As many outputs of such a row take as long as its table."""
 _CACHE_LINES = 60
 """Lines that both tables fill: so many outputs may find theirs outside the cache."""
@@ -91,7 +91,7 @@ KERNELS = (
         params=LogSoftmax,
         reference=_reference,
         # Measured for rows of 2 to 4,095 entries.
-        cost=Cost(step=750.0, output=31.1, unit=457.0, extra=21.1),
+        cost=Cost(step=750.0, output=31.1, unit=332.0, extra=21.1),
         work=_work,
     ),
 )
