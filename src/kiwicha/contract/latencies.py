@@ -95,7 +95,7 @@ SOFTMAX_MAXIMUM_CYCLES = 2
 SOFTMAX_RECIPROCAL_CYCLES = 23
 """From the last of those to the first one for its outputs: seven products, and what is before."""
 SOFTMAX_LOGARITHM_CYCLES = 40
-"""The same with `JobFlag.LOGARITHMS`: 5 products before those, and one behind them."""
+"""The same with `JobFlag.LOGARITHMS`: four products before those seven, and one behind them."""
 SOFTMAX_DRAIN_CYCLES = 13
 """From the last read of a SOFTMAX job until its bytes are in the scratchpad."""
 SOFTMAX_WRITE_BYTES = 4
