@@ -181,6 +181,18 @@ class JobCheck(wiring.Component):
     def _packed_flag(self) -> JobFlag:
         return JobFlag.PACKED if has_packed(self.macs) else JobFlag(0)
 
+    def _bad_flags(self, kind: Value, flags: Value) -> Value:
+        """Return whether flags are unknown, or those of another kind of job."""
+        known = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED | self._packed_flag
+        known &= ~JobFlag(0) if self.has_codec else ~JobFlag.CODED
+        known &= ~JobFlag(0) if self.has_softmax else ~JobFlag.LOGARITHMS
+        bad = (flags & ~int(known) & _ALL_FLAGS).any()
+        bad |= (flags & self._packed_flag).any() & (kind != JobKind.CONV)
+        if self.has_softmax:
+            bad |= (flags & JobFlag.LOGARITHMS).any() & (kind != JobKind.SOFTMAX)
+        bad_move = ~Cat(flags == known for known in (0, *MoveFlag)).any()
+        return Mux(kind == JobKind.MOVE, bad_move, bad)
+
     def _bad_fields(
         self,
         is_depthwise: Signal,
@@ -211,18 +223,8 @@ class JobCheck(wiring.Component):
         rules["group_words"] = (field("group_words") == 0) | (field("group_words") > GROUP_WORDS)
         if self.is_deep:
             rules["group_words"] |= is_deep & (field("group_words") > DEEP_GROUP_WORDS)
-        known = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED | self._packed_flag
-        known &= ~JobFlag(0) if self.has_codec else ~JobFlag.CODED
-        known &= ~JobFlag(0) if self.has_softmax else ~JobFlag.LOGARITHMS
-        is_packed = (field("flags") & self._packed_flag).any()
-        rules["flags"] = (field("flags") & ~int(known) & _ALL_FLAGS).any()
-        rules["flags"] |= is_packed & (field("kind") != JobKind.CONV)
-        if self.has_softmax:
-            has_logarithms = (field("flags") & JobFlag.LOGARITHMS).any()
-            rules["flags"] |= has_logarithms & (field("kind") != JobKind.SOFTMAX)
         is_move = field("kind") == JobKind.MOVE
-        bad_move = ~Cat(field("flags") == known for known in (0, *MoveFlag)).any()
-        rules["flags"] = Mux(is_move, bad_move, rules["flags"])
+        rules["flags"] = self._bad_flags(field("kind"), field("flags"))
         rules["interval"] = (field("interval") == 0) | (field("interval") > _MAX_INTERVAL)
         rules["wait_transfers"] = field("wait_transfers") > self.transfers
         goes_anywhere = is_move

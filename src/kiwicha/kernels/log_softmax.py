@@ -48,14 +48,16 @@ class LogSoftmax(Struct):
 
 def _reference(memory: Memory, p: LogSoftmax) -> NDArray[np.int8]:
     x = memory.load(p.input, np.int8, (p.rows, p.depth))
-    tables = (memory.load(ref, np.int32, (256,)) for ref in (p.exponentials, p.distances))
-    return log_softmax_rows(x, *tables, p.output_offset)
+    exponentials, distances = (
+        memory.load(ref, np.int32, (256,)) for ref in (p.exponentials, p.distances)
+    )
+    return log_softmax_rows(x, exponentials, distances, p.output_offset)
 
 
 def log_softmax_rows(
     x: NDArray[np.int8],
-    exponentials: NDArray[np.int32],
-    distances: NDArray[np.int32],
+    exponentials: NDArray[np.int32] | NDArray[np.int64],
+    distances: NDArray[np.int32] | NDArray[np.int64],
     output_offset: int,
 ) -> NDArray[np.int8]:
     """Return the bytes of the logarithms of each row's probabilities.
@@ -64,7 +66,7 @@ def log_softmax_rows(
     ----------
     x : int8 [rows, depth]
         Rows.
-    exponentials, distances : int32 [256]
+    exponentials, distances : int [256]
         As in `LogSoftmax`.
     output_offset : int
         Zero point of the output, 127 or 255.

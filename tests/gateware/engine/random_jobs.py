@@ -173,9 +173,8 @@ def softmax_work(rng: np.random.Generator, softmax: Softmax, macs: int, memory_b
     if softmax.pitches[0] == softmax.pitches[1] and rng.integers(2):
         source = target
     # A second table without distances has no part in it, nor have parameters.
-    second = softmax.distances
-    if second is None:
-        second = rng.integers(-(2**31), 2**31, TABLE_ENTRIES)
+    unused = rng.integers(-(2**31), 2**31, TABLE_ENTRIES)
+    second = unused if softmax.distances is None else softmax.distances
     tables = np.array([softmax.table, second])
     parameters = rng.integers(-1000, 1000, (3, 1, outputs_of(macs)))
     return Work(
