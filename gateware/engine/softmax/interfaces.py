@@ -36,7 +36,7 @@ SOFTMAX_READ = data.StructLayout({
     "is_first": 1,
     "is_last": 1,
     "is_end": 1,
-    "count": range(SOFTMAX_SCAN_BYTES + 1),
+    "counts": SOFTMAX_SCAN_BYTES,
 })
-"""A read for one of three passes, or none: the first ``count`` bytes are compared, or the first one
-is summed or becomes an output; ``is_first`` and ``is_last`` of the pass, ``is_end`` of the job."""
+"""A read for one of three passes, or none: bytes that count are compared, or the first is summed
+or becomes an output; ``is_first`` and ``is_last`` of the pass, ``is_end`` of the job."""

@@ -21,8 +21,8 @@ class RowMaximum(wiring.Component):
         There are bytes.
     is_first : ``In(1)``
         They are the first ones of their row.
-    count : ``In(range(SOFTMAX_SCAN_BYTES + 1))``
-        How many there are; the others do not count.
+    counts : ``In(SOFTMAX_SCAN_BYTES)``
+        Which of them count.
     octets : ``In(8 * SOFTMAX_SCAN_BYTES)``
         The bytes, int8.
     maximum : ``Out(8)``
@@ -33,7 +33,7 @@ class RowMaximum(wiring.Component):
         super().__init__({
             "valid": In(1),
             "is_first": In(1),
-            "count": In(range(SOFTMAX_SCAN_BYTES + 1)),
+            "counts": In(SOFTMAX_SCAN_BYTES),
             "octets": In(8 * SOFTMAX_SCAN_BYTES),
             "maximum": Out(8),
         })
@@ -45,7 +45,7 @@ class RowMaximum(wiring.Component):
         for k in range(SOFTMAX_SCAN_BYTES):
             octet = self.octets.word_select(k, 8)
             # 0 is the smallest: as good as none.
-            octets.append(Mux(k < self.count, Cat(octet[:7], ~octet[7]), 0))
+            octets.append(Mux(self.counts[k], Cat(octet[:7], ~octet[7]), 0))
         valid_s1, is_first_s1 = Signal(), Signal()
         m.d.sync += [valid_s1.eq(self.valid), is_first_s1.eq(self.is_first)]
         half = SOFTMAX_SCAN_BYTES // 2

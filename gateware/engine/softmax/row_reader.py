@@ -1,6 +1,6 @@
 """Order of work in SOFTMAX jobs: three passes over each row."""
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -64,7 +64,7 @@ class RowReader(wiring.Component):
         m.d.comb += [
             read.is_last.eq(left <= Mux(read.scans, SOFTMAX_SCAN_BYTES, 1)),
             read.is_first.eq(left == depth),
-            read.count.eq(Mux(left < SOFTMAX_SCAN_BYTES, left, SOFTMAX_SCAN_BYTES)),
+            read.counts.eq(Cat(left > k for k in range(SOFTMAX_SCAN_BYTES))),
             is_last_row.eq(rows == 1),
             read.is_end.eq(ends_row & is_last_row),
             ends_row.eq(read.outputs & read.is_last),

@@ -97,14 +97,14 @@ class SoftmaxUnit(wiring.Component):
         flags = Cat(read.sums, read.outputs, read.is_first, read.is_last, read.is_end)
         there = delayed(m, flags, _LOOKUP_CYCLES, "there", is_reset=True)
         sums, outputs, is_first, is_last, is_end = there
-        scan = Cat(read.scans, read.is_first, read.count)
+        scan = Cat(read.scans, read.is_first, read.counts)
         octet = self.read_data[:DIFFERENCE_BITS]
         m.d.comb += [
             reader.job.eq(self.job),
             reader.start.eq(self.start),
             self.address.eq(reader.address),
             self.is_working.eq(reader.is_reading),
-            Cat(maximum.valid, maximum.is_first, maximum.count).eq(
+            Cat(maximum.valid, maximum.is_first, maximum.counts).eq(
                 delayed(m, scan, SCRATCHPAD_READ_CYCLES, "scan", is_reset=True)
             ),
             maximum.octets.eq(self.read_data[: 8 * SOFTMAX_SCAN_BYTES]),

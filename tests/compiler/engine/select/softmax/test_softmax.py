@@ -109,7 +109,8 @@ def test_logarithms_of_pairs_take_jobs() -> None:
     for config in ("64-softmax", "128"):
         stages = compiled(softmax((1, 800, 2), 0.07, kind="LOG_SOFTMAX"), config)
         assert {*kinds(stages)} == {JobKind.SOFTMAX}
-    (why,) = engine_refusals(compile_stages(softmax((6, 16), 0.07, kind="LOG_SOFTMAX").model, "64"))
+    model = softmax((6, 16), 0.07, kind="LOG_SOFTMAX").model
+    (why,) = engine_refusals(compile_stages(model, "64")).values()
     assert why == "it takes SOFTMAX jobs, which 64 has not; 64-softmax has them"
 
 
