@@ -232,6 +232,7 @@ class Datapath(wiring.Component):
             self.units.read_data.eq(self.scratchpad.read_data),
             array.mode.eq(ArrayMode.CONV),
             array.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
+            array.is_square.eq((self.job.flags & JobFlag.SQUARE).any()),
             array.gives_positions.eq(self.job.gives_positions[0]),
         ]
         with m.If(self._is_table):
@@ -342,6 +343,7 @@ class Datapath(wiring.Component):
             self.weights.parameter_bank.eq(tag.bank),
             self.weights.parameter_beat.eq(beat),
             self.requantizer.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
+            self.requantizer.is_square.eq((self.job.flags & JobFlag.SQUARE).any()),
             self.requantizer.zero_point.eq(self.job.output_zero_point),
             self.requantizer.minimum.eq(self.job.activation_min),
             self.requantizer.maximum.eq(self.job.activation_max),
@@ -366,7 +368,8 @@ class Datapath(wiring.Component):
             ]
         m.d.sync += [
             beats.valid.eq(result.valid & kept),
-            sums_s1.eq(result.payload.sums),
+            # Between beats there comes a square to the adder behind.
+            sums_s1.eq(Mux(result.valid, result.payload.sums, 0)),
             place_s1.eq(place),
         ]
         if self.side is not None:

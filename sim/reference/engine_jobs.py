@@ -31,6 +31,8 @@ from kiwicha.contract.engine import (
     PACKED_MACS,
     PACKED_WEIGHT_LIMIT,
     PAIR_KINDS,
+    SQUARE_INTERVAL,
+    TABLE_KINDS,
     EngineJob,
     JobFlag,
     JobKind,
@@ -109,11 +111,13 @@ def check_kind(job: EngineJob) -> None:
     """
     is_packed = bool(job.flags & JobFlag.PACKED)
     is_by_channel = bool(job.flags & JobFlag.CHANNELS)
+    is_square = bool(job.flags & JobFlag.SQUARE)
     if (
         job.kind not in COMPUTE_KINDS
         or (is_packed and job.kind != JobKind.CONV)
         or (is_by_channel and job.kind not in ELEMENT_KINDS)
         or (job.flags & JobFlag.LOGARITHMS and job.kind != JobKind.SOFTMAX)
+        or (is_square and job.kind not in TABLE_KINDS)
     ):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
     if job.gives_positions > (job.kind == JobKind.MAX):
@@ -204,6 +208,9 @@ def _check(job: EngineJob, macs: int, size: int) -> None:
     )
     if not least <= job.interval <= 8:
         raise ProgramError(f"interval must be {least} to 8, not {job.interval}")
+    if flags & JobFlag.SQUARE and (job.interval != SQUARE_INTERVAL or not flags & JobFlag.WIDE):
+        found = f"{job.interval} and {job.flags:#x}"
+        raise ProgramError(f"squares must be wide, {SQUARE_INTERVAL} cycles apart, not {found}")
     most = DEEP_GROUP_WORDS if is_packed and macs == DEEP_MACS else GROUP_WORDS
     if not 1 <= job.group_words <= most or not job.groups:
         raise ProgramError(f"a group must have 1 to {most} words, not {job.group_words}")

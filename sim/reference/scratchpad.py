@@ -3,7 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import MAX_KEPT_SUMS, SUM_BITS, EngineJob, JobFlag, SumFlag
+from kiwicha.contract.engine import (
+    MAX_KEPT_SUMS,
+    SQUARE_BITS,
+    SUM_BITS,
+    EngineJob,
+    JobFlag,
+    SumFlag,
+)
 from kiwicha.errors import ProgramError
 from kiwicha.numerics import requantization as numerics
 from kiwicha.program.weight_streams import Parameters
@@ -73,12 +80,12 @@ class Scratchpad:
 def requantized(job: EngineJob, sums: Ints, parameters: Parameters) -> NDArray[np.int8]:
     """Return the bytes that come of sums, whose last dimension is that of the parameters.
 
-    With `SumFlag.CONTINUE` their biases are in them.
+    With `SumFlag.CONTINUE` their biases are in them; with `JobFlag.SQUARE` it is their squares.
 
     Raises
     ------
     ProgramError
-        If a sum does not fit the job's mode.
+        If a sum does not fit the job's mode, or if channels that must be scaled alike are not.
     """
     is_continued = bool(job.sums & SumFlag.CONTINUE)
     accumulators = numerics.wrap_int32(sums if is_continued else sums + parameters.bias)
@@ -86,6 +93,8 @@ def requantized(job: EngineJob, sums: Ints, parameters: Parameters) -> NDArray[n
         shifted = accumulators << np.maximum(parameters.shift, 0)
         if shifted.min(initial=0) < -SUM_LIMIT or shifted.max(initial=0) >= SUM_LIMIT:
             raise ProgramError("accumulators of a narrow job must have 25 bits")
+    if job.flags & JobFlag.SQUARE:
+        accumulators = _squares(accumulators, parameters)
     return numerics.requantize(
         accumulators,
         parameters.multiplier,
@@ -94,3 +103,14 @@ def requantized(job: EngineJob, sums: Ints, parameters: Parameters) -> NDArray[n
         job.activation_min,
         job.activation_max,
     ).astype(np.int8)
+
+
+def _squares(sums: Ints, parameters: Parameters) -> Ints:
+    """Return the squares of sums, for channels that are scaled alike."""
+    half = 1 << (SQUARE_BITS - 1)
+    if sums.min(initial=0) < -half or sums.max(initial=0) >= half:
+        raise ProgramError(f"sums that are squared must have {SQUARE_BITS} bits")
+    scales = np.stack([parameters.multiplier.reshape(-1), parameters.shift.reshape(-1)])
+    if (scales != scales[:, :1]).any():
+        raise ProgramError("channels whose sums are squared must have one multiplier and shift")
+    return sums**2

@@ -17,8 +17,8 @@ class ElementwiseAddressGenerator(wiring.Component):
     ``shift``. All have ``first``: products stand alone.
 
     Latency: 2 cycles from ``start`` to the first operation. Throughput: one operation per cycle
-    without a gap, save that results are at least ``interval`` cycles apart. The next group can be
-    begun one cycle after the last operation.
+    without a gap, save that results are at least ``interval`` cycles apart, of squares as a
+    `ResultThrottle` says. The next group can be begun one cycle after the last operation.
 
     Members
     -------
@@ -50,6 +50,7 @@ class ElementwiseAddressGenerator(wiring.Component):
             throttle.interval.eq(job.interval),
             throttle.yields.eq(self.yields),
             throttle.pauses.eq(self.pauses),
+            throttle.is_square.eq((job.flags & JobFlag.SQUARE).any()),
             throttle.wants.eq(is_active),
             throttle.ends.eq(ends),
             self.is_held.eq(throttle.is_held),

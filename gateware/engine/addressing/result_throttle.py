@@ -1,8 +1,10 @@
 """Results are not closer than the requantizer takes them."""
 
-from amaranth import Module, Signal
+from amaranth import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
+from kiwicha.contract.engine import SQUARE_INTERVAL
 
 __all__ = ["ResultThrottle"]
 
@@ -14,6 +16,9 @@ class ResultThrottle(wiring.Component):
     -------
     interval : ``In(5)``
         1 to 16 cycles.
+    is_square : ``In(1)``
+        Results are `SQUARE_INTERVAL`, or that twice, apart, or three cycles more or above: between,
+        the passes of two results would meet.
     wants : ``In(1)``
         There is an operation to issue.
     ends : ``In(1)``
@@ -29,6 +34,7 @@ class ResultThrottle(wiring.Component):
     def __init__(self) -> None:
         super().__init__({
             "interval": In(5),
+            "is_square": In(1),
             "wants": In(1),
             "ends": In(1),
             "yields": In(1),
@@ -41,12 +47,17 @@ class ResultThrottle(wiring.Component):
         """Count the cycles that are left."""
         m = Module()
         left = Signal(4)
+        waits = Signal()
         m.d.comb += [
-            self.issues.eq(self.wants & ~self.pauses & ~(self.ends & (left.any() | self.yields))),
+            waits.eq(left.any() & ~(self.is_square & (left == SQUARE_INTERVAL))),
+            self.issues.eq(self.wants & ~self.pauses & ~(self.ends & (waits | self.yields))),
             self.is_held.eq(self.wants & ~self.issues),
         ]
         with m.If(self.issues & self.ends):
-            m.d.sync += left.eq(self.interval - 1)
+            # Of squares up to the second distance; at the first one there are three more.
+            m.d.sync += left.eq(
+                self.interval + Mux(self.is_square, SQUARE_INTERVAL - 1, -1).as_signed()
+            )
         with m.Elif(left.any()):
             m.d.sync += left.eq(left - 1)
         return m

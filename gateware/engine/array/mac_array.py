@@ -82,6 +82,8 @@ class MacArray(wiring.Component):
         Stable from one cycle before an operation until its result.
     is_wide : ``In(1)``
         Beats are two cycles apart; stable like ``mode``.
+    is_square : ``In(1)``
+        TABLE: beats are three cycles apart, with ``is_wide``; stable like ``mode``.
     gives_positions : ``In(1)``
         MAX: results have positions; stable like ``mode``.
     operations : ``In(stream.Signature(StructLayout(first, shift, last, tag), always_ready=True))``
@@ -154,6 +156,7 @@ class MacArray(wiring.Component):
             **({"packed_weights": In(packed)} if self.has_packed else {}),
             "mode": In(ArrayMode),
             "is_wide": In(1),
+            "is_square": In(1),
             "gives_positions": In(1),
             "operations": In(stream.Signature(operation, always_ready=True)),
             "x": In(data.ArrayLayout(operand, min(max(LANES, 2 * self.outputs), READ_BYTES))),
@@ -205,6 +208,7 @@ class MacArray(wiring.Component):
             registers.tag.eq(operation.tag),
             registers.is_summing.eq(is_conv | is_table),
             registers.is_wide.eq(self.is_wide),
+            registers.is_square.eq(self.is_square),
         ]
         if not self.is_deep:
             m.d.comb += [

@@ -17,7 +17,7 @@ class OutputRegisters(wiring.Component):
 
     The last of the operations that make up a result clears the accumulators and copies the sums,
     itself included, to the output registers. One cycle later they begin to go out, ``lanes`` sums
-    in a beat and a beat per cycle, or in two with ``is_wide``.
+    in a beat and a beat per cycle, in two with ``is_wide``, in three with ``is_square``.
 
     Parameters
     ----------
@@ -46,6 +46,9 @@ class OutputRegisters(wiring.Component):
         There is one: ``uppers``, or the sums of ``packed_addends`` if ``is_joined``.
     is_wide : ``In(1)``
         Beats are two cycles apart.
+    is_square : ``In(1)``
+        They are three cycles apart; ``is_wide`` too. Not with as many ``lanes`` as ``outputs``,
+        where such results have one beat.
     addends : ``In(ArrayLayout(signed(32), outputs))``
         What an operation adds.
     lowers, uppers : ``In(ArrayLayout(signed(25), outputs))``
@@ -82,6 +85,7 @@ class OutputRegisters(wiring.Component):
             "tag": In(tag_bits),
             "is_summing": In(1),
             "is_wide": In(1),
+            "is_square": In(1),
             "addends": In(data.ArrayLayout(signed(32), outputs)),
             "maxima": In(data.ArrayLayout(16, outputs)),
             "results": Out(stream.Signature(result, always_ready=True)),
@@ -94,15 +98,23 @@ class OutputRegisters(wiring.Component):
         loads = Signal()
         advances = Signal()
         is_paused = Signal()
+        is_paused_again = Signal()
         half = self.outputs // self.lanes
+        pause: Value = is_paused
+        if half > 1:
+            pause = Mux(self.is_square, is_paused_again, is_paused)
         last_beat: Value = Const(half - 1)
         if self.has_halves:
             last_beat = Mux(self.has_second_half, 2 * half - 1, half - 1)
         m.d.comb += [
             loads.eq(self.arrived & self.last),
-            advances.eq(Mux(self.is_wide, is_paused, self.results.valid)),
+            advances.eq(Mux(self.is_wide, pause, self.results.valid)),
         ]
-        m.d.sync += [self.results.valid.eq(loads), is_paused.eq(self.results.valid)]
+        m.d.sync += [
+            self.results.valid.eq(loads),
+            is_paused.eq(self.results.valid),
+            is_paused_again.eq(is_paused),
+        ]
         with m.If(loads):
             m.d.sync += [result.tag.eq(self.tag), result.beat.eq(0)]
         with m.Elif(advances & (result.beat != last_beat)):

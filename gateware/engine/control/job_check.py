@@ -25,6 +25,7 @@ from kiwicha.contract.engine import (
     MAX_U8,
     MAX_U16,
     OUTPUT_BYTES,
+    TABLE_KINDS,
     EngineError,
     JobFlag,
     JobKind,
@@ -188,6 +189,8 @@ class JobCheck(wiring.Component):
         known &= ~JobFlag(0) if self.has_softmax else ~JobFlag.LOGARITHMS
         bad = (flags & ~int(known) & _ALL_FLAGS).any()
         bad |= (flags & self._packed_flag).any() & (kind != JobKind.CONV)
+        is_square = (flags & JobFlag.SQUARE).any()
+        bad |= is_square & ~Cat(kind == known for known in TABLE_KINDS).any()
         if self.has_softmax:
             bad |= (flags & JobFlag.LOGARITHMS).any() & (kind != JobKind.SOFTMAX)
         bad_move = ~Cat(flags == known for known in (0, *MoveFlag)).any()

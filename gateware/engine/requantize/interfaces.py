@@ -38,6 +38,9 @@ class RequantizerSignature(wiring.Signature):
     -------
     is_wide : ``Out(1)``
         Two passes per beat.
+    is_square : ``Out(1)``
+        Sums are squared; ``is_wide`` too. In cycles without a beat sums are 0, and all parameters
+        have the same multiplier and shift.
     zero_point : ``Out(signed(8))``
         The output's zero point.
     minimum, maximum : ``Out(signed(8))``
@@ -63,6 +66,7 @@ class RequantizerSignature(wiring.Signature):
         })
         super().__init__({
             "is_wide": Out(1),
+            "is_square": Out(1),
             "zero_point": Out(signed(8)),
             "minimum": Out(signed(8)),
             "maximum": Out(signed(8)),

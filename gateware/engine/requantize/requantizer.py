@@ -4,15 +4,17 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import SUM_BITS
-from kiwicha.contract.latencies import REQUANTIZER_CYCLES
+from kiwicha.contract.engine import SQUARE_BITS, SUM_BITS
+from kiwicha.contract.latencies import REQUANTIZER_CYCLES, SQUARE_CYCLES
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS, RequantizerSignature
+from kiwicha.gateware.engine.requantize.tag_queue import TagQueue
 
 __all__ = ["Requantizer"]
 
-# One pass takes a factor of SUM_BITS; the multiplier's parts are 17 and 14 bits wide.
-_LOW_BITS = 17
+# One pass takes a factor of SUM_BITS; the multiplier's parts are 15 and 16 bits wide. With its sign
+# a number that is squared is as wide as the lower one.
+_LOW_BITS = SQUARE_BITS - 1
 # The wide mode's passes: 24 bits without sign, and the 8 above them.
 _SPLIT = SUM_BITS - 1
 
@@ -22,10 +24,13 @@ class Requantizer(wiring.Component):
 
     Equals ``kiwicha.numerics.requantization.requantize`` of ``sum + bias``, which wraps to 32 bits,
     for every multiplier and shift. Narrow beats must have ``(sum + bias) << left`` in 25 signed
-    bits (-2**24 to 2**24 - 1); wide ones may have anything.
+    bits (-2**24 to 2**24 - 1); wide ones may have anything. With ``is_square`` it is the square of
+    ``sum + bias`` that is scaled, which must have `SQUARE_BITS` signed bits.
 
-    Latency: `REQUANTIZER_CYCLES`, `WIDE_REQUANTIZER_CYCLES` with ``is_wide``. Throughput: a beat
-    per cycle; with ``is_wide`` a beat in two cycles, and beats must not be closer.
+    Latency: `REQUANTIZER_CYCLES`, `WIDE_REQUANTIZER_CYCLES` with ``is_wide``, `SQUARE_CYCLES` more
+    with ``is_square``. Throughput: a beat per cycle; with ``is_wide`` a beat in two cycles, and
+    beats must not be closer. With ``is_square`` a beat in three cycles: beats are three cycles
+    apart, or six and more.
 
     Parameters
     ----------
@@ -49,6 +54,9 @@ class Requantizer(wiring.Component):
     RoundingDivideByPOT of it, by e > 0, is ``(2 * (high - (x < 0)) >> e) + 1 >> 1``: where the
     rounded product of a negative x is 0, both give 0. So both constants are one summand of the
     product, +-2**30, and no stage has more than one adder or one shifter.
+
+    A square is the product of the sum and itself, in a pass before the two of ``is_wide``. It comes
+    back to the adder of the first stage, where it takes the place of the bias.
     """
 
     def __init__(self, *, lanes: int = 8, tag_bits: int = 1) -> None:
@@ -70,23 +78,36 @@ class Requantizer(wiring.Component):
         is_high_s2 = Signal()
         is_high_s5 = delayed(m, is_high_s2, 3, "is_high_s2")
         is_complete_s5 = Mux(self.is_wide, is_high_s5, valid[4])
+        # Three passes follow each other like those of one beat, the first one of a later beat.
+        is_root_s1 = Signal()
+        has_square = delayed(m, is_root_s1, SQUARE_CYCLES - 1, "is_root_s1", is_reset=True)
+        starts = Mux(self.is_square, has_square, self.beats.valid & self.is_wide)
         m.d.sync += [
-            starts_s1.eq(self.beats.valid & self.is_wide),
+            is_root_s1.eq(self.beats.valid & self.is_square),
+            starts_s1.eq(starts),
             valid.eq(Cat(self.beats.valid, valid[:4], is_complete_s5, valid[5:])),
         ]
         is_second_s1 = Signal()
         m.d.sync += [is_second_s1.eq(starts_s1), is_high_s2.eq(is_second_s1)]
-        tag_s1 = Signal(self.tag_bits, reset_less=True)
-        with m.If(self.beats.valid):
-            m.d.sync += tag_s1.eq(beat.tag)
+        is_whole_s1 = is_root_s1 | ~self.is_wide
+        rounds_s1 = ~(is_root_s1 | is_second_s1)
+        m.submodules.tags = tags = TagQueue(tag_bits=self.tag_bits)
         m.d.comb += [
+            tags.put.eq(self.beats.valid),
+            tags.tag.eq(beat.tag),
+            tags.take.eq(valid[-2]),
             self.results.valid.eq(valid[-1]),
-            self.results.payload.tag.eq(delayed(m, tag_s1, REQUANTIZER_CYCLES - 1, "tag_s1")),
+            self.results.payload.tag.eq(tags.taken),
         ]
         for lane in range(self.lanes):
             m.submodules[f"lane_{lane}"] = part = _Lane()
             m.d.comb += [
                 part.is_valid.eq(self.beats.valid),
+                part.has_square.eq(has_square),
+                part.is_square.eq(self.is_square),
+                part.is_root_s1.eq(is_root_s1),
+                part.is_whole_s1.eq(is_whole_s1),
+                part.rounds_s1.eq(rounds_s1),
                 part.is_second_s1.eq(is_second_s1),
                 part.is_wide.eq(self.is_wide),
                 part.total.eq(beat.sums[lane]),
@@ -106,6 +127,11 @@ class _Lane(wiring.Component):
     def __init__(self) -> None:
         super().__init__({
             "is_valid": In(1),
+            "has_square": In(1),
+            "is_square": In(1),
+            "is_root_s1": In(1),
+            "is_whole_s1": In(1),
+            "rounds_s1": In(1),
             "is_second_s1": In(1),
             "is_wide": In(1),
             "total": In(signed(32)),
@@ -124,15 +150,18 @@ class _Lane(wiring.Component):
         multiplier_s1 = Signal(31, reset_less=True)
         left_s1 = Signal(5, reset_less=True)
         exponent_s1 = Signal(5, reset_less=True)
-        with m.If(self.is_valid):
+        square = Signal(signed(32))
+        addend = Mux(self.has_square, square, self.parameters.bias)
+        with m.If(self.is_valid | self.has_square):
             m.d.sync += [
-                sum_s1.eq(_added(self.total, self.parameters.bias)),
+                sum_s1.eq(_added(self.total, addend)),
                 multiplier_s1.eq(self.parameters.multiplier),
-                left_s1.eq(self.parameters.left),
+                # Squares are shifted, their roots are not.
+                left_s1.eq(Mux(self.is_square & ~self.has_square, 0, self.parameters.left)),
                 exponent_s1.eq(self.parameters.right),
             ]
         m.d.comb += self.total_s1.eq(sum_s1)
-        high_s6 = self._multiply(m, sum_s1, multiplier_s1, left_s1, exponent_s1.any())
+        high_s6 = self._multiply(m, sum_s1, multiplier_s1, left_s1, exponent_s1.any(), square)
         exponent_s6 = delayed(m, exponent_s1, 5, "exponent_s1")
 
         floor_s7 = Signal(signed(33), reset_less=True)
@@ -148,13 +177,22 @@ class _Lane(wiring.Component):
         return m
 
     def _multiply(
-        self, m: Module, sum_s1: Signal, multiplier_s1: Signal, left_s1: Signal, divides_s1: Value
+        self,
+        m: Module,
+        sum_s1: Signal,
+        multiplier_s1: Signal,
+        left_s1: Signal,
+        divides_s1: Value,
+        square: Signal,
     ) -> Signal:
-        """Build stages 2 to 6; return the rounded high product, less 1 where it is rounded down."""
+        """Build stages 2 to 6; return the rounded high product, less 1 where it is rounded down.
+
+        And the square of a root, in its stage 4.
+        """
         shifted = Signal(signed(32))
         factor_s2 = Signal(signed(SUM_BITS), reset_less=True)
         factor_s3 = Signal(signed(SUM_BITS), reset_less=True)
-        low_s2 = Signal(_LOW_BITS, reset_less=True)
+        low_s2 = Signal(signed(_LOW_BITS + 1), reset_less=True)
         high_s2 = Signal(31 - _LOW_BITS, reset_less=True)
         high_s3 = Signal(31 - _LOW_BITS, reset_less=True)
         # The rounding constant of the first pass: 2**30, or that minus 2**31.
@@ -163,17 +201,17 @@ class _Lane(wiring.Component):
         is_down_s2 = Signal(reset_less=True)
         is_down_s3 = Signal(reset_less=True)
         m.d.comb += shifted.eq(_shifted_left(sum_s1, left_s1))
-        with m.If(~self.is_wide):
+        with m.If(self.is_whole_s1):
             m.d.sync += factor_s2.eq(shifted)
         with m.Elif(self.is_second_s1):
             m.d.sync += factor_s2.eq(shifted[_SPLIT:].as_signed())
         with m.Else():
             m.d.sync += factor_s2.eq(shifted[:_SPLIT])
         m.d.sync += [
-            low_s2.eq(multiplier_s1[:_LOW_BITS]),
+            low_s2.eq(Mux(self.is_root_s1, sum_s1[:SQUARE_BITS], multiplier_s1[:_LOW_BITS])),
             high_s2.eq(multiplier_s1[_LOW_BITS:]),
-            rounds_s2.eq(~self.is_second_s1),
-            is_down_s2.eq(~self.is_second_s1 & shifted[-1] & divides_s1),
+            rounds_s2.eq(self.rounds_s1),
+            is_down_s2.eq(self.rounds_s1 & shifted[-1] & divides_s1),
             factor_s3.eq(factor_s2),
             high_s3.eq(high_s2),
             rounds_s3.eq(rounds_s2),
@@ -193,6 +231,7 @@ class _Lane(wiring.Component):
             high_s5.eq(high_product_s4 + (low_s4 >> _LOW_BITS)),
             low_bits_s5.eq(low_s4),
         ]
+        m.d.comb += square.eq(low_s4)
 
         # The second pass adds what the first has above 2**24; bits below do not carry.
         carry_s6 = Signal(signed(33))

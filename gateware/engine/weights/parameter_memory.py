@@ -71,7 +71,7 @@ class ParameterMemory(wiring.Component):
         })
 
     def elaborate(self, platform: object) -> Module:
-        """Build a memory per channel of a beat and field."""
+        """Build a memory for each field of the channels of a block, and registers behind it."""
         m = Module()
         blocks_per_beat = self.lanes // PARAMETER_BLOCK
         depth = _BANKS * self.beats + self.places
@@ -88,22 +88,25 @@ class ParameterMemory(wiring.Component):
                 m.d.comb += read_address.eq(self.read_place + _BANKS * self.beats)
         words = [self.beat.word_select(place, 32) for place in range(PARAMETER_BLOCK)]
         shifts = [split_shift(word[:_SHIFT_BITS].as_signed()) for word in words]
-        for channel in range(self.lanes):
-            quarter, place = divmod(channel, PARAMETER_BLOCK)
-            is_addressed = (self.block % blocks_per_beat) == quarter
+        for block in range(blocks_per_beat):
+            is_addressed = (self.block % blocks_per_beat) == block
             stored = []
             for number, bits in enumerate(_BITS):
-                memory = Memory(shape=bits, depth=depth, init=[])
-                m.submodules[f"memory_{number}_{channel}"] = memory
+                fields = data.ArrayLayout(bits, PARAMETER_BLOCK)
+                memory = Memory(shape=fields, depth=depth, init=[])
+                m.submodules[f"memory_{number}_{block}"] = memory
                 write, read = memory.write_port(), memory.read_port(domain="comb")
+                written = (words, words, shifts)[number]
                 m.d.comb += [
                     write.addr.eq(address),
-                    write.data.eq((words, words, shifts)[number][place]),
+                    Cat(write.data).eq(Cat(value[:bits] for value in written)),
                     write.en.eq(self.write & (self.field == number) & is_addressed),
                     read.addr.eq(read_address),
                 ]
                 stored.append(read.data)
-            parameters = Signal(PARAMETERS, name=f"parameters_{channel}", reset_less=True)
-            m.d.sync += parameters.eq(Cat(*stored))
-            m.d.comb += self.parameters[channel].eq(parameters)
+            for place in range(PARAMETER_BLOCK):
+                channel = block * PARAMETER_BLOCK + place
+                parameters = Signal(PARAMETERS, name=f"parameters_{channel}", reset_less=True)
+                m.d.sync += parameters.eq(Cat(values[place] for values in stored))
+                m.d.comb += self.parameters[channel].eq(parameters)
         return m

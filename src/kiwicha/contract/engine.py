@@ -74,6 +74,10 @@ MAX_TOP_BYTES = 2**18
 SUM_BITS = 25
 """Signed bits of sums in the array: 128 products of any 9-bit numbers fit. One pass of the
 requantizer takes so many, and all sums of depthwise jobs must have them."""
+SQUARE_BITS = 16
+"""Signed bits of sums that the requantizer squares."""
+SQUARE_INTERVAL = 3
+"""`EngineJob.interval` of such jobs: a pass for the square, and two to scale it."""
 MAX_KERNEL_ROWS = MAX_U8
 MAX_DEPTHWISE_COLUMNS = 8
 MAX_INPUT_ZERO_POINT = -128
@@ -228,6 +232,9 @@ class JobFlag(enum.IntFlag):
     """ADD, TABLE, MUL: a group is a beat of channels of all pixels; the second tensor has one."""
     LOGARITHMS = 128
     """SOFTMAX: results are logarithms of the probabilities."""
+    SQUARE = 2048
+    """ADD, TABLE, with WIDE: not the sum is requantized, but its square. Sums have `SQUARE_BITS`
+    signed bits, interval is `SQUARE_INTERVAL`, and all channels have one multiplier and shift."""
 
 
 class SumFlag(enum.IntFlag):
@@ -314,10 +321,10 @@ class EngineJob(Struct):
     ``first_address + g * group_input_step + n * column_step``. Those of the second one are as far
     from input_2_address; with CHANNELS n does not count there. A group has segment_words results.
 
-    ADD and TABLE: ``bias + table_1[x1] + table_2[x2]``, requantized, or without the second one; a
-    byte is taken as unsigned index. The weight stream of a group has the parameters of a beat of
-    channels, then for each index int32 table_1 and int32 table_2, 2048 bytes in all. Zero points of
-    inputs and weights are 0.
+    ADD and TABLE: ``bias + table_1[x1] + table_2[x2]``, requantized, or without the second one;
+    with SQUARE the square of that. A byte is taken as unsigned index. The weight stream of a group
+    has the parameters of a beat of channels, then for each index int32 table_1 and int32 table_2,
+    2048 bytes in all. Zero points of inputs and weights are 0.
 
     MUL: ``bias + (x1 - input_zero_point) * (x2 - weight_zero_point)``, requantized. The weight
     words of a group have no effect.

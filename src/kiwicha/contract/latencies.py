@@ -36,6 +36,7 @@ __all__ = [
     "SOFTMAX_SCAN_BYTES",
     "SOFTMAX_START_CYCLES",
     "SOFTMAX_WRITE_BYTES",
+    "SQUARE_CYCLES",
     "TABLE_CYCLES",
     "TILE_CYCLES",
     "WEIGHTS_READY_CYCLES",
@@ -68,6 +69,8 @@ PARAMETER_CYCLES = 1
 REQUANTIZER_CYCLES = 9
 WIDE_REQUANTIZER_CYCLES = 10
 """Through the requantizer with `JobFlag.WIDE`."""
+SQUARE_CYCLES = 4
+"""What it takes more with `JobFlag.SQUARE`: less than what the array takes less for a table."""
 RESULT_WRITE_CYCLES = 1
 """Into the scratchpad."""
 DRAIN_CYCLES = (

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from kiwicha.contract.engine import (
     INPUT_LANES,
     PAIR_KINDS,
+    SQUARE_INTERVAL,
     TABLE_ENTRIES,
     TABLE_KINDS,
     EngineJob,
@@ -74,6 +75,7 @@ def element_job(
     last_values: int,
     has_one_pixel: bool,
     is_wide: bool,
+    is_square: bool,
     output_zero_point: int,
     clamp: tuple[int, int],
 ) -> EngineJob:
@@ -99,18 +101,20 @@ def element_job(
         Of the last group, or of the last result, the bytes that are written.
     has_one_pixel : bool
         The second tensor has one pixel.
-    is_wide, output_zero_point, clamp
+    is_wide, is_square, output_zero_point, clamp
         As in `EngineJob`.
     """
     outputs = outputs_of(macs)
     (address, zero_point), (address_2, zero_point_2) = inputs[0], inputs[-1]
     flags = JobFlag.WIDE if is_wide else JobFlag(0)
     flags |= JobFlag.CHANNELS if has_one_pixel else JobFlag(0)
+    flags |= JobFlag.SQUARE if is_square else JobFlag(0)
+    is_slow = kind in PAIR_KINDS or is_wide
     fields = {name: 0 for name, _, _ in EngineJob.layout()}
     fields |= {
         "kind": kind,
         "flags": flags,
-        "interval": 2 if kind in PAIR_KINDS or is_wide else 1,
+        "interval": SQUARE_INTERVAL if is_square else 2 if is_slow else 1,
         "groups": max(groups, 1),
         "group_words": _group_words(outputs, has_tables=kind in TABLE_KINDS),
         "first_address": address,

@@ -58,6 +58,8 @@ Bytes = NDArray[np.uint8]
 _CHANNELS = (1, 3, 8, 10, 12, 24)
 _MAX_OPERATIONS = 6000
 _NARROW = 2**24
+_ROOT = 2**13 + 2**12
+"""Of entries of tables whose sums, with a bias, are squared."""
 
 
 @dataclass(frozen=True)
@@ -261,17 +263,14 @@ def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_byt
     output = range(output.start // 8 * 8, output.start // 8 * 8 + len(output))
     if rng.integers(4) == 0 and pitch == output_pitch:
         inputs[0] = output
-    is_wide = bool(rng.integers(2))
-    limit = 2**31 if is_wide and rng.integers(2) else 2**28 if is_wide else 2**22
+    is_square = has_tables and bool(rng.integers(3) == 0)
+    is_wide = is_square or bool(rng.integers(2))
+    limit = _ROOT if is_square else _sum_limit(rng, is_wide=is_wide)
     tables = rng.integers(-limit, limit, (2, TABLE_ENTRIES)) if has_tables else None
     zero_points = [0 if has_tables else int(rng.choice((-128, 0, 127))) for _ in inputs]
     count = groups * outputs
     largest = limit if has_tables else 255 * 255
-    scales = [
-        numerics.quantize_multiplier(float(rng.uniform(30, 300) / largest)) for _ in range(count)
-    ]
-    multiplier, shift = (np.array(column, np.int64) for column in zip(*scales, strict=True))
-    parameters = np.array([rng.integers(-1000, 1000, count), multiplier, shift])
+    parameters = _element_parameters(rng, count, largest, is_square=is_square)
     clamp = (int(rng.choice((-128, -20))), int(rng.choice((127, 50))))
     offset = int(rng.integers(-128, 128))
     job = element_job(
@@ -285,6 +284,7 @@ def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_byt
         last_values=outputs - missing,
         has_one_pixel=has_one_pixel,
         is_wide=is_wide,
+        is_square=is_square,
         output_zero_point=offset,
         clamp=clamp,
     )
@@ -299,9 +299,9 @@ def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_byt
             sums = (numbers[0] - zero_points[0]) * (numbers[1] - zero_points[1])
         channel = np.arange(pitch) if in_groups else np.arange(results * pitch - last) % pitch
         bias, multiplier, shift = parameters[:, channel]
-        values = numerics.requantize(
-            numerics.wrap_int32(sums + bias), multiplier, shift, offset, *clamp
-        )
+        totals = numerics.wrap_int32(sums + bias)
+        totals = totals**2 if is_square else totals
+        values = numerics.requantize(totals, multiplier, shift, offset, *clamp)
         places = np.arange(output.start, output.stop)
         if in_groups:
             places = output.start + np.arange(results)[:, None] * output_pitch + channel
@@ -309,6 +309,26 @@ def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_byt
 
     fills = element_fills(macs, parameters.reshape(3, groups, outputs), tables)
     return Work(job, fills, inputs, output, apply)
+
+
+def _sum_limit(rng: np.random.Generator, *, is_wide: bool) -> int:
+    """Return what entries of tables are less than."""
+    if not is_wide:
+        return 2**22
+    return 2**31 if rng.integers(2) else 2**28
+
+
+def _element_parameters(
+    rng: np.random.Generator, count: int, largest: int, *, is_square: bool
+) -> Ints:
+    """Return [bias, multiplier, shift] by channel; squares are scaled alike."""
+    factors = rng.uniform(30, 300, count) / (largest**2 if is_square else largest)
+    if is_square:
+        # Sometimes by more than 1.
+        factors[:] = rng.choice((factors[0], 2000))
+    scales = [numerics.quantize_multiplier(float(factor)) for factor in factors]
+    multiplier, shift = (np.array(column, np.int64) for column in zip(*scales, strict=True))
+    return np.array([rng.integers(-1000, 1000, count), multiplier, shift])
 
 
 def random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> Layer | None:

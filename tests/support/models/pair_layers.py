@@ -15,7 +15,7 @@ Quantization = tuple[float, int]
 CHOICES = ("MAXIMUM", "MINIMUM")
 _USUAL = ((0.05, -9), (0.021, 17), (0.04, 4))
 _SAME = ((0.05, -9),) * 3
-_SQUARE = ((0.05, 3), (0.05, 3), (0.7, -90))
+_SQUARE = ((0.05, 3), (0.043, -17), (0.7, -90))
 _SCALES = {"MAXIMUM": _SAME, "MINIMUM": _SAME, "SQUARED_DIFFERENCE": _SQUARE}
 
 

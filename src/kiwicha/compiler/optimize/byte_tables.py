@@ -28,7 +28,8 @@ PAIR_KERNELS = frozenset({
     Kernel.SQUARED_DIFFERENCE,
 })
 """Kernels on two tensors, element by element."""
-SUMS = frozenset({Kernel.ADD, Kernel.SUB})
+SUMS = frozenset({Kernel.ADD, Kernel.SUB, Kernel.SQUARED_DIFFERENCE})
+"""Kernels whose outputs are scaled sums of two terms, or squares of such sums."""
 
 
 def byte_table(network: Network, layer: Layer) -> NDArray[np.int64] | None:
@@ -62,11 +63,11 @@ def lookup_table(layer: Layer) -> NDArray[np.int64] | None:
 def sum_terms(
     kernel: Kernel | None, p: Elementwise, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the terms of an ADD, SUB or SQUARED_DIFFERENCE."""
+    """Return the two terms of one of `SUMS`."""
     scale = multiply_by_quantized_multiplier
     a = scale(wrap_int32((first + p.offset_1) << p.left_shift), p.multiplier_1, p.shift_1)
     b = scale(wrap_int32((second + p.offset_2) << p.left_shift), p.multiplier_2, p.shift_2)
-    return a, -b if kernel is Kernel.SUB else b
+    return a, b if kernel is Kernel.ADD else -b
 
 
 def pair_results(
@@ -77,10 +78,9 @@ def pair_results(
         return np.minimum(first, second) if kernel is Kernel.MINIMUM else np.maximum(first, second)
     if kernel in {Kernel.MUL, Kernel.PRELU}:
         values = (first + p.offset_1) * (second + p.offset_2)
-    elif kernel is Kernel.SQUARED_DIFFERENCE:
-        values = np.subtract(*sum_terms(kernel, p, first, second)) ** 2
     else:
         values = np.add(*sum_terms(kernel, p, first, second))
+        values = values**2 if kernel is Kernel.SQUARED_DIFFERENCE else values
     limits = p.output_offset, p.activation_min, p.activation_max
     results = requantize(wrap_int32(values), p.output_multiplier, p.output_shift, *limits)
     if kernel is Kernel.PRELU:

@@ -24,6 +24,9 @@ _NEXT_GROUP_CYCLES = 1
 """From the begin of a group's last output row until the next group can start."""
 _ISSUE_CYCLES = 2
 """From there to the first operation of that row."""
+_SQUARE_PAUSE = 3
+"""From the earliest cycle of the result of a square to the next one in which it can come."""
+_LONG_AGO = 1000
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,10 @@ def schedule(
 ) -> list[list[tuple[int, Operation]]]:
     """Return the operations of a job's groups, each with its cycle.
 
-    There are no gaps, save that operations with ``last`` are ``job.interval`` cycles apart, and
-    that an output row waits until its first kernel row inside the input is found. That search
-    starts when the row before is begun, and for the first row of a group also not before its
-    weights are there.
+    There are no gaps, save that operations with ``last`` are ``job.interval`` cycles apart, those
+    of squares so many or three more and above, and that an output row waits until its first kernel
+    row inside the input is found. That search starts when the row before is begun, and for the
+    first row of a group also not before its weights are there.
 
     Parameters
     ----------
@@ -89,22 +92,27 @@ def _element_schedule(
     job: EngineJob, ready: Sequence[int], first_cycle: int
 ) -> list[list[tuple[int, Operation]]]:
     groups: list[list[tuple[int, Operation]]] = []
-    earliest = 0
+    last = -_LONG_AGO
+    pause = _SQUARE_PAUSE if job.flags & JobFlag.SQUARE else 0
     for group, weights_ready in enumerate(ready):
         cycle = max(first_cycle, weights_ready) + _ISSUE_CYCLES
-        groups.append(_paced(_element_operations(job, group), cycle, job.interval, earliest))
-        last, _ = groups[-1][-1]
-        first_cycle, earliest = last, last + job.interval
+        operations = _element_operations(job, group)
+        groups.append(_paced(operations, cycle, job.interval, last + job.interval, pause))
+        first_cycle = last = groups[-1][-1][0]
     return groups
 
 
 def _paced(
-    operations: Iterable[Operation], cycle: int, interval: int, earliest: int = 0
+    operations: Iterable[Operation], cycle: int, interval: int, earliest: int = 0, pause: int = 0
 ) -> list[tuple[int, Operation]]:
-    """Return operations from a cycle on, those with ``last`` not before ``earliest``."""
+    """Return operations from a cycle on, those with ``last`` not before ``earliest``.
+
+    And not behind it, but as many cycles later as ``pause``.
+    """
     issued = []
     for operation in operations:
-        cycle = max(cycle, earliest) if operation.last else cycle
+        if operation.last and cycle != earliest:
+            cycle = max(cycle, earliest + pause if cycle > earliest else earliest)
         issued.append((cycle, operation))
         earliest = cycle + interval if operation.last else earliest
         cycle += 1

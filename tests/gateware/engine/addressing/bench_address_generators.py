@@ -74,7 +74,7 @@ async def groups(dut: Any) -> None:
             ready.append(ready[-1] + rng.choice((0, rng.randint(0, 300))))
         held_jobs += await _generate(dut, job, ready, f"job {number} {job}", values["macs"])
         # Longer than any interval, as it is in the data path.
-        for _ in range(rng.randint(8, 10)):
+        for _ in range(rng.randint(11, 13)):
             await FallingEdge(dut.clk)
     assert held_jobs > 0
 

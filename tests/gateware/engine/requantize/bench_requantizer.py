@@ -8,12 +8,17 @@ import cocotb
 import numpy as np
 from cocotb.triggers import FallingEdge
 
-from kiwicha.contract.latencies import REQUANTIZER_CYCLES, WIDE_REQUANTIZER_CYCLES
+from kiwicha.contract.engine import SQUARE_BITS, SQUARE_INTERVAL
+from kiwicha.contract.latencies import (
+    REQUANTIZER_CYCLES,
+    SQUARE_CYCLES,
+    WIDE_REQUANTIZER_CYCLES,
+)
 from kiwicha.numerics import requantization as numerics
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.engine_fields import pack, signed_fields
 
-__all__ = ["random_beats"]
+__all__ = ["random_beats", "squares"]
 
 _MULTIPLIERS = (0, 1, 2, 2**17 - 1, 2**17, 2**30, 2**30 + 1, 2**31 - 2, 2**31 - 1)
 _SHIFTS = (-31, -30, -25, -17, -16, -9, -8, -7, -6, -2, -1, 0, 1, 2, 6, 7, 8, 29, 30)
@@ -89,6 +94,37 @@ def _expected(beat: list[Channel], values: Mapping[str, int]) -> list[int]:
     return [int(value) for value in outputs]
 
 
+def _payload(beat: list[Channel], tag: int) -> int:
+    """Return the payload of a beat."""
+    fields = [
+        pack([bias], 32) | multiplier << 32 | max(shift, 0) << 63 | max(-shift, 0) << 68
+        for _, bias, multiplier, shift in beat
+    ]
+    payload = pack([channel[0] for channel in beat], 32)
+    payload |= pack(fields, _PARAMETER_BITS) << 32 * len(beat)
+    return payload | tag << (32 + _PARAMETER_BITS) * len(beat)
+
+
+def _check(dut: Any, expected: tuple[list[int], int] | None, cycle: int) -> list[int]:
+    """Compare what comes out in a cycle; return the values."""
+    assert int(dut.results__valid.value) == (expected is not None), f"cycle {cycle}"
+    if expected is None:
+        return []
+    word, lanes = int(dut.results__payload.value), len(expected[0])
+    got = signed_fields(word, 8, lanes), word >> 8 * lanes
+    assert got == expected, f"cycle {cycle}: {got}, not {expected}"
+    return got[0]
+
+
+async def _begin(dut: Any, values: Mapping[str, int]) -> None:
+    """Set what stays as it is, and reset."""
+    for name in ("is_wide", "is_square", "zero_point", "minimum", "maximum"):
+        handle = getattr(dut, name)
+        handle.value = values[name] & ((1 << len(handle)) - 1)
+    dut.beats__valid.value = 0
+    await stream_drivers.reset(dut.clk, dut.rst)
+
+
 @cocotb.test()
 async def random_beats(dut: Any) -> None:
     """Send beats as close as allowed, or with gaps; compare values, tags and cycles."""
@@ -99,37 +135,72 @@ async def random_beats(dut: Any) -> None:
         ([_channel(rng, is_wide=is_wide) for _ in range(lanes)], rng.getrandbits(tag_bits))
         for _ in range(values["count"])
     ]
-    for name in ("is_wide", "zero_point", "minimum", "maximum"):
-        handle = getattr(dut, name)
-        handle.value = values[name] & ((1 << len(handle)) - 1)
-    dut.beats__valid.value = 0
-    await stream_drivers.reset(dut.clk, dut.rst)
+    await _begin(dut, values)
     latency = WIDE_REQUANTIZER_CYCLES if is_wide else REQUANTIZER_CYCLES
     due: dict[int, tuple[list[int], int]] = {}
     cycle, free_at, sent, changed = 0, 0, 0, 0
     while sent < len(beats) or due:
-        expected = due.pop(cycle, None)
-        assert int(dut.results__valid.value) == (expected is not None), f"cycle {cycle}"
-        if expected is not None:
-            word = int(dut.results__payload.value)
-            got = signed_fields(word, 8, lanes), word >> 8 * lanes
-            assert got == expected, f"cycle {cycle}: {got}, not {expected}"
-            changed += sum(values["minimum"] < value < values["maximum"] for value in got[0])
+        got = _check(dut, due.pop(cycle, None), cycle)
+        changed += sum(values["minimum"] < value < values["maximum"] for value in got)
         is_sent = sent < len(beats) and cycle >= free_at and rng.random() >= values["stall"]
         dut.beats__valid.value = int(is_sent)
         payload = rng.getrandbits(len(dut.beats__payload))
         if is_sent:
             channels, tag = beats[sent]
-            fields = [
-                pack([bias], 32) | multiplier << 32 | max(shift, 0) << 63 | max(-shift, 0) << 68
-                for _, bias, multiplier, shift in channels
-            ]
-            payload = pack([channel[0] for channel in channels], 32)
-            payload |= pack(fields, _PARAMETER_BITS) << 32 * lanes
-            payload |= tag << (32 + _PARAMETER_BITS) * lanes
+            payload = _payload(channels, tag)
             due[cycle + latency] = _expected(channels, values), tag
             sent, free_at = sent + 1, cycle + (2 if is_wide else 1)
         dut.beats__payload.value = payload
         await FallingEdge(dut.clk)
         cycle += 1
     assert changed > len(beats) * lanes // 20, f"only {changed} results inside the clamp"
+
+
+def _root(rng: random.Random, scale: tuple[int, int]) -> Channel:
+    """Return a channel whose sum can be squared."""
+    total = _shifted_sum(rng, SQUARE_BITS)
+    bias = rng.choice((rng.getrandbits(32) - 2**31, rng.randint(-9, 9)))
+    return int(numerics.wrap_int32(total - bias)), bias, *scale
+
+
+def _square_scale(rng: random.Random) -> tuple[int, int]:
+    """Return a multiplier and a shift that bring most squares into the range of a byte."""
+    multiplier = rng.choice(_MULTIPLIERS) if rng.random() < 0.2 else rng.getrandbits(31)
+    shift = rng.choice(_SHIFTS) if rng.random() < 0.3 else rng.randint(-24, -10)
+    return multiplier | 1 << 30 if rng.random() < 0.7 else multiplier, shift
+
+
+@cocotb.test()
+async def squares(dut: Any) -> None:
+    """Send runs of beats that are scaled alike, at all distances that they can have."""
+    values = bench.parameters()
+    rng = random.Random(values["seed"])
+    lanes, tag_bits = values["lanes"], values["tag_bits"]
+    await _begin(dut, values)
+    latency = WIDE_REQUANTIZER_CYCLES + SQUARE_CYCLES
+    cycle = changed = 0
+    for _ in range(values["count"]):
+        scale = _square_scale(rng)
+        due: dict[int, tuple[list[int], int]] = {}
+        left, wait = rng.randint(1, 40), 0
+        while left or due:
+            got = _check(dut, due.pop(cycle, None), cycle)
+            changed += sum(values["minimum"] < value < values["maximum"] for value in got)
+            is_sent = bool(left) and not wait
+            beat = [_root(rng, scale) for _ in range(lanes)]
+            tag = rng.getrandbits(tag_bits)
+            dut.beats__valid.value = int(is_sent)
+            if is_sent:
+                sums = [int(numerics.wrap_int32(channel[0] + channel[1])) for channel in beat]
+                squared = [(root**2, 0, *scale) for root in sums]
+                due[cycle + latency] = _expected(squared, values), tag
+                left -= 1
+                is_next = rng.random() >= values["stall"]
+                wait = SQUARE_INTERVAL if is_next else 2 * SQUARE_INTERVAL + rng.randint(0, 5)
+            else:
+                beat = [(0, *channel[1:]) for channel in beat]
+            wait = max(wait - 1, 0)
+            dut.beats__payload.value = _payload(beat, tag)
+            await FallingEdge(dut.clk)
+            cycle += 1
+    assert changed > values["count"] * lanes, f"only {changed} results inside the clamp"

@@ -13,7 +13,7 @@ from tests.support.gateware import bench
 TOP = "requantizer"
 LANES = 8
 TAG_BITS = 5
-BENCH = "tests.gateware.engine.requantize.bench_requantizer.random_beats"
+BENCH = "tests.gateware.engine.requantize.bench_requantizer"
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +44,36 @@ def test_equals_numerics(
         "lanes": LANES,
         "tag_bits": TAG_BITS,
         "is_wide": is_wide,
+        "is_square": 0,
         "stall": stall,
         "zero_point": zero_point,
         "minimum": minimum,
         "maximum": maximum,
     }
-    bench.run(simulator, TOP, BENCH, values, tmp_path)
+    bench.run(simulator, TOP, f"{BENCH}.random_beats", values, tmp_path)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    ("stall", "zero_point", "minimum", "maximum"),
+    by_day((0.2, -90, -128, 127), (0, 127, -3, 100), (0.5, 0, -128, 127)),
+)
+def test_squares(
+    simulator: Path, tmp_path: Path, stall: float, zero_point: int, minimum: int, maximum: int
+) -> None:
+    values = {
+        "seed": 11,
+        "count": 50,
+        "lanes": LANES,
+        "tag_bits": TAG_BITS,
+        "is_wide": 1,
+        "is_square": 1,
+        "stall": stall,
+        "zero_point": zero_point,
+        "minimum": minimum,
+        "maximum": maximum,
+    }
+    bench.run(simulator, TOP, f"{BENCH}.squares", values, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from kiwicha.contract.engine import (
     MAX_U8,
     MAX_U16,
     PAIR_KINDS,
+    SQUARE_INTERVAL,
     EngineJob,
     JobFlag,
     JobKind,
@@ -120,8 +121,9 @@ def _(operation: ElementOperation, macs: int, geometry: JobGeometry) -> Fields:
     second = others[0] if others else 0
     is_flat = operation.is_flat
     is_slow = operation.kind in PAIR_KINDS or operation.is_wide
+    is_square = bool(operation.flags & JobFlag.SQUARE)
     return {
-        "interval": 2 if is_slow else 1,
+        "interval": SQUARE_INTERVAL if is_square else 2 if is_slow else 1,
         "group_words": group_words(operation, macs, pitch),
         "first_address": first + skipped,
         "input_2_address": second + skipped if others and is_flat else second,

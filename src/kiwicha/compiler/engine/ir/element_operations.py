@@ -65,9 +65,18 @@ class TableOperation(ElementOperation):
     ----------
     tables : int32 [256, 2]
         What a byte of the first and of the second input contributes to the sum, by unsigned byte.
+    is_square : bool
+        Not the sum is scaled, but its square.
     """
 
     tables: NDArray[np.int32]
+    is_square: bool = False
+
+    @property
+    def flags(self) -> JobFlag:
+        """Flags of its jobs."""
+        square = JobFlag.SQUARE | JobFlag.WIDE if self.is_square else JobFlag(0)
+        return super().flags | square
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -4,7 +4,6 @@ from kiwicha.compiler.engine.ir.limits import OPERATION_LIMITS
 from kiwicha.compiler.engine.select.convolutions.channel_blocks import BLOCK_LIMITS
 from kiwicha.compiler.engine.select.convolutions.phases import PHASE_LIMITS
 from kiwicha.compiler.engine.select.elements.elementwise import CONVERSION_LIMITS
-from kiwicha.compiler.engine.select.elements.excesses import SQUARE_LIMITS
 from kiwicha.compiler.engine.select.elements.operands import OPERAND_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
@@ -21,7 +20,6 @@ _LIMITS = (
     *COMMON_LIMITS,
     *CONVERSION_LIMITS,
     *OPERAND_LIMITS,
-    *SQUARE_LIMITS,
     *POOL_LIMITS,
     *MEAN_LIMITS,
     adjacent_dimensions,

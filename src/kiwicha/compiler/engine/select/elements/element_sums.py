@@ -1,4 +1,7 @@
-"""Sums of two tensors, or of a tensor and a constant for each channel, in the engine's terms."""
+"""Sums of two tensors, or of a tensor and a constant for each channel, in the engine's terms.
+
+SQUARED_DIFFERENCE is such a sum too, of which the requantizer scales the square.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,6 +19,7 @@ from kiwicha.compiler.engine.select.elements.element_parts import (
 from kiwicha.compiler.engine.select.elements.operands import Operands, Relation
 from kiwicha.compiler.lower.tables import ALL_BYTES
 from kiwicha.compiler.optimize.byte_tables import sum_terms
+from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.program.weight_streams import Parameters
 
@@ -23,14 +27,14 @@ __all__ = ["element_sum", "tensor_sum"]
 
 
 def element_sum(position: int, operands: Operands) -> Operation:
-    """Return an ADD or SUB of what is not repeated; see `tensor_sum`."""
+    """Return one of `SUMS` of what is not repeated; see `tensor_sum`."""
     if operands.relation is Relation.CHANNELS:
         return _channel_sum(position, operands)
     return tensor_sum(position, operands, (operands.full.index, operands.other.index))
 
 
 def _channel_sum(position: int, operands: Operands) -> Operation:
-    """Return an ADD or SUB of a constant by channel, which becomes a bias."""
+    """Return one of `SUMS` with a constant by channel, which becomes a bias."""
     layer, order = operands.layer, operands.order
     p: Elementwise = layer.params
     values = [ALL_BYTES, ALL_BYTES]
@@ -49,6 +53,7 @@ def _channel_sum(position: int, operands: Operands) -> Operation:
         clamp=(p.activation_min, p.activation_max),
         is_by_channel=True,
         is_wide=wide,
+        is_square=layer.kernel is Kernel.SQUARED_DIFFERENCE,
         tables=table_pairs(first, np.zeros_like(first)),
     )
     verify(found)
@@ -61,7 +66,7 @@ def tensor_sum(
     inputs: tuple[int, int],
     constants: Mapping[int, bytes] | None = None,
 ) -> Addition:
-    """Return an ADD or SUB of two tensors.
+    """Return one of `SUMS` of two tensors.
 
     Parameters
     ----------
@@ -92,6 +97,7 @@ def tensor_sum(
         clamp=(p.activation_min, p.activation_max),
         is_by_channel=not is_flat,
         is_wide=wide,
+        is_square=layer.kernel is Kernel.SQUARED_DIFFERENCE,
         tables=table_pairs(first, second),
     )
     verify(found)

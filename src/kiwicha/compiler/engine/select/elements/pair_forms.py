@@ -13,7 +13,7 @@ from kiwicha.compiler.engine.select.elements.element_products import (
 )
 from kiwicha.compiler.engine.select.elements.element_sums import element_sum, tensor_sum
 from kiwicha.compiler.engine.select.elements.elementwise import byte_lookup
-from kiwicha.compiler.engine.select.elements.excesses import comparison, squared_difference
+from kiwicha.compiler.engine.select.elements.excesses import comparison
 from kiwicha.compiler.engine.select.elements.operands import (
     OPERAND_LIMITS,
     Operands,
@@ -34,12 +34,7 @@ from kiwicha.contract.program import Kernel
 
 __all__ = ["pair_forms"]
 
-_EXCESSES: dict[Kernel, Callable[..., Operation]] = {
-    Kernel.MAXIMUM: comparison,
-    Kernel.MINIMUM: comparison,
-    Kernel.SQUARED_DIFFERENCE: squared_difference,
-}
-"""How tensors meet of which one is above the other, or below it."""
+_COMPARISONS = frozenset({Kernel.MAXIMUM, Kernel.MINIMUM})
 
 
 def pair_forms(network: Network, position: int) -> Decision:
@@ -80,9 +75,8 @@ def _one(operation: Operation) -> Decision:
 def _pair(position: int, operands: Operands) -> Operation:
     """Return a layer of operands that are not repeated."""
     kernel = operands.layer.kernel
-    if kernel in _EXCESSES:
-        inputs = operands.full.index, operands.other.index
-        return _EXCESSES[kernel](position, operands, inputs)
+    if kernel in _COMPARISONS:
+        return comparison(position, operands, (operands.full.index, operands.other.index))
     if kernel is Kernel.PRELU:
         return prelu(position, operands, element_product(position, operands))
     return (element_product if kernel is Kernel.MUL else element_sum)(position, operands)
@@ -123,7 +117,7 @@ def _sequence(position: int, operands: Operands, sources: Iterable[Repetition]) 
     first, second = sources
     kernel = operands.layer.kernel
     is_product = kernel in {Kernel.MUL, Kernel.PRELU}
-    made = _EXCESSES[kernel] if kernel in _EXCESSES else tensor_sum
+    made: Callable[..., Operation] = comparison if kernel in _COMPARISONS else tensor_sum
     made = tensor_product if is_product else made
     constants = {**first.constants, **second.constants}
     last = made(position, operands, (first.tensor, second.tensor), constants)
