@@ -130,15 +130,17 @@ def test_a_call_beside_the_engine_leaves_what_the_engine_reads() -> None:
     """The last reader of a tensor may write in its place, but not while the engine loads it."""
     heads = Heads()
     convolved = heads.conv(heads.image)
-    square = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
-    other = heads.builder.tensor((1, 8, 8, 8), scale=0.43, zero_point=3)
-    heads.builder.operator("SQUARED_DIFFERENCE", [heads.image, other], [square])
-    model = heads.builder.build([heads.image, other], [convolved, square])
+    leaks = heads.builder.tensor((1, 8, 8, 8), scale=0.5, zero_point=3)
+    # A constant with computed factors is for the CPU.
+    data = RNG.integers(-128, 128, (1, 8, 8, 8), np.int8)
+    constant = heads.builder.tensor(data.shape, scale=0.05, zero_point=3, data=data)
+    heads.builder.operator("PRELU", [constant, heads.image], [leaks])
+    model = heads.builder.build([heads.image], [convolved, leaks])
     program = compile_model(model, "64")
     engine, call = program.steps
     assert engine.params.overlapped_steps == 1
-    assert call.kernel is Kernel.SQUARED_DIFFERENCE
-    images = list(RNG.integers(-128, 128, (2, 1, 8, 8, 8), np.int8))
+    assert call.kernel is Kernel.PRELU
+    images = [RNG.integers(-128, 128, (1, 8, 8, 8), np.int8)]
     expected = reference.run(compile_model(model, "simd"), images)
     for got, wanted in zip(reference.run(program, images), expected, strict=True):
         assert np.array_equal(got, wanted)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.contract.engine import JobKind, job_kinds
+from kiwicha.contract.engine import TABLE_KINDS, JobKind, job_kinds
 from kiwicha.gateware.engine.datapath import Datapath
 from tests.support.choices import by_day
 from tests.support.gateware import bench
@@ -74,6 +74,14 @@ def test_maxima_and_their_positions(
     macs: int, lanes: int, has_softmax: bool, tmp_path: Path
 ) -> None:
     run_jobs((macs, lanes, has_softmax), 3, 0.1, 12, tmp_path, frozenset({JobKind.MAX}))
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(("macs", "lanes", "has_softmax"), by_day(*ENGINES))
+def test_tables_and_squares_of_their_sums(
+    macs: int, lanes: int, has_softmax: bool, tmp_path: Path
+) -> None:
+    run_jobs((macs, lanes, has_softmax), 4, 0.1, 12, tmp_path, TABLE_KINDS)
 
 
 @pytest.mark.nightly

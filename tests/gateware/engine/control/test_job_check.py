@@ -12,6 +12,7 @@ from amaranth.sim import SimulatorContext
 from kiwicha.contract.engine import (
     COMPUTE_KINDS,
     MAX_SOFTMAX_DEPTH,
+    SQUARE_INTERVAL,
     EngineError,
     EngineJob,
     EngineTransfer,
@@ -146,6 +147,7 @@ def test_accepts_legal_jobs() -> None:
         changed("depthwise", flags=JobFlag.TAPS_8, segments=8, last_beats=2, weight_zero_point=255),
         changed("conv", flags=JobFlag.CODED),
         changed("table", flags=JobFlag.CODED),
+        changed("table", flags=JobFlag.WIDE | JobFlag.SQUARE, interval=SQUARE_INTERVAL),
         changed("max", gives_positions=1),
         changed("softmax", flags=JobFlag.CODED, output_address=5, output_row_step=7, input_rows=0),
         changed("softmax", segment_words=MAX_SOFTMAX_DEPTH, output_rows=0xFFFF, kernel_rows=0),
@@ -247,6 +249,7 @@ def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
         ("softmax", "segment_words", MAX_SOFTMAX_DEPTH + 1, EngineError.BAD_FIELD),
         ("softmax", "sums", SumFlag.KEEP, EngineError.BAD_FIELD),
         ("softmax", "flags", JobFlag.PACKED, EngineError.BAD_FIELD),
+        *((kind, "flags", JobFlag.SQUARE, EngineError.BAD_FIELD) for kind in ("max", "softmax")),
         ("softmax", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
         ("max", "output_address", SCRATCHPAD_BYTES, EngineError.OUTSIDE_SCRATCHPAD),
         ("depthwise", "kernel_rows", 0, EngineError.BAD_FIELD),
