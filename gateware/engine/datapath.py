@@ -343,7 +343,10 @@ class Datapath(wiring.Component):
             self.weights.parameter_bank.eq(tag.bank),
             self.weights.parameter_beat.eq(beat),
             self.requantizer.is_wide.eq((self.job.flags & JobFlag.WIDE).any()),
-            self.requantizer.is_square.eq((self.job.flags & JobFlag.SQUARE).any()),
+            # Not before it is wide: sums of the depthwise unit are no longer in it then.
+            self.requantizer.is_square.eq(
+                (self.job.flags & JobFlag.SQUARE).any() & self.requantizer.is_wide
+            ),
             self.requantizer.zero_point.eq(self.job.output_zero_point),
             self.requantizer.minimum.eq(self.job.activation_min),
             self.requantizer.maximum.eq(self.job.activation_max),
