@@ -113,11 +113,11 @@ def has_few_rows(plan: Plan, jobs: Sequence[AnyJob]) -> bool:
     """Whether counts of rows, which wrap, can be told from each other.
 
     When a job of the unit begins, all jobs of the array but the one before it, those beside it and
-    the next one are done, or wait; of the unit there are not more.
+    the next two are done, or wait; of the unit there are not more.
     """
     array = [counted_rows(job) for job in jobs if not is_unit_job(job)]
     unit = [counted_rows(job) for job in jobs if is_unit_job(job)]
-    together = [sum(rows[k : k + 5]) for rows in (array, unit) for k in range(len(rows))]
+    together = [sum(rows[k : k + 6]) for rows in (array, unit) for k in range(len(rows))]
     return not plan.beside or max(together) <= MAX_ROWS_AHEAD
 
 

@@ -1,7 +1,6 @@
 """Depthwise jobs that run beside the array: which ones, and where they stand in the order."""
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Collection, Sequence
 
@@ -23,6 +22,8 @@ __all__ = ["beside", "is_for_unit", "kept_buffers"]
 
 _JOBS_BACK = 2
 """Jobs before which a job of the unit can stand."""
+_JOBS_AFTER = 2
+"""Jobs behind it of which the last one waits for it at the latest."""
 
 
 def is_for_unit(operation: object) -> bool:
@@ -62,7 +63,6 @@ def beside(
     found: list[Event] = []
     trios: list[tuple[Compute, Job, Job | None]] = []
     jobs = [event for event in events if isinstance(event, Job)]
-    following = dict(itertools.zip_longest(map(id, jobs), jobs[1:]))
     for event in events:
         place = None if event in without else _place_of(found, event, trios)
         if place is None:
@@ -71,7 +71,7 @@ def beside(
         before = found[place]
         assert isinstance(event, Compute)
         assert isinstance(before, Job)
-        trios.append((event, before, following[id(event)]))
+        trios.append((event, before, _consumer(jobs, event)))
         found.insert(place, event)
     found = _loads_first(found)
     places = {id(event): number for number, event in enumerate(found)}
@@ -85,6 +85,19 @@ def beside(
         )
         for job, before, after in trios
     )
+
+
+def _consumer(jobs: Sequence[Job], event: Compute) -> Job | None:
+    """Return the job that waits for one of the unit, and all jobs behind it; None for the end.
+
+    It is the first one that needs what the unit writes, or takes the place of what it reads.
+    """
+    place = next(number for number, job in enumerate(jobs) if job is event)
+    later = jobs[place + 1 : place + 1 + _JOBS_AFTER]
+    for job in later:
+        if (job.reads | job.writes) & event.writes or job.writes & event.reads:
+            return job
+    return later[-1] if len(later) == _JOBS_AFTER else None
 
 
 def _place_of(
@@ -236,8 +249,7 @@ def _reads_rows(job: Event, unit: Event) -> bool:
     window = job.operation.window
     is_pointwise = window.kernel_rows == window.stride_rows == 1 and window.pad_top == 0
     is_by_rows = job.output_rows == job.input_rows
-    is_inside = job.first_input_row >= unit.first_output_row
-    return is_pointwise and is_by_rows and is_inside and _reads_of(unit, job)
+    return is_pointwise and is_by_rows and _reads_of(unit, job)
 
 
 def _reads_of(writer: Compute, reader: Compute) -> bool:
