@@ -1,6 +1,7 @@
 """Depthwise jobs that run beside the array: which ones, and where they stand in the order."""
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Collection, Sequence
 
@@ -18,12 +19,12 @@ from kiwicha.contract.depthwise import (
 )
 from kiwicha.contract.engine import SumFlag
 
-__all__ = ["beside", "is_for_unit", "kept_buffers"]
+__all__ = ["MOST_JOBS_AFTER", "beside", "is_for_unit", "kept_buffers"]
 
 _JOBS_BACK = 2
 """Jobs before which a job of the unit can stand."""
-_JOBS_AFTER = 2
-"""Jobs behind it of which the last one waits for it at the latest."""
+MOST_JOBS_AFTER = 2
+"""Jobs of the array behind it of which the last one waits for it at the latest."""
 
 
 def is_for_unit(operation: object) -> bool:
@@ -45,7 +46,7 @@ def is_for_unit(operation: object) -> bool:
 
 
 def beside(
-    events: Sequence[Event], without: Collection[Event] = ()
+    events: Sequence[Event], without: Collection[Event] = (), jobs_after: int = MOST_JOBS_AFTER
 ) -> tuple[list[Event], tuple[Beside, ...]]:
     """Return events in an order in which depthwise jobs run beside those before them.
 
@@ -59,22 +60,26 @@ def beside(
         In an order in which they could be executed one by one.
     without : collection of Event
         Jobs that stay on the array.
+    jobs_after : int
+        Behind a job of the unit, which job of the array waits for it at the latest.
     """
     found: list[Event] = []
-    trios: list[tuple[Compute, Job, Job | None]] = []
-    jobs = [event for event in events if isinstance(event, Job)]
+    placed: list[tuple[Compute, Job]] = []
     for event in events:
-        place = None if event in without else _place_of(found, event, trios)
+        place = None if event in without else _place_of(found, event, placed)
         if place is None:
             found.append(event)
             continue
         before = found[place]
         assert isinstance(event, Compute)
         assert isinstance(before, Job)
-        trios.append((event, before, _consumer(jobs, event)))
+        placed.append((event, before))
         found.insert(place, event)
     found = _loads_first(found)
     places = {id(event): number for number, event in enumerate(found)}
+    on_unit = {id(job) for job, _ in placed}
+    jobs = [item for item in events if isinstance(item, Job)]
+    consumers = [_consumer(jobs, job, on_unit, jobs_after) for job, _ in placed]
     return found, tuple(
         Beside(
             unit=places[id(job)],
@@ -83,25 +88,29 @@ def beside(
             follows=_follows(job, before),
             is_paced=after is not None and _reads_rows(after, job),
         )
-        for job, before, after in trios
+        for (job, before), after in zip(placed, consumers, strict=True)
     )
 
 
-def _consumer(jobs: Sequence[Job], event: Compute) -> Job | None:
-    """Return the job that waits for one of the unit, and all jobs behind it; None for the end.
+def _consumer(
+    jobs: Sequence[Job], event: Compute, on_unit: Collection[int], jobs_after: int
+) -> Job | None:
+    """Return the job of the array that waits for one of the unit, with all jobs behind it.
 
-    It is the first one that needs what the unit writes, or takes the place of what it reads.
+    It is the first one that needs what the unit writes, or takes the place of what it reads. None:
+    the end of the list does.
     """
     place = next(number for number, job in enumerate(jobs) if job is event)
-    later = jobs[place + 1 : place + 1 + _JOBS_AFTER]
+    array = (job for job in jobs[place + 1 :] if id(job) not in on_unit)
+    later = list(itertools.islice(array, jobs_after))
     for job in later:
         if (job.reads | job.writes) & event.writes or job.writes & event.reads:
             return job
-    return later[-1] if len(later) == _JOBS_AFTER else None
+    return later[-1] if len(later) == jobs_after else None
 
 
 def _place_of(
-    found: Sequence[Event], event: Event, trios: Sequence[tuple[Compute, Job, Job | None]]
+    found: Sequence[Event], event: Event, placed: Sequence[tuple[Compute, Job]]
 ) -> int | None:
     """Return where an event can stand before a job of the array; None if it is not for the unit.
 
@@ -112,9 +121,9 @@ def _place_of(
     for place in reversed(jobs[-_JOBS_BACK:]):
         before = found[place]
         assert isinstance(before, Job)
-        if any(before is item for trio in trios[-1:] for item in trio[:2]):
+        if any(before is item for both in placed[-1:] for item in both):
             break
-        if not _may_go(event, before) or _is_kept(found, place, event, trios):
+        if not _may_go(event, before) or _is_kept(found, place, event, placed):
             break
         chosen = place
         assert isinstance(event, Compute)
@@ -127,13 +136,13 @@ def _is_kept(
     found: Sequence[Event],
     place: int,
     event: Event,
-    trios: Sequence[tuple[Compute, Job, Job | None]],
+    placed: Sequence[tuple[Compute, Job]],
 ) -> bool:
     """Whether something behind a place, or what may still run there, needs an event's buffers."""
     assert isinstance(event, Compute)
     before = found[place]
     touched = event.reads | event.writes
-    on_unit = {id(job) for job, _, _ in trios}
+    on_unit = {id(job) for job, _ in placed}
     array = [item for item in found[:place] if id(item) not in on_unit]
     return any((item.reads | item.writes) & touched for item in found[place + 1 :]) or any(
         (item.reads | item.writes) & event.writes

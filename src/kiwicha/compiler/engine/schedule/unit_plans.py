@@ -11,7 +11,7 @@ from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.plan import Beside, Event, Job, Plan, PlannedCascade
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.beside import beside, kept_buffers
+from kiwicha.compiler.engine.schedule.beside import MOST_JOBS_AFTER, beside, kept_buffers
 from kiwicha.compiler.engine.schedule.crowding import SHRINK, crowded
 from kiwicha.compiler.engine.schedule.cuts import require_jobs
 from kiwicha.compiler.engine.schedule.events import OrderedEvents
@@ -108,11 +108,15 @@ def _fitted(
     without: set[Event] = set()
     left_out: set[int] = set()
     while True:
-        events, pairs = beside(ordered.events, without)
+        # What waits for a job of the unit as late as it can needs most room.
+        for jobs_after in range(MOST_JOBS_AFTER, 0, -1):
+            events, pairs = beside(ordered.events, without, jobs_after)
+            buffers = kept_buffers(ordered.events, events, pairs, ordered.buffers)
+            offsets = place(buffers, capacity=capacity)
+            if top_of(buffers, offsets) <= capacity:
+                break
         if not pairs:
             return None, left_out
-        buffers = kept_buffers(ordered.events, events, pairs, ordered.buffers)
-        offsets = place(buffers, capacity=capacity)
         if top_of(buffers, offsets) <= capacity:
             passed = (t for striping in choice.stripings for t in striping.cascade.passed)
             plan = placed_plan(
