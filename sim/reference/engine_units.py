@@ -39,25 +39,41 @@ def check_units(jobs: Sequence[AnyJob], ranges: Ranges, size: int) -> None:
         If one reads what the other has not written yet, or writes what the other needs.
     """
     rows = unit_rows(jobs)
+    waited = _waited(jobs, rows)
     for u, unit_job in enumerate(jobs):
         if not is_unit_job(unit_job):
             continue
         for a, array_job in enumerate(jobs):
             if is_unit_job(array_job):
                 continue
-            if rows[u].wait >= rows[a].end or rows[a].wait >= rows[u].end:
+            if waited[u] >= rows[a].end or waited[a] >= rows[u].end:
                 continue
             (unit_reads, unit_write), (reads, write) = ranges(unit_job), ranges(array_job)
             is_written = _meet([write], [unit_write])
             unit_needs, array_needs = _meet(unit_reads, [write]), _meet(reads, [unit_write])
             assert isinstance(unit_job, EngineJob)
             if unit_needs and not array_needs and not is_written:
-                _check_rows(array_job, rows[a], _needs_of_unit(unit_job, rows[u]), size, (u, a))
+                needs = _needs_of_unit(unit_job, rows[u], waited[u])
+                _check_rows(array_job, rows[a], needs, size, (u, a))
             elif array_needs and not unit_needs and not is_written:
-                needs = _needs_of_array(array_job, rows[a])
+                needs = _needs_of_array(array_job, rows[a], waited[a])
                 _check_rows(unit_job, rows[u], needs, size, (a, u))
             elif unit_needs or array_needs or is_written:
                 raise ProgramError(f"jobs {a} and {u} must not run at the same time")
+
+
+def _waited(jobs: Sequence[AnyJob], rows: Sequence[UnitRows]) -> list[int]:
+    """Return how many rows of the other unit are complete when each job begins, at least.
+
+    Those that it waits for at first, or that earlier jobs of its own unit have waited for.
+    """
+    last = {False: 0, True: 0}
+    found = []
+    for job, own in zip(jobs, rows, strict=True):
+        is_unit = is_unit_job(job)
+        found.append(max(own.wait, last[is_unit]))
+        last[is_unit] = max(last[is_unit], own.last_wait)
+    return found
 
 
 def _meet(first: Sequence[Range], second: Sequence[Range]) -> bool:
@@ -99,7 +115,7 @@ def _group_channels(job: EngineJob, group: int) -> int:
     return channels
 
 
-def _needs_of_unit(job: EngineJob, rows: UnitRows) -> list[tuple[Ints, int]]:
+def _needs_of_unit(job: EngineJob, rows: UnitRows, waited: int) -> list[tuple[Ints, int]]:
     """Return what a job of the unit reads, and how many rows are complete then, row by row."""
     first = job.first_address + max(-job.first_row, 0) * job.kernel_row_step
     pixels = np.arange(job.row_words) * job.column_step
@@ -107,14 +123,14 @@ def _needs_of_unit(job: EngineJob, rows: UnitRows) -> list[tuple[Ints, int]]:
     return [
         (
             first + group * job.group_input_step + row * job.kernel_row_step + octets,
-            rows.wait + group_wait(job, group) + row * job.wait_row_step,
+            max(rows.wait + group_wait(job, group) + row * job.wait_row_step, waited),
         )
         for group in range(job.groups)
         for row in range(inner_rows(job))
     ]
 
 
-def _needs_of_array(job: AnyJob, rows: UnitRows) -> list[tuple[Ints, int]]:
+def _needs_of_array(job: AnyJob, rows: UnitRows, waited: int) -> list[tuple[Ints, int]]:
     """Return the same of a job of the array, whose rows of the first group come first."""
     if not isinstance(job, EngineJob) or not job.wait_row_step:
         raise ProgramError("a job of the array must wait for rows that it reads of the unit")
@@ -124,5 +140,5 @@ def _needs_of_array(job: AnyJob, rows: UnitRows) -> list[tuple[Ints, int]]:
         start = job.first_address + row * job.row_step
         inside = job.first_row + row * job.stride_rows + np.arange(job.kernel_rows)
         there = kernel[(inside >= 0) & (inside < job.input_rows)] + np.arange(job.row_span)
-        found.append((start + there, rows.wait + row * job.wait_row_step))
+        found.append((start + there, max(rows.wait + row * job.wait_row_step, waited)))
     return found

@@ -85,6 +85,48 @@ def test_a_job_of_the_unit_is_beside_two_where_it_follows_none() -> None:
     assert set(between) == {2}
 
 
+def strided_block(side: int, channels: int, inside: int, outputs: int) -> bytes:
+    """Return a model: more channels, a depthwise layer of stride 2, and other channels.
+
+    Parameters
+    ----------
+    side : int
+        Rows and columns, an even number.
+    channels, inside, outputs : int
+        Of the input, between, and of the output.
+    """
+    builder = ModelBuilder()
+    half = side // 2
+    x, y = (builder.tensor((1, side, side, depth), scale=0.5) for depth in (channels, inside))
+    d, z = (builder.tensor((1, half, half, depth), scale=0.5) for depth in (inside, outputs))
+
+    def weights(*shape: int) -> int:
+        return builder.tensor(shape, scale=0.02, data=np.ones(shape, np.int8))
+
+    once, twice = ({"padding": 0, "strideH": n, "strideW": n} for n in (1, 2))
+    builder.operator("CONV_2D", [x, weights(inside, 1, 1, channels)], [y], **once)
+    kernel = weights(1, 3, 3, inside)
+    builder.operator("DEPTHWISE_CONV_2D", [y, kernel], [d], **twice, depthMultiplier=1)
+    builder.operator("CONV_2D", [d, weights(outputs, 1, 1, inside)], [z], **once)
+    return builder.build([x], [z])
+
+
+def test_jobs_of_the_array_wait_for_the_unit_whose_own_are_in_order() -> None:
+    """Of several stripes, which only the last layer reads, on the unit one behind the other."""
+    (found,) = compile_stages(strided_block(48, 8, 16, 32), "64-48k-depthwise").lists
+    plan = found.plan
+    on_unit = {pair.unit for pair in plan.beside}
+    jobs = [number for number, event in enumerate(plan.events) if isinstance(event, Job)]
+    assert len(plan.beside) > 2
+    waiting = [pair for pair in plan.beside if not pair.is_paced]
+    assert waiting
+    for pair in waiting:
+        assert pair.consumer is not None
+        assert pair.consumer not in on_unit
+        job, unit = found.jobs[jobs.index(pair.consumer)], jobs.index(pair.unit)
+        assert job.wait_rows == found.rows[unit].end
+
+
 def test_loads_come_in_front_of_stores_of_other_tensors() -> None:
     def moved(tensor: int, *, is_store: bool) -> Transfer:
         return Transfer(tensor, 0, 64, BufferAddress(tensor), is_store)
