@@ -111,7 +111,7 @@ def first_of(program: Program, kind: JobKind) -> int:
         (JobKind.CONV, {"interval": 0}, "interval must be"),
         (JobKind.ADD, {"interval": 1}, "interval must be 2 to 8, not 1"),
         (JobKind.ADD, {"flags": JobFlag.SQUARE, "interval": 3}, "squares must be wide, 3 cycles"),
-        (JobKind.ADD, {"flags": _SQUARE}, "squares must be wide, 3 cycles apart, not 2 and 0x81"),
+        (JobKind.ADD, {"flags": _SQUARE}, "squares must be wide, 3 cycles apart, not 2 and 0x801"),
         (JobKind.ADD, {"flags": _SQUARE, "interval": 3}, "are squared must have 16 bits"),
         (JobKind.CONV, {"flags": _SQUARE}, "kind and flags must be known"),
         (JobKind.CONV, {"group_words": 257}, "a group must have 1 to 256 words, not 257"),
