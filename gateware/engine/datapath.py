@@ -11,6 +11,7 @@ from kiwicha.contract.engine import (
     JobFlag,
     JobKind,
     SumFlag,
+    has_gathered,
     has_packed,
     outputs_of,
 )
@@ -91,6 +92,7 @@ class Datapath(wiring.Component):
         self.macs = macs
         self.outputs = outputs_of(macs)
         self.has_packed = has_packed(macs)
+        self.has_gathered = has_gathered(macs)
         self.is_deep = macs == DEEP_MACS
         self.scratchpad_bytes = scratchpad_bytes
         self.has_depthwise = has_depthwise
@@ -122,6 +124,7 @@ class Datapath(wiring.Component):
             has_softmax=has_softmax,
             has_depthwise=self.has_depthwise,
             deep_lanes=READ_BYTES if self.is_deep else INPUT_LANES,
+            has_gathered=self.has_gathered,
         )
         # A job that writes without the requantizer may do so.
         has_lines = Signal(init=1)
@@ -193,6 +196,11 @@ class Datapath(wiring.Component):
         """Whether the job is one of two products per multiplier."""
         return (self.job.flags & JobFlag.PACKED).any() if self.has_packed else Const(0)
 
+    @property
+    def _is_gathered(self) -> Value:
+        """Whether words of the job have bytes of two kernel rows."""
+        return (self.job.flags & JobFlag.GATHERED).any() if self.has_gathered else Const(0)
+
     def _begin_groups(
         self,
         m: Module,
@@ -208,7 +216,7 @@ class Datapath(wiring.Component):
             groups.is_free.eq(addresses.is_free | self.units.is_free),
             groups.group_ends.eq(addresses.done | self.units.done),
             addresses.job.eq(self.job),
-            addresses.all_kernel_rows.eq(self._is_packed),
+            addresses.all_kernel_rows.eq(self._is_packed | self._is_gathered),
             addresses.is_first_group.eq(groups.is_first),
             addresses.group_offset.eq(groups.input_offset),
             addresses.start.eq(groups.begins_group),
@@ -227,6 +235,7 @@ class Datapath(wiring.Component):
         """Build what turns an operation into inputs of the array."""
         array = self.array
         late = delayed(m, operation, SCRATCHPAD_READ_CYCLES, "operation")
+        late_valid = delayed(m, valid, SCRATCHPAD_READ_CYCLES, "valid", is_reset=True)
         m.d.comb += [
             self.scratchpad.read_address.eq(operation.address),
             self.units.read_data.eq(self.scratchpad.read_data),
@@ -264,14 +273,20 @@ class Datapath(wiring.Component):
                 octet = Mux(late.is_upper, self.side.upper.word_select(lane, 8), octet)
             is_inside = (late.low <= lane) & (lane < late.high)
             value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
-            m.d.sync += value.eq(self._reduced(octet.as_signed(), is_inside, zero_point))
+            reduced = self._reduced(octet.as_signed(), is_inside, zero_point)
+            if self.has_gathered and lane < INPUT_LANES - 1:
+                reduced = Mux(lane < late.carried, array.x[lane + INPUT_LANES], reduced)
+            # What the next operation may take from there stays until it comes.
+            is_kept = self.has_gathered and lane >= INPUT_LANES
+            with m.If(late_valid if is_kept else 1):
+                m.d.sync += value.eq(reduced)
             m.d.comb += array.x[lane].eq(value)
         fed, fed_tag = array.operations.payload, delayed(m, tag, INPUT_CYCLES, "tag")
         flags = delayed(
             m, Cat(operation.first, operation.shift, operation.last), INPUT_CYCLES, "flags"
         )
         m.d.comb += [
-            array.operations.valid.eq(delayed(m, valid, INPUT_CYCLES, "valid", is_reset=True)),
+            array.operations.valid.eq(delayed(m, late_valid, 1, "fed", is_reset=True)),
             Cat(fed.first, fed.shift, fed.last).eq(flags),
             fed.tag.eq(fed_tag),
         ]

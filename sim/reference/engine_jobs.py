@@ -24,6 +24,7 @@ from kiwicha.contract.engine import (
     DEEP_GROUP_WORDS,
     DEEP_MACS,
     ELEMENT_KINDS,
+    GATHERING_MACS,
     GROUP_WORDS,
     MAX_INPUT_ZERO_POINT,
     MAX_POSITIONS,
@@ -37,6 +38,7 @@ from kiwicha.contract.engine import (
     JobFlag,
     JobKind,
     SumFlag,
+    has_gathered,
     has_packed,
     input_lanes_of,
     last_unit_of,
@@ -73,6 +75,7 @@ from kiwicha.sim.reference.scratchpad import SUM_LIMIT, Ints, Range, Scratchpad,
 __all__ = ["check_kind", "execute_job", "read_ranges", "written_range"]
 
 _PACKED = " or ".join(map(str, PACKED_MACS))
+_GATHERING = " or ".join(map(str, GATHERING_MACS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +112,12 @@ def check_kind(job: EngineJob) -> None:
     ProgramError
         If not.
     """
-    is_packed = bool(job.flags & JobFlag.PACKED)
+    is_for_conv = bool(job.flags & (JobFlag.PACKED | JobFlag.GATHERED))
     is_by_channel = bool(job.flags & JobFlag.CHANNELS)
     is_square = bool(job.flags & JobFlag.SQUARE)
     if (
         job.kind not in COMPUTE_KINDS
-        or (is_packed and job.kind != JobKind.CONV)
+        or (is_for_conv and job.kind != JobKind.CONV)
         or (is_by_channel and job.kind not in ELEMENT_KINDS)
         or (job.flags & JobFlag.LOGARITHMS and job.kind != JobKind.SOFTMAX)
         or (is_square and job.kind not in TABLE_KINDS)
@@ -201,6 +204,8 @@ def _check(job: EngineJob, macs: int, size: int) -> None:
     is_packed = bool(flags & JobFlag.PACKED)
     if is_packed and not has_packed(macs):
         raise ProgramError(f"a packed job must be for {_PACKED} products, not {macs}")
+    if flags & JobFlag.GATHERED and not has_gathered(macs):
+        raise ProgramError(f"a gathered job must be for {_GATHERING} products, not {macs}")
     has_windows = job.kind in {JobKind.CONV, JobKind.DEPTHWISE}
     channels = channels_per_group(macs, JobKind(job.kind), flags) if has_windows else 0
     least = (2 if channels > outputs_of(macs) or job.kind in PAIR_KINDS else 1) * (
@@ -252,7 +257,8 @@ def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> N
         raise ProgramError(
             f"row_words must be {job.segments * job.segment_words}, not {job.row_words}"
         )
-    if job.group_words != job.kernel_rows * job.row_words:
+    row_bytes = _bytes_of_kernel_row(job, macs)
+    if job.group_words != -(-job.kernel_rows * row_bytes // input_lanes_of(macs, flags)):
         raise ProgramError(f"a group must have all words of its kernel rows ({job})")
     parameters, words = unpack_groups(
         stream, job.groups, channels, job.group_words, bytes_of_word(macs, flags)
@@ -268,11 +274,14 @@ def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> N
     rows = _rows(job)
     columns = job.first_offset + np.arange(job.output_columns) * job.column_step
     segments = np.arange(job.segments) * job.segment_step
-    lanes = np.arange(job.segment_words * input_lanes_of(macs, flags))
+    lanes = np.arange(row_bytes // job.segments)
     offsets = columns[:, None, None] + segments[:, None] + lanes
     offsets = offsets.reshape(job.output_columns, 1, -1)
     in_row = (offsets >= 0) & (offsets < job.row_span)
     sums = np.empty((job.output_rows, job.output_columns, weights.shape[1]), np.int64)
+    weights, behind = np.split(weights, [job.kernel_rows * row_bytes])
+    if behind.any():
+        raise ProgramError(f"what is behind a window must have no weight ({job})")
     is_used = (weights != 0).any(axis=1).reshape(job.kernel_rows, -1)
     for row in range(job.output_rows):
         addresses = rows.addresses[row][None, :, None] + offsets
@@ -281,6 +290,19 @@ def _conv(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> N
         x = np.where(is_data, scratchpad.gather(addresses) - reduction, outside)
         sums[row] = _product(x.reshape(job.output_columns, -1), weights)
     _finish(job, sums, parameters, channels, macs, scratchpad)
+
+
+def _bytes_of_kernel_row(job: EngineJob, macs: int) -> int:
+    """Return the bytes that a window of a CONV job reads of a kernel row, all of its segments."""
+    lanes = input_lanes_of(macs, JobFlag(job.flags))
+    if not job.flags & JobFlag.GATHERED:
+        return job.row_words * lanes
+    size = (job.segment_words + 1) * lanes - job.segment_step
+    before = (job.kernel_rows - 1) * size % lanes
+    is_known = job.segments == 1 and job.segment_words and 0 < job.segment_step < lanes
+    if not is_known or before + size % lanes > lanes:
+        raise ProgramError(f"segments of a gathered job must end within a word each ({job})")
+    return size
 
 
 def _product(x: Ints, weights: Ints) -> Ints:

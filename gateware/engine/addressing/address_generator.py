@@ -29,6 +29,7 @@ class AddressGenerator(wiring.Component):
     has_softmax : bool
         There are SOFTMAX jobs.
     deep_lanes : int
+    has_gathered : bool
         As of the `ConvAddressGenerator`.
     has_depthwise : bool
         There is a depthwise unit.
@@ -47,9 +48,11 @@ class AddressGenerator(wiring.Component):
         has_softmax: bool = False,
         has_depthwise: bool = False,
         deep_lanes: int = INPUT_LANES,
+        has_gathered: bool = False,
     ) -> None:
         self.beats = beats
         self.deep_lanes = deep_lanes
+        self.has_gathered = has_gathered
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
         super().__init__({
@@ -61,7 +64,9 @@ class AddressGenerator(wiring.Component):
         """Build the generators and the choice of one."""
         m = Module()
         m.submodules.conv = conv = ConvAddressGenerator(
-            has_depthwise=self.has_depthwise, deep_lanes=self.deep_lanes
+            has_depthwise=self.has_depthwise,
+            deep_lanes=self.deep_lanes,
+            has_gathered=self.has_gathered,
         )
         m.submodules.depthwise = depthwise = DepthwiseAddressGenerator()
         m.submodules.elementwise = elementwise = ElementwiseAddressGenerator()

@@ -3,7 +3,8 @@
 from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 
-from kiwicha.contract.engine import INPUT_LANES
+from kiwicha.contract.engine import INPUT_LANES, READ_BYTES
+from kiwicha.gateware.engine.addressing.gathering import Gathering
 from kiwicha.gateware.engine.addressing.interfaces import (
     INDEX_BITS,
     POSITION,
@@ -22,6 +23,8 @@ class ConvAddressGenerator(wiring.Component):
     Output rows, then columns, then the kernel rows inside the input, segments and words. With
     ``all_kernel_rows`` also the kernel rows outside.
 
+    A GATHERED job begins words where segments end, as its `Gathering` tells.
+
     Latency: 5 cycles from ``start`` to the first operation, and one more for each kernel row above
     the input. Throughput: one operation per cycle without a gap, so that a pixel takes (kernel rows
     inside) x ``row_words`` cycles, or ``interval`` if that is more. Only an output row of fewer
@@ -34,18 +37,27 @@ class ConvAddressGenerator(wiring.Component):
         There is a depthwise unit, which reads what operations with ``is_upper`` leave.
     deep_lanes : int
         Bytes of an operation with ``all_kernel_rows``, without which it has `INPUT_LANES`.
+    has_gathered : bool
+        There are GATHERED jobs.
 
     Members
     -------
     See `AddressGeneratorSignature`.
     """
 
-    def __init__(self, *, has_depthwise: bool = False, deep_lanes: int = INPUT_LANES) -> None:
+    def __init__(
+        self,
+        *,
+        has_depthwise: bool = False,
+        deep_lanes: int = INPUT_LANES,
+        has_gathered: bool = False,
+    ) -> None:
         if has_depthwise and deep_lanes != INPUT_LANES:
             text = f"deep_lanes must be {INPUT_LANES} beside a depthwise unit, not {deep_lanes!r}"
             raise ValueError(text)
         self.has_depthwise = has_depthwise
         self.deep_lanes = deep_lanes
+        self.has_gathered = has_gathered
         super().__init__(AddressGeneratorSignature().flip())
 
     def elaborate(self, platform: object) -> Module:
@@ -55,6 +67,7 @@ class ConvAddressGenerator(wiring.Component):
         m.submodules.output_rows = output_rows = OutputRows(has_depthwise=self.has_depthwise)
         m.submodules.kernel_rows = kernel_rows = KernelRows()
         m.submodules.throttle = throttle = ResultThrottle()
+        m.submodules.gathering = gathering = Gathering(has_gathered=self.has_gathered)
 
         is_active = Signal()
         is_last_row = Signal()
@@ -86,7 +99,6 @@ class ConvAddressGenerator(wiring.Component):
         lanes: Value = Const(INPUT_LANES)
         if self.deep_lanes != INPUT_LANES:
             lanes = Mux(self.all_kernel_rows, self.deep_lanes, INPUT_LANES)
-        most = self.deep_lanes
         ends_segment = Signal()
         ends_row = Signal()
         ends_pixel = Signal()
@@ -94,7 +106,12 @@ class ConvAddressGenerator(wiring.Component):
         issues = Signal()
         takes_row = Signal()
         m.d.comb += [
-            ends_segment.eq(is_last_word),
+            gathering.job.eq(job),
+            gathering.issues.eq(issues),
+            gathering.is_last_word.eq(is_last_word),
+            gathering.is_last_row.eq(kernel_rows.is_last),
+            gathering.restart.eq(takes_row),
+            ends_segment.eq(gathering.ends_segment),
             ends_row.eq(ends_segment & is_last_segment),
             ends_pixel.eq(ends_row & kernel_rows.is_last),
             ends_output_row.eq(ends_pixel & is_last_column),
@@ -126,7 +143,7 @@ class ConvAddressGenerator(wiring.Component):
             m.d.sync += [
                 index.eq(index + 1),
                 words_left.eq(words_left - 1),
-                is_last_word.eq(words_left == 2),
+                is_last_word.eq((words_left == 2) | is_last_word),
                 offset.eq(offset + lanes),
             ]
             with m.If(ends_segment):
@@ -139,10 +156,10 @@ class ConvAddressGenerator(wiring.Component):
                         is_last_column.eq(columns_left == 2),
                         index.eq(first_index),
                     ]
-                with m.Elif(ends_row):
+                with m.Elif(ends_row & ~gathering.is_gathered):
                     m.d.comb += following.eq(pixel_offset)
                 with m.Else():
-                    m.d.comb += following.eq(segment_offset + job.segment_step)
+                    m.d.comb += following.eq(segment_offset + gathering.segment_step)
                 m.d.sync += [
                     segment_offset.eq(following),
                     offset.eq(following),
@@ -173,8 +190,11 @@ class ConvAddressGenerator(wiring.Component):
                 output_rows.is_first_group.eq(self.is_first_group),
                 output_rows.unit_rows_done.eq(self.unit_rows_done),
             ]
-            self._note_upper(m, issues, ends_segment, ends_pixel & ~ends_output_row)
-        # A register apart from the loops; the bytes of the word that lie in the row, or of more.
+            # A gathered word needs the bytes behind those of the word before it.
+            is_apart = gathering.is_gathered
+            goes_to_pixel = ends_pixel & ~ends_output_row & ~is_apart
+            self._note_upper(m, issues, ends_segment | is_apart, goes_to_pixel)
+        # A register apart from the loops; the bytes of the read that lie in the row.
         operation = self.operations.payload
         beyond = Signal(POSITION)
         m.d.comb += beyond.eq(job.row_span - offset)
@@ -183,10 +203,11 @@ class ConvAddressGenerator(wiring.Component):
             self.done.eq(issues & ends_output_row & is_last_row),
             operation.address.eq(kernel_rows.address + offset),
             operation.index.eq(index),
+            operation.carried.eq(gathering.carried),
             operation.last.eq(ends_pixel),
             operation.ends_row.eq(ends_output_row),
-            operation.low.eq(Mux(offset >= 0, 0, Mux(offset > -most, -offset, most))),
-            operation.high.eq(Mux(beyond > most, most, Mux(beyond > 0, beyond, 0))),
+            operation.low.eq(Mux(offset >= 0, 0, Mux(offset > -READ_BYTES, -offset, READ_BYTES))),
+            operation.high.eq(Mux(beyond > READ_BYTES, READ_BYTES, Mux(beyond > 0, beyond, 0))),
         ]
         with m.If(~kernel_rows.is_inside):
             m.d.sync += operation.high.eq(0)

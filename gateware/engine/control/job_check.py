@@ -30,6 +30,7 @@ from kiwicha.contract.engine import (
     JobFlag,
     JobKind,
     SumFlag,
+    has_gathered,
     has_packed,
     job_kinds,
 )
@@ -187,8 +188,10 @@ class JobCheck(wiring.Component):
         known = JobFlag(sum(JobFlag)) & ~JobFlag.PACKED | self._packed_flag
         known &= ~JobFlag(0) if self.has_codec else ~JobFlag.CODED
         known &= ~JobFlag(0) if self.has_softmax else ~JobFlag.LOGARITHMS
+        known &= ~JobFlag(0) if has_gathered(self.macs) else ~JobFlag.GATHERED
         bad = (flags & ~int(known) & _ALL_FLAGS).any()
-        bad |= (flags & self._packed_flag).any() & (kind != JobKind.CONV)
+        is_for_conv = (flags & int(known & (JobFlag.PACKED | JobFlag.GATHERED))).any()
+        bad |= is_for_conv & (kind != JobKind.CONV)
         is_square = (flags & JobFlag.SQUARE).any()
         bad |= is_square & ~Cat(kind == known for known in TABLE_KINDS).any()
         if self.has_softmax:

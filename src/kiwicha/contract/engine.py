@@ -30,6 +30,7 @@ __all__ = [
     "JobKind",
     "SumFlag",
     "TransferFlag",
+    "has_gathered",
     "has_packed",
     "input_lanes_of",
     "job_kinds",
@@ -47,6 +48,8 @@ DEEP_MACS = 256
 PACKED_MACS = (128, DEEP_MACS)
 """Products per cycle of the engines whose multipliers do two each, in jobs with
 `JobFlag.PACKED`."""
+GATHERING_MACS = (64, 128)
+"""Products per cycle of the engines that have jobs with `JobFlag.GATHERED`."""
 PACKED_WEIGHT_LIMIT = 127
 """Largest size of a weight of such a job."""
 READ_BYTES = 16
@@ -232,6 +235,10 @@ class JobFlag(enum.IntFlag):
     """ADD, TABLE, MUL: a group is a beat of channels of all pixels; the second tensor has one."""
     LOGARITHMS = 128
     """SOFTMAX: results are logarithms of the probabilities."""
+    GATHERED = 512
+    """CONV on an engine of `GATHERING_MACS`: a word begins where the segment of the kernel row
+    before ends, so that only the last word of a window has bytes of no weight. Kernel rows outside
+    the input are not skipped."""
     SQUARE = 2048
     """ADD, TABLE, with WIDE: not the sum is requantized, but its square. Sums have `SQUARE_BITS`
     signed bits, interval is `SQUARE_INTERVAL`, and all channels have one multiplier and shift."""
@@ -271,6 +278,11 @@ def has_packed(macs: int) -> bool:
     return macs in PACKED_MACS
 
 
+def has_gathered(macs: int) -> bool:
+    """Return whether words of an engine can have bytes of two kernel rows."""
+    return macs in GATHERING_MACS
+
+
 def outputs_of(macs: int) -> int:
     """Return the results of one beat: one for every 8 multipliers of an engine."""
     multipliers = macs // 2 if has_packed(macs) else macs
@@ -296,7 +308,9 @@ class EngineJob(Struct):
     segments segments of segment_words words of 8 bytes. Row first_row starts at first_address; the
     first window starts at its byte first_offset. Bytes outside 0 to row_span - 1 of a row, and rows
     outside 0 to input_rows - 1, count as the zero point. A segment is a whole kernel row (segments
-    1), or one pixel of it where columns are dilated.
+    1), or one pixel of it where columns are dilated. With GATHERED segments is 1, segment_words the
+    whole words of a segment, 1 or more, and segment_step what its last word lacks, 1 to 7 bytes.
+    Behind the last whole words of a window there is one more, group_words in all.
 
     A beat is what the array gives at once: 4 channels with 32 products per cycle, 16 with 256, else
     8. An engine whose requantizer has half as many lanes keeps twice the interval. With 256 all
@@ -386,7 +400,9 @@ class EngineJob(Struct):
     column_step: int = u16(
         "CONV, MAX: stride_columns * pixel pitch. DEPTHWISE: pixel pitch; a beat"
     )
-    segment_step: int = u16("dilation_columns * pixel pitch")
+    segment_step: int = u16(
+        "dilation_columns * pixel pitch; GATHERED: bytes from a segment's end to that of a word"
+    )
     segment_words: int = u16(
         "CONV: words per segment; MAX: 1. ADD, TABLE, MUL: results of a group. SOFTMAX: elements of"
         " a row"

@@ -1,5 +1,6 @@
 """Random engine jobs with the bytes that must come of them."""
 
+import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from kiwicha.contract.engine import (
     TABLE_ENTRIES,
     TABLE_KINDS,
     JobKind,
+    has_gathered,
     has_packed,
     last_unit_of,
     outputs_of,
@@ -56,6 +58,8 @@ __all__ = [
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 _CHANNELS = (1, 3, 8, 10, 12, 24)
+_DENSE_CHANNELS = (2, 3, 5, 6, 7)
+"""Of inputs whose segments are rarely whole words."""
 _MAX_OPERATIONS = 6000
 _NARROW = 2**24
 _ROOT = 2**13 + 2**12
@@ -352,8 +356,10 @@ def random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> 
     if min(outputs) < 1:
         return None
     channels = int(rng.choice(_CHANNELS))
-    inputs = channels if is_depthwise else int(rng.choice(_CHANNELS))
-    is_dense = inputs < INPUT_LANES and bool(rng.integers(2))
+    is_gathered = has_gathered(macs) and not is_depthwise and bool(rng.integers(4) == 0)
+    inputs = int(rng.choice(_DENSE_CHANNELS if is_gathered else _CHANNELS))
+    inputs = channels if is_depthwise else inputs
+    is_dense = is_gathered or (inputs < INPUT_LANES and bool(rng.integers(2)))
     input_pitch = inputs if is_dense else -(-inputs // 8) * 8
     is_ones = is_depthwise and columns % stride[1] == 0 and bool(rng.integers(3) == 0)
     shape = (1 if is_depthwise else channels, rows, columns, inputs)
@@ -393,7 +399,11 @@ def random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> 
         is_packed=is_packed,
         output_gap=8 * int(rng.choice((0, 0, 1, 5))),
     )
-    words = rows * stride[1] if is_depthwise else rows * layer.segments * layer.segment_words
+    if is_gathered:
+        if not layer.can_gather:
+            return None
+        layer = dataclasses.replace(layer, is_gathered=True)
+    words = rows * stride[1] if is_depthwise else layer.window_words
     work = words * outputs[0] * outputs[1] * layer.groups
     most = DEEP_GROUP_WORDS if is_packed and macs == DEEP_MACS else GROUP_WORDS
     return layer if words <= most and work <= _MAX_OPERATIONS else None

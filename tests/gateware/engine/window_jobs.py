@@ -66,6 +66,7 @@ class Layer:
     has_8_taps: bool = False
     is_ones: bool = False
     is_packed: bool = False
+    is_gathered: bool = False
     output_gap: int = 0
 
     @property
@@ -93,6 +94,7 @@ class Layer:
             JobFlag.ONES: self.is_ones,
             JobFlag.UNSIGNED: self.is_unsigned,
             JobFlag.PACKED: self.is_packed,
+            JobFlag.GATHERED: self.is_gathered,
         }
         return JobFlag(sum(flag for flag, is_set in chosen.items() if is_set))
 
@@ -122,9 +124,29 @@ class Layer:
         return self.kernel[1] if self.dilation[1] > 1 else 1
 
     @property
+    def segment_bytes(self) -> int:
+        """CONV: bytes of a segment."""
+        return self.kernel[1] // self.segments * self.input_pitch
+
+    @property
     def segment_words(self) -> int:
-        """CONV: words per segment."""
-        return -(-self.kernel[1] // self.segments * self.input_pitch // self.word_lanes)
+        """CONV: words per segment, if gathered whole ones."""
+        size = self.segment_bytes
+        return (size if self.is_gathered else size + self.word_lanes - 1) // self.word_lanes
+
+    @property
+    def window_words(self) -> int:
+        """CONV: words of a window."""
+        if self.is_gathered:
+            return -(-self.kernel[0] * self.segment_bytes // INPUT_LANES)
+        return self.kernel[0] * self.segments * self.segment_words
+
+    @property
+    def can_gather(self) -> bool:
+        """CONV: segments have whole words, and the last one of a window one more."""
+        size, lanes = self.segment_bytes, INPUT_LANES
+        behind = (self.kernel[0] - 1) * size % lanes + size % lanes
+        return self.segments == 1 and size > lanes and size % lanes > 0 and behind <= lanes
 
     @property
     def output_bytes(self) -> int:
@@ -166,7 +188,9 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
         row_step=stride[0] * row_pitch,
         kernel_row_step=layer.dilation[0] * row_pitch,
         column_step=pitch if is_depthwise else stride[1] * pitch,
-        segment_step=layer.dilation[1] * pitch,
+        segment_step=-layer.segment_bytes % INPUT_LANES
+        if layer.is_gathered
+        else layer.dilation[1] * pitch,
         segment_words=0 if is_depthwise else layer.segment_words,
         row_words=0 if is_depthwise else layer.segments * layer.segment_words,
         output_pixel_bytes=layer.output_pitch,
@@ -240,7 +264,12 @@ def _conv_words(layer: Layer, channels: slice) -> Ints:
     segment_columns = columns // layer.segments
     inputs = layer.weights.shape[3]
     taps = np.full(
-        (layer.group_channels, rows, layer.segments, layer.segment_words * layer.word_lanes),
+        (
+            layer.group_channels,
+            rows,
+            layer.segments,
+            -(-layer.segment_bytes // layer.word_lanes) * layer.word_lanes,
+        ),
         layer.weight_zero_point,
     )
     chosen = layer.weights[channels]
@@ -250,8 +279,18 @@ def _conv_words(layer: Layer, channels: slice) -> Ints:
         taps[: len(chosen), :, number, first : first + inputs] = chosen[:, :, column, :]
     halves = 2 if layer.is_packed else 1
     depths = layer.word_lanes // _LANES
+    if layer.is_gathered:
+        taps = _gathered(layer, taps)
     split = taps.reshape(halves, layer.group_channels // halves, -1, depths, _LANES)
     return split.transpose(2, 0, 4, 3, 1)
+
+
+def _gathered(layer: Layer, taps: Ints) -> Ints:
+    """Return taps [output, word and lane] in which segments follow each other without gaps."""
+    size = layer.segment_bytes
+    dense = np.concatenate([taps[:, row, 0, :size] for row in range(layer.kernel[0])], axis=1)
+    behind = ((0, 0), (0, -dense.shape[1] % _LANES))
+    return np.pad(dense, behind, constant_values=layer.weight_zero_point)
 
 
 def _depthwise_words(layer: Layer, channels: slice) -> Ints:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwicha.contract.engine import (
-    DEEP_MACS,
     ELEMENT_KINDS,
     INPUT_LANES,
     PAIR_KINDS,
@@ -41,6 +40,7 @@ class Operation:
     shift: bool = False
     is_dropped: bool = False
     ends_row: bool = False
+    carried: int = 0
 
 
 def schedule(
@@ -121,7 +121,7 @@ def _paced(
 
 def _rows_above(job: EngineJob, number: int) -> int:
     """Return how many kernel rows of an output row are skipped above the input; not all of them."""
-    if job.flags & JobFlag.PACKED:
+    if job.flags & (JobFlag.PACKED | JobFlag.GATHERED):
         return 0
     row = job.first_row + number * job.stride_rows
     above = 0
@@ -133,7 +133,8 @@ def _rows_above(job: EngineJob, number: int) -> int:
 def _kernel_rows(job: EngineJob, number: int) -> list[tuple[int, int, bool]]:
     """Return kernel row, address and whether it is inside, for each row that counts.
 
-    Those inside the input; if there is none, one outside. All of them if the job is packed.
+    Those inside the input; if there is none, one outside. All of them if the job is packed, or
+    gathered.
     """
     first_row = job.first_row + number * job.stride_rows
     first_address = job.first_address + number * job.row_step
@@ -145,7 +146,7 @@ def _kernel_rows(job: EngineJob, number: int) -> list[tuple[int, int, bool]]:
         )
         for k in range(job.kernel_rows)
     ]
-    if job.flags & JobFlag.PACKED:
+    if job.flags & (JobFlag.PACKED | JobFlag.GATHERED):
         return rows
     rows = [(k, address, is_inside) for k, address, is_inside in rows if is_inside]
     return rows or [(_rows_above(job, number), first_address, False)]
@@ -153,24 +154,54 @@ def _kernel_rows(job: EngineJob, number: int) -> list[tuple[int, int, bool]]:
 
 def _conv_operations(job: EngineJob, number: int, channel: int, macs: int) -> Iterator[Operation]:
     rows = _kernel_rows(job, number)
+    if job.flags & JobFlag.GATHERED:
+        yield from _gathered_operations(job, rows)
+        return
     step = input_lanes_of(macs, JobFlag(job.flags))
-    # Bytes that count can be told of more than the word has.
-    most = READ_BYTES if macs == DEEP_MACS else INPUT_LANES
     for column in range(job.output_columns):
         for row, row_address, is_inside in rows:
             for segment in range(job.segments):
                 for word in range(job.segment_words):
                     offset = job.first_offset + column * job.column_step
                     offset += segment * job.segment_step + word * step
-                    low = max(0, -offset)
-                    high = max(low, min(most, job.row_span - offset)) if is_inside else low
                     yield Operation(
                         address=row_address + offset + channel,
-                        lanes=range(low, high),
+                        lanes=_lanes(job, offset, is_inside=is_inside),
                         index=row * job.row_words + segment * job.segment_words + word,
                         last=(row, segment, word)
                         == (rows[-1][0], job.segments - 1, job.segment_words - 1),
                     )
+
+
+def _gathered_operations(
+    job: EngineJob, rows: Sequence[tuple[int, int, bool]]
+) -> Iterator[Operation]:
+    """Yield those of windows whose bytes, row by row, are divided into words.
+
+    A word is read with the row that has the last of its bytes.
+    """
+    size = INPUT_LANES * (job.segment_words + 1) - job.segment_step
+    for column in range(job.output_columns):
+        for row, address, is_inside in rows:
+            begin, end = row * size, (row + 1) * size
+            is_last_row = row == job.kernel_rows - 1
+            stop = -(-end // INPUT_LANES) if is_last_row else end // INPUT_LANES
+            words = range(begin // INPUT_LANES, stop)
+            for word in words:
+                offset = job.first_offset + column * job.column_step + word * INPUT_LANES - begin
+                yield Operation(
+                    address=address + offset,
+                    lanes=_lanes(job, offset, is_inside=is_inside),
+                    index=word,
+                    last=is_last_row and word == words[-1],
+                    carried=begin % INPUT_LANES if word == words[0] else 0,
+                )
+
+
+def _lanes(job: EngineJob, offset: int, *, is_inside: bool) -> range:
+    """Return which bytes of a read at an offset in a row lie in the row."""
+    low = max(0, -offset)
+    return range(low, max(low, min(READ_BYTES, job.row_span - offset)) if is_inside else low)
 
 
 def _depthwise_operations(job: EngineJob, number: int, channel: int) -> Iterator[Operation]:

@@ -26,11 +26,11 @@ def _fields(payload: int) -> dict[str, int]:
 
 
 def _check(
-    got: dict[str, int], wanted: Operation, kind: JobKind, where: str, *, is_packed: bool
+    got: dict[str, int], wanted: Operation, kind: JobKind, where: str, *, all_rows: bool
 ) -> None:
     """Compare an operation; where it has no data, its address and word mean nothing.
 
-    If packed the word counts: it meets the zero point.
+    With all kernel rows the word counts: it meets the zero point, or bytes of another row.
     """
     lanes = range(got["low"], max(got["low"], got["high"]))
     assert list(lanes) == list(wanted.lanes), f"{where}: lanes {lanes}, not {wanted.lanes}"
@@ -38,16 +38,21 @@ def _check(
     if kind == JobKind.DEPTHWISE:
         names += ["first", "shift", "is_dropped"]
     elif kind in (JobKind.CONV, JobKind.MAX):
-        names += ["is_dropped"]
+        names += ["is_dropped", "carried"]
     else:
         names += ["first", "shift", "is_dropped"]
     if wanted.lanes:
         names += ["address"]
-    if (wanted.lanes or is_packed) and kind not in ELEMENT_KINDS:
+    if (wanted.lanes or all_rows) and kind not in ELEMENT_KINDS:
         names += ["index"]
     for name in names:
         expected = int(getattr(wanted, name)) % (1 << ADDRESS_BITS)
         assert got[name] == expected, f"{where}: {name} {got[name]}, not {expected}"
+
+
+def _has_all_rows(job: EngineJob) -> bool:
+    """Return whether kernel rows outside the input count."""
+    return bool(job.flags & (JobFlag.PACKED | JobFlag.GATHERED))
 
 
 @cocotb.test()
@@ -67,7 +72,7 @@ async def groups(dut: Any) -> None:
             | {"interval": rng.choice((job.interval, 1, rng.randint(1, 8)))}
         )
         dut.job.value = pack(list(job.pack()), 8)
-        dut.all_kernel_rows.value = int(bool(job.flags & JobFlag.PACKED))
+        dut.all_kernel_rows.value = int(_has_all_rows(job))
         # Weights come in time, or late.
         ready = [0]
         for _ in range(min(job.groups, 4) - 1):
@@ -99,7 +104,7 @@ async def _generate(dut: Any, job: EngineJob, ready: list[int], name: str, macs:
         assert int(dut.done.value) == (cycle in ends), where
         if operation is not None:
             fields = _fields(int(dut.operations__payload.value))
-            _check(fields, operation, kind, where, is_packed=bool(job.flags & JobFlag.PACKED))
+            _check(fields, operation, kind, where, all_rows=_has_all_rows(job))
         held += int(dut.is_held.value)
         await FallingEdge(dut.clk)
     dut.start.value = 0

@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from kiwicha.contract.engine import DEEP_MACS, ELEMENT_KINDS, READ_BYTES, JobKind
+from kiwicha.contract.engine import (
+    DEEP_MACS,
+    ELEMENT_KINDS,
+    INPUT_LANES,
+    READ_BYTES,
+    JobKind,
+    has_gathered,
+)
 from kiwicha.gateware.engine.addressing.convolution import ConvAddressGenerator
 from kiwicha.gateware.engine.addressing.depthwise import DepthwiseAddressGenerator
 from kiwicha.gateware.engine.addressing.elementwise import ElementwiseAddressGenerator
@@ -26,8 +33,11 @@ GENERATORS: dict[JobKind, type[Any]] = {
 
 def generate(kind: JobKind, folder: Path, **values: int) -> None:
     generator = GENERATORS[kind]
-    has_deep_words = values["macs"] == DEEP_MACS and generator is ConvAddressGenerator
-    component = generator(deep_lanes=READ_BYTES) if has_deep_words else generator()
+    fields: dict[str, Any] = {}
+    if generator is ConvAddressGenerator:
+        fields["deep_lanes"] = READ_BYTES if values["macs"] == DEEP_MACS else INPUT_LANES
+        fields["has_gathered"] = has_gathered(values["macs"])
+    component = generator(**fields)
     simulator = bench.build(bench.component_verilog(component, TOP), TOP)
     bench.run(simulator, TOP, BENCH, {"kind": int(kind), **values}, folder)
 

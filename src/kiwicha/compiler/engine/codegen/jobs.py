@@ -4,7 +4,12 @@ import dataclasses
 import math
 from functools import singledispatch
 
-from kiwicha.compiler.engine.codegen.streams import group_channels, group_count, group_words
+from kiwicha.compiler.engine.codegen.streams import (
+    group_channels,
+    group_count,
+    group_words,
+    is_gathered,
+)
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.plan import JobGeometry
@@ -18,6 +23,7 @@ from kiwicha.compiler.engine.ir.window_operations import (
 from kiwicha.contract.depthwise import UNIT_CHANNELS, pass_columns, passes_of
 from kiwicha.contract.engine import (
     DEEP_MACS,
+    INPUT_LANES,
     MAX_U8,
     MAX_U16,
     PAIR_KINDS,
@@ -160,14 +166,20 @@ def _(operation: Convolution, macs: int, geometry: JobGeometry) -> Fields:
         window, geometry = _in_one_row(window, geometry)
     lanes = input_lanes_of(macs, operation.flags)
     segments, words = segment_shape(window, geometry.input_pitch, lanes)
+    flags, step = operation.flags, window.dilation_columns * geometry.input_pitch
+    if is_gathered(operation, macs, geometry.input_pitch):
+        flags |= JobFlag.GATHERED
+        size = window.kernel_columns * geometry.input_pitch
+        words, step = size // INPUT_LANES, -size % INPUT_LANES
     rows, first_column = _rows(window, geometry)
     return (
         rows
         | _groups(operation, macs)
         | {
+            "flags": flags,
             "first_offset": first_column * geometry.input_pitch,
             "column_step": window.stride_columns * geometry.input_pitch,
-            "segment_step": window.dilation_columns * geometry.input_pitch,
+            "segment_step": step,
             "segment_words": words,
             "row_words": segments * words,
             "group_words": words_of_group,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation, TableOperation
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
-from kiwicha.compiler.engine.ir.window import padded, segment_shape
+from kiwicha.compiler.engine.ir.window import gathered_words, padded, segment_shape
 from kiwicha.compiler.engine.ir.window_operations import (
     Convolution,
     DepthwiseConvolution,
@@ -21,6 +21,7 @@ from kiwicha.contract.engine import (
     INPUT_LANES,
     TABLE_ENTRIES,
     TABLE_ENTRY_BYTES,
+    has_gathered,
     input_lanes_of,
     outputs_of,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "group_channels",
     "group_count",
     "group_words",
+    "is_gathered",
     "stream_bytes",
     "stream_parameters",
     "unit_stream",
@@ -64,6 +66,21 @@ def group_count(operation: JobOperation, macs: int) -> int:
     return -(-channels // group_channels(operation, macs))
 
 
+def is_gathered(operation: JobOperation, macs: int, input_pitch: int) -> bool:
+    """Return whether an operation's jobs have `JobFlag.GATHERED`: where they take fewer words."""
+    if not has_gathered(macs) or not isinstance(operation, Convolution):
+        return False
+    window = operation.window
+    gathered = gathered_words(window, input_pitch)
+    if gathered is None:
+        return False
+    # Gathered or packed, kernel rows outside the input take their words as well.
+    rows = window.output_rows * window.kernel_rows
+    rows_visited = rows if operation.is_packed else window.kernel_rows_inside
+    segments, words = segment_shape(window, input_pitch)
+    return window.output_rows * gathered < rows_visited * segments * words
+
+
 @singledispatch
 def group_words(operation: JobOperation, macs: int, input_pitch: int) -> int:
     """Return the weight words of a group, given the bytes of an input pixel.
@@ -75,6 +92,8 @@ def group_words(operation: JobOperation, macs: int, input_pitch: int) -> int:
 
 @group_words.register
 def _(operation: Convolution, macs: int, input_pitch: int) -> int:
+    if is_gathered(operation, macs, input_pitch):
+        return gathered_words(operation.window, input_pitch) or 0
     lanes = input_lanes_of(macs, operation.flags)
     segments, words = segment_shape(operation.window, input_pitch, lanes)
     return operation.window.kernel_rows * segments * words
@@ -114,7 +133,11 @@ def weight_stream(operation: JobOperation, macs: int, input_pitch: int) -> bytes
 
 @weight_stream.register
 def _(operation: Convolution, macs: int, input_pitch: int) -> bytes:
-    weights = _read_weights(operation, input_pitch, input_lanes_of(macs, operation.flags))
+    lanes = input_lanes_of(macs, operation.flags)
+    if is_gathered(operation, macs, input_pitch):
+        weights = _gathered_weights(operation, input_pitch)
+    else:
+        weights = _read_weights(operation, input_pitch, lanes)
     words = pack_conv_words(weights, macs, is_packed=operation.is_packed)
     stored = (words + np.int16(operation.weight_zero_point)).astype(np.int8)
     return pack_groups(stream_parameters(operation), stored, group_channels(operation, macs))
@@ -175,14 +198,27 @@ def _read_weights(operation: Convolution, pitch: int, lanes: int) -> NDArray[np.
     outputs, rows, columns, channels = operation.weights.shape
     segments, words = segment_shape(operation.window, pitch, lanes)
     if segments == 1 and pitch <= padded(channels):
-        pixels = np.zeros((outputs, rows, columns, pitch), np.int16)
-        pixels[..., :channels] = operation.weights
-        read = pixels.reshape(outputs, rows, columns * pitch)
+        read = _pixel_weights(operation, pitch).reshape(outputs, rows, columns * pitch)
     else:
         read = operation.weights.reshape(outputs, rows * columns, channels)
     whole = np.zeros((*read.shape[:2], words * lanes), np.int16)
     whole[..., : read.shape[2]] = read
     return whole.reshape(outputs, -1, lanes)
+
+
+def _gathered_weights(operation: Convolution, pitch: int) -> NDArray[np.int16]:
+    """Return the same where the segments of a window follow each other without gaps."""
+    read = _pixel_weights(operation, pitch).reshape(len(operation.weights), -1)
+    whole = np.pad(read, ((0, 0), (0, -read.shape[1] % INPUT_LANES)))
+    return whole.reshape(len(whole), -1, INPUT_LANES)
+
+
+def _pixel_weights(operation: Convolution, pitch: int) -> NDArray[np.int16]:
+    """Return the weights of whole pixels, [outputs, rows, columns, pitch]."""
+    *shape, channels = operation.weights.shape
+    pixels = np.zeros((*shape, pitch), np.int16)
+    pixels[..., :channels] = operation.weights
+    return pixels
 
 
 def stream_parameters(operation: Convolution) -> Parameters:

@@ -198,7 +198,7 @@ def decoder_cycles(shape: Shape, coded_bytes: int) -> int:
 
 def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:
     """Return the kernel rows above the input that are skipped, and those that are visited."""
-    if job.flags & JobFlag.PACKED:
+    if job.flags & (JobFlag.PACKED | JobFlag.GATHERED):
         return 0, job.kernel_rows
     first = job.first_row + row * job.stride_rows
     above = min(max(math.ceil(-first / job.dilation_rows), 0), job.kernel_rows - 1)
@@ -223,7 +223,8 @@ def _row(job: EngineJob, kind: JobKind, inside: int, interval: int) -> tuple[int
         Cycles from one result to the next, at least.
     """
     if kind is not JobKind.DEPTHWISE:
-        count = inside * job.row_words
+        # Words of a gathered window are not those of its rows.
+        count = job.group_words if job.flags & JobFlag.GATHERED else inside * job.row_words
         wait = max(interval - count, 0)
         return job.output_columns * count, job.output_columns * wait, wait
     counts = _depthwise_results(job, inside)

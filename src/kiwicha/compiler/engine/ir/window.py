@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kiwicha.contract.engine import INPUT_LANES, MAX_U8, OUTPUT_BYTES
 
-__all__ = ["MAX_STRIDE", "Image", "Window", "padded", "segment_shape"]
+__all__ = ["MAX_STRIDE", "Image", "Window", "gathered_words", "padded", "segment_shape"]
 
 MAX_STRIDE = MAX_U8
 """Rows from one output to the next, at most."""
@@ -91,6 +91,15 @@ class Window:
         """Output rows of one image."""
         return self.output_rows // self.images
 
+    @property
+    def kernel_rows_inside(self) -> int:
+        """Kernel rows that lie in the image, of all output rows together."""
+        height = self.input_rows // self.images
+        firsts = (row * self.stride_rows - self.pad_top for row in range(self.image_rows))
+        reach = range(0, self.kernel_rows * self.dilation_rows, self.dilation_rows)
+        inside = sum(0 <= first + step < height for first in firsts for step in reach)
+        return self.images * inside
+
     def row_of(self, output_row: int) -> int:
         """Return the number of an output row in its image."""
         return output_row % self.image_rows
@@ -134,3 +143,24 @@ def segment_shape(window: Window, pitch: int, lanes: int = INPUT_LANES) -> tuple
     if not is_slice and (window.dilation_columns == 1 or window.kernel_columns == 1):
         return 1, -(-window.kernel_columns * pitch // lanes)
     return window.kernel_columns, -(-window.channels // lanes)
+
+
+def gathered_words(window: Window, pitch: int) -> int | None:
+    """Return the words of a kernel with `JobFlag.GATHERED`, or None if its jobs cannot have it.
+
+    Parameters
+    ----------
+    window : Window
+        Geometry.
+    pitch : int
+        Bytes from one input pixel to the next.
+    """
+    segments, _ = segment_shape(window, pitch)
+    if segments > 1 or pitch > padded(window.channels):
+        return None
+    size = window.kernel_columns * pitch
+    whole, behind = divmod(size, INPUT_LANES)
+    before = (window.kernel_rows - 1) * size % INPUT_LANES
+    if not whole or not behind or before + behind > INPUT_LANES:
+        return None
+    return -(-window.kernel_rows * size // INPUT_LANES)
