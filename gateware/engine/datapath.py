@@ -4,6 +4,7 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 
 from kiwicha.contract.engine import (
+    CARRIED_LANES,
     DEEP_MACS,
     INPUT_LANES,
     READ_BYTES,
@@ -274,10 +275,10 @@ class Datapath(wiring.Component):
             is_inside = (late.low <= lane) & (lane < late.high)
             value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
             reduced = self._reduced(octet.as_signed(), is_inside, zero_point)
-            if self.has_gathered and lane < INPUT_LANES - 1:
+            if self.has_gathered and lane < CARRIED_LANES:
                 reduced = Mux(lane < late.carried, array.x[lane + INPUT_LANES], reduced)
             # What the next operation may take from there stays until it comes.
-            is_kept = self.has_gathered and lane >= INPUT_LANES
+            is_kept = self.has_gathered and 0 <= lane - INPUT_LANES < CARRIED_LANES
             with m.If(late_valid if is_kept else 1):
                 m.d.sync += value.eq(reduced)
             m.d.comb += array.x[lane].eq(value)

@@ -20,6 +20,7 @@ from kiwicha.contract.depthwise import (
     passes_of,
 )
 from kiwicha.contract.engine import (
+    CARRIED_LANES,
     COMPUTE_KINDS,
     DEEP_GROUP_WORDS,
     DEEP_MACS,
@@ -298,10 +299,13 @@ def _bytes_of_kernel_row(job: EngineJob, macs: int) -> int:
     if not job.flags & JobFlag.GATHERED:
         return job.row_words * lanes
     size = (job.segment_words + 1) * lanes - job.segment_step
-    before = (job.kernel_rows - 1) * size % lanes
+    places = [row * size % lanes for row in range(job.kernel_rows)]
     is_known = job.segments == 1 and job.segment_words and 0 < job.segment_step < lanes
-    if not is_known or before + size % lanes > lanes:
-        raise ProgramError(f"segments of a gathered job must end within a word each ({job})")
+    if not is_known or max(places) > CARRIED_LANES or places[-1] + size % lanes > lanes:
+        raise ProgramError(
+            f"kernel rows of a gathered job must begin in lanes 0 to {CARRIED_LANES}, and the last"
+            f" one end in the word behind its whole ones ({job})"
+        )
     return size
 
 

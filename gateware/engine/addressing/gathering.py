@@ -4,7 +4,7 @@ from amaranth import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import INPUT_LANES, JobFlag
+from kiwicha.contract.engine import CARRIED_LANES, INPUT_LANES, JobFlag
 from kiwicha.gateware.engine.addressing.interfaces import POSITION
 from kiwicha.gateware.engine.descriptors import JOB
 
@@ -45,7 +45,7 @@ class Gathering(wiring.Component):
         The job is GATHERED.
     segment_step : ``Out(POSITION)``
         From the first read of a segment to that of the next one.
-    carried : ``Out(range(INPUT_LANES))``
+    carried : ``Out(range(CARRIED_LANES + 1))``
         Lanes of the word that are carried from the word before.
     """
 
@@ -60,7 +60,7 @@ class Gathering(wiring.Component):
             "ends_segment": Out(1),
             "is_gathered": Out(1),
             "segment_step": Out(POSITION),
-            "carried": Out(range(INPUT_LANES)),
+            "carried": Out(range(CARRIED_LANES + 1)),
         })
 
     def elaborate(self, platform: object) -> Module:

@@ -4,7 +4,7 @@ from amaranth import signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import INPUT_LANES
+from kiwicha.contract.engine import CARRIED_LANES
 from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, JOB
 
 __all__ = [
@@ -27,7 +27,7 @@ OPERATION = data.StructLayout({
     "address": ADDRESS_BITS,
     "low": range(17),
     "high": range(17),
-    "carried": range(INPUT_LANES),
+    "carried": range(CARRIED_LANES + 1),
     "index": INDEX_BITS,
     "first": 1,
     "shift": 1,
@@ -37,8 +37,8 @@ OPERATION = data.StructLayout({
     "is_upper": 1,
 })
 """One cycle of work: bytes ``low`` to ``high - 1`` of the 16 at ``address`` are data, the others
-count as the zero point; in place of the first ``carried`` ones come those from byte `INPUT_LANES`
-on of the operation before it; ``index`` is the weight word; ``first``, ``shift`` and ``last`` as in
+count as the zero point; in place of the first ``carried`` ones come those from byte 8 on of
+the operation before it; ``index`` is the weight word; ``first``, ``shift`` and ``last`` as in
 `MacArray`; a result with ``is_dropped`` is not written; ``ends_row`` on the last operation of an
 output row of a window; with ``is_upper`` the bytes are the upper 8 of those that the operation
 before it reads, which nothing else has to read."""

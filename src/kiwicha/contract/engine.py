@@ -50,6 +50,8 @@ PACKED_MACS = (128, DEEP_MACS)
 `JobFlag.PACKED`."""
 GATHERING_MACS = (64, 128)
 """Products per cycle of the engines that have jobs with `JobFlag.GATHERED`."""
+CARRIED_LANES = 4
+"""Bytes of the kernel row before that a word of such a job can begin with, at most."""
 PACKED_WEIGHT_LIMIT = 127
 """Largest size of a weight of such a job."""
 READ_BYTES = 16
@@ -310,7 +312,8 @@ class EngineJob(Struct):
     outside 0 to input_rows - 1, count as the zero point. A segment is a whole kernel row (segments
     1), or one pixel of it where columns are dilated. With GATHERED segments is 1, segment_words the
     whole words of a segment, 1 or more, and segment_step what its last word lacks, 1 to 7 bytes.
-    Behind the last whole words of a window there is one more, group_words in all.
+    Kernel rows begin in lanes up to `CARRIED_LANES`, and behind the last whole words of a window
+    there is one more: group_words in all.
 
     A beat is what the array gives at once: 4 channels with 32 products per cycle, 16 with 256, else
     8. An engine whose requantizer has half as many lanes keeps twice the interval. With 256 all

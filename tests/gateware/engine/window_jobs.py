@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import (
+    CARRIED_LANES,
     INPUT_LANES,
     EngineJob,
     JobFlag,
@@ -143,10 +144,11 @@ class Layer:
 
     @property
     def can_gather(self) -> bool:
-        """CONV: segments have whole words, and the last one of a window one more."""
+        """CONV: segments have whole words, carry few bytes, and the last one has one word more."""
         size, lanes = self.segment_bytes, INPUT_LANES
-        behind = (self.kernel[0] - 1) * size % lanes + size % lanes
-        return self.segments == 1 and size > lanes and size % lanes > 0 and behind <= lanes
+        places = [row * size % lanes for row in range(self.kernel[0])]
+        has_words = self.segments == 1 and size > lanes and size % lanes > 0
+        return has_words and max(places) <= CARRIED_LANES and places[-1] + size % lanes <= lanes
 
     @property
     def output_bytes(self) -> int:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwicha.contract.engine import INPUT_LANES, MAX_U8, OUTPUT_BYTES
+from kiwicha.contract.engine import CARRIED_LANES, INPUT_LANES, MAX_U8, OUTPUT_BYTES
 
 __all__ = ["MAX_STRIDE", "Image", "Window", "gathered_words", "padded", "segment_shape"]
 
@@ -160,7 +160,9 @@ def gathered_words(window: Window, pitch: int) -> int | None:
         return None
     size = window.kernel_columns * pitch
     whole, behind = divmod(size, INPUT_LANES)
-    before = (window.kernel_rows - 1) * size % INPUT_LANES
-    if not whole or not behind or before + behind > INPUT_LANES:
+    places = [row * size % INPUT_LANES for row in range(window.kernel_rows)]
+    if not whole or not behind or max(places) > CARRIED_LANES:
+        return None
+    if places[-1] + behind > INPUT_LANES:
         return None
     return -(-window.kernel_rows * size // INPUT_LANES)
