@@ -6,11 +6,17 @@ import math
 from collections.abc import Callable
 
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation
-from kiwicha.compiler.engine.ir.operations import DividedOperation, JobOperation
+from kiwicha.compiler.engine.ir.operations import (
+    ComputeOperation,
+    DividedOperation,
+    JobOperation,
+)
 from kiwicha.compiler.engine.ir.selection import Candidate, Decision, Refusal, Selection
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
+from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.schedule.estimates.operation_costs import sequence_cycles
 from kiwicha.compiler.engine.schedule.move_estimate import move_cycles_alone
+from kiwicha.compiler.engine.select.convolutions.arrangements import arranged
 from kiwicha.compiler.engine.select.convolutions.channel_blocks import block_candidates
 from kiwicha.compiler.engine.select.convolutions.chunks import (
     in_chunks,
@@ -90,11 +96,12 @@ def _decision(
         if network.layers[position].kernel in PAIR_KERNELS:
             candidates.sort(key=lambda candidate: sequence_cycles(candidate.operation, config))
     if cpu_cycles is not None and is_weighted(network, position):
+        found = (candidate.operation for candidate in candidates)
         blocks, why_not = block_candidates(
             network.layers[position],
             weighted_layer(network, position),
             config,
-            candidates[0].operation if candidates else None,
+            next((item for item in found if isinstance(item, ComputeOperation)), None),
             cpu_cycles(position),
         )
         candidates = [*blocks, *candidates]
@@ -138,4 +145,6 @@ def _widths(whole: Candidate, config: Config) -> list[Candidate]:
     split = split_by_width(operation, config)
     if split is not None:
         candidates.insert(0, Candidate("with wide sums in some jobs only", split))
+    elif isinstance(operation, Convolution):
+        candidates = [*arranged(operation, config), *candidates]
     return candidates

@@ -135,10 +135,23 @@ def move_cycles(operation: Operation) -> float:
     return sum(job.cycles + JOB_CYCLES for job in jobs)
 
 
-def operation_cycles(operation: ComputeOperation, config: Config) -> float:
-    """Return about how many cycles an operation takes; infinite if no list has so many jobs."""
+def operation_cycles(
+    operation: ComputeOperation, config: Config, input_pitch: int | None = None
+) -> float:
+    """Return about how many cycles an operation takes; infinite if no list has so many jobs.
+
+    Parameters
+    ----------
+    operation : ComputeOperation
+        The operation.
+    config : Config
+        With an engine.
+    input_pitch : int, optional
+        Bytes of an input pixel; whole words where they are not known.
+    """
     window, macs = operation.window, config.engine_macs
     pitch, output_pitch = padded(window.channels), padded(operation.output_channels)
+    pitch = input_pitch or pitch
     if operation.is_flat:
         pitch = output_pitch = window.channels
     size = window.input_pixels * pitch + window.output_pixels * output_pitch
