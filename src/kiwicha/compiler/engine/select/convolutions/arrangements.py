@@ -26,6 +26,10 @@ __all__ = ["arranged"]
 
 _PAIRS = "two pixels at a time"
 _ROWS = "with joined rows"
+_SMALL = 4
+"""Images that take less than such a part of the scratchpad stay there beside others."""
+_LARGE_IMAGES = 1.28
+"""By what moves count as slower that are made stripe by stripe, beside transfers."""
 
 
 def arranged(operation: Convolution, config: Config) -> Iterator[Candidate]:
@@ -49,6 +53,8 @@ def arranged(operation: Convolution, config: Config) -> Iterator[Candidate]:
     if pairs is not None and all(_gains(pairs, operation, config, pitch) for pitch in pitches):
         found.append((operation_cycles(pairs, config, channels), Candidate(_PAIRS, pairs)))
     for move, whole in joined_rows(operation) if channels < INPUT_LANES else ():
+        size = operation.window.input_pixels * channels + move.output_image.bytes
+        weight = _LARGE_IMAGES if _SMALL * size > config.scratchpad_bytes else 1.0
         rows = packed_if_faster(whole, config)
         forms = ((_ROWS, rows), (f"{_ROWS}, {_PAIRS}", _in_pairs(whole, config)))
         for name, form in forms:
@@ -56,7 +62,7 @@ def arranged(operation: Convolution, config: Config) -> Iterator[Candidate]:
                 continue
             sequence = OperationSequence.of([move, form])
             cycles = move_cycles(move) + operation_cycles(form, config, whole.window.channels)
-            found.append((cycles, Candidate(name, sequence)))
+            found.append((weight * cycles, Candidate(name, sequence)))
     faster = [(cycles, candidate) for cycles, candidate in found if cycles < plain]
     if faster:
         yield min(faster, key=lambda item: item[0])[1]
