@@ -2,10 +2,11 @@
 
 import pytest
 
-from kiwicha.compiler.engine.select.convolutions.arrangements import arranged
 from kiwicha.compiler.engine.ir.window import Window
+from kiwicha.compiler.engine.ir.window_operations import Convolution
+from kiwicha.compiler.engine.select.convolutions.arrangements import arranged
+from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
 from kiwicha.contract.configs import ENGINE_CONFIGS
-from kiwicha.contract.engine import JobFlag, JobKind
 from tests.compiler.engine.build import convolution
 from tests.support.choices import at_night
 from tests.support.models.convolution_sweep import Combination, case
@@ -34,11 +35,11 @@ DILATED = Window(49, 10, 1, 31, 5, 10, 4, 1, 2, 2, pad_left=1)
         (DILATED, 64, "64", ""),
     ],
 )
-def test_the_fastest_order_is_chosen(
-    window: Window, outputs: int, config: str, form: str
-) -> None:
-    operation = convolution(0, window, outputs)
-    operation.weights.clip(-127, 127, out=operation.weights)
+def test_the_fastest_order_is_chosen(window: Window, outputs: int, config: str, form: str) -> None:
+    given = convolution(0, window, outputs)
+    given.weights.clip(-127, 127, out=given.weights)
+    operation = packed_if_faster(given, ENGINE_CONFIGS[config])
+    assert isinstance(operation, Convolution)
     found = [candidate.form for candidate in arranged(operation, ENGINE_CONFIGS[config])]
     assert found == ([form] if form else [])
 

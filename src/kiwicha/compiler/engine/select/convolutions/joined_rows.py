@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation, moved
 from kiwicha.compiler.engine.ir.operations import internal_tensor
 from kiwicha.compiler.engine.ir.strided_copies import Loop, StridedCopy, in_order
-from kiwicha.compiler.engine.ir.window import Image
+from kiwicha.compiler.engine.ir.window import Image, Window
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 
 __all__ = ["MOST_ROWS", "joined_rows"]
@@ -45,7 +45,7 @@ def joined_rows(operation: Convolution) -> Iterator[tuple[MoveOperation, Convolu
 
 def _joined(operation: Convolution, count: int, step: int) -> tuple[MoveOperation, Convolution]:
     window = operation.window
-    above = window.pad_top % step
+    above = _rows_above(window, count, step)
     image = Image(-(-(window.input_rows + above) // step), window.input_columns, 0)
     image = dataclasses.replace(image, channels=count * window.channels)
     tensor = internal_tensor(operation.position, _FIRST_NUMBER)
@@ -74,12 +74,18 @@ def _joined(operation: Convolution, count: int, step: int) -> tuple[MoveOperatio
     )
 
 
+def _rows_above(window: Window, count: int, step: int) -> int:
+    """Return the rows above the image with which the first joined row that reaches it begins."""
+    most = min(window.pad_top, count - 1)
+    return most - (most - window.pad_top) % step
+
+
 def _copies(operation: Convolution, image: Image, count: int, step: int) -> list[StridedCopy]:
     """Return the copies of joined rows with all of their rows, and of each of the others."""
     window = operation.window
     (source,) = operation.inputs
     rows, columns, channels = window.input_rows, window.input_columns, window.channels
-    above = window.pad_top % step
+    above = _rows_above(window, count, step)
     row_bytes = columns * channels
 
     def copy(first: int, number: int, start: int, used: int) -> StridedCopy:
