@@ -11,6 +11,7 @@ from amaranth.sim import SimulatorContext
 
 from kiwicha.contract.engine import (
     COMPUTE_KINDS,
+    GATHERING_MACS,
     MAX_SOFTMAX_DEPTH,
     SQUARE_INTERVAL,
     EngineError,
@@ -202,6 +203,16 @@ def test_packed_jobs_need_an_engine_for_them() -> None:
         assert check_jobs([bad], macs=128) == [EngineError.BAD_FIELD]
 
 
+@pytest.mark.parametrize("macs", [32, 64, 128, 256])
+def test_gathered_jobs_are_convolutions_of_some_engines(macs: int) -> None:
+    good = changed("conv", flags=JobFlag.GATHERED, last_beats=2, segment_step=7)
+    expected = EngineError.NONE if macs in GATHERING_MACS else EngineError.BAD_FIELD
+    assert check_jobs([good], macs=macs) == [expected]
+    for kind in ("depthwise", "table", "max"):
+        bad = changed(kind, flags=LEGAL[kind].flags | JobFlag.GATHERED)
+        assert check_jobs([bad], macs=macs) == [EngineError.BAD_FIELD]
+
+
 def test_deep_words_are_half_as_many() -> None:
     for flags, most in ((JobFlag.PACKED, 128), (JobFlag(0), 256)):
         for words, error in ((most, EngineError.NONE), (most + 1, EngineError.BAD_FIELD)):
@@ -263,6 +274,7 @@ def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
         ("conv", "wait_transfers", TRANSFERS + 1, EngineError.BAD_FIELD),
         ("conv", "flags", 1 << 15, EngineError.BAD_FIELD),
         ("conv", "flags", JobFlag.LOGARITHMS, EngineError.BAD_FIELD),
+        ("softmax", "flags", JobFlag.GATHERED, EngineError.BAD_FIELD),
         ("conv", "output_address", 4, EngineError.BAD_FIELD),
         ("conv", "output_pixel_bytes", 12, EngineError.BAD_FIELD),
         ("conv", "output_row_step", 12, EngineError.BAD_FIELD),
