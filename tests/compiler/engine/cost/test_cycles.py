@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import random
+from collections.abc import Sequence
 
 import pytest
 
@@ -10,9 +11,17 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_list, predict_program
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.timeline import Threads
-from kiwicha.contract.engine import EngineJob, EngineTransfer, JobFlag, JobKind, TransferFlag
+from kiwicha.contract.engine import (
+    EngineCall,
+    EngineJob,
+    EngineTransfer,
+    JobFlag,
+    JobKind,
+    TransferFlag,
+)
 from kiwicha.contract.memories import DDR3_QUARTER_RATE
-from kiwicha.contract.program import Kernel
+from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from tests.support.models import random_models, random_networks
 
@@ -27,18 +36,13 @@ BARS = {
 """Cycles at 64 and at 128 products per cycle that the engine must not exceed."""
 
 
-def lists(program: Program) -> list[tuple[list[EngineJob], list[EngineTransfer]]]:
+def lists(program: Program) -> list[tuple[Sequence[AnyJob], Sequence[EngineTransfer]]]:
     found = []
     for step in program.steps:
-        if step.kernel is Kernel.ENGINE:
-            p = step.params
-            raw = program.constants[p.image.offset :]
-            jobs = [EngineJob.unpack(raw[EngineJob.size_bytes() * k :]) for k in range(p.job_count)]
-            raw = raw[EngineJob.size_bytes() * p.job_count :]
-            found.append((
-                jobs,
-                [EngineTransfer.unpack(raw[16 * k :]) for k in range(p.transfer_count)],
-            ))
+        if isinstance(step.params, EngineCall):
+            image = step.params.image
+            given = read_list(step.params, program.constants[image.offset :][: image.bytes])
+            found.append((given.jobs, given.transfers))
     return found
 
 
@@ -50,7 +54,9 @@ def walked(job: EngineJob) -> tuple[int, int]:
         first = job.first_row + row * job.stride_rows
         rows = [first + k * job.dilation_rows for k in range(job.kernel_rows)]
         inside = max(sum(0 <= number < job.input_rows for number in rows), 1)
-        if job.kind != JobKind.DEPTHWISE:
+        if job.flags & JobFlag.GATHERED:
+            steps = [job.group_words] * job.output_columns
+        elif job.kind != JobKind.DEPTHWISE:
             steps = [inside * job.row_words] * job.output_columns
         else:
             steps, column = [0], 0
@@ -74,6 +80,8 @@ def test_work_of_random_jobs(seed: int, macs: str) -> None:
     program = compile_model(random_networks.engine_network(seed).model, macs, has_tables=True)
     for jobs, _ in lists(program):
         for job in jobs:
+            if isinstance(job, EngineMove):
+                continue
             work = job_work(job, int(macs))
             assert work.groups * work.fill_bytes == pytest.approx(job.weights_bytes)
             if job.kind in {JobKind.CONV, JobKind.DEPTHWISE, JobKind.MAX}:
@@ -94,7 +102,7 @@ def test_lists_take_at_least_what_each_part_takes(seed: int) -> None:
     for jobs, transfers in lists(program):
         total, parts = predict_list(jobs, transfers, 64)
         moved = sum(item.bytes & 0x7FFF_FFFF for item in transfers)
-        moved += sum(job.weights_bytes for job in jobs)
+        moved += sum(job.weights_bytes for job in jobs if isinstance(job, EngineJob))
         assert total >= moved / DDR3_QUARTER_RATE.bytes_per_cycle
         assert total >= sum(part.busy + part.requantizer for part in parts)
         assert [part.layer for part in parts] == [job.layer for job in jobs]
