@@ -55,7 +55,7 @@ def test_streams_stay_what_they_are(seed: int, goal: Goal, macs: int) -> None:
     for raw in lists(seed, macs):
         found = code_weights(raw, config(macs), goal)
         assert found.transfers == raw.transfers
-        for job, before in zip(found.jobs, raw.jobs, strict=True):
+        for job, before in zip(found.weighted_jobs, raw.weighted_jobs, strict=True):
             expected = stream(raw, before)
             shape = stream_shape(job, macs)
             if job.flags & JobFlag.CODED:
@@ -65,7 +65,7 @@ def test_streams_stay_what_they_are(seed: int, goal: Goal, macs: int) -> None:
                 assert stream(found, job) == expected
                 coded = codec.encode(expected, shape)
                 assert goal is Goal.CYCLES or len(coded) >= len(expected)
-        sizes = {job.weights_offset: job.weights_bytes for job in found.jobs}
+        sizes = {job.weights_offset: job.weights_bytes for job in found.weighted_jobs}
         assert sum(sizes.values()) == len(found.streams)
 
 
