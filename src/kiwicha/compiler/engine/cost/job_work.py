@@ -180,8 +180,9 @@ def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
 def _fills(job: EngineJob, macs: int) -> tuple[float, int, int]:
     """Return `Work.fill_bytes`, `Work.fill_cycles` and `Work.first_fill_cycles`."""
     shape = stream_shape(job, macs)
-    # Tables are filled at half the rate of weights.
-    taken = shape.head + shape.body * (2 if job.kind in TABLE_STREAM_KINDS else 1)
+    # A word of a table goes to as many outputs at a time as there are.
+    beats = BEAT_BYTES // outputs_of(macs) if job.kind in TABLE_STREAM_KINDS else 1
+    taken = shape.head + shape.body * beats
     if not job.flags & JobFlag.CODED:
         return BEAT_BYTES * (shape.head + shape.body), taken, 0
     cycles = max(decoder_cycles(shape, job.weights_bytes), taken)

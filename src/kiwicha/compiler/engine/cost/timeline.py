@@ -35,8 +35,6 @@ ROW_AHEAD_CYCLES = 1
 JOB_WORDS = EngineJob.size_bytes() // LINE_BYTES
 JOB_START_CYCLES = JOB_WORDS + 1
 """From the end of a job until the next one looks for its weights: its descriptor is collected."""
-_SLOW_PACE = 1.5
-"""Cycles for a word of weights from which on the reader asks for half of its words at a time."""
 
 
 class Threads:
@@ -160,8 +158,8 @@ class Threads:
         memory = self._memory
         line_cycles = LINE_BYTES / memory.bytes_per_cycle
         # Words that were asked for are as long on their way.
-        full_after = READER_WORDS - memory.latency_cycles
-        resume_cycles = READER_WORDS // 2 + memory.latency_cycles
+        latency = memory.latency_cycles
+        full_after = READER_WORDS - latency
         job_ends, transfer_ends, shares = self._job_ends, self._transfer_ends, self._shares
         least = [(JOB_START_CYCLES + pace.groups * pace.cycles + pace.drain) for pace in paces]
         limits = [limit + 1 - left for left in itertools.accumulate([0, *reversed(least)])]
@@ -179,6 +177,8 @@ class Threads:
         horizon, known = -math.inf, -1
         # Words of the next group that come before its bank is free; negative: to be found.
         early = -1.0
+        # Words of the groups from there on that the reader has.
+        held = words_there = 0.0
         bank_free = fill_left = fill_due = line_pace = 0.0
         job_count, move_count, never = len(paces), len(moves), math.inf
         is_free = [not pace.fill_cycles for pace in paces] + [False]
@@ -232,7 +232,7 @@ class Threads:
             fill_time = transfer_time = never
             if fill_left:
                 # Where words are used slower than they come, the reader waits for room.
-                fill_time = fill_due - line_pace * (fill_left + READER_WORDS // 2)
+                fill_time = fill_due - line_pace * (fill_left + READER_WORDS // 2) + latency
                 if port_free > fill_time:
                     fill_time = port_free
             elif fill_job < job_count:
@@ -252,21 +252,27 @@ class Threads:
                             *(jobs_done, transfers_done, len(shares), first_share),
                         )
                     )
+                lines = paces[fill_job].fill_lines
                 if early < 0.0:
-                    # While the bank is not free, words come as long as they have room.
-                    early = 0.0
-                    if bank_free > fill_end > -never:
-                        early = min(READER_WORDS, paces[fill_job].fill_lines)
-                    port_free += early * line_cycles
-                    turn_words += early
+                    # While the bank is not free, words come as long as they have room; a burst
+                    # starts when half of it is free.
+                    early = held
+                    if bank_free > fill_end > -never and held <= READER_WORDS // 2:
+                        left = lines * (paces[fill_job].groups - fill_group)
+                        held = min(READER_WORDS, left)
+                        port_free += (held - early) * line_cycles
+                        turn_words += held - early
+                    words_there = port_free if lines > early else -never
+                    early = min(held, lines)
                     if turn_words >= PORT_TURN_WORDS:
                         is_transfers_turn, turn_words = True, 0.0
                 fill_time = bank_free
-                if bank_free - fill_end > full_after and early < paces[fill_job].fill_lines:
-                    # The reader has stopped, and asks again when half of its words are used.
-                    fill_time += resume_cycles
-                if port_free > fill_time:
-                    fill_time = port_free
+                if early < lines:
+                    if bank_free - fill_end > full_after:
+                        # The reader has stopped, and asks again when half of its words are used.
+                        fill_time += READER_WORDS // 2 + latency
+                    if port_free > fill_time:
+                        fill_time = port_free
             if transfers_done < move_count:
                 lines, is_store, wanted, flags = moves[transfers_done]
                 pace = CONVERTED_LINE_CYCLES if flags else 1
@@ -293,21 +299,40 @@ class Threads:
             if fill_time == transfer_time == never:
                 break
             if fill_time < transfer_time or (fill_time == transfer_time and not is_transfers_turn):
-                if port_free + turn_cycles > fill_time:
-                    fill_time = port_free + turn_cycles
                 if not fill_left:
                     fill_left, needed, first_needed, *_ = paces[fill_job]
                     if fill_group == 0:
                         needed = first_needed
-                    fill_due = (bank_free if early else fill_time) + needed
+                    if early < fill_left and port_free + turn_cycles > fill_time:
+                        fill_time = port_free + turn_cycles
+                    fill_due = (max(bank_free, words_there - needed) if early else fill_time) + needed
                     line_pace = needed / fill_left
                     fill_left -= early
+                    held -= early
                     early = -1.0
+                    if fill_left <= 0.0:
+                        # All words were there.
+                        fill_left = 0.0
+                        fill_before, fill_end = fill_end, fill_due
+                        ahead += 1
+                        fill_group += 1
+                        if fill_group == paces[fill_job].groups:
+                            fill_job, fill_group = fill_job + 1, 0
+                        continue
+                elif port_free + turn_cycles > fill_time:
+                    fill_time = port_free + turn_cycles
                 words = fill_left
                 if transfer_time < fill_time + words * line_cycles:
                     # There will be somebody who waits for the end of the turn.
-                    longest = PORT_TURN_WORDS if line_pace < _SLOW_PACE else READER_WORDS // 2
-                    words = min(words, max(longest - turn_words, 1.0))
+                    words = min(words, max(PORT_TURN_WORDS - turn_words, 1.0))
+                    if line_pace > line_cycles:
+                        # Or the reader is full: of half of its words, and of those used meanwhile.
+                        room = fill_time - latency - fill_due + line_pace * (fill_left + READER_WORDS)
+                        room = min(room / line_pace, READER_WORDS)
+                        words = min(words, max(room / (1 - line_cycles / line_pace), 1.0))
+                late = fill_time - (fill_due - line_pace * fill_left)
+                if late > 0.0:
+                    fill_due += late
                 fill_left -= words
                 port_free = fill_time + words * line_cycles
                 turn_cycles = 0
