@@ -81,8 +81,9 @@ def test_json_is_the_documented_object() -> None:
 
 
 def test_a_stream_has_a_period() -> None:
-    value = dataclasses.replace(make(), period=612)
+    value = dataclasses.replace(make(), period=612, copied_bytes=32)
     assert value.to_json()["period"] == 612
+    assert value.to_json()["copied_bytes"] == 32
     assert ", 612 from one of a stream to the next, bit-exact" in report_tables.summary(value)
     shown = dataclasses.replace(value, predicted=590)
     (row,) = text(report_tables.bench_table([(shown, 1e6)]))

@@ -6,7 +6,7 @@
 ``docs/vela.md``      The runs that ``kiwicha bench --compare vela`` measured
 ``docs/boards.md``    A section for each file of ``docs/results/boards``
 ``docs/bring-up.md``  Between two markers: a row for each file of ``docs/results/bringup``
-``docs/performance``  Between two markers of its page: what engines, memories and kernels take
+``docs/performance``  Between two markers of its page: what streams, engines, memories and kernels take
 ``docs/timing.md``    Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/supported.md`` The compiler's support rules
 ====================  =============================================================================
@@ -111,7 +111,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _VELA: vela_page(runs, line),
         _BOARDS: boards_page(measured("boards"), line),
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
-        _PERFORMANCE: replaced(performance, performance_tables()),
+        _PERFORMANCE: replaced(performance, performance_tables(runs)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
         **{name: _without_profiles(value) for name, value in runs.items() if _has_profiles(value)},
         **{name: _text(shown_weights(value, name)) for name, value in weights.items()},

@@ -1,20 +1,28 @@
-"""Tables of the page on performance: memories, engines, and what kernels of the CPU take."""
+"""Tables of the page on performance: streams, engines, memories and kernels of the CPU."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.engine import outputs_of
 from kiwicha.contract.memories import MEMORIES
 from kiwicha.kernels.registry import KERNELS
 from tools.documents.markdown import table
+from tools.documents.stream_tables import stream_tables
 
 __all__ = ["performance_tables"]
 
 _ENGINES = ("32", "64", "128", "256")
 
 
-def performance_tables() -> str:
-    """Return what engines and memories do in a cycle, and what kernels of the CPU take."""
+def performance_tables(runs: Mapping[str, Any]) -> str:
+    """Return what engines and memories do in a cycle, what kernels of the CPU and streams take.
+
+    Parameters
+    ----------
+    runs : mapping
+        Contents of the JSON files of runs, by their path in the project.
+    """
     engines = table(
         ("engine", "products in a cycle:", "results in a cycle:"),
         [_engine(one) for one in _ENGINES],
@@ -27,7 +35,7 @@ def performance_tables() -> str:
         ],
     )
     kernels = table(("kernel", "a step:", "an output:", "a unit:", "extra:"), _kernels())
-    return "\n".join([*engines, "", *memories, "", *kernels])
+    return "\n".join([*engines, "", *memories, "", stream_tables(runs), "", *kernels])
 
 
 def _engine(name: str) -> tuple[str, str, str]:

@@ -51,7 +51,8 @@ def kept_runs(
     kept = {}
     for number, workload in enumerate(workloads):
         entry = known.get((workload.model, workload.config.name))
-        if entry is None or (stream and workload.config.engine_macs and "period" not in entry):
+        has_stream = entry is not None and {"period", "copied_bytes"} <= entry.keys()
+        if entry is None or (stream and workload.config.engine_macs and not has_stream):
             continue
         if _is_of_now(entry, workload):
             report = read_report(

@@ -51,5 +51,6 @@ def with_period(workload: execution.Workload, outcome: execution.Outcome, show: 
     return dataclasses.replace(
         outcome.report,
         period=result.period,
+        copied_bytes=sum(io.ref.bytes for io in (*program.inputs, *program.outputs)),
         bit_exact=bool(outcome.report.bit_exact) and is_exact,
     )

@@ -74,6 +74,8 @@ class Report:
         What pages show, see `kiwicha.sim.profile.profile`; None if not simulated.
     period : int or None
         Cycles from one inference of a stream of inputs to the next; None if none was simulated.
+    copied_bytes : int or None
+        Inputs and outputs that the CPU copies in such a period; likewise.
     """
 
     model: str
@@ -90,6 +92,7 @@ class Report:
     counters: Mapping[str, int] | None = None
     profile: Mapping[str, Any] | None = None
     period: int | None = None
+    copied_bytes: int | None = None
 
     @property
     def macs(self) -> int:
@@ -117,6 +120,7 @@ class Report:
             "cycles": self.cycles,
             "cycles_first": self.cycles_first,
             **({"period": self.period} if self.period is not None else {}),
+            **({"copied_bytes": self.copied_bytes} if self.copied_bytes is not None else {}),
             "macs": self.macs,
             "utilization": self.utilization,
             "bit_exact": self.bit_exact,
@@ -231,6 +235,7 @@ def read_report(
         counters=kept.get("counters"),
         profile=kept.get("profile"),
         period=kept.get("period"),
+        copied_bytes=kept.get("copied_bytes"),
     )
 
 
