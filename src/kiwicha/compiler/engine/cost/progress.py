@@ -113,6 +113,8 @@ class Progress(NamedTuple):
         The end of the last group; of its job, the beginning, and what it has waited for.
     job_ends, transfer_ends, shares, first_share : int
         Lengths of these lists; which of the shares is the first that still counts.
+    blocked_from, blocked_until : float
+        When requests of transfers wait behind one for weights.
     """
 
     ahead: int = 0
@@ -140,3 +142,5 @@ class Progress(NamedTuple):
     transfer_ends: int = 0
     shares: int = 0
     first_share: int = 0
+    blocked_from: float = math.inf
+    blocked_until: float = math.inf

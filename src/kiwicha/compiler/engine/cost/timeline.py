@@ -172,7 +172,7 @@ class Threads:
         chunk, chunk_start, chunk_port = state[11:14]
         is_transfers_turn, turn_cycles, turn_words = state[14:17]
         time, begun, waited_transfers, waited_weights = state[17:21]
-        jobs_done, transfers_done, _, first_share = state[21:]
+        jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:]
         # What was known of results when the end of the chunk was computed.
         horizon, known = -math.inf, -1
         # Words of the next group that come before its bank is free; negative: to be found.
@@ -250,6 +250,7 @@ class Threads:
                             *(is_transfers_turn, turn_cycles, turn_words),
                             *(time, begun, waited_transfers, waited_weights),
                             *(jobs_done, transfers_done, len(shares), first_share),
+                            *(blocked_from, blocked_until),
                         )
                     )
                 lines = paces[fill_job].fill_lines
@@ -291,6 +292,8 @@ class Threads:
                     transfer_time = job_ends[wanted - 1] if wanted else 0.0
                     if transfer_free > transfer_time:
                         transfer_time = transfer_free
+                    if blocked_from <= transfer_time < blocked_until:
+                        transfer_time = blocked_until
                     transfer_time += (
                         memory.store_start_cycles if is_store else memory.load_start_cycles
                     )
@@ -310,6 +313,12 @@ class Threads:
                     fill_left -= early
                     held -= early
                     early = -1.0
+                    next_job = fill_job + 1
+                    is_last = fill_group + 1 == paces[fill_job].groups and next_job < job_count
+                    if fill_left > 0.0 and is_last and not is_free[next_job]:
+                        # The request for the next job's weights waits until all words of this one
+                        # were asked for, and those of transfers wait behind it.
+                        blocked_from, blocked_until = bank_free, never
                     if fill_left <= 0.0:
                         # All words were there.
                         fill_left = 0.0
@@ -333,6 +342,14 @@ class Threads:
                 late = fill_time - (fill_due - line_pace * fill_left)
                 if late > 0.0:
                     fill_due += late
+                if words == fill_left and blocked_until == never:
+                    blocked_until = fill_time + words * line_cycles - latency
+                    if line_pace > line_cycles:
+                        # Bursts, of which the last one starts when half of the words are used.
+                        burst = READER_WORDS / 2 / (1 - line_cycles / line_pace)
+                        last = words - burst * (math.ceil(words / burst) - 1)
+                        asked = fill_due - line_pace * (last + READER_WORDS / 2) + last
+                        blocked_until = max(blocked_until, asked)
                 fill_left -= words
                 port_free = fill_time + words * line_cycles
                 turn_cycles = 0
