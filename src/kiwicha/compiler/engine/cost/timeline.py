@@ -261,7 +261,8 @@ class Threads:
                     if bank_free > fill_end > -never and held <= READER_WORDS // 2:
                         left = lines * (paces[fill_job].groups - fill_group)
                         held = min(READER_WORDS, left)
-                        port_free += (held - early) * line_cycles
+                        port_free += turn_cycles + (held - early) * line_cycles
+                        turn_cycles = 0
                         turn_words += held - early
                     words_there = port_free if lines > early else -never
                     early = min(held, lines)
@@ -384,12 +385,17 @@ class Threads:
             turn_cycles = memory.store_turn_cycles if is_store else memory.turn_cycles
             if not chunk:
                 left_lines = lines
-            chunk = min(left_lines, PORT_TURN_WORDS)
-            left_lines -= chunk
             chunk_start = max(transfer_time, line_end)
-            chunk_port = port_free = transfer_time + chunk * line_cycles
             while first_share < len(shares) and shares[first_share][1] <= chunk_start:
                 first_share += 1
+            chunk = min(left_lines, PORT_TURN_WORDS)
+            if is_store and first_share < len(shares) and shares[first_share][0] <= chunk_start:
+                # The writer has half of its words when it begins, and those that come meanwhile.
+                longest = 1 - (1 - shares[first_share][2]) * line_cycles
+                if longest > 0.0:
+                    chunk = min(chunk, READER_WORDS // 2 / longest)
+            left_lines -= chunk
+            chunk_port = port_free = transfer_time + chunk * line_cycles
             known, horizon, line_end = -1, -never, never
         assert len(job_ends) == len(paces)
         return True
