@@ -6,7 +6,7 @@
 ``docs/vela.md``      The runs that ``kiwicha bench --compare vela`` measured
 ``docs/boards.md``    A section for each file of ``docs/results/boards``
 ``docs/bring-up.md``  Between two markers: a row for each file of ``docs/results/bringup``
-``docs/performance``  Between two markers of its page: what streams, engines, memories and kernels take
+``docs/performance``  Between two markers: what streams, engines, memories and kernels take
 ``docs/timing.md``    Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/supported.md`` The compiler's support rules
 ====================  =============================================================================

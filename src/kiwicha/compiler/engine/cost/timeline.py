@@ -309,7 +309,9 @@ class Threads:
                         needed = first_needed
                     if early < fill_left and port_free + turn_cycles > fill_time:
                         fill_time = port_free + turn_cycles
-                    fill_due = (max(bank_free, words_there - needed) if early else fill_time) + needed
+                    fill_due = (
+                        max(bank_free, words_there - needed) if early else fill_time
+                    ) + needed
                     line_pace = needed / fill_left
                     fill_left -= early
                     held -= early
@@ -336,9 +338,11 @@ class Threads:
                     # There will be somebody who waits for the end of the turn.
                     words = min(words, max(PORT_TURN_WORDS - turn_words, 1.0))
                     if line_pace > line_cycles:
-                        # Or the reader is full: of half of its words, and of those used meanwhile.
-                        room = fill_time - latency - fill_due + line_pace * (fill_left + READER_WORDS)
-                        room = min(room / line_pace, READER_WORDS)
+                        # Or the reader is full: of half of its words or more, and of those that
+                        # are used meanwhile.
+                        asked = fill_time - latency
+                        room = (asked - fill_due) / line_pace + fill_left + READER_WORDS
+                        room = min(room, READER_WORDS)
                         words = min(words, max(room / (1 - line_cycles / line_pace), 1.0))
                 late = fill_time - (fill_due - line_pace * fill_left)
                 if late > 0.0:
