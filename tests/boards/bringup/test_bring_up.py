@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from amaranth import Const, Module, Signal
+from amaranth import Const, Module, Mux, Signal
 from amaranth.lib import data
 
 from kiwicha.boards.bringup import replay as replays
@@ -107,20 +107,27 @@ def test_no_instruction_is_lost_or_executed_twice_on_a_noisy_line(simulator: Pat
 class Faulty(simd.SimdInstructions):
     """SIMD instructions with a fault of each kind."""
 
-    def _elaborate_data(self, m: Module, decoded: data.View, answer: Signal) -> None:
+    def _elaborate_data(self, m: Module, decoded: data.View, is_new: Signal) -> None:
         """MAX is wrong, and the 41st EXTRACT since the start, which a reset does not forget."""
-        super()._elaborate_data(m, decoded, answer)
+        super()._elaborate_data(m, decoded, is_new)
         count = Signal(16, reset_less=True)
         with m.If(decoded.extract & self.cmd.valid & self.cmd.ready):
             m.d.sync += count.eq(count + 1)
-        with m.If(decoded.max | (decoded.extract & (count == 40))):
-            m.d.comb += answer.eq(Const(1 << 20))
+        is_wrong = decoded.max | (decoded.extract & (count == 40))
+        flag, answer = self.answers.pop()
+        self.answers.append((flag, Mux(is_wrong, Const(1 << 20), answer)))
 
     def build(
-        self, m: Module, decoded: data.View, accepts: Signal, is_stalled: Signal, answer: Signal
+        self,
+        m: Module,
+        decoded: data.View,
+        accepts: Signal,
+        is_stalled: Signal,
+        is_refused: Signal,
+        is_new: Signal,
     ) -> None:
         """Build the units; PACK is never answered."""
-        super().build(m, decoded, accepts, is_stalled, answer)
+        super().build(m, decoded, accepts, is_stalled, is_refused, is_new)
         with m.If(accepts & decoded.pack):
             m.d.sync += self.rsp.valid.eq(0)
 

@@ -55,7 +55,6 @@ def ask(core: Core) -> Iterator[Any]:
         yield
 
 
-@passive
 def watch(core: Core, asked: list[int], done: list[int]) -> Iterator[Any]:
     """Note the banks of commands as they are taken, and as they are executed."""
     while True:
@@ -73,6 +72,6 @@ def test_reads_come_in_the_order_of_their_commands(memory: Memory) -> None:
     core = Core(memory)
     asked: list[int] = []
     done: list[int] = []
-    run_simulation(core, [ask(core), watch(core, asked, done)])
+    run_simulation(core, [ask(core), passive(watch)(core, asked, done)])
     assert len(asked) == READS
     assert done == asked
