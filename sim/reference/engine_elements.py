@@ -12,10 +12,12 @@ from kiwicha.contract.engine import (
     EngineJob,
     JobFlag,
     JobKind,
+    SumFlag,
     last_unit_of,
     outputs_of,
 )
 from kiwicha.errors import ProgramError
+from kiwicha.numerics.requantization import wrap_int32
 from kiwicha.program.weight_streams import bytes_of_word, unpack_groups, unpack_tables
 from kiwicha.sim.reference.scratchpad import Ints, Range, Scratchpad, requantized
 
@@ -66,6 +68,11 @@ def elements(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -
         parameters, tables = unpack_tables(stream, job.groups, macs)
         group = np.arange(job.groups)[None, :, None]
         sums = np.add.reduce([tables[group, octet, k] for k, octet in enumerate(octets)])
+    sums = _with_earlier(job, sums, scratchpad)
+    if job.sums & SumFlag.KEEP:
+        biases = 0 if job.sums & SumFlag.CONTINUE else parameters.bias.reshape(job.groups, -1)
+        scratchpad.keep(_by_group(wrap_int32(sums + biases)).reshape(-1))
+        return
     values = requantized(job, sums.reshape(job.segment_words, -1), parameters).reshape(
         outputs.shape
     )
@@ -76,6 +83,19 @@ def elements(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -
         scratchpad.is_written[addresses[is_kept]] for addresses in inputs
     ])
     scratchpad.is_written[outputs[is_kept]] = is_written
+
+
+def _with_earlier(job: EngineJob, sums: Ints, scratchpad: Scratchpad) -> Ints:
+    """Return sums [results, groups, outputs] with those that it continues."""
+    if not job.sums & SumFlag.CONTINUE:
+        return sums
+    earlier = scratchpad.kept(sums.size).reshape(_by_group(sums).shape)
+    return sums + _by_group(earlier)
+
+
+def _by_group(sums: Ints) -> Ints:
+    """Return [results, groups, outputs] as [groups, results, outputs], or the other way round."""
+    return sums.swapaxes(0, 1)
 
 
 def _is_kept(job: EngineJob, macs: int) -> NDArray[np.bool_]:

@@ -126,8 +126,7 @@ def check_kind(job: EngineJob) -> None:
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
     if job.gives_positions > (job.kind == JobKind.MAX):
         raise ProgramError(f"only jobs of maxima must give positions ({job})")
-    has_sums = job.kind not in ELEMENT_KINDS | {JobKind.SOFTMAX}
-    known = SumFlag.KEEP | SumFlag.CONTINUE if has_sums else SumFlag(0)
+    known = SumFlag.KEEP | SumFlag.CONTINUE if job.kind != JobKind.SOFTMAX else SumFlag(0)
     if job.sums & ~int(known) or job.reserved_1 or job.reserved_2:
         raise ProgramError(f"sums must be known, and what is reserved 0 ({job})")
 

@@ -162,6 +162,7 @@ class JobCheck(wiring.Component):
                 has_8_taps,
                 has_beats,
                 is_max,
+                is_move,
                 is_softmax,
                 is_deep,
                 is_unit,
@@ -206,6 +207,7 @@ class JobCheck(wiring.Component):
         has_8_taps: Signal,
         has_beats: Signal,
         is_max: Signal,
+        is_move_job: Signal,
         is_softmax: Signal,
         is_deep: Signal,
         is_unit: Signal,
@@ -239,7 +241,7 @@ class JobCheck(wiring.Component):
         rules["output_address"] = ~goes_anywhere & (field("output_address") % OUTPUT_BYTES).any()
         for name in ("output_pixel_bytes", "output_row_step"):
             rules[name] = has_windows & (field(name) % OUTPUT_BYTES).any()
-        unknown = Mux(has_windows, 0xFF & ~int(sum(SumFlag)), 0xFF)
+        unknown = Mux(is_move_job | is_softmax, 0xFF, 0xFF & ~int(sum(SumFlag)))
         rules["sums"] = (field("sums") & unknown).any()
         rules["gives_positions"] = (field("gives_positions") & Mux(is_max, 0xFE, 0xFF)).any()
         reserved = ["reserved_1", "reserved_2"]

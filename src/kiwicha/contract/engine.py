@@ -249,9 +249,9 @@ class JobFlag(enum.IntFlag):
 class SumFlag(enum.IntFlag):
     """Bits of `EngineJob.sums`: what results have to do with the memory of sums.
 
-    It holds int32 in the order in which results come, beat by beat, of a job of windows with up to
-    `MAX_KEPT_SUMS` of them; beats that are dropped do not count. A job that continues comes after
-    one that has kept as many.
+    It holds int32 in the order in which results come, beat by beat, of a job of windows, or an
+    element-wise one, with up to `MAX_KEPT_SUMS` of them; beats that are dropped do not count. A job
+    that continues comes after one that has kept as many.
     """
 
     NONE = 0

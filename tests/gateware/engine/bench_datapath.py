@@ -20,8 +20,8 @@ from kiwicha.contract.moves import EngineMove
 from tests.gateware.engine.addressing.address_model import schedule
 from tests.gateware.engine.datapath_drivers import Clock, Job, Lines, Weights
 from tests.gateware.engine.move_jobs import move_schedule
-from tests.gateware.engine.random_jobs import Work
 from tests.gateware.engine.sum_jobs import random_works
+from tests.gateware.engine.works import Work
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.engine_fields import pack
 

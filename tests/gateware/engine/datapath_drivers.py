@@ -14,7 +14,7 @@ from kiwicha.contract.engine import LINE_BYTES, JobFlag
 from kiwicha.contract.latencies import LINE_READ_CYCLES, WEIGHTS_READY_CYCLES
 from kiwicha.contract.moves import EngineMove
 from kiwicha.gateware.engine.descriptors import LINE_BITS
-from tests.gateware.engine.random_jobs import Work
+from tests.gateware.engine.works import Work
 from tests.support.gateware.stream_drivers import Driver
 
 __all__ = ["Access", "Clock", "Job", "Lines", "Weights"]

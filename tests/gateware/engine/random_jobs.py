@@ -2,12 +2,9 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kiwicha.contract.engine import (
     DEEP_GROUP_WORDS,
@@ -17,36 +14,31 @@ from kiwicha.contract.engine import (
     INPUT_LANES,
     OUTPUT_BYTES,
     PACKED_WEIGHT_LIMIT,
-    PAIR_KINDS,
     TABLE_ENTRIES,
-    TABLE_KINDS,
     JobKind,
     has_gathered,
     has_packed,
-    last_unit_of,
     outputs_of,
 )
-from kiwicha.contract.moves import AnyJob
 from kiwicha.numerics import requantization as numerics
-from tests.gateware.engine.element_jobs import element_fills, element_job
+from tests.gateware.engine.element_jobs import element_fills
 from tests.gateware.engine.max_jobs import Pool, expected_maxima, max_fills, max_job
-from tests.gateware.engine.move_jobs import Move, move_job, random_move
+from tests.gateware.engine.move_jobs import move_job, random_move
+from tests.gateware.engine.random_elements import element_work
 from tests.gateware.engine.softmax_jobs import Softmax, random_softmax, softmax_job
 from tests.gateware.engine.unit_jobs import is_for_unit, unit_fills, unit_job
 from tests.gateware.engine.window_jobs import (
-    Fill,
     Layer,
     expected_output,
     fills,
     job_of,
     layer_sums,
 )
+from tests.gateware.engine.works import Bytes, Ints, Work, places
 
 __all__ = [
-    "Work",
     "input_of",
     "packable_weights",
-    "places",
     "random_layer",
     "random_parameters",
     "random_weights",
@@ -55,37 +47,17 @@ __all__ = [
     "write",
 ]
 
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 _CHANNELS = (1, 3, 8, 10, 12, 24)
 _DENSE_CHANNELS = (2, 3, 5, 6, 7)
 """Of inputs whose segments are rarely whole words."""
 _MAX_OPERATIONS = 6000
 _NARROW = 2**24
-_ROOT = 2**13 + 2**12
-"""Of entries of tables whose sums, with a bias, are squared."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """A job, its weight stream, and the definition of what it does."""
-
-    job: AnyJob
-    fills: list[Fill]
-    inputs: list[range]
-    """Addresses of the bytes that it depends on."""
-    output: range
-    """Addresses from the first to the last byte that it may write."""
-    apply: Callable[[Bytes], None]
-    """Change a scratchpad's bytes as the job must."""
-    move: Move | None = None
-    """Of a MOVE, the loops."""
 
 
 def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
     """Return a job that fits into a scratchpad of that size and takes few thousand cycles."""
     if kind in ELEMENT_KINDS:
-        return _element_work(rng, macs, kind, memory_bytes)
+        return element_work(rng, macs, kind, memory_bytes)
     if kind == JobKind.MAX:
         return _max_work(rng, macs, memory_bytes)
     if kind == JobKind.SOFTMAX:
@@ -112,20 +84,6 @@ def random_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes
             target,
             partial(_apply_layer, layer, source, target.start),
         )
-
-
-def places(rng: np.random.Generator, sizes: list[int], memory_bytes: int) -> list[range]:
-    """Return addresses of tensors, in random order and with gaps of at least 8 bytes before."""
-    places = [range(0)] * len(sizes)
-    spare = memory_bytes - sum(sizes) - 8 * len(sizes)
-    end = 0
-    for number in rng.permutation(len(sizes)):
-        gap = int(rng.integers(0, spare + 1))
-        spare -= gap
-        first = end + 8 + gap
-        end = first + sizes[number]
-        places[number] = range(first, end)
-    return places
 
 
 def input_of(layer: Layer, source: range, memory: Bytes) -> Ints:
@@ -245,94 +203,6 @@ def _max_work(rng: np.random.Generator, macs: int, memory_bytes: int) -> Work:
 
     job = max_job(pool, source.start, target.start)
     return Work(job, max_fills(pool), [source], target, apply)
-
-
-def _element_work(rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int) -> Work:
-    """Return an ADD, TABLE or MUL, sometimes in place, or with one pixel as second tensor."""
-    outputs = outputs_of(macs)
-    is_pair, has_tables = kind in PAIR_KINDS, kind in TABLE_KINDS
-    in_groups = bool(rng.integers(2))
-    has_one_pixel = in_groups and is_pair and bool(rng.integers(2))
-    groups = int(rng.integers(1, 4 if has_tables else 9)) if in_groups else 1
-    results = int(rng.integers(1, max(memory_bytes // 4 // outputs // groups, 2)))
-    # The last group, or without groups the last result, can be without its last bytes.
-    unit = last_unit_of(macs)
-    missing = (outputs - unit) * int(rng.integers(2))
-    pitch = groups * outputs - (missing if in_groups else 0)
-    output_pitch = -(-pitch // 8) * 8 if in_groups else outputs
-    last = 0 if in_groups else missing
-    sizes = [results * pitch - last, pitch if has_one_pixel else results * pitch - last]
-    size = (results - 1) * output_pitch + pitch - last
-    *inputs, output = places(rng, [*sizes[: 1 + is_pair], size], memory_bytes - 8)
-    output = range(output.start // 8 * 8, output.start // 8 * 8 + len(output))
-    if rng.integers(4) == 0 and pitch == output_pitch:
-        inputs[0] = output
-    is_square = has_tables and bool(rng.integers(3) == 0)
-    is_wide = is_square or bool(rng.integers(2))
-    limit = _ROOT if is_square else _sum_limit(rng, is_wide=is_wide)
-    tables = rng.integers(-limit, limit, (2, TABLE_ENTRIES)) if has_tables else None
-    zero_points = [0 if has_tables else int(rng.choice((-128, 0, 127))) for _ in inputs]
-    count = groups * outputs
-    largest = limit if has_tables else 255 * 255
-    parameters = _element_parameters(rng, count, largest, is_square=is_square)
-    clamp = (int(rng.choice((-128, -20))), int(rng.choice((127, 50))))
-    offset = int(rng.integers(-128, 128))
-    job = element_job(
-        kind,
-        macs,
-        [(span.start, zero) for span, zero in zip(inputs, zero_points, strict=True)],
-        output.start,
-        results,
-        pitches=(pitch, output_pitch),
-        groups=groups if in_groups else 0,
-        last_values=outputs - missing,
-        has_one_pixel=has_one_pixel,
-        is_wide=is_wide,
-        is_square=is_square,
-        output_zero_point=offset,
-        clamp=clamp,
-    )
-
-    def apply(memory: Bytes) -> None:
-        octets = [memory[span.start : span.stop] for span in inputs]
-        octets = [octet.reshape(-1, pitch) if in_groups else octet for octet in octets]
-        if tables is not None:
-            sums = sum(table[octet] for table, octet in zip(tables, octets, strict=False))
-        else:
-            numbers = [octet.astype(np.int8).astype(np.int64) for octet in octets]
-            sums = (numbers[0] - zero_points[0]) * (numbers[1] - zero_points[1])
-        channel = np.arange(pitch) if in_groups else np.arange(results * pitch - last) % pitch
-        bias, multiplier, shift = parameters[:, channel]
-        totals = numerics.wrap_int32(sums + bias)
-        totals = totals**2 if is_square else totals
-        values = numerics.requantize(totals, multiplier, shift, offset, *clamp)
-        places = np.arange(output.start, output.stop)
-        if in_groups:
-            places = output.start + np.arange(results)[:, None] * output_pitch + channel
-        memory[places] = values.astype(np.int8).view(np.uint8)
-
-    fills = element_fills(macs, parameters.reshape(3, groups, outputs), tables)
-    return Work(job, fills, inputs, output, apply)
-
-
-def _sum_limit(rng: np.random.Generator, *, is_wide: bool) -> int:
-    """Return what entries of tables are less than."""
-    if not is_wide:
-        return 2**22
-    return 2**31 if rng.integers(2) else 2**28
-
-
-def _element_parameters(
-    rng: np.random.Generator, count: int, largest: int, *, is_square: bool
-) -> Ints:
-    """Return [bias, multiplier, shift] by channel; squares are scaled alike."""
-    factors = rng.uniform(30, 300, count) / (largest**2 if is_square else largest)
-    if is_square:
-        # Sometimes by more than 1.
-        factors[:] = rng.choice((factors[0], 2000))
-    scales = [numerics.quantize_multiplier(float(factor)) for factor in factors]
-    multiplier, shift = (np.array(column, np.int64) for column in zip(*scales, strict=True))
-    return np.array([rng.integers(-1000, 1000, count), multiplier, shift])
 
 
 def random_layer(rng: np.random.Generator, macs: int, *, is_depthwise: bool) -> Layer | None:

@@ -6,14 +6,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.engine import MAX_KEPT_SUMS, JobKind, SumFlag
+from kiwicha.contract.engine import ELEMENT_KINDS, MAX_KEPT_SUMS, JobKind, SumFlag
+from tests.gateware.engine.random_elements import element_series
 from tests.gateware.engine.random_jobs import (
-    Bytes,
-    Ints,
-    Work,
     input_of,
     packable_weights,
-    places,
     random_layer,
     random_parameters,
     random_weights,
@@ -21,11 +18,12 @@ from tests.gateware.engine.random_jobs import (
     write,
 )
 from tests.gateware.engine.window_jobs import Layer, expected_output, fills, job_of, layer_sums
+from tests.gateware.engine.works import Bytes, Ints, Work, places
 
 __all__ = ["random_series", "random_works"]
 
 _SERIES = 3
-"""One of so many jobs of windows is a series."""
+"""One of so many jobs of windows, or of elements, is a series."""
 
 
 def random_works(
@@ -34,6 +32,8 @@ def random_works(
     """Return a job of that kind, as `random_work` does, or a series of them."""
     if kind in {JobKind.CONV, JobKind.DEPTHWISE} and rng.integers(_SERIES) == 0:
         return random_series(rng, macs, kind, memory_bytes)
+    if kind in ELEMENT_KINDS and rng.integers(_SERIES) == 0:
+        return element_series(rng, macs, memory_bytes)
     return [random_work(rng, macs, kind, memory_bytes)]
 
 

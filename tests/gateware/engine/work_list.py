@@ -18,8 +18,8 @@ from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import stream_shape
 from tests.gateware.engine.float_numbers import Floats
-from tests.gateware.engine.random_jobs import Work
 from tests.gateware.engine.unit_jobs import rows_of
+from tests.gateware.engine.works import Work
 
 __all__ = ["WorkList", "work_list"]
 

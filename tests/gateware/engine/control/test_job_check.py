@@ -154,6 +154,8 @@ def test_accepts_legal_jobs() -> None:
         changed("softmax", segment_words=MAX_SOFTMAX_DEPTH, output_rows=0xFFFF, kernel_rows=0),
         changed("softmax", flags=JobFlag.CODED | JobFlag.LOGARITHMS, output_zero_point=127),
         changed("max", sums=SumFlag.KEEP | SumFlag.CONTINUE, output_row_step=1 << 20),
+        changed("table", sums=SumFlag.KEEP),
+        changed("products", sums=SumFlag.CONTINUE),
         changed(
             "depthwise", segments=4, stride_columns=3, first_phase=2, segment_words=0, row_words=0
         ),
@@ -279,7 +281,7 @@ def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
         ("conv", "output_pixel_bytes", 12, EngineError.BAD_FIELD),
         ("conv", "output_row_step", 12, EngineError.BAD_FIELD),
         ("conv", "sums", 4, EngineError.BAD_FIELD),
-        ("table", "sums", SumFlag.KEEP, EngineError.BAD_FIELD),
+        ("table", "sums", 4, EngineError.BAD_FIELD),
         *(("conv", "reserved_1", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 7)),
         *(("conv", "reserved_2", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 15)),
         *(

@@ -124,7 +124,7 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
         operations = reads * job.segment_words
         held = max(interval - reads, 0) * job.segment_words
         start = ELEMENT_START_CYCLES
-        lines = job.segment_words * requantizer_cycles
+        lines = 0 if job.sums & SumFlag.KEEP else job.segment_words * requantizer_cycles
         # The next group starts behind the last one.
         burst = requantizer_cycles
         return Work(operations, held, 0, start, 0, job.groups, *fills, lines, burst, drain)
