@@ -83,7 +83,7 @@ INLINED struct stream write_row(enum way way, const struct kiwicha_resize_biline
             stream = write_packed(stream, sides[0], sides[1], column->weights, p->channels,
                                   way == PACKED_SIGNED);
         } else if (way == WIDE_FIXED) {
-            write_fixed(&stream, sides[0], sides[1], column->weights, p);
+            stream = write_fixed(stream, sides[0], sides[1], column->weights, p);
         } else {
             write_float(&stream, sides[0], sides[1], rows, column, p);
         }

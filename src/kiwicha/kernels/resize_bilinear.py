@@ -64,8 +64,8 @@ _PACKED_BITS = 8
 _CYCLES = {
     (Blend.PACKED, False): (0, 7.6, 52.0, 14.3, 75.0),
     (Blend.PACKED, True): (400, 10.8, 94.0, 13.9, 120.0),
-    (Blend.FIXED, False): (1300, 30.9, 64.0, 14.8, 0.0),
-    (Blend.FIXED, True): (1300, 30.9, 64.0, 14.8, 0.0),
+    (Blend.FIXED, False): (1300, 16.2, 63.5, 11.3, 20.0),
+    (Blend.FIXED, True): (1300, 16.2, 63.5, 11.3, 20.0),
     (Blend.FLOAT, False): (0, 18.4, 165.0, 66.0, 0.0),
     (Blend.FLOAT, True): (0, 18.4, 165.0, 66.0, 0.0),
 }
