@@ -1,5 +1,6 @@
-"""Images that become larger on the engine, against the oracle of each type."""
+"""Images that get another size on the engine, against the oracle of each type."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -89,3 +90,22 @@ def test_more_phases_than_a_list_has_jobs(item: Resized) -> None:
 @pytest.mark.parametrize("config", ["32", "128"])
 def test_engines(config: str, dtype: Any) -> None:
     check(Resized(5, 4, 21, 4, 4, "centers"), dtype, config)
+
+
+PASSES = [
+    (Resized(7, 5, 8, Fraction(12, 7), Fraction(9, 5), "centers"), np.int8, "64"),
+    (Resized(9, 11, 21, Fraction(2, 3), Fraction(5, 4), "corners", images=2), np.int8, "64"),
+    (Resized(6, 8, 3, Fraction(1, 2), Fraction(7, 8), "centers"), np.int8, "32"),
+    (Resized(4, 5, 40, 20, Fraction(7, 5), "plain"), np.int8, "256"),
+    (Resized(5, 3, 24, 3, 5, "centers"), np.uint8, "64"),
+    (Resized(6, 9, 12, Fraction(5, 3), Fraction(7, 3), "plain", images=3), np.uint8, "128"),
+    # In stripes, and in parts of rows whose sums are kept.
+    (Resized(21, 6, 16, Fraction(4, 3), Fraction(9, 4), "centers"), np.int8, "64-8k"),
+    (Resized(9, 8, 24, 3, 3, "corners"), np.uint8, "64-16k"),
+    (Resized(2, 50, 64, 3, Fraction(7, 5), "centers"), np.int8, "64"),
+]
+
+
+@pytest.mark.parametrize(("item", "dtype", "config"), PASSES, ids=str)
+def test_two_passes(item: Resized, dtype: Any, config: str) -> None:
+    check(item, dtype, config)

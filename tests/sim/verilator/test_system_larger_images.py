@@ -1,4 +1,6 @@
-"""Images that become larger on the simulated system: in one list, and in several."""
+"""Images of other sizes on the simulated system: in one list and in several, in two passes."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,10 +19,8 @@ IMAGES = {1: Resized(6, 5, 24, 2, 4, "centers"), 2: Resized(5, 9, 64, 16, 16, "c
 """By the number of lists."""
 
 
-@EACH_ENGINE
-@pytest.mark.parametrize("lists", IMAGES)
-def test_larger_images(lists: int, config: str) -> None:
-    case = IMAGES[lists].case(np.int8)
+def check(item: Resized, lists: int, config: str) -> None:
+    case = item.case(np.int8)
     (answer,) = oracle.ask([case])
     assert answer.outputs is not None
     program = compile_model(case.model, config)
@@ -30,3 +30,14 @@ def test_larger_images(lists: int, config: str) -> None:
     assert result.outputs == tuple(output.tobytes() for output in answer.outputs)
     predicted, _ = predict_program(program)
     assert abs(predicted / result.last_cycles - 1) < 0.1
+
+
+@EACH_ENGINE
+@pytest.mark.parametrize("lists", IMAGES)
+def test_larger_images(lists: int, config: str) -> None:
+    check(IMAGES[lists], lists, config)
+
+
+@EACH_ENGINE
+def test_two_passes(config: str) -> None:
+    check(Resized(9, 11, 40, Fraction(9, 5), Fraction(7, 5), "centers", images=2), 1, config)

@@ -1,6 +1,7 @@
 """Models of one RESIZE_BILINEAR."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,15 @@ WAYS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Resized:
-    """A model that makes images larger.
+    """A model that gives images another size.
 
     Parameters
     ----------
     rows, columns, channels : int
         Of the input.
     row_factor, column_factor : int
-        From the input to the output; with "corners", from the distances of its pixels.
+        From the input to the output, rounded down; with "corners", from the distances of its
+        pixels.
     way : str
         Of `WAYS`.
     images : int
@@ -37,8 +39,8 @@ class Resized:
     rows: int
     columns: int
     channels: int
-    row_factor: int
-    column_factor: int
+    row_factor: Fraction | int
+    column_factor: Fraction | int
     way: str
     images: int = 1
 
@@ -49,9 +51,8 @@ class Resized:
     def case(self, dtype: Any, seed: int = 0) -> Case:
         """Return the model with an input of random bytes."""
         size, factor = (self.rows, self.columns), (self.row_factor, self.column_factor)
-        wanted = [s * f for s, f in zip(size, factor, strict=True)]
-        if self.way == "corners":
-            wanted = [(s - 1) * f + 1 for s, f in zip(size, factor, strict=True)]
+        less = 1 if self.way == "corners" else 0
+        wanted = [int((s - less) * f) + less for s, f in zip(size, factor, strict=True)]
         shape = self.images, *size, self.channels
         output = self.images, *wanted, self.channels
         builder = ModelBuilder()

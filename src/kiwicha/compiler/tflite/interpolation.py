@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.tflite.graph import Options
 
-__all__ = ["ONE", "PLACES", "Interpolation", "float_interpolation", "interpolation"]
+__all__ = [
+    "EXPONENT_BITS",
+    "ONE",
+    "PLACES",
+    "PRECISION",
+    "Interpolation",
+    "float_interpolation",
+    "interpolation",
+]
 
 ONE = 1 << 10
 """Distance of neighbouring pixels."""

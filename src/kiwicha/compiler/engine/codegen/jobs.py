@@ -10,7 +10,7 @@ from kiwicha.compiler.engine.codegen.streams import (
     group_words,
     is_gathered,
 )
-from kiwicha.compiler.engine.ir.element_operations import ElementOperation
+from kiwicha.compiler.engine.ir.element_operations import ElementOperation, RowAddition
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.plan import JobGeometry
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
@@ -143,6 +143,30 @@ def _(operation: ElementOperation, macs: int, geometry: JobGeometry) -> Fields:
 
 
 @_fields.register
+def _(operation: RowAddition, macs: int, geometry: JobGeometry) -> Fields:
+    outputs = outputs_of(macs)
+    window, pitch = operation.window, geometry.output_pitch
+    columns = geometry.columns or range(window.output_columns)
+    skipped, size = columns.start * pitch, len(columns) * pitch
+    row_bytes = window.input_columns * geometry.input_pitch
+    first, second = (
+        geometry.input_addresses[0] + (row - geometry.first_input_row) * row_bytes + skipped
+        for row in operation.rows
+    )
+    return {
+        "interval": 2,
+        "group_words": group_words(operation, macs, geometry.input_pitch),
+        "first_address": first,
+        "input_2_address": second,
+        "output_address": geometry.output_address + skipped,
+        "segment_words": -(-size // outputs),
+        "column_step": outputs,
+        "output_pixel_bytes": outputs,
+        "last_beats": _last_beats(size, macs),
+    }
+
+
+@_fields.register
 def _(operation: SoftmaxOperation, macs: int, geometry: JobGeometry) -> Fields:
     window = operation.window
     rows_skipped = geometry.first_output_row - geometry.first_input_row
@@ -212,6 +236,8 @@ def _(operation: MaxPooling, macs: int, geometry: JobGeometry) -> Fields:
 @_fields.register
 def _(operation: DepthwiseConvolution, macs: int, geometry: JobGeometry) -> Fields:
     window = operation.window
+    if _has_whole_rows(window, geometry) and not geometry.is_by_rows:
+        window, geometry = _rows_as_columns(window, geometry)
     rows, pad_left = _depthwise_rows(window, geometry)
     first_phase = pad_left % window.stride_columns
     return (
@@ -336,3 +362,40 @@ def _in_one_row(window: Window, geometry: JobGeometry) -> tuple[Window, JobGeome
         output_row_bytes=pixels * geometry.output_pitch,
     )
     return Window.of_pixels(1, pixels, window.channels), in_one_row
+
+
+def _has_whole_rows(window: Window, geometry: JobGeometry) -> bool:
+    """Whether each output is that of one whole row, and so many rows can be columns of one."""
+    steps = geometry.output_rows * window.input_columns * geometry.input_pitch
+    return (
+        window.kernel_columns == window.stride_columns == window.input_columns > 1
+        and window.kernel_rows == window.stride_rows == 1
+        and window.pad_top == window.pad_left == 0
+        and geometry.columns is None
+        and max(steps, geometry.output_row_bytes) <= MAX_U16
+    )
+
+
+def _rows_as_columns(window: Window, geometry: JobGeometry) -> tuple[Window, JobGeometry]:
+    """Return a depthwise convolution of whole rows as one long row: nothing begins in between."""
+    skipped = geometry.first_output_row - geometry.first_input_row
+    rows, pitch = geometry.output_rows, geometry.input_pitch
+    address = geometry.input_addresses[0] + skipped * window.input_columns * pitch
+    in_one_row = dataclasses.replace(
+        geometry,
+        input_addresses=(address,),
+        first_input_row=0,
+        input_rows=1,
+        output_pitch=geometry.output_row_bytes,
+        first_output_row=0,
+        output_rows=1,
+        output_row_bytes=rows * geometry.output_row_bytes,
+    )
+    whole = dataclasses.replace(
+        window,
+        input_rows=1,
+        input_columns=rows * window.input_columns,
+        output_rows=1,
+        output_columns=rows,
+    )
+    return whole, in_one_row

@@ -14,6 +14,7 @@ __all__ = [
     "ElementOperation",
     "FloatConversion",
     "Multiplication",
+    "RowAddition",
     "TableLookup",
     "TableOperation",
 ]
@@ -129,6 +130,31 @@ class Addition(TableOperation):
     def kind(self) -> JobKind:
         """What its jobs are."""
         return JobKind.ADD
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowAddition(TableOperation):
+    """Two rows of one tensor through a table each, and their sum: one output row, or some columns.
+
+    The input's rows are as long as the output's, byte by byte.
+
+    Parameters
+    ----------
+    rows : tuple of int
+        Which rows, counted from the first one of their image.
+    """
+
+    rows: tuple[int, int]
+
+    @property
+    def kind(self) -> JobKind:
+        """What its jobs are."""
+        return JobKind.ADD
+
+    @property
+    def can_overwrite(self) -> bool:
+        """Whether the output can take the place of an input with pixels as far apart."""
+        return False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kiwicha.compiler.engine.ir.element_operations import ElementOperation
+from kiwicha.compiler.engine.ir.element_operations import ElementOperation, RowAddition
 from kiwicha.compiler.engine.ir.move_jobs import MoveJob
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import JobOperation
@@ -177,9 +177,12 @@ class Compute:
     def read_ends(self) -> list[tuple[BufferAddress, int]]:
         """Inputs of an element-wise job, and where in their buffers it stops to read.
 
-        It reads whole beats, also where its rows start or end within one.
+        It reads whole beats, also where its rows start or end within one; those of a `RowAddition`
+        do not.
         """
-        if not isinstance(self.operation, ElementOperation):
+        if not isinstance(self.operation, ElementOperation) or isinstance(
+            self.operation, RowAddition
+        ):
             return []
         window = self.operation.window
         skipped = (self.first_output_row - self.first_input_row) * window.input_columns

@@ -47,7 +47,9 @@ class Window:
 
     Several images lie below each other; padding and windows are those of each of them.
     ``is_transposed``: input and output change places, so that an input pixel reaches a window of
-    outputs, and strides and padding are those of the output.
+    outputs, and strides and padding are those of the output. ``row_reads``: for each output row of
+    an image the first input row that it needs, and the one behind the last, where no stride says
+    so; neither goes back from a row to the next.
     """
 
     input_rows: int
@@ -65,6 +67,7 @@ class Window:
     pad_left: int = 0
     images: int = 1
     is_transposed: bool = False
+    row_reads: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of_pixels(cls, rows: int, columns: int, channels: int) -> "Window":

@@ -19,7 +19,7 @@ from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_KERNELS, extreme
 from kiwicha.compiler.engine.select.reductions.means import columns_of_sums, mean, rows_of_sums
 from kiwicha.compiler.engine.select.reductions.pools import average_pool, max_pool
-from kiwicha.compiler.engine.select.resize.interpolation import interpolation
+from kiwicha.compiler.engine.select.resize.resize import resize_forms
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS, softmax_forms
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
@@ -136,6 +136,8 @@ def _decision(network: Network, position: int) -> Decision:
         return softmax_forms(network, position)
     if layer.kernel in PAIR_KERNELS:
         return pair_forms(network, position)
+    if layer.kernel is Kernel.RESIZE_BILINEAR:
+        return resize_forms(layer, position)
     return Decision((Candidate("", _operation(network, position)),))
 
 
@@ -185,8 +187,6 @@ def _operation(network: Network, position: int) -> Operation:
     assert layer.kernel is not None
     if layer.kernel in EXTREME_KERNELS:
         return extreme(network, position)
-    if layer.kernel is Kernel.RESIZE_BILINEAR:
-        return interpolation(layer, position)
     if layer.kernel not in _POOLS:
         return element_operation(network, position)
     tensors = layer.tensors["input"], layer.tensors["output"]

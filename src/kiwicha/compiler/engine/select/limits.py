@@ -10,7 +10,9 @@ from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_LIMITS, adjacent_dimensions
 from kiwicha.compiler.engine.select.reductions.means import MEAN_LIMITS
 from kiwicha.compiler.engine.select.reductions.pools import POOL_LIMITS
+from kiwicha.compiler.engine.select.resize.fractions import FRACTION_LIMITS
 from kiwicha.compiler.engine.select.resize.interpolation import INTERPOLATION_LIMITS
+from kiwicha.compiler.engine.select.resize.passes import PASS_LIMITS
 from kiwicha.compiler.engine.select.softmax.pairs import PAIR_LIMITS
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_LIMITS
 
@@ -29,6 +31,8 @@ _LIMITS = (
     *BLOCK_LIMITS,
     *PHASE_LIMITS,
     *INTERPOLATION_LIMITS,
+    *FRACTION_LIMITS,
+    *PASS_LIMITS,
     *SOFTMAX_LIMITS,
     *PAIR_LIMITS,
 )

@@ -12,6 +12,7 @@ from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.contract.configs import Config
+from kiwicha.contract.program import Kernel
 
 __all__ = ["small_list_troubles"]
 
@@ -59,9 +60,10 @@ def small_list_troubles(
 def _can_be_small(network: Network, operation: Operation, several: Counter[int]) -> bool:
     """Whether an operation is of a kind that is often of a few elements only.
 
-    Conversions, SOFTMAX and LOG_SOFTMAX, and layers of two tensors that take several operations.
+    Conversions, SOFTMAX and LOG_SOFTMAX, and layers of two tensors and images of other sizes that
+    take several operations.
     """
     kernel = network.layers[operation.position].kernel
-    if kernel in PAIR_KERNELS:
+    if kernel in {*PAIR_KERNELS, Kernel.RESIZE_BILINEAR}:
         return several[operation.position] > 1
     return kernel in SOFTMAX_KERNELS or isinstance(operation, FloatConversion)

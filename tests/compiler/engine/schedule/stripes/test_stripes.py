@@ -24,6 +24,8 @@ WINDOWS = [
     Window(6, 5, 8, 13, 10, 3, 3, 2, 2, is_transposed=True),
     Window(6, 5, 8, 12, 10, 4, 4, 2, 2, pad_top=1, pad_left=1, is_transposed=True).repeated(3),
     Window(6, 5, 8, 6, 5, 5, 5, pad_top=2, pad_left=2, is_transposed=True),
+    Window(6, 5, 8, 4, 5, row_reads=((0, 2), (1, 4), (1, 4), (5, 6))),
+    Window(6, 5, 8, 4, 5, row_reads=((0, 2), (1, 4), (1, 4), (5, 6))).repeated(3),
 ]
 CHAIN = [
     Window(40, 10, 16, 40, 10),
@@ -56,6 +58,8 @@ def rows_of(windows: Sequence[Window], readers: Sequence[tuple[int, ...]]) -> Ro
 def needed_rows(window: Window, row: int) -> set[int]:
     image, row = divmod(row, window.output_rows // window.images)
     rows = window.input_rows // window.images
+    if window.row_reads:
+        return {image * rows + number for number in range(*window.row_reads[row])}
     if window.is_transposed:
         reached = range(row + window.pad_top - window.kernel_rows + 1, row + window.pad_top + 1)
         inputs = {number: number * window.stride_rows for number in range(rows)}

@@ -52,39 +52,46 @@ def model(shape: Any, output: Any, dtype: Any = np.int8, **way: bool) -> bytes:
 
 CENTERS = {"halfPixelCenters": True}
 REFUSED = {
-    "float": (
-        model((1, 5, 5, 8), (1, 7, 7, 8), np.uint8),
-        "it has float32 weights",
-    ),
     "fraction": (
         model((1, 4, 4, 8), (1, 8, 6, 8)),
-        "it makes 6 columns of 4, whose weights do not repeat",
+        "makes 6 columns of 4, whose weights do not repeat",
     ),
     "smaller": (
         model((1, 8, 4, 8), (1, 4, 8, 8)),
-        "it makes 4 rows of 8, whose weights do not repeat",
+        "makes 4 rows of 8, whose weights do not repeat",
     ),
     "factor": (
         model((1, 2, 4, 8), (1, 64, 4, 8)),
-        "it has 32 rows for each of the input; the engine takes up to 16",
+        "has 32 rows for each of the input; the engine takes up to 16",
     ),
     "products": (
         model((1, 4, 4, 8), (1, 64, 64, 8), **CENTERS),
-        "it has 289 as the numerator of a weight; the engine takes up to 255",
+        "has 289 as the numerator of a weight; the engine takes up to 255",
     ),
 }
 
 
 @pytest.mark.parametrize(("raw", "why"), REFUSED.values(), ids=REFUSED)
-def test_the_cpu_computes_others(raw: bytes, why: str) -> None:
+def test_others_take_two_passes(raw: bytes, why: str) -> None:
     stages = compile_stages(raw, "64")
+    decision = stages.engine.selection.decisions[0]
+    assert decision.chosen is not None
+    assert decision.chosen.form == "in two passes"
+    assert decision.why_not == f"phase by phase it {why}"
+
+
+def test_the_cpu_computes_what_depends_on_how_float32_is_rounded() -> None:
+    stages = compile_stages(model((1, 5, 5, 8), (1, 7, 8, 8), np.uint8), "64")
     (position,) = (
         number
         for number, layer in enumerate(stages.network.layers)
         if layer.kernel is Kernel.RESIZE_BILINEAR
     )
     assert stages.program.layers[position].where is Where.CPU
-    assert why in engine_refusals(stages)[position]
+    assert engine_refusals(stages)[position] == (
+        "phase by phase it has float32 weights; in two passes it has float32 weights, and outputs "
+        "that depend on how sums are rounded"
+    )
 
 
 @pytest.mark.parametrize("way", [{}, {"alignCorners": True}, CENTERS], ids=str)

@@ -27,12 +27,15 @@ class Stripes:
         Cycles of all jobs.
     free : ndarray of float64 [operations, stripes]
         Those of the jobs of an operation beside which lines can be transferred.
+    weights : ndarray of float64 [stripes]
+        Cycles in which DRAM gives the weights.
     """
 
     firsts: NDArray[np.int64]
     lasts: NDArray[np.int64]
     compute: NDArray[np.float64]
     free: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
 
 class Arithmetic:
@@ -62,12 +65,10 @@ class Arithmetic:
         )
         self._row_cycles = np.array(row_cycles)[:, np.newaxis]
         self._row_lines = np.array(row_lines)[:, np.newaxis]
-        self._weights = np.array(weight_bytes)[:, np.newaxis] / memory.bytes_per_cycle
+        self._weights = np.array(weight_bytes)[:, np.newaxis]
         self._jobs = np.array(jobs)[:, np.newaxis]
         self._of_rows = [cost.of_rows for cost in costs]
         self._known: dict[int, Stripes] = {}
-        self.weight_cycles = sum(weight_bytes) / memory.bytes_per_cycle
-        """Cycles in which DRAM gives the weights."""
 
     def stripes(self, height: int) -> Stripes:
         """Return what stripes of so many rows take."""
@@ -88,6 +89,7 @@ class Arithmetic:
         cycles = computed * self._row_cycles
         row_lines = computed * self._row_lines
         jobs = np.broadcast_to(self._jobs, computed.shape).copy()
+        weights = np.broadcast_to(self._weights, computed.shape).copy()
         for number, of_rows in enumerate(self._of_rows):
             if of_rows is None:
                 continue
@@ -96,13 +98,15 @@ class Arithmetic:
                 cycles[number, found] = size * cost.row_cycles
                 row_lines[number, found] = size * cost.row_lines
                 jobs[number, found] = cost.jobs
-        waits = np.maximum(self._weights - cycles, 0.0)
+                weights[number, found] = cost.weight_bytes
+        waits = np.maximum(weights / self.memory.bytes_per_cycle - cycles, 0.0)
         lines = row_lines * LINE_BYTES / self.memory.bytes_per_cycle
         return Stripes(
             firsts=firsts,
             lasts=lasts,
             compute=total([JOB_CYCLES * jobs.sum(axis=0), *(cycles + waits)]),
             free=np.minimum(cycles, lines) + waits + JOB_CYCLES,
+            weights=weights.sum(axis=0) / self.memory.bytes_per_cycle,
         )
 
 

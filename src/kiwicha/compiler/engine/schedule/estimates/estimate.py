@@ -236,7 +236,7 @@ class Estimate:
         waited = _behind(late) + blocked
         by_transfers = np.maximum(
             moved - total(free) - waited,
-            moved + self._arithmetic.weight_cycles - compute - waited,
+            moved + stripes.weights - compute - waited,
         )
         parts = np.stack([late + blocked + compute, np.maximum(by_transfers, 0.0)], axis=1)
         return float(total(parts.reshape(-1)) + stores[-1])

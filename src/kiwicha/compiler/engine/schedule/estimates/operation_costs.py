@@ -9,6 +9,7 @@ from functools import lru_cache
 from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.streams import stream_bytes
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
+from kiwicha.compiler.engine.ir.element_operations import RowAddition
 from kiwicha.compiler.engine.ir.move_jobs import MoveJob, move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, Operation
@@ -83,7 +84,25 @@ def _operation_cost(region: Region, operation: Operation, macs: int) -> Operatio
         # their own comes once, and is left out.
         jobs = 1 + len({piece.columns for piece in operation.pieces} - {None})
         size *= jobs
-    return OperationCost(cycles, lines, size, jobs)
+    cost = OperationCost(cycles, lines, size, jobs)
+    return _row_by_row(cost, rows) if _has_rows_of_their_own(operation) else cost
+
+
+def _has_rows_of_their_own(operation: Operation) -> bool:
+    """Whether each output row has jobs of its own, which no other row has."""
+    return isinstance(operation, DividedOperation) and all(
+        isinstance(part, RowAddition) for part in operation.job_operations
+    )
+
+
+def _row_by_row(cost: OperationCost, rows: int) -> OperationCost:
+    """Return the cost of an operation as that of stripes, which have jobs in proportion."""
+
+    def of_rows(count: int) -> OperationCost:
+        weights, jobs = -(-cost.weight_bytes * count // rows), -(-cost.jobs * count // rows)
+        return dataclasses.replace(cost, weight_bytes=weights, jobs=jobs)
+
+    return dataclasses.replace(cost, of_rows=of_rows)
 
 
 def _move_cost(region: Region, operation: MoveOperation) -> OperationCost:

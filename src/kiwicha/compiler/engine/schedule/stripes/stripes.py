@@ -130,7 +130,9 @@ def input_rows(window: Window) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     rows = window.input_rows // window.images
     image, row = np.divmod(np.arange(window.output_rows), window.output_rows // window.images)
     reach = (window.kernel_rows - 1) * window.dilation_rows + 1
-    if window.is_transposed:
+    if window.row_reads:
+        top, behind = np.array(window.row_reads, np.int64)[row].T
+    elif window.is_transposed:
         behind = (row + window.pad_top) // window.stride_rows + 1
         top = -(-(row + window.pad_top - reach + 1) // window.stride_rows)
     else:

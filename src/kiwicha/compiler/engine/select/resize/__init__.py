@@ -1,1 +1,1 @@
-"""Images that become larger, in the engine's terms."""
+"""Images that get another size, in the engine's terms."""

@@ -43,15 +43,15 @@ _OPERATOR = "RESIZE_BILINEAR"
 
 @limit(_OPERATOR, most=ONE)
 def resize_weights(p: ResizeBilinear) -> str | None:
-    """Weights are multiples of 1/{most}; those of a uint8 image may be any float32."""
+    """Phase by phase, weights are multiples of 1/{most}; of uint8 they may be any float32."""
     return "has float32 weights" if p.blend == Blend.FLOAT else None
 
 
 @limit(_OPERATOR, most=MAX_FACTOR)
 def resize_factors(item: tuple[Dimension, Dimension]) -> str | None:
-    """Outputs a whole number of rows, and of columns, apart have the same weights: 1 to {most}.
+    """Phase by phase, outputs some whole rows and columns apart have the same weights: 1 to {most}.
 
-    Those at the edges of the image are others.
+    Those at the edges of the image are others. Any other size takes two passes.
     """
     for dimension, what in zip(item, ("rows", "columns"), strict=True):
         factor = dimension.factor
@@ -68,16 +68,16 @@ def resize_factors(item: tuple[Dimension, Dimension]) -> str | None:
 
 @limit(_OPERATOR, most=MAX_WEIGHT)
 def resize_products(weights: NDArray[np.int64]) -> str | None:
-    """A row's weight times a column's is a fraction in a power of two, its numerator up to {most}.
+    """Phase by phase, products of weights are in powers of two, their numerators up to {most}.
 
-    So it is in images that become 2, 4, 8 or 16 times larger; with half_pixel_centers up to 8.
+    So they are in images that become 2, 4, 8 or 16 times larger; with half_pixel_centers up to 8.
     """
     return exceeded(int(weights.max()), MAX_WEIGHT, "as the numerator of a weight")
 
 
 @limit(_OPERATOR, most=MAX_U16)
 def resize_columns(size: int) -> str | None:
-    """The columns for each of the input have up to {most} bytes, channels rounded up."""
+    """Phase by phase, the columns for each of the input have up to {most} bytes, in whole words."""
     return exceeded(size, MAX_U16, "bytes of columns for each of the input")
 
 
