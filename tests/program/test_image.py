@@ -75,7 +75,7 @@ NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 
 @st.composite
 def programs(draw: Any) -> Program:
-    arena_bytes = draw(st.integers(32, 2**31 - 1))
+    arena_bytes = draw(st.integers(64, 2**31 - 1))
     constants = draw(st.binary(max_size=50))
     layers = draw(
         st.lists(
