@@ -86,14 +86,14 @@ def test_a_library_holds_what_the_step_needs(
     zero_point = 120 if dtype is np.uint8 else -8
     box = {"output": 0, "scale": float(np.float32(0.08)), "zero_point": zero_point}
     assert said["box_encodings"] == box
-    assert said["anchors"] == {"file": "model/a b_detection.c", "shape": [BOXES, 4]}
+    assert said["anchors"] == {"file": "model/a_b_detection.c", "shape": [BOXES, 4]}
     assert "last step, on the host: TFLite_Detection_PostProcess of output 0" in (
         files["a b.txt"].decode()
     )
-    for name in ("a b_detection.h", "a b_detection.c"):
+    for name in ("a_b_detection.h", "a_b_detection.c"):
         (tmp_path / name).write_bytes(files[f"model/{name}"])
     (tmp_path / "main.c").write_text(
-        '#include <stdio.h>\n#include "a b_detection.h"\n'
+        '#include <stdio.h>\n#include "a_b_detection.h"\n'
         "int main(void) { return fwrite(a_b_anchors, 16, A_B_ANCHORS, stdout) != A_B_ANCHORS || "
         "A_B_MAX_DETECTIONS != 8u || A_B_H_SCALE != 5.0f; }"
     )

@@ -128,7 +128,7 @@ def first_of(program: Program, kind: JobKind) -> int:
         (JobKind.ADD, {"group_words": 1}, "group_words must be the size of the tables, not 1"),
         (JobKind.CONV, {"flags": lambda v: v | JobFlag.CHANNELS}, "kind and flags must be known"),
         (JobKind.CONV, {"sums": 4}, "sums must be known, and what is reserved 0"),
-        (JobKind.ADD, {"sums": 1}, "sums must be known, and what is reserved 0"),
+        (JobKind.ADD, {"sums": 4}, "sums must be known, and what is reserved 0"),
         (JobKind.CONV, {"reserved_1": 1}, "sums must be known, and what is reserved 0"),
         (JobKind.CONV, {"reserved_2": 1}, "sums must be known, and what is reserved 0"),
         (JobKind.CONV, {"sums": 2}, "sums must not continue 0"),
