@@ -88,9 +88,9 @@ def test_what_differs_is_seen(engine: Path) -> None:
     )
     for arena in turned:
         changed = dataclasses.replace(good, arena=arena)
-        with pytest.raises(SimulationError, match=r"^list \(CONV, ADD\): 1 bytes from \d+ differ$"):
+        with pytest.raises(SimulationError, match=r"^list \(CONV, .*\): 1 bytes from \d+ differ$"):
             case.check(changed, "list")
-    with pytest.raises(SimulationError, match=r"^list \(CONV, ADD\): 0x10000, not 0x0$"):
+    with pytest.raises(SimulationError, match=r"^list \(CONV, .*\): 0x10000, not 0x0$"):
         case.check(dataclasses.replace(good, status=1 << 16), "list")
 
 
