@@ -22,11 +22,11 @@ __all__ = [
     "RunResult",
     "cycle_words",
     "failure",
-    "laid_out",
     "output_bytes",
     "padded",
     "run_memory",
     "run_result",
+    "sets_memory",
     "stored_outputs",
 ]
 
@@ -113,7 +113,7 @@ def run_memory(
         If the run does not fit into DRAM.
     """
     cycles_bytes = inferences * sum(cycle_words(program)) * 4
-    boot, loads, free = laid_out(program, [inputs], inferences, cycles_bytes, dram_bytes)
+    boot, loads, free = _laid_out(program, [inputs], inferences, cycles_bytes, dram_bytes)
     refs = [*(item.ref for item in program.outputs), *(item.ref for item in program.states)]
     return RunMemory(
         loads=loads,
@@ -126,7 +126,7 @@ def run_memory(
     )
 
 
-def laid_out(
+def _laid_out(
     program: Program,
     sets: Sequence[Sequence[bytes]],
     inferences: int,
@@ -190,6 +190,43 @@ def laid_out(
     )
     loads = (cfu.BOOT_BLOCK_ADDRESS, boot.pack()), (program_at, raw), (inputs_at, image)
     return boot, loads, free
+
+
+def sets_memory(
+    program: Program, sets: Sequence[Sequence[bytes]], inferences: int, cycles_bytes: int
+) -> RunMemory:
+    """Lay out a run that takes sets of inputs in turn and stores the outputs of all inferences.
+
+    Parameters
+    ----------
+    program : Program
+        What runs.
+    sets : sequence of sequence of bytes
+        One or more times one input per input of the Program.
+    inferences : int
+        How many in a row.
+    cycles_bytes : int
+        What each of them adds to the table of cycles.
+
+    Raises
+    ------
+    UsageError
+        If there are no sets, or inputs or inferences do not fit the Program.
+    CapacityError
+        If the run does not fit into DRAM.
+    """
+    if not sets:
+        raise UsageError("sets of inputs must be 1 or more, not 0")
+    outputs_bytes = inferences * sum(output_bytes(program))
+    boot, loads, free = _laid_out(
+        program, sets, inferences, inferences * cycles_bytes, outputs_bytes=outputs_bytes
+    )
+    dumps = (
+        (cfu.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
+        (boot.cycles_address, boot.cycles_bytes),
+        (boot.outputs_address, boot.outputs_bytes),
+    )
+    return RunMemory(loads=loads, dumps=dumps, free_address=free)
 
 
 def run_result(program: Program, dumps: Sequence[bytes], *, inferences: int) -> RunResult:

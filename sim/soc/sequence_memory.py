@@ -7,15 +7,12 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwicha.contract import cfu
-from kiwicha.contract.program import BootBlock
 from kiwicha.errors import UsageError
 from kiwicha.program.image import Program
 from kiwicha.sim.soc.run_memory import (
     RunMemory,
     cycle_words,
-    laid_out,
-    output_bytes,
+    sets_memory,
     stored_outputs,
 )
 
@@ -63,21 +60,7 @@ def sequence_memory(
     """
     if program.shift_bytes:
         raise UsageError("a sequence must be of a Program without a double buffer")
-    if not sets:
-        raise UsageError("sets of inputs must be 1 or more, not 0")
-    boot, loads, free = laid_out(
-        program,
-        sets,
-        inferences,
-        inferences * sum(cycle_words(program)) * _WORD_BYTES,
-        outputs_bytes=inferences * sum(output_bytes(program)),
-    )
-    dumps = (
-        (cfu.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
-        (boot.cycles_address, boot.cycles_bytes),
-        (boot.outputs_address, boot.outputs_bytes),
-    )
-    return RunMemory(loads=loads, dumps=dumps, free_address=free)
+    return sets_memory(program, sets, inferences, sum(cycle_words(program)) * _WORD_BYTES)
 
 
 def sequence_result(program: Program, dumps: Sequence[bytes]) -> SequenceResult:

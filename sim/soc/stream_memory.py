@@ -8,11 +8,9 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwicha.contract import cfu
-from kiwicha.contract.program import BootBlock
 from kiwicha.errors import UsageError
 from kiwicha.program.image import Program
-from kiwicha.sim.soc.run_memory import RunMemory, laid_out, output_bytes, stored_outputs
+from kiwicha.sim.soc.run_memory import RunMemory, sets_memory, stored_outputs
 
 __all__ = ["StreamResult", "stream_memory", "stream_result"]
 
@@ -78,21 +76,7 @@ def stream_memory(
             "a stream must be of a Program with a double buffer for an engine; compile the model "
             "with --double-buffer"
         )
-    if not sets:
-        raise UsageError("sets of inputs must be 1 or more, not 0")
-    boot, loads, free = laid_out(
-        program,
-        sets,
-        inferences,
-        inferences * _WORD_BYTES,
-        outputs_bytes=inferences * sum(output_bytes(program)),
-    )
-    dumps = (
-        (cfu.BOOT_BLOCK_ADDRESS, BootBlock.size_bytes()),
-        (boot.cycles_address, boot.cycles_bytes),
-        (boot.outputs_address, boot.outputs_bytes),
-    )
-    return RunMemory(loads=loads, dumps=dumps, free_address=free)
+    return sets_memory(program, sets, inferences, _WORD_BYTES)
 
 
 def stream_result(program: Program, dumps: Sequence[bytes]) -> StreamResult:

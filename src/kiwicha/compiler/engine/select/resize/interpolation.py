@@ -8,7 +8,6 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +26,7 @@ from kiwicha.compiler.engine.select.convolutions.weighted import (
 )
 from kiwicha.compiler.engine.select.reductions.sum_parts import uniform
 from kiwicha.compiler.engine.select.resize.dimensions import Dimension
+from kiwicha.compiler.engine.select.resize.resized_image import ResizedImage
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
 from kiwicha.compiler.tflite.interpolation import ONE
@@ -90,22 +90,6 @@ INTERPOLATION_LIMITS = (
 """Limits of images that become larger."""
 
 
-@dataclass(frozen=True)
-class _Image:
-    """An image that becomes larger, between rows and columns."""
-
-    position: int
-    layer: Layer
-    rows: Dimension
-    columns: Dimension
-
-    @property
-    def params(self) -> ResizeBilinear:
-        """The kernel's parameters."""
-        p: ResizeBilinear = self.layer.params
-        return p
-
-
 def interpolation(layer: Layer, position: int) -> Operation:
     """Return a RESIZE_BILINEAR, in a piece for all phases of rows and columns.
 
@@ -126,7 +110,7 @@ def interpolation(layer: Layer, position: int) -> Operation:
     rows = Dimension.of(layer.constants["rows"], p.input_height)
     columns = Dimension.of(layer.constants["columns"], p.input_width)
     require([resize_factors], (rows, columns))
-    image = _Image(position, layer, rows, columns)
+    image = ResizedImage(position, layer, rows, columns)
     assert rows.factor is not None
     assert columns.factor is not None
     require([resize_columns], columns.factor * padded(p.channels))
@@ -164,7 +148,7 @@ def interpolation(layer: Layer, position: int) -> Operation:
     )
 
 
-def _whole_window(image: _Image, factor: int) -> Window:
+def _whole_window(image: ResizedImage, factor: int) -> Window:
     """Return the geometry of all rows: each input reaches a window of outputs."""
     p = image.params
     numbers = np.arange(image.rows.outputs)
@@ -185,7 +169,7 @@ def _whole_window(image: _Image, factor: int) -> Window:
     )
 
 
-def _layer(image: _Image, window: Window) -> WeightedLayer:
+def _layer(image: ResizedImage, window: Window) -> WeightedLayer:
     """Return the layer of a piece without its parameters.
 
     Weights add up to one, so zero points stay as they are.
@@ -203,7 +187,7 @@ def _layer(image: _Image, window: Window) -> WeightedLayer:
     )
 
 
-def _phase(image: _Image, weights: NDArray[np.int64], layer: WeightedLayer) -> JobOperation:
+def _phase(image: ResizedImage, weights: NDArray[np.int64], layer: WeightedLayer) -> JobOperation:
     """Return the depthwise convolution of a phase: weights [rows, columns] without common factors.
 
     It divides sums by a power of two. Half goes up. With a multiplier that is the least bit larger

@@ -31,12 +31,12 @@ from kiwicha.compiler.engine.select.convolutions.weighted import (
 from kiwicha.compiler.engine.select.reductions.sum_parts import uniform
 from kiwicha.compiler.engine.select.resize.dimensions import Dimension
 from kiwicha.compiler.engine.select.resize.fractions import dimensions
+from kiwicha.compiler.engine.select.resize.resized_image import ResizedImage
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.lower.tables import ALL_BYTES
 from kiwicha.compiler.optimize.ranges import UNIT_SCALE
 from kiwicha.compiler.tflite.slices import pieces as ranges_of
 from kiwicha.contract.engine import MAX_KEPT_SUMS, MAX_U16, OUTPUT_BYTES, SumFlag
-from kiwicha.kernels.resize_bilinear import ResizeBilinear
 
 __all__ = ["PASS_LIMITS", "in_two_passes"]
 
@@ -87,32 +87,6 @@ class _Plane:
     value: int
 
 
-@dataclass(frozen=True)
-class _Image:
-    """An image that gets another size."""
-
-    position: int
-    layer: Layer
-    rows: Dimension
-    columns: Dimension
-
-    @property
-    def params(self) -> ResizeBilinear:
-        """The kernel's parameters."""
-        p: ResizeBilinear = self.layer.params
-        return p
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of an output row, with pixels of whole words."""
-        return self.columns.outputs * padded(self.params.channels)
-
-    @property
-    def all_rows(self) -> int:
-        """Input rows of all images."""
-        return self.params.batches * self.params.input_height
-
-
 def in_two_passes(layer: Layer, position: int) -> Operation:
     """Return a RESIZE_BILINEAR as a move, a pass between columns, and one between rows.
 
@@ -128,7 +102,7 @@ def in_two_passes(layer: Layer, position: int) -> Operation:
     BrokenLimitError
         If the engine cannot do it.
     """
-    image = _Image(position, layer, *dimensions(layer))
+    image = ResizedImage(position, layer, *dimensions(layer))
     require([resized_row_bytes], image.row_bytes)
     require([resized_channels], padded(image.params.channels))
     planes = _planes(image.columns)
@@ -141,7 +115,7 @@ def in_two_passes(layer: Layer, position: int) -> Operation:
     ])
 
 
-def _sides(image: _Image) -> MoveOperation:
+def _sides(image: ResizedImage) -> MoveOperation:
     """Return the move to rows of all left pixels, and then all right ones, column by column."""
     p, pitch = image.params, padded(image.params.channels)
     source = image.layer.tensors["input"]
@@ -190,7 +164,7 @@ def _bytes_of(weights: NDArray[np.int64], value: int) -> Iterator[_Plane]:
     yield _Plane(narrow, _LOWER_BYTE, value)
 
 
-def _between_columns(image: _Image, source: int, planes: list[_Plane]) -> DividedOperation:
+def _between_columns(image: ResizedImage, source: int, planes: list[_Plane]) -> DividedOperation:
     """Return the depthwise convolution whose channels are all bytes of a row: a row for a plane."""
     count = len(planes)
     window = Window(
@@ -235,7 +209,7 @@ def _between_columns(image: _Image, source: int, planes: list[_Plane]) -> Divide
     )
 
 
-def _byte_weights(image: _Image, plane: _Plane) -> NDArray[np.int16]:
+def _byte_weights(image: ResizedImage, plane: _Plane) -> NDArray[np.int16]:
     """Return the weights [1, sides, bytes of a row]; those of gaps between pixels are 0."""
     channels = image.params.channels
     pixels = np.zeros((_SIDES, image.columns.outputs, padded(channels)), np.int16)
@@ -243,7 +217,7 @@ def _byte_weights(image: _Image, plane: _Plane) -> NDArray[np.int16]:
     return pixels.reshape(1, _SIDES, -1)
 
 
-def _between_rows(image: _Image, source: int, planes: list[_Plane]) -> DividedOperation:
+def _between_rows(image: ResizedImage, source: int, planes: list[_Plane]) -> DividedOperation:
     """Return the sums of two rows each, plane by plane."""
     p, count = image.params, len(planes)
     window = Window(
@@ -270,7 +244,7 @@ def _between_rows(image: _Image, source: int, planes: list[_Plane]) -> DividedOp
 
 
 def _row_pieces(
-    image: _Image, source: int, planes: list[_Plane], window: Window
+    image: ResizedImage, source: int, planes: list[_Plane], window: Window
 ) -> Iterator[Piece]:
     """Yield the jobs of each output row, a series of as many as there are planes."""
     scale, unit = _scale(image)
@@ -299,7 +273,7 @@ def _row_pieces(
             yield Piece(range(number, number + 1), operation)
 
 
-def _scale(image: _Image) -> tuple[tuple[int, int], int]:
+def _scale(image: ResizedImage) -> tuple[tuple[int, int], int]:
     """Return multiplier and shift that divide the sums, and what a unit of a sum counts in them."""
     whole = image.rows.one * image.columns.one
     bits = whole.bit_length() - 1
