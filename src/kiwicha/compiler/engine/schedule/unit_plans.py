@@ -1,5 +1,6 @@
 """Plans in which the depthwise unit works beside the array: the best of several."""
 
+import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,9 @@ from kiwicha.contract.configs import Config
 
 __all__ = ["plan_beside"]
 
+_PACES = (1.0, 0.25)
+"""Shares of the memory's pace by which stripes are chosen: results of both units keep transfers
+from the scratchpad's line port."""
 _ATTEMPTS = 12
 """How often less of the scratchpad is tried, so that more jobs of the unit have room."""
 
@@ -46,7 +50,7 @@ def plan_beside(region: Region, config: Config, usual: Plan) -> Plan:
     first = _made(usual, config)
     if first is None:
         return usual
-    lists = itertools.chain([first], _lists(region, config))
+    lists = itertools.chain([first], *(_lists(region, config, pace) for pace in _PACES))
     return min(lists, key=lambda made: _cycles(made, config)).plan
 
 
@@ -62,10 +66,12 @@ def _cycles(made: EngineList, config: Config) -> int:
     return cycles
 
 
-def _lists(region: Region, config: Config) -> Iterator[EngineList]:
+def _lists(region: Region, config: Config, pace: float) -> Iterator[EngineList]:
     """Yield lists with fewer and fewer depthwise jobs that have no room beside the array."""
     capacity = config.scratchpad_bytes
-    chooser = Chooser(region, config.engine_macs, config.memory)
+    memory = config.memory
+    slower = dataclasses.replace(memory, bytes_per_cycle=pace * memory.bytes_per_cycle)
+    chooser = Chooser(region, config.engine_macs, slower)
     spared: Counter[int] = Counter()
     attempts = 0
     while attempts < _ATTEMPTS:
