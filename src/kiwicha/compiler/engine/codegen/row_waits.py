@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
-from kiwicha.compiler.engine.ir.plan import Beside, Compute, Job, Plan
+from kiwicha.compiler.engine.ir.plan import Beside, Compute, Event, Job, Plan
 from kiwicha.contract.depthwise import UNIT_CHANNELS
 from kiwicha.contract.engine import MAX_U16, EngineJob
 from kiwicha.contract.moves import AnyJob
@@ -45,13 +45,16 @@ def with_row_waits(plan: Plan, jobs: Sequence[AnyJob]) -> tuple[AnyJob, ...]:
             followed = jobs[before]
             assert isinstance(job, EngineJob)
             assert isinstance(followed, EngineJob)
-            found[number] = dataclasses.replace(
-                job,
-                wait_rows=(rows[before].first + skipped + 1) & MAX_U16,
-                wait_group_step=followed.output_rows,
-                wait_row_step=1,
-                waits_in_pairs=followed.group_output_step // UNIT_CHANNELS - 1,
-            )
+            found[number] = dataclasses.replace(job, wait_row_step=1)
+            first = rows[before].first + skipped + 1
+            if _has_pixels_apart(plan.events[pair.before]):
+                step = {"wait_group_step": followed.output_rows}
+                step |= {"waits_in_pairs": followed.group_output_step // UNIT_CHANNELS - 1}
+                found[number] = dataclasses.replace(found[number], **step)
+            else:
+                # A group has channels of several pixels: only the last one ends any pixel.
+                first += (followed.groups - 1) * followed.output_rows
+            found[number] = dataclasses.replace(found[number], wait_rows=first & MAX_U16)
             continue
         wait, step = waited, 0
         if number in consumers:
@@ -67,6 +70,11 @@ def with_row_waits(plan: Plan, jobs: Sequence[AnyJob]) -> tuple[AnyJob, ...]:
         else:
             found[number] = dataclasses.replace(job, wait_rows=wait & MAX_U16)
     return tuple(found)
+
+
+def _has_pixels_apart(event: Event) -> bool:
+    """Whether each group of a job has channels of the same number of each pixel."""
+    return not isinstance(event, Compute) or event.columns is None
 
 
 def early_pairs(plan: Plan, jobs: Sequence[AnyJob]) -> list[Beside]:

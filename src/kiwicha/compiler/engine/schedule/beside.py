@@ -269,7 +269,14 @@ def _reads_of(writer: Compute, reader: Compute) -> bool:
         place.buffer == start.buffer
         and place.offset == start.offset + skipped * writer.output_row_bytes
         and writer.output_pitch == reader.input_pitch
-        and writer.columns is None
         and 0 < skipped + reader.input_rows <= writer.output_rows
-        and writer.output_row_bytes == writer.output_pitch * writer.operation.window.output_columns
+        and _writes_whole_rows(writer)
     )
+
+
+def _writes_whole_rows(job: Compute) -> bool:
+    """Whether a job writes all bytes of its rows: one pixel at a time, or several."""
+    columns = job.columns or range(job.operation.window.output_columns)
+    size = columns.step * job.output_pitch
+    is_filled = columns.step == 1 or padded(job.operation.output_channels) == size
+    return is_filled and columns.start == 0 and len(columns) * size == job.output_row_bytes
