@@ -44,11 +44,13 @@ _PASS = data.StructLayout({
 _POSITION = data.StructLayout({
     "x": _X,
     "position": 10,
+    "is_last": 1,
     "skips": 2,
     "place": PLACE_BITS,
     "phase": 8,
 })
-"""A column of a pass: those until the first one that ends a window, and since the last."""
+"""A column of a pass, and whether it is the last one: it is never the first one. Columns until the
+first one that ends a window, and since the last."""
 _ENDS = data.StructLayout({"a_pass": 1, "columns": 1, "row": 1, "both": 1, "rows": 1})
 """What ends with this column: a pass, the last one of kernel columns, of a row, of a row of both
 groups, of a group."""
@@ -122,7 +124,7 @@ class RowPasses(wiring.Component):
         ends = Signal(_ENDS)
         begins, is_streaming = Signal(), Signal()
         m.d.comb += [
-            ends.a_pass.eq(at.position + 1 == self.job.segment_words),
+            ends.a_pass.eq(at.is_last),
             ends.columns.eq(now.columns_left <= UNIT_TAPS),
             ends.row.eq(ends.a_pass & ends.columns & (now.rows_left <= UNIT_TAPS)),
             ends.both.eq(ends.row & (rows.is_second | ~rows.has_second)),
@@ -248,6 +250,7 @@ class RowPasses(wiring.Component):
         m.d.sync += [
             at.x.eq(x),
             at.position.eq(0),
+            at.is_last.eq(0),
             at.skips.eq(UNIT_TAPS - 1),
             at.place.eq(row_place),
             at.phase.eq(0),
@@ -255,7 +258,11 @@ class RowPasses(wiring.Component):
 
     def _advance_column(self, m: Module, at: data.View) -> None:
         """Go to the next column, of which every ``stride_columns``-th ends a window."""
-        m.d.sync += [at.x.eq(at.x + 1), at.position.eq(at.position + 1)]
+        m.d.sync += [
+            at.x.eq(at.x + 1),
+            at.position.eq(at.position + 1),
+            at.is_last.eq(at.position + 2 == self.job.segment_words),
+        ]
         with m.If(at.skips.any()):
             m.d.sync += at.skips.eq(at.skips - 1)
         with m.Else():
