@@ -134,7 +134,7 @@ _FITS = {
         whole_tier_dsp=9,
         softmax_lut=1_150,
         softmax_dsp=4,
-        unit_lut=4_500,
+        unit_lut=4_630,
         unit_dsp=72,
         unit_bram=11,
         # A bank of the scratchpad has lines of 16 bytes; true dual-port memories are 4 bytes wide.
