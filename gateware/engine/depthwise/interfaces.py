@@ -1,6 +1,6 @@
 """What passes between the parts of the depthwise unit."""
 
-from amaranth import signed
+from amaranth import Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -26,6 +26,7 @@ __all__ = [
     "SLOT_BITS",
     "TAP_WORD",
     "UnitFillSignature",
+    "is_dense",
 ]
 
 SLOT_BITS = (LINE_SLOTS - 1).bit_length()
@@ -63,6 +64,11 @@ there before. ``ends_row`` is on the last column of a row's last pass."""
 
 TAP_WORD = data.ArrayLayout(signed(OPERAND_BITS), UNIT_CHANNELS)
 """A weight of each channel."""
+
+
+def is_dense(job: data.View) -> Value:
+    """Return whether a read has two pixels of a job, whose only group lies without gaps."""
+    return (job.groups == 1) & (job.column_step == UNIT_CHANNELS)
 
 
 class UnitFillSignature(wiring.Signature):

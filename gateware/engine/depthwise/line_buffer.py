@@ -24,7 +24,7 @@ _MEMORIES = 4
 class LineBuffer(wiring.Component):
     """`LINE_SLOTS` rows of `LINE_COLUMNS` pixels of 16 channels; row n is in slot n % `LINE_SLOTS`.
 
-    They are those of two groups, of which one is read.
+    They are those of two groups, of which one is read; or of two pixels, likewise.
 
     Latency: 3 cycles from ``column`` to ``pixels``; a write is seen by reads of later cycles.
     Throughput: a write and a read of `UNIT_TAPS` neighbouring rows per cycle.

@@ -1,6 +1,6 @@
 """Reads of a depthwise job's input rows, each once for each group."""
 
-from amaranth import Cat, Module, Signal, Value, signed
+from amaranth import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,7 +8,11 @@ from kiwicha.contract.depthwise import LINE_COLUMNS, LINE_SLOTS, PAIR_CHANNELS
 from kiwicha.contract.latencies import SCRATCHPAD_READ_CYCLES
 from kiwicha.gateware.delay import delayed
 from kiwicha.gateware.engine.array.interfaces import OPERAND_BITS
-from kiwicha.gateware.engine.depthwise.interfaces import COLUMN_BITS, LINE_NUMBER_BITS
+from kiwicha.gateware.engine.depthwise.interfaces import (
+    COLUMN_BITS,
+    LINE_NUMBER_BITS,
+    is_dense,
+)
 from kiwicha.gateware.engine.descriptors import ADDRESS_BITS, JOB
 
 __all__ = ["LineFetcher"]
@@ -19,6 +23,8 @@ _LINE = data.StructLayout({
     "rows_left": 16,
     "groups_left": 16,
     "is_last": 1,
+    "reads": COLUMN_BITS + 1,
+    "step": ADDRESS_BITS,
     "column": COLUMN_BITS,
     "address": ADDRESS_BITS,
     "row_address": ADDRESS_BITS,
@@ -27,8 +33,8 @@ _LINE = data.StructLayout({
     "group_wait": 16,
 })
 """A row that is read: its number and that of the input's row, what is left, whether its pair of
-groups is the last one, addresses of a pixel, the row and the next pair; what the array must have
-written, for it and for the next group."""
+groups is the last one, how many reads a row takes and what is between them, addresses of a pixel,
+the row and the next pair; what the array must have written, for it and for the next group."""
 
 
 class LineFetcher(wiring.Component):
@@ -38,6 +44,9 @@ class LineFetcher(wiring.Component):
     ``first_row`` on. Those outside the input are not read, but have a number, too. A row waits
     until its slot is free, which is when row number ``number - LINE_SLOTS`` is older than
     ``oldest``, and until the array has written what the job says for the pair's last group.
+
+    Where pixels of a single group lie behind each other, a read brings two of them: they come where
+    otherwise both groups of a pixel do.
 
     Latency: 3 cycles from ``start`` to the first read; `SCRATCHPAD_READ_CYCLES` + 1 from a read to
     its write. Throughput: a pixel for each read that is granted, and 2 cycles from row to row.
@@ -118,6 +127,8 @@ class LineFetcher(wiring.Component):
                     now.pair_address.eq(now.pair_address + PAIR_CHANNELS),
                     now.groups_left.eq(now.groups_left - 2),
                     now.is_last.eq(now.groups_left <= 2),
+                    now.reads.eq(Mux(is_dense(job), (job.row_words + 1) >> 1, job.row_words)),
+                    now.step.eq(Mux(is_dense(job), PAIR_CHANNELS, job.column_step)),
                 ]
                 # What waits by groups waits for the second one, if there is one.
                 with m.If((now.groups_left != 1) & ~job.waits_in_pairs[0]):
@@ -152,10 +163,10 @@ class LineFetcher(wiring.Component):
             with m.State("READ"):
                 with m.If(takes):
                     m.d.sync += [
-                        now.address.eq(now.address + job.column_step),
+                        now.address.eq(now.address + now.step),
                         now.column.eq(now.column + 1),
                     ]
-                    with m.If(now.column + 1 == job.row_words):
+                    with m.If(now.column + 1 == now.reads):
                         m.d.sync += self.reads.valid.eq(0)
                         m.next = "NEXT"
             with m.State("NEXT"):

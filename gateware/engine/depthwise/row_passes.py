@@ -12,6 +12,7 @@ from kiwicha.gateware.engine.depthwise.interfaces import (
     PASS_BITS,
     PLACE_BITS,
     SLOT_BITS,
+    is_dense,
 )
 from kiwicha.gateware.engine.descriptors import JOB
 
@@ -286,12 +287,14 @@ class RowPasses(wiring.Component):
         job = self.job
         column = Signal(COLUMN, reset_less=True)
         is_result, ends_row = Signal(), Signal()
+        has_two_pixels = Signal(reset_less=True)
+        m.d.sync += has_two_pixels.eq(is_dense(job))
         is_inside = (at.x >= 0) & (at.x < job.row_words)
         m.d.sync += [
             self.columns.valid.eq(is_streaming),
             column.slot.eq(now.line[:SLOT_BITS]),
-            column.is_second.eq(is_second),
-            column.column.eq(at.x[:COLUMN_BITS]),
+            column.is_second.eq(Mux(has_two_pixels, at.x[0], is_second)),
+            column.column.eq(Mux(has_two_pixels, at.x >> 1, at.x)[:COLUMN_BITS]),
             column.weights.eq(weights),
             column.place.eq(at.place),
             column.is_first.eq(now.is_first),

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from kiwicha.contract.depthwise import LINE_SLOTS
+from kiwicha.contract.depthwise import LINE_SLOTS, UNIT_CHANNELS
 from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.unit_rows import is_unit_job
@@ -25,7 +25,7 @@ class UnitWork:
     input_rows : tuple of bool
         For each row that is read whether it is inside the input.
     pixels, row_fetch, row_compute : int
-        Pixels of an input row; what its reads take besides them; what an output row of a group
+        Reads of an input row; what its reads take besides them; what an output row of a group
         takes.
     outputs : int
         Pixels of an output row of a group.
@@ -50,11 +50,13 @@ class UnitWork:
 def unit_work(job: EngineJob) -> UnitWork:
     """Return what a job of the unit does, from its descriptor."""
     assert is_unit_job(job)
+    # Two pixels of a single group come at a time.
+    is_dense = job.groups == 1 and job.column_step == UNIT_CHANNELS
     return UnitWork(
         input_rows=tuple(
             0 <= job.first_row + row < job.input_rows for row in range(job.first_index)
         ),
-        pixels=job.row_words,
+        pixels=math.ceil(job.row_words / 2) if is_dense else job.row_words,
         row_fetch=_ROW_FETCH_CYCLES,
         row_compute=job.group_words * job.segment_words + _ROW_COMPUTE_CYCLES,
         outputs=job.output_columns,
