@@ -25,7 +25,8 @@ extern "C" {
  * the engine works; else it does so after the end, which takes 130 cycles more.
  *
  * @param memory as the list was started with
- * @param next the step that comes next, which the cache gets while the engine works; or null
+ * @param next the step that comes next, or null: while the engine works, the cache gets its
+ *     parameters, and the table that it looks up
  * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_ENGINE, `kiwicha_engine_status` telling why
  */
 enum kiwicha_status kiwicha_wait_engine(const struct kiwicha_memory *memory,

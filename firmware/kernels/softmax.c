@@ -61,9 +61,12 @@ static inline uint8_t output_of(const struct normalizer *by, int32_t exponential
     return (uint8_t)(probability - (probability >> PROBABILITY_BITS) + by->offset);
 }
 
-/** Writes the outputs of a row that has more entries than there are differences. */
-static void write_long_row(const int8_t *input, const int32_t *exponentials, uint8_t *output,
-                           uint32_t depth, int32_t maximum, const struct normalizer *by)
+/* Writes the outputs of a row that has more entries than there are differences. Beside what short
+ * rows need: those fit the instruction cache with all else that an inference takes. */
+static __attribute__((noinline)) void write_long_row(const int8_t *input,
+                                                     const int32_t *exponentials, uint8_t *output,
+                                                     uint32_t depth, int32_t maximum,
+                                                     const struct normalizer *by)
 {
     uint8_t table[KIWICHA_EXPONENTIALS]; /* by the unsigned input byte */
     const uint8_t zero = (uint8_t)by->offset;
@@ -77,8 +80,9 @@ static void write_long_row(const int8_t *input, const int32_t *exponentials, uin
     kiwicha_look_up_bytes((const uint8_t *)input, table, output, depth);
 }
 
-/** Looks rows of two up: their outputs depend on the difference alone. */
-static void run_pairs(const int8_t *input, const uint8_t *outputs, uint8_t *output, uint32_t rows)
+/* Looks rows of two up: their outputs depend on the difference alone. */
+static __attribute__((noinline)) void run_pairs(const int8_t *input, const uint8_t *outputs,
+                                                uint8_t *output, uint32_t rows)
 {
     const uint8_t *middle = outputs + PAIR_OUTPUTS / 2;
     for (uint32_t row = 0; row < rows; row++) {

@@ -80,6 +80,8 @@ run_each(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot)
     const uint8_t *first_set = kiwicha_platform_memory(boot->inputs_address);
     uint8_t *outputs = kiwicha_platform_memory(boot->outputs_address);
     const uint32_t inputs_bytes = kiwicha_platform_set_bytes(model->inputs, model->input_count);
+    const uint32_t outputs_bytes = kiwicha_platform_set_bytes(model->outputs, model->output_count);
+    const uint32_t entries = kiwicha_cycle_entries(model);
     uint32_t set = 0;
     for (uint32_t finished = 0;;) {
         enum kiwicha_status status =
@@ -90,7 +92,7 @@ run_each(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot)
         }
         if (boot->input_sets != 0) {
             kiwicha_platform_store_outputs(model, model->last_arena, outputs);
-            outputs += kiwicha_platform_set_bytes(model->outputs, model->output_count);
+            outputs += outputs_bytes;
         }
         if (finished == 0) {
             boot->first_cycles = model->cycles;
@@ -99,8 +101,8 @@ run_each(struct kiwicha_model *model, volatile struct kiwicha_boot_block *boot)
         if (finished >= boot->inferences) {
             return KIWICHA_STATUS_OK;
         }
-        cycles += kiwicha_cycle_entries(model);
-        if (boot->input_sets == 0) {
+        cycles += entries;
+        if (boot->input_sets == 0 && model->state_count != 0) {
             (void)kiwicha_reset(model);
         }
         set = set + 1 < boot->input_sets ? set + 1 : 0;

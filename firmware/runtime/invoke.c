@@ -231,8 +231,14 @@ begin(struct kiwicha_model *model, uint32_t *cycles, void (*on_step)(void *conte
     }
     take_device(model);
     uint8_t *const place = model->next_arena;
-    model->inference = (struct kiwicha_inference){
-        .place = place, .cycles = cycles, .on_step = on_step, .context = context};
+    /* One by one: clearing all of it would be a call. */
+    struct kiwicha_inference *run = &model->inference;
+    run->place = place;
+    run->cycles = cycles;
+    run->on_step = on_step;
+    run->context = context;
+    run->next_step = 0;
+    run->is_engine_busy = false;
     model->cycles = 0;
     model->is_running = true;
     model->next_arena = model->arena + (place == model->arena ? model->shift_bytes : 0);
