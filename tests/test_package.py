@@ -85,7 +85,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wheel(installed: Path) -> set[str]:
     """Give the names of the wheel's files."""
-    names = {path.relative_to(installed).as_posix() for path in installed.rglob("*.*")}
+    names = {path.relative_to(installed).as_posix() for path in installed.rglob("*")}
     return {name for name in names if ".dist-info" not in name and (installed / name).is_file()} - {
         name for name in names if "__pycache__" in name
     }
