@@ -33,6 +33,7 @@ from kiwicha.gateware.engine.byte_units import ByteUnits
 from kiwicha.gateware.engine.depthwise.array_watch import ArrayWatch
 from kiwicha.gateware.engine.depthwise.depthwise_side import DepthwiseSide
 from kiwicha.gateware.engine.depthwise.fill_switch import FillSwitch
+from kiwicha.gateware.engine.fused.fused_adder import FusedAdder
 from kiwicha.gateware.engine.interfaces import DatapathSignature
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
@@ -105,6 +106,11 @@ class Datapath(wiring.Component):
         self.requantizer = Requantizer(lanes=self.lanes, tag_bits=RESULT_TAG.size)
         self.units = ByteUnits(has_softmax=has_softmax)
         self.side = DepthwiseSide(vendor=vendor) if has_depthwise else None
+        self.adder = (
+            None
+            if has_depthwise
+            else FusedAdder(macs=macs, lanes=self.lanes, scratchpad_bytes=scratchpad_bytes)
+        )
         super().__init__(DatapathSignature(macs=macs, has_depthwise=has_depthwise).flip())
 
     def elaborate(self, platform: object) -> Module:
@@ -144,6 +150,7 @@ class Datapath(wiring.Component):
             start=self.start,
             valid=valid,
             ends=ends,
+            turns_bank=~self._has_tables,
             drops_second=drops_second,
         )
         self._read(m, operation, valid, tag)
@@ -163,8 +170,12 @@ class Datapath(wiring.Component):
             moved=self.units.writes,
             result=self.requantizer.results,
             has_result=has_result,
+            summed=None if self.adder is None else self.adder.accesses,
             access=self.lines.accesses,
         )
+        if self.adder is not None:
+            m.submodules.adder = self.adder
+            self._fuse(m, self.adder, groups)
         return m
 
     @property
@@ -193,6 +204,16 @@ class Datapath(wiring.Component):
         return (self.job.sums & SumFlag.KEEP).any()
 
     @property
+    def _is_fused(self) -> Value:
+        """Whether the job only brings tables, or has results to which others are added."""
+        return Const(0) if self.adder is None else (self.job.flags & JobFlag.FUSED).any()
+
+    @property
+    def _has_tables(self) -> Value:
+        """Whether the job only brings tables."""
+        return (self.job.kind == JobKind.ADD) & self._is_fused
+
+    @property
     def _is_packed(self) -> Value:
         """Whether the job is one of two products per multiplier."""
         return (self.job.flags & JobFlag.PACKED).any() if self.has_packed else Const(0)
@@ -213,7 +234,13 @@ class Datapath(wiring.Component):
         m.d.comb += [
             groups.job.eq(self.job),
             groups.start.eq(self.start),
-            groups.has_weights.eq((self.weights.is_available | self._is_move) & has_lines),
+            groups.has_weights.eq(
+                (
+                    Mux(self._has_tables, self.weights.has_table, self.weights.is_available)
+                    | self._is_move
+                )
+                & has_lines
+            ),
             groups.is_free.eq(addresses.is_free | self.units.is_free),
             groups.group_ends.eq(addresses.done | self.units.done),
             addresses.job.eq(self.job),
@@ -221,7 +248,8 @@ class Datapath(wiring.Component):
             addresses.is_first_group.eq(groups.is_first),
             addresses.group_offset.eq(groups.input_offset),
             addresses.start.eq(groups.begins_group),
-            self.weights.take.eq(groups.begins_group & ~self._is_move),
+            self.weights.take.eq(groups.begins_group & ~self._is_move & ~self._has_tables),
+            self.weights.take_table.eq(groups.begins_group & self._has_tables),
             addresses.unit_address.eq(self.units.address),
             self.units.job.eq(self.job),
             self.units.start.eq(groups.begins_group),
@@ -322,7 +350,9 @@ class Datapath(wiring.Component):
         m.d.comb += [
             weights.index.eq(word),
             # A lookup comes with the inputs, not ahead of them; MAX adds its word as late.
-            weights.release.eq(Mux(self._is_table | self._is_max, ends_late, ends_early)),
+            weights.release.eq(
+                Mux(self._is_table | self._is_max, ends_late, ends_early) & ~self._has_tables
+            ),
             weights.is_skewed.eq(self.job.kind == JobKind.CONV),
             weights.is_lookup.eq(self._is_table),
             self.array.weights.eq(weights.weights),
@@ -353,7 +383,7 @@ class Datapath(wiring.Component):
         beat = result.payload.beat
         is_second = beat >= self.outputs // self.lanes
         m.d.comb += [
-            kept.eq(~tag.is_dropped & ~(tag.drops_second & is_second)),
+            kept.eq(~tag.is_dropped & ~(tag.drops_second & is_second) & ~self._has_tables),
             place.eq(tag),
             place.address.eq(tag.address + beat * self.lanes),
             self.weights.parameter_bank.eq(tag.bank),
@@ -393,6 +423,23 @@ class Datapath(wiring.Component):
         ]
         if self.side is not None:
             self._share_requantizer(m, self.side, result.valid, place, sums_s1)
+
+    def _fuse(self, m: Module, adder: FusedAdder, groups: GroupController) -> None:
+        """Connect what adds bytes to results."""
+        result = self.requantizer.results
+        tag = data.View(RESULT_TAG, result.payload.tag)
+        wiring.connect(m, self.weights.table_writes, adder.table_writes)
+        m.d.comb += [
+            adder.ends_table.eq(self.weights.ends_table),
+            adder.turns_table.eq(groups.begins_group & self._has_tables),
+            adder.offset.eq(self.job.input_2_address),
+            adder.beats.valid.eq(result.valid & self._is_fused),
+            adder.beats.payload.address.eq(tag.address),
+            adder.beats.payload.is_half.eq(tag.drops_second),
+            adder.comes.eq(self.requantizer.comes),
+            adder.read_data.eq(self.scratchpad.line_read_data),
+            groups.holds.eq(adder.is_busy),
+        ]
 
     def _work_beside(
         self,

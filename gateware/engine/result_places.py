@@ -29,6 +29,7 @@ def count_places(
     start: Value,
     valid: Value,
     ends: Value,
+    turns_bank: Value,
     drops_second: Value,
 ) -> data.View:
     """Build the counter of output addresses; return the tag of the current operation.
@@ -43,6 +44,8 @@ def count_places(
         The current one, if it is ``valid``.
     start, valid, ends : Value
         The job begins; there is an operation; it is the last one of a group.
+    turns_bank : Value
+        The next group has its parameters in the other bank.
     drops_second : Value
         Of what the operation gives, the second half is not written.
     """
@@ -69,7 +72,7 @@ def count_places(
         m.d.sync += [
             address.eq(next_group_address),
             group_address.eq(next_group_address),
-            bank.eq(~bank),
+            bank.eq(bank ^ turns_bank),
         ]
     with m.Elif(valid & operation.last & ~operation.is_dropped):
         step = Mux(operation.ends_row, job.output_row_step, job.output_pixel_bytes)
@@ -78,9 +81,18 @@ def count_places(
 
 
 def write_lines(
-    m: Module, scratchpad: Scratchpad, *, moved: Any, result: Any, has_result: Value, access: Any
+    m: Module,
+    scratchpad: Scratchpad,
+    *,
+    moved: Any,
+    result: Any,
+    has_result: Value,
+    summed: Any,
+    access: Any,
 ) -> None:
     """Build the line port: results and those of units first, of which there is never both.
+
+    Then come the accesses of the adder, which are never beside either.
 
     Parameters
     ----------
@@ -94,8 +106,10 @@ def write_lines(
         Bytes behind the requantizer, and their tag.
     has_result : Value
         They are to be written.
+    summed : stream of SUM_ACCESS or None
+        What the adder reads and writes, if there is one.
     access : stream of LINE_ACCESS
-        What else there is, taken when there is neither.
+        What else there is, taken when there is nothing of these.
     """
     tag = data.View(RESULT_TAG, result.payload.tag)
     octets = Value.cast(result.payload.values)
@@ -123,6 +137,16 @@ def write_lines(
         else:
             first = tag.address[:BYTE_BITS] & (LINE_BYTES - lanes)
             m.d.comb += scratchpad.line_mask.eq(((1 << lanes) - 1) << first)
+    sums = Const(0) if summed is None else summed.valid
+    column = Value.cast(moved.payload.column)
+    if summed is not None:
+        with m.Elif(sums):
+            m.d.comb += [
+                scratchpad.line_address.eq(summed.payload.line),
+                scratchpad.line_write.eq(summed.payload.is_write),
+                scratchpad.line_mask.eq(summed.payload.mask),
+            ]
+        column = Mux(sums, summed.payload.column, column)
     with m.Else():
         m.d.comb += [
             access.ready.eq(1),
@@ -131,8 +155,9 @@ def write_lines(
             scratchpad.line_mask.eq(access.payload.mask),
         ]
     # A LUT of six inputs chooses one of four bits.
-    chosen = Cat(has_result | (moved.valid & moved.payload.is_column), moved.valid)
-    columns = Value.cast(moved.payload.column).replicate(LINE_BYTES // TILE_ROWS)
+    has_column = sums | (moved.valid & moved.payload.is_column)
+    chosen = Cat(has_result | has_column, moved.valid | sums)
+    columns = column.replicate(LINE_BYTES // TILE_ROWS)
     m.d.comb += scratchpad.line_write_data.eq(
         Mux(
             chosen[1],

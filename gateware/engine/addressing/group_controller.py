@@ -46,6 +46,8 @@ class GroupController(wiring.Component):
         The last operation of a group is issued.
     is_last : ``Out(1)``
         The operations are those of the last group.
+    holds : ``In(1)``
+        The job cannot be done yet.
     """
 
     def __init__(self, *, drain_cycles: int, has_softmax: bool = False) -> None:
@@ -64,6 +66,7 @@ class GroupController(wiring.Component):
             "input_offset": Out(16),
             "group_ends": In(1),
             "is_last": Out(1),
+            "holds": In(1),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -108,8 +111,9 @@ class GroupController(wiring.Component):
                     with m.If(self.is_last):
                         m.next = "DRAIN"
             with m.State("DRAIN"):
-                m.d.sync += cycles.eq(cycles + 1)
-                with m.If(cycles == drain):
+                with m.If(cycles != drain):
+                    m.d.sync += cycles.eq(cycles + 1)
+                with m.Elif(~self.holds):
                     m.d.comb += self.done.eq(1)
                     m.d.sync += self.is_busy.eq(0)
                     m.next = "IDLE"

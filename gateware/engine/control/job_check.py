@@ -190,10 +190,14 @@ class JobCheck(wiring.Component):
         known &= ~JobFlag(0) if self.has_codec else ~JobFlag.CODED
         known &= ~JobFlag(0) if self.has_softmax else ~JobFlag.LOGARITHMS
         known &= ~JobFlag(0) if has_gathered(self.macs) else ~JobFlag.GATHERED
+        known &= ~JobFlag.FUSED if self.has_depthwise else ~JobFlag(0)
         bad = (flags & ~int(known) & _ALL_FLAGS).any()
         is_for_conv = (flags & int(known & (JobFlag.PACKED | JobFlag.GATHERED))).any()
         bad |= is_for_conv & (kind != JobKind.CONV)
+        is_sum = (kind == JobKind.ADD) | (kind == JobKind.CONV)
+        is_fused = (flags & JobFlag.FUSED).any()
         is_square = (flags & JobFlag.SQUARE).any()
+        bad |= is_fused & (~is_sum | is_square)
         bad |= is_square & ~Cat(kind == known for known in TABLE_KINDS).any()
         if self.has_softmax:
             bad |= (flags & JobFlag.LOGARITHMS).any() & (kind != JobKind.SOFTMAX)

@@ -145,6 +145,11 @@ class JobFetcher(wiring.Component):
             "flags": [
                 record.is_unsigned.eq((flags & JobFlag.UNSIGNED).any()),
                 record.is_table.eq(has_table),
+                record.is_fused.eq(
+                    0
+                    if self.has_depthwise
+                    else (kind == JobKind.ADD) & (flags & JobFlag.FUSED).any()
+                ),
                 record.has_double_groups.eq(
                     0
                     if self.is_deep

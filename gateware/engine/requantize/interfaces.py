@@ -50,6 +50,8 @@ class RequantizerSignature(wiring.Signature):
         out with the result.
     totals : ``In(ArrayLayout(signed(32), lanes))``
         Sums and biases of the last beat, from one cycle after it on.
+    comes : ``In(1)``
+        There is a result in the next cycle.
     results : ``In(stream.Signature(StructLayout(values, tag), always_ready=True))``
         ``lanes`` x signed(8).
     """
@@ -72,5 +74,6 @@ class RequantizerSignature(wiring.Signature):
             "maximum": Out(signed(8)),
             "beats": Out(stream.Signature(beat, always_ready=True)),
             "totals": In(data.ArrayLayout(signed(32), lanes)),
+            "comes": In(1),
             "results": In(stream.Signature(result, always_ready=True)),
         })

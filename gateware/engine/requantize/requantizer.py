@@ -96,6 +96,7 @@ class Requantizer(wiring.Component):
             tags.put.eq(self.beats.valid),
             tags.tag.eq(beat.tag),
             tags.take.eq(valid[-2]),
+            self.comes.eq(valid[-2]),
             self.results.valid.eq(valid[-1]),
             self.results.payload.tag.eq(tags.taken),
         ]

@@ -42,6 +42,7 @@ WEIGHTS_JOB = data.StructLayout({
     "has_double_groups": 1,
     "is_unsigned": 1,
     "is_table": 1,
+    "is_fused": 1,
     "is_packed": 1,
     "is_coded": 1,
     "is_move": 1,
@@ -50,9 +51,10 @@ WEIGHTS_JOB = data.StructLayout({
 })
 """What the weights of a job need: a stream in the Program, in DRAM words; for each of ``groups``
 groups ``group_words`` weight words, and parameters of twice as many channels if
-``has_double_groups``; with ``is_table`` the words are tables, with ``is_packed`` words are of
-twice the size; with ``is_coded`` the words of the stream are coded. With ``is_move`` there is no
-stream; with ``is_unit`` the words are passes of the depthwise unit."""
+``has_double_groups``; with ``is_table`` the words are tables, with ``is_fused`` those of FUSED
+jobs; with ``is_packed`` words are of twice the size; with ``is_coded`` the words of the stream are
+coded. With ``is_move`` there is no stream; with ``is_unit`` the words are passes of the depthwise
+unit."""
 
 BEAT_COUNT_BITS = 12
 """Beats of a group: up to 256 words of 128 bytes, and parameters."""
@@ -81,9 +83,11 @@ class FillSignature(wiring.Signature):
 
     Members
     -------
-    commands : ``Out(stream.Signature(StructLayout(blocks, words)))``
+    commands : ``Out(stream.Signature(StructLayout(blocks, words, is_fused)))``
         Start a fill of ``3 * blocks`` beats of parameters, 0 to outputs / 2 blocks, and of
-        ``words`` weight words, 1 or more. Taken when a bank is free and no fill is under way.
+        ``words`` weight words, 1 or more. Taken when a bank is free and no fill is under way. With
+        ``is_fused`` the words are tables of FUSED jobs, which need no bank, and parameters have no
+        effect; taken when the tables of the last such fill are in use, and no fill is under way.
     beats : ``Out(stream.Signature(128))``
         Contents of the fill; taken while one is under way.
     parameters : ``Out(128)``
@@ -108,6 +112,7 @@ class FillSignature(wiring.Signature):
         command = data.StructLayout({
             "blocks": range(2 * outputs // PARAMETER_BLOCK + 1),
             "words": range(words + 1),
+            "is_fused": 1,
         })
         super().__init__({
             "commands": Out(stream.Signature(command)),

@@ -1,7 +1,7 @@
 """Weights and parameters of two groups: one is used while the next is filled."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
-from amaranth.lib import data, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
@@ -14,6 +14,7 @@ from kiwicha.gateware.engine.array.interfaces import (
     OPERAND_BITS,
     PACKED_WEIGHT_BITS,
 )
+from kiwicha.gateware.engine.fused.interfaces import TABLE_WRITE
 from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS
 from kiwicha.gateware.engine.weights.interfaces import (
     FIELDS,
@@ -89,6 +90,14 @@ class WeightBuffer(wiring.Component):
         ``weights[lane][o]``.
     packed_weights : ``Out(ArrayLayout(ArrayLayout(signed(8), outputs), 8))``
         Only with 128 and 256: ``packed_weights[lane][o]``, of the same index.
+    table_writes : ``Out(stream.Signature(TABLE_WRITE, always_ready=True))``
+        Entries of tables of FUSED jobs, as they are filled.
+    ends_table : ``Out(1)``
+        The last of them was written.
+    has_table : ``Out(1)``
+        There are such tables that were not taken.
+    take_table : ``In(1)``
+        Take them; only with ``has_table``.
     parameter_bank : ``In(1)``
     parameter_beat : ``In(range(2 * outputs // lanes))``
         Which bank, and which ``lanes`` channels of it.
@@ -147,6 +156,10 @@ class WeightBuffer(wiring.Component):
             "entries": In(data.ArrayLayout(8, self.outputs)),
             "index": In(range(depth // 2)),
             "weights": Out(data.ArrayLayout(lane_weights, LANES)),
+            "table_writes": Out(stream.Signature(TABLE_WRITE, always_ready=True)),
+            "ends_table": Out(1),
+            "has_table": Out(1),
+            "take_table": In(1),
             "parameter_bank": In(1),
             "parameter_beat": In(range(2 * self.outputs // self.lanes)),
             "parameters": Out(data.ArrayLayout(PARAMETERS, self.lanes)),
@@ -160,8 +173,10 @@ class WeightBuffer(wiring.Component):
         fill = self.fill
         fill_bank = Signal()
         ends = Signal()
-        self._exchange(m, fill_bank, ends)
+        is_fused = Signal()
+        self._exchange(m, fill_bank, ends, is_fused)
         m.submodules.weights = memory = WeightMemory(macs=self.macs, depth=self.depth)
+        wiring.connect(m, memory.table_writes, wiring.flipped(self.table_writes))
         blocks_left = Signal(fill.commands.payload.blocks.shape())
         words_left = Signal(fill.commands.payload.words.shape())
         field = Signal(range(FIELDS))
@@ -206,7 +221,7 @@ class WeightBuffer(wiring.Component):
             places=PARAMETER_PLACES if self.has_depthwise else 0,
         )
         m.d.comb += [
-            parameters.write.eq(takes_parameters),
+            parameters.write.eq(takes_parameters & ~is_fused),
             parameters.write_bank.eq(fill_bank),
             parameters.block.eq(block),
             parameters.field.eq(field),
@@ -232,6 +247,7 @@ class WeightBuffer(wiring.Component):
         m.d.comb += [
             self.reduced.eq(memory.reduced),
             memory.takes.eq(takes_weights),
+            memory.is_fused.eq(is_fused),
             memory.beat.eq(fill.beats.payload),
             memory.word.eq(word),
             memory.part.eq(part),
@@ -251,10 +267,14 @@ class WeightBuffer(wiring.Component):
             m.d.comb += self.packed_weights.eq(memory.packed_weights)
         return m
 
-    def _exchange(self, m: Module, fill_bank: Signal, ends: Signal) -> None:
-        """Count full and free banks; the written bank is full when its last word is readable."""
+    def _exchange(self, m: Module, fill_bank: Signal, ends: Signal, is_fused: Signal) -> None:
+        """Count full and free banks; the written bank is full when its last word is readable.
+
+        Fills of tables of FUSED jobs leave the banks as they are.
+        """
         full = Signal(range(3))
         is_filling = Signal()
+        fills_bank = Signal()
         ends_s1 = Signal()
         ends_s2 = Signal()
         released_bank = Signal()
@@ -268,16 +288,33 @@ class WeightBuffer(wiring.Component):
         m.d.comb += [
             self.is_available.eq(full.any()),
             self.fill.is_idle.eq(~is_filling),
-            self.fill.commands.ready.eq(~is_filling & ~is_busy.bit_select(fill_bank, 1)),
+            self.ends_table.eq(ends_s2 & is_fused),
+            fills_bank.eq(ends_s2 & ~is_fused),
+            self.fill.commands.ready.eq(
+                ~is_filling
+                & ~Mux(
+                    self.fill.commands.payload.is_fused,
+                    self.has_table,
+                    is_busy.bit_select(fill_bank, 1),
+                )
+            ),
         ]
-        m.d.sync += full.eq(full + ends_s2 - self.take)
+        m.d.sync += full.eq(full + fills_bank - self.take)
+        with m.If(self.take_table):
+            m.d.sync += self.has_table.eq(0)
+        with m.If(self.ends_table):
+            m.d.sync += self.has_table.eq(1)
         # Busy: from the command until the delay after the release.
         with m.If(releases[-1]):
             m.d.sync += is_busy.bit_select(released_bank, 1).eq(0)
             m.d.sync += released_bank.eq(~released_bank)
         with m.If(self.fill.commands.valid & self.fill.commands.ready):
-            m.d.sync += [is_filling.eq(1), is_busy.bit_select(fill_bank, 1).eq(1)]
+            m.d.sync += [is_filling.eq(1), is_fused.eq(self.fill.commands.payload.is_fused)]
+            with m.If(~self.fill.commands.payload.is_fused):
+                m.d.sync += is_busy.bit_select(fill_bank, 1).eq(1)
         with m.If(ends_s2):
-            m.d.sync += [is_filling.eq(0), fill_bank.eq(~fill_bank)]
+            m.d.sync += is_filling.eq(0)
+        with m.If(fills_bank):
+            m.d.sync += fill_bank.eq(~fill_bank)
         with m.If(self.release):
             m.d.sync += self.bank.eq(~self.bank)

@@ -107,6 +107,7 @@ class WeightLoader(wiring.Component):
                 Mux(job.has_double_groups, 2 * self.blocks, self.blocks)
             ),
             self.fill.commands.payload.words.eq(job.group_words),
+            self.fill.commands.payload.is_fused.eq(job.is_fused),
             self.is_between.eq(decompressor.is_between),
             self.is_bad_stream.eq(decompressor.is_bad),
         ]

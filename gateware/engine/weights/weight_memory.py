@@ -1,13 +1,14 @@
 """Memories of the weights of two groups, one for each lane of the array."""
 
 from amaranth import Cat, Module, Mux, Signal, Value, signed
-from amaranth.lib import data, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import DEEP_MACS, has_packed, outputs_of
 from kiwicha.gateware.engine.array.interfaces import LANES, OPERAND_BITS, PACKED_WEIGHT_BITS
+from kiwicha.gateware.engine.fused.interfaces import TABLE_WRITE
 
 __all__ = ["WeightMemory"]
 
@@ -29,6 +30,8 @@ class WeightMemory(wiring.Component):
     -------
     takes : ``In(1)``
         Write (a chunk of) ``beat``.
+    is_fused : ``In(1)``
+        Not here, but as ``table_writes``.
     beat : ``In(128)``
         Weights.
     word, part, chunk
@@ -40,7 +43,7 @@ class WeightMemory(wiring.Component):
         As of the `FillSignature`.
     reduced : ``Out(ArrayLayout(signed(9), 16))``
         The bytes of ``beat`` two cycles ago, less the zero point.
-    bank, index, is_skewed, is_lookup, entries, weights, packed_weights
+    table_writes, bank, index, is_skewed, is_lookup, entries, weights, packed_weights
         As of the `WeightBuffer`.
     """
 
@@ -55,6 +58,7 @@ class WeightMemory(wiring.Component):
         super().__init__({
             **({"packed_weights": Out(data.ArrayLayout(packed, LANES))} if self.has_packed else {}),
             "takes": In(1),
+            "is_fused": In(1),
             "beat": In(8 * BEAT_BYTES),
             "word": In(range(depth // 2)),
             "part": In(range(2 * self.parts if self.has_packed else self.parts)),
@@ -64,6 +68,7 @@ class WeightMemory(wiring.Component):
             "is_unsigned": In(1),
             "is_table": In(1),
             "reduced": Out(data.ArrayLayout(signed(OPERAND_BITS), BEAT_BYTES)),
+            "table_writes": Out(stream.Signature(TABLE_WRITE, always_ready=True)),
             "bank": In(1),
             "index": In(range(depth // 2)),
             "is_skewed": In(1),
@@ -82,7 +87,7 @@ class WeightMemory(wiring.Component):
         m.d.comb += bank_word.eq(
             Mux(self.is_table, Cat(self.chunk[-1:], part_of_word, self.word), self.word)
         )
-        takes_s1 = Signal()
+        takes_s1, is_table_write = Signal(), Signal()
         takes_s2 = Signal()
         address_s1, address_s2 = (
             Signal(range(self.depth), name=f"write_address_s{k}", reset_less=True) for k in (1, 2)
@@ -100,12 +105,23 @@ class WeightMemory(wiring.Component):
             raw = Mux(self.is_table, chunk.replicate(BEAT_BYTES // self.outputs), raw)
         m.d.sync += [
             raw_s1.eq(raw),
-            takes_s1.eq(self.takes),
+            takes_s1.eq(self.takes & ~self.is_fused),
+            is_table_write.eq(self.takes & self.is_fused),
             takes_s2.eq(takes_s1),
             address_s1.eq(Cat(bank_word, self.write_bank)),
             address_s2.eq(address_s1),
             part_s1.eq(Mux(self.is_table, self.chunk, self.part)),
             part_s2.eq(part_s1),
+        ]
+        entry = self.table_writes.payload
+        # With 4 outputs a beat has four chunks, which are the halves of two entries.
+        has_halves = len(self.chunk) > 1
+        m.d.comb += [
+            self.table_writes.valid.eq(is_table_write),
+            entry.is_first.eq(~part_s1[0] if has_halves else 1),
+            entry.is_second.eq(part_s1[0] if has_halves else 1),
+            entry.index.eq(address_s1[: len(bank_word)]),
+            entry.data.eq(raw_s1),
         ]
         for k, weight_s2 in enumerate(weights_s2):
             octet = raw_s1.word_select(k, 8)

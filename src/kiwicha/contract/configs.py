@@ -69,6 +69,11 @@ class Config:
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
     @property
+    def has_fused(self) -> bool:
+        """Whether the engine has jobs with `JobFlag.FUSED`: all but those with a depthwise unit."""
+        return bool(self.engine_macs) and not self.has_depthwise
+
+    @property
     def softmax_name(self) -> str:
         """Name of the same configuration with SOFTMAX jobs."""
         usual, unit, _ = self.name.partition("-depthwise")

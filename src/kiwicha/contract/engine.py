@@ -93,6 +93,10 @@ sum."""
 TABLE_ENTRIES = 256
 TABLE_ENTRY_BYTES = 8
 """An int32 of each of two tables."""
+FUSED_BITS = 26
+"""Signed bits of the terms that a job with `JobFlag.FUSED` adds, and of their sum."""
+FUSED_FRACTION_BITS = 14
+"""Those of them behind the binary point."""
 ENGINE_WATCHDOG_CYCLES = 200_000_000
 """What the firmware allows a list to take: two seconds."""
 MAX_KEPT_SUMS = 4096
@@ -241,6 +245,10 @@ class JobFlag(enum.IntFlag):
     """CONV on an engine of `GATHERING_MACS`: a word begins where the segment of the kernel row
     before ends, so that only the last word of a window has bytes of no weight. Kernel rows outside
     the input are not skipped."""
+    FUSED = 1024
+    """ADD: there are no results; its tables are kept for CONV jobs with this flag. CONV: to each
+    result, once it is written, a byte of a second tensor is added by the last tables kept. An
+    engine with a depthwise unit refuses it."""
     SQUARE = 2048
     """ADD, TABLE, with WIDE: not the sum is requantized, but its square. Sums have `SQUARE_BITS`
     signed bits, interval is `SQUARE_INTERVAL`, and all channels have one multiplier and shift."""
@@ -343,6 +351,14 @@ class EngineJob(Struct):
     has the parameters of a beat of channels, then for each index int32 table_1 and int32 table_2,
     2048 bytes in all. Zero points of inputs and weights are 0.
 
+    With FUSED an ADD reads and writes nothing of account, and has one group. A CONV behind it, in
+    the same list, does not KEEP its sums. To each of its results it adds the byte that is
+    input_2_address, modulo 2**32, behind it: the result becomes ``(table_1[x1] + table_2[x2]) >>
+    FUSED_FRACTION_BITS``, saturated to int8. That sum has `FUSED_BITS`, as have terms. From one
+    result of the CONV to the next there are ``beats * FUSED_BEAT_CYCLES`` cycles or more, by its
+    operations or its interval: beats of up to 8 bytes, that is, of the requantizer's lanes. The
+    second tensor is not where results go.
+
     MUL: ``bias + (x1 - input_zero_point) * (x2 - weight_zero_point)``, requantized. The weight
     words of a group have no effect.
 
@@ -431,7 +447,9 @@ class EngineJob(Struct):
     last_beats: int = u8("DEPTHWISE, PACKED, 256: beats (256: of 8) of the last group, 1 or 2")
     group_input_step: int = u16("channels of a group; CONV: 0")
     group_output_step: int = u16("channels of a group")
-    input_2_address: int = u32("ADD, MUL: second tensor")
+    input_2_address: int = u32(
+        "ADD, MUL: second tensor. CONV, FUSED: from a result to its byte, a multiple of 8"
+    )
     weight_zero_point: int = i16("subtracted from weight bytes, see UNSIGNED; MUL: from x2, int8")
     first_index: int = u16("DEPTHWISE: first_phase * kernel_rows")
     sums: int = u8("SumFlag")

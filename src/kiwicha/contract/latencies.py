@@ -15,6 +15,8 @@ __all__ = [
     "DEPTHWISE_CYCLES",
     "DRAIN_CYCLES",
     "ELEMENT_START_CYCLES",
+    "FUSED_BEAT_CYCLES",
+    "FUSED_SUM_CYCLES",
     "INPUT_CYCLES",
     "LINE_READ_CYCLES",
     "MOVE_DRAIN_CYCLES",
@@ -79,6 +81,11 @@ DRAIN_CYCLES = (
 """From an operation until its result is written, at most."""
 NEXT_BEAT_CYCLES = 2
 """From a beat of a result to the next one, at most."""
+FUSED_BEAT_CYCLES = 8
+"""What the sums of up to 8 bytes with `JobFlag.FUSED` take: from the first read of one such part to
+that of the next one."""
+FUSED_SUM_CYCLES = 16
+"""From the write of a beat of 8 bytes to that of the last of its sums, if nothing waits."""
 
 # Moves.
 MOVE_START_CYCLES = 2

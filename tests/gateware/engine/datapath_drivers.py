@@ -36,7 +36,7 @@ class Weights:
         self.is_offered = False
         self.ready: list[int] = []
         """For each fill that is done the cycle in which its group can begin."""
-        self.block_bits = len(dut.fill__commands__payload) - _WORD_BITS
+        self.block_bits = len(dut.fill__commands__payload) - _WORD_BITS - 1
 
     def drive(self) -> None:
         """Offer a command or a beat, which stays until it is taken."""
@@ -54,7 +54,10 @@ class Weights:
             return
         work, fill = self.works[0]
         assert not isinstance(work.job, EngineMove)
-        dut.fill__commands__payload.value = fill.blocks | fill.words << self.block_bits
+        is_fused = fill.is_table and bool(work.job.flags & JobFlag.FUSED)
+        dut.fill__commands__payload.value = (
+            fill.blocks | fill.words << self.block_bits | is_fused << (self.block_bits + _WORD_BITS)
+        )
         dut.fill__zero_point.value = work.job.weight_zero_point & 0x1FF
         dut.fill__is_unsigned.value = int(bool(work.job.flags & JobFlag.UNSIGNED))
         dut.fill__is_table.value = int(fill.is_table)

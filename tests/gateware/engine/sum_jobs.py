@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import ELEMENT_KINDS, MAX_KEPT_SUMS, JobKind, SumFlag
+from tests.gateware.engine.fused_jobs import random_fused
 from tests.gateware.engine.random_elements import element_series
 from tests.gateware.engine.random_jobs import (
     input_of,
@@ -23,15 +24,18 @@ from tests.gateware.engine.works import Bytes, Ints, Work, places
 __all__ = ["random_series", "random_works"]
 
 _SERIES = 3
-"""One of so many jobs of windows, or of elements, is a series."""
+"""One of so many jobs of windows, or of elements, is a series, and one of so many ADD jobs is for a
+job of windows."""
 
 
 def random_works(
     rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int
 ) -> list[Work]:
-    """Return a job of that kind, as `random_work` does, or a series of them."""
+    """Return a job of that kind, as `random_work` does, or a series that belongs together."""
     if kind in {JobKind.CONV, JobKind.DEPTHWISE} and rng.integers(_SERIES) == 0:
         return random_series(rng, macs, kind, memory_bytes)
+    if kind == JobKind.ADD and rng.integers(_SERIES) == 0:
+        return random_fused(rng, macs, memory_bytes)
     if kind in ELEMENT_KINDS and rng.integers(_SERIES) == 0:
         return element_series(rng, macs, memory_bytes)
     return [random_work(rng, macs, kind, memory_bytes)]

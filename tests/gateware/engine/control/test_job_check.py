@@ -147,6 +147,8 @@ def test_accepts_legal_jobs() -> None:
         changed("conv", output_address=SCRATCHPAD_BYTES - 8, weight_zero_point=-256),
         changed("depthwise", flags=JobFlag.TAPS_8, segments=8, last_beats=2, weight_zero_point=255),
         changed("conv", flags=JobFlag.CODED),
+        changed("conv", flags=JobFlag.CODED | JobFlag.FUSED, input_2_address=8),
+        changed("table", kind=JobKind.ADD, flags=JobFlag.FUSED),
         changed("table", flags=JobFlag.CODED),
         changed("table", flags=JobFlag.WIDE | JobFlag.SQUARE, interval=SQUARE_INTERVAL),
         changed("max", gives_positions=1),
@@ -277,6 +279,10 @@ def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
         ("conv", "flags", 1 << 15, EngineError.BAD_FIELD),
         ("conv", "flags", JobFlag.LOGARITHMS, EngineError.BAD_FIELD),
         ("softmax", "flags", JobFlag.GATHERED, EngineError.BAD_FIELD),
+        *(
+            (kind, "flags", JobFlag.FUSED, EngineError.BAD_FIELD)
+            for kind in ("depthwise", "table", "products", "max", "softmax")
+        ),
         ("conv", "output_address", 4, EngineError.BAD_FIELD),
         ("conv", "output_pixel_bytes", 12, EngineError.BAD_FIELD),
         ("conv", "output_row_step", 12, EngineError.BAD_FIELD),

@@ -76,7 +76,7 @@ class _Filler:
     def __init__(self, dut: Any, groups: list[Group], rng: random.Random, stall: float) -> None:
         self.dut, self.groups, self.rng, self.stall = dut, groups, rng, stall
         self.started, self.sent = 0, 0
-        self.block_bits = len(dut.fill__commands__payload) - len(dut.index) - 1
+        self.block_bits = len(dut.fill__commands__payload) - len(dut.index) - 2
         self.full_at: list[int] = []
         self.command_at: list[int] = []
 

@@ -152,6 +152,7 @@ def _states_fills(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
         Assert(
             ~dut.fill.commands.valid | ((fill.blocks == double) & (fill.words == job.group_words))
         ),
+        Assert(~dut.fill.commands.valid | (fill.is_fused == job.is_fused)),
         Assert(
             dut.jobs.ready
             == Mux(

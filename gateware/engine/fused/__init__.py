@@ -1,0 +1,1 @@
+"""Sums of two tensors behind the convolution that gives one of them."""
