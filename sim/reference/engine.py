@@ -111,6 +111,7 @@ class Engine:
                 "a list that goes on must come behind one with the same bytes of scratchpad"
             )
         self._scratchpad.keep(np.zeros(0, np.int64))
+        self._scratchpad.tables = None
         return self._scratchpad
 
 

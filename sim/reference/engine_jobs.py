@@ -65,6 +65,12 @@ from kiwicha.sim.reference.engine_elements import (
     elements,
     overwrites,
 )
+from kiwicha.sim.reference.engine_fused import (
+    brings_tables,
+    fused_sums,
+    keep_tables,
+    second_range,
+)
 from kiwicha.sim.reference.engine_softmax import (
     is_in_place,
     softmax,
@@ -116,12 +122,14 @@ def check_kind(job: EngineJob) -> None:
     is_for_conv = bool(job.flags & (JobFlag.PACKED | JobFlag.GATHERED))
     is_by_channel = bool(job.flags & JobFlag.CHANNELS)
     is_square = bool(job.flags & JobFlag.SQUARE)
+    is_fused = bool(job.flags & JobFlag.FUSED)
     if (
         job.kind not in COMPUTE_KINDS
         or (is_for_conv and job.kind != JobKind.CONV)
         or (is_by_channel and job.kind not in ELEMENT_KINDS)
         or (job.flags & JobFlag.LOGARITHMS and job.kind != JobKind.SOFTMAX)
         or (is_square and job.kind not in TABLE_KINDS)
+        or (is_fused and (job.kind not in {JobKind.ADD, JobKind.CONV} or is_square))
     ):
         raise ProgramError(f"kind and flags must be known, not {job.kind} and {job.flags:#x}")
     if job.gives_positions > (job.kind == JobKind.MAX):
@@ -134,22 +142,23 @@ def check_kind(job: EngineJob) -> None:
 def read_ranges(job: EngineJob, macs: int) -> list[Range]:
     """Return first byte and end of what a job reads as data."""
     if job.kind in ELEMENT_KINDS:
-        return element_reads(job, macs)
+        return [] if brings_tables(job) else element_reads(job, macs)
     if job.kind == JobKind.SOFTMAX:
         return [softmax_read(job)]
     rows = _rows(job)
     addresses = rows.addresses[rows.is_inside]
-    if not addresses.size:
-        return []
+    span = job.row_span
     if job.kind == JobKind.DEPTHWISE_UNIT:
         span = (job.row_words - 1) * job.column_step + job.groups * UNIT_CHANNELS
-        return [(int(addresses.min()), int(addresses.max()) + span)]
-    return [(int(addresses.min()), int(addresses.max()) + job.row_span)]
+    found = [(int(addresses.min()), int(addresses.max()) + span)] if addresses.size else []
+    if job.flags & JobFlag.FUSED:
+        found.append(second_range(job, written_range(job, macs)))
+    return found
 
 
 def written_range(job: EngineJob, macs: int) -> Range:
     """Return first byte and end of what a job writes."""
-    if job.sums & SumFlag.KEEP:
+    if job.sums & SumFlag.KEEP or brings_tables(job):
         return 0, 0
     if job.kind in ELEMENT_KINDS:
         return element_write(job, macs)
@@ -188,7 +197,8 @@ def execute_job(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad
     _check(job, macs, len(scratchpad.bytes))
     try:
         raw = _decoded(stream, stream_shape(job, macs)) if job.flags & JobFlag.CODED else stream
-        _JOBS[JobKind(job.kind)](job, raw, macs, scratchpad)
+        execute = keep_tables if brings_tables(job) else _JOBS[JobKind(job.kind)]
+        execute(job, raw, macs, scratchpad)
     except (ValueError, codec.CodecError) as error:
         raise ProgramError(str(error)) from error
 
@@ -475,7 +485,10 @@ def _finish(
     values = requantized(job, sums, parameters)
     group = np.arange(job.groups)[:, None] * job.group_output_step + np.arange(channels)
     addresses = job.output_address + _results(job)[:, None] + group.reshape(1, -1)[:, :kept]
-    scratchpad.write(addresses, values[:, :kept])
+    kept_values = values[:, :kept]
+    if job.flags & JobFlag.FUSED:
+        kept_values = fused_sums(job, addresses, kept_values, macs, scratchpad)
+    scratchpad.write(addresses, kept_values)
 
 
 _JOBS: dict[JobKind, Callable[[EngineJob, bytes, int, Scratchpad], None]] = {

@@ -25,18 +25,24 @@ SUM_LIMIT = 1 << (SUM_BITS - 1)
 
 
 class Scratchpad:
-    """Memories of the engine: bytes, with a mark on every one that was written, and sums.
+    """Memories of the engine: bytes, with a mark on every one that was written, sums and tables.
 
     Parameters
     ----------
     size_bytes : int
         Its size.
+
+    Attributes
+    ----------
+    tables : int64 [256, 2] or None
+        The last tables of a job with `JobFlag.FUSED` in this list.
     """
 
     def __init__(self, size_bytes: int) -> None:
         self.bytes = np.full(size_bytes, _POISON, np.uint8)
         self.is_written = np.zeros(size_bytes, np.bool_)
         self._sums: Ints = np.zeros(0, np.int64)
+        self.tables: Ints | None = None
 
     def gather(self, addresses: Ints) -> Ints:
         """Return the int8 at addresses, which wrap."""
