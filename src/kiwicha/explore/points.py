@@ -97,7 +97,8 @@ class _Fit:
     engine_bram : float
         Of the rest.
     sums_bram : float
-        What the memory of sums takes more for each further `OUTPUT_BYTES` lanes.
+        What the memory of sums, and tables of sums behind convolutions, take more for each further
+        `OUTPUT_BYTES` lanes.
     """
 
     engine_lut: float
@@ -124,7 +125,7 @@ class _Fit:
 _FITS = {
     # 64, 64-r4, 64-raw, 64-softmax, 128 and 256; 64-96k for memories.
     Family.XC7: _Fit(
-        engine_lut=6_534,
+        engine_lut=6_664,
         mac_lut=26,
         lane_lut=396,
         codec_lut=650,
@@ -142,8 +143,8 @@ _FITS = {
         step_bram=8,
         uneven_lut=590,
         macs_per_bram=8,
-        engine_bram=5.5,
-        sums_bram=3.5,
+        engine_bram=6.5,
+        sums_bram=4.5,
     ),
     # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k, 64-128k and 64-96k, 32-48k, 64-48k-r4 for memories.
     Family.ECP5: _Fit(

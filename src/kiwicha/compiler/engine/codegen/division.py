@@ -7,7 +7,7 @@ from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES, EngineList
 from kiwicha.compiler.engine.ir.plan import Job
 from kiwicha.compiler.engine.ir.refusals import RefusedError
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import MAX_JOBS, MAX_U16, EngineJob, SumFlag
+from kiwicha.contract.engine import MAX_JOBS, MAX_U16, EngineJob, JobFlag, JobKind, SumFlag
 
 __all__ = ["list_ends"]
 
@@ -57,7 +57,7 @@ def list_ends(whole: EngineList, config: Config) -> tuple[tuple[int, int], ...]:
         for end in range(first + 1, min(first + MAX_JOBS, jobs) + 1):
             if times[end] - times[first] > MAX_LIST_CYCLES or needed[end] > most:
                 break
-            last = last if _keeps_sums(whole, end - 1) or end in within else end
+            last = last if _is_continued(whole, end - 1) or end in within else end
         if last == first:
             raise _refusal(whole, first, times[first + 1] - times[first])
         first = last
@@ -78,10 +78,13 @@ def _ends_within_pairs(whole: EngineList) -> set[int]:
     }
 
 
-def _keeps_sums(whole: EngineList, number: int) -> bool:
-    """Whether the job behind this one goes on with its sums."""
+def _is_continued(whole: EngineList, number: int) -> bool:
+    """Whether the job behind this one goes on with its sums or tables."""
     job = whole.jobs[number]
-    return isinstance(job, EngineJob) and bool(job.sums & SumFlag.KEEP)
+    if not isinstance(job, EngineJob):
+        return False
+    has_tables = job.kind == JobKind.ADD and bool(job.flags & JobFlag.FUSED)
+    return has_tables or bool(job.sums & SumFlag.KEEP)
 
 
 def _refusal(whole: EngineList, number: int, cycles: int) -> RefusedError:

@@ -11,6 +11,7 @@ from kiwicha.compiler.engine.codegen.streams import (
     is_gathered,
 )
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation, RowAddition
+from kiwicha.compiler.engine.ir.fused_operations import FusedConvolution, SumTables
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.plan import JobGeometry
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
@@ -35,6 +36,7 @@ from kiwicha.contract.engine import (
     last_unit_of,
     outputs_of,
 )
+from kiwicha.contract.latencies import FUSED_BEAT_CYCLES
 
 __all__ = ["engine_job"]
 
@@ -182,8 +184,8 @@ def _(operation: SoftmaxOperation, macs: int, geometry: JobGeometry) -> Fields:
     }
 
 
-@_fields.register
-def _(operation: Convolution, macs: int, geometry: JobGeometry) -> Fields:
+@_fields.register(Convolution)
+def _convolution_fields(operation: Convolution, macs: int, geometry: JobGeometry) -> Fields:
     window = operation.window
     words_of_group = group_words(operation, macs, geometry.input_pitch)
     if _is_pointwise(window, geometry) and not geometry.is_by_rows:
@@ -210,6 +212,29 @@ def _(operation: Convolution, macs: int, geometry: JobGeometry) -> Fields:
             "segments": segments,
         }
     )
+
+
+@_fields.register
+def _(operation: FusedConvolution, macs: int, geometry: JobGeometry) -> Fields:
+    fields = _convolution_fields(operation, macs, geometry)
+    _, second = geometry.input_addresses
+    return fields | {
+        "interval": max(fields["interval"], FUSED_BEAT_CYCLES),
+        "input_2_address": (second - geometry.output_address) % 2**32,
+    }
+
+
+@_fields.register
+def _(operation: SumTables, macs: int, geometry: JobGeometry) -> Fields:
+    outputs = outputs_of(macs)
+    return {
+        "interval": 2,
+        "group_words": group_words(operation, macs, geometry.input_pitch),
+        "segment_words": 1,
+        "column_step": outputs,
+        "output_pixel_bytes": outputs,
+        "last_beats": _last_beats(outputs, macs),
+    }
 
 
 @_fields.register

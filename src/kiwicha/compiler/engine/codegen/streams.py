@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.engine.ir.element_operations import ElementOperation, TableOperation
+from kiwicha.compiler.engine.ir.fused_operations import SumTables
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.softmax_operation import SoftmaxOperation
 from kiwicha.compiler.engine.ir.window import gathered_words, padded, segment_shape
@@ -111,9 +112,10 @@ def _(operation: JobOperation, macs: int, input_pitch: int) -> int:
     return 1
 
 
+@group_words.register(SumTables)
 @group_words.register(SoftmaxOperation)
 @group_words.register(TableOperation)
-def _(operation: TableOperation | SoftmaxOperation, macs: int, input_pitch: int) -> int:
+def _(operation: TableOperation | SoftmaxOperation | SumTables, macs: int, input_pitch: int) -> int:
     return TABLE_ENTRIES * TABLE_ENTRY_BYTES // (INPUT_LANES * outputs_of(macs))
 
 
@@ -173,6 +175,12 @@ def _(operation: ElementOperation, macs: int, input_pitch: int) -> bytes:
         return pack_tables(operation.tables, parameters, macs)
     words = np.zeros((groups, 1, bytes_of_word(macs, operation.flags)), np.int8)
     return pack_groups(parameters, words, outputs)
+
+
+@weight_stream.register
+def _(operation: SumTables, macs: int, input_pitch: int) -> bytes:
+    nothing = np.zeros(outputs_of(macs), np.int32)
+    return pack_tables(operation.tables, Parameters(nothing, nothing, nothing), macs)
 
 
 @weight_stream.register

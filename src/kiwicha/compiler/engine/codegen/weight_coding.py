@@ -8,7 +8,7 @@ from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES, EngineList
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import EngineJob, JobFlag
+from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.codec.streams import Shape, encode
@@ -24,10 +24,10 @@ _DECODER_SLACK = 1.25
 def code_weights(raw: EngineList, config: Config, goal: Goal) -> EngineList:
     """Return a list in which weight streams are coded where that serves the goal.
 
-    Streams that would not be shorter stay as they are. With `Goal.SIZE` all others are coded if the
-    list then ends in time. With `Goal.CYCLES`, or if it does not, each of them, those that save
-    most first, if the list then takes no longer even with a decoder that is a quarter slower; but
-    not the list's first, which no job hides.
+    Streams that would not be shorter stay as they are, and tables for jobs behind theirs. With
+    `Goal.SIZE` all others are coded if the list then ends in time. With `Goal.CYCLES`, or if it
+    does not, each of them, those that save most first, if the list then takes no longer even with a
+    decoder that is a quarter slower; but not the list's first, which no job hides.
 
     Parameters
     ----------
@@ -72,7 +72,8 @@ def _coded_streams(raw: EngineList, macs: int) -> dict[int, bytes]:
     saved = {}
     for job in raw.weighted_jobs:
         start = job.weights_offset
-        if start in saved:
+        has_tables = job.kind == JobKind.ADD and job.flags & JobFlag.FUSED
+        if start in saved or has_tables:
             continue
         stream = raw.streams[start : start + job.weights_bytes]
         coded[start] = _encoded(stream, stream_shape(job, macs))

@@ -8,6 +8,7 @@ from kiwicha.compiler.engine.cost.move_work import move_cycles, move_lines
 from kiwicha.contract.codec import BEAT_BYTES, CHUNK_BITS, LANES
 from kiwicha.contract.engine import (
     ELEMENT_KINDS,
+    OUTPUT_BYTES,
     PAIR_KINDS,
     TABLE_STREAM_KINDS,
     EngineJob,
@@ -21,6 +22,8 @@ from kiwicha.contract.latencies import (
     DECODER_GROUP_CYCLES,
     DECODER_STREAM_CYCLES,
     ELEMENT_START_CYCLES,
+    FUSED_BEAT_CYCLES,
+    FUSED_SUM_CYCLES,
     MOVE_DRAIN_CYCLES,
     MOVE_START_CYCLES,
     ROW_START_CYCLES,
@@ -33,11 +36,11 @@ from kiwicha.contract.latencies import (
     SOFTMAX_WRITE_BYTES,
     drain_cycles,
 )
-from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.contract.moves import TILE_ROWS, AnyJob, EngineMove
 from kiwicha.program.codec.streams import Shape
 from kiwicha.program.weight_streams import channels_per_group, stream_shape
 
-__all__ = ["JOB_CYCLES", "Work", "decoder_cycles", "job_work"]
+__all__ = ["JOB_CYCLES", "Work", "decoder_cycles", "job_work", "result_cycles"]
 
 JOB_CYCLES = 60.0
 """Estimate of what a job takes besides its work, and some more: few stripes are better than many.
@@ -124,7 +127,8 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
         operations = reads * job.segment_words
         held = max(interval - reads, 0) * job.segment_words
         start = ELEMENT_START_CYCLES
-        lines = 0 if job.sums & SumFlag.KEEP else job.segment_words * requantizer_cycles
+        has_results = not (job.sums & SumFlag.KEEP or job.flags & JobFlag.FUSED)
+        lines = job.segment_words * requantizer_cycles if has_results else 0
         # The next group starts behind the last one.
         burst = requantizer_cycles
         return Work(operations, held, 0, start, 0, job.groups, *fills, lines, burst, drain)
@@ -153,6 +157,12 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
     writes = results * (beats - (beats - min(job.last_beats, beats)) / job.groups)
     if job.sums & SumFlag.KEEP:
         writes = 0.0
+    if job.flags & JobFlag.FUSED:
+        # Of each beat both lines are read, and sums are written by words.
+        octets = outputs_of(macs) // requantizer_cycles
+        parts = max(octets // OUTPUT_BYTES, 1)
+        writes *= 1 + parts * (2 + min(octets, OUTPUT_BYTES) // TILE_ROWS)
+        drain += FUSED_SUM_CYCLES + (parts * requantizer_cycles * beats - 1) * FUSED_BEAT_CYCLES
     # The beats of a result follow each other; of most groups there are all.
     burst = requantizer_cycles * (beats if job.groups > 1 else min(job.last_beats, beats))
     return Work(total, held, late, start, previous, job.groups, *fills, writes, burst, drain)
@@ -245,3 +255,18 @@ def _depthwise_results(job: EngineJob, inside: int) -> list[int]:
         counts.append(within * inside + phases - within)
         column += phases
     return counts
+
+
+def result_cycles(job: EngineJob, requantizer_cycles: int = 1) -> tuple[int, int]:
+    """Return the fewest and the most operations of a result of a CONV job.
+
+    Parameters
+    ----------
+    job : EngineJob
+        The job.
+    requantizer_cycles : int
+        As `Config.requantizer_cycles`: of so many they count as one.
+    """
+    rows = [_kernel_rows(job, row)[1] for row in range(job.output_rows)]
+    fewest, most = (count * job.row_words // requantizer_cycles for count in (min(rows), max(rows)))
+    return fewest, most

@@ -1,6 +1,7 @@
 """The engine's three threads side by side, as time passes: a model of a list's execution.
 
-Jobs run in order, transfers run in order, and weights are fetched group by group into two banks.
+Jobs run in order, transfers run in order, and weights are fetched group by group into two banks;
+tables of sums behind convolutions need none, and are hardly ever waited for.
 The memory port serves weights and transfers one after the other. On the scratchpad's line port
 results go first: a transfer moves in the cycles that they leave.
 """
@@ -17,7 +18,7 @@ from kiwicha.compiler.engine.cost.line_port import (
     moved_at,
 )
 from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
-from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer, JobFlag
+from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer, JobFlag, JobKind
 from kiwicha.contract.latencies import (
     CONVERTER_LOAD_CYCLES,
     PORT_TURN_WORDS,
@@ -69,6 +70,9 @@ class Threads:
         self._engine = macs, requantizer_cycles
         self._decoder_slack = decoder_slack
         self._paces = [self._pace(job) for job in jobs]
+        self._tables = [
+            job_work(job, *self._engine).fill_cycles if _brings_tables(job) else 0 for job in jobs
+        ]
         self._moves = [
             (_lines(item), item.is_store, item.wait_jobs, item.flags) for item in transfers
         ]
@@ -82,10 +86,11 @@ class Threads:
     def _pace(self, job: AnyJob) -> Pace:
         work = job_work(job, *self._engine)
         is_coded = not isinstance(job, EngineMove) and job.flags & JobFlag.CODED
+        has_bank = not _brings_tables(job)
         slack = self._decoder_slack if is_coded else 1.0
         return Pace(
             fill_lines=work.fill_bytes / LINE_BYTES,
-            fill_cycles=work.fill_cycles * slack,
+            fill_cycles=work.fill_cycles * slack if has_bank else 0,
             first_fill_cycles=(work.fill_cycles + work.first_fill_cycles) * slack,
             start=work.start,
             cycles=work.cycles,
@@ -155,6 +160,7 @@ class Threads:
         """Do all jobs and transfers; return False if they were given up because of the limit."""
         # All in local names: a search spends much of its time here.
         paces, moves, progress = self._paces, self._moves, self._progress
+        tables = self._tables
         memory = self._memory
         line_cycles = LINE_BYTES / memory.bytes_per_cycle
         # Words that were asked for are as long on their way.
@@ -225,8 +231,10 @@ class Threads:
                     if time > limits[-1 - job]:
                         return False
             while is_free[fill_job]:
-                # A move has no weights.
+                # A move has no weights, and tables come as soon as there is nothing else to fill.
                 progress.append(state)
+                if tables[fill_job]:
+                    port_free = max(port_free, fill_end) + tables[fill_job]
                 fill_job += 1
             # What comes first: weights of a group, or a chunk of a transfer, or its last line?
             fill_time = transfer_time = never
@@ -403,6 +411,11 @@ class Threads:
             known, horizon, line_end = -1, -never, never
         assert len(job_ends) == len(paces)
         return True
+
+
+def _brings_tables(job: AnyJob) -> bool:
+    """Whether a job has nothing but tables for those behind it."""
+    return job.kind == JobKind.ADD and bool(job.flags & JobFlag.FUSED)
 
 
 def first_words(jobs: int, transfers: int) -> int:

@@ -114,6 +114,11 @@ class Operation(ABC):
         return ()
 
     @property
+    def pixel_inputs(self) -> tuple[int, ...]:
+        """Inputs of which each output needs the pixel in the same place, and no window."""
+        return ()
+
+    @property
     def steps(self) -> "tuple[Operation, ...]":
         """What is done one after the other: itself, or several operations of one layer."""
         return (self,)

@@ -211,6 +211,8 @@ class OrderedEvents:
                     row = self._region.input_row_bytes(operation, tensor)
                     is_broadcast = tensor in operation.broadcast_inputs
                     start = 0 if is_broadcast else image.first_input_row * row
+                    if tensor in operation.pixel_inputs:
+                        start = image.first_output_row * row
                     addresses.append(sources[tensor].byte(start))
                 first_row = (part.first_output_row, output_row)
                 jobs[-1] += self._image_jobs(operation, image, addresses, goal.address, first_row)

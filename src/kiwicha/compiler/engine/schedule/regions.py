@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kiwicha.compiler.engine.ir.plan import Plan
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError, Troubles
 from kiwicha.compiler.engine.ir.region import Region
-from kiwicha.compiler.engine.schedule.schedule import schedule
+from kiwicha.compiler.engine.schedule.fusion import fastest_plan
 from kiwicha.contract.configs import Config
 
 __all__ = ["Scheduler"]
@@ -33,7 +33,7 @@ class Scheduler:
         for region in regions:
             try:
                 if region not in self._known:
-                    self._known[region] = schedule(region, self._config)
+                    self._known[region] = fastest_plan(region, self._config)
                 plans.append(self._known[region])
             except RefusedError as error:
                 gaps |= error.gaps

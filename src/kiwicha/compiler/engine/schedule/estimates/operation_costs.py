@@ -10,6 +10,7 @@ from kiwicha.compiler.engine.codegen.jobs import engine_job
 from kiwicha.compiler.engine.codegen.streams import stream_bytes
 from kiwicha.compiler.engine.cost.job_work import JOB_CYCLES, job_work
 from kiwicha.compiler.engine.ir.element_operations import RowAddition
+from kiwicha.compiler.engine.ir.fused_operations import FusedSum
 from kiwicha.compiler.engine.ir.move_jobs import MoveJob, move_jobs
 from kiwicha.compiler.engine.ir.move_operations import MoveOperation
 from kiwicha.compiler.engine.ir.operations import ComputeOperation, DividedOperation, Operation
@@ -68,6 +69,7 @@ def _operation_cost(region: Region, operation: Operation, macs: int) -> Operatio
     rows = operation.window.output_rows
     output_pitch = region.output_pitch(operation)
     is_in_parts = isinstance(operation, DividedOperation) and operation.is_in_parts
+    is_in_parts |= isinstance(operation, FusedSum)
     # Of pieces that are about other rows or columns each the first one stands for all rows.
     blocks = operation.job_operations if is_in_parts else operation.job_operations[:1]
     cycles = lines = 0.0

@@ -110,6 +110,9 @@ def _rows_read(operation: Operation, tensor: int) -> tuple[NDArray[np.int64], ND
     if tensor in operation.broadcast_inputs:
         zeros = np.zeros(operation.window.output_rows, np.int64)
         return zeros, zeros + 1
+    if tensor in operation.pixel_inputs:
+        rows = np.arange(operation.window.output_rows)
+        return rows, rows + 1
     return input_rows(operation.window)
 
 
