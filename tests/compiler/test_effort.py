@@ -10,7 +10,7 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.timeline import Threads
-from kiwicha.compiler.engine.schedule import regions
+from kiwicha.compiler.engine.schedule import fusion
 from kiwicha.compiler.engine.schedule.estimates.estimate import Estimate
 from kiwicha.compiler.memory.placement import _Placer
 from tests.support.models.tflite_builder import ModelBuilder
@@ -68,7 +68,7 @@ def test_what_is_evaluated(content: bytes, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(place, name, counted)
 
     for place, name in (
-        (regions, "schedule"),
+        (fusion, "schedule"),
         (Estimate, "_bytes"),
         (Estimate, "_cycles"),
         (_Placer, "place"),
