@@ -436,6 +436,7 @@ class Datapath(wiring.Component):
             adder.beats.valid.eq(result.valid & self._is_fused),
             adder.beats.payload.address.eq(tag.address),
             adder.beats.payload.is_half.eq(tag.drops_second),
+            adder.taken.eq(result.valid),
             adder.comes.eq(self.requantizer.comes),
             adder.read_data.eq(self.scratchpad.line_read_data),
             groups.holds.eq(adder.is_busy),

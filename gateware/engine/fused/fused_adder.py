@@ -58,10 +58,11 @@ class FusedAdder(wiring.Component):
         beats.
     beats : ``In(stream.Signature(StructLayout(address, is_half), always_ready=True))``
         A beat is written in this cycle; with ``is_half`` only its first 8 bytes.
-    comes : ``In(1)``
-        In the next cycle one may be written.
+    taken, comes : ``In(1)``
+        A result has the line port in this cycle, or in the next one; at least where there is a
+        beat.
     accesses : ``Out(stream.Signature(SUM_ACCESS, always_ready=True))``
-        Of the line port; never in a cycle with a beat.
+        Of the line port; never in a cycle with ``taken``.
     read_data : ``In(128)``
         The line that was read two cycles ago.
     is_busy : ``Out(1)``
@@ -80,6 +81,7 @@ class FusedAdder(wiring.Component):
             "turns_table": In(1),
             "offset": In(ADDRESS_BITS),
             "beats": In(stream.Signature(beat, always_ready=True)),
+            "taken": In(1),
             "comes": In(1),
             "accesses": Out(stream.Signature(SUM_ACCESS, always_ready=True)),
             "read_data": In(8 * LINE_BYTES),
@@ -109,7 +111,11 @@ class FusedAdder(wiring.Component):
         stages = [begins]
         for stage in range(1, 15):
             stages.append(delayed(m, stages[-1], 1, f"stage_{stage}", is_reset=True))
-        m.d.comb += begins.eq(is_waiting & ~left.any() & ~writes & ~self.beats.valid & ~self.comes)
+        # A register, as much follows: whoever wants the line port waits for it.
+        wants = Signal()
+        has_word = Signal()
+        m.d.sync += wants.eq(is_waiting & ~left[1:].any() & ~begins)
+        m.d.comb += begins.eq(wants & ~has_word & ~self.taken & ~self.comes)
         with m.If(begins):
             m.d.sync += left.eq(FUSED_BEAT_CYCLES - 1)
         with m.Elif(left.any()):
@@ -127,10 +133,9 @@ class FusedAdder(wiring.Component):
         # Words wait for the port, but no longer than until the next one comes.
         column = Signal(8 * _WORD_BYTES, reset_less=True)
         is_upper = Signal(reset_less=True)
-        has_word = Signal()
         words = self.octets // _WORD_BYTES
         m.d.comb += [
-            writes.eq(has_word & ~stages[1] & ~self.beats.valid),
+            writes.eq(has_word & ~stages[1] & ~self.taken),
             ends.eq(writes & written.is_last & (is_upper if words > 1 else 1)),
         ]
         with m.If(writes):

@@ -70,6 +70,7 @@ def _table_work(rng: np.random.Generator, macs: int, tables: Ints, memory_bytes:
         last_values=outputs,
         has_one_pixel=False,
         is_wide=bool(rng.integers(2)),
+        is_square=False,
         output_zero_point=0,
         clamp=(-128, 127),
     )

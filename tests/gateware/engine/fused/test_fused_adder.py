@@ -86,6 +86,7 @@ class Run:
             number = due.index(cycle) if cycle in due else None
             ctx.set(dut.comes, int(cycle + 1 in due))
             ctx.set(dut.beats.valid, int(number is not None))
+            ctx.set(dut.taken, int(number is not None))
             if number is not None:
                 ctx.set(dut.beats.payload.address, beats[number][1])
                 ctx.set(dut.beats.payload.is_half, int(beats[number][2]))
