@@ -108,7 +108,10 @@ def _check_pace(job: EngineJob, macs: int) -> None:
     row = job.first_row + np.arange(job.output_rows)[:, None] * job.stride_rows
     row = row + np.arange(job.kernel_rows) * job.dilation_rows
     is_visited = (row >= 0) & (row < job.input_rows) | bool(job.flags & JobFlag.PACKED)
-    pace = max(int(is_visited.sum(axis=1).min()) * job.row_words, job.interval)
+    operations = int(is_visited.sum(axis=1).min()) * job.row_words
+    if job.flags & JobFlag.GATHERED:
+        operations = job.group_words
+    pace = max(operations, job.interval)
     channels = channels_per_group(macs, JobKind.CONV, JobFlag(job.flags))
     needed = math.ceil(channels / OUTPUT_BYTES) * FUSED_BEAT_CYCLES
     if pace < needed:

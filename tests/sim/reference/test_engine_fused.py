@@ -70,7 +70,7 @@ def test_what_is_added_is_read() -> None:
         ({"further": 4}, r"^a second tensor must be at another multiple of 8 "),
         ({"input_2_address": 0}, r"^a (job must not write what|second tensor must be at another)"),
         ({"interval": 1, "row_words": 1}, r"^results to which others are added must be 8 cycles"),
-        ({"kind": JobKind.MAX}, r"^kind and flags must be known, not 5 and 0x80$"),
+        ({"kind": JobKind.MAX}, rf"^kind and flags must be known, not 5 and {JobFlag.FUSED:#x}$"),
     ],
 )
 def test_refuses_bad_jobs(changes: dict[str, int], message: str) -> None:

@@ -125,6 +125,14 @@ def test_what_is_read_elsewhere_has_a_job_for_its_sum() -> None:
     assert "CONV+" not in kinds(model.compiled("64", main, total))
 
 
+def test_squares_of_differences_have_a_job() -> None:
+    model = Model()
+    y = model.tensor(16)
+    inputs = [model.conv(model.conv(model.first, 16), 16), model.first]
+    model.builder.operator("SQUARED_DIFFERENCE", inputs, [y])
+    assert "CONV+" not in kinds(model.compiled("64", y))
+
+
 def test_what_a_convolution_reads_is_added_by_a_job() -> None:
     model = Model()
     found = model.compiled("64", model.sum(model.conv(model.first, 16), model.first))

@@ -267,6 +267,6 @@ def result_cycles(job: EngineJob, requantizer_cycles: int = 1) -> tuple[int, int
     requantizer_cycles : int
         As `Config.requantizer_cycles`: of so many they count as one.
     """
-    rows = [_kernel_rows(job, row)[1] for row in range(job.output_rows)]
-    fewest, most = (count * job.row_words // requantizer_cycles for count in (min(rows), max(rows)))
-    return fewest, most
+    visited = {_kernel_rows(job, row)[1] for row in range(job.output_rows)}
+    counts = [_row(job, JobKind.CONV, inside, 1)[0] // job.output_columns for inside in visited]
+    return min(counts) // requantizer_cycles, max(counts) // requantizer_cycles

@@ -74,7 +74,7 @@ def _with_fused_sums(region: Region, config: Config) -> Region:
     """Return a region in which sums are behind a convolution, in the place of the sum."""
     operations: list[Operation] = list(region.operations)
     for addition in region.operations:
-        if not isinstance(addition, Addition) or not addition.is_flat:
+        if not isinstance(addition, Addition) or addition.is_square or addition.sums:
             continue
         found = _fused(region, addition, config)
         if found is not None:
@@ -125,6 +125,7 @@ def _is_alone(region: Region, producer: Convolution, addition: Addition) -> bool
         and producer.sums == SumFlag.NONE
         and producer.window.images == 1
         and not producer.window.is_transposed
+        and addition.is_flat
         and producer.output_channels % OUTPUT_BYTES == 0
         and producer.output_image == addition.output_image
     )
