@@ -438,7 +438,7 @@ class Datapath(wiring.Component):
             adder.beats.payload.is_half.eq(tag.drops_second),
             adder.taken.eq(result.valid),
             adder.comes.eq(self.requantizer.comes),
-            adder.read_data.eq(self.scratchpad.line_read_data),
+            adder.bank_lines.eq(self.scratchpad.bank_lines),
             groups.holds.eq(adder.is_busy),
         ]
 

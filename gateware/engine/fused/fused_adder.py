@@ -63,8 +63,8 @@ class FusedAdder(wiring.Component):
         beat.
     accesses : ``Out(stream.Signature(SUM_ACCESS, always_ready=True))``
         Of the line port; never in a cycle with ``taken``.
-    read_data : ``In(128)``
-        The line that was read two cycles ago.
+    bank_lines : ``In(ArrayLayout(128, 2))``
+        As of the `Scratchpad`. What its ``line_read_data`` shows is up to transfers.
     is_busy : ``Out(1)``
         Not all beats that came before this cycle have their sums.
     """
@@ -84,7 +84,7 @@ class FusedAdder(wiring.Component):
             "taken": In(1),
             "comes": In(1),
             "accesses": Out(stream.Signature(SUM_ACCESS, always_ready=True)),
-            "read_data": In(8 * LINE_BYTES),
+            "bank_lines": In(data.ArrayLayout(8 * LINE_BYTES, 2)),
             "is_busy": Out(1),
         })
 
@@ -109,7 +109,7 @@ class FusedAdder(wiring.Component):
         left = Signal(range(FUSED_BEAT_CYCLES))
         writes = Signal()
         stages = [begins]
-        for stage in range(1, 15):
+        for stage in range(1, 14):
             stages.append(delayed(m, stages[-1], 1, f"stage_{stage}", is_reset=True))
         # A register, as much follows: whoever wants the line port waits for it.
         wants = Signal()
@@ -126,9 +126,10 @@ class FusedAdder(wiring.Component):
         second = Signal(place_bits, reset_less=True)
         with m.If(begins):
             m.d.sync += [first.eq(head), second.eq(head.place + self.offset[unit_bits:])]
-        with m.If(stages[8]):
+        with m.If(stages[7]):
             m.d.sync += summed.eq(first)
-        word = self._add(m, stages, first.place, second)
+        place = Signal(place_bits)
+        word = self._add(m, stages, place)
 
         # Words wait for the port, but no longer than until the next one comes.
         column = Signal(8 * _WORD_BYTES, reset_less=True)
@@ -140,13 +141,13 @@ class FusedAdder(wiring.Component):
         ]
         with m.If(writes):
             m.d.sync += has_word.eq(0)
-        with m.If(stages[10]):
+        with m.If(stages[9]):
             m.d.sync += [written.eq(summed), column.eq(word), is_upper.eq(0), has_word.eq(1)]
         if words > 1:
-            with m.If(stages[14]):
+            with m.If(stages[13]):
                 m.d.sync += [column.eq(word), is_upper.eq(1), has_word.eq(1)]
         access = self.accesses.payload
-        place = Mux(writes, written.place, Mux(stages[1], second, head.place))
+        m.d.comb += place.eq(Mux(writes, written.place, Mux(stages[1], second, head.place)))
         line_units = (LINE_BYTES // self.octets - 1).bit_length()
         number = Cat(is_upper, written.place[:line_units])[1 if words == 1 else 0 :]
         m.d.comb += [
@@ -201,26 +202,28 @@ class FusedAdder(wiring.Component):
             m.d.sync += ended.eq(ended + 1)
         return come != begun
 
-    def _add(self, m: Module, stages: list[Signal], first: Value, second: Value) -> Signal:
-        """Build the sums, a byte per cycle; return the last four, from stage 10 and 14 on.
+    def _add(self, m: Module, stages: list[Signal], place: Signal) -> Signal:
+        """Build the sums, a byte per cycle; return the last four, from stage 9 and 13 on.
 
-        The second tensor's line comes a cycle later, and so do its bytes and their terms.
+        The second tensor's part comes a cycle later, and so do its bytes and their terms.
         """
-        line_units = (LINE_BYTES // self.octets - 1).bit_length()
+        # Parts of the lines of both banks.
+        parts = 2 * LINE_BYTES // self.octets
+        number = Signal(range(parts), reset_less=True)
         index = Signal(range(self.octets))
-        m.d.sync += index.eq(index + 1)
-        with m.If(stages[2]):
+        m.d.sync += [number.eq(place), index.eq(index + 1)]
+        with m.If(stages[1]):
             m.d.sync += index.eq(0)
+        shown = Value.cast(self.bank_lines).word_select(number, 8 * self.octets)
         octets = []
-        for name, place, stage, number in (
-            ("first", first, stages[2], index),
-            ("second", second, stages[3], delayed(m, index, 1, "index")),
+        for name, stage, byte in (
+            ("first", stages[1], index),
+            ("second", stages[2], delayed(m, index, 1, "index")),
         ):
-            line = Signal(8 * LINE_BYTES, name=f"{name}_line", reset_less=True)
-            unit = Signal(line_units, name=f"{name}_unit", reset_less=True)
+            kept = Signal(8 * self.octets, name=f"{name}_part", reset_less=True)
             with m.If(stage):
-                m.d.sync += [line.eq(self.read_data), unit.eq(place[:line_units])]
-            octets.append(line.word_select(Cat(number, unit), 8))
+                m.d.sync += kept.eq(shown)
+            octets.append(kept.word_select(byte, 8))
         m.d.comb += [self.tables.first.eq(octets[0]), self.tables.second.eq(octets[1])]
         first_term = Signal(signed(FUSED_BITS), reset_less=True)
         total = Signal(signed(FUSED_BITS), reset_less=True)

@@ -1,7 +1,7 @@
 """On-chip memory of the engine: unaligned reads on one port, masked writes on the other."""
 
 from amaranth import Cat, Module, Mux, Signal, Value
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
@@ -59,6 +59,10 @@ class Scratchpad(wiring.Component):
         The line addressed two cycles ago; unspecified if that access was a write.
     others : ``In(LineSourceSignature())``
         What ``line_read_data`` shows instead.
+    bank_lines : ``Out(ArrayLayout(128, 2))``
+        Of the bank of even lines and that of odd ones: the line addressed in the cycle before, and
+        some other one of the other bank; unspecified if that access was a write. ``others`` has no
+        effect on them.
 
     Raises
     ------
@@ -86,6 +90,7 @@ class Scratchpad(wiring.Component):
             "line_write_data": In(8 * LINE_BYTES),
             "line_read_data": Out(8 * LINE_BYTES),
             "others": In(LineSourceSignature()),
+            "bank_lines": Out(data.ArrayLayout(8 * LINE_BYTES, 2)),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -141,6 +146,7 @@ class Scratchpad(wiring.Component):
             ]
             unaligned_s2.append(read.data)
             lines_s1.append(line_read.data)
+            m.d.comb += self.bank_lines[bank].eq(line_read.data)
         m.d.sync += read_data.eq(_rotated(Cat(*unaligned_s2), rotation_s2))
         lines_s1 += [self.others.loaded, self.others.converted]
         low, high = (Mux(source_s1[0], lines_s1[k + 1], lines_s1[k]) for k in (0, 2))

@@ -84,7 +84,7 @@ NEXT_BEAT_CYCLES = 2
 FUSED_BEAT_CYCLES = 8
 """What the sums of up to 8 bytes with `JobFlag.FUSED` take: from the first read of one such part to
 that of the next one."""
-FUSED_SUM_CYCLES = 17
+FUSED_SUM_CYCLES = 16
 """From the write of a beat of 8 bytes to that of the last of its sums, if nothing waits."""
 
 # Moves.

@@ -16,12 +16,13 @@ from kiwicha.contract.engine import (
     TABLE_ENTRIES,
     outputs_of,
 )
-from kiwicha.contract.latencies import FUSED_BEAT_CYCLES, FUSED_SUM_CYCLES, LINE_READ_CYCLES
+from kiwicha.contract.latencies import FUSED_BEAT_CYCLES, FUSED_SUM_CYCLES
 from kiwicha.gateware.engine.fused.fused_adder import FusedAdder
 from tests.support.gateware.unit_simulation import UnitSimulation
 
 SIZE = 1024
 ENGINES = [(64, 8), (32, 4), (256, 16)]
+_OTHER_LINE = int.from_bytes(bytes(range(LINE_BYTES)), "little")
 Ints = NDArray[np.int64]
 Beats = Sequence[tuple[int, int, bool]]
 """Cycles after the one before, address, and whether only the first 8 bytes count."""
@@ -81,7 +82,8 @@ class Run:
 
     async def _pass(self, ctx: SimulatorContext, dut: FusedAdder, beats: Beats) -> None:
         due = np.cumsum([distance for distance, _, _ in beats]).tolist()
-        cycle, reads = 0, {}
+        cycle = 0
+        reads: dict[int, dict[int, int]] = {}
         while (due and cycle <= due[-1]) or ctx.get(dut.is_busy):
             number = due.index(cycle) if cycle in due else None
             ctx.set(dut.comes, int(cycle + 1 in due))
@@ -90,7 +92,10 @@ class Run:
             if number is not None:
                 ctx.set(dut.beats.payload.address, beats[number][1])
                 ctx.set(dut.beats.payload.is_half, int(beats[number][2]))
-            ctx.set(dut.read_data, reads.pop(cycle, 0))
+            # The other bank gives some other line.
+            shown = reads.pop(cycle, {})
+            for bank in range(2):
+                ctx.set(dut.bank_lines[bank], shown.get(bank, _OTHER_LINE))
             if ctx.get(dut.accesses.valid):
                 assert number is None, "an access is beside a beat"
                 self._access(ctx, dut, reads, cycle)
@@ -100,13 +105,14 @@ class Run:
             assert cycle < 10_000
 
     def _access(
-        self, ctx: SimulatorContext, dut: FusedAdder, reads: dict[int, int], cycle: int
+        self, ctx: SimulatorContext, dut: FusedAdder, reads: dict[int, dict[int, int]], cycle: int
     ) -> None:
         access = dut.accesses.payload
-        first = LINE_BYTES * ctx.get(access.line)
+        number = ctx.get(access.line)
+        first = LINE_BYTES * number
         if not ctx.get(access.is_write):
             line = self.memory[first : first + LINE_BYTES].tobytes()
-            reads[cycle + LINE_READ_CYCLES] = int.from_bytes(line, "little")
+            reads[cycle + 1] = {number % 2: int.from_bytes(line, "little")}
             return
         mask, column = ctx.get(access.mask), ctx.get(access.column)
         for byte in range(LINE_BYTES):

@@ -9,6 +9,7 @@ from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.engine import LINE_BYTES
 from kiwicha.contract.latencies import LINE_READ_CYCLES, SCRATCHPAD_READ_CYCLES
+from kiwicha.gateware.engine.memory.interfaces import LineSource
 from tests.support.gateware import bench, stream_drivers
 
 __all__ = ["random_accesses"]
@@ -18,6 +19,29 @@ def _bytes(memory: Any, first: int) -> int:
     """Return 16 bytes as a word; addresses wrap at a power of two."""
     octets = np.take(memory, range(first, first + LINE_BYTES), mode="wrap")
     return int.from_bytes(octets.tobytes(), "little")
+
+
+def _change(memory: Any, line: int, mask: int, data: int) -> None:
+    """Do what a write does to a line."""
+    for k in range(LINE_BYTES):
+        if mask >> k & 1:
+            memory[line * LINE_BYTES + k] = data >> 8 * k & 0xFF
+
+
+def _show(dut: Any, rng: random.Random) -> LineSource:
+    """Show something instead of a line, often; it has no effect on what banks give."""
+    source = rng.choice((LineSource.MEMORY, *LineSource))
+    dut.others__source.value = source.value
+    dut.others__loaded.value = rng.getrandbits(8 * LINE_BYTES)
+    return source
+
+
+def _check_bank(dut: Any, line: int, expected: int | None) -> None:
+    """Compare the line that its bank gives."""
+    bits = 8 * LINE_BYTES
+    got = int(dut.bank_lines.value) >> bits * (line % 2) & ((1 << bits) - 1)
+    is_inside = line * LINE_BYTES < bench.parameters()["size_bytes"]
+    assert expected in {None, got} or not is_inside, f"line {line}: its bank gives {got:#x}"
 
 
 @cocotb.test()
@@ -31,6 +55,7 @@ async def random_accesses(dut: Any) -> None:
     await stream_drivers.reset(dut.clk, dut.rst)
     unaligned: dict[int, tuple[int, int]] = {}
     lines: dict[int, tuple[int, int]] = {}
+    banks: dict[int, tuple[int, int | None]] = {}
     previous_address: int | None = None
     base = 0
     for cycle in range(values["count"]):
@@ -47,6 +72,8 @@ async def random_accesses(dut: Any) -> None:
                 assert got & known == expected & known, (
                     f"cycle {cycle}: {name} {got:#x}, not {expected:#x}, from byte {first}"
                 )
+        _check_bank(dut, *banks.pop(cycle, (0, None)))
+        source = _show(dut, rng)
         if cycle % 64 == 0:
             base = rng.choice((0, size - 64, rng.randrange(size)))
         address = (base + rng.randrange(128)) % len(memory)
@@ -68,11 +95,11 @@ async def random_accesses(dut: Any) -> None:
         previous_address = address
         if not is_write:
             found = line * LINE_BYTES, _bytes(memory, line * LINE_BYTES)
-            lines[cycle + LINE_READ_CYCLES] = found
+            banks[cycle + 1] = line, found[1]
+            if source == LineSource.MEMORY:
+                lines[cycle + LINE_READ_CYCLES] = found
         else:
-            for k in range(LINE_BYTES):
-                for place, enables in ((line, mask), (line + 1, next_mask)):
-                    if enables >> k & 1:
-                        memory[place * LINE_BYTES + k] = data >> 8 * k & 0xFF
+            _change(memory, line, mask, data)
+            _change(memory, line + 1, next_mask, data)
         await FallingEdge(dut.clk)
     assert np.count_nonzero(memory) > 0
