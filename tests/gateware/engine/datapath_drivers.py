@@ -14,6 +14,7 @@ from kiwicha.contract.engine import LINE_BYTES, JobFlag
 from kiwicha.contract.latencies import LINE_READ_CYCLES, WEIGHTS_READY_CYCLES
 from kiwicha.contract.moves import EngineMove
 from kiwicha.gateware.engine.descriptors import LINE_BITS
+from kiwicha.gateware.engine.memory.interfaces import LineSource
 from tests.gateware.engine.works import Work
 from tests.support.gateware.stream_drivers import Driver
 
@@ -108,11 +109,15 @@ class Lines:
         return not self.queue and self.current is None and not self.due
 
     def drive(self) -> None:
-        """Offer an access, which stays until it is taken."""
+        """Offer an access, which stays until it is taken; show other lines but for its reads."""
         dut, rng = self.dut, self.rng
         if self.current is None and rng.random() >= self.stall:
             self.current = self.queue.popleft() if self.queue else self._competing()
         access = self.current
+        is_read = access is not None and not access.is_write
+        source = LineSource.MEMORY if is_read else rng.choice(list(LineSource))
+        dut.other_lines__source.value = source.value
+        dut.other_lines__loaded.value = rng.getrandbits(8 * LINE_BYTES)
         dut.lines__accesses__valid.value = int(access is not None)
         if access is None:
             dut.lines__accesses__payload.value = rng.getrandbits(len(dut.lines__accesses__payload))

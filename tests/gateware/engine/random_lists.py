@@ -9,9 +9,10 @@ import numpy as np
 from kiwicha.contract.engine import LINE_BYTES, EngineError, JobKind
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Outcome, Round, run_rounds
-from tests.gateware.engine.float_numbers import random_floats
+from tests.gateware.engine.float_numbers import Floats, random_floats
 from tests.gateware.engine.sum_jobs import random_works
 from tests.gateware.engine.work_list import WorkList, work_list
+from tests.gateware.engine.works import Work
 from tests.support.gateware.dram_port import DramTiming
 
 __all__ = ["Case", "check_random_lists", "random_case"]
@@ -81,8 +82,11 @@ def random_case(
     *,
     wanted: EngineError,
     has_floats: bool | None = None,
+    has_fused: bool = True,
 ) -> Case:
     """Return a list of random jobs; half of them have coded weights.
+
+    Half of the lists load some bytes beside the last job, so that a load waits beside the others.
 
     Parameters
     ----------
@@ -97,14 +101,24 @@ def random_case(
     has_floats : bool or None
         Whether it converts numbers of float32, before and behind its jobs; by chance if None. A
         list that is to be stuck never does.
+    has_fused : bool
+        Whether the engine adds behind convolutions.
     """
-    works = [work for kind in kinds for work in random_works(rng, macs, kind, size)]
+    works = [
+        work for kind in kinds for work in random_works(rng, macs, kind, size, has_fused=has_fused)
+    ]
     is_stuck = wanted == EngineError.WATCHDOG
     if has_floats is None:
         has_floats = bool(rng.integers(2))
     floats = random_floats(rng, size) if has_floats and not is_stuck else None
     made = work_list(
-        works, macs, size, rng.random(len(works)) < 0.5, is_stuck=is_stuck, floats=floats
+        works,
+        macs,
+        size,
+        rng.random(len(works)) < 0.5,
+        is_stuck=is_stuck,
+        floats=floats,
+        reloaded=_untouched(works, floats, size) if rng.integers(2) else None,
     )
     spoilt = made.spoilt(rng) if wanted == EngineError.BAD_STREAM else None
     image, number = spoilt or (made.image, None)
@@ -117,6 +131,23 @@ def random_case(
     if spoilt:
         return Case(made, given, size, EngineError.BAD_STREAM, number)
     return Case(made, given, size, EngineError.WATCHDOG if is_stuck else EngineError.NONE)
+
+
+def _untouched(works: list[Work], floats: Floats | None, size: int) -> range | None:
+    """Return the longest part of the scratchpad that nothing reads or writes, if there is one."""
+    is_free = np.ones(size + 1, np.bool_)
+    is_free[-1] = False
+    for work in works:
+        for span in (*work.inputs, work.output):
+            is_free[span.start : span.stop] = False
+    if floats is not None:
+        is_free[floats.bytes] = False
+    starts = np.flatnonzero(np.diff(is_free, prepend=False) & is_free)
+    ends = np.flatnonzero(np.diff(is_free, prepend=False) & ~is_free)
+    if not len(starts):
+        return None
+    longest = int(np.argmax(ends - starts))
+    return range(int(starts[longest]), int(ends[longest]))
 
 
 def check_random_lists(
@@ -158,13 +189,14 @@ def check_random_lists(
         If a list does not do what its jobs are defined to do.
     """
     rng = np.random.default_rng(seed)
+    has_fused = JobKind.DEPTHWISE_UNIT not in kinds
     errors = {2: EngineError.WATCHDOG, 5: EngineError.BAD_STREAM}
     cases = []
     for number in range(rounds):
         count = int(rng.integers(1, longest + 1))
         chosen = [JobKind(int(rng.choice(kinds))) for _ in range(count)]
         wanted = errors.get(number % 8, EngineError.NONE)
-        cases.append(random_case(rng, macs, size, chosen, wanted=wanted))
+        cases.append(random_case(rng, macs, size, chosen, wanted=wanted, has_fused=has_fused))
     outcomes = run_rounds(
         program, [case.given for case in cases], timing, seed=seed, host_stall=0.1
     )

@@ -29,12 +29,28 @@ job of windows."""
 
 
 def random_works(
-    rng: np.random.Generator, macs: int, kind: JobKind, memory_bytes: int
+    rng: np.random.Generator,
+    macs: int,
+    kind: JobKind,
+    memory_bytes: int,
+    *,
+    has_fused: bool = True,
 ) -> list[Work]:
-    """Return a job of that kind, as `random_work` does, or a series that belongs together."""
+    """Return a job of that kind, as `random_work` does, or a series that belongs together.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    macs, memory_bytes : int
+        Products per cycle, and bytes of the scratchpad.
+    kind : JobKind
+        Of the first job.
+    has_fused : bool
+        Whether the engine adds behind convolutions.
+    """
     if kind in {JobKind.CONV, JobKind.DEPTHWISE} and rng.integers(_SERIES) == 0:
         return random_series(rng, macs, kind, memory_bytes)
-    if kind == JobKind.ADD and rng.integers(_SERIES) == 0:
+    if kind == JobKind.ADD and has_fused and rng.integers(_SERIES) == 0:
         return random_fused(rng, macs, memory_bytes)
     if kind in ELEMENT_KINDS and rng.integers(_SERIES) == 0:
         return element_series(rng, macs, memory_bytes)

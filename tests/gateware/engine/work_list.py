@@ -36,7 +36,7 @@ class WorkList:
         Their descriptors.
     transfers : list of EngineTransfer
         Two loads, and a store behind what they load; with numbers of float32 those of tables and
-        numbers as well.
+        numbers as well; another load beside the last job if there is one.
     streams : bytes
         The weights of all jobs, and tables; they follow the descriptors.
     floats : Floats or None
@@ -93,6 +93,7 @@ def work_list(
     is_stuck: bool = False,
     floats: Floats | None = None,
     is_paced: bool = False,
+    reloaded: range | None = None,
 ) -> WorkList:
     """Return the list of some jobs.
 
@@ -112,6 +113,9 @@ def work_list(
         What is converted on the way, if anything is.
     is_paced : bool
         Jobs say already for which rows they wait.
+    reloaded : range or None
+        Bytes that are loaded a second time beside the last job, before which that load waits.
+        Nothing else changes them.
     """
     waits = None if is_paced else row_waits(works)
     streams: list[bytes] = []
@@ -126,6 +130,11 @@ def work_list(
     loads = 2
     if floats is not None:
         loads, transfers = 4, _with_floats(transfers, floats, size, len(works))
+    last_table = _LAST_TABLE
+    if reloaded is not None:
+        first = reloaded.start
+        transfers.insert(loads, EngineTransfer(first, first, len(reloaded), len(works) - 1, 0))
+        last_table += 1
     cursor = len(works) * works[0].job.size_bytes() + len(transfers) * LINE_BYTES
     for number, (work, is_coded) in enumerate(zip(works, coded, strict=True)):
         is_last = number == len(works) - 1
@@ -152,7 +161,7 @@ def work_list(
         cursor += len(stream)
         streams.append(stream)
     if floats is not None:
-        for number, table in zip(_TABLES, floats.tables, strict=True):
+        for number, table in zip((_FIRST_TABLE, last_table), floats.tables, strict=True):
             transfers[number] = dataclasses.replace(
                 transfers[number], dram_offset=cursor | TRANSFER_FLAG, bytes=len(table)
             )
@@ -185,8 +194,8 @@ def _meet(first: list[range], second: list[range]) -> bool:
     return any(a.start < b.stop and b.start < a.stop for a in first for b in second)
 
 
-_TABLES = (2, 5)
-"""Which transfers bring the tables of numbers."""
+_FIRST_TABLE, _LAST_TABLE = 2, 5
+"""Which transfers bring the tables of numbers, if none is loaded a second time."""
 
 
 def _with_floats(
