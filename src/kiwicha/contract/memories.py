@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from kiwicha.contract.cfu import CLOCK_HZ, DRAM_BYTES
 
+_REFRESH_S = 7.82e-6
+"""From one refresh of DRAM to the next."""
+
 __all__ = ["DDR3_HALF_RATE", "DDR3_QUARTER_RATE", "MEMORIES", "SDR_HALF_RATE", "Memory"]
 
 
@@ -33,6 +36,8 @@ class Memory:
         How long the chip is busy with a refresh; 0: as LiteDRAM has it.
     bytes_per_cycle : float
         Of sequential reads through the engine's port, refresh included.
+    refresh_cycles : int
+        How long nothing comes while it is refreshed.
     latency_cycles : int
         From the engine's request to the first word.
     load_start_cycles, store_start_cycles : int
@@ -56,6 +61,7 @@ class Memory:
     dram_bytes: int
     refresh_ns: float = 0
     bytes_per_cycle: float
+    refresh_cycles: int
     latency_cycles: int
     load_start_cycles: int
     store_start_cycles: int
@@ -66,6 +72,11 @@ class Memory:
     list_start_cycles: int
     list_cpu_cycles: int
 
+    @property
+    def refresh_share(self) -> float:
+        """Cycles of refresh in one."""
+        return self.refresh_cycles / (_REFRESH_S * self.clock_hz)
+
 
 DDR3_QUARTER_RATE = Memory(
     name="ddr3-quarter-rate",
@@ -74,6 +85,7 @@ DDR3_QUARTER_RATE = Memory(
     clock_hz=CLOCK_HZ,
     dram_bytes=DRAM_BYTES,
     bytes_per_cycle=14.2,
+    refresh_cycles=43,
     latency_cycles=17,
     load_start_cycles=28,
     store_start_cycles=8,
@@ -93,6 +105,7 @@ DDR3_HALF_RATE = Memory(
     dram_bytes=DRAM_BYTES,
     refresh_ns=260,
     bytes_per_cycle=7.37,
+    refresh_cycles=26,
     latency_cycles=24,
     load_start_cycles=36,
     store_start_cycles=8,
@@ -111,6 +124,7 @@ SDR_HALF_RATE = Memory(
     clock_hz=50_000_000,
     dram_bytes=32 << 20,
     bytes_per_cycle=3.12,
+    refresh_cycles=14,
     latency_cycles=29,
     load_start_cycles=44,
     store_start_cycles=8,

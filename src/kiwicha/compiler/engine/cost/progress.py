@@ -144,3 +144,9 @@ class Progress(NamedTuple):
     first_share: int = 0
     blocked_from: float = math.inf
     blocked_until: float = math.inf
+    described: int = 2
+    job_room: int = 0
+    job_left: int = 0
+    due_time: float = 0.0
+    due_words: int = 0
+    line_ahead: float = 0.0

@@ -34,6 +34,14 @@ __all__ = ["Threads", "first_words"]
 ROW_AHEAD_CYCLES = 1
 """By which the last row of a group must be longer than the start of the next group."""
 JOB_WORDS = EngineJob.size_bytes() // LINE_BYTES
+_HIDDEN_SHARE = 0.3
+"""Of the line port's cycles, with which what is in FIFOs outlasts a refresh."""
+_STORE_AHEAD = 9
+_STORE_ROOM = 25
+JOBS_AHEAD = 6
+"""Descriptors that pass before the first of their jobs ends."""
+JOB_SEEN_CYCLES = 2 * JOB_WORDS
+"""From the end of a job until another descriptor has passed."""
 JOB_START_CYCLES = JOB_WORDS + 1
 """From the end of a job until the next one looks for its weights: its descriptor is collected."""
 
@@ -77,7 +85,10 @@ class Threads:
             (_lines(item), item.is_store, item.wait_jobs, item.flags) for item in transfers
         ]
         start = memory.list_start_cycles + first_words(len(jobs), len(transfers))
-        self._progress = [Progress(port_free=start, transfer_free=start, time=start)]
+        job_left = max(JOB_WORDS * len(jobs) - READER_WORDS - 2 * JOB_WORDS, 0)
+        self._progress = [
+            Progress(port_free=start, transfer_free=start, time=start, job_left=job_left)
+        ]
         self._job_ends: list[float] = []
         self._waits: list[tuple[float, float, float]] = []
         self._transfer_ends: list[float] = []
@@ -95,12 +106,17 @@ class Threads:
             start=work.start,
             cycles=work.cycles,
             last_row=work.last_row,
-            share=min(work.writes / work.cycles, 1.0),
+            share=self._share(work),
             converted_line=converted_line_cycles(work),
             groups=work.groups,
             wait_transfers=job.wait_transfers,
             drain=work.drain,
         )
+
+    def _share(self, work) -> float:
+        free = max(1.0 - work.writes / work.cycles, 0.0)
+        felt = max(free - _HIDDEN_SHARE, 0.0) / (1.0 - _HIDDEN_SHARE) if free < 1.0 else 0.0
+        return 1.0 - free * (1.0 - felt * self._memory.refresh_share)
 
     def exchanged(self, jobs: Mapping[int, AnyJob]) -> "Threads":
         """Return the threads of the list with other jobs, which wait for the same transfers.
@@ -178,7 +194,8 @@ class Threads:
         chunk, chunk_start, chunk_port = state[11:14]
         is_transfers_turn, turn_cycles, turn_words = state[14:17]
         time, begun, waited_transfers, waited_weights = state[17:21]
-        jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:]
+        jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:27]
+        described, job_room, job_left, due_time, due_words, line_ahead = state[27:]
         # What was known of results when the end of the chunk was computed.
         horizon, known = -math.inf, -1
         # Words of the next group that come before its bank is free; negative: to be found.
@@ -236,19 +253,69 @@ class Threads:
                 if tables[fill_job]:
                     port_free = max(port_free, fill_end) + tables[fill_job]
                 fill_job += 1
+            # Descriptors of jobs pass when the one before has asked for its weights, and others
+            # have made room behind it.
+            while described <= fill_job + 1 and described < len(job_ends) + JOBS_AHEAD:
+                passed = job_ends[described - JOBS_AHEAD] if described >= JOBS_AHEAD else 0.0
+                described += 1
+                job_room += JOB_WORDS
+                if job_left and job_room >= READER_WORDS // 2:
+                    words = min(job_room, job_left)
+                    if not due_words:
+                        due_time = max(passed + JOB_SEEN_CYCLES, fill_end)
+                    due_words += words
+                    job_left -= words
+                    job_room = 0
             # What comes first: weights of a group, or a chunk of a transfer, or its last line?
             fill_time = transfer_time = never
+            line_ready = never
+            if transfers_done < move_count:
+                move_lines, is_store, wanted, flags = moves[transfers_done]
+                pace = CONVERTED_LINE_CYCLES if flags else 1
+                if chunk:
+                    if len(shares) > known and line_end > horizon:
+                        # There are more results on the way.
+                        known, horizon = len(shares), shares[-1][1] if shares else -never
+                        is_stopped = bool(flags) and not is_store
+                        moved = moved_at(shares, first_share, chunk_start, chunk, is_stopped)
+                        line_end = max(moved, chunk_port, chunk_start + pace * chunk)
+                    transfer_time = line_end
+                    if left_lines:
+                        # The reader's words are on their way to the scratchpad.
+                        transfer_time -= pace * READER_WORDS if flags else line_ahead
+                elif wanted <= jobs_done:
+                    transfer_time = job_ends[wanted - 1] if wanted else 0.0
+                    if transfer_free > transfer_time:
+                        transfer_time = transfer_free
+                    if blocked_from <= transfer_time < blocked_until:
+                        transfer_time = blocked_until
+                    transfer_time += (
+                        memory.store_start_cycles if is_store else memory.load_start_cycles
+                    )
+                if left_lines or not chunk:
+                    line_ready = transfer_time
+                    if port_free > transfer_time:
+                        transfer_time = port_free
+            waits_for_port = is_transfers_turn and line_ready <= port_free
+            # Who has had a turn gives way also with words that it wants ahead.
             if fill_left:
                 # Where words are used slower than they come, the reader waits for room.
                 fill_time = fill_due - line_pace * (fill_left + READER_WORDS // 2) + latency
                 if port_free > fill_time:
                     fill_time = port_free
-            elif fill_job < job_count:
+            elif early < 0.0 and waits_for_port:
+                pass
+            elif fill_job < job_count and (fill_group or fill_job < len(job_ends) + JOBS_AHEAD):
                 bank_free = never
                 if ahead < 2:
                     bank_free = (release if ahead else release_before) + REFILL_CYCLES
                     if fill_end > bank_free:
                         bank_free = fill_end
+                    if fill_group == 0 and fill_job >= JOBS_AHEAD:
+                        # Its descriptor has passed.
+                        seen = job_ends[fill_job - JOBS_AHEAD] + JOB_SEEN_CYCLES
+                        if seen > bank_free:
+                            bank_free = seen
                 if early < 0.0 and fill_group == 0:
                     progress.append(
                         Progress(
@@ -259,6 +326,7 @@ class Threads:
                             *(time, begun, waited_transfers, waited_weights),
                             *(jobs_done, transfers_done, len(shares), first_share),
                             *(blocked_from, blocked_until),
+                            *(described, job_room, job_left, due_time, due_words, line_ahead),
                         )
                     )
                 lines = paces[fill_job].fill_lines
@@ -283,34 +351,19 @@ class Threads:
                         fill_time += READER_WORDS // 2 + latency
                     if port_free > fill_time:
                         fill_time = port_free
-            if transfers_done < move_count:
-                lines, is_store, wanted, flags = moves[transfers_done]
-                pace = CONVERTED_LINE_CYCLES if flags else 1
-                if chunk:
-                    if len(shares) > known and line_end > horizon:
-                        # There are more results on the way.
-                        known, horizon = len(shares), shares[-1][1] if shares else -never
-                        is_stopped = bool(flags) and not is_store
-                        moved = moved_at(shares, first_share, chunk_start, chunk, is_stopped)
-                        line_end = max(moved, chunk_port, chunk_start + pace * chunk)
-                    transfer_time = line_end
-                    if left_lines:
-                        # The reader's words are on their way to the scratchpad.
-                        transfer_time -= pace * READER_WORDS
-                elif wanted <= jobs_done:
-                    transfer_time = job_ends[wanted - 1] if wanted else 0.0
-                    if transfer_free > transfer_time:
-                        transfer_time = transfer_free
-                    if blocked_from <= transfer_time < blocked_until:
-                        transfer_time = blocked_until
-                    transfer_time += (
-                        memory.store_start_cycles if is_store else memory.load_start_cycles
-                    )
-                if (left_lines or not chunk) and port_free > transfer_time:
-                    transfer_time = port_free
+            if due_words and due_time <= fill_time and due_time <= transfer_time:
+                port_free = max(port_free + turn_cycles, due_time) + due_words * line_cycles
+                turn_cycles, turn_words, due_words = memory.turn_cycles, 0.0, 0
+                continue
             if fill_time == transfer_time == never:
                 break
-            if fill_time < transfer_time or (fill_time == transfer_time and not is_transfers_turn):
+            lead = 0.0
+            if not is_transfers_turn and fill_left == 0 and transfers_done < move_count and is_store and (left_lines or not chunk):
+                # Words were asked for before they come, and none are stored meanwhile.
+                lead = latency
+            if fill_time < transfer_time + lead or (
+                fill_time == transfer_time and not is_transfers_turn
+            ):
                 if not fill_left:
                     fill_left, needed, first_needed, *_ = paces[fill_job]
                     if fill_group == 0:
@@ -351,6 +404,8 @@ class Threads:
                         asked = fill_time - latency
                         room = (asked - fill_due) / line_pace + fill_left + READER_WORDS
                         room = min(room, READER_WORDS)
+                        # It runs empty before the first of them comes.
+                        room -= max(latency / line_pace - (READER_WORDS - room), 0.0)
                         words = min(words, max(room / (1 - line_cycles / line_pace), 1.0))
                 late = fill_time - (fill_due - line_pace * fill_left)
                 if late > 0.0:
@@ -389,18 +444,47 @@ class Threads:
                 transfer_free = line_end
                 transfer_ends.append(line_end)
                 transfers_done, chunk = transfers_done + 1, 0
+                if not transfers_done % (READER_WORDS // 2):
+                    words = min(move_count - transfers_done - READER_WORDS // 2, READER_WORDS // 2)
+                    if words > 0:
+                        if not due_words:
+                            due_time = line_end
+                        due_words += words
                 continue
             # A chunk of a transfer.
             is_transfers_turn, turn_words = False, 0.0
             if not turn_cycles and port_free + memory.turn_cycles > transfer_time:
                 transfer_time = port_free + memory.turn_cycles
             turn_cycles = memory.store_turn_cycles if is_store else memory.turn_cycles
-            if not chunk:
-                left_lines = lines
             chunk_start = max(transfer_time, line_end)
+            if is_store and not flags and transfer_time > line_ready:
+                rate = 1.0
+                for at in range(first_share, len(shares)):
+                    if shares[at][1] > line_ready:
+                        if shares[at][0] <= line_ready:
+                            rate = max(1.0 - shares[at][2], 0.01)
+                        break
+                ahead_words = _STORE_AHEAD if chunk else _STORE_ROOM
+                chunk_start = max(line_ready, transfer_time - ahead_words / rate, line_end)
+            if not chunk:
+                left_lines = move_lines
             while first_share < len(shares) and shares[first_share][1] <= chunk_start:
                 first_share += 1
+            is_first_chunk = left_lines == move_lines
             chunk = min(left_lines, PORT_TURN_WORDS)
+            line_ahead = READER_WORDS
+            if not is_store and not flags and first_share < len(shares) and shares[first_share][0] <= chunk_start:
+                # A burst ends when the reader is full, and the next one begins when half of its
+                # words have moved.
+                rate = 1.0 - shares[first_share][2]
+                if rate > 0.0:
+                    longest = 1 - rate * line_cycles
+                    room = READER_WORDS if is_first_chunk else READER_WORDS // 2
+                    if longest > 0.0 and room / longest < PORT_TURN_WORDS:
+                        chunk = min(chunk, room / longest)
+                        line_ahead = max(READER_WORDS // 2 / rate - latency, 0.0)
+                    else:
+                        line_ahead = READER_WORDS / rate
             if is_store and first_share < len(shares) and shares[first_share][0] <= chunk_start:
                 # The writer has half of its words when it begins, and those that come meanwhile.
                 longest = 1 - (1 - shares[first_share][2]) * line_cycles
