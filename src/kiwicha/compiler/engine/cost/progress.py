@@ -150,3 +150,4 @@ class Progress(NamedTuple):
     due_time: float = 0.0
     due_words: int = 0
     line_ahead: float = 0.0
+    slowing: float = 0.0

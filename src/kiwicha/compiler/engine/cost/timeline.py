@@ -34,8 +34,9 @@ __all__ = ["Threads", "first_words"]
 ROW_AHEAD_CYCLES = 1
 """By which the last row of a group must be longer than the start of the next group."""
 JOB_WORDS = EngineJob.size_bytes() // LINE_BYTES
-_HIDDEN_SHARE = 0.3
-"""Of the line port's cycles, with which what is in FIFOs outlasts a refresh."""
+HIDDEN_RATE = 0.3
+LOAD_FELT = 2.5
+STORE_FELT = 1.1
 _STORE_AHEAD = 9
 _STORE_ROOM = 25
 JOBS_AHEAD = 6
@@ -106,17 +107,12 @@ class Threads:
             start=work.start,
             cycles=work.cycles,
             last_row=work.last_row,
-            share=self._share(work),
+            share=min(work.writes / work.cycles, 1.0),
             converted_line=converted_line_cycles(work),
             groups=work.groups,
             wait_transfers=job.wait_transfers,
             drain=work.drain,
         )
-
-    def _share(self, work) -> float:
-        free = max(1.0 - work.writes / work.cycles, 0.0)
-        felt = max(free - _HIDDEN_SHARE, 0.0) / (1.0 - _HIDDEN_SHARE) if free < 1.0 else 0.0
-        return 1.0 - free * (1.0 - felt * self._memory.refresh_share)
 
     def exchanged(self, jobs: Mapping[int, AnyJob]) -> "Threads":
         """Return the threads of the list with other jobs, which wait for the same transfers.
@@ -195,7 +191,7 @@ class Threads:
         is_transfers_turn, turn_cycles, turn_words = state[14:17]
         time, begun, waited_transfers, waited_weights = state[17:21]
         jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:27]
-        described, job_room, job_left, due_time, due_words, line_ahead = state[27:]
+        described, job_room, job_left, due_time, due_words, line_ahead, slowing = state[27:]
         # What was known of results when the end of the chunk was computed.
         horizon, known = -math.inf, -1
         # Words of the next group that come before its bank is free; negative: to be found.
@@ -278,6 +274,7 @@ class Threads:
                         known, horizon = len(shares), shares[-1][1] if shares else -never
                         is_stopped = bool(flags) and not is_store
                         moved = moved_at(shares, first_share, chunk_start, chunk, is_stopped)
+                        moved += slowing * (moved - chunk_start)
                         line_end = max(moved, chunk_port, chunk_start + pace * chunk)
                     transfer_time = line_end
                     if left_lines:
@@ -326,7 +323,7 @@ class Threads:
                             *(time, begun, waited_transfers, waited_weights),
                             *(jobs_done, transfers_done, len(shares), first_share),
                             *(blocked_from, blocked_until),
-                            *(described, job_room, job_left, due_time, due_words, line_ahead),
+                            *(described, job_room, job_left, due_time, due_words, line_ahead, slowing),
                         )
                     )
                 lines = paces[fill_job].fill_lines
@@ -472,24 +469,30 @@ class Threads:
                 first_share += 1
             is_first_chunk = left_lines == move_lines
             chunk = min(left_lines, PORT_TURN_WORDS)
-            line_ahead = READER_WORDS
-            if not is_store and not flags and first_share < len(shares) and shares[first_share][0] <= chunk_start:
-                # A burst ends when the reader is full, and the next one begins when half of its
-                # words have moved.
+            line_ahead, slowing = READER_WORDS, 0.0
+            if first_share < len(shares) and shares[first_share][0] <= chunk_start and not flags:
                 rate = 1.0 - shares[first_share][2]
-                if rate > 0.0:
-                    longest = 1 - rate * line_cycles
+                longest = 1 - rate * line_cycles
+                if is_store:
+                    # The writer has half of its words when it begins, and those that come
+                    # meanwhile.
+                    if longest > 0.0:
+                        chunk = min(chunk, READER_WORDS // 2 / longest)
+                    felt = STORE_FELT
+                else:
+                    # A burst ends when the reader is full, and the next one begins when half of its
+                    # words have moved.
                     room = READER_WORDS if is_first_chunk else READER_WORDS // 2
                     if longest > 0.0 and room / longest < PORT_TURN_WORDS:
                         chunk = min(chunk, room / longest)
-                        line_ahead = max(READER_WORDS // 2 / rate - latency, 0.0)
+                        line_ahead = 0.0
+                        if rate:
+                            line_ahead = max(READER_WORDS // 2 / rate - latency, 0.0)
                     else:
                         line_ahead = READER_WORDS / rate
-            if is_store and first_share < len(shares) and shares[first_share][0] <= chunk_start:
-                # The writer has half of its words when it begins, and those that come meanwhile.
-                longest = 1 - (1 - shares[first_share][2]) * line_cycles
-                if longest > 0.0:
-                    chunk = min(chunk, READER_WORDS // 2 / longest)
+                    felt = LOAD_FELT
+                if rate > HIDDEN_RATE:
+                    slowing = min((rate - HIDDEN_RATE) * felt, 1.0) * memory.refresh_share
             left_lines -= chunk
             chunk_port = port_free = transfer_time + chunk * line_cycles
             known, horizon, line_end = -1, -never, never
