@@ -175,6 +175,8 @@ class Threads:
         tables = self._tables
         memory = self._memory
         line_cycles = LINE_BYTES / memory.bytes_per_cycle
+        # Within a burst words are asked for as fast as DRAM takes it.
+        asked_cycles = math.floor(line_cycles)
         # Words that were asked for are as long on their way.
         latency = memory.latency_cycles
         full_after = READER_WORDS - latency
@@ -483,6 +485,7 @@ class Threads:
                     # A burst ends when the reader is full, and the next one begins when half of its
                     # words have moved.
                     room = READER_WORDS if is_first_chunk else READER_WORDS // 2
+                    longest = 1 - rate * asked_cycles
                     if longest > 0.0 and room / longest < PORT_TURN_WORDS:
                         chunk = min(chunk, room / longest)
                         line_ahead = 0.0
