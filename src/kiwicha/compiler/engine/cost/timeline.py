@@ -394,10 +394,11 @@ class Threads:
                 elif port_free + turn_cycles > fill_time:
                     fill_time = port_free + turn_cycles
                 words = fill_left
-                if transfer_time < fill_time + words * line_cycles:
+                is_slow = line_pace > line_cycles
+                if transfer_time < fill_time + words * (line_pace if is_slow else line_cycles):
                     # There will be somebody who waits for the end of the turn.
-                    words = min(words, max(PORT_TURN_WORDS - turn_words, 1.0))
-                    if line_pace > line_cycles:
+                    turn = max(PORT_TURN_WORDS - turn_words, 1.0)
+                    if is_slow:
                         # Or the reader is full: of half of its words or more, and of those that
                         # are used meanwhile.
                         asked = fill_time - latency
@@ -405,7 +406,10 @@ class Threads:
                         room = min(room, READER_WORDS)
                         # It runs empty before the first of them comes.
                         room -= max(latency / line_pace - (READER_WORDS - room), 0.0)
-                        words = min(words, max(room / (1 - line_cycles / line_pace), 1.0))
+                        room = max(room / (1 - line_cycles / line_pace), 1.0)
+                        # So it goes on until somebody comes.
+                        turn = max(min(turn, room), (transfer_time - fill_time) / line_pace)
+                    words = min(words, turn)
                 late = fill_time - (fill_due - line_pace * fill_left)
                 if late > 0.0:
                     fill_due += late
