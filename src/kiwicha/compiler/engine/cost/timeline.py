@@ -194,6 +194,7 @@ class Threads:
         time, begun, waited_transfers, waited_weights = state[17:21]
         jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:27]
         described, job_room, job_left, due_time, due_words, line_ahead, slowing = state[27:]
+        first_request = self._progress[0].time + JOB_WORDS if self._progress else time + JOB_WORDS
         # What was known of results when the end of the chunk was computed.
         horizon, known = -math.inf, -1
         # Words of the next group that come before its bank is free; negative: to be found.
@@ -381,7 +382,8 @@ class Threads:
                     if fill_left > 0.0 and is_last and not is_free[next_job]:
                         # The request for the next job's weights waits until all words of this one
                         # were asked for, and those of transfers wait behind it.
-                        blocked_from, blocked_until = bank_free, never
+                        blocked_from = max(bank_free, first_request)
+                        blocked_until = never
                     if fill_left <= 0.0:
                         # All words were there.
                         fill_left = 0.0
