@@ -19,6 +19,9 @@ __all__ = ["code_weights"]
 
 _DECODER_SLACK = 1.25
 """Decoding may take so much longer than predicted without costing time."""
+_UNNOTICED_CYCLES = 2
+"""What it may cost then all the same: less than predictions are sure of, for streams that arrive as
+fast as such a decoder takes them."""
 
 
 def code_weights(raw: EngineList, config: Config, goal: Goal) -> EngineList:
@@ -106,7 +109,7 @@ def _without_loss(raw: EngineList, coded: Mapping[int, bytes], config: Config) -
         if 0 in readers:
             continue
         candidate = threads.exchanged(readers)
-        cycles = candidate.cycles(least)
+        cycles = candidate.cycles(least + _UNNOTICED_CYCLES)
         if cycles is not None:
             least, threads = cycles, candidate
             chosen[start] = stream
