@@ -8,9 +8,9 @@ import math
 from collections.abc import Sequence
 
 from kiwicha.compiler.cpu.costs import cpu_cycles
+from kiwicha.compiler.engine.cost.advance import JOB_START_CYCLES, JOB_WORDS
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.line_port import CONVERTED_LINE_CYCLES
-from kiwicha.compiler.engine.cost.timeline import JOB_START_CYCLES, JOB_WORDS
 from kiwicha.contract.codec import BEAT_BYTES, CHUNK_BITS, LANES
 from kiwicha.contract.engine import (
     ENGINE_WATCHDOG_CYCLES,

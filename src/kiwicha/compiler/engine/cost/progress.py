@@ -115,6 +115,14 @@ class Progress(NamedTuple):
         Lengths of these lists; which of the shares is the first that still counts.
     blocked_from, blocked_until : float
         When requests of transfers wait behind one for weights.
+    described, job_room, job_left : int
+        Descriptors of jobs that have passed; words for which their reader has room, and those that
+        it has not asked for.
+    due_time, due_words : float
+        When descriptors are asked for, of jobs and of transfers, and how many words.
+    line_ahead, slowing : float
+        Of the chunk: by how many cycles the next words come before its last line has moved, and
+        what more its lines take because of refreshes, of their cycles.
     """
 
     ahead: int = 0
@@ -148,6 +156,6 @@ class Progress(NamedTuple):
     job_room: int = 0
     job_left: int = 0
     due_time: float = 0.0
-    due_words: int = 0
+    due_words: float = 0
     line_ahead: float = 0.0
     slowing: float = 0.0

@@ -7,44 +7,20 @@ results go first: a transfer moves in the cycles that they leave.
 """
 
 import copy
-import itertools
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
+from kiwicha.compiler.engine.cost.advance import JOB_WORDS, Course, advance
 from kiwicha.compiler.engine.cost.job_work import job_work
-from kiwicha.compiler.engine.cost.line_port import (
-    CONVERTED_LINE_CYCLES,
-    converted_line_cycles,
-    moved_at,
-)
+from kiwicha.compiler.engine.cost.line_port import converted_line_cycles
 from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
-from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer, JobFlag, JobKind
-from kiwicha.contract.latencies import (
-    CONVERTER_LOAD_CYCLES,
-    PORT_TURN_WORDS,
-    READER_WORDS,
-    REFILL_CYCLES,
-    WEIGHTS_READY_CYCLES,
-)
+from kiwicha.contract.engine import LINE_BYTES, EngineTransfer, JobFlag, JobKind
+from kiwicha.contract.latencies import READER_WORDS
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob, EngineMove
 
 __all__ = ["Threads", "first_words"]
-
-ROW_AHEAD_CYCLES = 1
-"""By which the last row of a group must be longer than the start of the next group."""
-JOB_WORDS = EngineJob.size_bytes() // LINE_BYTES
-HIDDEN_RATE = 0.3
-LOAD_FELT = 2.5
-STORE_FELT = 1.1
-_STORE_AHEAD = 9
-_STORE_ROOM = 25
-JOBS_AHEAD = 6
-"""Descriptors that pass before the first of their jobs ends."""
-JOB_SEEN_CYCLES = 2 * JOB_WORDS
-"""From the end of a job until another descriptor has passed."""
-JOB_START_CYCLES = JOB_WORDS + 1
-"""From the end of a job until the next one looks for its weights: its descriptor is collected."""
 
 
 class Threads:
@@ -74,26 +50,24 @@ class Threads:
         memory: Memory = DDR3_QUARTER_RATE,
         decoder_slack: float = 1.0,
     ) -> None:
-        self._memory = memory
         self._jobs = tuple(jobs)
         self._engine = macs, requantizer_cycles
         self._decoder_slack = decoder_slack
-        self._paces = [self._pace(job) for job in jobs]
-        self._tables = [
-            job_work(job, *self._engine).fill_cycles if _brings_tables(job) else 0 for job in jobs
-        ]
-        self._moves = [
-            (_lines(item), item.is_store, item.wait_jobs, item.flags) for item in transfers
-        ]
         start = memory.list_start_cycles + first_words(len(jobs), len(transfers))
         job_left = max(JOB_WORDS * len(jobs) - READER_WORDS - 2 * JOB_WORDS, 0)
-        self._progress = [
-            Progress(port_free=start, transfer_free=start, time=start, job_left=job_left)
-        ]
-        self._job_ends: list[float] = []
-        self._waits: list[tuple[float, float, float]] = []
-        self._transfer_ends: list[float] = []
-        self._shares: list[tuple[float, float, float, float]] = []
+        self._course = Course(
+            memory=memory,
+            paces=[self._pace(job) for job in jobs],
+            tables=[self._table_cycles(job) for job in jobs],
+            moves=[(_lines(item), item.is_store, item.wait_jobs, item.flags) for item in transfers],
+            progress=[
+                Progress(port_free=start, transfer_free=start, time=start, job_left=job_left)
+            ],
+        )
+
+    def _table_cycles(self, job: AnyJob) -> float:
+        """Return the cycles that tables of sums take at the memory port."""
+        return job_work(job, *self._engine).fill_cycles if _brings_tables(job) else 0
 
     def _pace(self, job: AnyJob) -> Pace:
         work = job_work(job, *self._engine)
@@ -125,16 +99,20 @@ class Threads:
         """
         found = copy.copy(self)
         found._jobs = tuple(jobs.get(number, job) for number, job in enumerate(self._jobs))
-        found._paces = [
-            self._pace(jobs[number]) if number in jobs else pace
-            for number, pace in enumerate(self._paces)
-        ]
-        found._progress = self._progress[: min(jobs) + 1]
-        state = found._progress[-1]
-        found._job_ends = self._job_ends[: state.job_ends]
-        found._waits = self._waits[: state.job_ends]
-        found._transfer_ends = self._transfer_ends[: state.transfer_ends]
-        found._shares = self._shares[: state.shares]
+        course = self._course
+        progress = course.progress[: min(jobs) + 1]
+        found._course = dataclasses.replace(
+            course,
+            paces=[
+                self._pace(jobs[number]) if number in jobs else pace
+                for number, pace in enumerate(course.paces)
+            ],
+            progress=progress,
+            job_ends=course.job_ends[: progress[-1].job_ends],
+            waits=course.waits[: progress[-1].job_ends],
+            transfer_ends=course.transfer_ends[: progress[-1].transfer_ends],
+            shares=course.shares[: progress[-1].shares],
+        )
         return found
 
     def run(self) -> tuple[int, tuple[JobCycles, ...]]:
@@ -142,7 +120,9 @@ class Threads:
         total = self.cycles()
         assert total is not None
         results = []
-        for job, end, waits in zip(self._jobs, self._job_ends, self._waits, strict=True):
+        for job, end, waits in zip(
+            self._jobs, self._course.job_ends, self._course.waits, strict=True
+        ):
             work = job_work(job, *self._engine)
             begun, transfers, weights = waits
             operations = work.operations * work.groups
@@ -163,350 +143,11 @@ class Threads:
 
     def cycles(self, limit: float = math.inf) -> int | None:
         """Return the cycles of the list; None if they are more than a limit."""
-        if len(self._job_ends) < len(self._jobs) and not self._advance(limit):
+        course = self._course
+        if len(course.job_ends) < len(self._jobs) and not advance(course, limit):
             return None
-        total = math.ceil(max([self._job_ends[-1], *self._transfer_ends[-1:]]))
+        total = math.ceil(max([course.job_ends[-1], *course.transfer_ends[-1:]]))
         return None if total > limit else total
-
-    def _advance(self, limit: float) -> bool:
-        """Do all jobs and transfers; return False if they were given up because of the limit."""
-        # All in local names: a search spends much of its time here.
-        paces, moves, progress = self._paces, self._moves, self._progress
-        tables = self._tables
-        memory = self._memory
-        line_cycles = LINE_BYTES / memory.bytes_per_cycle
-        # Within a burst words are asked for as fast as DRAM takes it.
-        asked_cycles = math.floor(line_cycles)
-        # Words that were asked for are as long on their way.
-        latency = memory.latency_cycles
-        full_after = READER_WORDS - latency
-        job_ends, transfer_ends, shares = self._job_ends, self._transfer_ends, self._shares
-        least = [(JOB_START_CYCLES + pace.groups * pace.cycles + pace.drain) for pace in paces]
-        limits = [limit + 1 - left for left in itertools.accumulate([0, *reversed(least)])]
-        # fill: the next group to be filled.
-        fill_job, fill_group = len(progress) - 1, 0
-        # It is noted again when that group is filled.
-        state = progress.pop()
-        ahead, job, group, fill_end, fill_before, release, release_before = state[:7]
-        port_free, transfer_free, line_end, left_lines = state[7:11]
-        chunk, chunk_start, chunk_port = state[11:14]
-        is_transfers_turn, turn_cycles, turn_words = state[14:17]
-        time, begun, waited_transfers, waited_weights = state[17:21]
-        jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:27]
-        described, job_room, job_left, due_time, due_words, line_ahead, slowing = state[27:]
-        first_request = self._progress[0].time + JOB_WORDS if self._progress else time + JOB_WORDS
-        # What was known of results when the end of the chunk was computed.
-        horizon, known = -math.inf, -1
-        # Words of the next group that come before its bank is free; negative: to be found.
-        early = -1.0
-        # Words of the groups from there on that the reader has.
-        held = words_there = 0.0
-        bank_free = fill_left = fill_due = line_pace = 0.0
-        job_count, move_count, never = len(paces), len(moves), math.inf
-        is_free = [not pace.fill_cycles for pace in paces] + [False]
-        while True:
-            # Compute all groups whose weights and transfers are there.
-            while ahead or is_free[job]:
-                at = paces[job]
-                _, needed, _, start, cycles, last_row, share, slow, groups, wanted, drain = at
-                if needed:
-                    filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
-                else:
-                    filled = -never
-                if group == 0:
-                    if wanted > transfers_done:
-                        break
-                    begun = time
-                    if job:
-                        time += JOB_START_CYCLES
-                    ready = transfer_ends[wanted - 1] if wanted else 0.0
-                    waited_transfers = max(ready - time, 0.0)
-                    time = max(time, ready)
-                    waited_weights = max(filled - time, 0.0)
-                    first = max(time, filled) + start
-                else:
-                    # The address generator goes ahead while the last row of the group before is
-                    # done.
-                    ready = time - last_row + start - ROW_AHEAD_CYCLES
-                    first = time if time > ready else ready
-                    late = filled + start - first
-                    if late > 0.0:
-                        waited_weights += late
-                        first = filled + start
-                time = first + cycles
-                shares.append((first, time, share, slow))
-                if needed:
-                    release_before, release = release, time
-                    ahead -= 1
-                group += 1
-                if group == groups:
-                    time += drain
-                    job_ends.append(time)
-                    self._waits.append((begun, waited_transfers, waited_weights))
-                    job, group, jobs_done = job + 1, 0, jobs_done + 1
-                    if time > limits[-1 - job]:
-                        return False
-            while is_free[fill_job]:
-                # A move has no weights, and tables come as soon as there is nothing else to fill.
-                progress.append(state)
-                if tables[fill_job]:
-                    port_free = max(port_free, fill_end) + tables[fill_job]
-                fill_job += 1
-            # Descriptors of jobs pass when the one before has asked for its weights, and others
-            # have made room behind it.
-            while described <= fill_job + 1 and described < len(job_ends) + JOBS_AHEAD:
-                passed = job_ends[described - JOBS_AHEAD] if described >= JOBS_AHEAD else 0.0
-                described += 1
-                job_room += JOB_WORDS
-                if job_left and job_room >= READER_WORDS // 2:
-                    words = min(job_room, job_left)
-                    if not due_words:
-                        due_time = max(passed + JOB_SEEN_CYCLES, fill_end)
-                    due_words += words
-                    job_left -= words
-                    job_room = 0
-            # What comes first: weights of a group, or a chunk of a transfer, or its last line?
-            fill_time = transfer_time = never
-            line_ready = never
-            if transfers_done < move_count:
-                move_lines, is_store, wanted, flags = moves[transfers_done]
-                pace = CONVERTED_LINE_CYCLES if flags else 1
-                if chunk:
-                    if len(shares) > known and line_end > horizon:
-                        # There are more results on the way.
-                        known, horizon = len(shares), shares[-1][1] if shares else -never
-                        is_stopped = bool(flags) and not is_store
-                        moved = moved_at(shares, first_share, chunk_start, chunk, is_stopped)
-                        moved += slowing * (moved - chunk_start)
-                        line_end = max(moved, chunk_port, chunk_start + pace * chunk)
-                    transfer_time = line_end
-                    if left_lines:
-                        # The reader's words are on their way to the scratchpad.
-                        transfer_time -= pace * READER_WORDS if flags else line_ahead
-                elif wanted <= jobs_done:
-                    transfer_time = job_ends[wanted - 1] if wanted else 0.0
-                    if transfer_free > transfer_time:
-                        transfer_time = transfer_free
-                    if blocked_from <= transfer_time < blocked_until:
-                        transfer_time = blocked_until
-                    transfer_time += (
-                        memory.store_start_cycles if is_store else memory.load_start_cycles
-                    )
-                if left_lines or not chunk:
-                    line_ready = transfer_time
-                    if port_free > transfer_time:
-                        transfer_time = port_free
-            waits_for_port = is_transfers_turn and line_ready <= port_free
-            # Who has had a turn gives way also with words that it wants ahead.
-            if fill_left:
-                # Where words are used slower than they come, the reader waits for room.
-                fill_time = fill_due - line_pace * (fill_left + READER_WORDS // 2) + latency
-                if port_free > fill_time:
-                    fill_time = port_free
-            elif early < 0.0 and waits_for_port:
-                pass
-            elif fill_job < job_count and (fill_group or fill_job < len(job_ends) + JOBS_AHEAD):
-                bank_free = never
-                if ahead < 2:
-                    bank_free = (release if ahead else release_before) + REFILL_CYCLES
-                    if fill_end > bank_free:
-                        bank_free = fill_end
-                    if fill_group == 0 and fill_job >= JOBS_AHEAD:
-                        # Its descriptor has passed.
-                        seen = job_ends[fill_job - JOBS_AHEAD] + JOB_SEEN_CYCLES
-                        if seen > bank_free:
-                            bank_free = seen
-                if early < 0.0 and fill_group == 0:
-                    progress.append(
-                        Progress(
-                            *(ahead, job, group, fill_end, fill_before, release, release_before),
-                            *(port_free, transfer_free, line_end, left_lines),
-                            *(chunk, chunk_start, chunk_port),
-                            *(is_transfers_turn, turn_cycles, turn_words),
-                            *(time, begun, waited_transfers, waited_weights),
-                            *(jobs_done, transfers_done, len(shares), first_share),
-                            *(blocked_from, blocked_until),
-                            *(described, job_room, job_left, due_time, due_words, line_ahead, slowing),
-                        )
-                    )
-                lines = paces[fill_job].fill_lines
-                if early < 0.0:
-                    # While the bank is not free, words come as long as they have room; a burst
-                    # starts when half of it is free.
-                    early = held
-                    if bank_free > fill_end > -never and held <= READER_WORDS // 2:
-                        left = lines * (paces[fill_job].groups - fill_group)
-                        held = min(READER_WORDS, left)
-                        port_free += turn_cycles + (held - early) * line_cycles
-                        turn_cycles = 0
-                        turn_words += held - early
-                    words_there = port_free if lines > early else -never
-                    early = min(held, lines)
-                    if turn_words >= PORT_TURN_WORDS:
-                        is_transfers_turn, turn_words = True, 0.0
-                fill_time = bank_free
-                if early < lines:
-                    if bank_free - fill_end > full_after:
-                        # The reader has stopped, and asks again when half of its words are used.
-                        fill_time += READER_WORDS // 2 + latency
-                    if port_free > fill_time:
-                        fill_time = port_free
-            if due_words and due_time <= fill_time and due_time <= transfer_time:
-                port_free = max(port_free + turn_cycles, due_time) + due_words * line_cycles
-                turn_cycles, turn_words, due_words = memory.turn_cycles, 0.0, 0
-                continue
-            if fill_time == transfer_time == never:
-                break
-            lead = 0.0
-            if not is_transfers_turn and fill_left == 0 and transfers_done < move_count and is_store and (left_lines or not chunk):
-                # Words were asked for before they come, and none are stored meanwhile.
-                lead = latency
-            if fill_time < transfer_time + lead or (
-                fill_time == transfer_time and not is_transfers_turn
-            ):
-                if not fill_left:
-                    fill_left, needed, first_needed, *_ = paces[fill_job]
-                    if fill_group == 0:
-                        needed = first_needed
-                    if early < fill_left and port_free + turn_cycles > fill_time:
-                        fill_time = port_free + turn_cycles
-                    fill_due = (
-                        max(bank_free, words_there - needed) if early else fill_time
-                    ) + needed
-                    line_pace = needed / fill_left
-                    fill_left -= early
-                    held -= early
-                    early = -1.0
-                    next_job = fill_job + 1
-                    is_last = fill_group + 1 == paces[fill_job].groups and next_job < job_count
-                    if fill_left > 0.0 and is_last and not is_free[next_job]:
-                        # The request for the next job's weights waits until all words of this one
-                        # were asked for, and those of transfers wait behind it.
-                        blocked_from = max(bank_free, first_request)
-                        blocked_until = never
-                    if fill_left <= 0.0:
-                        # All words were there.
-                        fill_left = 0.0
-                        fill_before, fill_end = fill_end, fill_due
-                        ahead += 1
-                        fill_group += 1
-                        if fill_group == paces[fill_job].groups:
-                            fill_job, fill_group = fill_job + 1, 0
-                        continue
-                elif port_free + turn_cycles > fill_time:
-                    fill_time = port_free + turn_cycles
-                words = fill_left
-                is_slow = line_pace > line_cycles
-                if transfer_time < fill_time + words * (line_pace if is_slow else line_cycles):
-                    # There will be somebody who waits for the end of the turn.
-                    turn = max(PORT_TURN_WORDS - turn_words, 1.0)
-                    if is_slow:
-                        # Or the reader is full: of half of its words or more, and of those that
-                        # are used meanwhile.
-                        asked = fill_time - latency
-                        room = (asked - fill_due) / line_pace + fill_left + READER_WORDS
-                        room = min(room, READER_WORDS)
-                        # It runs empty before the first of them comes.
-                        room -= max(latency / line_pace - (READER_WORDS - room), 0.0)
-                        room = max(room / (1 - line_cycles / line_pace), 1.0)
-                        # So it goes on until somebody comes.
-                        turn = max(min(turn, room), (transfer_time - fill_time) / line_pace)
-                    words = min(words, turn)
-                late = fill_time - (fill_due - line_pace * fill_left)
-                if late > 0.0:
-                    fill_due += late
-                if words == fill_left and blocked_until == never:
-                    blocked_until = fill_time + words * line_cycles - latency
-                    if line_pace > line_cycles:
-                        # Bursts, of which the last one starts when half of the words are used.
-                        burst = READER_WORDS / 2 / (1 - line_cycles / line_pace)
-                        last = words - burst * (math.ceil(words / burst) - 1)
-                        asked = fill_due - line_pace * (last + READER_WORDS / 2) + last
-                        blocked_until = max(blocked_until, asked)
-                fill_left -= words
-                port_free = fill_time + words * line_cycles
-                turn_cycles = 0
-                turn_words += words
-                is_transfers_turn = turn_words >= PORT_TURN_WORDS or fill_left > 0.0
-                if is_transfers_turn:
-                    turn_words = 0.0
-                if fill_left:
-                    continue
-                fill_before, fill_end = fill_end, fill_due
-                if port_free > fill_end:
-                    fill_end = port_free
-                ahead += 1
-                fill_group += 1
-                if fill_group == paces[fill_job].groups:
-                    fill_job, fill_group = fill_job + 1, 0
-                continue
-            if chunk and not left_lines:
-                # The last line of a transfer.
-                if is_store:
-                    line_end += memory.store_end_cycles
-                elif flags:
-                    line_end += CONVERTER_LOAD_CYCLES
-                transfer_free = line_end
-                transfer_ends.append(line_end)
-                transfers_done, chunk = transfers_done + 1, 0
-                if not transfers_done % (READER_WORDS // 2):
-                    words = min(move_count - transfers_done - READER_WORDS // 2, READER_WORDS // 2)
-                    if words > 0:
-                        if not due_words:
-                            due_time = line_end
-                        due_words += words
-                continue
-            # A chunk of a transfer.
-            is_transfers_turn, turn_words = False, 0.0
-            if not turn_cycles and port_free + memory.turn_cycles > transfer_time:
-                transfer_time = port_free + memory.turn_cycles
-            turn_cycles = memory.store_turn_cycles if is_store else memory.turn_cycles
-            chunk_start = max(transfer_time, line_end)
-            if is_store and not flags and transfer_time > line_ready:
-                rate = 1.0
-                for at in range(first_share, len(shares)):
-                    if shares[at][1] > line_ready:
-                        if shares[at][0] <= line_ready:
-                            rate = max(1.0 - shares[at][2], 0.01)
-                        break
-                ahead_words = _STORE_AHEAD if chunk else _STORE_ROOM
-                chunk_start = max(line_ready, transfer_time - ahead_words / rate, line_end)
-            if not chunk:
-                left_lines = move_lines
-            while first_share < len(shares) and shares[first_share][1] <= chunk_start:
-                first_share += 1
-            is_first_chunk = left_lines == move_lines
-            chunk = min(left_lines, PORT_TURN_WORDS)
-            line_ahead, slowing = READER_WORDS, 0.0
-            if first_share < len(shares) and shares[first_share][0] <= chunk_start and not flags:
-                rate = 1.0 - shares[first_share][2]
-                longest = 1 - rate * line_cycles
-                if is_store:
-                    # The writer has half of its words when it begins, and those that come
-                    # meanwhile.
-                    if longest > 0.0:
-                        chunk = min(chunk, READER_WORDS // 2 / longest)
-                    felt = STORE_FELT
-                else:
-                    # A burst ends when the reader is full, and the next one begins when half of its
-                    # words have moved.
-                    room = READER_WORDS if is_first_chunk else READER_WORDS // 2
-                    longest = 1 - rate * asked_cycles
-                    if longest > 0.0 and room / longest < PORT_TURN_WORDS:
-                        chunk = min(chunk, room / longest)
-                        line_ahead = 0.0
-                        if rate:
-                            line_ahead = max(READER_WORDS // 2 / rate - latency, 0.0)
-                    else:
-                        line_ahead = READER_WORDS / rate
-                    felt = LOAD_FELT
-                if rate > HIDDEN_RATE:
-                    slowing = min((rate - HIDDEN_RATE) * felt, 1.0) * memory.refresh_share
-            left_lines -= chunk
-            chunk_port = port_free = transfer_time + chunk * line_cycles
-            known, horizon, line_end = -1, -never, never
-        assert len(job_ends) == len(paces)
-        return True
 
 
 def _brings_tables(job: AnyJob) -> bool:

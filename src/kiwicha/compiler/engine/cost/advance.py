@@ -1,0 +1,381 @@
+"""The three threads side by side, as time passes: the loop that advances them.
+
+All is in local names, because a search spends much of its time here.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass, field
+
+from kiwicha.compiler.engine.cost.bursts import (
+    STORE_AHEAD_WORDS,
+    STORE_ROOM_WORDS,
+    descriptors_due,
+    loaded_burst,
+    rate_at,
+    stored_burst,
+    words_with_room,
+)
+from kiwicha.compiler.engine.cost.line_port import CONVERTED_LINE_CYCLES, moved_at
+from kiwicha.compiler.engine.cost.progress import Pace, Progress
+from kiwicha.contract.engine import LINE_BYTES, EngineJob
+from kiwicha.contract.latencies import (
+    CONVERTER_LOAD_CYCLES,
+    PORT_TURN_WORDS,
+    READER_WORDS,
+    REFILL_CYCLES,
+    WEIGHTS_READY_CYCLES,
+)
+from kiwicha.contract.memories import Memory
+
+__all__ = ["JOB_START_CYCLES", "JOB_WORDS", "Course", "advance"]
+
+ROW_AHEAD_CYCLES = 1
+"""By which the last row of a group must be longer than the start of the next group."""
+JOB_WORDS = EngineJob.size_bytes() // LINE_BYTES
+JOB_START_CYCLES = JOB_WORDS + 1
+"""From the end of a job until the next one looks for its weights: its descriptor is collected."""
+_JOBS_AHEAD = 6
+"""Descriptors that pass before the first of their jobs ends: one is executed, the others wait in
+the queue behind it. Weights of later jobs are not known before."""
+_JOB_SEEN_CYCLES = 2 * JOB_WORDS
+"""From the end of a job until another descriptor has passed."""
+
+
+@dataclass
+class Course:
+    """A list, and what is known of its execution.
+
+    Parameters
+    ----------
+    memory : Memory
+        What DRAM the system has.
+    paces : list of Pace
+        Of the jobs.
+    tables : list of float
+        Of the jobs: cycles of the memory port for tables of sums behind convolutions.
+    moves : list of tuple
+        Of the transfers: lines, whether they are stored, jobs that they wait for, and flags.
+    progress : list of Progress
+        When the first group of each job was to be filled, as far as known.
+    job_ends, transfer_ends : list of float
+        When they end.
+    waits : list of tuple
+        Of each job: when it begins, and what it waits for transfers and weights.
+    shares : list of tuple
+        Of each group: as in `kiwicha.compiler.engine.cost.line_port.moved_at`.
+    """
+
+    memory: Memory
+    paces: list[Pace]
+    tables: list[float]
+    moves: list[tuple[int, bool, int, int]]
+    progress: list[Progress]
+    job_ends: list[float] = field(default_factory=list)
+    transfer_ends: list[float] = field(default_factory=list)
+    waits: list[tuple[float, float, float]] = field(default_factory=list)
+    shares: list[tuple[float, float, float, float]] = field(default_factory=list)
+
+
+def advance(course: Course, limit: float) -> bool:
+    """Do all jobs and transfers; return False if they were given up because of the limit."""
+    paces, moves, progress, memory = course.paces, course.moves, course.progress, course.memory
+    tables = course.tables
+    line_cycles = LINE_BYTES / memory.bytes_per_cycle
+    # Words that were asked for are as long on their way.
+    latency = memory.latency_cycles
+    full_after = READER_WORDS - latency
+    job_ends, transfer_ends, shares = course.job_ends, course.transfer_ends, course.shares
+    least = [(JOB_START_CYCLES + pace.groups * pace.cycles + pace.drain) for pace in paces]
+    limits = [limit + 1 - left for left in itertools.accumulate([0, *reversed(least)])]
+    # fill: the next group to be filled.
+    fill_job, fill_group = len(progress) - 1, 0
+    # It is noted again when that group is filled.
+    state = progress.pop()
+    ahead, job, group, fill_end, fill_before, release, release_before = state[:7]
+    port_free, transfer_free, line_end, left_lines = state[7:11]
+    chunk, chunk_start, chunk_port = state[11:14]
+    is_transfers_turn, turn_cycles, turn_words = state[14:17]
+    time, begun, waited_transfers, waited_weights = state[17:21]
+    jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:27]
+    described, job_room, job_left, due_time, due_words, line_ahead, slowing = state[27:]
+    first_request = (progress[0].time if progress else time) + JOB_WORDS
+    # What was known of results when the end of the chunk was computed.
+    horizon, known = -math.inf, -1
+    # Words of the next group that come before its bank is free; negative: to be found.
+    early = -1.0
+    # Words of the groups from there on that the reader has.
+    held = words_there = 0.0
+    bank_free = fill_left = fill_due = line_pace = 0.0
+    job_count, move_count, never = len(paces), len(moves), math.inf
+    is_free = [not pace.fill_cycles for pace in paces] + [False]
+    while True:
+        # Compute all groups whose weights and transfers are there.
+        while ahead or is_free[job]:
+            at = paces[job]
+            _, needed, _, start, cycles, last_row, share, slow, groups, wanted, drain = at
+            if needed:
+                filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
+            else:
+                filled = -never
+            if group == 0:
+                if wanted > transfers_done:
+                    break
+                begun = time
+                if job:
+                    time += JOB_START_CYCLES
+                ready = transfer_ends[wanted - 1] if wanted else 0.0
+                waited_transfers = max(ready - time, 0.0)
+                time = max(time, ready)
+                waited_weights = max(filled - time, 0.0)
+                first = max(time, filled) + start
+            else:
+                # The address generator goes ahead while the last row of the group before is
+                # done.
+                ready = time - last_row + start - ROW_AHEAD_CYCLES
+                first = time if time > ready else ready
+                late = filled + start - first
+                if late > 0.0:
+                    waited_weights += late
+                    first = filled + start
+            time = first + cycles
+            shares.append((first, time, share, slow))
+            if needed:
+                release_before, release = release, time
+                ahead -= 1
+            group += 1
+            if group == groups:
+                time += drain
+                job_ends.append(time)
+                course.waits.append((begun, waited_transfers, waited_weights))
+                job, group, jobs_done = job + 1, 0, jobs_done + 1
+                if time > limits[-1 - job]:
+                    return False
+        while is_free[fill_job]:
+            # A move has no weights, and tables come as soon as there is nothing else to fill.
+            progress.append(state)
+            if tables[fill_job]:
+                port_free = max(port_free, fill_end) + tables[fill_job]
+            fill_job += 1
+        # Descriptors of jobs pass when the one before has asked for its weights, and others
+        # have made room behind it.
+        while described <= fill_job + 1 and described < len(job_ends) + _JOBS_AHEAD:
+            passed = job_ends[described - _JOBS_AHEAD] if described >= _JOBS_AHEAD else 0.0
+            described += 1
+            job_room += JOB_WORDS
+            if job_left and job_room >= READER_WORDS // 2:
+                words = min(job_room, job_left)
+                if not due_words:
+                    due_time = max(passed + _JOB_SEEN_CYCLES, fill_end)
+                due_words += words
+                job_left -= words
+                job_room = 0
+        # What comes first: weights of a group, or a chunk of a transfer, or its last line?
+        fill_time = transfer_time = never
+        line_ready = never
+        if transfers_done < move_count:
+            move_lines, is_store, wanted, flags = moves[transfers_done]
+            pace = CONVERTED_LINE_CYCLES if flags else 1
+            if chunk:
+                if len(shares) > known and line_end > horizon:
+                    # There are more results on the way.
+                    known, horizon = len(shares), shares[-1][1] if shares else -never
+                    is_stopped = bool(flags) and not is_store
+                    moved = moved_at(shares, first_share, chunk_start, chunk, is_stopped)
+                    moved += slowing * (moved - chunk_start)
+                    line_end = max(moved, chunk_port, chunk_start + pace * chunk)
+                transfer_time = line_end
+                if left_lines:
+                    # The reader's words are on their way to the scratchpad.
+                    transfer_time -= pace * READER_WORDS if flags else line_ahead
+            elif wanted <= jobs_done:
+                transfer_time = job_ends[wanted - 1] if wanted else 0.0
+                if transfer_free > transfer_time:
+                    transfer_time = transfer_free
+                if blocked_from <= transfer_time < blocked_until:
+                    transfer_time = blocked_until
+                transfer_time += memory.store_start_cycles if is_store else memory.load_start_cycles
+            if left_lines or not chunk:
+                line_ready = transfer_time
+                if port_free > transfer_time:
+                    transfer_time = port_free
+        waits_for_port = is_transfers_turn and line_ready <= port_free
+        # Who has had a turn gives way also with words that it wants ahead.
+        if fill_left:
+            # Where words are used slower than they come, the reader waits for room.
+            fill_time = fill_due - line_pace * (fill_left + READER_WORDS // 2) + latency
+            if port_free > fill_time:
+                fill_time = port_free
+        elif early < 0.0 and waits_for_port:
+            pass
+        elif fill_job < job_count and (fill_group or fill_job < len(job_ends) + _JOBS_AHEAD):
+            bank_free = never
+            if ahead < 2:
+                bank_free = (release if ahead else release_before) + REFILL_CYCLES
+                if fill_end > bank_free:
+                    bank_free = fill_end
+                if fill_group == 0 and fill_job >= _JOBS_AHEAD:
+                    # Its descriptor has passed.
+                    seen = job_ends[fill_job - _JOBS_AHEAD] + _JOB_SEEN_CYCLES
+                    if seen > bank_free:
+                        bank_free = seen
+            if early < 0.0 and fill_group == 0:
+                progress.append(
+                    Progress(
+                        *(ahead, job, group, fill_end, fill_before, release, release_before),
+                        *(port_free, transfer_free, line_end, left_lines),
+                        *(chunk, chunk_start, chunk_port),
+                        *(is_transfers_turn, turn_cycles, turn_words),
+                        *(time, begun, waited_transfers, waited_weights),
+                        *(jobs_done, transfers_done, len(shares), first_share),
+                        *(blocked_from, blocked_until),
+                        *(described, job_room, job_left, due_time, due_words),
+                        *(line_ahead, slowing),
+                    )
+                )
+            lines = paces[fill_job].fill_lines
+            if early < 0.0:
+                # While the bank is not free, words come as long as they have room; a burst
+                # starts when half of it is free.
+                early = held
+                if bank_free > fill_end > -never and held <= READER_WORDS // 2:
+                    left = lines * (paces[fill_job].groups - fill_group)
+                    held = min(READER_WORDS, left)
+                    port_free += turn_cycles + (held - early) * line_cycles
+                    turn_cycles = 0
+                    turn_words += held - early
+                words_there = port_free if lines > early else -never
+                early = min(held, lines)
+                if turn_words >= PORT_TURN_WORDS:
+                    is_transfers_turn, turn_words = True, 0.0
+            fill_time = bank_free
+            if early < lines:
+                if bank_free - fill_end > full_after:
+                    # The reader has stopped, and asks again when half of its words are used.
+                    fill_time += READER_WORDS // 2 + latency
+                if port_free > fill_time:
+                    fill_time = port_free
+        if due_words and due_time <= fill_time and due_time <= transfer_time:
+            port_free = max(port_free + turn_cycles, due_time) + due_words * line_cycles
+            turn_cycles, turn_words, due_words = memory.turn_cycles, 0.0, 0
+            continue
+        if fill_time == transfer_time == never:
+            break
+        lead = 0.0
+        if line_ready < never and is_store and not is_transfers_turn and not fill_left:
+            # Words were asked for before they come, and none are stored meanwhile.
+            lead = latency
+        is_fill_first = fill_time < transfer_time + lead
+        if is_fill_first or (fill_time == transfer_time and not is_transfers_turn):
+            if not fill_left:
+                fill_left, needed, first_needed, *_ = paces[fill_job]
+                if fill_group == 0:
+                    needed = first_needed
+                if early < fill_left and port_free + turn_cycles > fill_time:
+                    fill_time = port_free + turn_cycles
+                fill_due = (max(bank_free, words_there - needed) if early else fill_time) + needed
+                line_pace = needed / fill_left
+                fill_left -= early
+                held -= early
+                early = -1.0
+                next_job = fill_job + 1
+                is_last = fill_group + 1 == paces[fill_job].groups and next_job < job_count
+                if fill_left > 0.0 and is_last and not is_free[next_job]:
+                    # The request for the next job's weights waits until all words of this one
+                    # were asked for, and those of transfers wait behind it.
+                    blocked_from = max(bank_free, first_request)
+                    blocked_until = never
+                if fill_left <= 0.0:
+                    # All words were there.
+                    fill_left = 0.0
+                    fill_before, fill_end = fill_end, fill_due
+                    ahead += 1
+                    fill_group += 1
+                    if fill_group == paces[fill_job].groups:
+                        fill_job, fill_group = fill_job + 1, 0
+                    continue
+            elif port_free + turn_cycles > fill_time:
+                fill_time = port_free + turn_cycles
+            words = fill_left
+            is_slow = line_pace > line_cycles
+            if transfer_time < fill_time + words * (line_pace if is_slow else line_cycles):
+                # There will be somebody who waits for the end of the turn.
+                turn = max(PORT_TURN_WORDS - turn_words, 1.0)
+                if is_slow:
+                    # Or the reader is full.
+                    late = fill_time - latency - (fill_due - line_pace * fill_left)
+                    room = words_with_room(late, line_pace, memory)
+                    # So it goes on until somebody comes.
+                    turn = max(min(turn, room), (transfer_time - fill_time) / line_pace)
+                words = min(words, turn)
+            late = fill_time - (fill_due - line_pace * fill_left)
+            if late > 0.0:
+                fill_due += late
+            if words == fill_left and blocked_until == never:
+                blocked_until = fill_time + words * line_cycles - latency
+                if line_pace > line_cycles:
+                    # Bursts, of which the last one starts when half of the words are used.
+                    burst = READER_WORDS / 2 / (1 - line_cycles / line_pace)
+                    last = words - burst * (math.ceil(words / burst) - 1)
+                    asked = fill_due - line_pace * (last + READER_WORDS / 2) + last
+                    blocked_until = max(blocked_until, asked)
+            fill_left -= words
+            port_free = fill_time + words * line_cycles
+            turn_cycles = 0
+            turn_words += words
+            is_transfers_turn = turn_words >= PORT_TURN_WORDS or fill_left > 0.0
+            if is_transfers_turn:
+                turn_words = 0.0
+            if fill_left:
+                continue
+            fill_before, fill_end = fill_end, fill_due
+            if port_free > fill_end:
+                fill_end = port_free
+            ahead += 1
+            fill_group += 1
+            if fill_group == paces[fill_job].groups:
+                fill_job, fill_group = fill_job + 1, 0
+            continue
+        if chunk and not left_lines:
+            # The last line of a transfer.
+            if is_store:
+                line_end += memory.store_end_cycles
+            elif flags:
+                line_end += CONVERTER_LOAD_CYCLES
+            transfer_free = line_end
+            transfer_ends.append(line_end)
+            transfers_done, chunk = transfers_done + 1, 0
+            words = descriptors_due(transfers_done, move_count)
+            if words:
+                if not due_words:
+                    due_time = line_end
+                due_words += words
+            continue
+        # A chunk of a transfer.
+        is_transfers_turn, turn_words = False, 0.0
+        if not turn_cycles and port_free + memory.turn_cycles > transfer_time:
+            transfer_time = port_free + memory.turn_cycles
+        turn_cycles = memory.store_turn_cycles if is_store else memory.turn_cycles
+        chunk_start = max(transfer_time, line_end)
+        if is_store and not flags and transfer_time > line_ready:
+            rate = rate_at(shares, first_share, line_ready)
+            room = STORE_AHEAD_WORDS if chunk else STORE_ROOM_WORDS
+            chunk_start = max(line_ready, transfer_time - room / rate, line_end)
+        if not chunk:
+            left_lines = move_lines
+        while first_share < len(shares) and shares[first_share][1] <= chunk_start:
+            first_share += 1
+        longest, line_ahead, slowing = PORT_TURN_WORDS, READER_WORDS, 0.0
+        if first_share < len(shares) and shares[first_share][0] <= chunk_start and not flags:
+            rate = 1.0 - shares[first_share][2]
+            if is_store:
+                longest, slowing = stored_burst(rate, memory)
+            else:
+                is_first = left_lines == move_lines
+                longest, line_ahead, slowing = loaded_burst(rate, memory, is_first)
+        chunk = min(left_lines, longest)
+        left_lines -= chunk
+        chunk_port = port_free = transfer_time + chunk * line_cycles
+        known, horizon, line_end = -1, -never, never
+    assert len(job_ends) == len(paces)
+    return True

@@ -1,0 +1,119 @@
+"""Bursts of the DMA readers and of the writer: how long they are, and what they wait for."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.latencies import PORT_TURN_WORDS, READER_WORDS
+from kiwicha.contract.memories import Memory
+
+__all__ = ["STORE_AHEAD_WORDS", "STORE_ROOM_WORDS", "descriptors_due", "loaded_burst", "rate_at"]
+__all__ += ["stored_burst", "words_with_room"]
+
+STORE_ROOM_WORDS = 25
+"""Words that the writer takes before it stops those that come: `DmaWriter.ROOM` less than it has,
+and one."""
+STORE_AHEAD_WORDS = STORE_ROOM_WORDS - READER_WORDS // 2
+"""Of them, those that may come while a burst waits for the port."""
+_HIDDEN_RATE = 0.3
+"""Lines per cycle up to which words in a FIFO last longer than a refresh of DRAM."""
+_LOAD_FELT, _STORE_FELT = 2.5, 1.1
+"""What more of a refresh is felt with each line per cycle above. Loads feel more of it: words on
+their way are none that the FIFO has."""
+_LEAST_RATE = 0.01
+"""Lines per cycle, where results take nearly all."""
+
+
+def words_with_room(late: float, pace: float, memory: Memory) -> float:
+    """Return the words of a burst of weights, which ends when the reader is full.
+
+    Parameters
+    ----------
+    late : float
+        For how long words were used since the reader was full, when the burst is asked for.
+    pace : float
+        In how many cycles a word is used; more than in how many one comes.
+    memory : Memory
+        What DRAM the system has.
+    """
+    room = min(late / pace + READER_WORDS, READER_WORDS)
+    # It runs empty before the first of them comes.
+    room -= max(memory.latency_cycles / pace - (READER_WORDS - room), 0.0)
+    # Words are used meanwhile.
+    return max(room / (1 - LINE_BYTES / memory.bytes_per_cycle / pace), 1.0)
+
+
+def rate_at(shares: Sequence[tuple[float, float, float, float]], first: int, time: float) -> float:
+    """Return the lines per cycle that results leave to transfers at a time.
+
+    Parameters
+    ----------
+    shares : sequence of tuple
+        As in `kiwicha.compiler.engine.cost.line_port.moved_at`.
+    first : int
+        The first of them that matters.
+    time : float
+        When.
+    """
+    for number in range(first, len(shares)):
+        begin, end, share, _ = shares[number]
+        if end > time:
+            return max(1.0 - share, _LEAST_RATE) if begin <= time else 1.0
+    return 1.0
+
+
+@lru_cache(maxsize=1024)
+def stored_burst(rate: float, memory: Memory) -> tuple[float, float]:
+    """Return the words of a burst beside results, and what more a line takes for refreshes.
+
+    The writer has half of its words when it begins, and those that come meanwhile.
+
+    Parameters
+    ----------
+    rate : float
+        Lines per cycle that results leave.
+    memory : Memory
+        What DRAM the system has.
+    """
+    filled = 1 - rate * LINE_BYTES / memory.bytes_per_cycle
+    words = READER_WORDS // 2 / filled if filled > 0.0 else PORT_TURN_WORDS
+    return min(words, PORT_TURN_WORDS), _felt(rate, _STORE_FELT, memory)
+
+
+@lru_cache(maxsize=1024)
+def loaded_burst(rate: float, memory: Memory, is_first: bool) -> tuple[float, float, float]:
+    """Return the same of a load; between, by how many cycles words come before lines move.
+
+    A burst ends when the reader is full, and the next one begins when half of its words have moved.
+    Where that does not come to an end, all that the reader holds comes before.
+
+    Parameters
+    ----------
+    rate : float
+        Lines per cycle that results leave.
+    memory : Memory
+        What DRAM the system has.
+    is_first : bool
+        The reader is empty.
+    """
+    # Within a burst words are asked for as fast as DRAM takes it.
+    filled = 1 - rate * (LINE_BYTES // memory.bytes_per_cycle)
+    room = READER_WORDS if is_first else READER_WORDS // 2
+    felt = _felt(rate, _LOAD_FELT, memory)
+    if filled <= 0.0 or room / filled >= PORT_TURN_WORDS:
+        return PORT_TURN_WORDS, READER_WORDS / rate, felt
+    if not rate:
+        # Half of the words move when there are no more results.
+        return room, 0.0, felt
+    return room / filled, max(READER_WORDS // 2 / rate - memory.latency_cycles, 0.0), felt
+
+
+def _felt(rate: float, steepness: float, memory: Memory) -> float:
+    """Return what more a line takes because of refreshes, of its cycles."""
+    return min(max(rate - _HIDDEN_RATE, 0.0) * steepness, 1.0) * memory.refresh_share
+
+
+def descriptors_due(done: int, count: int) -> int:
+    """Return the words of descriptors that are read when so many of some transfers are done."""
+    burst = READER_WORDS // 2
+    return 0 if done % burst else max(min(count - done - burst, burst), 0)
