@@ -151,6 +151,7 @@ class Cfu(wiring.Component):
             scratchpad_bytes=self.config.scratchpad_bytes,
             lanes=self.config.requantizer_lanes or None,
             has_codec=self.config.has_codec,
+            has_blocks=self.config.has_blocks,
             has_softmax=self.config.has_softmax,
             has_depthwise=self.config.has_depthwise,
             vendor=self.vendor,

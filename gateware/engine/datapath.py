@@ -66,6 +66,8 @@ class Datapath(wiring.Component):
         Of the requantizer: 4 instead of 8, or one for each output of the array, which None is.
     has_softmax : bool
         There are SOFTMAX jobs.
+    has_blocks : bool
+        Weights come in pairs of beats.
     has_depthwise : bool
         There is a `DepthwiseSide`; the requantizer has 8 lanes.
     vendor : Vendor
@@ -88,6 +90,7 @@ class Datapath(wiring.Component):
         scratchpad_bytes: int,
         lanes: int | None = None,
         has_softmax: bool = False,
+        has_blocks: bool = False,
         has_depthwise: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
@@ -99,7 +102,9 @@ class Datapath(wiring.Component):
         self.scratchpad_bytes = scratchpad_bytes
         self.has_depthwise = has_depthwise
         self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes, spans_lines=self.is_deep)
-        self.weights = WeightBuffer(macs=macs, lanes=lanes, has_depthwise=has_depthwise)
+        self.weights = WeightBuffer(
+            macs=macs, lanes=lanes, has_pairs=has_blocks, has_depthwise=has_depthwise
+        )
         self.lanes = self.weights.lanes
         self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=RESULT_TAG.size)
         self.sums = SumMemory(lanes=self.lanes)
@@ -111,7 +116,9 @@ class Datapath(wiring.Component):
             if has_depthwise
             else FusedAdder(macs=macs, lanes=self.lanes, scratchpad_bytes=scratchpad_bytes)
         )
-        super().__init__(DatapathSignature(macs=macs, has_depthwise=has_depthwise).flip())
+        super().__init__(
+            DatapathSignature(macs=macs, has_pairs=has_blocks, has_depthwise=has_depthwise).flip()
+        )
 
     def elaborate(self, platform: object) -> Module:
         """Wire the data path, in the order that data takes."""

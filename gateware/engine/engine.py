@@ -25,6 +25,8 @@ class Engine(wiring.Component):
         Of the requantizer: 4, or None for as many as the array has outputs.
     has_codec : bool
         Weights can be coded.
+    has_blocks : bool
+        The code is that of blocks.
     has_softmax : bool
         There are SOFTMAX jobs.
     has_depthwise : bool
@@ -52,6 +54,7 @@ class Engine(wiring.Component):
         scratchpad_bytes: int,
         lanes: int | None = None,
         has_codec: bool = True,
+        has_blocks: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
         vendor: Vendor = Vendor.GENERIC,
@@ -61,6 +64,7 @@ class Engine(wiring.Component):
             scratchpad_bytes=scratchpad_bytes,
             lanes=lanes,
             has_softmax=has_softmax,
+            has_blocks=has_blocks,
             has_depthwise=has_depthwise,
             vendor=vendor,
         )
@@ -68,6 +72,7 @@ class Engine(wiring.Component):
             macs=macs,
             scratchpad_bytes=scratchpad_bytes,
             has_codec=has_codec,
+            has_blocks=has_blocks,
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
         )

@@ -59,7 +59,7 @@ class DatapathSignature(wiring.Signature):
         Begin; only while not ``is_busy``.
     is_busy, done : ``In(1)``
         From the cycle after ``start`` to ``done``, when every result is in the scratchpad.
-    fill : ``Out(FillSignature(outputs))``
+    fill : ``Out(FillSignature(outputs, has_pairs=has_pairs))``
         Weights of groups, in the order of jobs and groups; tables for ADD and TABLE.
     lines : ``Out(LinePortSignature())``
         Accesses of the scratchpad beside those of jobs.
@@ -73,7 +73,7 @@ class DatapathSignature(wiring.Signature):
         Likewise: rows that the unit has written since the last reset.
     """
 
-    def __init__(self, *, macs: int, has_depthwise: bool = False) -> None:
+    def __init__(self, *, macs: int, has_pairs: bool = False, has_depthwise: bool = False) -> None:
         unit = {
             "unit_job": Out(JOB),
             "unit_start": Out(1),
@@ -86,7 +86,7 @@ class DatapathSignature(wiring.Signature):
             "start": Out(1),
             "is_busy": In(1),
             "done": In(1),
-            "fill": Out(FillSignature(outputs=outputs_of(macs))),
+            "fill": Out(FillSignature(outputs=outputs_of(macs), has_pairs=has_pairs)),
             "lines": Out(LinePortSignature()),
             "other_lines": Out(LineSourceSignature()),
             "counts": In(DATAPATH_COUNTS),

@@ -36,7 +36,8 @@ __all__ = ["Engine"]
 class Engine:
     """The engine of a system: what a list leaves in its scratchpad stays for one that goes on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_blocks: bool = False) -> None:
+        self._has_blocks = has_blocks
         self._scratchpad: Scratchpad | None = None
 
     def run(self, memory: Memory, params: EngineCall) -> NDArray[np.int8]:
@@ -84,7 +85,13 @@ class Engine:
                     if isinstance(job, EngineMove):
                         execute_move(job, scratchpad)
                     else:
-                        execute_job(job, _stream(image, job), params.macs, scratchpad)
+                        execute_job(
+                            job,
+                            _stream(image, job),
+                            params.macs,
+                            scratchpad,
+                            has_blocks=self._has_blocks,
+                        )
                 except ProgramError as error:
                     raise ProgramError(f"job {number}: {error}") from error
             elif (

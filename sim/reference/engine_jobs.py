@@ -4,6 +4,7 @@ Every function follows the walk of the gateware by arithmetic on indices: the sa
 words and results, in arrays instead of cycles.
 """
 
+import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from kiwicha.contract.depthwise import (
     passes_of,
 )
 from kiwicha.contract.engine import (
+    BLOCK_KINDS,
     CARRIED_LANES,
     COMPUTE_KINDS,
     DEEP_GROUP_WORDS,
@@ -47,6 +49,7 @@ from kiwicha.contract.engine import (
 )
 from kiwicha.errors import ProgramError
 from kiwicha.numerics.requantization import wrap_int32
+from kiwicha.program.codec import blocks
 from kiwicha.program.codec import streams as codec
 from kiwicha.program.weight_streams import (
     BYTES_OF_PASS,
@@ -58,6 +61,7 @@ from kiwicha.program.weight_streams import (
     unpack_conv_words,
     unpack_groups,
     unpack_unit_words,
+    with_shared,
 )
 from kiwicha.sim.reference.engine_elements import (
     element_reads,
@@ -174,7 +178,14 @@ def _last_channels(job: EngineJob, macs: int) -> int:
     return job.last_beats * last_unit_of(macs) if is_counted else outputs_of(macs)
 
 
-def execute_job(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad) -> None:
+def execute_job(
+    job: EngineJob,
+    stream: bytes,
+    macs: int,
+    scratchpad: Scratchpad,
+    *,
+    has_blocks: bool = False,
+) -> None:
     """Execute a job.
 
     Parameters
@@ -187,6 +198,8 @@ def execute_job(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad
         Products per cycle.
     scratchpad : Scratchpad
         Read and written.
+    has_blocks : bool
+        Coded streams are in blocks.
 
     Raises
     ------
@@ -196,16 +209,32 @@ def execute_job(job: EngineJob, stream: bytes, macs: int, scratchpad: Scratchpad
     """
     _check(job, macs, len(scratchpad.bytes))
     try:
-        raw = _decoded(stream, stream_shape(job, macs)) if job.flags & JobFlag.CODED else stream
+        job, raw = _uncoded(job, stream, macs, has_blocks)
         execute = keep_tables if brings_tables(job) else _JOBS[JobKind(job.kind)]
         execute(job, raw, macs, scratchpad)
     except (ValueError, codec.CodecError) as error:
         raise ProgramError(str(error)) from error
 
 
+def _uncoded(job: EngineJob, stream: bytes, macs: int, has_blocks: bool) -> tuple[EngineJob, bytes]:
+    """Return a job and its stream, with all parameters, as if it were not coded."""
+    shape = stream_shape(job, macs)
+    if job.flags & JobFlag.CODED:
+        if has_blocks and job.kind not in BLOCK_KINDS:
+            raise ProgramError(f"a job with blocks must be one of convolutions ({job})")
+        stream = _decoded(stream, shape, has_blocks)
+        if has_blocks:
+            stream = blocks.with_weights(stream, shape, job.weight_zero_point)
+            flags = JobFlag(job.flags) & ~JobFlag.UNSIGNED
+            job = dataclasses.replace(job, flags=flags, weight_zero_point=0)
+    return job, with_shared(stream, shape)
+
+
 @lru_cache(maxsize=16)
-def _decoded(stream: bytes, shape: codec.Shape) -> bytes:
+def _decoded(stream: bytes, shape: codec.Shape, has_blocks: bool) -> bytes:
     """Return a stream as it was before it was coded; jobs of one layer have the same."""
+    if has_blocks:
+        return blocks.decode(stream, shape)
     return codec.decode(stream, shape)
 
 

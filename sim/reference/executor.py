@@ -93,7 +93,8 @@ class Session:
             raise UsageError(
                 f"number of inputs must be {len(program.inputs)} ({names}), not {len(inputs)}"
             )
-        memory, engine = Memory(program.arena_bytes, program.constants), Engine()
+        memory = Memory(program.arena_bytes, program.constants)
+        engine = Engine(has_blocks=program.config.has_blocks)
         for state, kept in zip(program.states, self._kept, strict=True):
             memory.store(state.ref, np.frombuffer(kept, np.uint8))
         for number, (tensor, value) in enumerate(zip(program.inputs, inputs, strict=True)):

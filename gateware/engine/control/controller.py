@@ -39,6 +39,8 @@ class Controller(wiring.Component):
         Size of its scratchpad.
     has_codec : bool
         Weights can be coded.
+    has_blocks : bool
+        The code is that of blocks.
     has_softmax : bool
         There are SOFTMAX jobs.
     has_depthwise : bool
@@ -50,7 +52,7 @@ class Controller(wiring.Component):
         Reset of everything, beside that of the domain, which can be without.
     clear : ``Out(1)``
         Reset of the data path, and of all here but what outlives an error. A register.
-    datapath : ``Out(DatapathSignature(macs))``
+    datapath : ``Out(DatapathSignature(macs, has_pairs=has_blocks))``
         The data path.
     commands, responses, memory
         See `EngineSignature`.
@@ -62,20 +64,26 @@ class Controller(wiring.Component):
         macs: int,
         scratchpad_bytes: int,
         has_codec: bool = True,
+        has_blocks: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
     ) -> None:
         self.macs = macs
         self.scratchpad_bytes = scratchpad_bytes
         self.has_codec = has_codec
+        self.has_blocks = has_blocks
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
-        self.loader = WeightLoader(macs=macs, has_codec=has_codec, has_depthwise=has_depthwise)
+        self.loader = WeightLoader(
+            macs=macs, has_codec=has_codec, has_blocks=has_blocks, has_depthwise=has_depthwise
+        )
         super().__init__({
             **EngineSignature().flip().members,
             "reset": In(1),
             "clear": Out(1),
-            "datapath": Out(DatapathSignature(macs=macs, has_depthwise=has_depthwise)),
+            "datapath": Out(
+                DatapathSignature(macs=macs, has_pairs=has_blocks, has_depthwise=has_depthwise)
+            ),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -159,6 +167,7 @@ class Controller(wiring.Component):
             scratchpad_bytes=self.scratchpad_bytes,
             macs=self.macs,
             has_codec=self.has_codec,
+            has_blocks=self.has_blocks,
             has_softmax=self.has_softmax,
             has_depthwise=self.has_depthwise,
         )

@@ -15,6 +15,7 @@ from kiwicha.contract.depthwise import (
     passes_of,
 )
 from kiwicha.contract.engine import (
+    BLOCK_KINDS,
     DEEP_GROUP_WORDS,
     DEEP_MACS,
     ELEMENT_KINDS,
@@ -78,6 +79,8 @@ class JobCheck(wiring.Component):
         Products per cycle of the array: PACKED needs 128 or 256.
     has_codec : bool
         Weights can be CODED.
+    has_blocks : bool
+        Only those of `BLOCK_KINDS` can.
     has_softmax : bool
         There are SOFTMAX jobs.
     has_depthwise : bool
@@ -102,6 +105,7 @@ class JobCheck(wiring.Component):
         scratchpad_bytes: int,
         macs: int,
         has_codec: bool = True,
+        has_blocks: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
     ) -> None:
@@ -109,6 +113,7 @@ class JobCheck(wiring.Component):
         self.macs = macs
         self.is_deep = macs == DEEP_MACS
         self.has_codec = has_codec
+        self.has_blocks = has_blocks
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
         super().__init__({
@@ -199,6 +204,9 @@ class JobCheck(wiring.Component):
         is_square = (flags & JobFlag.SQUARE).any()
         bad |= is_fused & (~is_sum | is_square)
         bad |= is_square & ~Cat(kind == known for known in TABLE_KINDS).any()
+        if self.has_blocks:
+            has_block = Cat(kind == known for known in sorted(BLOCK_KINDS)).any()
+            bad |= (flags & JobFlag.CODED).any() & ~has_block
         if self.has_softmax:
             bad |= (flags & JobFlag.LOGARITHMS).any() & (kind != JobKind.SOFTMAX)
         bad_move = ~Cat(flags == known for known in (0, *MoveFlag)).any()

@@ -43,6 +43,8 @@ class JobFetcher(wiring.Component):
         Products per cycle of the array.
     has_codec : bool
         Weights can be coded.
+    has_blocks : bool
+        The code is that of blocks.
     has_softmax : bool
         There are SOFTMAX jobs.
     has_depthwise : bool
@@ -70,6 +72,7 @@ class JobFetcher(wiring.Component):
         scratchpad_bytes: int,
         macs: int,
         has_codec: bool,
+        has_blocks: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
     ) -> None:
@@ -77,6 +80,7 @@ class JobFetcher(wiring.Component):
             scratchpad_bytes=scratchpad_bytes,
             macs=macs,
             has_codec=has_codec,
+            has_blocks=has_blocks,
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
         )
@@ -157,6 +161,7 @@ class JobFetcher(wiring.Component):
                 ),
                 record.is_packed.eq(is_packed),
                 record.is_coded.eq((flags & JobFlag.CODED).any()),
+                record.is_shared.eq((flags & JobFlag.SHARED).any()),
                 record.is_move.eq(kind == JobKind.MOVE),
                 record.is_unit.eq((kind == JobKind.DEPTHWISE_UNIT) if self.has_depthwise else 0),
             ],

@@ -4,14 +4,9 @@ from amaranth import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.codec import (
-    BEAT_BYTES,
-    CHECK_BITS,
-    CHECK_START,
-    CHUNK_BITS,
-    WORD_ROTATION,
-)
+from kiwicha.contract.codec import BEAT_BYTES, CHUNK_BITS
 from kiwicha.gateware.engine.memory.interfaces import READ_BEAT
+from kiwicha.gateware.engine.weights.checked_stream import CheckedStream
 
 __all__ = ["DecompressorInput"]
 
@@ -54,47 +49,41 @@ class DecompressorInput(wiring.Component):
             "stored": In(stream.Signature(READ_BEAT)),
             "chunks": Out(stream.Signature(CHUNK_BITS)),
             "plain": Out(stream.Signature(8 * BEAT_BYTES)),
-            "is_used_up": Out(1, init=1),
+            "is_used_up": Out(1),
             "is_correct": Out(1),
         })
 
     def elaborate(self, platform: object) -> Module:
-        """Build the register of a beat, the count and the check sum."""
+        """Build the register of a beat, and the count of its chunks."""
         m = Module()
+        m.submodules.checked = checked = CheckedStream()
+        wiring.connect(m, wiring.flipped(self.stored), checked.stored)
         beat = Signal(8 * BEAT_BYTES, reset_less=True)
         number = Signal(range(_CHUNKS_PER_BEAT))
         is_full = Signal()
         has_room = Signal()
         takes_chunk = Signal()
-        takes = Signal()
-        check = Signal(CHECK_BITS)
         m.d.comb += [
+            checked.start.eq(self.start),
+            checked.is_empty.eq(self.is_empty),
+            checked.beats.ready.eq(has_room | self.plain.ready),
             self.chunks.valid.eq(is_full),
             self.chunks.payload.eq(beat.word_select(number, CHUNK_BITS)),
             takes_chunk.eq(is_full & self.chunks.ready),
             has_room.eq(self.is_coded & (~is_full | (takes_chunk & number.all()))),
-            self.is_correct.eq(check == 0),
-            self.plain.valid.eq(self.stored.valid & ~self.is_used_up),
-            self.plain.payload.eq(self.stored.payload.data),
-            self.stored.ready.eq((has_room | self.plain.ready) & ~self.is_used_up),
-            takes.eq(self.stored.valid & self.stored.ready),
+            self.plain.valid.eq(checked.beats.valid),
+            self.plain.payload.eq(checked.beats.payload),
+            self.is_used_up.eq(checked.is_used_up),
+            self.is_correct.eq(checked.is_correct),
         ]
         with m.If(takes_chunk):
             m.d.sync += number.eq(number + 1)
         with m.If(has_room):
             m.d.sync += [
-                beat.eq(self.stored.payload.data),
-                is_full.eq(takes),
+                beat.eq(checked.beats.payload),
+                is_full.eq(checked.beats.valid),
                 number.eq(0),
             ]
         with m.If(~self.is_coded):
             m.d.sync += is_full.eq(0)
-        with m.If(takes):
-            folded = check.rotate_left(1)
-            for word in range(8 * BEAT_BYTES // CHECK_BITS):
-                octets = self.stored.payload.data.word_select(word, CHECK_BITS)
-                folded ^= octets.rotate_left(WORD_ROTATION * word)
-            m.d.sync += [self.is_used_up.eq(self.stored.payload.is_last), check.eq(folded)]
-        with m.If(self.start):
-            m.d.sync += [self.is_used_up.eq(self.is_empty), check.eq(CHECK_START)]
         return m

@@ -1,11 +1,12 @@
 """One lane of the decompressor: a bit stream, of which each step decodes one byte."""
 
-from amaranth import Cat, Module, Signal, Value
+from amaranth import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import CHUNK_BITS, MAX_RANGE_BITS, PREFIX_BITS, TABLE_ENTRIES
+from kiwicha.gateware.engine.weights.shifter import shifted
 
 __all__ = ["TABLE_WRITE", "DecompressorLane"]
 
@@ -84,7 +85,7 @@ class DecompressorLane(wiring.Component):
             write.addr.eq(self.table.address),
             write.data.eq(self.table.entry),
             write.en.eq(self.table.enable),
-            peek.eq(_shifted(m, Cat(current, following), offset, _PEEK_BITS)),
+            peek.eq(shifted(m, Cat(current, following), offset, _PEEK_BITS)),
             read.addr.eq(peek),
             end.eq(offset + read.data.length),
             self.asks.eq(end[-1]),
@@ -105,28 +106,9 @@ class DecompressorLane(wiring.Component):
             m.d.sync += [peek_s1.eq(peek), entry_s1.eq(read.data)]
         range_bits = Signal(range(MAX_RANGE_BITS + 1))
         m.d.comb += range_bits.eq(entry_s1.length - entry_s1.prefix)
-        low = _shifted(m, peek_s1, entry_s1.prefix, MAX_RANGE_BITS)
+        low = shifted(m, peek_s1, entry_s1.prefix, MAX_RANGE_BITS)
         m.d.comb += self.value.eq(entry_s1.base)
         for bit in range(MAX_RANGE_BITS):
             with m.If(bit < range_bits):
                 m.d.comb += self.value[bit].eq(low[bit])
         return m
-
-
-def _shifted(m: Module, value: Value, offset: Value, bits: int) -> Value:
-    """Return so many bits of a value from an offset on, by multiplexers of four.
-
-    A plain shift becomes multiplexers of two: a third more LUT. Bits that are not there are any.
-    """
-    end = len(offset)
-    while end > 0:
-        start = max(end - 2, 0)
-        width = bits + (1 << start) - 1
-        stage = Signal(width, name=f"shifted_{bits}_{start}")
-        with m.Switch(offset[start:end]):
-            for number in range(1 << end - start):
-                first = min(number << start, max(len(value) - width, 0))
-                with m.Case(number):
-                    m.d.comb += stage.eq(value[first : first + width])
-        value, end = stage, start
-    return value

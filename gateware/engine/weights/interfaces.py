@@ -45,6 +45,7 @@ WEIGHTS_JOB = data.StructLayout({
     "is_fused": 1,
     "is_packed": 1,
     "is_coded": 1,
+    "is_shared": 1,
     "is_move": 1,
     "is_unit": 1,
     "zero_point": signed(9),
@@ -53,8 +54,8 @@ WEIGHTS_JOB = data.StructLayout({
 groups ``group_words`` weight words, and parameters of twice as many channels if
 ``has_double_groups``; with ``is_table`` the words are tables, with ``is_fused`` those of FUSED
 jobs; with ``is_packed`` words are of twice the size; with ``is_coded`` the words of the stream are
-coded. With ``is_move`` there is no stream; with ``is_unit`` the words are passes of the depthwise
-unit."""
+coded; with ``is_shared`` the third group and all behind it have biases only. With ``is_move`` there
+is no stream; with ``is_unit`` the words are passes of the depthwise unit."""
 
 BEAT_COUNT_BITS = 12
 """Beats of a group: up to 256 words of 128 bytes, and parameters."""
@@ -66,9 +67,9 @@ STREAM_GROUP = data.StructLayout({
     "is_first": 1,
     "is_last": 1,
 })
-"""A group of a stream: ``plain_beats`` as they are, 1 or more; then, if the stream ``is_coded``,
-``coded_beats``, 1 or more. With ``is_first`` a stream begins, which has no beats if it
-``is_empty``; with ``is_last`` it must end."""
+"""A group of a stream: ``plain_beats`` as they are, 1 or more, or 0 in a stream of blocks but for
+its first group; then, if the stream ``is_coded``, ``coded_beats``, 1 or more. With ``is_first`` a
+stream begins, which has no beats if it ``is_empty``; with ``is_last`` it must end."""
 
 
 class FillSignature(wiring.Signature):
@@ -80,19 +81,29 @@ class FillSignature(wiring.Signature):
         Results of one beat of the array.
     words : int
         Weight words of a group, at most.
+    has_pairs : bool
+        Beats of weights can come two at a time.
 
     Members
     -------
-    commands : ``Out(stream.Signature(StructLayout(blocks, words, is_fused)))``
+    commands : ``Out(stream.Signature(StructLayout(blocks, words, has_biases_only, is_fused)))``
         Start a fill of ``3 * blocks`` beats of parameters, 0 to outputs / 2 blocks, and of
-        ``words`` weight words, 1 or more. Taken when a bank is free and no fill is under way. With
-        ``is_fused`` the words are tables of FUSED jobs, which need no bank, and parameters have no
-        effect; taken when the tables of the last such fill are in use, and no fill is under way.
+        ``words`` weight words, 1 or more. With ``has_biases_only`` there are ``blocks`` beats of
+        biases, which may come in pairs; the other parameters stay as they are in the bank. Taken
+        when a bank is free and no fill is under way. With ``is_fused`` the words are tables of
+        FUSED jobs, which need no bank, and parameters have no effect; taken when the tables of the
+        last such fill are in use, and no fill is under way.
     beats : ``Out(stream.Signature(128))``
-        Contents of the fill; taken while one is under way.
+        Contents of the fill; taken while one is under way. With ``has_pairs`` 256 bits: two beats
+        of weights if ``is_pair``, else the same beat twice.
+    is_pair : ``Out(1)``
+        Only with ``has_pairs``: there are two beats, of two blocks or of a word, and the first of
+        them has an even number there. There are none of a table.
+    wraps : ``Out(1)``
+        Only with ``has_pairs``: weights less the zero point are taken modulo 256, as int8.
     parameters : ``Out(128)``
-        The payload of ``beats`` while it is one of parameters: it has not to wait for what decodes
-        weights.
+        The payload of ``beats`` while it is one of parameters: if these are never coded it has not
+        to wait for what decodes weights.
     zero_point : ``Out(signed(9))``
         Weight zero point.
     is_unsigned : ``Out(1)``
@@ -102,22 +113,24 @@ class FillSignature(wiring.Signature):
     is_packed : ``Out(1)``
         Words have packed weights as well; no effect but in an array of `PACKED_MACS`.
     is_unit : ``Out(1)``
-        Words are passes of the depthwise unit. These five are stable from a command until its bank
-        is full, or until ``is_idle``.
+        Words are passes of the depthwise unit. These five, and ``wraps``, are stable from a command
+        until a cycle behind the last beat, or until ``is_idle``.
     is_idle : ``In(1)``
         No fill is under way.
     """
 
-    def __init__(self, *, outputs: int, words: int = GROUP_WORDS) -> None:
+    def __init__(self, *, outputs: int, words: int = GROUP_WORDS, has_pairs: bool = False) -> None:
         command = data.StructLayout({
             "blocks": range(2 * outputs // PARAMETER_BLOCK + 1),
             "words": range(words + 1),
             "is_fused": 1,
+            "has_biases_only": 1,
         })
         super().__init__({
+            **({"is_pair": Out(1), "wraps": Out(1)} if has_pairs else {}),
             "commands": Out(stream.Signature(command)),
-            "beats": Out(stream.Signature(8 * BEAT_BYTES)),
-            "parameters": Out(8 * BEAT_BYTES),
+            "beats": Out(stream.Signature((2 if has_pairs else 1) * 8 * BEAT_BYTES)),
+            "parameters": Out((2 if has_pairs else 1) * 8 * BEAT_BYTES),
             "zero_point": Out(signed(9)),
             "is_unsigned": Out(1),
             "is_table": Out(1),
@@ -128,7 +141,12 @@ class FillSignature(wiring.Signature):
 
 
 class StreamDecoderSignature(wiring.Signature):
-    """Interface of a `Decompressor` or `RawStreams`, as the loader of weights sees it.
+    """Interface of a `Decompressor`, `BlockDecoder` or `RawStreams`, as the weight loader sees it.
+
+    Parameters
+    ----------
+    has_pairs : bool
+        Coded beats come two at a time.
 
     Members
     -------
@@ -137,7 +155,10 @@ class StreamDecoderSignature(wiring.Signature):
     stored : ``Out(stream.Signature(READ_BEAT))``
         The streams.
     beats : ``In(stream.Signature(128))``
-        Beats of the groups.
+        Beats of the groups. With ``has_pairs`` 256 bits: two beats if ``is_pair``, else the same
+        one twice.
+    is_pair : ``In(1)``
+        Only with ``has_pairs``.
     is_between : ``In(1)``
         No stream is under way; 1 after a reset.
     ends : ``In(1)``
@@ -146,11 +167,12 @@ class StreamDecoderSignature(wiring.Signature):
         The stream has an error; stays until the next reset.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_pairs: bool = False) -> None:
         super().__init__({
             "groups": Out(stream.Signature(STREAM_GROUP)),
             "stored": Out(stream.Signature(READ_BEAT)),
-            "beats": In(stream.Signature(8 * BEAT_BYTES)),
+            **({"is_pair": In(1)} if has_pairs else {}),
+            "beats": In(stream.Signature((2 if has_pairs else 1) * 8 * BEAT_BYTES)),
             "is_between": In(1, init=1),
             "ends": In(1),
             "is_bad": In(1),

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.depthwise import PARAMETER_PLACES, UNIT_CHANNELS
 from kiwicha.contract.engine import has_packed, outputs_of
-from kiwicha.contract.latencies import RELEASE_CYCLES
+from kiwicha.contract.latencies import WEIGHTS_RELEASE_CYCLES, release_cycles
 from kiwicha.gateware.engine.array.interfaces import (
     ARRAY_SIZES,
     LANES,
@@ -45,12 +45,14 @@ class WeightBuffer(wiring.Component):
 
     Latency: ``index`` to ``weights`` `WEIGHT_READ_CYCLES`, for lane l of CONV l more;
     ``parameter_beat`` to ``parameters`` 1 cycle. Throughput: one read of either and one beat of a
-    fill per cycle. A bank is full `WEIGHTS_READY_CYCLES` after its last beat.
+    fill per cycle. A bank is full `WEIGHTS_READY_CYCLES` after its last beat, and its last word can
+    be read a cycle later. With ``has_pairs`` weights are written while parameters of the bank's
+    last group are still read, and biases wait until they were: the bank is not full before.
 
     With ``is_table`` the weights are a table: each beat has two entries of 8 bytes, and all lanes
     get them; with 4 outputs, lanes 0 to 3 get the first half of each and lanes 4 to 7 the second;
-    with 16, the memories of packed weights too. Such a beat takes ``16 / outputs`` cycles.
-    With ``is_lookup`` each lane reads an entry of its own instead of a word.
+    with 16, the memories of packed weights too. Such a beat takes ``16 / outputs`` cycles, and is
+    never one of a pair. With ``is_lookup`` each lane reads an entry of its own instead of a word.
 
     With ``is_packed``, only with 128 and 256, words of a fill are twice as long: a word of
     ``weights``, then one of ``packed_weights``.
@@ -63,12 +65,14 @@ class WeightBuffer(wiring.Component):
         Channels whose parameters are read together: 4, or one for each output, which None is.
     depth : int
         Words of both banks together: a power of two from 16 to 1024.
+    has_pairs : bool
+        Beats can come two at a time; with 8 lanes.
     has_depthwise : bool
         It holds the parameters of the depthwise unit, whose fills it leaves alone.
 
     Members
     -------
-    fill : ``In(FillSignature(outputs=outputs, words=depth // 2))``
+    fill : ``In(FillSignature(outputs=outputs, words=depth // 2, has_pairs=has_pairs))``
         Contents of the groups.
     is_available : ``Out(1)``
         A full bank is there that was not taken.
@@ -109,8 +113,9 @@ class WeightBuffer(wiring.Component):
     reduced : ``Out(ArrayLayout(signed(9), 16))``
         The bytes of the beat two cycles ago, less the zero point.
     release : ``In(1)``
-        With the ``index`` of the last read of the bank. The bank is free again `RELEASE_CYCLES`
-        cycles later; its parameters can be read until then.
+        With the ``index`` of the last read of the bank. The bank is free again `release_cycles`
+        cycles later, with ``has_pairs`` `WEIGHTS_RELEASE_CYCLES`; its parameters can be read for
+        `release_cycles`.
 
     Raises
     ------
@@ -119,7 +124,13 @@ class WeightBuffer(wiring.Component):
     """
 
     def __init__(
-        self, *, macs: int, lanes: int | None = None, depth: int = 512, has_depthwise: bool = False
+        self,
+        *,
+        macs: int,
+        lanes: int | None = None,
+        depth: int = 512,
+        has_pairs: bool = False,
+        has_depthwise: bool = False,
     ) -> None:
         if macs not in ARRAY_SIZES:
             raise ValueError(f"macs must be one of {ARRAY_SIZES}, not {macs!r}")
@@ -128,17 +139,22 @@ class WeightBuffer(wiring.Component):
             raise ValueError(f"depth must be a power of two from 16 to {_MAX_DEPTH}, not {depth!r}")
         self.macs = macs
         self.depth = depth
+        self.has_pairs = has_pairs
         self.outputs = outputs_of(macs)
         self.has_packed = has_packed(macs)
         self.lanes = self.outputs if lanes is None else lanes
         if self.lanes % PARAMETER_BLOCK or self.outputs % self.lanes:
             raise ValueError(f"lanes must be 4 or {self.outputs}, not {lanes!r}")
+        if has_pairs and self.lanes < 2 * PARAMETER_BLOCK:
+            raise ValueError(f"lanes must be 8 for pairs, not {self.lanes}")
         self.blocks = 2 * self.outputs // PARAMETER_BLOCK
         lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
         packed = data.ArrayLayout(signed(PACKED_WEIGHT_BITS), self.outputs)
         self.has_depthwise = has_depthwise
         if has_depthwise and self.lanes != UNIT_CHANNELS:
             raise ValueError(f"a depthwise unit must have {UNIT_CHANNELS} lanes, not {self.lanes}")
+        if has_depthwise and has_pairs:
+            raise ValueError("a depthwise unit must be without pairs")
         unit = {
             "unit_parameters": In(UNIT_PARAMETERS),
             "reads_unit": In(1),
@@ -147,7 +163,7 @@ class WeightBuffer(wiring.Component):
         super().__init__({
             **({"packed_weights": Out(data.ArrayLayout(packed, LANES))} if self.has_packed else {}),
             **(unit if has_depthwise else {}),
-            "fill": In(FillSignature(outputs=self.outputs, words=depth // 2)),
+            "fill": In(FillSignature(outputs=self.outputs, words=depth // 2, has_pairs=has_pairs)),
             "is_available": Out(1),
             "take": In(1),
             "bank": Out(1),
@@ -172,10 +188,12 @@ class WeightBuffer(wiring.Component):
         m = Module()
         fill = self.fill
         fill_bank = Signal()
-        ends = Signal()
+        ends, is_written = Signal(), Signal()
         is_fused = Signal()
-        self._exchange(m, fill_bank, ends, is_fused)
-        m.submodules.weights = memory = WeightMemory(macs=self.macs, depth=self.depth)
+        is_read = self._exchange(m, fill_bank, ends, is_fused)
+        m.submodules.weights = memory = WeightMemory(
+            macs=self.macs, depth=self.depth, has_pairs=self.has_pairs
+        )
         wiring.connect(m, memory.table_writes, wiring.flipped(self.table_writes))
         blocks_left = Signal(fill.commands.payload.blocks.shape())
         words_left = Signal(fill.commands.payload.words.shape())
@@ -189,61 +207,48 @@ class WeightBuffer(wiring.Component):
             for name in ("is_open", "takes_parameters", "takes_weights", "ends_beat")
         )
         chunk = Signal(range(BEAT_BYTES // self.outputs))
+        has_biases_only = Signal()
+        writes_parameters = takes_parameters & ~is_fused
+        parameters = self._parameters(m, writes_parameters, fill_bank, block, field)
+        has_room = ~parameters.is_blocked if self.has_pairs else Const(1)
         m.d.comb += [
-            takes_parameters.eq(fill.beats.valid & is_open & blocks_left.any()),
+            takes_parameters.eq(fill.beats.valid & is_open & blocks_left.any() & has_room),
             takes_weights.eq(fill.beats.valid & is_open & ~blocks_left.any()),
-            ends_beat.eq(~fill.is_table | blocks_left.any() | chunk.all()),
+            ends_beat.eq(Mux(blocks_left.any(), has_room, ~fill.is_table | chunk.all())),
             fill.beats.ready.eq(is_open & ends_beat),
         ]
         with m.If(fill.commands.valid & fill.commands.ready):
             command = fill.commands.payload
-            m.d.sync += [blocks_left.eq(command.blocks), words_left.eq(command.words)]
-            m.d.sync += [is_open.eq(1), block.eq(0), word.eq(0), chunk.eq(0)]
+            m.d.sync += [
+                blocks_left.eq(command.blocks),
+                words_left.eq(command.words),
+                has_biases_only.eq(command.has_biases_only),
+                *(is_open.eq(1), block.eq(0), word.eq(0), chunk.eq(0)),
+            ]
         with m.If(takes_parameters):
             m.d.sync += field.eq(field + 1)
-            with m.If(field == FIELDS - 1):
-                m.d.sync += [field.eq(0), block.eq(block + 1), blocks_left.eq(blocks_left - 1)]
+            with m.If(has_biases_only | (field == FIELDS - 1)):
+                written = 1 + fill.is_pair if self.has_pairs else 1
+                m.d.sync += [
+                    field.eq(0),
+                    block.eq(block + written),
+                    blocks_left.eq(blocks_left - written),
+                ]
         with m.If(takes_weights):
             m.d.sync += chunk.eq(chunk + 1)
         with m.If(takes_weights & ends_beat):
-            m.d.sync += part.eq(part + 1)
+            # Of a pair the second one.
+            place = part | fill.is_pair if self.has_pairs else part
+            m.d.sync += part.eq(place + 1)
             last_part: Value = Const(memory.parts - 1)
             if self.has_packed:
                 last_part = Mux(fill.is_packed, 2 * memory.parts - 1, memory.parts - 1)
-            with m.If(part == last_part):
+            with m.If(place == last_part):
                 m.d.sync += [part.eq(0), word.eq(word + 1), words_left.eq(words_left - 1)]
                 with m.If(words_left == 1):
                     m.d.sync += is_open.eq(0)
-                    m.d.comb += ends.eq(1)
-        m.submodules.parameters = parameters = ParameterMemory(
-            lanes=self.lanes,
-            beats=2 * self.outputs // self.lanes,
-            places=PARAMETER_PLACES if self.has_depthwise else 0,
-        )
-        m.d.comb += [
-            parameters.write.eq(takes_parameters & ~is_fused),
-            parameters.write_bank.eq(fill_bank),
-            parameters.block.eq(block),
-            parameters.field.eq(field),
-            parameters.beat.eq(fill.parameters),
-            parameters.read_bank.eq(self.parameter_bank),
-            parameters.read_beat.eq(self.parameter_beat),
-            self.parameters.eq(parameters.parameters),
-        ]
-        if self.has_depthwise:
-            unit = self.unit_parameters
-            m.d.comb += [
-                parameters.writes_place.eq(unit.write),
-                parameters.write_place.eq(unit.place),
-                parameters.reads_place.eq(self.reads_unit),
-                parameters.read_place.eq(self.unit_place),
-            ]
-            with m.If(unit.write):
-                m.d.comb += [
-                    parameters.write.eq(1),
-                    parameters.block.eq(unit.block),
-                    parameters.field.eq(unit.field),
-                ]
+                    m.d.comb += is_written.eq(1)
+        self._end(m, is_written, ends, parameters)
         m.d.comb += [
             self.reduced.eq(memory.reduced),
             memory.takes.eq(takes_weights),
@@ -265,56 +270,134 @@ class WeightBuffer(wiring.Component):
         ]
         if self.has_packed:
             m.d.comb += self.packed_weights.eq(memory.packed_weights)
+        if self.has_pairs:
+            self._connect_pairs(m, memory, parameters, is_read, has_biases_only)
         return m
 
-    def _exchange(self, m: Module, fill_bank: Signal, ends: Signal, is_fused: Signal) -> None:
-        """Count full and free banks; the written bank is full when its last word is readable.
+    def _connect_pairs(
+        self,
+        m: Module,
+        memory: WeightMemory,
+        parameters: ParameterMemory,
+        is_read: Signal,
+        has_biases_only: Signal,
+    ) -> None:
+        """Connect what both memories need for pairs."""
+        fill = self.fill
+        m.d.comb += [
+            memory.is_pair.eq(fill.is_pair),
+            memory.wraps.eq(fill.wraps),
+            parameters.is_read.eq(is_read),
+            parameters.has_biases_only.eq(has_biases_only),
+        ]
+        with m.If(fill.commands.valid & fill.commands.ready):
+            m.d.comb += parameters.has_biases_only.eq(fill.commands.payload.has_biases_only)
 
-        Fills of tables of FUSED jobs leave the banks as they are.
+    def _end(
+        self, m: Module, is_written: Signal, ends: Signal, parameters: ParameterMemory
+    ) -> None:
+        """End a fill with its last beat, or when its biases have been written too."""
+        m.d.comb += ends.eq(is_written)
+        if self.has_pairs:
+            waits = Signal()
+            m.d.comb += ends.eq((is_written | waits) & ~parameters.is_waiting)
+            m.d.sync += waits.eq((is_written | waits) & parameters.is_waiting)
+
+    def _parameters(
+        self,
+        m: Module,
+        takes: Value,
+        fill_bank: Signal,
+        block: Signal,
+        field: Signal,
+    ) -> ParameterMemory:
+        """Build the memory of parameters."""
+        m.submodules.parameters = parameters = ParameterMemory(
+            lanes=self.lanes,
+            beats=2 * self.outputs // self.lanes,
+            has_pairs=self.has_pairs,
+            places=PARAMETER_PLACES if self.has_depthwise else 0,
+        )
+        m.d.comb += [
+            parameters.write.eq(takes),
+            parameters.write_bank.eq(fill_bank),
+            parameters.block.eq(block),
+            parameters.field.eq(field),
+            parameters.beat.eq(self.fill.parameters),
+            parameters.read_bank.eq(self.parameter_bank),
+            parameters.read_beat.eq(self.parameter_beat),
+            self.parameters.eq(parameters.parameters),
+        ]
+        if self.has_depthwise:
+            unit = self.unit_parameters
+            m.d.comb += [
+                parameters.writes_place.eq(unit.write),
+                parameters.write_place.eq(unit.place),
+                parameters.reads_place.eq(self.reads_unit),
+                parameters.read_place.eq(self.unit_place),
+            ]
+            with m.If(unit.write):
+                m.d.comb += [
+                    parameters.write.eq(1),
+                    parameters.block.eq(unit.block),
+                    parameters.field.eq(unit.field),
+                ]
+        if self.has_pairs:
+            m.d.comb += parameters.is_pair.eq(self.fill.is_pair)
+        return parameters
+
+    def _exchange(self, m: Module, fill_bank: Signal, ends: Signal, is_fused: Signal) -> Signal:
+        """Count full and free banks; the last word is written while its bank is taken.
+
+        Fills of tables of FUSED jobs leave the banks as they are. Returns which banks were
+        released, and have parameters that are still to be read.
         """
         full = Signal(range(3))
         is_filling = Signal()
         fills_bank = Signal()
-        ends_s1 = Signal()
-        ends_s2 = Signal()
-        released_bank = Signal()
-        releases = Signal(RELEASE_CYCLES)
-        is_busy = Signal(2)
-        m.d.sync += [
-            ends_s1.eq(ends),
-            ends_s2.eq(ends_s1),
-            releases.eq(Cat(self.release, releases)),
-        ]
+        freed_bank, read_bank = Signal(), Signal()
+        releases = Signal(release_cycles(self.outputs, self.lanes))
+        frees, ends_reads = Signal(), Signal()
+        is_busy, is_read = Signal(2), Signal(2)
+        m.d.sync += releases.eq(Cat(self.release, releases))
         m.d.comb += [
             self.is_available.eq(full.any()),
             self.fill.is_idle.eq(~is_filling),
-            self.ends_table.eq(ends_s2 & is_fused),
-            fills_bank.eq(ends_s2 & ~is_fused),
+            fills_bank.eq(ends & ~is_fused),
             self.fill.commands.ready.eq(
                 ~is_filling
                 & ~Mux(
                     self.fill.commands.payload.is_fused,
-                    self.has_table,
+                    self.has_table | self.ends_table,
                     is_busy.bit_select(fill_bank, 1),
                 )
             ),
+            ends_reads.eq(releases[-1]),
+            frees.eq(releases[WEIGHTS_RELEASE_CYCLES - 1] if self.has_pairs else ends_reads),
         ]
         m.d.sync += full.eq(full + fills_bank - self.take)
+        # The last entry is written in this cycle.
+        m.d.sync += self.ends_table.eq(ends & is_fused)
         with m.If(self.take_table):
             m.d.sync += self.has_table.eq(0)
         with m.If(self.ends_table):
             m.d.sync += self.has_table.eq(1)
         # Busy: from the command until the delay after the release.
-        with m.If(releases[-1]):
-            m.d.sync += is_busy.bit_select(released_bank, 1).eq(0)
-            m.d.sync += released_bank.eq(~released_bank)
+        with m.If(frees):
+            m.d.sync += is_busy.bit_select(freed_bank, 1).eq(0)
+            m.d.sync += freed_bank.eq(~freed_bank)
+        with m.If(ends_reads):
+            m.d.sync += is_read.bit_select(read_bank, 1).eq(0)
+            m.d.sync += read_bank.eq(~read_bank)
         with m.If(self.fill.commands.valid & self.fill.commands.ready):
             m.d.sync += [is_filling.eq(1), is_fused.eq(self.fill.commands.payload.is_fused)]
             with m.If(~self.fill.commands.payload.is_fused):
                 m.d.sync += is_busy.bit_select(fill_bank, 1).eq(1)
-        with m.If(ends_s2):
+        with m.If(ends):
             m.d.sync += is_filling.eq(0)
         with m.If(fills_bank):
             m.d.sync += fill_bank.eq(~fill_bank)
         with m.If(self.release):
             m.d.sync += self.bank.eq(~self.bank)
+            m.d.sync += is_read.bit_select(self.bank, 1).eq(1)
+        return is_read

@@ -1,14 +1,15 @@
 """Weights and parameters of jobs, from DRAM to the weight buffer."""
 
-from amaranth import Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.codec import BEAT_BYTES, FIRST_GROUPS
 from kiwicha.contract.depthwise import PASS_BEATS, PASS_PLACES
 from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.gateware.engine.array.interfaces import LANES
 from kiwicha.gateware.engine.memory.interfaces import RANGE_REQUEST, READ_BEAT
+from kiwicha.gateware.engine.weights.block_decoder import BlockDecoder
 from kiwicha.gateware.engine.weights.decompressor import Decompressor
 from kiwicha.gateware.engine.weights.interfaces import (
     FIELDS,
@@ -25,8 +26,8 @@ class WeightLoader(wiring.Component):
     """Fetch each job's weight stream, decode it and fill the weight buffer with it by groups.
 
     The size of a stream must be that of its groups, and if it is coded its check sum must be right,
-    else there is an error; see `Decompressor`, or `RawStreams` without a codec. The stream of the
-    next job is asked for as soon as the last fill of a job is commanded.
+    else there is an error; see `Decompressor`, `BlockDecoder`, or `RawStreams` without a codec. The
+    stream of the next job is asked for as soon as the last fill of a job is commanded.
 
     Latency: 1 cycle from a job to its request, 3 from there to the first fill, if the buffer is
     free. Throughput: that of the `Decompressor`.
@@ -37,6 +38,8 @@ class WeightLoader(wiring.Component):
         Products per cycle of the array.
     has_codec : bool
         Streams can be coded.
+    has_blocks : bool
+        The code is that of blocks.
     has_depthwise : bool
         Streams can be of the depthwise unit.
 
@@ -49,7 +52,7 @@ class WeightLoader(wiring.Component):
         What is to be fetched.
     stored : ``In(stream.Signature(READ_BEAT))``
         What was fetched.
-    fill : ``Out(FillSignature(outputs))``
+    fill : ``Out(FillSignature(outputs, has_pairs=has_blocks))``
         To the weight buffer.
     number : ``Out(16)``
         Jobs whose streams are complete and good, and moves.
@@ -64,13 +67,23 @@ class WeightLoader(wiring.Component):
     ----------
     groups_left, is_first : Signal
         Groups of the job whose fill is not commanded yet; none of it was begun.
+    begun : Signal
+        The decompressor has the first group of the job, and the second.
     fsm : FSM
         What is being done.
     """
 
-    def __init__(self, *, macs: int, has_codec: bool, has_depthwise: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        macs: int,
+        has_codec: bool,
+        has_blocks: bool = False,
+        has_depthwise: bool = False,
+    ) -> None:
         self.macs = macs
         self.has_codec = has_codec
+        self.has_blocks = has_blocks
         self.has_depthwise = has_depthwise
         outputs = outputs_of(macs)
         self.has_packed = has_packed(macs)
@@ -80,15 +93,20 @@ class WeightLoader(wiring.Component):
             "jobs": In(stream.Signature(WEIGHTS_JOB)),
             "requests": Out(stream.Signature(RANGE_REQUEST)),
             "stored": In(stream.Signature(READ_BEAT)),
-            "fill": Out(FillSignature(outputs=outputs)),
+            "fill": Out(FillSignature(outputs=outputs, has_pairs=has_blocks)),
             "number": Out(16),
             "is_between": Out(1),
             "is_idle": Out(1),
             "is_bad_stream": Out(1),
         })
-        self.decompressor = Decompressor() if has_codec else RawStreams()
+        self.decompressor: Decompressor | BlockDecoder | RawStreams
+        if has_codec:
+            self.decompressor = BlockDecoder() if has_blocks else Decompressor()
+        else:
+            self.decompressor = RawStreams()
         self.groups_left = Signal(16)
         self.is_first = Signal()
+        self.begun = Signal(FIRST_GROUPS)
 
     def elaborate(self, platform: object) -> Module:
         """Build the states of jobs and groups."""
@@ -151,6 +169,8 @@ class WeightLoader(wiring.Component):
                         self.fill.is_packed.eq(job.is_packed),
                         self.fill.is_unit.eq(job.is_unit),
                     ]
+                    if self.has_blocks:
+                        m.d.sync += self.fill.wraps.eq(job.is_coded)
                     m.next = "FILL"
             with m.State("FILL"):
                 m.d.comb += self.fill.commands.valid.eq(1)
@@ -165,7 +185,7 @@ class WeightLoader(wiring.Component):
     def _decode(
         self,
         m: Module,
-        decompressor: Decompressor | RawStreams,
+        decompressor: Decompressor | BlockDecoder | RawStreams,
         has_words: Signal,
         is_first: Signal,
         is_last: Value,
@@ -174,6 +194,18 @@ class WeightLoader(wiring.Component):
         job, group = self.jobs.payload, decompressor.groups.payload
         single = FIELDS * self.blocks
         parameters = Mux(job.has_double_groups, 2 * single, single)
+        # Of groups 0 and 1, one for each bank, all parameters are there.
+        is_short, fills_short = Signal(), Signal()
+        m.d.comb += is_short.eq(job.is_shared & self.begun[-1] & ~is_first)
+        with m.If(decompressor.groups.valid & decompressor.groups.ready):
+            m.d.sync += [
+                self.begun.eq(Cat(1, self.begun[:-1] & (~is_first).replicate(FIRST_GROUPS - 1))),
+                fills_short.eq(is_short),
+            ]
+        parameters = Mux(is_short, self.fill.commands.payload.blocks, parameters)
+        # In blocks biases alone are decoded like weights.
+        plain = Mux(is_short, 0, parameters) if self.has_blocks else parameters
+        coded_biases = Mux(is_short, self.fill.commands.payload.blocks, 0) if self.has_blocks else 0
         weights = job.group_words << (self.beats_per_word - 1).bit_length()
         if self.has_packed:
             weights = Mux(job.is_packed, weights << 1, weights)
@@ -181,13 +213,18 @@ class WeightLoader(wiring.Component):
             passes = job.group_words[: PASS_PLACES.bit_length()]
             weights = Mux(job.is_unit, passes * Const(PASS_BEATS), weights)
         m.d.comb += [
-            group.plain_beats.eq(Mux(job.is_coded, parameters, parameters + weights)),
-            group.coded_beats.eq(weights),
+            group.plain_beats.eq(Mux(job.is_coded, plain, parameters + weights)),
+            group.coded_beats.eq(weights + coded_biases),
             group.is_coded.eq(job.is_coded),
             group.is_empty.eq(~has_words),
             group.is_first.eq(is_first),
             group.is_last.eq(is_last),
-            self.fill.parameters.eq(self.stored.payload.data),
+            self.fill.commands.payload.has_biases_only.eq(fills_short),
+            self.fill.parameters.eq(self.fill.beats.payload)
+            if self.has_blocks
+            else self.fill.parameters.eq(self.stored.payload.data),
         ]
         wiring.connect(m, wiring.flipped(self.stored), decompressor.stored)
         wiring.connect(m, decompressor.beats, wiring.flipped(self.fill.beats))
+        if self.has_blocks:
+            m.d.comb += self.fill.is_pair.eq(decompressor.is_pair)

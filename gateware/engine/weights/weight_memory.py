@@ -17,7 +17,7 @@ class WeightMemory(wiring.Component):
     """Weight words: written in beats, less the zero point, and read by each lane at its time.
 
     Latency: ``index`` to ``weights`` `WEIGHT_READ_CYCLES`, for lane l of CONV l more; a beat can be
-    read 3 cycles after it is taken. Throughput: a beat and a read per cycle.
+    read 2 cycles after it is taken. Throughput: a beat and a read per cycle.
 
     Parameters
     ----------
@@ -25,6 +25,8 @@ class WeightMemory(wiring.Component):
         Products per cycle of the array: 32, 64, 128 or 256.
     depth : int
         Words of both banks together.
+    has_pairs : bool
+        Beats can come two at a time.
 
     Members
     -------
@@ -33,7 +35,9 @@ class WeightMemory(wiring.Component):
     is_fused : ``In(1)``
         Not here, but as ``table_writes``.
     beat : ``In(128)``
-        Weights.
+        Weights; with ``has_pairs`` 256 bits, as of the `FillSignature`.
+    is_pair, wraps
+        Only with ``has_pairs``: as of the `FillSignature`.
     word, part, chunk
         Which word of the bank is written, which beat of the word, and of a table which chunk of the
         beat. With 128 and 256 the uppermost bit of ``part`` says that the weights are packed ones.
@@ -47,8 +51,10 @@ class WeightMemory(wiring.Component):
         As of the `WeightBuffer`.
     """
 
-    def __init__(self, *, macs: int, depth: int) -> None:
+    def __init__(self, *, macs: int, depth: int, has_pairs: bool = False) -> None:
         self.depth = depth
+        self.has_pairs = has_pairs
+        self.beat_bytes = (2 if has_pairs else 1) * BEAT_BYTES
         self.outputs = outputs_of(macs)
         self.has_packed = has_packed(macs)
         self.is_deep = macs == DEEP_MACS
@@ -57,9 +63,10 @@ class WeightMemory(wiring.Component):
         packed = data.ArrayLayout(signed(PACKED_WEIGHT_BITS), self.outputs)
         super().__init__({
             **({"packed_weights": Out(data.ArrayLayout(packed, LANES))} if self.has_packed else {}),
+            **({"is_pair": In(1), "wraps": In(1)} if has_pairs else {}),
             "takes": In(1),
             "is_fused": In(1),
-            "beat": In(8 * BEAT_BYTES),
+            "beat": In(8 * self.beat_bytes),
             "word": In(range(depth // 2)),
             "part": In(range(2 * self.parts if self.has_packed else self.parts)),
             "chunk": In(range(BEAT_BYTES // self.outputs)),
@@ -80,7 +87,7 @@ class WeightMemory(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build a memory per lane; registers stand before and after the subtraction."""
         m = Module()
-        raw_s1 = Signal(8 * BEAT_BYTES, reset_less=True)
+        raw_s1 = Signal(8 * self.beat_bytes, reset_less=True)
         bank_word = Signal(range(self.depth // 2))
         chunk_bits = 8 * self.outputs
         part_of_word = self.part[: (self.parts - 1).bit_length()]
@@ -97,12 +104,19 @@ class WeightMemory(wiring.Component):
         )
         weights_s2 = [
             Signal(signed(OPERAND_BITS), name=f"weight_s2_{k}", reset_less=True)
-            for k in range(BEAT_BYTES)
+            for k in range(self.beat_bytes)
         ]
         raw: Value = self.beat
         if len(self.chunk):
-            chunk = self.beat.word_select(self.chunk, chunk_bits)
-            raw = Mux(self.is_table, chunk.replicate(BEAT_BYTES // self.outputs), raw)
+            chunk = self.beat[: 8 * BEAT_BYTES].word_select(self.chunk, chunk_bits)
+            raw = Mux(self.is_table, chunk.replicate(self.beat_bytes // self.outputs), raw)
+        is_table_s1 = Signal()
+        is_table_s2 = Signal()
+        m.d.sync += [is_table_s1.eq(self.is_table), is_table_s2.eq(is_table_s1)]
+        is_pair_s1 = Signal()
+        is_pair_s2 = Signal()
+        if self.has_pairs:
+            m.d.sync += [is_pair_s1.eq(self.is_pair), is_pair_s2.eq(is_pair_s1)]
         m.d.sync += [
             raw_s1.eq(raw),
             takes_s1.eq(self.takes & ~self.is_fused),
@@ -113,27 +127,20 @@ class WeightMemory(wiring.Component):
             part_s1.eq(Mux(self.is_table, self.chunk, self.part)),
             part_s2.eq(part_s1),
         ]
-        entry = self.table_writes.payload
-        # With 4 outputs a beat has four chunks, which are the halves of two entries.
-        has_halves = len(self.chunk) > 1
-        m.d.comb += [
-            self.table_writes.valid.eq(is_table_write),
-            entry.is_first.eq(~part_s1[0] if has_halves else 1),
-            entry.is_second.eq(part_s1[0] if has_halves else 1),
-            entry.index.eq(address_s1[: len(bank_word)]),
-            entry.data.eq(raw_s1),
-        ]
+        self._write_tables(m, is_table_write, part_s1, address_s1[: len(bank_word)], raw_s1)
         for k, weight_s2 in enumerate(weights_s2):
-            octet = raw_s1.word_select(k, 8)
-            extended = Cat(octet, octet[-1] & ~self.is_unsigned).as_signed()
-            m.d.sync += weight_s2.eq(extended - self.zero_point)
-            m.d.comb += self.reduced[k].eq(weight_s2)
+            m.d.sync += weight_s2.eq(self._reduced(raw_s1.word_select(k, 8)))
+            if k < BEAT_BYTES:
+                m.d.comb += self.reduced[k].eq(weight_s2)
 
         lanes_per_part = BEAT_BYTES // self.outputs
-        fills_all = self.is_table & (self.outputs >= LANES)
+        fills_all = is_table_s2 & (self.outputs >= LANES)
         read_addresses = self._read_addresses(m)
         for lane in range(LANES):
+            own_part = lane // lanes_per_part
             first = lane % lanes_per_part * self.outputs
+            if self.has_pairs:
+                first += own_part % 2 * BEAT_BYTES
             targets: list[tuple[str, int, Value]] = [("lane", 0, self.weights[lane])]
             if self.has_packed:
                 packed = Signal(OPERAND_BITS * self.outputs, name=f"packed_{lane}")
@@ -145,7 +152,9 @@ class WeightMemory(wiring.Component):
                     shape=OPERAND_BITS * self.outputs, depth=self.depth, init=[]
                 )
                 write, read = memory.write_port(), memory.read_port()
-                is_addressed = part_s2 == first_part + lane // lanes_per_part
+                is_addressed = part_s2 == first_part + own_part
+                if own_part % 2:
+                    is_addressed |= is_pair_s2 & (part_s2 == first_part + own_part - 1)
                 if not first_part or self.is_deep:
                     is_addressed |= fills_all
                 address = read_addresses[LANES + lane if first_part and self.is_deep else lane]
@@ -158,6 +167,32 @@ class WeightMemory(wiring.Component):
                     target.eq(read.data),
                 ]
         return m
+
+    def _write_tables(
+        self, m: Module, is_table_write: Signal, part_s1: Signal, index_s1: Value, raw_s1: Signal
+    ) -> None:
+        """Give out the entries of tables of FUSED jobs."""
+        entry = self.table_writes.payload
+        # With 4 outputs a beat has four chunks, which are the halves of two entries.
+        has_halves = len(self.chunk) > 1
+        m.d.comb += [
+            self.table_writes.valid.eq(is_table_write),
+            entry.is_first.eq(~part_s1[0] if has_halves else 1),
+            entry.is_second.eq(part_s1[0] if has_halves else 1),
+            entry.index.eq(index_s1),
+            entry.data.eq(raw_s1),
+        ]
+
+    def _reduced(self, octet: Value) -> Value:
+        """Return the weight of a byte, less the zero point."""
+        extended = Cat(octet, octet[-1] & ~self.is_unsigned).as_signed()
+        reduced = extended - self.zero_point
+        if not self.has_pairs:
+            return reduced
+        return Cat(
+            reduced[: OPERAND_BITS - 1],
+            Mux(self.wraps, reduced[OPERAND_BITS - 2], reduced[OPERAND_BITS - 1]),
+        )
 
     def _read_addresses(self, m: Module) -> list[Signal]:
         """Return the address that each lane reads, one cycle after ``index`` or later.

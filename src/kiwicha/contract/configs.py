@@ -6,6 +6,7 @@ import zlib
 from dataclasses import dataclass
 
 from kiwicha.contract.cfu import ISA_VERSION, LANES
+from kiwicha.contract.codec import BLOCK_BYTES
 from kiwicha.contract.depthwise import UNIT_MACS
 from kiwicha.contract.engine import outputs_of
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
@@ -23,6 +24,10 @@ __all__ = [
     "find_config",
     "requantizer_lanes_of",
 ]
+
+
+_LATER = {"has_softmax", "has_blocks", "has_depthwise"}
+"""Fields that count where they are set."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,8 @@ class Config:
         The engine decodes weights that are stored coded.
     has_softmax : bool
         The engine has jobs of kind SOFTMAX.
+    has_blocks : bool
+        Its decoder is that of weights in blocks, as fast as the memory.
     has_depthwise : bool
         The engine has a unit for depthwise convolutions beside its array.
     memory : Memory
@@ -65,6 +72,7 @@ class Config:
     requantizer_lanes: int = 0
     has_codec: bool = False
     has_softmax: bool = False
+    has_blocks: bool = False
     has_depthwise: bool = False
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
@@ -101,11 +109,10 @@ class Config:
 
         What came later counts only where it is: without it configurations are what they were.
         """
-        later = {"has_softmax", "has_depthwise"}
         facts = [ISA_VERSION] + [
             (field.name, getattr(self, field.name))
             for field in dataclasses.fields(self)
-            if field.compare and (field.name not in later or getattr(self, field.name))
+            if field.compare and (field.name not in _LATER or getattr(self, field.name))
         ]
         return zlib.crc32(repr(facts).encode())
 
@@ -140,14 +147,15 @@ def engine_config(
     *,
     has_codec: bool = True,
     has_softmax: bool = False,
+    has_blocks: bool = False,
     has_depthwise: bool = False,
 ) -> Config:
     """Return a configuration with an engine.
 
     Its name tells what differs from the usual one: ``64-128k-m4-r4-raw-softmax`` has 64 products
     per cycle, a scratchpad of 128 KiB, 4 multipliers in the instruction tier, 4 lanes in the
-    engine's requantizer, no codec, and SOFTMAX jobs, which `SOFTMAX_MACS` have anyway;
-    ``64-depthwise`` has a depthwise unit.
+    engine's requantizer, no codec, and SOFTMAX jobs, which `SOFTMAX_MACS` have anyway. Instead of
+    ``raw`` may stand ``blocks``; ``64-depthwise`` has a depthwise unit.
 
     Parameters
     ----------
@@ -163,6 +171,8 @@ def engine_config(
         Weights can be stored coded.
     has_softmax : bool
         Have SOFTMAX jobs with fewer products too.
+    has_blocks : bool
+        With a codec: decode weights in blocks; with 64 products or more and all lanes.
     has_depthwise : bool
         Have a depthwise unit: one of `UNIT_MACS`, with as many lanes as outputs.
     """
@@ -175,6 +185,8 @@ def engine_config(
         name += f"-r{requantizer_lanes}"
     if not has_codec:
         name += "-raw"
+    elif has_blocks:
+        name += "-blocks"
     if has_softmax and macs not in SOFTMAX_MACS:
         name += "-softmax"
     if has_depthwise:
@@ -189,6 +201,7 @@ def engine_config(
         requantizer_lanes=requantizer_lanes,
         has_codec=has_codec,
         has_softmax=has_softmax or macs in SOFTMAX_MACS,
+        has_blocks=has_codec and has_blocks,
         has_depthwise=has_depthwise,
     )
 
@@ -238,6 +251,25 @@ DEPTHWISE_FAMILY = {
     )
 }
 """Those of them that can have a depthwise unit, with it."""
+_WITH_BLOCKS = {(macs, 0) for macs in ENGINE_MACS if outputs_of(macs) >= BLOCK_BYTES}
+"""Products and lanes of engines for which streams can be coded in blocks: weights and parameters of
+8 channels are written at once."""
+BLOCKS_FAMILY = {
+    config.name: config
+    for config in (
+        engine_config(
+            usual.engine_macs,
+            usual.scratchpad_bytes,
+            usual.multipliers,
+            usual.requantizer_lanes,
+            has_softmax=usual.has_softmax,
+            has_blocks=True,
+        )
+        for usual in (ENGINE_FAMILY | SOFTMAX_FAMILY).values()
+        if usual.has_codec and (usual.engine_macs, usual.requantizer_lanes) in _WITH_BLOCKS
+    )
+}
+"""Those of engine and SOFTMAX families with a decoder, with the one of blocks."""
 SEARCHED_FAMILY = ENGINE_FAMILY | {
     f"{usual}-depthwise": DEPTHWISE_FAMILY[f"{usual}-depthwise"]
     for usual in ENGINE_FAMILY
@@ -246,7 +278,7 @@ SEARCHED_FAMILY = ENGINE_FAMILY | {
 """What ``kiwicha explore`` searches."""
 ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
 """Those usually meant; `CONFIGS` are those whose Programs run on the CPU."""
-ALL_CONFIGS = CONFIGS | ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY
+ALL_CONFIGS = CONFIGS | ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY | BLOCKS_FAMILY
 DEFAULT_CONFIG = "simd"
 
 
@@ -261,7 +293,7 @@ _MACS = f"{', '.join(map(str, ENGINE_MACS[:-1]))} or {ENGINE_MACS[-1]}"
 _CHOICES = (
     f"{', '.join(CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
     f"{_SIZES}, {DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
-    f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw, -softmax and -depthwise may follow"
+    f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw or -blocks, -softmax and -depthwise may follow"
 )
 CONFIG_HELP = (
     f"{', '.join(CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "

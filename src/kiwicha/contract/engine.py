@@ -16,6 +16,7 @@ from kiwicha.contract.floats import FLOAT_BYTES
 from kiwicha.contract.layout import Ref, Struct, i8, i16, i32, ref, u8, u16, u32
 
 __all__ = [
+    "BLOCK_KINDS",
     "COMPUTE_KINDS",
     "ELEMENT_KINDS",
     "PAIR_KINDS",
@@ -202,6 +203,8 @@ TABLE_KINDS = frozenset({JobKind.ADD, JobKind.TABLE})
 """Jobs of tables."""
 TABLE_STREAM_KINDS = TABLE_KINDS | {JobKind.SOFTMAX}
 """Jobs whose weight stream has tables."""
+BLOCK_KINDS = frozenset({JobKind.CONV, JobKind.DEPTHWISE})
+"""Jobs whose streams are coded on an engine with `Config.has_blocks`; others refuse the flag."""
 COMPUTE_KINDS = frozenset(JobKind) - {JobKind.MOVE}
 """Jobs with a weight stream: those of an `EngineJob`."""
 ELEMENT_KINDS = TABLE_KINDS | {JobKind.MUL}
@@ -229,7 +232,9 @@ class JobFlag(enum.IntFlag):
     """DEPTHWISE: word 0 serves every kernel row and phase. For sums: its weights are 1. MAX: word 0
     serves everything."""
     CODED = 8
-    """The words of the weight stream are coded, its parameters not; see `program.codec.streams`."""
+    """The words of the weight stream are coded, its parameters not; see `program.codec.streams`. On
+    an engine with `Config.has_blocks` see `program.codec.blocks`: weights are then what is decoded,
+    less the weight zero point, modulo 256, as int8, whether they are UNSIGNED or not."""
     UNSIGNED = 16
     """Weight bytes are uint8: the weight zero point is subtracted from 0 to 255."""
     PACKED = 32
@@ -252,6 +257,9 @@ class JobFlag(enum.IntFlag):
     SQUARE = 2048
     """ADD, TABLE, with WIDE: not the sum is requantized, but its square. Sums have `SQUARE_BITS`
     signed bits, interval is `SQUARE_INTERVAL`, and all channels have one multiplier and shift."""
+    SHARED = 4096
+    """Groups from the third on have biases only in the weight stream. Multipliers and shifts are
+    those of the group two before."""
 
 
 class SumFlag(enum.IntFlag):

@@ -7,6 +7,8 @@ from kiwicha.contract.engine import DEEP_MACS, has_packed, outputs_of
 
 __all__ = [
     "ADDRESS_START_CYCLES",
+    "BLOCK_GROUP_CYCLES",
+    "BLOCK_STREAM_CYCLES",
     "CONVERTED_BYTES_PER_CYCLE",
     "CONVERTER_LOAD_CYCLES",
     "CONV_CYCLES",
@@ -23,10 +25,9 @@ __all__ = [
     "MOVE_START_CYCLES",
     "NEXT_BEAT_CYCLES",
     "PARAMETER_CYCLES",
+    "PARAMETER_WAIT_CYCLES",
     "PORT_TURN_WORDS",
     "READER_WORDS",
-    "REFILL_CYCLES",
-    "RELEASE_CYCLES",
     "REQUANTIZER_CYCLES",
     "RESULT_WRITE_CYCLES",
     "ROW_START_CYCLES",
@@ -42,9 +43,12 @@ __all__ = [
     "TABLE_CYCLES",
     "TILE_CYCLES",
     "WEIGHTS_READY_CYCLES",
+    "WEIGHTS_RELEASE_CYCLES",
     "WEIGHT_READ_CYCLES",
     "WIDE_REQUANTIZER_CYCLES",
     "drain_cycles",
+    "refill_cycles",
+    "release_cycles",
 ]
 
 # From operation to byte, in the order in which an operation passes.
@@ -112,17 +116,21 @@ SOFTMAX_WRITE_BYTES = 4
 """Bytes of an output that are written at a time."""
 
 # Weights.
-RELEASE_CYCLES = 24
-"""From the last read of a group's weights until its bank is free: more than an operation takes
-through the array (12), to its fourth beat (6) and to the parameters (1), rounded up."""
-REFILL_CYCLES = INPUT_CYCLES - WEIGHT_READ_CYCLES + RELEASE_CYCLES
-"""From the last operation of a group until its weights can be overwritten."""
-WEIGHTS_READY_CYCLES = 3
-"""From the last beat of a group's weights until they can be used."""
+WEIGHTS_READY_CYCLES = 1
+"""From the last beat of a group's weights until the group can begin."""
+WEIGHTS_RELEASE_CYCLES = 4
+"""From the last read of a group's weights until its bank is free, where parameters wait until those
+of the bank were read: the last lane has read before the first beat is in its memory."""
+PARAMETER_WAIT_CYCLES = 2
+"""What biases that waited need more, until their group can begin."""
 DECODER_GROUP_CYCLES = 5
 """What the decompressor needs for a group besides its beats and steps, at most."""
 DECODER_STREAM_CYCLES = 56
 """What it needs more for the first group of a coded stream: the table and the first chunks."""
+BLOCK_GROUP_CYCLES = 4
+"""What the decoder of blocks needs more for a group with plain beats, at most."""
+BLOCK_STREAM_CYCLES = 16
+"""What it needs more for the first group of a coded stream: the table and the first beats."""
 
 # DRAM and the scratchpad's lines.
 LINE_READ_CYCLES = 2
@@ -147,5 +155,41 @@ def drain_cycles(macs: int, lanes: int) -> int:
     lanes : int
         Results per beat of the requantizer.
     """
-    beats = outputs_of(macs) // lanes * (2 if has_packed(macs) and macs != DEEP_MACS else 1)
-    return DRAIN_CYCLES + NEXT_BEAT_CYCLES * (beats - 1)
+    return DRAIN_CYCLES + NEXT_BEAT_CYCLES * (_most_beats(macs, lanes) - 1)
+
+
+def _most_beats(macs: int, lanes: int) -> int:
+    """Return the beats in which a CONV gives a result, at most."""
+    return outputs_of(macs) // lanes * (2 if has_packed(macs) and macs != DEEP_MACS else 1)
+
+
+def release_cycles(outputs: int, lanes: int) -> int:
+    """Return the cycles from the last read of a group's weights until its bank is free.
+
+    In that time its last operation has gone through the array and, beat by beat, read its
+    parameters. The first beat of a fill is written two cycles later, as weights are read two cycles
+    after their index.
+
+    Parameters
+    ----------
+    outputs : int
+        Results of one beat of the array.
+    lanes : int
+        Results per beat of the requantizer.
+    """
+    beats = 2 * outputs // lanes
+    return CONV_CYCLES + NEXT_BEAT_CYCLES * (beats - 1) + PARAMETER_CYCLES
+
+
+def refill_cycles(outputs: int, lanes: int, *, has_pairs: bool = False) -> int:
+    """Return the cycles from the last operation of a group until its weights can be overwritten.
+
+    Parameters
+    ----------
+    outputs, lanes : int
+        As for `release_cycles`.
+    has_pairs : bool
+        Parameters wait by themselves.
+    """
+    release = WEIGHTS_RELEASE_CYCLES if has_pairs else release_cycles(outputs, lanes)
+    return INPUT_CYCLES - WEIGHT_READ_CYCLES + release

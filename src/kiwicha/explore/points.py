@@ -80,6 +80,8 @@ class _Fit:
         Of an engine without what follows, with an instruction tier of one multiplier.
     mac_lut, lane_lut, codec_lut : float
         Of each product per cycle, of each lane of the requantizer, and of the codec.
+    blocks_lut : float
+        What one of blocks takes more, and the weight buffer with it.
     whole_tier_lut : float
         What a tier of `LANES` multipliers takes more than one of one.
     lane_dsp, tier_dsp, whole_tier_dsp : int
@@ -105,6 +107,7 @@ class _Fit:
     mac_lut: float
     lane_lut: float
     codec_lut: float
+    blocks_lut: float
     whole_tier_lut: float
     lane_dsp: int
     tier_dsp: int
@@ -129,6 +132,7 @@ _FITS = {
         mac_lut=26,
         lane_lut=396,
         codec_lut=650,
+        blocks_lut=2_090,
         whole_tier_lut=240,
         lane_dsp=2,
         tier_dsp=3,
@@ -152,6 +156,7 @@ _FITS = {
         mac_lut=102,
         lane_lut=772,
         codec_lut=1_568,
+        blocks_lut=3_200,
         whole_tier_lut=799,
         lane_dsp=4,
         tier_dsp=3,
@@ -210,7 +215,8 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
     macs, is_whole = config.engine_macs, config.multipliers == LANES
     lanes = config.requantizer_lanes or outputs_of(macs)
     lut = fit.engine_lut + fit.mac_lut * macs + fit.lane_lut * lanes
-    lut += fit.codec_lut * config.has_codec + fit.whole_tier_lut * is_whole
+    lut += fit.codec_lut * config.has_codec + fit.blocks_lut * config.has_blocks
+    lut += fit.whole_tier_lut * is_whole
     dsp = (macs // 2 if has_packed(macs) else macs) + fit.lane_dsp * lanes
     dsp += fit.whole_tier_dsp if is_whole else fit.tier_dsp
     lut += fit.softmax_lut * config.has_softmax
@@ -236,6 +242,7 @@ def timed_config(config: Config) -> Config:
         config.scratchpad_bytes,
         requantizer_lanes=config.requantizer_lanes,
         has_codec=config.has_codec,
+        has_blocks=config.has_blocks,
         has_depthwise=config.has_depthwise,
     )
 

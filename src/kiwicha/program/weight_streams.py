@@ -16,7 +16,8 @@ any words.
 
 A group of DEPTHWISE_UNIT is the parameters of 8 channels, then passes; see `pack_unit_words`.
 
-With CODED the words, or the tables, are coded; see `kiwicha.program.codec.streams`.
+With SHARED groups from the third on have only the biases of their channels, 16 bytes per 4. With
+CODED the words, or the tables, are coded; see `kiwicha.program.codec`.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.codec import BEAT_BYTES, FIRST_GROUPS
 from kiwicha.contract.depthwise import PASS_BEATS, UNIT_CHANNELS, UNIT_TAPS, passes_of
 from kiwicha.contract.engine import (
     DEEP_MACS,
@@ -39,7 +40,7 @@ from kiwicha.contract.engine import (
     input_lanes_of,
     outputs_of,
 )
-from kiwicha.program.codec.streams import Shape
+from kiwicha.program.codec.streams import Shape, split
 
 __all__ = [
     "BYTES_OF_PASS",
@@ -57,6 +58,8 @@ __all__ = [
     "unpack_groups",
     "unpack_tables",
     "unpack_unit_words",
+    "with_shared",
+    "without_shared",
 ]
 
 Int8s = NDArray[np.int8]
@@ -99,7 +102,51 @@ def stream_shape(job: EngineJob, macs: int) -> Shape:
     head = channels_per_group(macs, kind, flags) * GROUP_PARAMETER_BYTES
     is_unit = kind is JobKind.DEPTHWISE_UNIT
     body = job.group_words * (BYTES_OF_PASS if is_unit else bytes_of_word(macs, flags))
-    return Shape(job.groups, head // BEAT_BYTES, body // BEAT_BYTES)
+    beats = head // BEAT_BYTES
+    later = beats // _FIELDS if flags & JobFlag.SHARED else beats
+    return Shape(job.groups, beats, body // BEAT_BYTES, later)
+
+
+def without_shared(raw: bytes, shape: Shape) -> bytes | None:
+    """Return a stream with biases only from the third group on; None if it needs all parameters.
+
+    Parameters
+    ----------
+    raw : bytes
+        A stream with all parameters.
+    shape : Shape
+        Its shape.
+    """
+    groups = np.frombuffer(raw, np.uint8).reshape(shape.groups, -1, BEAT_BYTES)
+    fields = groups[:, : shape.head].reshape(shape.groups, -1, _FIELDS, BEAT_BYTES)
+    others, before = fields[FIRST_GROUPS:, :, 1:], fields[:-FIRST_GROUPS, :, 1:]
+    if not len(others) or not np.array_equal(others, before):
+        return None
+    first = groups[:FIRST_GROUPS].tobytes()
+    biases = fields[FIRST_GROUPS:, :, 0].reshape(len(others), -1, BEAT_BYTES)
+    return first + np.concatenate([biases, groups[FIRST_GROUPS:, shape.head :]], axis=1).tobytes()
+
+
+def with_shared(stream: bytes, shape: Shape) -> bytes:
+    """Return the stream with all parameters, of the one of `without_shared`.
+
+    Parameters
+    ----------
+    stream : bytes
+        The stream, not coded.
+    shape : Shape
+        Its shape.
+    """
+    if shape.later_head in (None, shape.head):
+        return stream
+    heads, bodies = split(stream, shape)
+    full = heads[: shape.head * min(shape.groups, FIRST_GROUPS)]
+    full = full.reshape(-1, shape.head // _FIELDS, _FIELDS, BEAT_BYTES)
+    biases = heads[full.size // BEAT_BYTES :].reshape(-1, shape.head // _FIELDS, BEAT_BYTES)
+    fields = np.concatenate([full, full[np.arange(len(biases)) % FIRST_GROUPS]])
+    fields[len(full) :, :, 0] = biases
+    parts = [fields.reshape(shape.groups, -1), bodies.reshape(shape.groups, -1)]
+    return np.concatenate(parts, axis=1).tobytes()
 
 
 def cells_of_channels(macs: int, channels: int) -> NDArray[np.intp]:

@@ -37,6 +37,7 @@ from kiwicha.contract.codec import (
     CHECK_BITS,
     CHECK_START,
     CHUNK_BITS,
+    FIRST_GROUPS,
     FIRST_OFFSETS,
     LANES,
     MAX_RANGE_BITS,
@@ -48,7 +49,7 @@ from kiwicha.contract.codec import (
 from kiwicha.errors import KiwichaError
 from kiwicha.program.codec.code_table import Code, best_code
 
-__all__ = ["CodecError", "Shape", "add_to_check", "decode", "encode"]
+__all__ = ["CodecError", "Shape", "add_to_check", "check_sum", "decode", "encode", "split"]
 
 _CHUNKS_PER_BEAT = 8 * BEAT_BYTES // CHUNK_BITS
 _STEPS_PER_BEAT = BEAT_BYTES // LANES
@@ -73,11 +74,14 @@ class Shape:
         Beats of a group that are not coded, 1 or more.
     body : int
         Beats of a group that are, 1 or more.
+    later_head : int or None
+        As ``head``, of the groups from the third on; None: as many.
     """
 
     groups: int
     head: int
     body: int
+    later_head: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("groups", "head", "body"):
@@ -85,9 +89,21 @@ class Shape:
                 raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)}")
 
     @property
+    def heads(self) -> list[int]:
+        """Beats of each group that are not coded."""
+        later = self.head if self.later_head is None else self.later_head
+        first = min(self.groups, FIRST_GROUPS)
+        return [self.head] * first + [later] * (self.groups - first)
+
+    @property
+    def beats(self) -> int:
+        """Beats of the stream that is not coded."""
+        return sum(self.heads) + self.groups * self.body
+
+    @property
     def raw_bytes(self) -> int:
         """Bytes of the stream that is not coded."""
-        return self.groups * (self.head + self.body) * BEAT_BYTES
+        return self.beats * BEAT_BYTES
 
     @property
     def steps(self) -> int:
@@ -105,8 +121,8 @@ def encode(raw: bytes, shape: Shape) -> bytes:
     """
     if len(raw) != shape.raw_bytes:
         raise ValueError(f"a stream of {shape} must have {shape.raw_bytes} bytes, not {len(raw)}")
-    groups = np.frombuffer(raw, np.uint8).reshape(shape.groups, -1, BEAT_BYTES)
-    values = groups[:, shape.head :].reshape(-1, LANES)
+    heads, bodies = split(raw, shape)
+    values = bodies.reshape(-1, LANES)
     code = best_code(np.bincount(values.ravel(), minlength=256))
     chunks, steps = _chunks(values, code)
     beats = -(-(len(chunks) + 1) // _CHUNKS_PER_BEAT)
@@ -116,12 +132,19 @@ def encode(raw: bytes, shape: Shape) -> bytes:
     # A beat of chunks comes when the last chunk of the beat before was taken.
     last_step = np.concatenate([[-1], steps[_CHUNKS_PER_BEAT - 1 :: _CHUNKS_PER_BEAT]])[:beats]
     group = np.where(last_step < 0, 0, last_step // shape.steps + 1)
-    keys = np.concatenate([2 * group, np.repeat(2 * np.arange(shape.groups) + 1, shape.head)])
-    heads = groups[:, : shape.head].reshape(-1, BEAT_BYTES)
+    keys = np.concatenate([2 * group, np.repeat(2 * np.arange(shape.groups) + 1, shape.heads)])
     data = np.concatenate([padded.view(np.uint8).reshape(-1, BEAT_BYTES), heads])
     ordered = np.concatenate([table, data[np.argsort(keys, kind="stable")]])
     _set_check_bits(ordered)
     return ordered.tobytes()
+
+
+def split(raw: bytes, shape: Shape) -> tuple[Bytes, Bytes]:
+    """Return the beats of a stream's heads and those of its bodies, uint8 [beats, 16]."""
+    beats = np.frombuffer(raw, np.uint8).reshape(-1, BEAT_BYTES)
+    kinds = [kind for head in shape.heads for kind in (head, shape.body)]
+    is_head = np.repeat(np.arange(2 * shape.groups) % 2 == 0, kinds)
+    return beats[is_head], beats[~is_head]
 
 
 def _chunks(values: Bytes, code: Code) -> tuple[NDArray[np.uint64], Ints]:
@@ -178,7 +201,7 @@ def _rotated(value: int, by: int) -> int:
     return (value << by | value >> CHECK_BITS - by) & CHECK_START
 
 
-def _check(beats: Bytes) -> int:
+def check_sum(beats: Bytes) -> int:
     """Return the check sum of beats, uint8 [beats, 16]."""
     words = np.ascontiguousarray(beats).view("<u4").astype(np.uint64)
     mask = np.uint64(CHECK_START)
@@ -196,7 +219,7 @@ def _check(beats: Bytes) -> int:
 
 def _set_check_bits(beats: Bytes) -> None:
     """Set the check bits of the table so that the check sum is 0."""
-    wanted = _check(beats)
+    wanted = check_sum(beats)
     for entry in range(TABLE_ENTRIES):
         beat, place = divmod(entry, BEAT_BYTES // 2)
         word, half = divmod(place, CHECK_BITS // 16)
@@ -216,7 +239,7 @@ def decode(coded: bytes, shape: Shape) -> bytes:
     if len(coded) % BEAT_BYTES or len(coded) < TABLE_BEATS * BEAT_BYTES:
         raise CodecError(f"a coded stream must be whole beats with a table, not {len(coded)} bytes")
     beats = np.frombuffer(coded, np.uint8).reshape(-1, BEAT_BYTES)
-    if _check(beats):
+    if check_sum(beats):
         raise CodecError("the check sum of a coded stream must be 0")
     reader = _Reader(coded)
     values, lengths = _peek_table(coded)
@@ -227,8 +250,8 @@ def decode(coded: bytes, shape: Shape) -> bytes:
             lanes[lane] |= reader.chunk() << position
     decoded = bytearray()
     mask = (1 << _PEEK_BITS) - 1
-    for _ in range(shape.groups):
-        for _ in range(shape.head):
+    for head in shape.heads:
+        for _ in range(head):
             decoded += reader.beat()
         for _ in range(shape.steps):
             for lane in range(LANES):

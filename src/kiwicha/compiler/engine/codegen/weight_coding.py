@@ -4,13 +4,14 @@ import dataclasses
 from collections.abc import Mapping
 from functools import lru_cache
 
+from kiwicha.compiler.engine.codegen.stream_exchange import Form, with_forms
 from kiwicha.compiler.engine.cost.cycles import predict_list
 from kiwicha.compiler.engine.cost.timeline import Threads
 from kiwicha.compiler.engine.ir.engine_list import MAX_LIST_CYCLES, EngineList
 from kiwicha.contract.configs import Config
-from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
+from kiwicha.contract.engine import BLOCK_KINDS, EngineJob, JobFlag, JobKind
 from kiwicha.contract.goal import Goal
-from kiwicha.contract.moves import AnyJob
+from kiwicha.program.codec import blocks
 from kiwicha.program.codec.streams import Shape, encode
 from kiwicha.program.unit_rows import is_unit_job
 from kiwicha.program.weight_streams import stream_shape
@@ -29,8 +30,9 @@ def code_weights(raw: EngineList, config: Config, goal: Goal) -> EngineList:
 
     Streams that would not be shorter stay as they are, and tables for jobs behind theirs. With
     `Goal.SIZE` all others are coded if the list then ends in time. With `Goal.CYCLES`, or if it
-    does not, each of them, those that save most first, if the list then takes no longer even with a
-    decoder that is a quarter slower; but not the list's first, which no job hides.
+    does not, each of them, those that save most first, if the list then takes no longer. Without
+    blocks the decoder must be allowed to be a quarter slower, and the list's first stream stays as
+    it is: no job hides it.
 
     Parameters
     ----------
@@ -43,10 +45,10 @@ def code_weights(raw: EngineList, config: Config, goal: Goal) -> EngineList:
     """
     if not config.has_codec:
         return raw
-    coded = _coded_streams(raw, config.engine_macs)
-    found = _with_streams(raw, coded)
+    coded = _coded_streams(raw, config)
+    found = with_forms(raw, coded)
     if goal is Goal.CYCLES or _cycles(found, config) > MAX_LIST_CYCLES:
-        found = _with_streams(raw, _without_loss(raw, coded, config))
+        found = with_forms(raw, _without_loss(raw, coded, config))
     found.verify()
     return found
 
@@ -65,11 +67,12 @@ def _cycles(found: EngineList, config: Config) -> int:
         config.engine_macs,
         config.requantizer_cycles,
         config.memory,
+        has_blocks=config.has_blocks,
     )
     return cycles
 
 
-def _coded_streams(raw: EngineList, macs: int) -> dict[int, bytes]:
+def _coded_streams(raw: EngineList, config: Config) -> dict[int, Form]:
     """Return by offset the coded form of streams that get shorter; that which saves most first."""
     coded = {}
     saved = {}
@@ -79,13 +82,53 @@ def _coded_streams(raw: EngineList, macs: int) -> dict[int, bytes]:
         if start in saved or has_tables:
             continue
         stream = raw.streams[start : start + job.weights_bytes]
-        coded[start] = _encoded(stream, stream_shape(job, macs))
-        saved[start] = len(stream) - len(coded[start])
+        form = _form(job, stream, config)
+        if form is not None:
+            coded[start] = form
+            saved[start] = len(stream) - len(form.stream)
     order = sorted(saved, key=lambda start: (-saved[start], start))
     return {start: coded[start] for start in order if saved[start] > 0}
 
 
-def _without_loss(raw: EngineList, coded: Mapping[int, bytes], config: Config) -> dict[int, bytes]:
+def _form(job: EngineJob, stream: bytes, config: Config) -> Form | None:
+    """Return the coded form of a job's stream; None if the code has none for it."""
+    shape = stream_shape(job, config.engine_macs)
+    if not config.has_blocks:
+        return Form(_encoded(stream, shape), _coded)
+    if job.kind not in BLOCK_KINDS:
+        return None
+    is_unsigned = bool(job.flags & JobFlag.UNSIGNED)
+    found = _in_blocks(stream, shape, job.weight_zero_point, is_unsigned=is_unsigned)
+    if found is None:
+        return None
+    zero_point, coded = found
+
+    def change(job: EngineJob) -> EngineJob:
+        flags = JobFlag(job.flags) & ~JobFlag.UNSIGNED
+        return dataclasses.replace(
+            _coded(job), flags=flags | JobFlag.CODED, weight_zero_point=zero_point
+        )
+
+    return Form(coded, change)
+
+
+@lru_cache(maxsize=1024)
+def _in_blocks(
+    stream: bytes, shape: Shape, zero_point: int, *, is_unsigned: bool
+) -> tuple[int, bytes] | None:
+    """Return a stream in blocks and the zero point that makes it short; None if it has no bytes."""
+    weights = blocks.weights_of(stream, shape, zero_point, is_unsigned=is_unsigned)
+    if weights is None:
+        return None
+    centres = sorted({0, -round(float(weights.mean()))}, key=abs)
+    found = [
+        (centre, blocks.encode(blocks.moved(stream, shape, weights, centre), shape))
+        for centre in centres
+    ]
+    return min(found, key=lambda item: len(item[1]))
+
+
+def _without_loss(raw: EngineList, coded: Mapping[int, Form], config: Config) -> dict[int, Form]:
     """Return those of some coded streams that cost no time, each beside those before."""
     if any(map(is_unit_job, raw.jobs)):
         return _without_loss_beside(raw, coded, config)
@@ -95,56 +138,37 @@ def _without_loss(raw: EngineList, coded: Mapping[int, bytes], config: Config) -
         config.engine_macs,
         config.requantizer_cycles,
         memory=config.memory,
-        decoder_slack=_DECODER_SLACK,
+        has_blocks=config.has_blocks,
+        decoder_slack=1.0 if config.has_blocks else _DECODER_SLACK,
     )
     least = threads.cycles()
     assert least is not None
     chosen = {}
-    for start, stream in coded.items():
+    for start, form in coded.items():
         readers = {
-            number: _coded(job, stream)
+            number: form.job(job)
             for number, job in enumerate(raw.jobs)
             if isinstance(job, EngineJob) and job.weights_offset == start
         }
-        if 0 in readers:
+        if 0 in readers and not config.has_blocks:
             continue
         candidate = threads.exchanged(readers)
         cycles = candidate.cycles(least + _UNNOTICED_CYCLES)
         if cycles is not None:
             least, threads = cycles, candidate
-            chosen[start] = stream
+            chosen[start] = form
     return chosen
 
 
 def _without_loss_beside(
-    raw: EngineList, coded: Mapping[int, bytes], config: Config
-) -> dict[int, bytes]:
+    raw: EngineList, coded: Mapping[int, Form], config: Config
+) -> dict[int, Form]:
     """Return the same for a list with jobs of the depthwise unit, all streams tried together."""
     first = raw.weighted_jobs[0].weights_offset
-    chosen = {start: stream for start, stream in coded.items() if start != first}
-    is_good = _cycles(_with_streams(raw, chosen), config) <= _cycles(raw, config)
+    chosen = {start: form for start, form in coded.items() if start != first}
+    is_good = _cycles(with_forms(raw, chosen), config) <= _cycles(raw, config)
     return chosen if is_good else {}
 
 
-def _coded(job: EngineJob, stream: bytes) -> EngineJob:
-    return dataclasses.replace(job, flags=job.flags | JobFlag.CODED, weights_bytes=len(stream))
-
-
-def _with_streams(raw: EngineList, coded: Mapping[int, bytes]) -> EngineList:
-    """Return the list with some streams, by their offset, replaced."""
-    streams = bytearray()
-    starts: dict[int, int] = {}
-    jobs: list[AnyJob] = []
-    for job in raw.jobs:
-        if not isinstance(job, EngineJob):
-            jobs.append(job)
-            continue
-        start = job.weights_offset
-        stream = coded.get(start)
-        if start not in starts:
-            starts[start] = len(streams)
-            unchanged = raw.streams[start : start + job.weights_bytes]
-            streams += unchanged if stream is None else stream
-        changed = job if stream is None else _coded(job, stream)
-        jobs.append(dataclasses.replace(changed, weights_offset=starts[start]))
-    return dataclasses.replace(raw, jobs=tuple(jobs), streams=bytes(streams))
+def _coded(job: EngineJob) -> EngineJob:
+    return dataclasses.replace(job, flags=job.flags | JobFlag.CODED)

@@ -23,7 +23,6 @@ from kiwicha.contract.latencies import (
     CONVERTER_LOAD_CYCLES,
     PORT_TURN_WORDS,
     READER_WORDS,
-    REFILL_CYCLES,
     WEIGHTS_READY_CYCLES,
 )
 from kiwicha.contract.memories import Memory
@@ -50,6 +49,11 @@ class Course:
     ----------
     memory : Memory
         What DRAM the system has.
+    refill_cycles : int
+        From the end of a group until its bank can be filled again.
+    settle_cycles : float
+        From the end of a group until the parameters of the next one in its bank are in use; minus
+        infinity if nothing waits for them.
     paces : list of Pace
         Of the jobs.
     tables : list of float
@@ -67,6 +71,8 @@ class Course:
     """
 
     memory: Memory
+    refill_cycles: int
+    settle_cycles: float
     paces: list[Pace]
     tables: list[float]
     moves: list[tuple[int, bool, int, int]]
@@ -80,7 +86,7 @@ class Course:
 def advance(course: Course, limit: float) -> bool:
     """Do all jobs and transfers; return False if they were given up because of the limit."""
     paces, moves, progress, memory = course.paces, course.moves, course.progress, course.memory
-    tables = course.tables
+    tables, refill, settle = course.tables, course.refill_cycles, course.settle_cycles
     line_cycles = LINE_BYTES / memory.bytes_per_cycle
     # Words that were asked for are as long on their way.
     latency = memory.latency_cycles
@@ -106,7 +112,7 @@ def advance(course: Course, limit: float) -> bool:
     early = -1.0
     # Words of the groups from there on that the reader has.
     held = words_there = 0.0
-    bank_free = fill_left = fill_due = line_pace = 0.0
+    bank_free = released = fill_left = fill_due = line_pace = 0.0
     job_count, move_count, never = len(paces), len(moves), math.inf
     is_free = [not pace.fill_cycles for pace in paces] + [False]
     while True:
@@ -211,7 +217,8 @@ def advance(course: Course, limit: float) -> bool:
         elif fill_job < job_count and (fill_group or fill_job < len(job_ends) + _JOBS_AHEAD):
             bank_free = never
             if ahead < 2:
-                bank_free = (release if ahead else release_before) + REFILL_CYCLES
+                released = release if ahead else release_before
+                bank_free = released + refill
                 if fill_end > bank_free:
                     bank_free = fill_end
                 if fill_group == 0 and fill_job >= _JOBS_AHEAD:
@@ -273,7 +280,8 @@ def advance(course: Course, limit: float) -> bool:
                     needed = first_needed
                 if early < fill_left and port_free + turn_cycles > fill_time:
                     fill_time = port_free + turn_cycles
-                fill_due = (max(bank_free, words_there - needed) if early else fill_time) + needed
+                ready = max(bank_free, words_there - needed) if early else fill_time
+                fill_due = max(ready + needed, released + settle)
                 line_pace = needed / fill_left
                 fill_left -= early
                 held -= early

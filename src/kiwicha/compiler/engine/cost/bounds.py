@@ -20,18 +20,23 @@ from kiwicha.contract.engine import (
     EngineJob,
     EngineTransfer,
     JobFlag,
+    outputs_of,
 )
 from kiwicha.contract.latencies import (
+    BLOCK_GROUP_CYCLES,
+    BLOCK_STREAM_CYCLES,
     CONVERTER_LOAD_CYCLES,
     DECODER_GROUP_CYCLES,
     DECODER_STREAM_CYCLES,
+    PARAMETER_WAIT_CYCLES,
     PORT_TURN_WORDS,
     READER_WORDS,
-    REFILL_CYCLES,
     WEIGHTS_READY_CYCLES,
+    refill_cycles,
 )
 from kiwicha.contract.memories import Memory
 from kiwicha.contract.moves import AnyJob, EngineMove
+from kiwicha.program.codec.blocks import in_steps
 from kiwicha.program.engine_list import read_list
 from kiwicha.program.image import Program
 from kiwicha.program.weight_streams import stream_shape
@@ -70,7 +75,7 @@ def worst_cycles(program: Program) -> int:
             continue
         image = program.constants[params.image.offset :][: params.image.bytes]
         found = read_list(params, image)
-        engine = params.macs, config.requantizer_cycles
+        engine = params.macs, config.requantizer_cycles, config.has_blocks
         cycles = worst_list_cycles(found.jobs, found.transfers, engine, config.memory)
         total += min(cycles, ENGINE_WATCHDOG_CYCLES) + _COLD_LIST_CYCLES
     return total
@@ -79,7 +84,7 @@ def worst_cycles(program: Program) -> int:
 def worst_list_cycles(
     jobs: Sequence[AnyJob],
     transfers: Sequence[EngineTransfer],
-    engine: tuple[int, int],
+    engine: tuple[int, int, bool],
     memory: Memory,
 ) -> int:
     """Return the cycles that a list takes at most, without the CPU's part.
@@ -88,8 +93,9 @@ def worst_list_cycles(
     ----------
     jobs, transfers : sequence
         The list.
-    engine : tuple of int
-        Products per cycle, and `kiwicha.contract.configs.Config.requantizer_cycles`.
+    engine : tuple of int and bool
+        Products per cycle, and ``requantizer_cycles`` and ``has_blocks`` of its
+        `kiwicha.contract.configs.Config`.
     memory : Memory
         What DRAM the system has.
     """
@@ -106,29 +112,38 @@ def _memory_cycles(lines: float, memory: Memory) -> float:
     return _SHARED_MEMORY * lines * LINE_BYTES / memory.bytes_per_cycle + turns * waits
 
 
-def _job_cycles(job: AnyJob, engine: tuple[int, int], memory: Memory) -> float:
+def _job_cycles(job: AnyJob, engine: tuple[int, int, bool], memory: Memory) -> float:
     work = job_work(job, *engine)
     total = JOB_START_CYCLES + work.groups * (work.start + work.cycles) + work.drain
     if isinstance(job, EngineMove):
         return total
-    fetched = _memory_cycles(job.weights_bytes / LINE_BYTES, memory)
+    macs, requantizer_cycles, has_blocks = engine
+    outputs = outputs_of(macs)
+    # Where parameters wait for themselves, as long as a bank does elsewhere.
+    refill = refill_cycles(outputs, outputs // requantizer_cycles) + PARAMETER_WAIT_CYCLES
     return (
         total
-        + fetched
-        + _decoder_cycles(job, engine[0])
-        + work.groups * (REFILL_CYCLES + WEIGHTS_READY_CYCLES)
+        + _memory_cycles(job.weights_bytes / LINE_BYTES, memory)
+        + _decoder_cycles(job, macs, has_blocks)
+        + work.groups * (refill + WEIGHTS_READY_CYCLES)
     )
 
 
-def _decoder_cycles(job: EngineJob, macs: int) -> float:
+def _decoder_cycles(job: EngineJob, macs: int, has_blocks: bool) -> float:
     """Return what the weights of a job take behind DRAM: its decoder and its buffer in turn."""
     shape = stream_shape(job, macs)
-    taken = shape.head + shape.body * (2 if job.kind in TABLE_STREAM_KINDS else 1)
+    heads = sum(shape.heads)
     if not job.flags & JobFlag.CODED:
-        return job.groups * taken
-    chunks = (job.weights_bytes - job.groups * BEAT_BYTES * shape.head) * 8 / CHUNK_BITS
+        rate = 2 if job.kind in TABLE_STREAM_KINDS else 1
+        return heads + job.groups * shape.body * rate
+    if has_blocks:
+        # Each beat is loaded, then each step done.
+        steps = in_steps(shape)[1].sum()
+        beats = job.weights_bytes / BEAT_BYTES
+        return float(steps + beats + job.groups * BLOCK_GROUP_CYCLES + BLOCK_STREAM_CYCLES)
+    chunks = (job.weights_bytes - BEAT_BYTES * heads) * 8 / CHUNK_BITS
     steps = shape.body * BEAT_BYTES // LANES
-    return job.groups * (shape.head + steps + DECODER_GROUP_CYCLES) + chunks + DECODER_STREAM_CYCLES
+    return heads + job.groups * (steps + DECODER_GROUP_CYCLES) + chunks + DECODER_STREAM_CYCLES
 
 
 def _transfer_cycles(transfer: EngineTransfer, memory: Memory) -> float:

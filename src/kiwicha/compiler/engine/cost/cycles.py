@@ -28,6 +28,8 @@ def predict_list(
     macs: int,
     requantizer_cycles: int = 1,
     memory: Memory = DDR3_QUARTER_RATE,
+    *,
+    has_blocks: bool = False,
 ) -> tuple[int, tuple[JobCycles, ...]]:
     """Return the cycles of a list, and of its jobs.
 
@@ -41,22 +43,28 @@ def predict_list(
         As `kiwicha.contract.configs.Config.requantizer_cycles`.
     memory : Memory
         What DRAM the system has.
+    has_blocks : bool
+        As `Config.has_blocks`.
     """
-    return _predicted(tuple(jobs), tuple(transfers), macs, requantizer_cycles, memory)
+    engine = macs, requantizer_cycles, has_blocks
+    return _predicted(tuple(jobs), tuple(transfers), engine, memory)
 
 
 @lru_cache(maxsize=256)
 def _predicted(
     jobs: tuple[AnyJob, ...],
     transfers: tuple[EngineTransfer, ...],
-    macs: int,
-    requantizer_cycles: int,
+    engine: tuple[int, int, bool],
     memory: Memory,
 ) -> tuple[int, tuple[JobCycles, ...]]:
     """Return what `predict_list` does; lists are asked about again, read back from a Program."""
+    macs, requantizer_cycles, has_blocks = engine
     if any(map(is_unit_job, jobs)):
         return UnitThreads(jobs, transfers, macs, requantizer_cycles, memory).run()
-    return Threads(jobs, transfers, macs, requantizer_cycles, memory=memory).run()
+    threads = Threads(
+        jobs, transfers, macs, requantizer_cycles, memory=memory, has_blocks=has_blocks
+    )
+    return threads.run()
 
 
 def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[JobCycles, ...]]]]:
@@ -76,7 +84,12 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[J
         image = program.constants[params.image.offset :][: params.image.bytes]
         found = read_list(params, image)
         lists[number] = predict_list(
-            found.jobs, found.transfers, params.macs, config.requantizer_cycles, config.memory
+            found.jobs,
+            found.transfers,
+            params.macs,
+            config.requantizer_cycles,
+            config.memory,
+            has_blocks=config.has_blocks,
         )
         beside = program.steps[number + 1 :][: params.overlapped_steps]
         total += _cpu_cycles_of_list(params, config.memory)

@@ -19,6 +19,8 @@ from kiwicha.contract.engine import (
 )
 from kiwicha.contract.latencies import (
     ADDRESS_START_CYCLES,
+    BLOCK_GROUP_CYCLES,
+    BLOCK_STREAM_CYCLES,
     DECODER_GROUP_CYCLES,
     DECODER_STREAM_CYCLES,
     ELEMENT_START_CYCLES,
@@ -37,16 +39,27 @@ from kiwicha.contract.latencies import (
     drain_cycles,
 )
 from kiwicha.contract.moves import TILE_ROWS, AnyJob, EngineMove
+from kiwicha.program.codec.blocks import in_steps
 from kiwicha.program.codec.streams import Shape
 from kiwicha.program.weight_streams import channels_per_group, stream_shape
 
-__all__ = ["JOB_CYCLES", "Work", "decoder_cycles", "job_work", "result_cycles"]
+__all__ = [
+    "JOB_CYCLES",
+    "Work",
+    "block_decoder_cycles",
+    "decoder_cycles",
+    "job_work",
+    "result_cycles",
+]
 
 JOB_CYCLES = 60.0
 """Estimate of what a job takes besides its work, and some more: few stripes are better than many.
 `timeline` says more exactly what a list takes."""
 CHUNK_MEETING = 1 / 20
 """Cycles that the lanes of the decoder lose for a chunk, because others ask at the same time."""
+
+BEAT_MEETING = 1 / 20
+"""The same for the lanes of the decoder of blocks, for a beat."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +114,7 @@ class Work:
 
 
 @lru_cache(maxsize=1 << 14)
-def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
+def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1, has_blocks: bool = False) -> Work:
     """Return what a job does, from its descriptor.
 
     Parameters
@@ -112,15 +125,17 @@ def job_work(job: AnyJob, macs: int, requantizer_cycles: int = 1) -> Work:
         Products per cycle.
     requantizer_cycles : int
         As `Config.requantizer_cycles`.
+    has_blocks : bool
+        As `Config.has_blocks`.
     """
     if isinstance(job, EngineMove):
         return _move_work(job)
     kind = JobKind(job.kind)
     if kind is JobKind.DEPTHWISE_UNIT:
         # Its rows are `unit_work`'s; here are its weights.
-        return Work(0, 0, 0, 0, 0, job.groups, *_fills(job, macs), 0.0, 1, 0)
+        return Work(0, 0, 0, 0, 0, job.groups, *_fills(job, macs, has_blocks), 0.0, 1, 0)
     interval = job.interval * requantizer_cycles
-    fills = _fills(job, macs)
+    fills = _fills(job, macs, has_blocks)
     drain = drain_cycles(macs, outputs_of(macs) // requantizer_cycles)
     if kind in ELEMENT_KINDS:
         reads = 2 if kind in PAIR_KINDS else 1
@@ -187,24 +202,41 @@ def _softmax_work(job: EngineJob, fills: tuple[float, int, int]) -> Work:
     return Work(cycles, 0, 0, start, 0, job.groups, *fills, writes, 1, drain)
 
 
-def _fills(job: EngineJob, macs: int) -> tuple[float, int, int]:
+def _fills(job: EngineJob, macs: int, has_blocks: bool) -> tuple[float, int, int]:
     """Return `Work.fill_bytes`, `Work.fill_cycles` and `Work.first_fill_cycles`."""
     shape = stream_shape(job, macs)
     # A word of a table goes to as many outputs at a time as there are.
     beats = BEAT_BYTES // outputs_of(macs) if job.kind in TABLE_STREAM_KINDS else 1
-    taken = shape.head + shape.body * beats
+    taken = math.ceil(_head(shape) + shape.body * beats)
     if not job.flags & JobFlag.CODED:
-        return BEAT_BYTES * (shape.head + shape.body), taken, 0
-    cycles = max(decoder_cycles(shape, job.weights_bytes), taken)
-    return job.weights_bytes / job.groups, cycles, DECODER_STREAM_CYCLES
+        return shape.raw_bytes / job.groups, taken, 0
+    stored = job.weights_bytes / job.groups
+    if has_blocks:
+        return stored, block_decoder_cycles(shape, job.weights_bytes), BLOCK_STREAM_CYCLES
+    return stored, max(decoder_cycles(shape, job.weights_bytes), taken), DECODER_STREAM_CYCLES
+
+
+def _head(shape: Shape) -> float:
+    """Return the beats of parameters of a group, on average."""
+    return sum(shape.heads) / shape.groups
+
+
+def block_decoder_cycles(shape: Shape, coded_bytes: int) -> int:
+    """Return the cycles that the decoder of blocks needs for a group of a stream, on average."""
+    heads, steps = in_steps(shape)
+    beats = coded_bytes / BEAT_BYTES - heads.sum()
+    gaps = BLOCK_GROUP_CYCLES * (heads > 0)
+    decoded = max(steps.sum(), beats) + beats * BEAT_MEETING
+    return math.ceil(float(decoded + heads.sum() + gaps.sum()) / shape.groups)
 
 
 def decoder_cycles(shape: Shape, coded_bytes: int) -> int:
     """Return the cycles that the decoder needs for a group of a coded stream, on average."""
     steps = shape.body * BEAT_BYTES // LANES
-    chunks = (coded_bytes / shape.groups - BEAT_BYTES * shape.head) * 8 / CHUNK_BITS
+    head = _head(shape)
+    chunks = (coded_bytes / shape.groups - BEAT_BYTES * head) * 8 / CHUNK_BITS
     decoded = max(steps, chunks) + chunks * CHUNK_MEETING
-    return math.ceil(shape.head + decoded + DECODER_GROUP_CYCLES)
+    return math.ceil(head + decoded + DECODER_GROUP_CYCLES)
 
 
 def _kernel_rows(job: EngineJob, row: int) -> tuple[int, int]:

@@ -181,7 +181,7 @@ def layer_predictions(graph: Graph, program: Program) -> Predictions:
                 continue
             streams[place] = job
             shape = stream_shape(job, step.params.macs)
-            head_bytes = shape.groups * shape.head * BEAT_BYTES
+            head_bytes = sum(shape.heads) * BEAT_BYTES
             layer.weight_bytes += job.weights_bytes - head_bytes
             layer.raw_weight_bytes += shape.raw_bytes - head_bytes
     for number, on_cpu in cycles_by_step(program.steps).items():

@@ -15,8 +15,8 @@ from kiwicha.compiler.engine.cost.advance import JOB_WORDS, Course, advance
 from kiwicha.compiler.engine.cost.job_work import job_work
 from kiwicha.compiler.engine.cost.line_port import converted_line_cycles
 from kiwicha.compiler.engine.cost.progress import JobCycles, Pace, Progress
-from kiwicha.contract.engine import LINE_BYTES, EngineTransfer, JobFlag, JobKind
-from kiwicha.contract.latencies import READER_WORDS
+from kiwicha.contract.engine import LINE_BYTES, EngineTransfer, JobFlag, JobKind, outputs_of
+from kiwicha.contract.latencies import PARAMETER_WAIT_CYCLES, READER_WORDS, refill_cycles
 from kiwicha.contract.memories import DDR3_QUARTER_RATE, Memory
 from kiwicha.contract.moves import AnyJob, EngineMove
 
@@ -36,6 +36,8 @@ class Threads:
         As `kiwicha.contract.configs.Config.requantizer_cycles`.
     memory : Memory
         What DRAM the system has.
+    has_blocks : bool
+        As `Config.has_blocks`.
     decoder_slack : float
         By what the decoder's time for a group of a coded stream is multiplied.
     """
@@ -48,15 +50,22 @@ class Threads:
         requantizer_cycles: int = 1,
         *,
         memory: Memory = DDR3_QUARTER_RATE,
+        has_blocks: bool = False,
         decoder_slack: float = 1.0,
     ) -> None:
         self._jobs = tuple(jobs)
-        self._engine = macs, requantizer_cycles
+        self._engine = macs, requantizer_cycles, has_blocks
+        outputs = outputs_of(macs)
+        lanes = outputs // requantizer_cycles
+        # With pairs parameters wait for themselves, and so do groups of few words.
+        settle = refill_cycles(outputs, lanes) + PARAMETER_WAIT_CYCLES
         self._decoder_slack = decoder_slack
         start = memory.list_start_cycles + first_words(len(jobs), len(transfers))
         job_left = max(JOB_WORDS * len(jobs) - READER_WORDS - 2 * JOB_WORDS, 0)
         self._course = Course(
             memory=memory,
+            refill_cycles=refill_cycles(outputs, lanes, has_pairs=has_blocks),
+            settle_cycles=settle if has_blocks else -math.inf,
             paces=[self._pace(job) for job in jobs],
             tables=[self._table_cycles(job) for job in jobs],
             moves=[(_lines(item), item.is_store, item.wait_jobs, item.flags) for item in transfers],

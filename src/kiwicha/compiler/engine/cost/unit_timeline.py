@@ -14,8 +14,14 @@ from kiwicha.compiler.engine.cost.timeline import first_words
 from kiwicha.compiler.engine.cost.unit_lane import Span, UnitLane
 from kiwicha.compiler.engine.cost.unit_work import array_shares
 from kiwicha.contract.depthwise import PARAMETER_PLACES, PASS_PLACES
-from kiwicha.contract.engine import LINE_BYTES, EngineJob, EngineTransfer, JobKind
-from kiwicha.contract.latencies import REFILL_CYCLES, WEIGHTS_READY_CYCLES
+from kiwicha.contract.engine import (
+    LINE_BYTES,
+    EngineJob,
+    EngineTransfer,
+    JobKind,
+    outputs_of,
+)
+from kiwicha.contract.latencies import WEIGHTS_READY_CYCLES, refill_cycles
 from kiwicha.contract.memories import Memory
 from kiwicha.contract.moves import AnyJob, EngineMove
 from kiwicha.program.unit_rows import UnitRows, is_unit_job, unit_rows
@@ -52,6 +58,8 @@ class UnitThreads:
         self._transfers = transfers
         self._memory = memory
         self._rows = unit_rows(jobs)
+        outputs = outputs_of(macs)
+        self._refill_cycles = refill_cycles(outputs, outputs // requantizer_cycles)
         self._works = [job_work(job, macs, requantizer_cycles) for job in jobs]
         self._array = [n for n, job in enumerate(jobs) if not is_unit_job(job)]
         self._unit = [n for n, job in enumerate(jobs) if is_unit_job(job)]
@@ -149,7 +157,7 @@ class UnitThreads:
         """Return when a bank of the weight buffer is free; None if that is not known yet."""
         if self._array_fills >= len(self._releases):
             return None
-        return self._releases[self._array_fills] + REFILL_CYCLES
+        return self._releases[self._array_fills] + self._refill_cycles
 
     def _room_of_unit(self, job: AnyJob) -> float | None:
         """Return the same of the room for a group's weights in the unit, whose groups free it."""

@@ -44,7 +44,22 @@ def packed_if_faster(operation: JobOperation, config: Config) -> JobOperation:
     packed = dataclasses.replace(operation, is_packed=True)
     if config.engine_macs == DEEP_MACS and _most_words(packed, DEEP_MACS) > DEEP_GROUP_WORDS:
         return operation
-    return packed if _cycles(packed, config) < _cycles(operation, config) else operation
+    gained = _cycles(operation, config) - _cycles(packed, config)
+    is_better = gained > 0 or (gained == 0 and _is_shorter_in_blocks(packed, operation, config))
+    return packed if is_better else operation
+
+
+def _is_shorter_in_blocks(packed: Convolution, operation: Convolution, config: Config) -> bool:
+    """Return whether packed weights take fewer bytes in blocks.
+
+    A width is for four weights. They are of one channel in words of 16 inputs, but of two in words
+    of 8 inputs for 16 channels.
+    """
+    if not config.has_blocks or config.engine_macs != DEEP_MACS:
+        return False
+    pitch = padded(operation.window.channels)
+    sizes = [stream_bytes(item, DEEP_MACS, pitch) for item in (packed, operation)]
+    return sizes[0] <= sizes[1]
 
 
 def _most_words(operation: Convolution, macs: int) -> int:
