@@ -21,7 +21,6 @@ from tests.support.models.one_operator import (
     pair,
     unary,
 )
-from tests.support.models.tflite_builder import INT4
 
 
 @pytest.mark.parametrize(
@@ -35,12 +34,6 @@ def test_refuses_other_types(dtype: Any, name: str) -> None:
         f"operator 0 RELU (x): input must be int8 or uint8, not {name}",
         f"operator 0 RELU (y): output must be int8 or uint8, not {name}",
     ]
-
-
-def test_refuses_int4_weights() -> None:
-    model = conv(w={"type_code": INT4, "data": b"\0\0\0"})
-    with pytest.raises(UnsupportedModelError, match="weights must be int8 or uint8, not int4"):
-        compile_model(model, "simd")
 
 
 def test_refuses_int64_bias() -> None:

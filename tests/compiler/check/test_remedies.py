@@ -9,7 +9,16 @@ import pytest
 
 from kiwicha.compiler import compile_model
 from kiwicha.errors import UnsupportedModelError
-from tests.support.models.one_operator import UNSIGNED, conv, pair, two_subgraphs, unary, variable
+from tests.support.models.one_operator import (
+    CONV,
+    UNSIGNED,
+    Model,
+    conv,
+    pair,
+    two_subgraphs,
+    unary,
+    variable,
+)
 from tests.support.models.streaming_builder import StreamingBuilder
 from tests.support.models.tflite_builder import INT4, ModelBuilder
 
@@ -43,6 +52,14 @@ def sixteen_bits() -> bytes:
     return conv(INT16, None, {"dtype": np.int64, "data": np.zeros(3, np.int64)}, INT16)
 
 
+def four_bits() -> bytes:
+    """Give an operator that has no kernel for weights of int4."""
+    model = Model()
+    w = model.tensor((2, 1, 1, 2), scale=0.1, type_code=INT4, data=b"\0\0")
+    operands = [model.parameters([1, 4, 4, 2]), w, model.activation("x")]
+    return model.single("TRANSPOSE_CONV", operands, model.activation("y"), **CONV)
+
+
 def streaming() -> bytes:
     """Give a model that reads a variable which nothing sets."""
     builder = StreamingBuilder()
@@ -58,7 +75,7 @@ def streaming() -> bytes:
         (lambda: float_conv(np.int8), [ACTIVATIONS]),
         (partly_float, [OTHERS]),
         (sixteen_bits, [NARROWER]),
-        (lambda: conv(w={"type_code": INT4, "data": b"\0\0\0"}), ["weights are int4: "]),
+        (four_bits, ["weights are int4: "]),
         (lambda: unary("ABS", UNSIGNED, UNSIGNED), ["the model is uint8: quantize it to int8 "]),
         (variable, ["make what the model keeps between inferences inputs and outputs of it"]),
         (streaming, ["make what the model keeps between inferences "]),

@@ -155,7 +155,11 @@ OPERAND_RULES.extend(
 
 @rule(OPERAND_RULES, *of_family(Family.WEIGHTED))
 def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Weights are constants: int8 with zero point 0, or uint8 with one zero point."""
+    """Weights are constants: int8 with zero point 0, or uint8 with one zero point.
+
+    Where all operators that read them are CONV_2D, DEPTHWISE_CONV_2D or FULLY_CONNECTED they can be
+    int4, with zero point 0.
+    """
     weights = graph.input(operator, 1)
     if weights.type is not TensorType.INT8:
         yield Problem(

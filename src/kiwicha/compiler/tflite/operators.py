@@ -106,6 +106,8 @@ class OperatorKind:
         Activations are int8 and not uint8, for which no interpreter has a kernel.
     outputs : int
         How many it has, where that is no matter of its family.
+    has_int4_weights : bool
+        Weights can be int4.
     """
 
     family: Family = Family.NONE
@@ -117,6 +119,7 @@ class OperatorKind:
     optional_inputs: int = 0
     is_signed: bool = False
     outputs: int = 1
+    has_int4_weights: bool = False
 
 
 _TWO = ("input 1", "input 2")
@@ -155,6 +158,7 @@ OPERATORS: dict[str, OperatorKind] = {
         options=OptionsTable("Conv2DOptions", _CONV),
         extra_inputs=1,
         optional_inputs=1,
+        has_int4_weights=True,
     ),
     "DEPTHWISE_CONV_2D": OperatorKind(
         family=_WEIGHTED,
@@ -163,6 +167,7 @@ OPERATORS: dict[str, OperatorKind] = {
         ),
         extra_inputs=1,
         optional_inputs=1,
+        has_int4_weights=True,
     ),
     "DEQUANTIZE": OperatorKind(family=Family.UNARY, types={"output": (TensorType.FLOAT32,)}),
     "DEPTH_TO_SPACE": OperatorKind(
@@ -180,6 +185,7 @@ OPERATORS: dict[str, OperatorKind] = {
         ),
         extra_inputs=1,
         optional_inputs=1,
+        has_int4_weights=True,
     ),
     "GATHER": OperatorKind(
         family=Family.MOVE,

@@ -15,6 +15,7 @@ import tflite
 from numpy.typing import NDArray
 
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Activation, Graph, Operator, Options, Padding
+from kiwicha.compiler.tflite.int4_as_int8 import widened
 from kiwicha.compiler.tflite.operators import OPERATORS
 from kiwicha.compiler.tflite.tensor import Quantization, Tensor, TensorType
 from kiwicha.compiler.tflite.uint8_as_int8 import shifted
@@ -54,7 +55,7 @@ _OPERATOR_NAMES: dict[int, str] = {
 
 
 def read(raw: bytes) -> Graph:
-    """Return the model stored in ``raw``, with int8 tensors for those of uint8.
+    """Return the model stored in ``raw``, with int8 tensors for those of uint8 and int4 weights.
 
     Parameters
     ----------
@@ -72,12 +73,13 @@ def read(raw: bytes) -> Graph:
             f"not {raw[4:8]!r} in {len(raw)} bytes"
         )
     try:
-        graph = _Reader(raw).graph()
+        reader = _Reader(raw)
+        graph = reader.graph()
     except (struct.error, ValueError, TypeError, IndexError, OverflowError) as error:
         # Their texts speak of buffers and offsets; --debug shows them.
         raise ModelError(_DAMAGED) from error
     graph.verify()
-    return shifted(graph)
+    return shifted(widened(graph, reader.spend))
 
 
 class _Reader:
@@ -127,7 +129,8 @@ class _Reader:
             self._indices(subgraph.OutputsAsNumpy()),
         )
 
-    def _spend(self, amount: int) -> None:
+    def spend(self, amount: int) -> None:
+        """Count bytes that become a part of the graph; they are in proportion to the file."""
         self._budget -= amount
         if self._budget < 0:
             raise ModelError(_DAMAGED)
@@ -136,12 +139,12 @@ class _Reader:
         """Return a vector of the file as ints; the reader gives 0 for one that is missing."""
         if not isinstance(vector, np.ndarray):
             return ()
-        self._spend(vector.nbytes)
+        self.spend(vector.nbytes)
         return tuple(int(item) for item in vector)
 
     def _text(self, raw: bytes | None) -> str:
         text = raw or b""
-        self._spend(len(text))
+        self.spend(len(text))
         # Names stand in messages of one line, and in files that end them with a zero byte.
         decoded = text.decode(errors="replace")
         return "".join(char if char.isprintable() else "\ufffd" for char in decoded)
