@@ -38,6 +38,13 @@ def test_more_hardware_is_estimated_as_more(family: Family) -> None:
     assert all(a < b for a, b in zip(usual, beside, strict=True))
 
 
+@pytest.mark.parametrize("family", list(Family), ids=lambda family: family.value)
+def test_a_decoder_of_blocks_takes_lut_alone(family: Family) -> None:
+    usual, blocks = (resources(configs.find_config(name), family) for name in ("64", "64-blocks"))
+    assert blocks[0] > usual[0]
+    assert blocks[1:] == usual[1:]
+
+
 def test_multipliers_of_128_do_two_products_each() -> None:
     names = "64-softmax", "128"
     usual, large = (resources(configs.find_config(name), Family.XC7) for name in names)

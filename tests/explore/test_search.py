@@ -66,6 +66,7 @@ def test_a_point_is_what_the_cycle_model_says() -> None:
 def test_points_differ_in_what_decides_about_cycles() -> None:
     plain = configs.engine_config(64, 16 * 1024)
     assert timed_config(configs.engine_config(64, 16 * 1024, cfu.LANES)) == plain
+    assert timed_config(configs.find_config("64-m4-blocks")) == configs.find_config("64-blocks")
     found = {name: timed_config(config) for name, config in configs.SEARCHED_FAMILY.items()}
     assert {name for name in found if "-m" not in name} == {c.name for c in found.values()}
     for name in ("64-8k", "64-r4", "64-raw", "32", "64-depthwise"):

@@ -82,7 +82,12 @@ class Outcome:
 
 @functools.cache
 def build_engine(
-    macs: int, scratchpad_bytes: int, *, has_softmax: bool = True, has_depthwise: bool = False
+    macs: int,
+    scratchpad_bytes: int,
+    *,
+    has_softmax: bool = True,
+    has_blocks: bool = False,
+    has_depthwise: bool = False,
 ) -> Path:
     """Return the program that executes lists, built at most once.
 
@@ -90,7 +95,7 @@ def build_engine(
     ----------
     macs, scratchpad_bytes : int
         See `Engine`.
-    has_softmax, has_depthwise : bool
+    has_softmax, has_blocks, has_depthwise : bool
         Likewise.
 
     Raises
@@ -102,6 +107,7 @@ def build_engine(
         macs=macs,
         scratchpad_bytes=scratchpad_bytes,
         has_softmax=has_softmax,
+        has_blocks=has_blocks,
         has_depthwise=has_depthwise,
     )
     text = without_zeros(bench.component_verilog(engine, _TOP))

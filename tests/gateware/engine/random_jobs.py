@@ -300,12 +300,14 @@ def packable_weights(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[
 def random_parameters(rng: np.random.Generator, sizes: Ints) -> tuple[Ints, bool]:
     """Return [bias, multiplier, shift] by channel, and whether they need the wide mode.
 
-    ``sizes`` are the sums of absolute weights. Most results are neither clamped nor all alike.
+    ``sizes`` are the sums of absolute weights. Most results are neither clamped nor all alike. A
+    third of all have one multiplier and one shift.
     """
     bias = rng.integers(-2000, 2000, len(sizes)) * rng.choice((0, 1, 500))
-    scaled = [
-        numerics.quantize_multiplier(float(rng.uniform(0.5, 8) / (size + 1))) for size in sizes
-    ]
+    scales = rng.uniform(0.5, 8, len(sizes)) / (sizes + 1)
+    if rng.integers(3) == 0:
+        scales[:] = scales.min()
+    scaled = [numerics.quantize_multiplier(float(scale)) for scale in scales]
     multiplier, shift = (np.array(column, np.int64) for column in zip(*scaled, strict=True))
     if rng.integers(5) == 0:
         # Small multipliers behind a left shift.

@@ -83,6 +83,7 @@ def random_case(
     wanted: EngineError,
     has_floats: bool | None = None,
     has_fused: bool = True,
+    has_blocks: bool = False,
 ) -> Case:
     """Return a list of random jobs; half of them have coded weights.
 
@@ -103,6 +104,8 @@ def random_case(
         list that is to be stuck never does.
     has_fused : bool
         Whether the engine adds behind convolutions.
+    has_blocks : bool
+        The engine decodes blocks.
     """
     works = [
         work for kind in kinds for work in random_works(rng, macs, kind, size, has_fused=has_fused)
@@ -119,6 +122,7 @@ def random_case(
         is_stuck=is_stuck,
         floats=floats,
         reloaded=_untouched(works, floats, size) if rng.integers(2) else None,
+        has_blocks=has_blocks,
     )
     spoilt = made.spoilt(rng) if wanted == EngineError.BAD_STREAM else None
     image, number = spoilt or (made.image, None)
@@ -160,6 +164,7 @@ def check_random_lists(
     rounds: int,
     longest: int,
     kinds: list[JobKind],
+    has_blocks: bool = False,
 ) -> Counter[JobKind]:
     """Execute lists of random jobs; one of eight is stuck, one of eight has a spoilt stream.
 
@@ -177,6 +182,8 @@ def check_random_lists(
         Number of lists, and jobs of a list at most.
     kinds : list of JobKind
         What jobs can be.
+    has_blocks : bool
+        The engine decodes blocks.
 
     Returns
     -------
@@ -196,7 +203,8 @@ def check_random_lists(
         count = int(rng.integers(1, longest + 1))
         chosen = [JobKind(int(rng.choice(kinds))) for _ in range(count)]
         wanted = errors.get(number % 8, EngineError.NONE)
-        cases.append(random_case(rng, macs, size, chosen, wanted=wanted, has_fused=has_fused))
+        flags = {"has_fused": has_fused, "has_blocks": has_blocks}
+        cases.append(random_case(rng, macs, size, chosen, wanted=wanted, **flags))
     outcomes = run_rounds(
         program, [case.given for case in cases], timing, seed=seed, host_stall=0.1
     )

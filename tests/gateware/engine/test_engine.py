@@ -44,20 +44,28 @@ def engine() -> Path:
 
 @pytest.mark.verilator
 @pytest.mark.parametrize(
-    ("macs", "has_softmax", "has_depthwise"),
+    ("macs", "has_softmax", "option"),
     by_day(
-        (64, True, False),
-        (64, False, False),
-        (32, False, False),
-        (128, True, False),
-        (256, True, False),
-        (64, True, True),
-        (128, True, True),
+        (64, True, ""),
+        (64, False, ""),
+        (32, False, ""),
+        (128, True, ""),
+        (256, True, ""),
+        (64, False, "blocks"),
+        (128, True, "blocks"),
+        (256, True, "blocks"),
+        (64, True, "depthwise"),
+        (128, True, "depthwise"),
     ),
 )
-def test_executes_random_jobs(macs: int, has_softmax: bool, has_depthwise: bool) -> None:
+def test_executes_random_jobs(macs: int, has_softmax: bool, option: str) -> None:
+    has_blocks, has_depthwise = option == "blocks", option == "depthwise"
     program = build_engine(
-        macs, SCRATCHPAD_BYTES, has_softmax=has_softmax, has_depthwise=has_depthwise
+        macs,
+        SCRATCHPAD_BYTES,
+        has_softmax=has_softmax,
+        has_blocks=has_blocks,
+        has_depthwise=has_depthwise,
     )
     kinds = job_kinds(has_softmax=has_softmax, has_depthwise=has_depthwise)
     # Half of the jobs are the unit's, so that both work at the same time.
@@ -72,6 +80,7 @@ def test_executes_random_jobs(macs: int, has_softmax: bool, has_depthwise: bool)
             rounds=50 if has_depthwise else 32,
             longest=4,
             kinds=kinds,
+            has_blocks=has_blocks,
         )
         assert set(done) == set(kinds)
 

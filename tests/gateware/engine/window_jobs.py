@@ -234,6 +234,8 @@ def fills(layer: Layer) -> list[Fill]:
     padded = layer.groups * layer.group_channels
     parameters = np.zeros((3, padded), np.int64)
     parameters[:, : layer.channels] = layer.parameters
+    # Of channels that are not there these may be any.
+    parameters[1:, layer.channels :] = layer.parameters[1:, -1:]
     if layer.is_packed:
         folded = layer.input_zero_point * layer.weights.sum(axis=(1, 2, 3))
         parameters[0, : layer.channels] = numerics.wrap_int32(layer.parameters[0] - folded)

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 
 from kiwicha.contract.engine import (
+    BLOCK_KINDS,
     LINE_BYTES,
     TRANSFER_FLAG,
+    EngineJob,
     EngineTransfer,
     JobFlag,
     JobKind,
     TransferFlag,
 )
 from kiwicha.contract.moves import AnyJob, EngineMove
-from kiwicha.program.codec import streams as codec
-from kiwicha.program.weight_streams import stream_shape
+from kiwicha.program.codec import blocks, streams
+from kiwicha.program.weight_streams import stream_shape, without_shared
 from tests.gateware.engine.float_numbers import Floats
 from tests.gateware.engine.unit_jobs import rows_of
 from tests.gateware.engine.works import Work
@@ -92,6 +94,7 @@ def work_list(
     *,
     is_stuck: bool = False,
     floats: Floats | None = None,
+    has_blocks: bool = False,
     is_paced: bool = False,
     reloaded: range | None = None,
 ) -> WorkList:
@@ -111,6 +114,8 @@ def work_list(
         Wait for a transfer that waits for the last job.
     floats : Floats or None
         What is converted on the way, if anything is.
+    has_blocks : bool
+        The engine decodes blocks.
     is_paced : bool
         Jobs say already for which rows they wait.
     reloaded : range or None
@@ -143,15 +148,10 @@ def work_list(
         if isinstance(work.job, EngineMove):
             jobs.append(dataclasses.replace(work.job, wait_transfers=wait, wait_rows=rows))
             continue
-        stream = b"".join(
-            beat.to_bytes(LINE_BYTES, "little") for fill in work.fills for beat in fill.beats
-        )
-        if is_coded:
-            stream = codec.encode(stream, stream_shape(work.job, macs))
+        job, stream = _stored(work, macs, is_coded=is_coded, has_blocks=has_blocks)
         jobs.append(
             dataclasses.replace(
-                work.job,
-                flags=work.job.flags | (JobFlag.CODED if is_coded else 0),
+                job,
                 wait_transfers=wait,
                 wait_rows=rows,
                 weights_offset=cursor,
@@ -215,3 +215,32 @@ def _with_floats(
             2 * size + count, floats.first, count | TRANSFER_FLAG, jobs, TransferFlag.FLOAT
         ),
     ]
+
+
+def _stored(work: Work, macs: int, *, is_coded: bool, has_blocks: bool) -> tuple[EngineJob, bytes]:
+    """Return a job and its weight stream as it is stored; parameters that can be are shared."""
+    job = work.job
+    assert not isinstance(job, EngineMove)
+    stream = b"".join(
+        beat.to_bytes(LINE_BYTES, "little") for fill in work.fills for beat in fill.beats
+    )
+    shorter = None
+    if job.kind != JobKind.DEPTHWISE_UNIT:
+        shorter = without_shared(stream, stream_shape(job, macs))
+    if shorter is not None:
+        job, stream = dataclasses.replace(job, flags=job.flags | JobFlag.SHARED), shorter
+    shape = stream_shape(job, macs)
+    if not is_coded:
+        return job, stream
+    flags = JobFlag(job.flags) | JobFlag.CODED
+    if not has_blocks:
+        return dataclasses.replace(job, flags=flags), streams.encode(stream, shape)
+    zero_point = job.weight_zero_point
+    is_unsigned = bool(flags & JobFlag.UNSIGNED)
+    weights = blocks.weights_of(stream, shape, zero_point, is_unsigned=is_unsigned)
+    if weights is None or job.kind not in BLOCK_KINDS:
+        return job, stream
+    # Any zero point will do, and UNSIGNED says nothing.
+    other = len(stream) % 511 - 255
+    stream = blocks.encode(blocks.moved(stream, shape, weights, other), shape)
+    return dataclasses.replace(job, flags=flags, weight_zero_point=other), stream

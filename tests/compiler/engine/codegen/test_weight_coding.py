@@ -3,6 +3,7 @@
 from itertools import count
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
@@ -16,10 +17,13 @@ from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.contract import configs
-from kiwicha.contract.engine import EngineJob, JobFlag
+from kiwicha.contract.configs import find_config
+from kiwicha.contract.engine import BLOCK_KINDS, EngineJob, JobFlag
 from kiwicha.contract.goal import Goal
 from kiwicha.errors import UsageError
+from kiwicha.program.codec import blocks
 from kiwicha.program.codec import streams as codec
+from kiwicha.program.codec.streams import Shape
 from kiwicha.program.weight_streams import stream_shape
 from kiwicha.zoo import models as zoo
 from tests.support.models import random_networks
@@ -128,6 +132,53 @@ def test_models_reach_their_sizes(name: str, zoo_model) -> None:
     bits = 8 * sizes.weight_bytes / sizes.weights
     assert bits <= WEIGHT_BITS.get(name, bits)
     assert sizes.weight_bytes <= MOST_OF_RAW * sizes.raw_weight_bytes
+
+
+@pytest.mark.parametrize("goal", Goal)
+def test_blocks_are_what_the_array_multiplies_with(goal: Goal) -> None:
+    """A coded stream holds a job's weights, whatever zero point it has; heads are as before."""
+    target = find_config("64-blocks")
+    coded = 0
+    for raw in (item for seed in range(8) for item in lists(seed, 64)):
+        found = code_weights(raw, target, goal)
+        for job, before in zip(found.weighted_jobs, raw.weighted_jobs, strict=True):
+            if not job.flags & JobFlag.CODED:
+                assert stream(found, job) == stream(raw, before)
+                continue
+            coded += 1
+            shape = stream_shape(job, 64)
+            assert job.weights_bytes < before.weights_bytes
+            assert job.kind in BLOCK_KINDS
+            back = blocks.decode(stream(found, job), shape)
+            weights, expected = (
+                blocks.weights_of(
+                    octets,
+                    shape,
+                    zero_point,
+                    is_unsigned=bool(flags & JobFlag.UNSIGNED),
+                )
+                for octets, zero_point, flags in (
+                    (blocks.with_weights(back, shape, job.weight_zero_point), 0, job.flags),
+                    (stream(raw, before), before.weight_zero_point, before.flags),
+                )
+            )
+            np.testing.assert_array_equal(weights, expected)
+            assert blocks.split(back, shape)[0].tolist() == (
+                blocks.split(stream(raw, before), shape)[0].tolist()
+            )
+    assert coded
+
+
+def test_weights_around_another_number_are_moved_to_zero() -> None:
+    rng = np.random.default_rng(2)
+    shape = Shape(1, 6, 64)
+    weights = rng.normal(-13, 5, shape.body * 16).round().astype(np.int8)
+    raw = bytes(96) + weights.tobytes()
+    found = weight_coding._in_blocks(raw, shape, 0, is_unsigned=False)
+    assert found is not None
+    zero_point, coded = found
+    assert zero_point in {12, 13, 14}
+    assert len(coded) < len(blocks.encode(raw, shape))
 
 
 def test_an_unknown_goal_is_refused() -> None:

@@ -62,10 +62,11 @@ def test_published_results_are_within_it(
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("name", ["64", "64-blocks"])
 @pytest.mark.parametrize("memory", [*MEMORIES.values(), NARROW], ids=lambda memory: memory.name)
-def test_lists_with_half_of_the_memory_are_within_it(memory: Memory, seed: int) -> None:
+def test_lists_with_half_of_the_memory_are_within_it(memory: Memory, name: str, seed: int) -> None:
     """The CPU may take every second word."""
-    config = find_config("64").with_memory(memory)
+    config = find_config(name).with_memory(memory)
     program = compile_model(random_networks.engine_network(seed).model, config)
     slow = dataclasses.replace(
         memory,
@@ -76,8 +77,10 @@ def test_lists_with_half_of_the_memory_are_within_it(memory: Memory, seed: int) 
     assert calls
     for call in calls:
         found = read_list(call, program.constants[call.image.offset :][: call.image.bytes])
-        engine = call.macs, config.requantizer_cycles
-        cycles, _ = predict_list(found.jobs, found.transfers, *engine, slow)
+        engine = call.macs, config.requantizer_cycles, config.has_blocks
+        cycles, _ = predict_list(
+            found.jobs, found.transfers, *engine[:2], slow, has_blocks=config.has_blocks
+        )
         bound = bounds.worst_list_cycles(found.jobs, found.transfers, engine, memory)
         # It is not just any large number.
         assert cycles <= bound <= 4 * cycles

@@ -10,6 +10,7 @@ import pytest
 from amaranth.sim import SimulatorContext
 
 from kiwicha.contract.engine import (
+    BLOCK_KINDS,
     COMPUTE_KINDS,
     GATHERING_MACS,
     MAX_SOFTMAX_DEPTH,
@@ -61,13 +62,14 @@ UNIT_JOB = make_job(
 
 @functools.cache
 def job_check(
-    *, macs: int, has_codec: bool, has_softmax: bool, has_depthwise: bool
+    *, macs: int, has_codec: bool, has_softmax: bool, has_blocks: bool, has_depthwise: bool
 ) -> UnitSimulation[JobCheck]:
     return UnitSimulation(
         JobCheck(
             scratchpad_bytes=SCRATCHPAD_BYTES,
             macs=macs,
             has_codec=has_codec,
+            has_blocks=has_blocks,
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
         )
@@ -85,11 +87,16 @@ def check_jobs(
     *,
     has_codec: bool = True,
     has_softmax: bool = True,
+    has_blocks: bool = False,
     has_depthwise: bool = False,
 ) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
     simulation = job_check(
-        macs=macs, has_codec=has_codec, has_softmax=has_softmax, has_depthwise=has_depthwise
+        macs=macs,
+        has_codec=has_codec,
+        has_softmax=has_softmax,
+        has_blocks=has_blocks,
+        has_depthwise=has_depthwise,
     )
     dut = simulation.component
     found = []
@@ -389,6 +396,15 @@ def test_an_engine_without_a_codec_refuses_coded_weights() -> None:
     assert check_jobs([coded]) == [EngineError.NONE]
     assert check_jobs([coded], has_codec=False) == [EngineError.BAD_FIELD]
     assert check_jobs([LEGAL["conv"]], has_codec=False) == [EngineError.NONE]
+
+
+def test_an_engine_of_blocks_refuses_other_coded_weights() -> None:
+    """Those of convolutions are coded, and nothing else."""
+    for name, job in LEGAL.items():
+        coded = changed(name, flags=job.flags | JobFlag.CODED)
+        wanted = EngineError.NONE if job.kind in BLOCK_KINDS else EngineError.BAD_FIELD
+        assert check_jobs([coded], has_blocks=True) == [wanted], name
+        assert check_jobs([job], has_blocks=True) == [EngineError.NONE], name
 
 
 def test_an_engine_without_softmax_does_not_know_it() -> None:

@@ -9,7 +9,12 @@ from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.engine import has_packed, outputs_of
-from kiwicha.contract.latencies import RELEASE_CYCLES, WEIGHT_READ_CYCLES, WEIGHTS_READY_CYCLES
+from kiwicha.contract.latencies import (
+    WEIGHT_READ_CYCLES,
+    WEIGHTS_READY_CYCLES,
+    WEIGHTS_RELEASE_CYCLES,
+    release_cycles,
+)
 from kiwicha.gateware.engine.array.interfaces import LANES, OPERAND_BITS, PACKED_WEIGHT_BITS
 from kiwicha.gateware.engine.weights.interfaces import PARAMETER_BLOCK
 from tests.support.gateware import bench, stream_drivers
@@ -18,16 +23,24 @@ from tests.support.gateware.engine_fields import pack, signed_fields
 __all__ = ["groups"]
 
 
+_BANKS = range(2)
+_SHORT_SHARE = 0.5
+_PAIR_SHARE = 0.7
+
+
 @dataclass(frozen=True)
 class Group:
     """One group: channels as (bias, multiplier, shift), weights as [word][lane][output].
 
-    If packed, packed weights follow the others: [word][lane][half and output].
+    If packed, packed weights follow the others: [word][lane][half and output]. Of those that have
+    biases only ``beats`` has no other parameters; ``parameters`` are the beats of those it has.
     """
 
     channels: list[tuple[int, int, int]]
     words: list[list[list[int]]]
     beats: list[int]
+    parameters: int
+    has_biases_only: bool = False
 
 
 def _random_group(rng: random.Random, values: dict[str, Any], outputs: int) -> Group:
@@ -47,6 +60,7 @@ def _random_group(rng: random.Random, values: dict[str, Any], outputs: int) -> G
         for first in range(0, len(channels), PARAMETER_BLOCK)
         for number in range(3)
     ]
+    parameters = len(beats)
     low = 0 if values["is_unsigned"] else -128
     halves = 2 if values["is_packed"] else 1
 
@@ -67,7 +81,26 @@ def _random_group(rng: random.Random, values: dict[str, Any], outputs: int) -> G
         beats += [
             pack(flat[first : first + BEAT_BYTES], 8) for first in range(0, len(flat), BEAT_BYTES)
         ]
-    return Group(channels, words, beats)
+    return Group(channels, words, beats, parameters)
+
+
+def _random_groups(rng: random.Random, values: dict[str, Any], outputs: int) -> list[Group]:
+    """Return groups, of which some have the multipliers and shifts of the group two before."""
+    made: list[Group] = []
+    for number in range(values["count"]):
+        group = _random_group(rng, values, outputs)
+        before = made[number - 2] if number >= len(_BANKS) else group
+        count = min(len(group.channels), len(before.channels))
+        if number >= len(_BANKS) and rng.random() < _SHORT_SHARE and count:
+            channels = [
+                (own[0], *other[1:])
+                for own, other in zip(group.channels, before.channels, strict=False)
+            ]
+            biases = group.beats[: group.parameters : 3][: count // PARAMETER_BLOCK]
+            beats = biases + group.beats[group.parameters :]
+            group = Group(channels, group.words, beats, len(biases), has_biases_only=True)
+        made.append(group)
+    return made
 
 
 class _Filler:
@@ -75,8 +108,12 @@ class _Filler:
 
     def __init__(self, dut: Any, groups: list[Group], rng: random.Random, stall: float) -> None:
         self.dut, self.groups, self.rng, self.stall = dut, groups, rng, stall
+        self.settled_at: list[int] = []
+        """When the parameters of the bank of each group can be overwritten."""
         self.started, self.sent = 0, 0
-        self.block_bits = len(dut.fill__commands__payload) - len(dut.index) - 2
+        self.block_bits = len(dut.fill__commands__payload) - len(dut.index) - 3
+        self.has_pairs = len(dut.fill__beats__payload) > 8 * BEAT_BYTES
+        self.offered = 1
         self.full_at: list[int] = []
         self.command_at: list[int] = []
 
@@ -89,14 +126,33 @@ class _Filler:
         if self.offers_command:
             group = self.groups[self.started]
             payload = len(group.channels) // PARAMETER_BLOCK | len(group.words) << self.block_bits
+            payload |= group.has_biases_only << len(dut.fill__commands__payload) - 1
         dut.fill__commands__payload.value = payload
         self.offers_beat = self.started > len(self.full_at) and rng.random() >= self.stall
         dut.fill__beats__valid.value = int(self.offers_beat)
         beat = rng.getrandbits(8 * BEAT_BYTES)
         if self.offers_beat:
+            self.offered = self._choose()
             beat = self.groups[self.started - 1].beats[self.sent]
+        if self.has_pairs:
+            second = beat
+            if self.offers_beat and self.offered > 1:
+                second = self.groups[self.started - 1].beats[self.sent + 1]
+            beat |= second << 8 * BEAT_BYTES
+            dut.fill__is_pair.value = int(self.offers_beat and self.offered > 1)
         dut.fill__beats__payload.value = beat
         dut.fill__parameters.value = beat
+
+    def _choose(self) -> int:
+        """Return whether the next two beats come together, or one."""
+        group = self.groups[self.started - 1]
+        place, left = self.sent, group.parameters - self.sent
+        if left <= 0:
+            place, left = -left, len(group.beats) - self.sent
+        elif not group.has_biases_only:
+            return 1
+        can_pair = self.has_pairs and place % 2 == 0 and left > 1
+        return 2 if can_pair and self.rng.random() < _PAIR_SHARE else 1
 
     def sample(self, cycle: int) -> None:
         """Note what is taken in this cycle."""
@@ -107,9 +163,14 @@ class _Filler:
             self.sent = 0
             self.command_at.append(cycle)
         if takes_beat:
-            self.sent += 1
-            if self.sent == len(self.groups[self.started - 1].beats):
-                self.full_at.append(cycle + WEIGHTS_READY_CYCLES)
+            self.sent += self.offered
+            group = self.groups[self.started - 1]
+            if self.sent == len(group.beats):
+                # Biases wait.
+                last = cycle
+                if group.channels and self.has_pairs and self.started > len(_BANKS):
+                    last = max(cycle, 1 + self.settled_at[self.started - 1 - len(_BANKS)])
+                self.full_at.append(last + WEIGHTS_READY_CYCLES)
 
 
 class _Reader:
@@ -118,7 +179,9 @@ class _Reader:
     def __init__(self, dut: Any, values: dict[str, Any], filler: _Filler) -> None:
         self.dut, self.values, self.filler = dut, values, filler
         self.rng = random.Random(values["seed"] + 1)
+        self.release_cycles = release_cycles(outputs_of(values["macs"]), values["lanes"])
         self.done = 0
+        self.cycle = 0
         self.released_at: list[int] = []
         self.weights: dict[tuple[int, int], list[int]] = {}
         self.parameters: dict[int, list[tuple[int, int, int]]] = {}
@@ -140,6 +203,8 @@ class _Reader:
         self.is_reading = (
             self.done < len(self.filler.groups)
             and int(dut.is_available.value) == 1
+            # The last word is still being written.
+            and self.cycle > self.filler.full_at[self.done]
             and rng.random() >= self.values["stall"]
         )
         self.beat = rng.getrandbits(len(dut.parameter_beat))
@@ -157,6 +222,7 @@ class _Reader:
         """Compare what earlier reads gave, and note what this cycle's will give."""
         dut, outputs = self.dut, outputs_of(self.values["macs"])
         full = self.filler.full_at
+        self.cycle = cycle + 1
         assert int(dut.is_available.value) == (
             self.done < len(full) and cycle >= full[self.done]
         ), f"cycle {cycle}: is_available"
@@ -184,7 +250,7 @@ class _Reader:
                 (field >> 63 & 31) - (field >> 68 & 31),
             )
             assert got_channel == channel, f"cycle {cycle}: {got_channel}, not {channel}"
-        if self.late and cycle - self.released_at[-1] < RELEASE_CYCLES:
+        if self.late and cycle - self.released_at[-1] < self.release_cycles:
             self._expect_parameters(self.filler.groups[self.done - 1], self.beat, cycle)
         if not self.is_reading:
             return
@@ -199,6 +265,8 @@ class _Reader:
         if not self.pending:
             self.done += 1
             self.released_at.append(cycle)
+            if self.filler.has_pairs:
+                self.filler.settled_at.append(cycle + self.release_cycles + 1)
 
 
 @cocotb.test()
@@ -209,7 +277,7 @@ async def groups(dut: Any) -> None:
     outputs = outputs_of(values["macs"])
     filler = _Filler(
         dut,
-        [_random_group(rng, values, outputs) for _ in range(values["count"])],
+        _random_groups(rng, values, outputs),
         rng,
         values["stall"],
     )
@@ -217,6 +285,8 @@ async def groups(dut: Any) -> None:
     dut.fill__zero_point.value = values["zero_point"] & 0x1FF
     dut.fill__is_unsigned.value = int(values["is_unsigned"])
     dut.is_skewed.value = int(values["is_skewed"])
+    if values["has_pairs"]:
+        dut.fill__wraps.value = 0
     if has_packed(values["macs"]):
         dut.fill__is_packed.value = int(values["is_packed"])
     dut.release.value = 0
@@ -232,6 +302,7 @@ async def groups(dut: Any) -> None:
     limit = sum(len(group.beats) for group in filler.groups) * 4 + 100 * values["count"]
     await stream_drivers.run_until(dut.clk, [filler, reader], is_done, limit_cycles=limit)
     # A third group has to wait for the first one's release and the delay.
+    delay = WEIGHTS_RELEASE_CYCLES if filler.has_pairs else reader.release_cycles
     for number in range(2, values["count"]):
         released = reader.released_at[number - 2]
-        assert filler.command_at[number] > released + RELEASE_CYCLES
+        assert filler.command_at[number] > released + delay

@@ -5,10 +5,10 @@ It is proven with `RawStreams`; nothing is proven here of streams that go throug
 
 from typing import Any
 
-from amaranth import Module, Mux, Signal
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.hdl import Assert, Assume
 
-from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.codec import BEAT_BYTES, FIRST_GROUPS
 from kiwicha.contract.engine import GROUP_WORDS, outputs_of
 from kiwicha.gateware.engine.array.interfaces import LANES
 from kiwicha.gateware.engine.weights.interfaces import FIELDS
@@ -40,6 +40,8 @@ class _Ghost:
         Beats that the weight buffer wants for the fill that is under way.
     is_used_up : Signal
         The last word of the stream was taken, or there was none.
+    is_short : Signal
+        The next group, whose fill was not commanded, has biases only.
     """
 
     def __init__(self, m: Module, dut: WeightLoader) -> None:
@@ -52,7 +54,12 @@ class _Ghost:
         self.open_left = Signal(_COUNT_BITS, name="open_left")
         self.is_used_up = Signal(init=1, name="was_used_up")
         self.job_beats = Signal(_COUNT_BITS, name="job_beats")
+        self.is_short = Signal(name="is_short")
         self._count(m, dut)
+
+    def fields(self, blocks: Value) -> Value:
+        """Return the beats of parameters of the group whose fill is to be commanded."""
+        return Mux(self.is_short, blocks, FIELDS * blocks)
 
     def _count(self, m: Module, dut: WeightLoader) -> None:
         job, groups = dut.jobs.payload, dut.decompressor.groups
@@ -62,7 +69,10 @@ class _Ghost:
         job_words = Mux(job.is_packed, 2 * single * job.group_words, single * job.group_words)
         job_blocks = Mux(job.has_double_groups, 2 * dut.blocks, dut.blocks)
         passes = dut.fill.beats.valid & dut.fill.beats.ready
-        m.d.comb += self.job_beats.eq(FIELDS * job_blocks + job_words)
+        m.d.comb += [
+            self.is_short.eq(job.is_shared & (self.filled >= FIRST_GROUPS)),
+            self.job_beats.eq(self.fields(job_blocks) + job_words),
+        ]
         m.d.sync += [self.due.eq(self.due - passes), self.open_left.eq(self.open_left - passes)]
         with m.If(dut.stored.valid & dut.stored.ready):
             m.d.sync += self.is_used_up.eq(dut.stored.payload.is_last)
@@ -82,7 +92,7 @@ class _Ghost:
         with m.If(dut.fill.commands.valid & dut.fill.commands.ready):
             m.d.sync += [
                 self.filled.eq(self.filled + 1),
-                self.open_left.eq(FIELDS * fill.blocks + words),
+                self.open_left.eq(self.fields(fill.blocks) + words),
             ]
         with m.If(dut.jobs.valid & dut.jobs.ready):
             m.d.sync += [self.filled.eq(0), self.is_asked.eq(0), self.taken.eq(self.taken + 1)]
@@ -153,6 +163,7 @@ def _states_fills(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
             ~dut.fill.commands.valid | ((fill.blocks == double) & (fill.words == job.group_words))
         ),
         Assert(~dut.fill.commands.valid | (fill.is_fused == job.is_fused)),
+        Assert(~dut.fill.commands.valid | (fill.has_biases_only == ghost.is_short)),
         Assert(
             dut.jobs.ready
             == Mux(
@@ -182,7 +193,7 @@ def _states_beats(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     with m.If(dut.fill.beats.valid & dut.fill.beats.ready & fields_left.any()):
         m.d.sync += fields_left.eq(fields_left - 1)
     with m.If(dut.fill.commands.valid & dut.fill.commands.ready):
-        m.d.sync += fields_left.eq(FIELDS * dut.fill.commands.payload.blocks)
+        m.d.sync += fields_left.eq(ghost.fields(dut.fill.commands.payload.blocks))
     m.d.sync += [was_bad.eq(dut.is_bad_stream), of_bad.eq(dut.number)]
     ahead = Mux(is_ahead, ghost.job_beats, 0)
     m.d.comb += [
@@ -222,6 +233,10 @@ def _states_order(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
         Assert(~in_state(dut.fsm, "REQUEST") | dut.is_first),
         Assert(~is_group | (dut.is_first == (ghost.filled == 0))),
         Assert(~is_ahead | ~dut.is_first),
+        Assert(~is_ahead | (dut.fill.commands.payload.has_biases_only == ghost.is_short)),
+        # The decompressor has the next group, too.
+        Assert(~is_ahead | (dut.begun == Cat(1, ghost.filled != 0))),
+        Assert(~is_group | is_first | (dut.begun == Cat(1, ghost.filled != 1))),
         Assert(ghost.begun == (ghost.taken + ~is_first)[:16]),
         Assert(~is_first | ghost.is_last),
         Assert(~(is_group & ~is_first) | ~ghost.is_last),

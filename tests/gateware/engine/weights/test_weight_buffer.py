@@ -18,10 +18,13 @@ DEPTHS = {32: 64, 64: 512, 128: 128, 256: 128}
 
 @pytest.fixture(scope="module")
 def simulators() -> bench.Simulators:
-    def design(size: tuple[int, int]) -> str:
-        macs, lanes = size
+    def design(size: tuple[int, int, bool]) -> str:
+        macs, lanes, has_pairs = size
         buffer = WeightBuffer(
-            macs=macs, lanes=None if lanes == outputs_of(macs) else lanes, depth=DEPTHS[macs]
+            macs=macs,
+            lanes=None if lanes == outputs_of(macs) else lanes,
+            depth=DEPTHS[macs],
+            has_pairs=has_pairs,
         )
         return bench.component_verilog(buffer, TOP)
 
@@ -30,23 +33,28 @@ def simulators() -> bench.Simulators:
 
 @pytest.mark.verilator
 @pytest.mark.parametrize(
-    ("macs", "lanes", "stall", "is_unsigned", "zero_point", "is_skewed"),
+    ("macs", "lanes", "has_pairs", "stall", "is_unsigned", "zero_point", "is_skewed"),
     [
-        (64, 8, 0, 0, 0, 1),
-        at_night((64, 4, 0.4, 1, 255, 0)),
-        (64, 8, 0.1, 0, -128, 1),
-        at_night((32, 4, 0, 1, 131, 1)),
-        at_night((32, 4, 0.3, 0, 127, 0)),
-        at_night((128, 8, 0.1, 0, 0, 1)),
-        at_night((128, 4, 0.2, 0, 0, 1)),
-        at_night((256, 16, 0.1, 0, 0, 1)),
+        (64, 8, False, 0, 0, 0, 1),
+        at_night((64, 4, False, 0.4, 1, 255, 0)),
+        (64, 8, False, 0.1, 0, -128, 1),
+        at_night((32, 4, False, 0, 1, 131, 1)),
+        at_night((32, 4, False, 0.3, 0, 127, 0)),
+        at_night((128, 8, False, 0.1, 0, 0, 1)),
+        at_night((128, 4, False, 0.2, 0, 0, 1)),
+        at_night((256, 16, False, 0.1, 0, 0, 1)),
+        (64, 8, True, 0.1, 1, 100, 1),
+        at_night((64, 8, True, 0, 0, 0, 0)),
+        at_night((128, 8, True, 0.1, 0, 0, 1)),
+        at_night((256, 16, True, 0.1, 0, 0, 1)),
     ],
 )
 def test_reads_what_was_sent(
-    simulators: dict[tuple[int, int], Path],
+    simulators: dict[tuple[int, int, bool], Path],
     tmp_path: Path,
     macs: int,
     lanes: int,
+    has_pairs: bool,
     stall: float,
     is_unsigned: int,
     zero_point: int,
@@ -58,6 +66,7 @@ def test_reads_what_was_sent(
         "macs": macs,
         "lanes": lanes,
         "depth": DEPTHS[macs],
+        "has_pairs": has_pairs,
         "stall": stall,
         "is_unsigned": is_unsigned,
         "zero_point": zero_point,
@@ -65,7 +74,7 @@ def test_reads_what_was_sent(
     }
     for is_packed in (0, 1) if has_packed(macs) else (0,):
         given = {**values, "is_packed": is_packed}
-        bench.run(simulators[macs, lanes], TOP, BENCH, given, tmp_path / str(is_packed))
+        bench.run(simulators[macs, lanes, has_pairs], TOP, BENCH, given, tmp_path / str(is_packed))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +82,7 @@ def test_reads_what_was_sent(
     [
         ({"macs": 16}, "macs must be one of (32, 64, 128, 256), not 16"),
         ({"macs": 64, "lanes": 2}, "lanes must be 4 or 8, not 2"),
+        ({"macs": 64, "lanes": 4, "has_pairs": True}, "lanes must be 8 for pairs, not 4"),
         ({"macs": 64, "depth": 8}, "depth must be a power of two from 16 to 1024, not 8"),
         ({"macs": 64, "depth": 96}, "depth must be a power of two from 16 to 1024, not 96"),
         ({"macs": 64, "depth": 64.0}, "depth must be a power of two from 16 to 1024, not 64.0"),

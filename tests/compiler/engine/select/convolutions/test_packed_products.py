@@ -12,7 +12,7 @@ from kiwicha.compiler.engine.ir.plan import JobGeometry
 from kiwicha.compiler.engine.ir.window import Window
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.compiler.engine.select.convolutions.packed_products import packed_if_faster
-from kiwicha.contract.configs import ENGINE_CONFIGS
+from kiwicha.contract.configs import ENGINE_CONFIGS, find_config
 from kiwicha.contract.engine import JobFlag
 from kiwicha.program.weight_streams import Parameters
 from tests.compiler.engine.build import convolution, depthwise
@@ -74,6 +74,15 @@ def test_is_packed_where_it_is_faster(given: JobOperation, is_packed: bool) -> N
 def test_is_packed_where_words_get_fewer(given: JobOperation, is_packed: bool) -> None:
     packed = packed_if_faster(given, DEEP)
     assert bool(packed.flags & JobFlag.PACKED) is is_packed
+
+
+@pytest.mark.parametrize(("channels", "is_packed"), [(8, False), (64, True), (72, False)])
+def test_fully_connected_layers_are_packed_for_blocks(channels: int, is_packed: bool) -> None:
+    """Their weights come slower than they are used, but are shorter if no input is padding."""
+    given = dataclasses.replace(pointwise(channels, 64), window=Window.of_pixels(1, 1, channels))
+    for name, expected in (("256", False), ("256-blocks", is_packed)):
+        packed = packed_if_faster(given, find_config(name))
+        assert bool(packed.flags & JobFlag.PACKED) is expected
 
 
 @pytest.mark.parametrize(("rows", "is_packed"), [(32, True), (33, False)])
