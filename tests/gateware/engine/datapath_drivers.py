@@ -37,7 +37,7 @@ class Weights:
         self.is_offered = False
         self.ready: list[int] = []
         """For each fill that is done the cycle in which its group can begin."""
-        self.block_bits = len(dut.fill__commands__payload) - _WORD_BITS - 1
+        self.block_bits = len(dut.fill__commands__payload) - _WORD_BITS - 2
 
     def drive(self) -> None:
         """Offer a command or a beat, which stays until it is taken."""
