@@ -60,6 +60,7 @@ def _constants(config: Config) -> Iterator[str]:
     yield f"#define KIWICHA_CONFIG_HAS_SIMD {int(config.has_simd)}"
     yield f"#define KIWICHA_CONFIG_ENGINE_MACS {config.engine_macs}"
     yield f"#define KIWICHA_CONFIG_SCRATCHPAD_BYTES {_number(config.scratchpad_bytes)}"
+    yield f"#define KIWICHA_CONFIG_RESIDENT_WORDS {config.resident_words}"
 
 
 def _enums() -> Iterator[str]:

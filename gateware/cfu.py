@@ -152,6 +152,7 @@ class Cfu(wiring.Component):
             lanes=self.config.requantizer_lanes or None,
             has_codec=self.config.has_codec,
             has_blocks=self.config.has_blocks,
+            is_resident=bool(self.config.resident_words),
             has_softmax=self.config.has_softmax,
             has_depthwise=self.config.has_depthwise,
             vendor=self.vendor,

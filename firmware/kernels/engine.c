@@ -13,6 +13,45 @@ enum range { RANGE_PROGRAM, RANGE_ARENA };
 enum access { ACCESS_READ, ACCESS_WRITE };
 enum { WORD_BYTES = 4, RUNNING_BIT = 31 };
 
+#if KIWICHA_CONFIG_RESIDENT_WORDS
+/* The list whose weights the engine keeps, and the one that runs if it keeps any; by image. */
+static uint32_t keeper;
+static uint32_t runs;
+
+void kiwicha_forget_weights(void)
+{
+    keeper = 0;
+}
+
+/* Returns the offset of the list to start: the second one if the weights are there. */
+static uint32_t choose_list(const struct kiwicha_engine_call *p, uint32_t image)
+{
+    runs = 0;
+    if (!p->is_resident) {
+        return 0;
+    }
+    const bool has_weights = keeper == image;
+    runs = image;
+    keeper = 0;
+    return has_weights ? p->job_count * (uint32_t)sizeof(struct kiwicha_engine_job) +
+                             p->transfer_count * (uint32_t)sizeof(struct kiwicha_engine_transfer)
+                       : 0;
+}
+
+/* Notes that the list which runs has ended. */
+static void note_weights(enum kiwicha_status status)
+{
+    if (status != KIWICHA_STATUS_OK) {
+        keeper = 0;
+    } else if (runs != 0) {
+        keeper = runs;
+    }
+}
+#else
+#define choose_list(p, image) 0
+#define note_weights(status) (void)(status)
+#endif
+
 /** The engine itself checks what its list says. */
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memory *memory,
                                                        const void *params)
@@ -24,7 +63,8 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_engine(const struct kiwicha_memo
         (uint64_t)p->transfer_count * sizeof(struct kiwicha_engine_transfer);
     kiwicha_require(&check, p->job_count >= 1 && p->job_count <= KIWICHA_MAX_JOBS);
     kiwicha_require(&check, p->transfer_count <= UINT16_MAX);
-    kiwicha_require(&check, list_bytes <= p->image.bytes);
+    kiwicha_require(&check, p->is_resident <= (KIWICHA_CONFIG_RESIDENT_WORDS > 0));
+    kiwicha_require(&check, list_bytes * (1 + p->is_resident) <= p->image.bytes);
     kiwicha_require(&check, p->image.bytes % KIWICHA_ALIGNMENT_BYTES == 0);
     kiwicha_require(&check, memory->arena_bytes % KIWICHA_ALIGNMENT_BYTES == 0);
     kiwicha_require(&check, p->macs == KIWICHA_CONFIG_ENGINE_MACS);
@@ -54,7 +94,7 @@ enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, cons
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WATCHDOG, 0,
                    KIWICHA_ENGINE_WATCHDOG_CYCLES, 0);
     kiwicha_platform_drain_stores();
-    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_START, 0, 0,
+    kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_START, 0, choose_list(p, image),
                    p->job_count | p->transfer_count << 16);
     return KIWICHA_STATUS_OK;
 }
@@ -66,7 +106,9 @@ static __attribute__((noinline)) enum kiwicha_status wait_for_end(void)
     const uint32_t status = kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WAIT, 0, 0, 0);
     /* What follows reads what the list has written. */
     __asm__ volatile("" : : : "memory");
-    return status == 0 ? KIWICHA_STATUS_OK : KIWICHA_STATUS_ENGINE;
+    const enum kiwicha_status found = status == 0 ? KIWICHA_STATUS_OK : KIWICHA_STATUS_ENGINE;
+    note_weights(found);
+    return found;
 }
 
 /* Whether no line of the data cache holds bytes of the arena and others. */

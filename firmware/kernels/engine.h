@@ -32,6 +32,11 @@ extern "C" {
 enum kiwicha_status kiwicha_wait_engine(const struct kiwicha_memory *memory,
                                         const struct kiwicha_step_record *next);
 
+#if KIWICHA_CONFIG_RESIDENT_WORDS
+/** Says that the engine's weights are no longer those of any list: the next one loads its own. */
+void kiwicha_forget_weights(void);
+#endif
+
 /** Returns whether a list runs: 10 cycles, and nothing of it is disturbed. */
 bool kiwicha_is_engine_working(void);
 

@@ -7,6 +7,9 @@
 #if KIWICHA_CONFIG_HAS_SIMD
 #include "../kernels/cfu.h"
 #endif
+#if KIWICHA_CONFIG_RESIDENT_WORDS
+#include "../kernels/engine.h"
+#endif
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Programs are little-endian");
 
@@ -206,6 +209,9 @@ KIWICHA_SMALL static enum kiwicha_status check_arguments(const void *program,
 KIWICHA_SMALL void kiwicha_open_checked(struct kiwicha_model *model, const void *program,
                                         void *arena)
 {
+#if KIWICHA_CONFIG_RESIDENT_WORDS
+    kiwicha_forget_weights();
+#endif
     const struct kiwicha_program_header *header = program;
     const uint8_t *bytes = program;
     *model = (struct kiwicha_model){

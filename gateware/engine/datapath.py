@@ -39,6 +39,7 @@ from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
 from kiwicha.gateware.engine.result_places import RESULT_TAG, count_places, write_lines
 from kiwicha.gateware.engine.softmax.interfaces import DISTANCE_BITS
+from kiwicha.gateware.engine.weights.interfaces import RESIDENT_BITS
 from kiwicha.gateware.engine.weights.weight_buffer import WeightBuffer
 
 __all__ = ["Datapath"]
@@ -68,6 +69,8 @@ class Datapath(wiring.Component):
         There are SOFTMAX jobs.
     has_blocks : bool
         Weights come in pairs of beats.
+    is_resident : bool
+        Words of weights can be kept.
     has_depthwise : bool
         There is a `DepthwiseSide`; the requantizer has 8 lanes.
     vendor : Vendor
@@ -91,6 +94,7 @@ class Datapath(wiring.Component):
         lanes: int | None = None,
         has_softmax: bool = False,
         has_blocks: bool = False,
+        is_resident: bool = False,
         has_depthwise: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
@@ -100,10 +104,15 @@ class Datapath(wiring.Component):
         self.has_gathered = has_gathered(macs)
         self.is_deep = macs == DEEP_MACS
         self.scratchpad_bytes = scratchpad_bytes
+        self.is_resident = is_resident
         self.has_depthwise = has_depthwise
         self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes, spans_lines=self.is_deep)
         self.weights = WeightBuffer(
-            macs=macs, lanes=lanes, has_pairs=has_blocks, has_depthwise=has_depthwise
+            macs=macs,
+            lanes=lanes,
+            has_pairs=has_blocks,
+            is_resident=is_resident,
+            has_depthwise=has_depthwise,
         )
         self.lanes = self.weights.lanes
         self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=RESULT_TAG.size)
@@ -117,7 +126,12 @@ class Datapath(wiring.Component):
             else FusedAdder(macs=macs, lanes=self.lanes, scratchpad_bytes=scratchpad_bytes)
         )
         super().__init__(
-            DatapathSignature(macs=macs, has_pairs=has_blocks, has_depthwise=has_depthwise).flip()
+            DatapathSignature(
+                macs=macs,
+                has_pairs=has_blocks,
+                is_resident=is_resident,
+                has_depthwise=has_depthwise,
+            ).flip()
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -354,6 +368,8 @@ class Datapath(wiring.Component):
                 self.units.exponential.eq(entry[: len(self.units.exponential)]),
                 self.units.distance.eq(entry[len(self.units.exponential) :][:DISTANCE_BITS]),
             ]
+        if self.is_resident:
+            self._read_kept(m, operation.index, ends)
         m.d.comb += [
             weights.index.eq(word),
             # A lookup comes with the inputs, not ahead of them; MAX adds its word as late.
@@ -378,6 +394,21 @@ class Datapath(wiring.Component):
                 weights.unit_parameters.eq(self.side.fill.parameters),
             ]
         m.d.comb += [weights.entries[k].eq(self.array.x[k]) for k in range(self.outputs)]
+
+    def _read_kept(self, m: Module, early: Value, ends: Value) -> None:
+        """Count the first word of a group whose words are kept, and read those behind it."""
+        lead = INPUT_CYCLES - WEIGHT_READ_CYCLES
+        ends_group = delayed(m, ends, lead - 1, "ends_group", is_reset=True)
+        first, kept_index = Signal(RESIDENT_BITS), Signal(RESIDENT_BITS, reset_less=True)
+        with m.If(self.start):
+            m.d.sync += first.eq(self.job.resident_word)
+        with m.Elif(ends_group):
+            m.d.sync += first.eq(first + self.job.group_words)
+        m.d.sync += kept_index.eq(delayed(m, early, lead - 1, "early_index") + first)
+        m.d.comb += [
+            self.weights.reads_kept.eq((self.job.flags & JobFlag.HELD).any()),
+            self.weights.kept_index.eq(kept_index),
+        ]
 
     def _requantize(self, m: Module) -> None:
         """Build the way from the array to the requantizer: one cycle, that of the parameters."""

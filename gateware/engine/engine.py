@@ -27,6 +27,8 @@ class Engine(wiring.Component):
         Weights can be coded.
     has_blocks : bool
         The code is that of blocks.
+    is_resident : bool
+        Words of weights can be kept.
     has_softmax : bool
         There are SOFTMAX jobs.
     has_depthwise : bool
@@ -55,6 +57,7 @@ class Engine(wiring.Component):
         lanes: int | None = None,
         has_codec: bool = True,
         has_blocks: bool = False,
+        is_resident: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
         vendor: Vendor = Vendor.GENERIC,
@@ -65,6 +68,7 @@ class Engine(wiring.Component):
             lanes=lanes,
             has_softmax=has_softmax,
             has_blocks=has_blocks,
+            is_resident=is_resident,
             has_depthwise=has_depthwise,
             vendor=vendor,
         )
@@ -73,6 +77,7 @@ class Engine(wiring.Component):
             scratchpad_bytes=scratchpad_bytes,
             has_codec=has_codec,
             has_blocks=has_blocks,
+            is_resident=is_resident,
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
         )

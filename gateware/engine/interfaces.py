@@ -73,7 +73,14 @@ class DatapathSignature(wiring.Signature):
         Likewise: rows that the unit has written since the last reset.
     """
 
-    def __init__(self, *, macs: int, has_pairs: bool = False, has_depthwise: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        macs: int,
+        has_pairs: bool = False,
+        is_resident: bool = False,
+        has_depthwise: bool = False,
+    ) -> None:
         unit = {
             "unit_job": Out(JOB),
             "unit_start": Out(1),
@@ -86,7 +93,11 @@ class DatapathSignature(wiring.Signature):
             "start": Out(1),
             "is_busy": In(1),
             "done": In(1),
-            "fill": Out(FillSignature(outputs=outputs_of(macs), has_pairs=has_pairs)),
+            "fill": Out(
+                FillSignature(
+                    outputs=outputs_of(macs), has_pairs=has_pairs, is_resident=is_resident
+                )
+            ),
             "lines": Out(LinePortSignature()),
             "other_lines": Out(LineSourceSignature()),
             "counts": In(DATAPATH_COUNTS),

@@ -27,6 +27,7 @@ from kiwicha.sim.reference.engine_jobs import (
 )
 from kiwicha.sim.reference.engine_moves import check_move, execute_move, move_read, move_write
 from kiwicha.sim.reference.engine_units import check_units, may_start
+from kiwicha.sim.reference.kept_weights import KeptWeights
 from kiwicha.sim.reference.memory import Memory
 from kiwicha.sim.reference.scratchpad import Range, Scratchpad
 
@@ -36,8 +37,9 @@ __all__ = ["Engine"]
 class Engine:
     """The engine of a system: what a list leaves in its scratchpad stays for one that goes on."""
 
-    def __init__(self, *, has_blocks: bool = False) -> None:
+    def __init__(self, *, has_blocks: bool = False, kept: KeptWeights | None = None) -> None:
         self._has_blocks = has_blocks
+        self._kept = KeptWeights() if kept is None else kept
         self._scratchpad: Scratchpad | None = None
 
     def run(self, memory: Memory, params: EngineCall) -> NDArray[np.int8]:
@@ -68,7 +70,12 @@ class Engine:
         image = memory.load(params.image, np.uint8, (params.image.bytes,)).tobytes()
         if len(image) % LINE_BYTES:
             raise ProgramError(f"size of an image must be a multiple of 16, not {len(image)}")
-        its_list = read_list(params, image)
+        if params.is_resident not in {0, 1}:
+            raise ProgramError(f"a list must keep weights (1) or not (0), not {params.is_resident}")
+        has_weights = bool(params.is_resident) and self._kept.owner == params.image
+        its_list = read_list(params, image, has_weights=has_weights)
+        if params.is_resident:
+            self._kept.owner = None
         jobs, transfers = its_list.jobs, its_list.transfers
         _check(jobs, transfers, params)
         scratchpad = self._scratchpad_of(params)
@@ -91,6 +98,7 @@ class Engine:
                             params.macs,
                             scratchpad,
                             has_blocks=self._has_blocks,
+                            kept=self._kept,
                         )
                 except ProgramError as error:
                     raise ProgramError(f"job {number}: {error}") from error
@@ -105,6 +113,8 @@ class Engine:
                 raise ProgramError(
                     f"job {jobs_done} and transfer {transfers_done} must not wait for each other"
                 )
+        if params.is_resident:
+            self._kept.owner = params.image
         return np.concatenate([np.zeros(0, np.int8), *written])
 
     def _scratchpad_of(self, params: EngineCall) -> Scratchpad:

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from kiwicha.contract.codec import BEAT_BYTES
 from kiwicha.contract.depthwise import (
     LINE_COLUMNS,
     MAX_UNIT_KERNEL,
@@ -81,6 +82,7 @@ from kiwicha.sim.reference.engine_softmax import (
     softmax_read,
     softmax_write,
 )
+from kiwicha.sim.reference.kept_weights import KeptWeights
 from kiwicha.sim.reference.scratchpad import SUM_LIMIT, Ints, Range, Scratchpad, requantized
 
 __all__ = ["check_kind", "execute_job", "read_ranges", "written_range"]
@@ -139,7 +141,7 @@ def check_kind(job: EngineJob) -> None:
     if job.gives_positions > (job.kind == JobKind.MAX):
         raise ProgramError(f"only jobs of maxima must give positions ({job})")
     known = SumFlag.KEEP | SumFlag.CONTINUE if job.kind != JobKind.SOFTMAX else SumFlag(0)
-    if job.sums & ~int(known) or job.reserved_1 or job.reserved_2:
+    if job.sums & ~int(known) or job.reserved_1:
         raise ProgramError(f"sums must be known, and what is reserved 0 ({job})")
 
 
@@ -185,6 +187,7 @@ def execute_job(
     scratchpad: Scratchpad,
     *,
     has_blocks: bool = False,
+    kept: KeptWeights | None = None,
 ) -> None:
     """Execute a job.
 
@@ -200,6 +203,8 @@ def execute_job(
         Read and written.
     has_blocks : bool
         Coded streams are in blocks.
+    kept : KeptWeights or None
+        Words that the engine keeps, if it keeps any.
 
     Raises
     ------
@@ -209,7 +214,10 @@ def execute_job(
     """
     _check(job, macs, len(scratchpad.bytes))
     try:
+        original = job
         job, raw = _uncoded(job, stream, macs, has_blocks)
+        if original.flags & JobFlag.HELD:
+            job, raw = _with_kept(job, raw, macs, kept)
         execute = keep_tables if brings_tables(job) else _JOBS[JobKind(job.kind)]
         execute(job, raw, macs, scratchpad)
     except (ValueError, codec.CodecError) as error:
@@ -228,6 +236,33 @@ def _uncoded(job: EngineJob, stream: bytes, macs: int, has_blocks: bool) -> tupl
             flags = JobFlag(job.flags) & ~JobFlag.UNSIGNED
             job = dataclasses.replace(job, flags=flags, weight_zero_point=0)
     return job, with_shared(stream, shape)
+
+
+def _with_kept(
+    job: EngineJob, stream: bytes, macs: int, kept: KeptWeights | None
+) -> tuple[EngineJob, bytes]:
+    """Return a job whose words are kept, and its stream, as if they came with it."""
+    if kept is None or not kept.size or job.kind not in BLOCK_KINDS:
+        raise ProgramError(f"only convolutions of engines that keep weights can have them ({job})")
+    shape = stream_shape(job, macs)
+    whole = dataclasses.replace(shape, later_head=None)
+    word_bytes = bytes_of_word(macs, JobFlag(job.flags))
+    count = job.groups * job.group_words
+    if job.flags & JobFlag.LOADS:
+        weights = blocks.weights_of(
+            stream, whole, job.weight_zero_point, is_unsigned=bool(job.flags & JobFlag.UNSIGNED)
+        )
+        if weights is None:
+            raise ProgramError(f"weights that are kept must have eight bits ({job})")
+        kept.write(job.resident_word, weights.reshape(count, word_bytes))
+    words = kept.read(job.resident_word, count, word_bytes)
+    heads, _ = codec.split(stream, whole)
+    body = dataclasses.replace(whole, body=job.group_words * word_bytes // BEAT_BYTES)
+    flags = JobFlag(job.flags) & ~JobFlag.UNSIGNED
+    return (
+        dataclasses.replace(job, flags=flags, weight_zero_point=0),
+        blocks.joined(heads, words.view(np.uint8).reshape(-1, BEAT_BYTES), body),
+    )
 
 
 @lru_cache(maxsize=16)

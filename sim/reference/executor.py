@@ -16,6 +16,7 @@ from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor, Layer, Step
 from kiwicha.sim.reference.custom import run_custom
 from kiwicha.sim.reference.engine import Engine
+from kiwicha.sim.reference.kept_weights import KeptWeights
 from kiwicha.sim.reference.memory import Memory, check_overlap
 from kiwicha.sim.reference.overlap import check_overlapped
 
@@ -48,6 +49,7 @@ class Session:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._kept = program.first_values()
+        self._weights = KeptWeights(program.config.resident_words)
 
     @property
     def values(self) -> list[bytes]:
@@ -94,7 +96,7 @@ class Session:
                 f"number of inputs must be {len(program.inputs)} ({names}), not {len(inputs)}"
             )
         memory = Memory(program.arena_bytes, program.constants)
-        engine = Engine(has_blocks=program.config.has_blocks)
+        engine = Engine(has_blocks=program.config.has_blocks, kept=self._weights)
         for state, kept in zip(program.states, self._kept, strict=True):
             memory.store(state.ref, np.frombuffer(kept, np.uint8))
         for number, (tensor, value) in enumerate(zip(program.inputs, inputs, strict=True)):

@@ -25,8 +25,8 @@ def test_every_name_and_every_configuration_is_found() -> None:
 def test_an_unknown_name_says_what_there_is(wrong: str, nearest: str) -> None:
     text = (
         f"config must be one of baseline, simd, 32, 64, 128 or 256; an engine's scratchpad is named"
-        f" as in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4, -raw or -blocks,"
-        f" -softmax and -depthwise may follow; not {wrong!r}"
+        f" as in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4, -raw, -blocks or"
+        f" -blocks-resident, -softmax and -depthwise may follow; not {wrong!r}"
     )
     with pytest.raises(UsageError) as caught:
         find_config(wrong)

@@ -41,6 +41,8 @@ class Controller(wiring.Component):
         Weights can be coded.
     has_blocks : bool
         The code is that of blocks.
+    is_resident : bool
+        Words of weights can be kept.
     has_softmax : bool
         There are SOFTMAX jobs.
     has_depthwise : bool
@@ -65,6 +67,7 @@ class Controller(wiring.Component):
         scratchpad_bytes: int,
         has_codec: bool = True,
         has_blocks: bool = False,
+        is_resident: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
     ) -> None:
@@ -72,17 +75,27 @@ class Controller(wiring.Component):
         self.scratchpad_bytes = scratchpad_bytes
         self.has_codec = has_codec
         self.has_blocks = has_blocks
+        self.is_resident = is_resident
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
         self.loader = WeightLoader(
-            macs=macs, has_codec=has_codec, has_blocks=has_blocks, has_depthwise=has_depthwise
+            macs=macs,
+            has_codec=has_codec,
+            has_blocks=has_blocks,
+            is_resident=is_resident,
+            has_depthwise=has_depthwise,
         )
         super().__init__({
             **EngineSignature().flip().members,
             "reset": In(1),
             "clear": Out(1),
             "datapath": Out(
-                DatapathSignature(macs=macs, has_pairs=has_blocks, has_depthwise=has_depthwise)
+                DatapathSignature(
+                    macs=macs,
+                    has_pairs=has_blocks,
+                    is_resident=is_resident,
+                    has_depthwise=has_depthwise,
+                )
             ),
         })
 
@@ -168,6 +181,7 @@ class Controller(wiring.Component):
             macs=self.macs,
             has_codec=self.has_codec,
             has_blocks=self.has_blocks,
+            is_resident=self.is_resident,
             has_softmax=self.has_softmax,
             has_depthwise=self.has_depthwise,
         )

@@ -81,6 +81,8 @@ class JobCheck(wiring.Component):
         Weights can be CODED.
     has_blocks : bool
         Only those of `BLOCK_KINDS` can.
+    is_resident : bool
+        Words of weights can be kept.
     has_softmax : bool
         There are SOFTMAX jobs.
     has_depthwise : bool
@@ -106,6 +108,7 @@ class JobCheck(wiring.Component):
         macs: int,
         has_codec: bool = True,
         has_blocks: bool = False,
+        is_resident: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
     ) -> None:
@@ -114,6 +117,7 @@ class JobCheck(wiring.Component):
         self.is_deep = macs == DEEP_MACS
         self.has_codec = has_codec
         self.has_blocks = has_blocks
+        self.is_resident = is_resident
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
         super().__init__({
@@ -196,6 +200,7 @@ class JobCheck(wiring.Component):
         known &= ~JobFlag(0) if self.has_softmax else ~JobFlag.LOGARITHMS
         known &= ~JobFlag(0) if has_gathered(self.macs) else ~JobFlag.GATHERED
         known &= ~JobFlag.FUSED if self.has_depthwise else ~JobFlag(0)
+        known &= ~JobFlag(0) if self.is_resident else ~(JobFlag.HELD | JobFlag.LOADS)
         bad = (flags & ~int(known) & _ALL_FLAGS).any()
         is_for_conv = (flags & int(known & (JobFlag.PACKED | JobFlag.GATHERED))).any()
         bad |= is_for_conv & (kind != JobKind.CONV)
@@ -207,6 +212,9 @@ class JobCheck(wiring.Component):
         if self.has_blocks:
             has_block = Cat(kind == known for known in sorted(BLOCK_KINDS)).any()
             bad |= (flags & JobFlag.CODED).any() & ~has_block
+            is_held, loads = ((flags & bit).any() for bit in (JobFlag.HELD, JobFlag.LOADS))
+            bad |= is_held & (~has_block | ((flags & JobFlag.CODED).any() & ~loads))
+            bad |= loads & ~is_held
         if self.has_softmax:
             bad |= (flags & JobFlag.LOGARITHMS).any() & (kind != JobKind.SOFTMAX)
         bad_move = ~Cat(flags == known for known in (0, *MoveFlag)).any()
@@ -256,7 +264,7 @@ class JobCheck(wiring.Component):
         unknown = Mux(is_move_job | is_softmax, 0xFF, 0xFF & ~int(sum(SumFlag)))
         rules["sums"] = (field("sums") & unknown).any()
         rules["gives_positions"] = (field("gives_positions") & Mux(is_max, 0xFE, 0xFF)).any()
-        reserved = ["reserved_1", "reserved_2"]
+        reserved = ["reserved_1"] if self.is_resident else ["reserved_1", "resident_word"]
         if self.has_depthwise:
             rules["wait_group_step"] = ~is_unit & field("wait_group_step").any()
             rules["wait_row_step"] = field("wait_row_step")[1:].any()

@@ -45,6 +45,8 @@ class JobFetcher(wiring.Component):
         Weights can be coded.
     has_blocks : bool
         The code is that of blocks.
+    is_resident : bool
+        Words of weights can be kept.
     has_softmax : bool
         There are SOFTMAX jobs.
     has_depthwise : bool
@@ -73,6 +75,7 @@ class JobFetcher(wiring.Component):
         macs: int,
         has_codec: bool,
         has_blocks: bool = False,
+        is_resident: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
     ) -> None:
@@ -81,9 +84,11 @@ class JobFetcher(wiring.Component):
             macs=macs,
             has_codec=has_codec,
             has_blocks=has_blocks,
+            is_resident=is_resident,
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
         )
+        self.is_resident = is_resident
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
         self.has_packed = has_packed(macs)
@@ -163,6 +168,8 @@ class JobFetcher(wiring.Component):
                 record.is_coded.eq((flags & JobFlag.CODED).any()),
                 record.is_shared.eq((flags & JobFlag.SHARED).any()),
                 record.is_move.eq(kind == JobKind.MOVE),
+                record.is_held.eq((flags & JobFlag.HELD).any() if self.is_resident else 0),
+                record.loads.eq((flags & JobFlag.LOADS).any() if self.is_resident else 0),
                 record.is_unit.eq((kind == JobKind.DEPTHWISE_UNIT) if self.has_depthwise else 0),
             ],
             "groups": [record.groups.eq(field_of(word, "groups"))],
@@ -171,6 +178,8 @@ class JobFetcher(wiring.Component):
             "weights_bytes": [record.words.eq(field_of(word, "weights_bytes") // LINE_BYTES)],
             "weight_zero_point": [record.zero_point.eq(field_of(word, "weight_zero_point"))],
         }
+        if self.is_resident:
+            fields["resident_word"] = [record.resident_word.eq(field_of(word, "resident_word"))]
         for name, assignments in fields.items():
             with m.If(takes & (index == word_index_of(name))):
                 m.d.sync += assignments

@@ -5,6 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.configs import RESIDENT_WORDS
 from kiwicha.contract.depthwise import PARAMETER_PLACES, UNIT_CHANNELS
 from kiwicha.contract.engine import GROUP_WORDS
 from kiwicha.gateware.engine.memory.interfaces import OFFSET_BITS, READ_BEAT
@@ -20,6 +21,8 @@ __all__ = [
     "StreamDecoderSignature",
 ]
 
+RESIDENT_BITS = (RESIDENT_WORDS - 1).bit_length()
+"""Number of a word that the engine keeps."""
 PARAMETER_BLOCK = 4
 """Channels whose parameters come together: a beat of biases, one of multipliers, one of shifts."""
 FIELDS = 3
@@ -48,6 +51,9 @@ WEIGHTS_JOB = data.StructLayout({
     "is_shared": 1,
     "is_move": 1,
     "is_unit": 1,
+    "is_held": 1,
+    "loads": 1,
+    "resident_word": RESIDENT_BITS,
     "zero_point": signed(9),
 })
 """What the weights of a job need: a stream in the Program, in DRAM words; for each of ``groups``
@@ -55,7 +61,8 @@ groups ``group_words`` weight words, and parameters of twice as many channels if
 ``has_double_groups``; with ``is_table`` the words are tables, with ``is_fused`` those of FUSED
 jobs; with ``is_packed`` words are of twice the size; with ``is_coded`` the words of the stream are
 coded; with ``is_shared`` the third group and all behind it have biases only. With ``is_move`` there
-is no stream; with ``is_unit`` the words are passes of the depthwise unit."""
+is no stream; with ``is_unit`` the words are passes of the depthwise unit. With ``is_held`` words are
+kept from ``resident_word`` on; but with ``loads`` as well, the stream has none."""
 
 BEAT_COUNT_BITS = 12
 """Beats of a group: up to 256 words of 128 bytes, and parameters."""
@@ -83,22 +90,28 @@ class FillSignature(wiring.Signature):
         Weight words of a group, at most.
     has_pairs : bool
         Beats of weights can come two at a time.
+    is_resident : bool
+        Words can be kept.
 
     Members
     -------
-    commands : ``Out(stream.Signature(StructLayout(blocks, words, has_biases_only, is_fused)))``
+    commands : ``Out(stream.Signature(StructLayout(...)))``
         Start a fill of ``3 * blocks`` beats of parameters, 0 to outputs / 2 blocks, and of
-        ``words`` weight words, 1 or more. With ``has_biases_only`` there are ``blocks`` beats of
-        biases, which may come in pairs; the other parameters stay as they are in the bank. Taken
-        when a bank is free and no fill is under way. With ``is_fused`` the words are tables of
-        FUSED jobs, which need no bank, and parameters have no effect; taken when the tables of the
-        last such fill are in use, and no fill is under way.
+        ``words`` weight words, 1 or more; where words are kept, 0 or more, if there are blocks.
+        With ``has_biases_only`` there are ``blocks`` beats of biases, which may come in pairs; the
+        other parameters stay as they are in the bank. Taken when a bank is free and no fill is
+        under way. With ``is_fused`` the words are tables of FUSED jobs, which need no bank, and
+        parameters have no effect; taken when the tables of the last such fill are in use, and no
+        fill is under way.
     beats : ``Out(stream.Signature(128))``
         Contents of the fill; taken while one is under way. With ``has_pairs`` 256 bits: two beats
         of weights if ``is_pair``, else the same beat twice.
     is_pair : ``Out(1)``
         Only with ``has_pairs``: there are two beats, of two blocks or of a word, and the first of
         them has an even number there. There are none of a table.
+    loads, resident_word
+        Only with ``is_resident``: words are not written to the bank, but kept, from this one on.
+        Stable like the others.
     wraps : ``Out(1)``
         Only with ``has_pairs``: weights less the zero point are taken modulo 256, as int8.
     parameters : ``Out(128)``
@@ -119,7 +132,14 @@ class FillSignature(wiring.Signature):
         No fill is under way.
     """
 
-    def __init__(self, *, outputs: int, words: int = GROUP_WORDS, has_pairs: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        outputs: int,
+        words: int = GROUP_WORDS,
+        has_pairs: bool = False,
+        is_resident: bool = False,
+    ) -> None:
         command = data.StructLayout({
             "blocks": range(2 * outputs // PARAMETER_BLOCK + 1),
             "words": range(words + 1),
@@ -128,6 +148,7 @@ class FillSignature(wiring.Signature):
         })
         super().__init__({
             **({"is_pair": Out(1), "wraps": Out(1)} if has_pairs else {}),
+            **({"loads": Out(1), "resident_word": Out(RESIDENT_BITS)} if is_resident else {}),
             "commands": Out(stream.Signature(command)),
             "beats": Out(stream.Signature((2 if has_pairs else 1) * 8 * BEAT_BYTES)),
             "parameters": Out((2 if has_pairs else 1) * 8 * BEAT_BYTES),

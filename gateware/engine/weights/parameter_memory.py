@@ -176,7 +176,7 @@ class ParameterMemory(wiring.Component):
         m.d.sync += [
             self.is_waiting.eq(will_wait),
             self.is_blocked.eq(
-                Mux(self.has_biases_only, will_wait, self.is_read.bit_select(self.write_bank, 1))
+                self.is_read.bit_select(self.write_bank, 1) & (will_wait | ~self.has_biases_only)
             ),
         ]
         with m.If(takes):

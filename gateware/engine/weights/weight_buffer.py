@@ -19,6 +19,7 @@ from kiwicha.gateware.engine.requantize.interfaces import PARAMETERS
 from kiwicha.gateware.engine.weights.interfaces import (
     FIELDS,
     PARAMETER_BLOCK,
+    RESIDENT_BITS,
     UNIT_PARAMETERS,
     FillSignature,
 )
@@ -67,6 +68,8 @@ class WeightBuffer(wiring.Component):
         Words of both banks together: a power of two from 16 to 1024.
     has_pairs : bool
         Beats can come two at a time; with 8 lanes.
+    is_resident : bool
+        With pairs: `RESIDENT_WORDS` more words can be kept, whatever fills come.
     has_depthwise : bool
         It holds the parameters of the depthwise unit, whose fills it leaves alone.
 
@@ -85,6 +88,9 @@ class WeightBuffer(wiring.Component):
         Lane l is read l cycles later, as CONV wants it; stable while words are read.
     index : ``In(range(depth // 2))``
         Word to read.
+    reads_kept, kept_index
+        Only with ``is_resident``: this word, which is kept, is read instead of ``index``.
+        ``reads_kept`` is stable like ``is_skewed``.
     is_lookup : ``In(1)``
         The lanes read ``entries``; stable like ``is_skewed``, which must be 0.
     entries : ``In(ArrayLayout(8, outputs))``
@@ -130,6 +136,7 @@ class WeightBuffer(wiring.Component):
         lanes: int | None = None,
         depth: int = 512,
         has_pairs: bool = False,
+        is_resident: bool = False,
         has_depthwise: bool = False,
     ) -> None:
         if macs not in ARRAY_SIZES:
@@ -140,6 +147,7 @@ class WeightBuffer(wiring.Component):
         self.macs = macs
         self.depth = depth
         self.has_pairs = has_pairs
+        self.is_resident = is_resident
         self.outputs = outputs_of(macs)
         self.has_packed = has_packed(macs)
         self.lanes = self.outputs if lanes is None else lanes
@@ -153,6 +161,8 @@ class WeightBuffer(wiring.Component):
         self.has_depthwise = has_depthwise
         if has_depthwise and self.lanes != UNIT_CHANNELS:
             raise ValueError(f"a depthwise unit must have {UNIT_CHANNELS} lanes, not {self.lanes}")
+        if is_resident and not has_pairs:
+            raise ValueError("words must come in pairs where they are kept")
         if has_depthwise and has_pairs:
             raise ValueError("a depthwise unit must be without pairs")
         unit = {
@@ -163,7 +173,15 @@ class WeightBuffer(wiring.Component):
         super().__init__({
             **({"packed_weights": Out(data.ArrayLayout(packed, LANES))} if self.has_packed else {}),
             **(unit if has_depthwise else {}),
-            "fill": In(FillSignature(outputs=self.outputs, words=depth // 2, has_pairs=has_pairs)),
+            **({"reads_kept": In(1), "kept_index": In(RESIDENT_BITS)} if is_resident else {}),
+            "fill": In(
+                FillSignature(
+                    outputs=self.outputs,
+                    words=depth // 2,
+                    has_pairs=has_pairs,
+                    is_resident=is_resident,
+                )
+            ),
             "is_available": Out(1),
             "take": In(1),
             "bank": Out(1),
@@ -188,11 +206,14 @@ class WeightBuffer(wiring.Component):
         m = Module()
         fill = self.fill
         fill_bank = Signal()
-        ends, is_written = Signal(), Signal()
+        ends, is_written, has_parameters = Signal(), Signal(), Signal()
         is_fused = Signal()
         is_read = self._exchange(m, fill_bank, ends, is_fused)
         m.submodules.weights = memory = WeightMemory(
-            macs=self.macs, depth=self.depth, has_pairs=self.has_pairs
+            macs=self.macs,
+            depth=self.depth,
+            has_pairs=self.has_pairs,
+            is_resident=self.is_resident,
         )
         wiring.connect(m, memory.table_writes, wiring.flipped(self.table_writes))
         blocks_left = Signal(fill.commands.payload.blocks.shape())
@@ -234,6 +255,10 @@ class WeightBuffer(wiring.Component):
                     block.eq(block + written),
                     blocks_left.eq(blocks_left - written),
                 ]
+                if self.is_resident:
+                    with m.If((blocks_left == written) & ~words_left.any()):
+                        m.d.sync += is_open.eq(0)
+                        m.d.comb += has_parameters.eq(1)
         with m.If(takes_weights):
             m.d.sync += chunk.eq(chunk + 1)
         with m.If(takes_weights & ends_beat):
@@ -248,7 +273,7 @@ class WeightBuffer(wiring.Component):
                 with m.If(words_left == 1):
                     m.d.sync += is_open.eq(0)
                     m.d.comb += is_written.eq(1)
-        self._end(m, is_written, ends, parameters)
+        self._end(m, is_written, has_parameters, ends, parameters)
         m.d.comb += [
             self.reduced.eq(memory.reduced),
             memory.takes.eq(takes_weights),
@@ -271,7 +296,7 @@ class WeightBuffer(wiring.Component):
         if self.has_packed:
             m.d.comb += self.packed_weights.eq(memory.packed_weights)
         if self.has_pairs:
-            self._connect_pairs(m, memory, parameters, is_read, has_biases_only)
+            self._connect_pairs(m, memory, parameters, is_read, has_biases_only, word)
         return m
 
     def _connect_pairs(
@@ -281,8 +306,9 @@ class WeightBuffer(wiring.Component):
         parameters: ParameterMemory,
         is_read: Signal,
         has_biases_only: Signal,
+        word: Signal,
     ) -> None:
-        """Connect what both memories need for pairs."""
+        """Connect what both memories need for pairs, and for words that are kept."""
         fill = self.fill
         m.d.comb += [
             memory.is_pair.eq(fill.is_pair),
@@ -290,18 +316,34 @@ class WeightBuffer(wiring.Component):
             parameters.is_read.eq(is_read),
             parameters.has_biases_only.eq(has_biases_only),
         ]
+        if self.is_resident:
+            m.d.comb += [
+                memory.writes_kept.eq(fill.loads),
+                memory.kept_word.eq(fill.resident_word + word),
+                memory.reads_kept.eq(self.reads_kept),
+                memory.kept_index.eq(self.kept_index),
+            ]
         with m.If(fill.commands.valid & fill.commands.ready):
             m.d.comb += parameters.has_biases_only.eq(fill.commands.payload.has_biases_only)
 
     def _end(
-        self, m: Module, is_written: Signal, ends: Signal, parameters: ParameterMemory
+        self,
+        m: Module,
+        is_written: Signal,
+        has_parameters: Signal,
+        ends: Signal,
+        parameters: ParameterMemory,
     ) -> None:
-        """End a fill with its last beat, or when its biases have been written too."""
+        """End a fill with its last beat, or when its biases have been written too.
+
+        The last beat is one of weights, or, of a fill without any, one of parameters.
+        """
         m.d.comb += ends.eq(is_written)
         if self.has_pairs:
             waits = Signal()
             m.d.comb += ends.eq((is_written | waits) & ~parameters.is_waiting)
-            m.d.sync += waits.eq((is_written | waits) & parameters.is_waiting)
+            still_waits = (is_written | waits) & parameters.is_waiting
+            m.d.sync += waits.eq(still_waits | has_parameters)
 
     def _parameters(
         self,

@@ -40,6 +40,8 @@ class WeightLoader(wiring.Component):
         Streams can be coded.
     has_blocks : bool
         The code is that of blocks.
+    is_resident : bool
+        Words can be kept.
     has_depthwise : bool
         Streams can be of the depthwise unit.
 
@@ -79,11 +81,13 @@ class WeightLoader(wiring.Component):
         macs: int,
         has_codec: bool,
         has_blocks: bool = False,
+        is_resident: bool = False,
         has_depthwise: bool = False,
     ) -> None:
         self.macs = macs
         self.has_codec = has_codec
         self.has_blocks = has_blocks
+        self.is_resident = is_resident
         self.has_depthwise = has_depthwise
         outputs = outputs_of(macs)
         self.has_packed = has_packed(macs)
@@ -93,7 +97,9 @@ class WeightLoader(wiring.Component):
             "jobs": In(stream.Signature(WEIGHTS_JOB)),
             "requests": Out(stream.Signature(RANGE_REQUEST)),
             "stored": In(stream.Signature(READ_BEAT)),
-            "fill": Out(FillSignature(outputs=outputs, has_pairs=has_blocks)),
+            "fill": Out(
+                FillSignature(outputs=outputs, has_pairs=has_blocks, is_resident=is_resident)
+            ),
             "number": Out(16),
             "is_between": Out(1),
             "is_idle": Out(1),
@@ -124,12 +130,14 @@ class WeightLoader(wiring.Component):
             self.fill.commands.payload.blocks.eq(
                 Mux(job.has_double_groups, 2 * self.blocks, self.blocks)
             ),
-            self.fill.commands.payload.words.eq(job.group_words),
+            self.fill.commands.payload.words.eq(self._words),
             self.fill.commands.payload.is_fused.eq(job.is_fused),
             self.is_between.eq(decompressor.is_between),
             self.is_bad_stream.eq(decompressor.is_bad),
         ]
         self._decode(m, decompressor, has_words, is_first, groups_left == 1)
+        # Behind the first group of a job.
+        is_next = Signal()
         skips = Signal()
         with m.If(decompressor.ends | skips):
             m.d.sync += self.number.eq(self.number + 1)
@@ -162,25 +170,53 @@ class WeightLoader(wiring.Component):
                 # of fills the room for this one is not known before.
                 is_free = self.fill.is_idle if self.has_depthwise else self.fill.commands.ready
                 with m.If(is_free):
-                    m.d.sync += [
-                        self.fill.zero_point.eq(job.zero_point),
-                        self.fill.is_unsigned.eq(job.is_unsigned),
-                        self.fill.is_table.eq(job.is_table),
-                        self.fill.is_packed.eq(job.is_packed),
-                        self.fill.is_unit.eq(job.is_unit),
-                    ]
-                    if self.has_blocks:
-                        m.d.sync += self.fill.wraps.eq(job.is_coded)
+                    self._prepare(m, is_next)
                     m.next = "FILL"
             with m.State("FILL"):
                 m.d.comb += self.fill.commands.valid.eq(1)
                 with m.If(self.fill.commands.ready):
                     m.d.sync += groups_left.eq(groups_left - 1)
+                    self._keep_place(m, is_next)
                     m.next = "GROUP"
                     with m.If(groups_left == 1):
                         m.d.comb += self.jobs.ready.eq(1)
                         m.next = "IDLE"
         return m
+
+    @property
+    def _words(self) -> Value:
+        """Words of a group that its stream has."""
+        job = self.jobs.payload
+        if not self.is_resident:
+            return job.group_words
+        return Mux(job.is_held & ~job.loads, 0, job.group_words)
+
+    def _keep_place(self, m: Module, is_next: Signal) -> None:
+        """Say where the words of a group are kept, behind those of the one before."""
+        if self.is_resident:
+            word = self.fill.resident_word
+            m.d.sync += is_next.eq(1)
+            with m.If(is_next):
+                m.d.sync += word.eq(word + self.jobs.payload.group_words)
+
+    def _prepare(self, m: Module, is_next: Signal) -> None:
+        """Say what is common to the fills of a job."""
+        job = self.jobs.payload
+        m.d.sync += [
+            self.fill.zero_point.eq(job.zero_point),
+            self.fill.is_unsigned.eq(job.is_unsigned),
+            self.fill.is_table.eq(job.is_table),
+            self.fill.is_packed.eq(job.is_packed),
+            self.fill.is_unit.eq(job.is_unit),
+        ]
+        if self.has_blocks:
+            m.d.sync += self.fill.wraps.eq(job.is_coded)
+        if self.is_resident:
+            m.d.sync += [
+                self.fill.loads.eq(job.is_held & job.loads),
+                self.fill.resident_word.eq(job.resident_word),
+                is_next.eq(0),
+            ]
 
     def _decode(
         self,
@@ -206,7 +242,7 @@ class WeightLoader(wiring.Component):
         # In blocks biases alone are decoded like weights.
         plain = Mux(is_short, 0, parameters) if self.has_blocks else parameters
         coded_biases = Mux(is_short, self.fill.commands.payload.blocks, 0) if self.has_blocks else 0
-        weights = job.group_words << (self.beats_per_word - 1).bit_length()
+        weights = self._words << (self.beats_per_word - 1).bit_length()
         if self.has_packed:
             weights = Mux(job.is_packed, weights << 1, weights)
         if self.has_depthwise:

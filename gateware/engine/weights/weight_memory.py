@@ -6,9 +6,11 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.configs import RESIDENT_WORDS
 from kiwicha.contract.engine import DEEP_MACS, has_packed, outputs_of
 from kiwicha.gateware.engine.array.interfaces import LANES, OPERAND_BITS, PACKED_WEIGHT_BITS
 from kiwicha.gateware.engine.fused.interfaces import TABLE_WRITE
+from kiwicha.gateware.engine.weights.interfaces import RESIDENT_BITS
 
 __all__ = ["WeightMemory"]
 
@@ -27,6 +29,8 @@ class WeightMemory(wiring.Component):
         Words of both banks together.
     has_pairs : bool
         Beats can come two at a time.
+    is_resident : bool
+        Words can be kept.
 
     Members
     -------
@@ -47,11 +51,17 @@ class WeightMemory(wiring.Component):
         As of the `FillSignature`.
     reduced : ``Out(ArrayLayout(signed(9), 16))``
         The bytes of ``beat`` two cycles ago, less the zero point.
+    writes_kept, kept_word
+        Only with ``is_resident``: a word that is kept is written instead of one of the bank.
+    reads_kept, kept_index
+        Likewise: such a word is read instead of ``index``.
     table_writes, bank, index, is_skewed, is_lookup, entries, weights, packed_weights
         As of the `WeightBuffer`.
     """
 
-    def __init__(self, *, macs: int, depth: int, has_pairs: bool = False) -> None:
+    def __init__(
+        self, *, macs: int, depth: int, has_pairs: bool = False, is_resident: bool = False
+    ) -> None:
         self.depth = depth
         self.has_pairs = has_pairs
         self.beat_bytes = (2 if has_pairs else 1) * BEAT_BYTES
@@ -60,10 +70,20 @@ class WeightMemory(wiring.Component):
         self.is_deep = macs == DEEP_MACS
         self.parts = LANES * self.outputs // BEAT_BYTES
         lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
+        self.is_resident = is_resident
+        # What is kept lies behind both banks.
+        self.words = depth + (RESIDENT_WORDS if is_resident else 0)
+        kept = {
+            "writes_kept": In(1),
+            "kept_word": In(RESIDENT_BITS),
+            "reads_kept": In(1),
+            "kept_index": In(RESIDENT_BITS),
+        }
         packed = data.ArrayLayout(signed(PACKED_WEIGHT_BITS), self.outputs)
         super().__init__({
             **({"packed_weights": Out(data.ArrayLayout(packed, LANES))} if self.has_packed else {}),
             **({"is_pair": In(1), "wraps": In(1)} if has_pairs else {}),
+            **(kept if is_resident else {}),
             "takes": In(1),
             "is_fused": In(1),
             "beat": In(8 * self.beat_bytes),
@@ -97,7 +117,7 @@ class WeightMemory(wiring.Component):
         takes_s1, is_table_write = Signal(), Signal()
         takes_s2 = Signal()
         address_s1, address_s2 = (
-            Signal(range(self.depth), name=f"write_address_s{k}", reset_less=True) for k in (1, 2)
+            Signal(range(self.words), name=f"write_address_s{k}", reset_less=True) for k in (1, 2)
         )
         part_s1, part_s2 = (
             Signal(self.part.shape(), name=f"part_s{k}", reset_less=True) for k in (1, 2)
@@ -122,7 +142,7 @@ class WeightMemory(wiring.Component):
             takes_s1.eq(self.takes & ~self.is_fused),
             is_table_write.eq(self.takes & self.is_fused),
             takes_s2.eq(takes_s1),
-            address_s1.eq(Cat(bank_word, self.write_bank)),
+            address_s1.eq(self._write_address(bank_word)),
             address_s2.eq(address_s1),
             part_s1.eq(Mux(self.is_table, self.chunk, self.part)),
             part_s2.eq(part_s1),
@@ -149,7 +169,7 @@ class WeightMemory(wiring.Component):
                     m.d.comb += weight.eq(packed.word_select(number, OPERAND_BITS))
             for name, first_part, target in targets:
                 m.submodules[f"{name}_{lane}"] = memory = Memory(
-                    shape=OPERAND_BITS * self.outputs, depth=self.depth, init=[]
+                    shape=OPERAND_BITS * self.outputs, depth=self.words, init=[]
                 )
                 write, read = memory.write_port(), memory.read_port()
                 is_addressed = part_s2 == first_part + own_part
@@ -201,30 +221,44 @@ class WeightMemory(wiring.Component):
         """
         addresses = []
         packed_addresses = []
-        skewed: Value = Cat(self.index, self.bank)
+        skewed = self._or_kept(Cat(self.index, self.bank))
         for lane in range(LANES):
             if lane > 0:
                 following = Signal(
-                    range(self.depth), name=f"skewed_address_{lane}", reset_less=True
+                    range(self.words), name=f"skewed_address_{lane}", reset_less=True
                 )
                 m.d.sync += following.eq(skewed)
                 skewed = following
-            address = Signal(range(self.depth), name=f"lane_address_{lane}", reset_less=True)
+            address = Signal(range(self.words), name=f"lane_address_{lane}", reset_less=True)
             entry = Signal(range(self.depth // 2), name=f"entry_{lane}")
             # With two entries in a word, its number.
             first_bit = 1 if self.is_deep else 0
             m.d.comb += entry.eq(self.entries[lane % self.outputs][first_bit:])
             direct = Cat(Mux(self.is_lookup, entry, self.index), self.bank)
-            m.d.sync += address.eq(Mux(self.is_skewed, skewed, direct))
+            m.d.sync += address.eq(Mux(self.is_skewed, skewed, self._or_kept(direct)))
             addresses.append(address)
             if self.is_deep:
                 packed_address = Signal(
-                    range(self.depth), name=f"packed_address_{lane}", reset_less=True
+                    range(self.words), name=f"packed_address_{lane}", reset_less=True
                 )
                 packed_entry = self.entries[LANES + lane][first_bit:]
                 direct = Cat(
                     Mux(self.is_lookup, packed_entry, self.index)[: len(self.index)], self.bank
                 )
+                direct = self._or_kept(direct)
                 m.d.sync += packed_address.eq(Mux(self.is_skewed, skewed, direct))
                 packed_addresses.append(packed_address)
         return addresses + packed_addresses
+
+    def _write_address(self, bank_word: Signal) -> Value:
+        """Return the address that is written."""
+        address = Cat(bank_word, self.write_bank)
+        if not self.is_resident:
+            return address
+        return Mux(self.writes_kept, self.kept_word + self.depth, address)
+
+    def _or_kept(self, address: Value) -> Value:
+        """Return the address of a word of a bank, or of one that is kept."""
+        if not self.is_resident:
+            return address
+        return Mux(self.reads_kept, self.kept_index + self.depth, address)

@@ -14,6 +14,7 @@ from kiwicha.compiler.cpu.calls import KernelCall
 from kiwicha.compiler.cpu.layers import choose_kernels, layer_cycles
 from kiwicha.compiler.engine.codegen.generate import Generator
 from kiwicha.compiler.engine.codegen.parameter_sharing import share_parameters
+from kiwicha.compiler.engine.codegen.residency import keep_weights_of_one
 from kiwicha.compiler.engine.codegen.weight_coding import code_weights
 from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.operations import Operation
@@ -218,9 +219,9 @@ def compile_stages(
             network = transpose_in_two_passes(network, target.scratchpad_bytes)
         # The engine's part.
         engine = plan_engine(network, target, has_tables=has_tables)
-        lists = tuple(
-            code_weights(share_parameters(item, target.engine_macs), target, goal)
-            for item in engine.lists
+        shared = [share_parameters(item, target.engine_macs) for item in engine.lists]
+        lists = keep_weights_of_one(
+            [code_weights(item, target, goal) for item in shared], shared, target
         )
         # The CPU's part.
         on_engine = {position for item in lists for position in item.region.positions}

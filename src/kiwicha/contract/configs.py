@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-_LATER = {"has_softmax", "has_blocks", "has_depthwise"}
+_LATER = {"has_softmax", "has_blocks", "has_depthwise", "resident_words"}
 """Fields that count where they are set."""
 
 
@@ -56,6 +56,8 @@ class Config:
         The engine has jobs of kind SOFTMAX.
     has_blocks : bool
         Its decoder is that of weights in blocks, as fast as the memory.
+    resident_words : int
+        Words of weights that the engine keeps from list to list: 0 or `RESIDENT_WORDS`.
     has_depthwise : bool
         The engine has a unit for depthwise convolutions beside its array.
     memory : Memory
@@ -73,6 +75,7 @@ class Config:
     has_codec: bool = False
     has_softmax: bool = False
     has_blocks: bool = False
+    resident_words: int = 0
     has_depthwise: bool = False
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
@@ -129,6 +132,8 @@ SCRATCHPAD_BYTES = tuple(kib * 1024 for kib in (8, 16, 32, 48, 56, 64, 96, 128, 
 SOFTMAX_MACS = (128, 256)
 """Engines that have SOFTMAX jobs without being asked for them."""
 DEFAULT_SCRATCHPAD_BYTES = 64 * 1024
+RESIDENT_WORDS = 512
+"""Words of weights that an engine keeps, if it keeps any: as many as are in its weight buffer."""
 TIER_MULTIPLIERS = (1, LANES)
 FEW_REQUANTIZER_LANES = 4
 """Instead of the 8 of an array: half of them."""
@@ -148,6 +153,7 @@ def engine_config(
     has_codec: bool = True,
     has_softmax: bool = False,
     has_blocks: bool = False,
+    is_resident: bool = False,
     has_depthwise: bool = False,
 ) -> Config:
     """Return a configuration with an engine.
@@ -155,7 +161,8 @@ def engine_config(
     Its name tells what differs from the usual one: ``64-128k-m4-r4-raw-softmax`` has 64 products
     per cycle, a scratchpad of 128 KiB, 4 multipliers in the instruction tier, 4 lanes in the
     engine's requantizer, no codec, and SOFTMAX jobs, which `SOFTMAX_MACS` have anyway. Instead of
-    ``raw`` may stand ``blocks``; ``64-depthwise`` has a depthwise unit.
+    ``raw`` may stand ``blocks``, or ``blocks-resident`` where weights stay on chip;
+    ``64-depthwise`` has a depthwise unit.
 
     Parameters
     ----------
@@ -173,6 +180,8 @@ def engine_config(
         Have SOFTMAX jobs with fewer products too.
     has_blocks : bool
         With a codec: decode weights in blocks; with 64 products or more and all lanes.
+    is_resident : bool
+        With blocks: keep `RESIDENT_WORDS` words of weights.
     has_depthwise : bool
         Have a depthwise unit: one of `UNIT_MACS`, with as many lanes as outputs.
     """
@@ -186,7 +195,7 @@ def engine_config(
     if not has_codec:
         name += "-raw"
     elif has_blocks:
-        name += "-blocks"
+        name += "-blocks-resident" if is_resident else "-blocks"
     if has_softmax and macs not in SOFTMAX_MACS:
         name += "-softmax"
     if has_depthwise:
@@ -202,6 +211,7 @@ def engine_config(
         has_codec=has_codec,
         has_softmax=has_softmax or macs in SOFTMAX_MACS,
         has_blocks=has_codec and has_blocks,
+        resident_words=RESIDENT_WORDS if has_codec and has_blocks and is_resident else 0,
         has_depthwise=has_depthwise,
     )
 
@@ -264,12 +274,15 @@ BLOCKS_FAMILY = {
             usual.requantizer_lanes,
             has_softmax=usual.has_softmax,
             has_blocks=True,
+            is_resident=is_resident,
         )
+        for is_resident in (False, True)
         for usual in (ENGINE_FAMILY | SOFTMAX_FAMILY).values()
         if usual.has_codec and (usual.engine_macs, usual.requantizer_lanes) in _WITH_BLOCKS
     )
 }
-"""Those of engine and SOFTMAX families with a decoder, with the one of blocks."""
+"""Those of engine and SOFTMAX families with a decoder, with the one of blocks; and those that keep
+weights as well."""
 SEARCHED_FAMILY = ENGINE_FAMILY | {
     f"{usual}-depthwise": DEPTHWISE_FAMILY[f"{usual}-depthwise"]
     for usual in ENGINE_FAMILY
@@ -293,7 +306,8 @@ _MACS = f"{', '.join(map(str, ENGINE_MACS[:-1]))} or {ENGINE_MACS[-1]}"
 _CHOICES = (
     f"{', '.join(CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
     f"{_SIZES}, {DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
-    f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw or -blocks, -softmax and -depthwise may follow"
+    f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw, -blocks or -blocks-resident, "
+    "-softmax and -depthwise may follow"
 )
 CONFIG_HELP = (
     f"{', '.join(CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "

@@ -260,6 +260,12 @@ class JobFlag(enum.IntFlag):
     SHARED = 4096
     """Groups from the third on have biases only in the weight stream. Multipliers and shifts are
     those of the group two before."""
+    HELD = 8192
+    """CONV, DEPTHWISE, on an engine with `Config.resident_words`: the words of group g are those
+    that it keeps from ``resident_word + g * group_words`` on, modulo their number. Without LOADS
+    the stream has parameters only, and is not CODED."""
+    LOADS = 16384
+    """With HELD: the stream has the words as well, which are written there. Nothing else does."""
 
 
 class SumFlag(enum.IntFlag):
@@ -483,7 +489,7 @@ class EngineJob(Struct):
     )
     layer: int = u8("for reports: number of its layer, counted from that of the step")
     reserved_1: int = u8("0")
-    reserved_2: int = u16("0")
+    resident_word: int = u16("HELD: where the words of the first group are kept; else 0")
 
 
 @dataclass(frozen=True)
@@ -535,6 +541,9 @@ class EngineCall(Struct):
     Its image is the Program's range: offsets in its jobs and transfers count from there, and the
     list is at its start. The arena's range is the arena. A list that goes on begins with what the
     list before it has left in the scratchpad; no converter's table and no sums are left.
+
+    Weights that it keeps are there from its end on, until another list that keeps weights is
+    started, another Program is opened, or a list ends with an error.
     """
 
     image: Ref = ref("jobs, transfers, weight streams; size and offset are multiples of 16")
@@ -543,4 +552,8 @@ class EngineCall(Struct):
     macs: int = u32("products per cycle of the engine it is for: order of the weights")
     scratchpad_bytes: int = u32("bytes of the scratchpad that it may use")
     overlapped_steps: int = u32("steps of the CPU behind this one that run while the engine works")
-    goes_on: int = u32("1 if it goes on where the list before it has ended, else 0")
+    goes_on: int = u16("1 if it goes on where the list before it has ended, else 0")
+    is_resident: int = u16(
+        "1 if behind it is a list of as many jobs and transfers that takes its place while the"
+        " weights which it keeps are there, else 0"
+    )

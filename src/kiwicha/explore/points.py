@@ -227,6 +227,8 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
     lut += fit.uneven_lut * (steps.bit_count() > 1)
     bram = steps * fit.step_bram + macs / fit.macs_per_bram + fit.engine_bram
     bram += fit.unit_bram * config.has_depthwise
+    # As many words as the weight buffer has.
+    bram += macs / fit.macs_per_bram * bool(config.resident_words)
     bram += fit.sums_bram * max(outputs_of(macs) // OUTPUT_BYTES - 1, 0)
     return float(lut), float(dsp), bram
 
@@ -243,6 +245,7 @@ def timed_config(config: Config) -> Config:
         requantizer_lanes=config.requantizer_lanes,
         has_codec=config.has_codec,
         has_blocks=config.has_blocks,
+        is_resident=bool(config.resident_words),
         has_depthwise=config.has_depthwise,
     )
 

@@ -18,7 +18,7 @@ class EngineList:
     transfers: tuple[EngineTransfer, ...]
 
 
-def read_list(params: EngineCall, image: bytes) -> EngineList:
+def read_list(params: EngineCall, image: bytes, *, has_weights: bool = False) -> EngineList:
     """Return the list at the start of a step's image.
 
     Parameters
@@ -27,6 +27,8 @@ def read_list(params: EngineCall, image: bytes) -> EngineList:
         The step's parameters.
     image : bytes
         What ``params.image`` refers to.
+    has_weights : bool
+        If it keeps weights: the one for when they are there.
 
     Raises
     ------
@@ -35,12 +37,15 @@ def read_list(params: EngineCall, image: bytes) -> EngineList:
     """
     if not 1 <= params.job_count <= MAX_JOBS:
         raise ProgramError(f"a list must have 1 to {MAX_JOBS} jobs, not {params.job_count}")
-    middle = params.job_count * EngineJob.size_bytes()
-    end = middle + params.transfer_count * EngineTransfer.size_bytes()
+    jobs, transfers = params.job_count, params.transfer_count
+    size = jobs * EngineJob.size_bytes() + transfers * EngineTransfer.size_bytes()
+    start = size if has_weights and params.is_resident else 0
+    middle = start + jobs * EngineJob.size_bytes()
+    end = start + size
     if end > len(image):
         raise ProgramError(f"an image of {len(image)} bytes must hold its list of {end}")
     return EngineList(
-        tuple(map(_job, _pieces(image, 0, middle, EngineJob.size_bytes()))),
+        tuple(map(_job, _pieces(image, start, middle, EngineJob.size_bytes()))),
         tuple(map(EngineTransfer.unpack, _pieces(image, middle, end, EngineTransfer.size_bytes()))),
     )
 

@@ -17,7 +17,8 @@ any words.
 A group of DEPTHWISE_UNIT is the parameters of 8 channels, then passes; see `pack_unit_words`.
 
 With SHARED groups from the third on have only the biases of their channels, 16 bytes per 4. With
-CODED the words, or the tables, are coded; see `kiwicha.program.codec`.
+CODED the words, or the tables, are coded; see `kiwicha.program.codec`. With HELD, but not LOADS,
+there are no words.
 """
 
 from dataclasses import dataclass
@@ -102,6 +103,8 @@ def stream_shape(job: EngineJob, macs: int) -> Shape:
     head = channels_per_group(macs, kind, flags) * GROUP_PARAMETER_BYTES
     is_unit = kind is JobKind.DEPTHWISE_UNIT
     body = job.group_words * (BYTES_OF_PASS if is_unit else bytes_of_word(macs, flags))
+    if flags & JobFlag.HELD and not flags & JobFlag.LOADS:
+        body = 0
     beats = head // BEAT_BYTES
     later = beats // _FIELDS if flags & JobFlag.SHARED else beats
     return Shape(job.groups, beats, body // BEAT_BYTES, later)

@@ -224,7 +224,7 @@ def job_of(layer: Layer, input_address: int, output_address: int) -> EngineJob:
         wait_row_step=0,
         waits_in_pairs=0,
         reserved_1=0,
-        reserved_2=0,
+        resident_word=0,
     )
 
 

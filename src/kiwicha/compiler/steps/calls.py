@@ -73,6 +73,7 @@ class ListCall:
             scratchpad_bytes=self.config.scratchpad_bytes,
             overlapped_steps=self.overlapped_steps,
             goes_on=int(self.part.goes_on),
+            is_resident=int(bool(self.part.whole.again)),
         )
 
 

@@ -73,7 +73,7 @@ class Shape:
     head : int
         Beats of a group that are not coded, 1 or more.
     body : int
-        Beats of a group that are, 1 or more.
+        Beats of a group that are; 0 if it has no weights.
     later_head : int or None
         As ``head``, of the groups from the third on; None: as many.
     """
@@ -84,9 +84,9 @@ class Shape:
     later_head: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("groups", "head", "body"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        for name, least in (("groups", 1), ("head", 1), ("body", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be {least} or more, not {getattr(self, name)}")
 
     @property
     def heads(self) -> list[int]:

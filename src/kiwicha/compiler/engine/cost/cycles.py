@@ -70,8 +70,8 @@ def _predicted(
 def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[JobCycles, ...]]]]:
     """Return the predicted cycles of an inference, and of each list by the number of its step.
 
-    They are for the memory that the Program was compiled for. Of a list counts what the steps
-    beside it do not hide.
+    They are for the memory that the Program was compiled for, with the weights that a list keeps.
+    Of a list counts what the steps beside it do not hide.
     """
     config = program.config
     lists = {}
@@ -82,7 +82,7 @@ def predict_program(program: Program) -> tuple[int, dict[int, tuple[int, tuple[J
         if not isinstance(params, EngineCall):
             continue
         image = program.constants[params.image.offset :][: params.image.bytes]
-        found = read_list(params, image)
+        found = read_list(params, image, has_weights=True)
         lists[number] = predict_list(
             found.jobs,
             found.transfers,

@@ -56,6 +56,9 @@ class EngineList:
         offsets count from its first byte.
     ends : tuple of (int, int)
         How many jobs and how many transfers are done when each of the lists but the last ends.
+    again : tuple of EngineJob
+        The jobs as they are when the weights that the list keeps are there; none if it keeps none.
+        Then it is one list.
     """
 
     plan: Plan
@@ -64,13 +67,18 @@ class EngineList:
     streams: bytes
     constants: bytes = b""
     ends: tuple[tuple[int, int], ...] = ()
+    again: tuple[AnyJob, ...] = ()
 
     def verify(self) -> None:
         """Assert that jobs and streams are within what the engine takes."""
         assert self.jobs
         assert len(self.streams) % ALIGNMENT_BYTES == len(self.constants) % ALIGNMENT_BYTES == 0
         assert all(job.wait_transfers <= len(self.transfers) for job in self.jobs)
-        for job in self.weighted_jobs:
+        assert len(self.again) in {0, len(self.jobs)}
+        assert not (self.again and self.ends)
+        for job in (*self.weighted_jobs, *self.again):
+            if not isinstance(job, EngineJob):
+                continue
             assert job.weights_offset % ALIGNMENT_BYTES == 0
             assert job.weights_offset + job.weights_bytes <= len(self.streams)
             assert job.group_words <= GROUP_WORDS
@@ -202,9 +210,10 @@ class ListPart:
 
     @property
     def list_bytes(self) -> int:
-        """Size of its jobs and transfers."""
+        """Size of its jobs and transfers, and of those that may take their place."""
         jobs, transfers = len(self.jobs), len(self.transfers)
-        return jobs * EngineJob.size_bytes() + transfers * EngineTransfer.size_bytes()
+        size = jobs * EngineJob.size_bytes() + transfers * EngineTransfer.size_bytes()
+        return 2 * size if self.whole.again else size
 
     @cached_property
     def _table(self) -> tuple[PlannedTransfer, ...]:
@@ -223,6 +232,8 @@ class ListPart:
     def image(self, tensors: Mapping[int, int], distance: int) -> bytes:
         """Return its bytes, given the offsets of tensors, and how far behind its start streams are.
 
+        If it keeps weights, the list for when they are there is behind it.
+
         Parameters
         ----------
         tensors : mapping of int to int
@@ -230,11 +241,16 @@ class ListPart:
         distance : int
             Bytes from its first one to the streams.
         """
+        lists = [self.jobs, *([self.whole.again] if self.whole.again else [])]
+        return b"".join(self._packed(jobs, tensors, distance) for jobs in lists)
+
+    def _packed(self, jobs: tuple[AnyJob, ...], tensors: Mapping[int, int], distance: int) -> bytes:
+        """Return the bytes of jobs and its transfers."""
         parts = [
             dataclasses.replace(job, weights_offset=distance + job.weights_offset).pack()
             if isinstance(job, EngineJob)
             else job.pack()
-            for job in self.jobs
+            for job in jobs
         ]
         constants = TRANSFER_FLAG | (distance + len(self.whole.streams))
         for planned in self.transfers:
