@@ -87,6 +87,7 @@ def build_engine(
     *,
     has_softmax: bool = True,
     has_blocks: bool = False,
+    is_resident: bool = False,
     has_depthwise: bool = False,
 ) -> Path:
     """Return the program that executes lists, built at most once.
@@ -95,7 +96,7 @@ def build_engine(
     ----------
     macs, scratchpad_bytes : int
         See `Engine`.
-    has_softmax, has_blocks, has_depthwise : bool
+    has_softmax, has_blocks, is_resident, has_depthwise : bool
         Likewise.
 
     Raises
@@ -108,6 +109,7 @@ def build_engine(
         scratchpad_bytes=scratchpad_bytes,
         has_softmax=has_softmax,
         has_blocks=has_blocks,
+        is_resident=is_resident,
         has_depthwise=has_depthwise,
     )
     text = without_zeros(bench.component_verilog(engine, _TOP))

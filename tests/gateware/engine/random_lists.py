@@ -1,12 +1,15 @@
 """Lists of random jobs from DRAM to DRAM, against what they are defined to do."""
 
+import dataclasses
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from kiwicha.contract.engine import LINE_BYTES, EngineError, JobKind
+from kiwicha.contract.configs import RESIDENT_WORDS
+from kiwicha.contract.engine import BLOCK_KINDS, LINE_BYTES, EngineError, JobFlag, JobKind
+from kiwicha.contract.moves import EngineMove
 from kiwicha.errors import SimulationError
 from tests.gateware.engine.campaign import Outcome, Round, run_rounds
 from tests.gateware.engine.float_numbers import Floats, random_floats
@@ -84,6 +87,7 @@ def random_case(
     has_floats: bool | None = None,
     has_fused: bool = True,
     has_blocks: bool = False,
+    is_resident: bool = False,
 ) -> Case:
     """Return a list of random jobs; half of them have coded weights.
 
@@ -106,10 +110,14 @@ def random_case(
         Whether the engine adds behind convolutions.
     has_blocks : bool
         The engine decodes blocks.
+    is_resident : bool
+        It keeps weights: jobs load some, and come again without them.
     """
     works = [
         work for kind in kinds for work in random_works(rng, macs, kind, size, has_fused=has_fused)
     ]
+    if is_resident:
+        works = _held(rng, works)
     is_stuck = wanted == EngineError.WATCHDOG
     if has_floats is None:
         has_floats = bool(rng.integers(2))
@@ -154,6 +162,29 @@ def _untouched(works: list[Work], floats: Floats | None, size: int) -> range | N
     return range(int(starts[longest]), int(ends[longest]))
 
 
+def _held(rng: np.random.Generator, works: list[Work]) -> list[Work]:
+    """Return jobs of which some keep their weights, and come again when these are there."""
+    found = []
+    first = int(rng.integers(RESIDENT_WORDS))
+    left = RESIDENT_WORDS
+    for work in works:
+        job = work.job
+        if isinstance(job, EngineMove) or job.kind not in BLOCK_KINDS or job.sums:
+            found.append(work)
+            continue
+        words = job.groups * job.group_words
+        if words > left or rng.random() < 0.3:
+            found.append(work)
+            continue
+        held = dataclasses.replace(
+            job, flags=job.flags | JobFlag.HELD, resident_word=first % RESIDENT_WORDS
+        )
+        loads = dataclasses.replace(held, flags=held.flags | JobFlag.LOADS)
+        found += [dataclasses.replace(work, job=loads), dataclasses.replace(work, job=held)]
+        first, left = first + words, left - words
+    return found
+
+
 def check_random_lists(
     program: Path,
     macs: int,
@@ -165,6 +196,7 @@ def check_random_lists(
     longest: int,
     kinds: list[JobKind],
     has_blocks: bool = False,
+    is_resident: bool = False,
 ) -> Counter[JobKind]:
     """Execute lists of random jobs; one of eight is stuck, one of eight has a spoilt stream.
 
@@ -184,6 +216,8 @@ def check_random_lists(
         What jobs can be.
     has_blocks : bool
         The engine decodes blocks.
+    is_resident : bool
+        It keeps weights.
 
     Returns
     -------
@@ -203,7 +237,7 @@ def check_random_lists(
         count = int(rng.integers(1, longest + 1))
         chosen = [JobKind(int(rng.choice(kinds))) for _ in range(count)]
         wanted = errors.get(number % 8, EngineError.NONE)
-        flags = {"has_fused": has_fused, "has_blocks": has_blocks}
+        flags = {"has_fused": has_fused, "has_blocks": has_blocks, "is_resident": is_resident}
         cases.append(random_case(rng, macs, size, chosen, wanted=wanted, **flags))
     outcomes = run_rounds(
         program, [case.given for case in cases], timing, seed=seed, host_stall=0.1

@@ -54,17 +54,21 @@ def engine() -> Path:
         (64, False, "blocks"),
         (128, True, "blocks"),
         (256, True, "blocks"),
+        (64, True, "resident"),
+        (256, True, "resident"),
         (64, True, "depthwise"),
         (128, True, "depthwise"),
     ),
 )
 def test_executes_random_jobs(macs: int, has_softmax: bool, option: str) -> None:
-    has_blocks, has_depthwise = option == "blocks", option == "depthwise"
+    is_resident, has_depthwise = option == "resident", option == "depthwise"
+    has_blocks = is_resident or option == "blocks"
     program = build_engine(
         macs,
         SCRATCHPAD_BYTES,
         has_softmax=has_softmax,
         has_blocks=has_blocks,
+        is_resident=is_resident,
         has_depthwise=has_depthwise,
     )
     kinds = job_kinds(has_softmax=has_softmax, has_depthwise=has_depthwise)
@@ -81,6 +85,7 @@ def test_executes_random_jobs(macs: int, has_softmax: bool, option: str) -> None
             longest=4,
             kinds=kinds,
             has_blocks=has_blocks,
+            is_resident=is_resident,
         )
         assert set(done) == set(kinds)
 

@@ -219,8 +219,20 @@ def _with_floats(
 
 def _stored(work: Work, macs: int, *, is_coded: bool, has_blocks: bool) -> tuple[EngineJob, bytes]:
     """Return a job and its weight stream as it is stored; parameters that can be are shared."""
-    job = work.job
-    assert not isinstance(job, EngineMove)
+    assert not isinstance(work.job, EngineMove)
+    residency = JobFlag(work.job.flags) & (JobFlag.HELD | JobFlag.LOADS)
+    job = dataclasses.replace(work.job, flags=JobFlag(work.job.flags) & ~residency)
+    is_coded &= residency != JobFlag.HELD
+    job, stream = _stored_words(work, job, macs, is_coded=is_coded, has_blocks=has_blocks)
+    if residency == JobFlag.HELD:
+        stream = streams.split(stream, stream_shape(job, macs))[0].tobytes()
+    return dataclasses.replace(job, flags=JobFlag(job.flags) | residency), stream
+
+
+def _stored_words(
+    work: Work, job: EngineJob, macs: int, *, is_coded: bool, has_blocks: bool
+) -> tuple[EngineJob, bytes]:
+    """Return the same of a job that keeps no words."""
     stream = b"".join(
         beat.to_bytes(LINE_BYTES, "little") for fill in work.fills for beat in fill.beats
     )

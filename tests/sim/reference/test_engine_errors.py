@@ -130,7 +130,7 @@ def first_of(program: Program, kind: JobKind) -> int:
         (JobKind.CONV, {"sums": 4}, "sums must be known, and what is reserved 0"),
         (JobKind.ADD, {"sums": 4}, "sums must be known, and what is reserved 0"),
         (JobKind.CONV, {"reserved_1": 1}, "sums must be known, and what is reserved 0"),
-        (JobKind.CONV, {"reserved_2": 1}, "sums must be known, and what is reserved 0"),
+        (JobKind.CONV, {"resident_word": 1}, "sums must be known, and what is reserved 0"),
         (JobKind.CONV, {"sums": 2}, "sums must not continue 0"),
         (JobKind.CONV, {"output_row_step": 1 << 16}, "must lie in a scratchpad of 65536"),
         (JobKind.MAX, {"segment_words": 2}, "a segment of maxima must be one word"),

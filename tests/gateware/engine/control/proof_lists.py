@@ -63,7 +63,7 @@ def _is_sound(job: data.View, scratchpad_bytes: int, transfers: Any, *, has_soft
                 job.wait_row_step,
                 job.waits_in_pairs,
                 job.reserved_1,
-                job.reserved_2,
+                job.resident_word,
             )
             == 0
         )

@@ -243,7 +243,7 @@ _BAD_JOBS: dict[EngineError, list[dict[str, int]]] = {
         {"flags": 1 << 15},
         {"sums": 4},
         {"reserved_1": 1},
-        {"reserved_2": 1},
+        {"resident_word": 1},
         {"weight_zero_point": 256},
         {"weights_bytes": 24},
     ],

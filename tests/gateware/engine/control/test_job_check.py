@@ -296,7 +296,7 @@ def test_all_depthwise_jobs_have_8_taps_with_256() -> None:
         ("conv", "sums", 4, EngineError.BAD_FIELD),
         ("table", "sums", 4, EngineError.BAD_FIELD),
         *(("conv", "reserved_1", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 7)),
-        *(("conv", "reserved_2", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 15)),
+        *(("conv", "resident_word", 1 << bit, EngineError.BAD_FIELD) for bit in (0, 15)),
         *(
             ("conv", f"wait_{name}", 1, EngineError.BAD_FIELD)
             for name in ("rows", "group_step", "row_step")
@@ -442,7 +442,7 @@ def test_an_engine_with_a_depthwise_unit_knows_its_jobs_and_waits() -> None:
         ("wait_row_step", (2, 128)),
         ("waits_in_pairs", (2, 129)),
         ("reserved_1", (1,)),
-        ("reserved_2", (1,)),
+        ("resident_word", (1,)),
     ],
 )
 def test_refuses_bad_jobs_of_the_depthwise_unit(name: str, values: tuple[int, ...]) -> None:
