@@ -217,6 +217,8 @@ class WeightBuffer(wiring.Component):
         )
         wiring.connect(m, memory.table_writes, wiring.flipped(self.table_writes))
         blocks_left = Signal(fill.commands.payload.blocks.shape())
+        # Any of them: a register, because what decodes waits for what is taken.
+        is_block_left = Signal()
         words_left = Signal(fill.commands.payload.words.shape())
         field = Signal(range(FIELDS))
         block = Signal(range(self.blocks))
@@ -233,15 +235,16 @@ class WeightBuffer(wiring.Component):
         parameters = self._parameters(m, writes_parameters, fill_bank, block, field)
         has_room = ~parameters.is_blocked if self.has_pairs else Const(1)
         m.d.comb += [
-            takes_parameters.eq(fill.beats.valid & is_open & blocks_left.any() & has_room),
-            takes_weights.eq(fill.beats.valid & is_open & ~blocks_left.any()),
-            ends_beat.eq(Mux(blocks_left.any(), has_room, ~fill.is_table | chunk.all())),
+            takes_parameters.eq(fill.beats.valid & is_open & is_block_left & has_room),
+            takes_weights.eq(fill.beats.valid & is_open & ~is_block_left),
+            ends_beat.eq(Mux(is_block_left, has_room, ~fill.is_table | chunk.all())),
             fill.beats.ready.eq(is_open & ends_beat),
         ]
         with m.If(fill.commands.valid & fill.commands.ready):
             command = fill.commands.payload
             m.d.sync += [
                 blocks_left.eq(command.blocks),
+                is_block_left.eq(command.blocks.any()),
                 words_left.eq(command.words),
                 has_biases_only.eq(command.has_biases_only),
                 *(is_open.eq(1), block.eq(0), word.eq(0), chunk.eq(0)),
@@ -255,10 +258,12 @@ class WeightBuffer(wiring.Component):
                     block.eq(block + written),
                     blocks_left.eq(blocks_left - written),
                 ]
-                if self.is_resident:
-                    with m.If((blocks_left == written) & ~words_left.any()):
-                        m.d.sync += is_open.eq(0)
-                        m.d.comb += has_parameters.eq(1)
+                with m.If(blocks_left == written):
+                    m.d.sync += is_block_left.eq(0)
+                    if self.is_resident:
+                        with m.If(~words_left.any()):
+                            m.d.sync += is_open.eq(0)
+                            m.d.comb += has_parameters.eq(1)
         with m.If(takes_weights):
             m.d.sync += chunk.eq(chunk + 1)
         with m.If(takes_weights & ends_beat):
