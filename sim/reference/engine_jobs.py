@@ -143,7 +143,7 @@ def check_kind(job: EngineJob) -> None:
     known = SumFlag.KEEP | SumFlag.CONTINUE if job.kind != JobKind.SOFTMAX else SumFlag(0)
     is_held, loads = bool(job.flags & JobFlag.HELD), bool(job.flags & JobFlag.LOADS)
     if is_held < loads or (is_held and not loads and job.flags & JobFlag.CODED):
-        raise ProgramError(f"a job that loads weights must hold them, and code them ({job})")
+        raise ProgramError(f"a job must hold weights that it loads, and code no others ({job})")
     if job.sums & ~int(known) or job.reserved_1 or (job.resident_word and not is_held):
         raise ProgramError(f"sums must be known, and what is reserved 0 ({job})")
 

@@ -14,6 +14,7 @@ __all__ = [
     "BEAT_COUNT_BITS",
     "FIELDS",
     "PARAMETER_BLOCK",
+    "RESIDENT_BITS",
     "STREAM_GROUP",
     "UNIT_PARAMETERS",
     "WEIGHTS_JOB",
@@ -62,7 +63,7 @@ groups ``group_words`` weight words, and parameters of twice as many channels if
 jobs; with ``is_packed`` words are of twice the size; with ``is_coded`` the words of the stream are
 coded; with ``is_shared`` the third group and all behind it have biases only. With ``is_move`` there
 is no stream; with ``is_unit`` the words are passes of the depthwise unit. With ``is_held`` words are
-kept from ``resident_word`` on; but with ``loads`` as well, the stream has none."""
+kept from ``resident_word`` on: with ``loads`` those of the stream, which has none otherwise."""
 
 BEAT_COUNT_BITS = 12
 """Beats of a group: up to 256 words of 128 bytes, and parameters."""

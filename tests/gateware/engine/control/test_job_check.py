@@ -62,7 +62,13 @@ UNIT_JOB = make_job(
 
 @functools.cache
 def job_check(
-    *, macs: int, has_codec: bool, has_softmax: bool, has_blocks: bool, has_depthwise: bool
+    *,
+    macs: int,
+    has_codec: bool,
+    has_softmax: bool,
+    has_blocks: bool,
+    is_resident: bool,
+    has_depthwise: bool,
 ) -> UnitSimulation[JobCheck]:
     return UnitSimulation(
         JobCheck(
@@ -70,6 +76,7 @@ def job_check(
             macs=macs,
             has_codec=has_codec,
             has_blocks=has_blocks,
+            is_resident=is_resident,
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
         )
@@ -88,6 +95,7 @@ def check_jobs(
     has_codec: bool = True,
     has_softmax: bool = True,
     has_blocks: bool = False,
+    is_resident: bool = False,
     has_depthwise: bool = False,
 ) -> list[EngineError]:
     """Give what is found in each job, each by itself."""
@@ -96,6 +104,7 @@ def check_jobs(
         has_codec=has_codec,
         has_softmax=has_softmax,
         has_blocks=has_blocks,
+        is_resident=is_resident,
         has_depthwise=has_depthwise,
     )
     dut = simulation.component
@@ -405,6 +414,18 @@ def test_an_engine_of_blocks_refuses_other_coded_weights() -> None:
         wanted = EngineError.NONE if job.kind in BLOCK_KINDS else EngineError.BAD_FIELD
         assert check_jobs([coded], has_blocks=True) == [wanted], name
         assert check_jobs([job], has_blocks=True) == [EngineError.NONE], name
+
+
+def test_an_engine_that_keeps_weights_refuses_those_that_nobody_has_stored() -> None:
+    """Convolutions hold weights, load them only then, and code only those that they load."""
+    held, loads, coded = JobFlag.HELD, JobFlag.LOADS, JobFlag.CODED
+    for name, job in LEGAL.items():
+        for flags in (held, held | loads, held | loads | coded, loads, held | coded):
+            found = changed(name, flags=job.flags | flags, resident_word=511)
+            is_good = job.kind in BLOCK_KINDS and flags not in {loads, held | coded}
+            wanted = EngineError.NONE if is_good else EngineError.BAD_FIELD
+            assert check_jobs([found], has_blocks=True, is_resident=True) == [wanted], name
+            assert check_jobs([found], has_blocks=True) == [EngineError.BAD_FIELD], name
 
 
 def test_an_engine_without_softmax_does_not_know_it() -> None:

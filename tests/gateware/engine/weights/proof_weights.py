@@ -11,7 +11,7 @@ from amaranth.hdl import Assert, Assume
 from kiwicha.contract.codec import BEAT_BYTES, FIRST_GROUPS
 from kiwicha.contract.engine import GROUP_WORDS, outputs_of
 from kiwicha.gateware.engine.array.interfaces import LANES
-from kiwicha.gateware.engine.weights.interfaces import FIELDS
+from kiwicha.gateware.engine.weights.interfaces import FIELDS, RESIDENT_BITS
 from kiwicha.gateware.engine.weights.weight_loader import WeightLoader
 from tests.support.gateware.proof import Rules, assume_stream, check_stream, in_state, signals_of
 
@@ -42,6 +42,10 @@ class _Ghost:
         The last word of the stream was taken, or there was none.
     is_short : Signal
         The next group, whose fill was not commanded, has biases only.
+    job_words : Signal
+        Words of a group that the stream has: none if they are kept.
+    place : Signal
+        Where words of the fill that is under way are kept.
     """
 
     def __init__(self, m: Module, dut: WeightLoader) -> None:
@@ -55,6 +59,8 @@ class _Ghost:
         self.is_used_up = Signal(init=1, name="was_used_up")
         self.job_beats = Signal(_COUNT_BITS, name="job_beats")
         self.is_short = Signal(name="is_short")
+        self.job_words = Signal(range(GROUP_WORDS + 1), name="job_words")
+        self.place = Signal(RESIDENT_BITS, name="place")
         self._count(m, dut)
 
     def fields(self, blocks: Value) -> Value:
@@ -66,10 +72,13 @@ class _Ghost:
         single = LANES * outputs_of(dut.macs) // BEAT_BYTES
         fill = dut.fill.commands.payload
         words = Mux(dut.fill.is_packed, 2 * single * fill.words, single * fill.words)
-        job_words = Mux(job.is_packed, 2 * single * job.group_words, single * job.group_words)
+        there = self.job_words
+        job_words = Mux(job.is_packed, 2 * single * there, single * there)
         job_blocks = Mux(job.has_double_groups, 2 * dut.blocks, dut.blocks)
         passes = dut.fill.beats.valid & dut.fill.beats.ready
+        is_kept = job.is_held & ~job.loads & int(dut.is_resident)
         m.d.comb += [
+            self.job_words.eq(Mux(is_kept, 0, job.group_words)),
             self.is_short.eq(job.is_shared & (self.filled >= FIRST_GROUPS)),
             self.job_beats.eq(self.fields(job_blocks) + job_words),
         ]
@@ -93,6 +102,9 @@ class _Ghost:
             m.d.sync += [
                 self.filled.eq(self.filled + 1),
                 self.open_left.eq(self.fields(fill.blocks) + words),
+                self.place.eq(
+                    Mux(self.filled == 0, job.resident_word, self.place + job.group_words)
+                ),
             ]
         with m.If(dut.jobs.valid & dut.jobs.ready):
             m.d.sync += [self.filled.eq(0), self.is_asked.eq(0), self.taken.eq(self.taken + 1)]
@@ -148,19 +160,22 @@ def _states_fills(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     takes_fill = dut.fill.commands.valid & dut.fill.commands.ready
     had_room = Signal()
     m.d.sync += had_room.eq(dut.fill.commands.ready & ~takes_fill)
-    for name in _MODES:
+    wanted: dict[str, Value] = {name: getattr(job, name) for name in _MODES}
+    if dut.is_resident:
+        wanted["loads"] = job.is_held & job.loads
+    for name, own in wanted.items():
         mode = getattr(dut.fill, name)
         earlier = Signal(len(mode), name=f"earlier_{name}")
         m.d.sync += earlier.eq(mode)
         m.d.comb += [
-            Assert(~dut.fill.commands.valid | (mode == getattr(job, name))),
+            Assert(~dut.fill.commands.valid | (mode == own)),
             Assert((earlier == mode.as_unsigned()) | had_room),
         ]
     double = Mux(job.has_double_groups, 2 * dut.blocks, dut.blocks)
     m.d.comb += [
         Assert(~dut.fill.commands.valid | (dut.jobs.valid & (ghost.filled < job.groups))),
         Assert(
-            ~dut.fill.commands.valid | ((fill.blocks == double) & (fill.words == job.group_words))
+            ~dut.fill.commands.valid | ((fill.blocks == double) & (fill.words == ghost.job_words))
         ),
         Assert(~dut.fill.commands.valid | (fill.is_fused == job.is_fused)),
         Assert(~dut.fill.commands.valid | (fill.has_biases_only == ghost.is_short)),
@@ -266,6 +281,23 @@ def _states_raw(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
     ]
 
 
+def _states_places(m: Module, dut: WeightLoader, ghost: _Ghost) -> None:
+    """State that a group's words are kept behind those of the one before."""
+    if not dut.is_resident:
+        return
+    job, word, is_next = dut.jobs.payload, dut.fill.resident_word, signals_of(dut)["is_next"]
+    is_first = in_state(dut.fsm, "FILL") & (ghost.filled == 0)
+    is_later = in_state(dut.fsm, "GROUP", "FILL") & (ghost.filled != 0)
+    is_loading = in_state(dut.fsm, "FILL") | is_later
+    m.d.comb += [
+        Assert((ghost.open_left == 0) | (word == ghost.place)),
+        Assert(~is_first | ((word == job.resident_word) & ~is_next & (ghost.open_left == 0))),
+        Assert(is_first | (word == ghost.place)),
+        Assert(~is_later | is_next),
+        Assert(~is_loading | (dut.fill.loads == (job.is_held & job.loads))),
+    ]
+
+
 def raw_loader(dut: WeightLoader) -> Rules:
     """State of a loader without a codec that jobs, groups, beats and words belong together."""
 
@@ -275,6 +307,7 @@ def raw_loader(dut: WeightLoader) -> Rules:
         _states_requests(m, dut, ghost)
         _states_fills(m, dut, ghost)
         _states_beats(m, dut, ghost)
+        _states_places(m, dut, ghost)
         _states_order(m, dut, ghost)
         _states_raw(m, dut, ghost)
 

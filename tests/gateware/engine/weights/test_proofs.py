@@ -10,7 +10,8 @@ from tests.support.gateware.proof import prove
 
 
 @pytest.mark.synth
-def test_jobs_groups_beats_and_words_belong_together(tmp_path: Path) -> None:
-    component = WeightLoader(macs=64, has_codec=False)
+@pytest.mark.parametrize("is_resident", [False, True])
+def test_jobs_groups_beats_and_words_belong_together(is_resident: bool, tmp_path: Path) -> None:
+    component = WeightLoader(macs=64, has_codec=False, is_resident=is_resident)
     rules = proof_weights.raw_loader(component)
     prove(component, rules, tmp_path, steps=2, is_inductive=True)
