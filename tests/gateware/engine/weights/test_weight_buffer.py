@@ -83,6 +83,11 @@ def test_reads_what_was_sent(
         ({"macs": 16}, "macs must be one of (32, 64, 128, 256), not 16"),
         ({"macs": 64, "lanes": 2}, "lanes must be 4 or 8, not 2"),
         ({"macs": 64, "lanes": 4, "has_pairs": True}, "lanes must be 8 for pairs, not 4"),
+        ({"macs": 64, "is_resident": True}, "words must come in pairs where they are kept"),
+        (
+            {"macs": 64, "has_pairs": True, "has_depthwise": True},
+            "a depthwise unit must be without pairs",
+        ),
         ({"macs": 64, "depth": 8}, "depth must be a power of two from 16 to 1024, not 8"),
         ({"macs": 64, "depth": 96}, "depth must be a power of two from 16 to 1024, not 96"),
         ({"macs": 64, "depth": 64.0}, "depth must be a power of two from 16 to 1024, not 64.0"),
