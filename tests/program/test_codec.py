@@ -155,10 +155,10 @@ def test_check_sum_of_one_beat_after_the_other() -> None:
     assert check == 0
 
 
-@pytest.mark.parametrize("name", ["groups", "head", "body"])
-def test_rejects_bad_shapes(name: str) -> None:
-    values = {"groups": 1, "head": 1, "body": 1} | {name: 0}
-    with pytest.raises(ValueError, match=f"^{name} must be 1 or more, not 0$"):
+@pytest.mark.parametrize(("name", "least"), [("groups", 1), ("head", 1), ("body", 0)])
+def test_rejects_bad_shapes(name: str, least: int) -> None:
+    values = {"groups": 1, "head": 1, "body": 1} | {name: least - 1}
+    with pytest.raises(ValueError, match=f"^{name} must be {least} or more, not {least - 1}$"):
         Shape(**values)
 
 

@@ -46,6 +46,7 @@ def steps(draw: Any, layers: int, arena_bytes: int, constants_bytes: int) -> Ste
     kernel = draw(st.sampled_from(Kernel))
     numbers = {
         "u8": st.integers(0, 255),
+        "u16": st.integers(0, 2**16 - 1),
         "u32": U32,
         "i32": I32,
         "ref": refs(arena_bytes, constants_bytes),
