@@ -139,9 +139,15 @@ def with_shared(stream: bytes, shape: Shape) -> bytes:
         The stream, not coded.
     shape : Shape
         Its shape.
+
+    Raises
+    ------
+    ValueError
+        If the stream is not that long.
     """
     if shape.later_head in (None, shape.head):
         return stream
+    _check_size(stream, shape.raw_bytes)
     heads, bodies = split(stream, shape)
     full = heads[: shape.head * min(shape.groups, FIRST_GROUPS)]
     full = full.reshape(-1, shape.head // _FIELDS, _FIELDS, BEAT_BYTES)
@@ -310,6 +316,11 @@ def pack_groups(parameters: Parameters, words: Int8s, channels: int) -> bytes:
     return np.concatenate([head, words.reshape(groups, -1)], axis=1).tobytes()
 
 
+def _check_size(stream: bytes, size: int) -> None:
+    if len(stream) != size:
+        raise ValueError(f"a stream must have {size} bytes, not {len(stream)}")
+
+
 def unpack_groups(
     raw: bytes, groups: int, channels: int, words: int, word_bytes: int
 ) -> tuple[Parameters, Int8s]:
@@ -322,8 +333,7 @@ def unpack_groups(
     """
     head = channels * GROUP_PARAMETER_BYTES
     expected = groups * (head + words * word_bytes)
-    if len(raw) != expected:
-        raise ValueError(f"a stream must have {expected} bytes, not {len(raw)}")
+    _check_size(raw, expected)
     split = np.frombuffer(raw, np.int8).reshape(groups, -1)
     fields = np.ascontiguousarray(split[:, :head]).view("<i4")
     blocks = fields.reshape(groups, channels // _BLOCK, _FIELDS, _BLOCK).transpose(2, 0, 1, 3)
