@@ -225,12 +225,14 @@ class WeightBuffer(wiring.Component):
         # With two kinds of words the uppermost bit is the kind.
         part = Signal(memory.part.shape())
         word = Signal(range(self.depth // 2))
-        is_open, takes_parameters, takes_weights, ends_beat = (
+        is_open, takes_parameters, takes_weights, ends_beat, has_biases_only = (
             Signal(name=name)
-            for name in ("is_open", "takes_parameters", "takes_weights", "ends_beat")
+            for name in (
+                *("is_open", "takes_parameters", "takes_weights", "ends_beat"),
+                "has_biases_only",
+            )
         )
         chunk = Signal(range(BEAT_BYTES // self.outputs))
-        has_biases_only = Signal()
         writes_parameters = takes_parameters & ~is_fused
         parameters = self._parameters(m, writes_parameters, fill_bank, block, field)
         has_room = ~parameters.is_blocked if self.has_pairs else Const(1)
@@ -279,10 +281,27 @@ class WeightBuffer(wiring.Component):
                     m.d.sync += is_open.eq(0)
                     m.d.comb += is_written.eq(1)
         self._end(m, is_written, has_parameters, ends, parameters)
+        m.d.comb += memory.is_fused.eq(is_fused)
+        self._connect_memory(m, memory, takes_weights, word, part, chunk, fill_bank)
+        if self.has_pairs:
+            self._connect_pairs(m, memory, parameters, is_read, has_biases_only, word)
+        return m
+
+    def _connect_memory(
+        self,
+        m: Module,
+        memory: WeightMemory,
+        takes: Signal,
+        word: Signal,
+        part: Signal,
+        chunk: Signal,
+        fill_bank: Signal,
+    ) -> None:
+        """Connect what is written and read."""
+        fill = self.fill
         m.d.comb += [
             self.reduced.eq(memory.reduced),
-            memory.takes.eq(takes_weights),
-            memory.is_fused.eq(is_fused),
+            memory.takes.eq(takes),
             memory.beat.eq(fill.beats.payload),
             memory.word.eq(word),
             memory.part.eq(part),
@@ -300,9 +319,6 @@ class WeightBuffer(wiring.Component):
         ]
         if self.has_packed:
             m.d.comb += self.packed_weights.eq(memory.packed_weights)
-        if self.has_pairs:
-            self._connect_pairs(m, memory, parameters, is_read, has_biases_only, word)
-        return m
 
     def _connect_pairs(
         self,
