@@ -1,5 +1,6 @@
 """Bench of the weight buffer: fills beside reads, against the bytes that were sent."""
 
+import dataclasses
 import random
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ import cocotb
 from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.codec import BEAT_BYTES
+from kiwicha.contract.configs import RESIDENT_WORDS
 from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.contract.latencies import (
     WEIGHT_READ_CYCLES,
@@ -34,6 +36,7 @@ class Group:
 
     If packed, packed weights follow the others: [word][lane][half and output]. Of those that have
     biases only ``beats`` has no other parameters; ``parameters`` are the beats of those it has.
+    Words may be kept from a ``place`` on, where this group, or one before it, has loaded them.
     """
 
     channels: list[tuple[int, int, int]]
@@ -41,6 +44,13 @@ class Group:
     beats: list[int]
     parameters: int
     has_biases_only: bool = False
+    place: int | None = None
+    loads: bool = False
+
+    @property
+    def sent_words(self) -> int:
+        """Return how many words come with it."""
+        return len(self.words) if self.place is None or self.loads else 0
 
 
 def _random_group(rng: random.Random, values: dict[str, Any], outputs: int) -> Group:
@@ -100,14 +110,41 @@ def _random_groups(rng: random.Random, values: dict[str, Any], outputs: int) -> 
             beats = biases + group.beats[group.parameters :]
             group = Group(channels, group.words, beats, len(biases), has_biases_only=True)
         made.append(group)
+    return _with_kept(rng, made) if values["is_resident"] else made
+
+
+def _with_kept(rng: random.Random, groups: list[Group]) -> list[Group]:
+    """Return groups of which some load words that are kept, and some read such words."""
+    place, left = rng.randrange(RESIDENT_WORDS), RESIDENT_WORDS
+    made: list[Group] = []
+    for group in groups:
+        loaded = [other for other in made if other.loads]
+        found = group
+        if loaded and group.channels and rng.random() < _SHORT_SHARE:
+            other = rng.choice(loaded)
+            beats = group.beats[: group.parameters]
+            found = dataclasses.replace(group, words=other.words, beats=beats, place=other.place)
+        elif len(group.words) <= left and rng.random() < _PAIR_SHARE:
+            found = dataclasses.replace(group, place=place % RESIDENT_WORDS, loads=True)
+            place, left = place + len(group.words), left - len(group.words)
+        made.append(found)
     return made
 
 
 class _Filler:
     """Sends commands and beats, with stalls; the driver of the fill side."""
 
-    def __init__(self, dut: Any, groups: list[Group], rng: random.Random, stall: float) -> None:
+    def __init__(
+        self,
+        dut: Any,
+        groups: list[Group],
+        rng: random.Random,
+        stall: float,
+        *,
+        is_resident: bool,
+    ) -> None:
         self.dut, self.groups, self.rng, self.stall = dut, groups, rng, stall
+        self.is_resident = is_resident
         self.settled_at: list[int] = []
         """When the parameters of the bank of each group can be overwritten."""
         self.started, self.sent = 0, 0
@@ -125,9 +162,13 @@ class _Filler:
         payload = rng.getrandbits(len(dut.fill__commands__payload))
         if self.offers_command:
             group = self.groups[self.started]
-            payload = len(group.channels) // PARAMETER_BLOCK | len(group.words) << self.block_bits
+            payload = len(group.channels) // PARAMETER_BLOCK | group.sent_words << self.block_bits
             payload |= group.has_biases_only << len(dut.fill__commands__payload) - 1
         dut.fill__commands__payload.value = payload
+        if self.is_resident and self.started:
+            group = self.groups[self.started - 1]
+            dut.fill__loads.value = int(group.loads)
+            dut.fill__resident_word.value = group.place or 0
         self.offers_beat = self.started > len(self.full_at) and rng.random() >= self.stall
         dut.fill__beats__valid.value = int(self.offers_beat)
         beat = rng.getrandbits(8 * BEAT_BYTES)
@@ -166,10 +207,12 @@ class _Filler:
             self.sent += self.offered
             group = self.groups[self.started - 1]
             if self.sent == len(group.beats):
-                # Biases wait.
+                # A fill without words ends a cycle later; and biases wait.
                 last = cycle
+                if not group.sent_words:
+                    last += 2 if group.has_biases_only else 1
                 if group.channels and self.has_pairs and self.started > len(_BANKS):
-                    last = max(cycle, 1 + self.settled_at[self.started - 1 - len(_BANKS)])
+                    last = max(last, 1 + self.settled_at[self.started - 1 - len(_BANKS)])
                 self.full_at.append(last + WEIGHTS_READY_CYCLES)
 
 
@@ -213,6 +256,14 @@ class _Reader:
         self.late = bool(self.released_at) and rng.random() < 0.5 and not self.is_reading
         bank = self.done & 1
         dut.index.value = self.pending[0] if self.is_reading else rng.getrandbits(len(dut.index))
+        if self.filler.is_resident:
+            place = self.filler.groups[self.done].place if self.is_reading else None
+            dut.reads_kept.value = int(place is not None)
+            if place is None:
+                dut.kept_index.value = rng.randrange(RESIDENT_WORDS)
+            else:
+                dut.kept_index.value = (place + self.pending[0]) % RESIDENT_WORDS
+                dut.index.value = rng.getrandbits(len(dut.index))
         dut.release.value = int(is_last)
         dut.take.value = int(is_last)
         dut.parameter_bank.value = bank if not self.late else (self.done - 1) & 1
@@ -280,6 +331,7 @@ async def groups(dut: Any) -> None:
         _random_groups(rng, values, outputs),
         rng,
         values["stall"],
+        is_resident=values["is_resident"],
     )
     reader = _Reader(dut, values, filler)
     dut.fill__zero_point.value = values["zero_point"] & 0x1FF

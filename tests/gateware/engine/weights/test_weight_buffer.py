@@ -18,13 +18,14 @@ DEPTHS = {32: 64, 64: 512, 128: 128, 256: 128}
 
 @pytest.fixture(scope="module")
 def simulators() -> bench.Simulators:
-    def design(size: tuple[int, int, bool]) -> str:
-        macs, lanes, has_pairs = size
+    def design(size: tuple[int, int, bool, bool]) -> str:
+        macs, lanes, has_pairs, is_resident = size
         buffer = WeightBuffer(
             macs=macs,
             lanes=None if lanes == outputs_of(macs) else lanes,
             depth=DEPTHS[macs],
             has_pairs=has_pairs,
+            is_resident=is_resident,
         )
         return bench.component_verilog(buffer, TOP)
 
@@ -33,33 +34,35 @@ def simulators() -> bench.Simulators:
 
 @pytest.mark.verilator
 @pytest.mark.parametrize(
-    ("macs", "lanes", "has_pairs", "stall", "is_unsigned", "zero_point", "is_skewed"),
+    ("macs", "lanes", "pairs", "stall", "is_unsigned", "zero_point", "is_skewed"),
     [
-        (64, 8, False, 0, 0, 0, 1),
-        at_night((64, 4, False, 0.4, 1, 255, 0)),
-        (64, 8, False, 0.1, 0, -128, 1),
-        at_night((32, 4, False, 0, 1, 131, 1)),
-        at_night((32, 4, False, 0.3, 0, 127, 0)),
-        at_night((128, 8, False, 0.1, 0, 0, 1)),
-        at_night((128, 4, False, 0.2, 0, 0, 1)),
-        at_night((256, 16, False, 0.1, 0, 0, 1)),
-        (64, 8, True, 0.1, 1, 100, 1),
-        at_night((64, 8, True, 0, 0, 0, 0)),
-        at_night((128, 8, True, 0.1, 0, 0, 1)),
-        at_night((256, 16, True, 0.1, 0, 0, 1)),
+        (64, 8, "", 0, 0, 0, 1),
+        at_night((64, 4, "", 0.4, 1, 255, 0)),
+        (64, 8, "", 0.1, 0, -128, 1),
+        at_night((32, 4, "", 0, 1, 131, 1)),
+        at_night((32, 4, "", 0.3, 0, 127, 0)),
+        at_night((128, 8, "", 0.1, 0, 0, 1)),
+        at_night((128, 4, "", 0.2, 0, 0, 1)),
+        at_night((256, 16, "", 0.1, 0, 0, 1)),
+        (64, 8, "kept", 0.1, 1, 100, 1),
+        at_night((64, 8, "pairs", 0, 0, 0, 0)),
+        at_night((128, 8, "pairs", 0.1, 0, 0, 1)),
+        at_night((256, 16, "kept", 0.1, 0, 0, 1)),
     ],
 )
 def test_reads_what_was_sent(
-    simulators: dict[tuple[int, int, bool], Path],
+    simulators: dict[tuple[int, int, bool, bool], Path],
     tmp_path: Path,
     macs: int,
     lanes: int,
-    has_pairs: bool,
+    pairs: str,
     stall: float,
     is_unsigned: int,
     zero_point: int,
     is_skewed: int,
 ) -> None:
+    """Without pairs, with them, or with words that are kept as well."""
+    has_pairs, is_resident = bool(pairs), pairs == "kept"
     values = {
         "seed": macs + zero_point,
         "count": 10,
@@ -67,6 +70,7 @@ def test_reads_what_was_sent(
         "lanes": lanes,
         "depth": DEPTHS[macs],
         "has_pairs": has_pairs,
+        "is_resident": is_resident,
         "stall": stall,
         "is_unsigned": is_unsigned,
         "zero_point": zero_point,
@@ -74,7 +78,8 @@ def test_reads_what_was_sent(
     }
     for is_packed in (0, 1) if has_packed(macs) else (0,):
         given = {**values, "is_packed": is_packed}
-        bench.run(simulators[macs, lanes, has_pairs], TOP, BENCH, given, tmp_path / str(is_packed))
+        simulator = simulators[macs, lanes, has_pairs, is_resident]
+        bench.run(simulator, TOP, BENCH, given, tmp_path / str(is_packed))
 
 
 @pytest.mark.parametrize(
