@@ -113,8 +113,10 @@ def predict_layers(program: Program) -> list[int]:
         total, jobs = lists[number]
         hidden = _hidden(program.steps[number + 1 :][: step.params.overlapped_steps], total)
         last = total - hidden + _cpu_cycles_of_list(step.params, program.config.memory)
-        ends = [*(max(job.end - hidden, 0) for job in jobs[:-1]), last]
-        for job, start, end in zip(jobs, [0, *ends[:-1]], ends, strict=True):
+        # Jobs of the depthwise unit end between others.
+        ended = sorted(jobs, key=lambda job: job.end)
+        ends = [*(max(job.end - hidden, 0) for job in ended[:-1]), last]
+        for job, start, end in zip(ended, [0, *ends[:-1]], ends, strict=True):
             layers[step.layer + job.layer] += end - start
     return layers
 
