@@ -170,11 +170,11 @@ def advance(course: Course, limit: float) -> bool:
             described += 1
             job_room += JOB_WORDS
             if job_left and job_room >= READER_WORDS // 2:
-                words = min(job_room, job_left)
+                words: float = min(job_room, job_left)
                 if not due_words:
                     due_time = max(passed + _JOB_SEEN_CYCLES, fill_end)
                 due_words += words
-                job_left -= words
+                job_left -= min(job_room, job_left)
                 job_room = 0
         # What comes first: weights of a group, or a chunk of a transfer, or its last line?
         fill_time = transfer_time = never
@@ -236,8 +236,8 @@ def advance(course: Course, limit: float) -> bool:
                         *(time, begun, waited_transfers, waited_weights),
                         *(jobs_done, transfers_done, len(shares), first_share),
                         *(blocked_from, blocked_until),
-                        *(described, job_room, job_left, due_time, due_words),
-                        *(line_ahead, slowing),
+                        *(described, job_room, job_left),
+                        *(due_time, due_words, line_ahead, slowing),
                     )
                 )
             lines = paces[fill_job].fill_lines
@@ -373,7 +373,7 @@ def advance(course: Course, limit: float) -> bool:
             left_lines = move_lines
         while first_share < len(shares) and shares[first_share][1] <= chunk_start:
             first_share += 1
-        longest, line_ahead, slowing = PORT_TURN_WORDS, READER_WORDS, 0.0
+        longest, line_ahead, slowing = float(PORT_TURN_WORDS), float(READER_WORDS), 0.0
         if first_share < len(shares) and shares[first_share][0] <= chunk_start and not flags:
             rate = 1.0 - shares[first_share][2]
             if is_store:

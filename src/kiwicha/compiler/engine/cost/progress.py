@@ -99,9 +99,9 @@ class Progress(NamedTuple):
         When a group was computed: the last one, and the one before.
     port_free, transfer_free, line_end : float
         When DRAM port, transfers and line port are free.
-    left_lines : int
+    left_lines : float
         Of the transfer under way, those that were not asked for.
-    chunk : int
+    chunk : float
         Lines of it that come now, or that came last; 0 between transfers.
     chunk_start, chunk_port : float
         When the first of these can be moved, and when DRAM has given the last.
@@ -135,8 +135,8 @@ class Progress(NamedTuple):
     port_free: float = 0.0
     transfer_free: float = 0.0
     line_end: float = 0.0
-    left_lines: int = 0
-    chunk: int = 0
+    left_lines: float = 0
+    chunk: float = 0
     chunk_start: float = 0.0
     chunk_port: float = 0.0
     is_transfers_turn: bool = False
