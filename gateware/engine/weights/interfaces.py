@@ -62,8 +62,9 @@ groups ``group_words`` weight words, and parameters of twice as many channels if
 ``has_double_groups``; with ``is_table`` the words are tables, with ``is_fused`` those of FUSED
 jobs; with ``is_packed`` words are of twice the size; with ``is_coded`` the words of the stream are
 coded; with ``is_shared`` the third group and all behind it have biases only. With ``is_move`` there
-is no stream; with ``is_unit`` the words are passes of the depthwise unit. With ``is_held`` words are
-kept from ``resident_word`` on: with ``loads`` those of the stream, which has none otherwise."""
+is no stream; with ``is_unit`` the words are passes of the depthwise unit. With ``is_held`` words
+are kept from ``resident_word`` on: with ``loads`` those of the stream, which has none
+otherwise."""
 
 BEAT_COUNT_BITS = 12
 """Beats of a group: up to 256 words of 128 bytes, and parameters."""

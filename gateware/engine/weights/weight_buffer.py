@@ -207,15 +207,13 @@ class WeightBuffer(wiring.Component):
         fill = self.fill
         fill_bank = Signal()
         ends, is_written, has_parameters = Signal(), Signal(), Signal()
-        is_fused = Signal()
-        is_read = self._exchange(m, fill_bank, ends, is_fused)
         m.submodules.weights = memory = WeightMemory(
             macs=self.macs,
             depth=self.depth,
             has_pairs=self.has_pairs,
             is_resident=self.is_resident,
         )
-        wiring.connect(m, memory.table_writes, wiring.flipped(self.table_writes))
+        is_read = self._exchange(m, fill_bank, ends, memory.is_fused)
         blocks_left = Signal(fill.commands.payload.blocks.shape())
         # Any of them: a register, because what decodes waits for what is taken.
         is_block_left = Signal()
@@ -233,8 +231,9 @@ class WeightBuffer(wiring.Component):
             )
         )
         chunk = Signal(range(BEAT_BYTES // self.outputs))
-        writes_parameters = takes_parameters & ~is_fused
-        parameters = self._parameters(m, writes_parameters, fill_bank, block, field)
+        parameters = self._parameters(
+            m, takes_parameters & ~memory.is_fused, fill_bank, block, field
+        )
         has_room = ~parameters.is_blocked if self.has_pairs else Const(1)
         m.d.comb += [
             takes_parameters.eq(fill.beats.valid & is_open & is_block_left & has_room),
@@ -281,7 +280,6 @@ class WeightBuffer(wiring.Component):
                     m.d.sync += is_open.eq(0)
                     m.d.comb += is_written.eq(1)
         self._end(m, is_written, has_parameters, ends, parameters)
-        m.d.comb += memory.is_fused.eq(is_fused)
         self._connect_memory(m, memory, takes_weights, word, part, chunk, fill_bank)
         if self.has_pairs:
             self._connect_pairs(m, memory, parameters, is_read, has_biases_only, word)
@@ -299,6 +297,7 @@ class WeightBuffer(wiring.Component):
     ) -> None:
         """Connect what is written and read."""
         fill = self.fill
+        wiring.connect(m, memory.table_writes, wiring.flipped(self.table_writes))
         m.d.comb += [
             self.reduced.eq(memory.reduced),
             memory.takes.eq(takes),
