@@ -109,6 +109,14 @@ def _kernels(config: Config) -> Iterator[str]:
     ]
     yield " \\\n".join(["#define KIWICHA_KERNELS(X)", *rows])
     yield ""
+    yield _comment("X(kernel, parameters, table) for every table of theirs.")
+    rows = [
+        f"    X({x.kernel.name}, {snake_case(x.params.__name__)}, {table})"
+        for x in kernels_of(config)
+        for table in x.tables
+    ]
+    yield " \\\n".join(["#define KIWICHA_TABLES(X)", *rows])
+    yield ""
 
 
 def _custom_operators() -> Iterator[str]:

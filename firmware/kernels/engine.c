@@ -118,37 +118,30 @@ static bool fills_cache_lines(const struct kiwicha_memory *memory)
     return ends % KIWICHA_CACHE_LINE_BYTES == 0;
 }
 
-/* Returns the table that a kernel looks up for its first output, or null. */
-static const struct kiwicha_ref *table_of(uint32_t kernel, const void *params)
+/* Reads a table's lines of the cache as long as the engine works. */
+KIWICHA_SMALL static __attribute__((noinline)) void read_table(const struct kiwicha_memory *memory,
+                                                               const struct kiwicha_ref *table)
 {
-    switch (kernel) {
-    case KIWICHA_KERNEL_SOFTMAX: {
-        const struct kiwicha_softmax *softmax = params;
-        return softmax->pairs.bytes != 0 ? &softmax->pairs : &softmax->exponentials;
-    }
-    case KIWICHA_KERNEL_LOG_SOFTMAX:
-        return &((const struct kiwicha_log_softmax *)params)->exponentials;
-    default:
-        return NULL;
-    }
-}
-
-/* Reads both ends of a step's parameters, so that the cache has them, and its table as long as the
- * engine works: 110 cycles a line. */
-static void read_ahead(const struct kiwicha_memory *memory, const struct kiwicha_step_record *step)
-{
-    const volatile uint8_t *params = memory->program + step->params_offset;
-    (void)params[0];
-    (void)params[step->params_bytes - 1];
-    const struct kiwicha_ref *table = table_of(step->kernel, memory->program + step->params_offset);
-    if (table == NULL) {
-        return;
-    }
     const volatile uint8_t *entries = kiwicha_source(memory, table);
     for (uint32_t k = 0; k < table->bytes && kiwicha_is_engine_working();
          k += KIWICHA_CACHE_LINE_BYTES) {
         (void)entries[k];
     }
+}
+
+#define READ_TABLE(name, type, table)                                                              \
+    if (step->kernel == KIWICHA_KERNEL_##name) {                                                   \
+        read_table(memory, &((const struct kiwicha_##type *)params)->table);                       \
+    }
+
+/* Reads both ends of a step's parameters, so that the cache has them, and its tables. */
+static void read_ahead(const struct kiwicha_memory *memory, const struct kiwicha_step_record *step)
+{
+    const void *params = memory->program + step->params_offset;
+    const volatile uint8_t *bytes = params;
+    (void)bytes[0];
+    (void)bytes[step->params_bytes - 1];
+    KIWICHA_TABLES(READ_TABLE)
 }
 
 enum kiwicha_status kiwicha_wait_engine(const struct kiwicha_memory *memory,

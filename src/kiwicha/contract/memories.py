@@ -94,7 +94,7 @@ DDR3_QUARTER_RATE = Memory(
     store_turn_cycles=20,
     transfer_cycles=40,
     list_start_cycles=32,
-    list_cpu_cycles=240,
+    list_cpu_cycles=200,
 )
 """16 bits of DDR3 at four times the system's clock: 16 bytes in each of its cycles."""
 DDR3_HALF_RATE = Memory(
@@ -114,7 +114,7 @@ DDR3_HALF_RATE = Memory(
     store_turn_cycles=20,
     transfer_cycles=48,
     list_start_cycles=80,
-    list_cpu_cycles=240,
+    list_cpu_cycles=200,
 )
 """16 bits of DDR3 at twice the system's clock: 8 bytes in each of its cycles."""
 SDR_HALF_RATE = Memory(
@@ -133,7 +133,7 @@ SDR_HALF_RATE = Memory(
     store_turn_cycles=20,
     transfer_cycles=48,
     list_start_cycles=105,
-    list_cpu_cycles=240,
+    list_cpu_cycles=200,
 )
 """16 bits of SDRAM at twice the system's clock: 4 bytes in each of its cycles."""
 MEMORIES = {memory.name: memory for memory in (DDR3_QUARTER_RATE, DDR3_HALF_RATE, SDR_HALF_RATE)}

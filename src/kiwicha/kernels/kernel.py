@@ -123,6 +123,9 @@ class Declaration:
         Whether, with these parameters, the output may begin before an input and end within it.
     optional : tuple of str
         References that may have no bytes.
+    tables : tuple of str
+        References to small constants of which a step reads what its inputs decide: the data cache
+        gets them while the engine works, in this order.
     cost, work : Cost and callable, or None
         What a step takes, and what it does, given its parameters. None for the engine. A kernel
         that replaces another can leave its work out, too.
@@ -143,6 +146,7 @@ class Declaration:
     is_in_place: bool = False
     may_slide: Callable[[Any], bool] = _never
     optional: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
     cost: Cost | None = None
     work: Callable[[Any], Work] | None = None
     replaces: tuple[Kernel, ...] = ()

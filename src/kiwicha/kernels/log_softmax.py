@@ -92,6 +92,7 @@ KERNELS = (
         kernel=Kernel.LOG_SOFTMAX,
         params=LogSoftmax,
         reference=_reference,
+        tables=("exponentials", "distances"),
         # Measured for rows of 2 to 4,095 entries.
         cost=Cost(step=750.0, output=31.1, unit=332.0, extra=21.1),
         work=_work,

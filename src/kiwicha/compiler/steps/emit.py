@@ -71,6 +71,12 @@ def emit(
             return constants.add(tensor.data)
         return Ref(plan.tensors[index], tensor.stored_bytes)
 
+    # Tables of the CPU come before what the engine reads: close to the parameters of steps, their
+    # lines of the data cache meet neither these nor, in small Programs, the stack's.
+    for item in calls:
+        if not isinstance(item, ListCall):
+            for values in item.constants.values():
+                constants.add(values)
     steps = []
     for number, item in enumerate(calls):
         if isinstance(item, ListCall):
