@@ -19,6 +19,7 @@ __all__ = [
     "ELEMENT_START_CYCLES",
     "FUSED_BEAT_CYCLES",
     "FUSED_SUM_CYCLES",
+    "FUSED_TABLES_READY_CYCLES",
     "INPUT_CYCLES",
     "LINE_READ_CYCLES",
     "MOVE_DRAIN_CYCLES",
@@ -118,6 +119,9 @@ SOFTMAX_WRITE_BYTES = 4
 # Weights.
 WEIGHTS_READY_CYCLES = 1
 """From the last beat of a group's weights until the group can begin."""
+FUSED_TABLES_READY_CYCLES = 2
+"""From the last beat of tables of sums behind convolutions until the job that takes them can begin:
+their last entry is written a cycle later."""
 WEIGHTS_RELEASE_CYCLES = 4
 """From the last read of a group's weights until its bank is free, where parameters wait until those
 of the bank were read: the last lane has read before the first beat is in its memory."""

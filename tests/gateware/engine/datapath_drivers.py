@@ -11,7 +11,11 @@ from cocotb.triggers import FallingEdge, ReadOnly
 from numpy.typing import NDArray
 
 from kiwicha.contract.engine import LINE_BYTES, JobFlag
-from kiwicha.contract.latencies import LINE_READ_CYCLES, WEIGHTS_READY_CYCLES
+from kiwicha.contract.latencies import (
+    FUSED_TABLES_READY_CYCLES,
+    LINE_READ_CYCLES,
+    WEIGHTS_READY_CYCLES,
+)
 from kiwicha.contract.moves import EngineMove
 from kiwicha.gateware.engine.descriptors import LINE_BITS
 from kiwicha.gateware.engine.memory.interfaces import LineSource
@@ -33,6 +37,7 @@ class Weights:
         self.dut, self.rng, self.stall = dut, rng, stall
         self.works = deque((work, fill) for work in works for fill in work.fills)
         self.beats: deque[int] = deque()
+        self.is_fused = False
         self.pause = 0
         self.is_offered = False
         self.ready: list[int] = []
@@ -55,10 +60,9 @@ class Weights:
             return
         work, fill = self.works[0]
         assert not isinstance(work.job, EngineMove)
-        is_fused = fill.is_table and bool(work.job.flags & JobFlag.FUSED)
-        dut.fill__commands__payload.value = (
-            fill.blocks | fill.words << self.block_bits | is_fused << (self.block_bits + _WORD_BITS)
-        )
+        self.is_fused = fill.is_table and bool(work.job.flags & JobFlag.FUSED)
+        flags = self.is_fused << (self.block_bits + _WORD_BITS)
+        dut.fill__commands__payload.value = fill.blocks | fill.words << self.block_bits | flags
         dut.fill__zero_point.value = work.job.weight_zero_point & 0x1FF
         dut.fill__is_unsigned.value = int(bool(work.job.flags & JobFlag.UNSIGNED))
         dut.fill__is_table.value = int(fill.is_table)
@@ -74,7 +78,8 @@ class Weights:
                 self.is_offered = False
                 if not self.beats:
                     self.pause = _FULL_CYCLES
-                    self.ready.append(cycle + WEIGHTS_READY_CYCLES)
+                    wait = FUSED_TABLES_READY_CYCLES if self.is_fused else WEIGHTS_READY_CYCLES
+                    self.ready.append(cycle + wait)
         elif int(self.dut.fill__commands__ready.value):
             self.beats.extend(self.works.popleft()[1].beats)
             self.is_offered = False
