@@ -1,13 +1,15 @@
 """Firmware for one configuration, compiled for the system's RISC-V CPU."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import Config
+from kiwicha.contract.program import Kernel
 from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, compile_image
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import c_files, custom_sources
+from kiwicha.kernels.registry import firmware_kernels
 
 __all__ = ["SOC_HEADER_NAME", "Image", "build_firmware"]
 
@@ -24,6 +26,7 @@ def build_firmware(
     config: Config,
     soc_header: str,
     *,
+    kernels: Iterable[Kernel] = (),
     main: Path | None = None,
     on_build: Callable[[], None] | None = None,
 ) -> Image:
@@ -35,6 +38,9 @@ def build_firmware(
         The configuration it refuses to run without.
     soc_header : str
         ``kiwicha_soc.h``: the addresses of the system's registers.
+    kernels : iterable of Kernel
+        What the Program calls that it is for; firmware for none of those on demand is the same for
+        all.
     main : Path or None
         A C file with another ``main`` than the one that executes what the boot block names.
     on_build : callable or None
@@ -48,7 +54,10 @@ def build_firmware(
         If it does not fit into the on-chip memory.
     """
     return compile_image(
-        {HEADER_NAME: header(config), SOC_HEADER_NAME: soc_header},
+        {
+            HEADER_NAME: header(config, firmware_kernels(config, kernels)),
+            SOC_HEADER_NAME: soc_header,
+        },
         _sources(config, (main or _MAIN).resolve()),
         _INCLUDE_FOLDERS,
         base=cfu.ONCHIP_BASE,

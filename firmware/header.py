@@ -4,7 +4,7 @@ import argparse
 import enum
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kiwicha import custom
@@ -13,6 +13,7 @@ from kiwicha.contract.cfu import STATUS_TEXT
 from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.contract.engine import ENGINE_ERROR_TEXT
 from kiwicha.contract.layout import FieldType, Ref, Struct
+from kiwicha.kernels.kernel import Declaration
 from kiwicha.kernels.registry import KERNEL_PARAMS, kernels_of
 
 __all__ = ["HEADER_NAME", "header", "snake_case"]
@@ -101,18 +102,22 @@ def _struct(cls: type[Struct]) -> Iterator[str]:
     yield ""
 
 
-def _kernels(config: Config) -> Iterator[str]:
-    yield _comment("X(kernel, parameters, check, run) for every kernel of this firmware.")
-    rows = [
-        f"    X({x.kernel.name}, {snake_case(x.params.__name__)}, {x.c_check}, {x.c_name})"
-        for x in kernels_of(config)
-    ]
-    yield " \\\n".join(["#define KIWICHA_KERNELS(X)", *rows])
-    yield ""
+def _kernels(config: Config, linked: Sequence[Declaration]) -> Iterator[str]:
+    for name, what, kernels in (
+        ("KERNELS", "that this configuration can have", kernels_of(config)),
+        ("LINKED_KERNELS", "of this firmware", linked),
+    ):
+        yield _comment(f"X(kernel, parameters, check, run) for every kernel {what}.")
+        rows = [
+            f"    X({x.kernel.name}, {snake_case(x.params.__name__)}, {x.c_check}, {x.c_name})"
+            for x in kernels
+        ]
+        yield " \\\n".join([f"#define KIWICHA_{name}(X)", *rows])
+        yield ""
     yield _comment("X(kernel, parameters, table) for every table of theirs.")
     rows = [
         f"    X({x.kernel.name}, {snake_case(x.params.__name__)}, {table})"
-        for x in kernels_of(config)
+        for x in linked
         for table in x.tables
     ]
     yield " \\\n".join(["#define KIWICHA_TABLES(X)", *rows])
@@ -133,13 +138,15 @@ def _texts(name: str, what: str, texts: Mapping[Any, str]) -> Iterator[str]:
     yield ""
 
 
-def header(config: Config) -> str:
+def header(config: Config, linked: Sequence[Declaration] | None = None) -> str:
     """Return the text of ``kiwicha_isa.h``.
 
     Parameters
     ----------
     config : Config
         The configuration whose hash and features the header states.
+    linked : sequence of Declaration or None
+        Kernels in the runtime's table; by default all that the configuration can have.
 
     Returns
     -------
@@ -162,7 +169,7 @@ def header(config: Config) -> str:
         "",
         *_constants(config),
         "",
-        *_kernels(config),
+        *_kernels(config, kernels_of(config) if linked is None else linked),
         *_custom_operators(),
         *_texts("STATUS", "every status", STATUS_TEXT),
         *_texts("ENGINE_ERROR", "every reason of the engine", ENGINE_ERROR_TEXT),

@@ -9,7 +9,7 @@
 #if defined(__ELF__) && !defined(KIWICHA_ALL_KERNELS)
 #define DECLARE_WEAK(number, params, check, run)                                                   \
     kiwicha_kernel_function __attribute__((weak)) kiwicha_check_##check, kiwicha_run_##run;
-KIWICHA_KERNELS(DECLARE_WEAK)
+KIWICHA_LINKED_KERNELS(DECLARE_WEAK)
 #endif
 
 #define ENTRY(number, params, check, run)                                                          \
@@ -18,7 +18,7 @@ KIWICHA_KERNELS(DECLARE_WEAK)
 
 /* By number, with gaps: a search would read the whole table, which is not in the cache when a list
  * of the engine has ended. */
-static const struct kiwicha_kernel_entry table[] = {KIWICHA_KERNELS(ENTRY)};
+static const struct kiwicha_kernel_entry table[] = {KIWICHA_LINKED_KERNELS(ENTRY)};
 
 const struct kiwicha_kernel_entry *kiwicha_find_kernel(uint32_t kernel)
 {

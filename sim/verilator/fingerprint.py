@@ -38,7 +38,11 @@ def run_fingerprint(program: Program) -> dict[str, str]:
     watching = probes.verilog_lines(has_engine=hardware.engine_macs > 0)
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in _SYSTEM}
     system = verilog_hash({name: text.replace(watching, "") for name, text in texts.items()})
-    firmware = build_firmware(program.config, soc_header_text(program.config))
+    firmware = build_firmware(
+        program.config,
+        soc_header_text(program.config),
+        kernels=(step.kernel for step in program.steps),
+    )
     return {
         "hardware": cache.digest([cfu_hash(hardware), system]),
         "firmware": cache.digest([firmware.raw]),

@@ -228,7 +228,12 @@ def _run(
         simulator = build_simulator(program.config, trace=trace is not None, on_build=on_build)
     if firmware is None:
         announce = None if on_build is None else lambda: on_build("compiling the firmware")
-        firmware = build_firmware(program.config, simulator.soc_header, on_build=announce)
+        firmware = build_firmware(
+            program.config,
+            simulator.soc_header,
+            kernels=(step.kernel for step in program.steps),
+            on_build=announce,
+        )
     loads = memory.loads if check_boot else prepared(memory).loads
     ending = run_image(
         simulator,

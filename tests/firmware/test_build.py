@@ -1,13 +1,17 @@
 """The firmware build: what fits, what does not, and what does not compile."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import CONFIGS, Config
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import CapacityError, ToolError
 from kiwicha.firmware.build import build_firmware
+from kiwicha.firmware.elf import read_elf
+from kiwicha.kernels.registry import KERNELS
 from kiwicha.sim.verilator.simulator import soc_header_text
 
 MAIN = "int main(void);\nint main(void) {{ return {value}; }}\n"
@@ -32,6 +36,26 @@ def test_every_configuration_fits(config: Config, soc_header: str) -> None:
     used = image.text_bytes + image.data_bytes + image.bss_bytes
     assert used + image.stack_bytes == cfu.ONCHIP_BYTES
     assert image.stack_bytes >= cfu.STACK_BYTES
+
+
+@pytest.mark.slow
+def test_kernels_on_demand_are_there_for_programs_that_call_them(
+    soc_header: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kernels(*called: Kernel) -> set[str]:
+        image = build_firmware(CONFIGS["baseline"], soc_header, kernels=called)
+        names = read_elf(image.elf.read_bytes()).symbols
+        return {
+            item.kernel.name for item in KERNELS.values() if f"kiwicha_run_{item.c_name}" in names
+        }
+
+    rare = Kernel.L2_NORMALIZATION
+    everything = kernels()
+    assert {"L2_NORMALIZATION", "CONV"} <= everything
+    assert kernels(rare) == everything
+    monkeypatch.setitem(KERNELS, rare, dataclasses.replace(KERNELS[rare], is_on_demand=True))
+    assert kernels() == kernels(Kernel.COPY) == everything - {"L2_NORMALIZATION"}
+    assert kernels(Kernel.COPY, rare) == {"COPY", "L2_NORMALIZATION"}
 
 
 @pytest.mark.slow

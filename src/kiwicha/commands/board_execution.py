@@ -43,7 +43,11 @@ def run_connected(
         sys_clk_hz=target.sys_clk_hz,
         on_build=show.stage,
     )
-    firmware = build_firmware(workload.config, files.soc_header)
+    firmware = build_firmware(
+        workload.config,
+        files.soc_header,
+        kernels=(step.kernel for step in workload.program.steps),
+    )
     result, said = run_on_board(
         link,
         workload.program,

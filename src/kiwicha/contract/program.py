@@ -187,10 +187,10 @@ class Kernel(enum.IntEnum):
 
     @property
     def where(self) -> Where:
-        """What executes the kernel."""
+        """What executes the kernel. Numbers behind that of the engine are of the CPU again."""
         if self is Kernel.ENGINE:
             return Where.ENGINE
-        return Where.SIMD if self >= Kernel.SIMD_CONV_1X1 else Where.CPU
+        return Where.SIMD if Kernel.SIMD_CONV_1X1 <= self < Kernel.ENGINE else Where.CPU
 
 
 # --------------------------------------------------------------------------- host to firmware

@@ -121,6 +121,8 @@ class Declaration:
         The output may be the memory of an input: element n depends on elements n alone.
     may_slide : callable
         Whether, with these parameters, the output may begin before an input and end within it.
+    is_on_demand : bool
+        Firmware has it only for Programs that call it: on-chip memory cannot hold every kernel.
     optional : tuple of str
         References that may have no bytes.
     tables : tuple of str
@@ -145,6 +147,7 @@ class Declaration:
     writes_output: bool = False
     is_in_place: bool = False
     may_slide: Callable[[Any], bool] = _never
+    is_on_demand: bool = False
     optional: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     cost: Cost | None = None

@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 import itertools
 import pkgutil
+from collections.abc import Iterable
 
 from kiwicha import kernels
 from kiwicha.contract.configs import Config
@@ -11,7 +12,7 @@ from kiwicha.contract.layout import Struct
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.kernels.kernel import Declaration
 
-__all__ = ["KERNELS", "KERNEL_PARAMS", "MODULES", "kernels_of"]
+__all__ = ["KERNELS", "KERNEL_PARAMS", "MODULES", "firmware_kernels", "kernels_of"]
 
 
 def _find() -> dict[str, tuple[Declaration, ...]]:
@@ -48,10 +49,29 @@ for _params in KERNEL_PARAMS.values():
 
 
 def kernels_of(config: Config) -> list[Declaration]:
-    """Return the kernels that a configuration's firmware has."""
+    """Return the kernels that Programs of a configuration can call."""
     has = {
         Where.CPU: True,
         Where.SIMD: config.has_simd,
         Where.ENGINE: bool(config.engine_macs),
     }
     return [item for item in KERNELS.values() if has[item.kernel.where]]
+
+
+def firmware_kernels(config: Config, called: Iterable[Kernel] = ()) -> list[Declaration]:
+    """Return the kernels of firmware that lies in on-chip memory, which cannot hold all.
+
+    It is the same for all Programs that call none on demand. Firmware for another one has what that
+    calls, and nothing else.
+
+    Parameters
+    ----------
+    config : Config
+        Of the firmware.
+    called : iterable of Kernel
+        What its Program calls.
+    """
+    wanted = set(called)
+    if any(KERNELS[kernel].is_on_demand for kernel in wanted):
+        return [item for item in kernels_of(config) if item.kernel in wanted]
+    return [item for item in kernels_of(config) if not item.is_on_demand]

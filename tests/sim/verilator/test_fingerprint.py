@@ -36,7 +36,7 @@ def test_hardware_firmware_and_program_are_told_apart(
     monkeypatch.setattr(fingerprint, "elaborated", elaborated)
     monkeypatch.setattr(fingerprint, "cfu_hash", lambda config: cfus[config.name])
     monkeypatch.setattr(fingerprint, "soc_header_text", lambda _: "")
-    monkeypatch.setattr(fingerprint, "build_firmware", lambda *_: image)
+    monkeypatch.setattr(fingerprint, "build_firmware", lambda *_, **__: image)
     first = run_fingerprint(program)
 
     def differing() -> set[str]:
