@@ -16,9 +16,11 @@ from kiwicha.program.image import Program
 from kiwicha.sim.reference.executor import Session
 from tests.firmware.test_runtime import signed
 from tests.support.choices import by_day
+from tests.support.models.recurrent import RECURRENT
 from tests.support.models.streaming import STREAMING, sets
 
 INFERENCES = 4
+KINDS = {**STREAMING, **RECURRENT}
 
 
 def expected(program: Program, inputs: Any, reset_at: int | None = None) -> list[bytes]:
@@ -33,11 +35,11 @@ def expected(program: Program, inputs: Any, reset_at: int | None = None) -> list
 @pytest.mark.parametrize("has_two", [False, True])
 @pytest.mark.parametrize("config", ["baseline", "simd"])
 @pytest.mark.parametrize("seed", by_day(*range(6)))
-@pytest.mark.parametrize("kind", STREAMING)
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_inference_continues(
     executables: dict[str, Path], kind: str, seed: int, config: str, has_two: bool
 ) -> None:
-    model = STREAMING[kind](random.Random(f"{kind}{seed}"))
+    model = KINDS[kind](random.Random(f"{kind}{seed}"))
     program = compile_model(model.model, config, double_buffer=has_two)
     inputs = sets(model, INFERENCES, seed)
     raw = [one[0].tobytes() for one in inputs]
@@ -47,8 +49,9 @@ def test_each_inference_continues(
     assert list(result.outputs) == expected(program, inputs)
 
 
-def test_a_reset_gives_the_first_values_again(executables: dict[str, Path]) -> None:
-    model = STREAMING["total"](random.Random("total1"))
+@pytest.mark.parametrize("kind", ["total", *RECURRENT])
+def test_a_reset_gives_the_first_values_again(executables: dict[str, Path], kind: str) -> None:
+    model = KINDS[kind](random.Random(f"{kind}1"))
     program = compile_model(model.model, "simd")
     inputs = sets(model, 1) * INFERENCES
     raw = [one[0].tobytes() for one in inputs]

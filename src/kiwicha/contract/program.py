@@ -162,11 +162,16 @@ class Kernel(enum.IntEnum):
     MUL = 8
     MEAN = 9
     SOFTMAX = 11
+    SHORT_SOFTMAX = 12
     COPY = 13
     REDUCE_MIN = 14
     SQUARED_DIFFERENCE = 15
     L2_NORMALIZATION = 16
     LOG_SOFTMAX = 17
+    LSTM_GATES = 18
+    LSTM = 19
+    SVDF = 20
+    REQUANTIZE = 21
     RESIZE_BILINEAR = 22
     TRANSPOSE_CONV = 23
     LOOKUP = 24
@@ -183,6 +188,8 @@ class Kernel(enum.IntEnum):
     SIMD_FULLY_CONNECTED = 35
     SIMD_ADD = 36
     SIMD_MAX_POOL = 37
+    SIMD_LSTM_GATES = 38
+    SIMD_LSTM = 39
     ENGINE = 64
 
     @property

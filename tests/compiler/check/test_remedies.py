@@ -103,8 +103,6 @@ def test_remedies_are_true(build: Callable[[], bytes], beginnings: list[str]) ->
 @pytest.mark.parametrize(
     ("name", "remedies"),
     [
-        ("mnist_lstm_int8", [r"replace UNIDIRECTIONAL_SEQUENCE_LSTM "]),
-        ("keyword_scrambled_8bit", ["activations are int16: ", "replace SVDF "]),
         ("audio_preprocessor_int8", ["replace .*DIV", "arithmetic on int32 "]),
     ],
 )

@@ -11,6 +11,7 @@ from tests.support.broken.images import BROKEN_IMAGES
 from tests.support.broken.index_moves import BROKEN_INDEX_MOVES
 from tests.support.broken.moves import BROKEN_MOVES
 from tests.support.broken.pairs import BROKEN_PAIRS
+from tests.support.broken.recurrent import BROKEN_RECURRENT
 from tests.support.broken.scales import BROKEN_SCALES
 from tests.support.broken.shapes import BROKEN_SHAPES
 from tests.support.broken.tables import BROKEN_TABLES
@@ -66,6 +67,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     ),
     *BROKEN_TABLES,
     *BROKEN_VARIABLES,
+    *BROKEN_RECURRENT,
 ]
 
 

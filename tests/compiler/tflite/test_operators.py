@@ -53,5 +53,6 @@ def test_lowering_has_one_way_for_each() -> None:
     others = (Family.MOVE, Family.VARIABLE)
     names = [name for family in (*ways, *others) for name in of_family(family)]
     assert len(names) == len(set(names))
-    rest = {"L2_NORMALIZATION", "LOG_SOFTMAX", "RESIZE_BILINEAR", "SOFTMAX"}
+    rest = {"L2_NORMALIZATION", "LOG_SOFTMAX", "RESIZE_BILINEAR", "SOFTMAX", "SVDF"}
+    rest.add("UNIDIRECTIONAL_SEQUENCE_LSTM")
     assert set(OPERATORS) - set(names) == rest

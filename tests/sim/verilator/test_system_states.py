@@ -12,6 +12,7 @@ from kiwicha.errors import UsageError
 from kiwicha.sim.reference.executor import Session
 from kiwicha.sim.verilator.program_run import run_program, run_sequence, run_stream
 from tests.support.choices import by_day
+from tests.support.models.recurrent import RECURRENT
 from tests.support.models.streaming import STREAMING, sets
 
 pytestmark = pytest.mark.verilator
@@ -20,10 +21,10 @@ MODEL = "microwakeword_okay_nabu_v2"
 MAX_CYCLES = 400_000_000
 
 
-@pytest.mark.parametrize("kind", by_day(*STREAMING))
+@pytest.mark.parametrize("kind", by_day(*STREAMING, *RECURRENT))
 @pytest.mark.parametrize("config", by_day("64", "simd"))
 def test_each_inference_continues(kind: str, config: str) -> None:
-    model = STREAMING[kind](random.Random(f"{kind}3"))
+    model = {**STREAMING, **RECURRENT}[kind](random.Random(f"{kind}3"))
     program = compile_model(model.model, config)
     inputs = [[value.tobytes()] for (value,) in sets(model, 4)]
     session = Session(program)

@@ -14,7 +14,7 @@ FLOAT32 = {"dtype": np.float32, "scale": None}
 BROKEN_TABLES: list[tuple[Callable[[], bytes], str]] = [
     (
         lambda: unary("QUANTIZE", FLOAT32, FLOAT32),
-        "operator 0 QUANTIZE (y): output must be int8 or uint8, not float32",
+        "operator 0 QUANTIZE (y): output must be int8 or uint8 or int16 or int32, not float32",
     ),
     (
         lambda: unary("DEQUANTIZE", {}, {}),

@@ -6,9 +6,15 @@ from kiwicha.compiler.check.custom import CUSTOM_RULE, custom_problems
 from kiwicha.compiler.check.image_moves import IMAGE_MOVE_RULES
 from kiwicha.compiler.check.images import IMAGE_SHAPE_RULES
 from kiwicha.compiler.check.index_moves import INDEX_MOVE_RULES
+from kiwicha.compiler.check.integers import WIDE_OPERAND_RULES, WIDE_SCALE_RULES
 from kiwicha.compiler.check.model import MODEL_RULES, is_a_known_operator
 from kiwicha.compiler.check.moves import MOVE_RULES
 from kiwicha.compiler.check.pairs import PAIR_SCALE_RULES
+from kiwicha.compiler.check.recurrent import (
+    RECURRENT_OPERAND_RULES,
+    RECURRENT_SCALE_RULES,
+    RECURRENT_SHAPE_RULES,
+)
 from kiwicha.compiler.check.remedies import Finding, remedies
 from kiwicha.compiler.check.rules import Problem, rule_text
 from kiwicha.compiler.check.scales import SCALE_RULES
@@ -28,7 +34,7 @@ __all__ = ["check", "support_rules", "supported_operators", "violations"]
 
 OPERATOR_RULE_GROUPS = (
     COUNT_RULES,
-    OPERAND_RULES,
+    (*OPERAND_RULES, *RECURRENT_OPERAND_RULES, *WIDE_OPERAND_RULES),
     (
         *SHAPE_RULES,
         *UNARY_SHAPE_RULES,
@@ -37,8 +43,15 @@ OPERATOR_RULE_GROUPS = (
         *IMAGE_MOVE_RULES,
         *INDEX_MOVE_RULES,
         *VARIABLE_RULES,
+        *RECURRENT_SHAPE_RULES,
     ),
-    (*SCALE_RULES, *UNARY_SCALE_RULES, *PAIR_SCALE_RULES),
+    (
+        *SCALE_RULES,
+        *UNARY_SCALE_RULES,
+        *PAIR_SCALE_RULES,
+        *RECURRENT_SCALE_RULES,
+        *WIDE_SCALE_RULES,
+    ),
 )
 """Rules of a group are checked only for operators that break no rule of the groups before."""
 

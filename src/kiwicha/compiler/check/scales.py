@@ -16,7 +16,7 @@ from kiwicha.compiler.quantization.scales import (
 )
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import Family, of_family
-from kiwicha.compiler.tflite.tensor import quantization
+from kiwicha.compiler.tflite.tensor import TensorType, quantization
 
 __all__ = ["SCALE_RULES"]
 
@@ -26,6 +26,8 @@ BIAS_TOLERANCE = 0.02
 """In output scales, by which TensorFlow Lite Micro lets a bias scale differ."""
 MIN_LOGIT_EXPONENT = -25
 """Of two, of which TensorFlow Lite Micro wants more as LOG_SOFTMAX's input scale."""
+SHORT_TOLERANCE = 0.001
+"""By which TensorFlow Lite Micro lets a scale of probabilities in int16 differ."""
 POOL_SCALE_TOLERANCE = 1e-6
 """By which TensorFlow Lite Micro lets the scales of a pool differ."""
 
@@ -116,10 +118,21 @@ def pools_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Proble
 
 @rule(SCALE_RULES, "SOFTMAX")
 def gives_probabilities(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """SOFTMAX's output has scale 1/256 and the lowest zero point; beta x input scale > 2**-26."""
+    """SOFTMAX's output has scale 1/256 and the lowest zero point; beta x input scale > 2**-26.
+
+    If it is int16, its scale is 1/65536.
+    """
     source, output = graph.input(operator), graph.output(operator)
     parameters = quantization(output)
-    if (parameters.scale, parameters.zero_point) != (1 / 256, -128):
+    if output.type is TensorType.INT16:
+        is_right = abs(parameters.scale * 65536 - 1) <= SHORT_TOLERANCE
+        if not is_right or parameters.zero_point != -32768:
+            yield Problem(
+                f"output scale and zero point must be {1 / 65536} and -32768, "
+                f"not {parameters.scale} and {parameters.zero_point}",
+                output,
+            )
+    elif (parameters.scale, parameters.zero_point) != (1 / 256, -128):
         yield Problem(
             f"output scale and zero point must be 0.00390625 and {output.shift - 128}, "
             f"not {parameters.scale} and {parameters.zero_point + output.shift}",

@@ -58,8 +58,9 @@ _LONG_PARAMETERS = ("BROADCAST_TO", "GATHER", "SLICE", "TILE")
 def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
     """Activations are int8 or uint8; only QUANTIZE reads float32 and only DEQUANTIZE gives it.
 
-    ARG_MAX and ARG_MIN give int32 or int64. Operators that only move data, variables, and inputs
-    and outputs of the model, can have any of these types, int16 and bool.
+    ARG_MAX and ARG_MIN give int32 or int64. QUANTIZE can read and give int16 and int32, SOFTMAX
+    give int16. Operators that only move data, variables, and inputs and outputs of the model, can
+    have any of these types, int16 and bool.
     """
     yield from _type_problems(what, tensor, CARRIED_TYPES)
 
@@ -123,7 +124,7 @@ def _zero_point_problems(whose: str, tensor: Tensor) -> Iterator[Problem]:
 
 
 def has_plain_storage(what: str, tensor: Tensor) -> Iterator[Problem]:
-    """Tensors are dense, and none is a variable that keeps its values between inferences."""
+    """Tensors are dense, and only states of LSTM and SVDF are variable tensors."""
     if tensor.is_variable:
         yield Problem(f"{what} must not be a variable tensor", tensor)
     if tensor.is_sparse:

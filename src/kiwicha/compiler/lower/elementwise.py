@@ -23,13 +23,14 @@ from kiwicha.compiler.quantization.scales import (
 )
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.shapes import broadcast_strides, leading_ones, reduced_axes
-from kiwicha.compiler.tflite.tensor import quantization
+from kiwicha.compiler.tflite.tensor import TensorType, quantization
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.l2_normalization import L2Normalization
 from kiwicha.kernels.log_softmax import LogSoftmax
 from kiwicha.kernels.mean import Mean
+from kiwicha.kernels.short_softmax import ShortSoftmax
 from kiwicha.kernels.softmax import Softmax, pair_outputs
 from kiwicha.numerics.logarithm import log_softmax_distances
 from kiwicha.numerics.requantization import requantize, softmax_exponentials
@@ -202,9 +203,24 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of a SOFTMAX; over one value it is a table of nothing but 255/256."""
     source, output = graph.input(operator), graph.output(operator)
     offset = quantization(output).zero_point
+    table = softmax_exponentials(quantization(source).scale, operator.options.beta)
+    if output.type is TensorType.INT16:
+        return Layer(
+            operator.index,
+            operator.name,
+            kernel=Kernel.SHORT_SOFTMAX,
+            params=ShortSoftmax(
+                input=Ref(),
+                output=Ref(),
+                exponentials=Ref(),
+                rows=math.prod(source.shape[:-1]),
+                depth=source.shape[-1],
+            ),
+            tensors={"input": source.index, "output": output.index},
+            constants={"exponentials": table.astype(np.int32)},
+        )
     if source.shape[-1] == 1:
         return table_layer(operator, np.full(len(ALL_BYTES), MAX_PROBABILITY + offset))
-    table = softmax_exponentials(quantization(source).scale, operator.options.beta)
     constants: dict[str, Values] = {"exponentials": table.astype(np.int32)}
     if source.shape[-1] == _PAIR:
         constants["pairs"] = pair_outputs(table, offset)

@@ -30,10 +30,13 @@ from kiwicha.compiler.lower.elementwise import (
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.move_operators import lower_moves
 from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.lower.recurrent import lower_lstm
 from kiwicha.compiler.lower.resize import is_one_pixel, lower_resize_bilinear
+from kiwicha.compiler.lower.svdf import lower_svdf, with_split_filters
 from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
+from kiwicha.compiler.tflite.recurrent import LSTM, with_kept_tensors
 from kiwicha.compiler.tflite.uint8_as_int8 import FLIP, FLIP_TABLE, with_flipped_edges
 from kiwicha.compiler.tflite.variables import with_states, writers_last
 from kiwicha.custom import MODEL_PREFIX
@@ -51,6 +54,7 @@ _LOWERINGS: dict[str, Lowering] = {
     "ADD": lower_sum,
     **dict.fromkeys(of_family(Family.POSITION), lower_arg_max),
     "SUB": lower_sum,
+    "SVDF": lower_svdf,
     "MUL": lower_product,
     "MAXIMUM": lower_comparison,
     "MINIMUM": lower_comparison,
@@ -76,18 +80,22 @@ def lower(graph: Graph) -> Network:
         A model that `kiwicha.compiler.check.check.check` accepts.
     """
     count = len(graph.operators)
-    graph, order = with_flipped_edges(with_states(graph))
+    graph, order = with_flipped_edges(with_kept_tensors(with_states(graph)))
+    flips = range(count, len(graph.operators))
+    graph, order = with_split_filters(graph, order)
     order = writers_last(graph, order)
     found = folds(graph)
     replaced = replaced_operators(found)
     sharing = MemorySharing(graph, order)
     layers = []
     for operator in order:
-        if operator.index >= count:
+        if operator.index in flips:
             assert operator.name == FLIP
             layer = table_layer(operator, FLIP_TABLE)
         elif operator.index in replaced or graph.is_done(operator) or operator.is_nothing:
             layer = Layer(operator.index, operator.name)
+        elif operator.name == LSTM:
+            layer = lower_lstm(graph, operator, sharing)
         elif operator.name.startswith(MODEL_PREFIX):
             layer = lower_custom(graph, operator)
         elif _MOVES & OPERATORS[operator.name].family or is_one_pixel(graph, operator):

@@ -8,7 +8,7 @@ from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.rings import rings
 from kiwicha.compiler.memory.placement import Buffer, lower_bound
 from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator
-from kiwicha.compiler.tflite.tensor import Tensor
+from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.contract.cfu import ALIGNMENT_BYTES
 
 __all__ = ["MemorySharing"]
@@ -43,7 +43,8 @@ class MemorySharing:
         """Working memory of operators, with indices behind those of the model's tensors."""
         self._lifetimes = _lifetimes(graph, order)
         self._rings = rings(graph)
-        self._afters = {state.after for state in graph.states}
+        self._moved = [state for state in graph.states if not state.is_own]
+        self._afters = {state.after for state in self._moved}
 
     def share(self, copies: Mapping[int, tuple[int, int, ByteCopy]]) -> set[int]:
         """Return which copies of an operator are not needed, by their numbers.
@@ -77,14 +78,19 @@ class MemorySharing:
             shared.add(numbers[inner])
         return shared
 
-    def temporary(self, operator: Operator, elements: int) -> int:
-        """Return a new tensor, of the type of an operator's output, for its own use."""
+    def temporary(self, operator: Operator, elements: int, kind: TensorType | None = None) -> int:
+        """Return a new tensor for an operator's own use, by default of its output's type."""
         index = len(self._graph.tensors) + len(self.temporaries)
         name = f"working memory of operator {operator.index}"
         output = self._graph.output(operator)
         self.temporaries.append(
             dataclasses.replace(
-                output, index=index, name=name, shape=(elements,), shape_signature=()
+                output,
+                index=index,
+                name=name,
+                type=kind or output.type,
+                shape=(elements,),
+                shape_signature=(),
             )
         )
         return index
@@ -105,7 +111,7 @@ class MemorySharing:
             tuple(self._storage(tensor) for tensor in graph.outputs),
             {tensor: self._storage(tensor) for tensor in self.aliases},
             {tensor: self._outermost(tensor, self.parts) for tensor in self.parts}
-            | {state.after: self._outermost(state.before, self.parts) for state in graph.states},
+            | {state.after: self._outermost(state.before, self.parts) for state in self._moved},
         )
         resolved = []
         for layer in layers:
@@ -182,7 +188,7 @@ class MemorySharing:
             for state in self._graph.states
         }
         read = [(tensor, NO_TENSOR) for tensor in self._graph.outputs]
-        for state in self._graph.states:
+        for state in self._moved:
             writer = self._graph.operators[state.writer]
             read += [(t, state.before) for t in writer.inputs if t != NO_TENSOR]
         for tensor, reader in read:

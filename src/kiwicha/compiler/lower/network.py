@@ -111,7 +111,7 @@ class Network:
     @cached_property
     def state_writers(self) -> frozenset[int]:
         """Positions of the layers that write what is kept for the next inference."""
-        afters = {state.after for state in self.graph.states}
+        afters = {state.after for state in self.graph.states if not state.is_own}
         return frozenset(
             position
             for position, layer in enumerate(self.layers)

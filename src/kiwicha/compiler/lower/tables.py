@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from kiwicha.compiler.lower import real_tables as reals
 from kiwicha.compiler.lower.network import Layer
+from kiwicha.compiler.lower.requantize import lower_requantize
 from kiwicha.compiler.quantization.scales import (
     INT8_MAX,
     INT8_MIN,
@@ -55,8 +56,11 @@ def lower_table(graph: Graph, operator: Operator) -> Layer:
     if operator.name == "DEQUANTIZE":
         source = quantization(graph.input(operator))
         return table_layer(operator, dequantized(ALL_BYTES, source.scale, source.zero_point))
-    if graph.input(operator).type is TensorType.FLOAT32:
+    kinds = {graph.input(operator).type, graph.output(operator).type}
+    if TensorType.FLOAT32 in kinds:
         return _lower_quantize(graph, operator)
+    if kinds != {TensorType.INT8} and TensorType.UINT8 not in kinds:
+        return lower_requantize(graph, operator)
     return table_layer(operator, _TABLES[operator.name](graph, operator))
 
 

@@ -62,6 +62,9 @@ class Options:
     is_approximate: int = 0
     batch_dims: int = 0
     mode: int = 0
+    cell_clip: float = 0.0
+    is_time_major: int = 0
+    rank: int = 1
     variable: tuple[str, str] = ("", "")
     """Container and name of a variable."""
     subgraphs: tuple[int, ...] = ()
@@ -105,9 +108,10 @@ class State:
     name : str
         Of the variable.
     before, after : int
-        Tensors that hold it at the beginning and at the end of an inference, at the same place.
+        Tensors that hold it at the beginning and at the end of an inference, at the same place. One
+        tensor, if one operator alone reads and writes it.
     writer : int
-        Index of the operator that writes the latter, behind all others.
+        Index of the operator that writes the latter: behind all others, if there are two.
     first : bytes
         What it is before the first inference.
     """
@@ -117,6 +121,11 @@ class State:
     after: int
     writer: int
     first: bytes
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the tensor of one operator alone."""
+        return self.before == self.after
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,11 @@ OPERATORS: dict[str, OperatorKind] = {
     "PRELU": OperatorKind(family=Family.BROADCAST, activations=("input", "alpha")),
     "PADV2": OperatorKind(family=Family.MOVE, constants={1: "paddings"}, extra_inputs=1),
     "QUANTIZE": OperatorKind(
-        family=Family.UNARY, types={"input": (TensorType.INT8, TensorType.FLOAT32)}
+        family=Family.UNARY,
+        types={
+            "input": (TensorType.INT8, TensorType.FLOAT32, TensorType.INT16, TensorType.INT32),
+            "output": (TensorType.INT8, TensorType.INT16, TensorType.INT32),
+        },
     ),
     "READ_VARIABLE": OperatorKind(
         family=Family.VARIABLE,
@@ -250,7 +254,10 @@ OPERATORS: dict[str, OperatorKind] = {
     "REVERSE_V2": OperatorKind(family=Family.MOVE, constants={1: "axes"}),
     "RSQRT": OperatorKind(family=Family.UNARY, is_signed=True),
     "SLICE": OperatorKind(family=Family.MOVE, constants={1: "begin", 2: "size"}),
-    "SOFTMAX": OperatorKind(options=OptionsTable("SoftmaxOptions", {"beta": "Beta"})),
+    "SOFTMAX": OperatorKind(
+        options=OptionsTable("SoftmaxOptions", {"beta": "Beta"}),
+        types={"output": (TensorType.INT8, TensorType.INT16)},
+    ),
     "SPACE_TO_BATCH_ND": OperatorKind(
         family=Family.MOVE, constants={1: "block shape", 2: "paddings"}
     ),
@@ -282,6 +289,9 @@ OPERATORS: dict[str, OperatorKind] = {
         options=OptionsTable("SubOptions", _FUSED, is_required=False),
     ),
     "SUM": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "SVDF": OperatorKind(
+        options=OptionsTable("SVDFOptions", {"rank": "Rank"}), extra_inputs=4, is_signed=True
+    ),
     "TANH": OperatorKind(family=Family.UNARY),
     "TILE": OperatorKind(family=Family.MOVE, constants={1: "multiples"}),
     "TRANSPOSE": OperatorKind(family=Family.MOVE, constants={1: "permutation"}),
@@ -290,6 +300,14 @@ OPERATORS: dict[str, OperatorKind] = {
         options=OptionsTable("TransposeConvOptions", {**_STRIDES, **_FUSED}),
         extra_inputs=1,
         optional_inputs=2,
+    ),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": OperatorKind(
+        options=OptionsTable(
+            "UnidirectionalSequenceLSTMOptions",
+            {**_FUSED, "cell_clip": "CellClip", "is_time_major": "TimeMajor"},
+        ),
+        optional_inputs=23,
+        is_signed=True,
     ),
     "UNPACK": OperatorKind(
         family=Family.MOVE | Family.SPLIT, options=OptionsTable("UnpackOptions", _AXIS)

@@ -136,7 +136,7 @@ def with_states(graph: Graph) -> Graph:
 
 def writers_last(graph: Graph, order: Sequence[Operator]) -> tuple[Operator, ...]:
     """Return operators in an order in which those that write states come behind all others."""
-    writers = {state.writer: graph.operators[state.writer] for state in graph.states}
+    writers = {s.writer: graph.operators[s.writer] for s in graph.states if not s.is_own}
     others = tuple(operator for operator in order if operator.index not in writers)
     return (*others, *writers.values())
 

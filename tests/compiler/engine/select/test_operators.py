@@ -14,6 +14,7 @@ from kiwicha.compiler.tflite.variables import ASSIGN, READ
 from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.program import Where
 from tests.support.models import random_models, random_moves
+from tests.support.models.recurrent import RecurrentModel
 from tests.support.models.streaming import STREAMING
 from tests.support.models.tflite_builder import ModelBuilder
 
@@ -117,7 +118,9 @@ def images(operator: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize("config", ENGINE_CONFIGS)
-@pytest.mark.parametrize("operator", sorted({*ENGINE_OPERATORS} - {*MOVES} - {*VARIABLES}))
+@pytest.mark.parametrize(
+    "operator", sorted({*ENGINE_OPERATORS} - {*MOVES} - {*VARIABLES} - {"SVDF"})
+)
 def test_images_are_for_the_engine(operator: str, config: str) -> None:
     name = config
     if operator in ("LOG_SOFTMAX", "SOFTMAX") and not ENGINE_CONFIGS[config].has_softmax:
@@ -125,6 +128,17 @@ def test_images_are_for_the_engine(operator: str, config: str) -> None:
     for model in images(operator):
         (layer,) = compile_model(model, name).layers
         assert layer.where is Where.ENGINE
+
+
+@pytest.mark.parametrize("has_shorts", [False, True])
+@pytest.mark.parametrize("config", ENGINE_CONFIGS)
+def test_filters_of_bytes_are_for_the_engine(config: str, has_shorts: bool) -> None:
+    model = RecurrentModel(random.Random("filters"))
+    x = model.tensor((1, 40), scale=0.02, zero_point=-7)
+    y = model.svdf(x, units=16, rank=1, steps=8, has_shorts=has_shorts)
+    layers = compile_model(model.build([x], [y]), config).layers
+    places = {layer.where for layer in layers if layer.operator == "SVDF"}
+    assert places == {Where.CPU if has_shorts else Where.ENGINE}
 
 
 @pytest.mark.parametrize("operator", sorted({*random_moves.OPERATORS} & {*MOVES}))

@@ -1,0 +1,172 @@
+#include "lstm.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "kernels.h"
+
+#define LINES 512 /* of the functions; the one of argument 0 is in the middle */
+#define FRACTION_BITS 15
+
+KIWICHA_SMALL static void require_scales(struct kiwicha_check *check, const int32_t *multiplier,
+                                         const int32_t *shift)
+{
+    for (uint32_t gate = 0; gate < KIWICHA_GATES; gate++) {
+        kiwicha_require_scale(check, multiplier[gate], shift[gate]);
+    }
+}
+
+KIWICHA_SMALL void kiwicha_require_lstm_gates(struct kiwicha_check *check,
+                                              const struct kiwicha_lstm_gates *p, bool is_simd)
+{
+    const uint32_t channels = kiwicha_saturating_multiply(p->units, KIWICHA_GATES);
+    const uint32_t alignment = is_simd ? sizeof(kiwicha_word) : 1;
+    kiwicha_require(check, !is_simd || p->inputs % sizeof(kiwicha_word) == 0);
+    kiwicha_require_source(check, &p->input, kiwicha_saturating_multiply(p->rows, p->inputs),
+                           alignment);
+    const uint32_t outputs[] = {p->rows, channels, sizeof(int16_t)};
+    kiwicha_require_target(check, &p->output, kiwicha_saturating_product(outputs, 3),
+                           sizeof(int16_t));
+    kiwicha_require_source(check, &p->weights, kiwicha_saturating_multiply(channels, p->inputs),
+                           alignment);
+    kiwicha_require_source(check, &p->bias, kiwicha_saturating_multiply(channels, sizeof(int32_t)),
+                           sizeof(int32_t));
+    require_scales(check, p->multiplier, p->shift);
+}
+
+KIWICHA_SMALL void kiwicha_require_lstm(struct kiwicha_check *check, const struct kiwicha_lstm *p,
+                                        bool is_simd)
+{
+    const uint32_t alignment = is_simd ? sizeof(kiwicha_word) : 1;
+    const uint32_t rows = kiwicha_saturating_multiply(p->batches, p->steps);
+    const uint32_t channels = kiwicha_saturating_multiply(p->units, KIWICHA_GATES);
+    const uint32_t states = kiwicha_saturating_multiply(p->batches, p->units);
+    const uint32_t inputs[] = {rows, channels, sizeof(int16_t)};
+    kiwicha_require(check, !is_simd || p->units % sizeof(kiwicha_word) == 0);
+    /* One of both is the number of the others. */
+    kiwicha_require(check, (p->batch_rows == 1 && p->step_rows == p->batches) ||
+                               (p->step_rows == 1 && p->batch_rows == p->steps));
+    kiwicha_require_source(check, &p->input, kiwicha_saturating_product(inputs, 3),
+                           sizeof(int16_t));
+    kiwicha_require_target(check, &p->output, kiwicha_saturating_multiply(rows, p->units),
+                           alignment);
+    kiwicha_require_target(check, &p->hidden, states, alignment);
+    kiwicha_require_target(check, &p->cell, kiwicha_saturating_multiply(states, sizeof(int16_t)),
+                           sizeof(int16_t));
+    kiwicha_require_source(check, &p->weights, kiwicha_saturating_multiply(channels, p->units),
+                           alignment);
+    kiwicha_require_source(check, &p->bias, kiwicha_saturating_multiply(channels, sizeof(int32_t)),
+                           sizeof(int32_t));
+    kiwicha_require_source(check, &p->lines, LINES * sizeof(int32_t), sizeof(int32_t));
+    require_scales(check, p->multiplier, p->shift);
+    kiwicha_require_scale(check, p->hidden_multiplier, p->hidden_shift);
+    kiwicha_require_range(check, p->hidden_offset, INT8_MIN, INT8_MAX);
+    kiwicha_require_range(check, p->cell_exponent, -FRACTION_BITS, 0);
+    kiwicha_require_range(check, p->cell_min, INT16_MIN, INT16_MAX);
+    kiwicha_require_range(check, p->cell_max, p->cell_min, INT16_MAX);
+}
+
+KIWICHA_SMALL struct kiwicha_lstm_cell kiwicha_lstm_cell_of(const struct kiwicha_memory *memory,
+                                                            const struct kiwicha_lstm *p)
+{
+    /* A third of a point's distance is an argument of 2**-12, of which tanh has 4 times less. */
+    const int32_t left = p->cell_exponent + 12;
+    return (struct kiwicha_lstm_cell){
+        .lines = (const int32_t *)kiwicha_source(memory, &p->lines) + LINES / 2,
+        .keep_shift = FRACTION_BITS - 1,
+        .enter_shift = (uint32_t)(2 * FRACTION_BITS - 1 + p->cell_exponent),
+        .tanh_left = left > 0 ? (uint32_t)left : 0,
+        .tanh_right = left < 0 ? (uint32_t)-left : 0,
+        .minimum = p->cell_min,
+        .maximum = p->cell_max,
+    };
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_lstm_gates(const struct kiwicha_memory *memory,
+                                                           const void *params)
+{
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    kiwicha_require_lstm_gates(&check, params, false);
+    return check.status;
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_lstm(const struct kiwicha_memory *memory,
+                                                     const void *params)
+{
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    kiwicha_require_lstm(&check, params, false);
+    return check.status;
+}
+
+static int32_t dot(const int8_t *a, const int8_t *b, uint32_t count, int32_t start)
+{
+    uint32_t sum = (uint32_t)start;
+    for (uint32_t k = 0; k < count; k++) {
+        sum += (uint32_t)(a[k] * b[k]);
+    }
+    return (int32_t)sum;
+}
+
+enum kiwicha_status kiwicha_run_lstm_gates(const struct kiwicha_memory *memory, const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_lstm_gates *p = params;
+    const int8_t *input = kiwicha_source(memory, &p->input);
+    const int32_t *bias = kiwicha_source(memory, &p->bias);
+    int16_t *output = kiwicha_target(memory, &p->output);
+    for (uint32_t row = 0; row < p->rows; row++) {
+        const int8_t *weights = kiwicha_source(memory, &p->weights);
+        for (uint32_t channel = 0; channel < KIWICHA_GATES * p->units; channel++) {
+            const uint32_t gate = channel % KIWICHA_GATES;
+            const int32_t sum = dot(input, weights, p->inputs, bias[channel]);
+            *output++ = kiwicha_short(kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]));
+            weights += p->inputs;
+        }
+        input += p->inputs;
+    }
+    return KIWICHA_STATUS_OK;
+}
+
+enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_lstm *p = params;
+    const struct kiwicha_lstm_cell cell = kiwicha_lstm_cell_of(memory, p);
+    const int16_t *inputs = kiwicha_source(memory, &p->input);
+    const int32_t *bias = kiwicha_source(memory, &p->bias);
+    int8_t *outputs = kiwicha_target(memory, &p->output);
+    const uint32_t units = p->units;
+    for (uint32_t batch = 0; batch < p->batches; batch++) {
+        int8_t *state = (int8_t *)kiwicha_target(memory, &p->hidden) + batch * units;
+        int16_t *cells = (int16_t *)kiwicha_target(memory, &p->cell) + batch * units;
+        const int8_t *hidden = state;
+        for (uint32_t step = 0; step < p->steps; step++) {
+            const uint32_t first = (batch * p->batch_rows + step * p->step_rows) * units;
+            const int8_t *weights = kiwicha_source(memory, &p->weights);
+            int8_t *output = outputs + first;
+            for (uint32_t unit = 0; unit < units; unit++) {
+                const int16_t *input = inputs + KIWICHA_GATES * (first + unit);
+                int16_t gates[KIWICHA_GATES];
+                for (uint32_t gate = 0; gate < KIWICHA_GATES; gate++) {
+                    const int32_t sum =
+                        dot(hidden, weights, units, bias[KIWICHA_GATES * unit + gate]);
+                    const int32_t scaled =
+                        kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]);
+                    gates[gate] = kiwicha_short(input[gate] + kiwicha_short(scaled));
+                    weights += units;
+                }
+                const int32_t product = kiwicha_lstm_unit(&cell, gates, &cells[unit]);
+                const int32_t scaled =
+                    kiwicha_rescale(product, p->hidden_multiplier, p->hidden_shift);
+                output[unit] = kiwicha_lstm_output(scaled, p->hidden_offset);
+            }
+            hidden = output;
+        }
+        memcpy(state, hidden, units);
+    }
+    return KIWICHA_STATUS_OK;
+}

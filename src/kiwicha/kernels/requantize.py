@@ -1,0 +1,62 @@
+"""QUANTIZE between integers of which one has more than a byte.
+
+Notes
+-----
+Ref: tensorflow/lite/kernels/internal/reference/requantize.h in tflite-micro.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.contract.layout import Ref, Struct, i32, ref, u32
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
+from kiwicha.numerics.requantization import multiply_by_quantized_multiplier, wrap_int32
+
+__all__ = ["KERNELS", "Requantize"]
+
+_TYPES: dict[int, type[np.signedinteger[Any]]] = {1: np.int8, 2: np.int16, 4: np.int32}
+"""By the bytes of an element."""
+
+
+@dataclass(frozen=True)
+class Requantize(Struct):
+    """QUANTIZE: integers times a scale, with another zero point."""
+
+    input: Ref = ref("int8, int16 or int32 [count]")
+    output: Ref = ref("int8, int16 or int32 [count]")
+    count: int = u32("elements")
+    input_bytes: int = u32("of an element: 1, 2 or 4")
+    output_bytes: int = u32("of an element: 1, 2 or 4")
+    input_offset: int = i32("minus the zero point of the input")
+    multiplier: int = i32("of the scale")
+    shift: int = i32("of the scale")
+    output_offset: int = i32("zero point of the output")
+
+
+def _reference(memory: Memory, p: Requantize) -> NDArray[Any]:
+    source, target = _TYPES[p.input_bytes], _TYPES[p.output_bytes]
+    x = wrap_int32(memory.load(p.input, source, (p.count,)).astype(np.int64) + p.input_offset)
+    scaled = multiply_by_quantized_multiplier(x, p.multiplier, p.shift)
+    limits = np.iinfo(target)
+    found: NDArray[Any] = wrap_int32(scaled + p.output_offset).clip(limits.min, limits.max)
+    return found.astype(target)
+
+
+def _work(p: Requantize) -> Work:
+    return Work(p.count)
+
+
+KERNELS = (
+    Declaration(
+        kernel=Kernel.REQUANTIZE,
+        params=Requantize,
+        reference=_reference,
+        is_on_demand=True,
+        cost=Cost(step=300.0, output=36.0),
+        work=_work,
+    ),
+)

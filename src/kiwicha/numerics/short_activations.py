@@ -1,0 +1,106 @@
+"""Logistic function and tanh of int16: straight lines between the points of one table.
+
+Notes
+-----
+Ref: tensorflow/lite/kernels/internal/common.h (the points) and
+tensorflow/lite/kernels/internal/reference/integer_ops/{logistic,tanh}.h in tflite-micro.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["PIECES", "logistic_16", "pieces", "tanh_16", "tanh_scale"]
+
+Int64s = NDArray[np.int64]
+
+_POINTS = 256
+_PER_UNIT = 24
+"""Points for an argument's difference of 1."""
+PIECES = 2 * _POINTS
+"""Straight lines, for arguments of both signs."""
+_ONE = 1 << 16
+"""What the points count as 1."""
+_THIRDS = 3
+"""By what an argument in 1/4,096 is multiplied: a point is then at each 512th."""
+
+
+def _points() -> Int64s:
+    """Return the logistic function of 0, 1/24, and so on, in 1/65,536.
+
+    Each is moved by half of what the line to the next one is wrong in its middle; the last is the
+    largest number of 16 bits.
+    """
+
+    def function(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _ONE / (1 + np.exp(-at / _PER_UNIT))
+
+    at = np.arange(_POINTS, dtype=np.float64)
+    middle = (function(at) + function(at + 1)) / 2 - function(at + 0.5)
+    points = np.round(function(at) - middle / 2).astype(np.int64)
+    points[-1] = _ONE - 1
+    return points
+
+
+_TABLE = _points()
+
+
+def logistic_16(x: ArrayLike) -> Int64s:
+    """Return ``1 / (1 + exp(-x))`` in Q0.15 for ``x`` in Q3.12.
+
+    Parameters
+    ----------
+    x : array_like of int16
+        Any.
+    """
+    scaled = np.asarray(x, np.int64) * _THIRDS
+    magnitude = np.abs(scaled)
+    first, part = magnitude >> 9, magnitude & 511
+    line = (_TABLE[first] << 9) + part * (_TABLE[first + 1] - _TABLE[first])
+    result: Int64s = np.where(scaled >= 0, line + 512, (1 << 25) - line + 511) >> 10
+    return result
+
+
+def tanh_scale(exponent: int) -> tuple[int, int]:
+    """Return by what an argument is multiplied, and by how many bits then shifted right.
+
+    Parameters
+    ----------
+    exponent : int
+        Of the argument's scale, a power of two: -15 to 0.
+    """
+    left = exponent + 12
+    return (_THIRDS << left, 0) if left >= 0 else (_THIRDS, -left)
+
+
+def tanh_16(x: ArrayLike, exponent: int = -12) -> Int64s:
+    """Return ``tanh(x)`` in Q0.15.
+
+    Parameters
+    ----------
+    x : array_like of int16
+        Any, in units of ``2**exponent``.
+    exponent : int
+        -15 to 0.
+    """
+    multiplier, shift = tanh_scale(exponent)
+    scaled = (np.asarray(x, np.int64) * multiplier + ((1 << shift) >> 1)) >> shift
+    magnitude = np.abs(scaled)
+    first, part = np.minimum(magnitude >> 8, _POINTS - 2), magnitude & 255
+    line = (_TABLE[first] << 8) + part * (_TABLE[first + 1] - _TABLE[first])
+    line = np.where(magnitude >> 8 >= _POINTS - 1, (_ONE - 1) << 8, line)
+    half = 1 << 23
+    result: Int64s = np.where(scaled >= 0, line - half + 128, half - line + 127) >> 8
+    return result
+
+
+def pieces() -> NDArray[np.int32]:
+    """Return the lines of both functions, int32 [`PIECES`], from the most negative argument on.
+
+    The lower half of each is the line's slope, the upper half where it begins: the logistic
+    function in 1/65,536 less a half, or tanh in 1/32,768.
+    """
+    points = np.append(_TABLE, _ONE - 1)
+    slopes = np.diff(points)
+    begins = points - _ONE // 2
+    lower = -begins[1:][::-1] * _ONE + slopes[::-1]
+    return np.concatenate([lower, begins[:-1] * _ONE + slopes]).astype(np.int32)
