@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import DType, Kernel
+from kiwicha.contract.program import Kernel
 from kiwicha.errors import ProgramError, UsageError
+from kiwicha.kernels.element_types import NUMPY_TYPES
 from kiwicha.kernels.registry import KERNELS
 from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor, Layer, Step
@@ -24,17 +25,6 @@ __all__ = ["NUMPY_TYPES", "Session", "StepObserver", "run", "trace"]
 
 StepObserver = Callable[[int, Step, NDArray[Any]], None]
 """Called after each step with its index, the step, and a copy of what it wrote."""
-
-NUMPY_TYPES: dict[DType, type[np.generic]] = {
-    DType.INT8: np.int8,
-    DType.UINT8: np.uint8,
-    DType.INT32: np.int32,
-    DType.FLOAT32: np.float32,
-    DType.INT64: np.int64,
-    DType.INT16: np.int16,
-    DType.BOOL: np.bool_,
-}
-"""numpy's name of each element type."""
 
 
 class Session:

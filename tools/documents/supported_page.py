@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from kiwicha.compiler import FOLDED_SHAPES, support_rules, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
-from tools.documents.markdown import table
+from tools.documents.operator_table import operator_table
 
 __all__ = ["supported_page"]
 
@@ -26,7 +26,7 @@ def supported_page() -> str:
         "",
         FOLDED_SHAPES,
         "",
-        *table(["operator", "where"], map(_placement, supported_operators())),
+        *operator_table(),
         "",
         "## Limits of the engine",
         "",
@@ -41,10 +41,6 @@ def supported_page() -> str:
     lines += ["", "## Rules for every model", "", *general]
     lines += ["", "## Rules by operator", "", *special]
     return "\n".join(lines) + "\n"
-
-
-def _placement(operator: str) -> list[str]:
-    return [operator, "engine" if operator in ENGINE_OPERATORS else "CPU"]
 
 
 def _names(operators: Collection[str]) -> str:

@@ -13,10 +13,11 @@ from kiwicha.compiler.driver import (
 )
 from kiwicha.compiler.dump import STAGES, dump
 from kiwicha.compiler.tflite.reader import read
-from kiwicha.compiler.tflite.shape_folding import FOLDED_SHAPES
+from kiwicha.compiler.tflite.shape_folding import FOLDED_ONLY, FOLDED_SHAPES
 from kiwicha.program.listing import listing
 
 __all__ = [
+    "FOLDED_ONLY",
     "FOLDED_SHAPES",
     "STAGES",
     "Compilation",

@@ -224,6 +224,7 @@ class Status(enum.IntEnum):
     TRAP = 12
     ENGINE = 13
     BUSY = 14
+    BAD_VALUE = 15
 
 
 STATUS_TEXT = {
@@ -242,4 +243,5 @@ STATUS_TEXT = {
     Status.ENGINE: "the engine refused or gave up its list; compile the model again",
     Status.TRAP: "the CPU trapped: a firmware bug; run with --trace and report it",
     Status.BUSY: "another model's inference has begun; poll or wait for it until it has ended",
+    Status.BAD_VALUE: "an index is outside its tensor, or a divisor is 0; check the inputs",
 }

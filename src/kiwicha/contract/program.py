@@ -191,6 +191,13 @@ class Kernel(enum.IntEnum):
     SIMD_LSTM_GATES = 38
     SIMD_LSTM = 39
     ENGINE = 64
+    INTEGERS = 65
+    SELECT = 66
+    CAST = 67
+    GATHER = 68
+    SCATTER = 69
+    TOP_POSITIONS = 70
+    CUMULATIVE_SUM = 71
 
     @property
     def where(self) -> Where:

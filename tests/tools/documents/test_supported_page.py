@@ -1,15 +1,48 @@
 """The page on supported models has every operator, rule and limit."""
 
-from kiwicha.compiler import support_rules, supported_operators
+import pytest
+
+from kiwicha.compiler import FOLDED_ONLY, support_rules, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
+from tools.documents.operator_table import REFUSED
 from tools.documents.supported_page import supported_page
+from tools.documents.vela_operators import parsed, vela_operators
+
+
+def rows() -> dict[str, list[str]]:
+    """Return the other columns of each operator's row."""
+    lines = [line for line in supported_page().splitlines() if line.startswith("| ")][1:]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    return {name: others for name, *others in cells}
 
 
 def test_each_operator_has_a_row_that_says_where_it_runs() -> None:
-    rows = [line for line in supported_page().splitlines() if line.startswith("| ")][1:]
-    places = dict(row.strip("| ").split(" | ")[:2] for row in rows)
-    assert list(places) == list(supported_operators())
-    assert {name for name, place in places.items() if place == "engine"} == set(ENGINE_OPERATORS)
+    places = {name: place for name, (place, *_) in rows().items()}
+    assert list(places) == sorted({*supported_operators(), *FOLDED_ONLY, *REFUSED})
+    on_engine = {name for name, place in places.items() if place.startswith("engine")}
+    assert on_engine == set(ENGINE_OPERATORS)
+    assert {name for name, place in places.items() if place.startswith("refused: ")} == {*REFUSED}
+    assert all("compiled" in places[name] for name in FOLDED_ONLY)
+
+
+def test_each_operator_of_vela_is_marked() -> None:
+    found = rows()
+    for column, names in enumerate(vela_operators().operators.values(), 1):
+        assert {name for name, cells in found.items() if cells[column]} == {*names}
+    assert {*REFUSED} <= {n for names in vela_operators().operators.values() for n in names}
+
+
+def test_vela_reports_are_understood() -> None:
+    titles = "Ethos-U55 and Ethos-U65", "Ethos-U85"
+    report = "# Supported\n\n".join(
+        f"## {title} TFLite Summary Table\n\n| Operator | Constraints |\n| --- | --- |\n"
+        f"| ABS | [Generic](#a) |\n| PADV{number} | [Generic](#b), [Specific](#c) |\n"
+        for number, title in enumerate(titles)
+    )
+    found = parsed(f"{report}\n## Ethos-U85 TOSA Operator Support\n\n| CLZ | [Generic](#a) |\n")
+    assert found == {"Ethos-U55, U65": ["ABS", "PADV0"], "Ethos-U85": ["ABS", "PADV1"]}
+    with pytest.raises(ValueError, match="must have the sections"):
+        parsed(report.replace("U85 TFLite", "U85 Other"))
 
 
 def test_each_rule_and_each_limit_has_a_line() -> None:

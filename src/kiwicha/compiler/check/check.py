@@ -6,7 +6,7 @@ from kiwicha.compiler.check.custom import CUSTOM_RULE, custom_problems
 from kiwicha.compiler.check.image_moves import IMAGE_MOVE_RULES
 from kiwicha.compiler.check.images import IMAGE_SHAPE_RULES
 from kiwicha.compiler.check.index_moves import INDEX_MOVE_RULES
-from kiwicha.compiler.check.integers import WIDE_OPERAND_RULES, WIDE_SCALE_RULES
+from kiwicha.compiler.check.integers import INTEGER_RULES
 from kiwicha.compiler.check.model import MODEL_RULES, is_a_known_operator
 from kiwicha.compiler.check.moves import MOVE_RULES
 from kiwicha.compiler.check.pairs import PAIR_SCALE_RULES
@@ -25,13 +25,22 @@ from kiwicha.compiler.check.variables import VARIABLE_RULES
 from kiwicha.compiler.tflite.detectors import DETECTION_RULE
 from kiwicha.compiler.tflite.detectors import NAME as DETECTION
 from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.integer_operators import computes_integers
 from kiwicha.compiler.tflite.operators import OPERATORS
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.custom import MODEL_PREFIX
+from kiwicha.compiler.check.wide_types import WIDE_OPERAND_RULES, WIDE_SCALE_RULES
 from kiwicha.errors import UnsupportedModelError, Violation
 
 __all__ = ["check", "support_rules", "supported_operators", "violations"]
 
+_SCALE_RULES = (
+    *SCALE_RULES,
+    *UNARY_SCALE_RULES,
+    *PAIR_SCALE_RULES,
+    *RECURRENT_SCALE_RULES,
+    *WIDE_SCALE_RULES,
+)
 OPERATOR_RULE_GROUPS = (
     COUNT_RULES,
     (*OPERAND_RULES, *RECURRENT_OPERAND_RULES, *WIDE_OPERAND_RULES),
@@ -42,16 +51,11 @@ OPERATOR_RULE_GROUPS = (
         *MOVE_RULES,
         *IMAGE_MOVE_RULES,
         *INDEX_MOVE_RULES,
+        *INTEGER_RULES,
         *VARIABLE_RULES,
         *RECURRENT_SHAPE_RULES,
     ),
-    (
-        *SCALE_RULES,
-        *UNARY_SCALE_RULES,
-        *PAIR_SCALE_RULES,
-        *RECURRENT_SCALE_RULES,
-        *WIDE_SCALE_RULES,
-    ),
+    _SCALE_RULES,
 )
 """Rules of a group are checked only for operators that break no rule of the groups before."""
 
@@ -133,6 +137,8 @@ def _operator_problems(graph: Graph, operator: Operator) -> Iterator[tuple[str, 
     for problem in is_a_known_operator(operator):
         yield rule_text(is_a_known_operator), problem
     for group in OPERATOR_RULE_GROUPS:
+        if group is _SCALE_RULES and computes_integers(graph, operator):
+            return
         found = [
             (item.text, problem)
             for item in group

@@ -9,14 +9,12 @@ from kiwicha.compiler.check.problems import axis_problems, length_problems, shap
 from kiwicha.compiler.check.rules import Problem, Rule, rule
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.shapes import broadcast_shape, paddings
-from kiwicha.compiler.tflite.slices import from_end, index_runs
+from kiwicha.compiler.tflite.slices import from_end
+from kiwicha.compiler.tflite.tensor import Tensor
 
 __all__ = ["INDEX_MOVE_RULES"]
 
 INDEX_MOVE_RULES: list[Rule] = []
-
-MAX_RUNS = 1024
-"""Of positions that GATHER reads: each is a step of the Program."""
 
 
 @rule(INDEX_MOVE_RULES, "MIRROR_PAD")
@@ -40,8 +38,8 @@ def mirrors_its_borders(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 
 @rule(INDEX_MOVE_RULES, "GATHER")
-def gathers_known_positions(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """GATHER has indices inside its input, in at most 1024 runs of equal steps."""
+def gathers_along_an_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """GATHER reads positions of a dimension; those that are constants are inside its input."""
     source, indices, output = (
         graph.input(operator),
         graph.input(operator, 1),
@@ -62,14 +60,10 @@ def gathers_known_positions(graph: Graph, operator: Operator) -> Iterator[Proble
             indices,
         )
         return
-    values = indices.integers()
+    values = indices.integers() if indices.is_constant else [0]
     if not values or min(values) < 0 or max(values) >= source.shape[axis]:
         yield Problem(f"indices must be 0 to {source.shape[axis] - 1}, not {values}", indices)
         return
-    if len(index_runs(values)) > MAX_RUNS:
-        yield Problem(
-            f"indices must have at most {MAX_RUNS} runs, not {len(index_runs(values))}", indices
-        )
     expected = (*source.shape[:axis], *indices.shape[batch_dims:], *source.shape[axis + 1 :])
     yield from shape_problems(output, expected)
 
@@ -94,3 +88,58 @@ def repeats_single_elements(graph: Graph, operator: Operator) -> Iterator[Proble
         )
     else:
         yield from shape_problems(output, wanted)
+
+
+@rule(INDEX_MOVE_RULES, "FILL")
+def fills_with_one_value(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """FILL repeats one element, to the shape that it names."""
+    dims, value = graph.input(operator), graph.input(operator, 1)
+    if value.elements != 1:
+        yield Problem(f"value must have 1 element, not {value.elements}", value)
+    yield from shape_problems(graph.output(operator), dims.integers())
+
+
+@rule(INDEX_MOVE_RULES, "GATHER_ND")
+def gathers_at_places(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """GATHER_ND reads what is at places of its first dimensions."""
+    source, indices = graph.input(operator), graph.input(operator, 1)
+    yield from _depth_problems(indices, source)
+    if indices.shape and indices.shape[-1] <= len(source.shape):
+        yield from shape_problems(
+            graph.output(operator), (*indices.shape[:-1], *source.shape[indices.shape[-1] :])
+        )
+
+
+@rule(INDEX_MOVE_RULES, "SCATTER_ND")
+def scatters_to_places(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """SCATTER_ND adds up updates at places of the first dimensions of the shape that it names."""
+    indices, updates = graph.input(operator), graph.input(operator, 1)
+    output = graph.output(operator)
+    yield from shape_problems(output, graph.input(operator, 2).integers())
+    yield from _depth_problems(indices, output)
+    expected = (*indices.shape[:-1], *output.shape[indices.shape[-1] if indices.shape else 0 :])
+    if updates.shape != expected:
+        yield Problem(f"updates must be {list(expected)}, not {list(updates.shape)}", updates)
+
+
+def _depth_problems(indices: Tensor, whole: Tensor) -> Iterator[Problem]:
+    """Yield what is wrong if indices name no places of a tensor's first dimensions."""
+    if not indices.shape or indices.shape[-1] > len(whole.shape):
+        yield Problem(
+            f"indices must end in a dimension of at most {len(whole.shape)}, "
+            f"not be {list(indices.shape)}",
+            indices,
+        )
+
+
+@rule(INDEX_MOVE_RULES, "EMBEDDING_LOOKUP")
+def looks_rows_up(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """EMBEDDING_LOOKUP reads rows of an input of 2 or more dimensions."""
+    lookup, source = graph.input(operator), graph.input(operator, 1)
+    if len(source.shape) < 2 or len(lookup.shape) != 1:
+        yield Problem(
+            f"lookup must have 1 dimension and input 2 or more, not {list(lookup.shape)} and "
+            f"{list(source.shape)}"
+        )
+        return
+    yield from shape_problems(graph.output(operator), (*lookup.shape, *source.shape[1:]))

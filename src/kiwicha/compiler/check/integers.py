@@ -1,74 +1,105 @@
-"""Support rules of QUANTIZE and SOFTMAX where a result or an input has more than a byte."""
+"""Support rules of operators on integers and booleans.
 
-import math
+They rely on the rules for operands.
+"""
+
 from collections.abc import Iterator
 
-from kiwicha.compiler.check.rules import Problem, Rule, rule
-from kiwicha.compiler.quantization.scales import MAX_SHIFT
-from kiwicha.compiler.quantization.unary_scales import rescaling_ratio
-from kiwicha.compiler.tflite.graph import Graph, Operator
-from kiwicha.compiler.tflite.tensor import Tensor, TensorType, quantization
+from kiwicha.compiler.check.problems import shape_problems
+from kiwicha.compiler.check.rules import Problem, Rule, operands, rule
+from kiwicha.compiler.quantization.scales import cumulative_scale
+from kiwicha.compiler.tflite.graph import Activation, Graph, Operator
+from kiwicha.compiler.tflite.integer_operators import computes_integers
+from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
+from kiwicha.compiler.tflite.shapes import broadcast_shape, reduced_axes
+from kiwicha.compiler.tflite.tensor import TensorType, quantization
 
-__all__ = ["WIDE_OPERAND_RULES", "WIDE_SCALE_RULES"]
+__all__ = ["INTEGER_RULES"]
 
-WIDE_OPERAND_RULES: list[Rule] = []
-WIDE_SCALE_RULES: list[Rule] = []
+INTEGER_RULES: list[Rule] = []
 
-_RANGES = {TensorType.INT16: (-(2**15), 2**15 - 1), TensorType.INT32: (-(2**31), 2**31 - 1)}
-
-
-def _is_wide(*tensors: Tensor) -> bool:
-    return any(tensor.type in _RANGES for tensor in tensors)
-
-
-@rule(WIDE_OPERAND_RULES, "QUANTIZE", "SOFTMAX")
-def has_types_that_exist(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """QUANTIZE goes between int8, int16 and int32, but not from int32 to int32.
-
-    Such a QUANTIZE, and SOFTMAX with an output of int16, has no uint8 nor float32.
-    """
-    source, output = graph.input(operator), graph.output(operator)
-    if not _is_wide(source, output):
-        return
-    for what, tensor in (("input", source), ("output", output)):
-        if tensor.is_shifted or tensor.type is TensorType.FLOAT32:
-            kind = "uint8" if tensor.is_shifted else tensor.type.text
-            yield Problem(
-                f"{what} must be a signed integer, not {kind}", tensor, is_about_type=True
-            )
-    if source.type is output.type is TensorType.INT32:
-        yield Problem("output must be int8 or int16, not int32", output, is_about_type=True)
+_PAIRS = tuple(name for name in of_family(Family.INTEGER) if len(OPERATORS[name].activations) == 2)
+_SINGLES = tuple(name for name in of_family(Family.INTEGER) if name not in _PAIRS)
 
 
-@rule(WIDE_OPERAND_RULES, "QUANTIZE", "SOFTMAX")
-def has_one_wide_scale(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Their int16 and int32 have one scale, finite and more than 0, and one zero point."""
-    for what, tensor in (("input", graph.input(operator)), ("output", graph.output(operator))):
-        limits, parameters = _RANGES.get(tensor.type), tensor.quantization
-        if limits is None:
-            continue
-        if parameters is None or len(parameters.scales) != 1:
-            yield Problem(f"{what} must have one scale and zero point", tensor)
-        elif not (math.isfinite(parameters.scale) and parameters.scale > 0):
-            yield Problem(
-                f"{what}'s scale must be finite and more than 0, not {parameters.scale}", tensor
-            )
-        elif not limits[0] <= parameters.zero_point <= limits[1]:
-            yield Problem(
-                f"{what}'s zero point must be {limits[0]} to {limits[1]}, "
-                f"not {parameters.zero_point}",
-                tensor,
-            )
+@rule(INTEGER_RULES, *_PAIRS, "SELECT_V2")
+def broadcasts_integers(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Comparisons, divisions, LOGICAL_AND, LOGICAL_OR and SELECT_V2 broadcast by numpy's rules."""
+    shapes = [graph.tensors[index].shape for index in operator.inputs]
+    expected: tuple[int, ...] | None = ()
+    for shape in shapes:
+        expected = None if expected is None else broadcast_shape(expected, shape)
+    if expected is None:
+        yield Problem(f"input shapes must broadcast, not {' and '.join(map(_text, shapes))}")
+    else:
+        yield from shape_problems(graph.output(operator), expected)
 
 
-@rule(WIDE_SCALE_RULES, "QUANTIZE")
-def rescales_integers_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """QUANTIZE of integers has an input scale of less than 2**30 output scales."""
-    source, output = graph.input(operator), graph.output(operator)
-    if not _is_wide(source, output):
-        return
-    ratio = rescaling_ratio(quantization(source), quantization(output))
-    if not ratio < 2.0**MAX_SHIFT:
+def _text(shape: tuple[int, ...]) -> str:
+    return str(list(shape))
+
+
+@rule(INTEGER_RULES, "SELECT")
+def selects_elements_or_rows(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """SELECT has inputs of one shape, and a condition for each element or each row, or one."""
+    condition, first, second = (graph.tensors[index].shape for index in operator.inputs)
+    if first != second:
+        yield Problem(f"inputs must have one shape, not {list(first)} and {list(second)}")
+    elif condition not in {first, first[:1], ()}:
         yield Problem(
-            f"input scale / output scale must be less than 2**{MAX_SHIFT}, not {ratio}", output
+            f"condition must be {list(first)} or {list(first[:1])}, not {list(condition)}"
         )
+    yield from shape_problems(graph.output(operator), first)
+
+
+@rule(INTEGER_RULES, *_SINGLES, "CAST", "CUMSUM")
+def keeps_its_shape(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """CAST, CUMSUM, LOGICAL_NOT and NEG keep the shape."""
+    yield from shape_problems(graph.output(operator), graph.input(operator).shape)
+
+
+@rule(INTEGER_RULES, "ADD", "DIV", "MUL", "SUB")
+def computes_integers_alone(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Arithmetic on int32 and int64 has no fused activation."""
+    activation = operator.options.activation
+    if computes_integers(graph, operator) and activation is not Activation.NONE:
+        yield Problem(f"fused activation of integers must be NONE, not {activation.name}")
+
+
+@rule(INTEGER_RULES, *of_family(Family.COMPARISON))
+def compares_small_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """What is compared as int8 or uint8 has scales of less than 1."""
+    for what, tensor in operands(graph, operator):
+        if tensor.type is TensorType.INT8 and quantization(tensor).scale >= 1:
+            yield Problem(
+                f"{what}'s scale must be less than 1, not {quantization(tensor).scale}", tensor
+            )
+
+
+@rule(INTEGER_RULES, "CUMSUM")
+def adds_up_along_one_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """CUMSUM works on one dimension; of int8, output scales are more than 2**-19 input scales."""
+    source, output = graph.input(operator), graph.output(operator)
+    axes, rank = reduced_axes(graph, operator), len(source.shape)
+    if len(axes) != 1 or not 0 <= axes[0] < rank:
+        yield Problem(f"axis must be one of {-rank} to {rank - 1}, not {axes}")
+    if source.type is not TensorType.INT8:
+        return
+    scale = cumulative_scale(quantization(source), quantization(output))
+    if scale.shift > 0:
+        yield Problem("output scale must be more than 2**-19 of the input scale", output)
+    if source.is_shifted:
+        yield Problem("input must be int8, not uint8", source, is_about_type=True)
+
+
+@rule(INTEGER_RULES, "TOPK_V2")
+def finds_no_more_than_there_are(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """TOPK_V2 finds 1 to all elements of each row, and their positions."""
+    source, wanted = graph.input(operator), graph.input(operator, 1)
+    depth = source.shape[-1] if source.shape else 0
+    counts = wanted.integers()
+    if len(counts) != 1 or not 1 <= counts[0] <= depth:
+        yield Problem(f"k must be 1 to {depth}, not {counts}", wanted)
+        return
+    for index in operator.outputs:
+        yield from shape_problems(graph.tensors[index], (*source.shape[:-1], counts[0]))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from kiwicha.compiler.check.rules import Problem
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS
+from kiwicha.compiler.tflite.shape_folding import FOLDED_ONLY
 from kiwicha.compiler.tflite.variables import CALL_ONCE
 
 __all__ = ["MODEL_RULES", "is_a_known_operator"]
@@ -13,7 +14,9 @@ __all__ = ["MODEL_RULES", "is_a_known_operator"]
 
 def is_a_known_operator(operator: Operator) -> Iterator[Problem]:
     """Every operator is one of those listed."""
-    if operator.name not in OPERATORS:
+    if operator.name in FOLDED_ONLY:
+        yield Problem("its inputs must be constants of int32, int64 or bool, or fixed shapes")
+    elif operator.name not in OPERATORS:
         yield Problem("operator must be one of those that docs/supported.md lists")
 
 

@@ -67,7 +67,8 @@ def activation_positions(operator: Operator) -> list[int]:
     if Family.JOIN in kind.family:
         return list(range(max(len(operator.inputs), 1)))
     count = len(kind.activations)
-    return [position for position in range(count + 1) if position not in kind.constants][:count]
+    others = {*kind.constants, *kind.indices}
+    return [position for position in range(count + len(others)) if position not in others][:count]
 
 
 def operands(graph: Graph, operator: Operator) -> Iterator[tuple[str, Tensor]]:

@@ -34,14 +34,15 @@ OPERAND_RULES: list[Rule] = []
 def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Operators have one output and every input they need; only a bias may be left out.
 
-    SPLIT, SPLIT_V and UNPACK have any number of outputs, ASSIGN_VARIABLE and CALL_ONCE none.
+    SPLIT, SPLIT_V and UNPACK have any number of outputs, TOPK_V2 two, ASSIGN_VARIABLE and CALL_ONCE
+    none.
     """
     kind = OPERATORS[operator.name]
     outputs = len(operator.outputs)
     if outputs != kind.outputs and (Family.SPLIT not in kind.family or not outputs):
         yield Problem(f"number of outputs must be {kind.outputs}, not {outputs}")
     needed = len(activation_positions(operator)) + len(kind.constants)
-    needed += kind.extra_inputs
+    needed += len(kind.indices) + kind.extra_inputs
     allowed = needed + kind.optional_inputs
     present = [graph.operand(operator, position) is not None for position in range(needed)]
     if not all(present):
@@ -52,15 +53,17 @@ def has_its_operands(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 _ALLOWED_TEXTS = {TensorType.INT8: "int8 or uint8"}
 """uint8 is int8 here: see `kiwicha.compiler.tflite.uint8_as_int8`."""
-_LONG_PARAMETERS = ("BROADCAST_TO", "GATHER", "SLICE", "TILE")
+_LONG_PARAMETERS = ("BROADCAST_TO", "FILL", "SLICE", "TILE")
+_CONVERSIONS = frozenset({"QUANTIZE", "CAST"})
 
 
 def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
     """Activations are int8 or uint8; only QUANTIZE reads float32 and only DEQUANTIZE gives it.
 
     ARG_MAX and ARG_MIN give int32 or int64. QUANTIZE can read and give int16 and int32, SOFTMAX
-    give int16. Operators that only move data, variables, and inputs and outputs of the model, can
-    have any of these types, int16 and bool.
+    give int16. Operators that only move data, CAST, variables, and inputs and outputs of the model,
+    can have any of these types, int16 and bool. Others compute with integers or booleans where the
+    table of operators says so.
     """
     yield from _type_problems(what, tensor, CARRIED_TYPES)
 
@@ -81,6 +84,29 @@ def _check_types(graph: Graph, operator: Operator) -> Iterator[Problem]:
     for what, tensor in found:
         allowed = OPERATORS[operator.name].types.get(what, (TensorType.INT8,))
         yield from _type_problems(what, tensor, allowed)
+
+
+@rule(OPERAND_RULES, *(name for name, kind in OPERATORS.items() if kind.alike))
+def has_operands_of_one_type(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Tensors that are compared, combined or moved have one type."""
+    alike = OPERATORS[operator.name].alike
+    found = {what: tensor for what, tensor in operands(graph, operator) if what in alike}
+    types = list(dict.fromkeys(tensor.type.text for tensor in found.values()))
+    if len(types) > 1:
+        yield Problem(f"{' and '.join(found)} must have one type, not {' and '.join(types)}")
+
+
+@rule(OPERAND_RULES, *(name for name, kind in OPERATORS.items() if kind.indices))
+def has_integer_indices(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Indices are int32 or int64, constants or computed."""
+    for position, what in OPERATORS[operator.name].indices.items():
+        tensor = graph.input(operator, position)
+        if tensor.type not in {TensorType.INT32, TensorType.INT64}:
+            yield Problem(
+                f"{what} must be int32 or int64, not {tensor.type.text}", tensor, is_about_type=True
+            )
+        for check in (has_a_fixed_shape, has_plain_storage):
+            yield from check(what, tensor)
 
 
 def has_a_fixed_shape(what: str, tensor: Tensor) -> Iterator[Problem]:
@@ -182,8 +208,8 @@ def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(OPERAND_RULES)
 def has_one_signedness(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Activations and weights of an operator, except QUANTIZE, are all int8 or all uint8."""
-    if operator.name == "QUANTIZE":
+    """Activations and weights are all int8 or all uint8, except in QUANTIZE and CAST."""
+    if operator.name in _CONVERSIONS:
         return
     tensors = [tensor for _, tensor in operands(graph, operator)]
     if Family.WEIGHTED in OPERATORS[operator.name].family:
@@ -245,7 +271,7 @@ def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
 def has_constant_parameters(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Axes, sizes, paddings and similar are int32 constants.
 
-    In BROADCAST_TO, GATHER, SLICE and TILE they can be int64.
+    In BROADCAST_TO, FILL, SLICE and TILE they can be int64.
     """
     for position, what in OPERATORS[operator.name].constants.items():
         tensor = graph.input(operator, position)

@@ -10,7 +10,7 @@ from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.shapes import paddings, row_major_strides
 from kiwicha.compiler.tflite.slices import Range, from_end, index_runs
 
-__all__ = ["broadcast", "gathered", "mirrored", "turned_around"]
+__all__ = ["broadcast", "filled", "gathered", "mirrored", "turned_around"]
 
 
 def mirrored(graph: Graph, operator: Operator) -> list[Move]:
@@ -83,6 +83,12 @@ def broadcast(graph: Graph, operator: Operator) -> list[Move]:
     shape = (1,) * (len(output.shape) - len(source.shape)) + source.shape
     taken = View(output.shape, _repeating(shape))
     return [Move(source.index, taken, output.index, View.of(output.shape))]
+
+
+def filled(graph: Graph, operator: Operator) -> list[Move]:
+    """Return the move of FILL."""
+    value, output = graph.input(operator, 1), graph.output(operator)
+    return [Move(value.index, View.repeating(output.shape), output.index, View.of(output.shape))]
 
 
 def _repeating(shape: Sequence[int]) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ tensor can lie inside another one, or be another name for it.
 from collections.abc import Callable
 
 from kiwicha.compiler.lower.arg_max import lower_arg_max
+from kiwicha.compiler.lower.casts import lower_booleans, lower_cast, lower_cumulative_sum
 from kiwicha.compiler.lower.convolution_folding import folded, folds, replaced_operators
 from kiwicha.compiler.lower.convolutions import (
     lower_conv,
@@ -27,6 +28,8 @@ from kiwicha.compiler.lower.elementwise import (
     lower_square,
     lower_sum,
 )
+from kiwicha.compiler.lower.indexed import lower_indexed, lower_top
+from kiwicha.compiler.lower.integers import lower_integers, lower_select
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.move_operators import lower_moves
 from kiwicha.compiler.lower.network import Layer, Network
@@ -35,6 +38,7 @@ from kiwicha.compiler.lower.resize import is_one_pixel, lower_resize_bilinear
 from kiwicha.compiler.lower.svdf import lower_svdf, with_split_filters
 from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.integer_operators import computes_integers, is_steered
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.recurrent import LSTM, with_kept_tensors
 from kiwicha.compiler.tflite.uint8_as_int8 import FLIP, FLIP_TABLE, with_flipped_edges
@@ -67,6 +71,11 @@ _LOWERINGS: dict[str, Lowering] = {
     "SOFTMAX": lower_softmax,
     "TRANSPOSE_CONV": lower_transpose_conv,
     **dict.fromkeys(of_family(Family.UNARY), lower_table),
+    "CAST": lower_cast,
+    "CUMSUM": lower_cumulative_sum,
+    **dict.fromkeys(("REDUCE_ALL", "REDUCE_ANY"), lower_booleans),
+    **dict.fromkeys(("SELECT", "SELECT_V2"), lower_select),
+    "TOPK_V2": lower_top,
 }
 _MOVES = Family.MOVE | Family.VARIABLE
 
@@ -98,6 +107,10 @@ def lower(graph: Graph) -> Network:
             layer = lower_lstm(graph, operator, sharing)
         elif operator.name.startswith(MODEL_PREFIX):
             layer = lower_custom(graph, operator)
+        elif is_steered(graph, operator):
+            layer = lower_indexed(graph, operator)
+        elif computes_integers(graph, operator):
+            layer = lower_integers(graph, operator)
         elif _MOVES & OPERATORS[operator.name].family or is_one_pixel(graph, operator):
             layer = lower_moves(graph, operator, sharing)
         else:

@@ -5,7 +5,13 @@ from dataclasses import replace
 
 from kiwicha.compiler.lower.byte_copies import ByteCopy, byte_copy
 from kiwicha.compiler.lower.image_moves import moved_batches, moved_blocks, resized
-from kiwicha.compiler.lower.index_moves import broadcast, gathered, mirrored, turned_around
+from kiwicha.compiler.lower.index_moves import (
+    broadcast,
+    filled,
+    gathered,
+    mirrored,
+    turned_around,
+)
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.moves import Move, borders, ranged
 from kiwicha.compiler.lower.network import Layer, Values
@@ -204,6 +210,7 @@ _MOVES: dict[str, Callable[[Graph, Operator], list[Move]]] = {
     "BROADCAST_TO": broadcast,
     "CONCATENATION": _concatenation,
     "DEPTH_TO_SPACE": moved_blocks,
+    "FILL": filled,
     "GATHER": gathered,
     "MIRROR_PAD": mirrored,
     "PACK": _pack,

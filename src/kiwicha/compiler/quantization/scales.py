@@ -25,6 +25,8 @@ __all__ = [
     "activation_range",
     "bounded_range",
     "channel_scales",
+    "comparison_scale",
+    "cumulative_scale",
     "mean_scale",
     "product_scale",
     "ratio_scale",
@@ -184,3 +186,23 @@ def mean_scale(inputs: Quantization, output: Quantization, count: int) -> Scale:
     multiplier, shift = quantize_multiplier(inputs.scale / output.scale)
     bits = min(count.bit_length() - 1, 32, 31 + shift)
     return Scale((multiplier << bits) // count, shift - bits)
+
+
+def comparison_scale(source: Quantization) -> Scale:
+    """Return the scale of an input that is compared; less than 1, as the rules have it.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/comparisons.cc, ComparisonsPrepare.
+    """
+    return Scale(*_fixed(source.scale))
+
+
+def cumulative_scale(source: Quantization, output: Quantization) -> Scale:
+    """Return the scale of sums of CUMSUM, whose elements have `SUM_LEFT_SHIFT` - 1 headroom bits.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/cumsum.cc, CalculateOpData.
+    """
+    return Scale(*_fixed(2 * source.scale / ((1 << SUM_LEFT_SHIFT) * output.scale)))

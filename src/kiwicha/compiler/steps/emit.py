@@ -9,26 +9,17 @@ from kiwicha.compiler.engine.ir.engine_list import ListPart
 from kiwicha.compiler.lower.network import Network, Values
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.steps.calls import ListCall, PlannedStep
+from kiwicha.compiler.tflite.element_types import DTYPES
 from kiwicha.compiler.tflite.graph import Graph, State
-from kiwicha.compiler.tflite.tensor import Tensor, TensorType
+from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.contract import cfu, configs
 from kiwicha.contract.layout import Ref
-from kiwicha.contract.program import DType, Where
+from kiwicha.contract.program import Where
 from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor, StateTensor, Step
 from kiwicha.program.parts import Layer as LayerReport
 
 __all__ = ["emit"]
-
-_DTYPES = {
-    TensorType.INT8: DType.INT8,
-    TensorType.INT32: DType.INT32,
-    TensorType.FLOAT32: DType.FLOAT32,
-    TensorType.UINT8: DType.UINT8,
-    TensorType.INT64: DType.INT64,
-    TensorType.INT16: DType.INT16,
-    TensorType.BOOL: DType.BOOL,
-}
 
 
 class _Constants:
@@ -151,7 +142,7 @@ def _shape(graph: Graph, operator: int) -> tuple[int, ...]:
 
 
 def _io_tensor(tensor: Tensor, ref: Ref) -> IoTensor:
-    dtype, quantization = _DTYPES[tensor.type], tensor.quantization
+    dtype, quantization = DTYPES[tensor.type], tensor.quantization
     if dtype.size_bytes != 1 or quantization is None:
         return IoTensor(tensor.name, ref, dtype, tensor.shape, 0.0, 0)
     return IoTensor(

@@ -65,6 +65,8 @@ class Options:
     cell_clip: float = 0.0
     is_time_major: int = 0
     rank: int = 1
+    is_exclusive: int = 0
+    is_reverse: int = 0
     variable: tuple[str, str] = ("", "")
     """Container and name of a variable."""
     subgraphs: tuple[int, ...] = ()

@@ -4,10 +4,15 @@ Other front ends' operators would have records of their own; the rules that need
 are in `kiwicha.compiler.check`.
 """
 
-import enum
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import Any
 
+from kiwicha.compiler.tflite.glue_operators import GLUE_OPERATORS, PAIRS_OF_INTEGERS
+from kiwicha.compiler.tflite.operator_kinds import (
+    CARRIED_TYPES,
+    Family,
+    OperatorKind,
+    OptionsTable,
+)
 from kiwicha.compiler.tflite.tensor import TensorType
 
 __all__ = ["CARRIED_TYPES", "OPERATORS", "Family", "OperatorKind", "OptionsTable", "of_family"]
@@ -23,106 +28,9 @@ _CONV = {
 _POOL = {**_STRIDES, "kernel_height": "FilterHeight", "kernel_width": "FilterWidth", **_FUSED}
 _AXIS = {"axis": "Axis"}
 _BLOCK = {"block_size": "BlockSize"}
-CARRIED_TYPES = (
-    TensorType.INT8,
-    TensorType.FLOAT32,
-    TensorType.INT32,
-    TensorType.INT64,
-    TensorType.INT16,
-    TensorType.BOOL,
-)
-"""Of what is only moved."""
 _RESIZE = {"align_corners": "AlignCorners", "half_pixel_centers": "HalfPixelCenters"}
-
-
-class Family(enum.Flag):
-    """What operators have in common, for rules and for lowering."""
-
-    NONE = 0
-    WEIGHTED = enum.auto()
-    """Has weights and perhaps a bias."""
-    POOL = enum.auto()
-    PAIR = enum.auto()
-    """Arithmetic on two tensors."""
-    BROADCAST = enum.auto()
-    """On two tensors, one of which may be smaller."""
-    REDUCTION = enum.auto()
-    POSITION = enum.auto()
-    """Finds an element along a dimension."""
-    UNARY = enum.auto()
-    """On single values: becomes a table."""
-    MOVE = enum.auto()
-    """Only moves data."""
-    RESHAPE = enum.auto()
-    JOIN = enum.auto()
-    """Has any number of activations, all of its inputs."""
-    SPLIT = enum.auto()
-    """Has any number of outputs."""
-    VARIABLE = enum.auto()
-    """Is about what is kept between inferences, or executes a subgraph that is."""
-
-
-@dataclass(frozen=True)
-class OptionsTable:
-    """An operator's options in the file.
-
-    Parameters
-    ----------
-    name : str
-        Of the schema's table.
-    fields : mapping of str to str
-        Fields of `kiwicha.compiler.tflite.graph.Options` that are used, and the accessor of each in
-        the generated reader.
-    is_required : bool
-        The table must be there.
-    """
-
-    name: str
-    fields: Mapping[str, str]
-    is_required: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class OperatorKind:
-    """What is known of one operator.
-
-    Parameters
-    ----------
-    family : Family
-        What it has in common with others.
-    activations : tuple of str
-        What its activations are called, inputs from the first on that is no constant.
-    options : OptionsTable or None
-        Its options in the file.
-    types : mapping of str to tuple of TensorType
-        By name, types of operands that are not, or not only, int8.
-    constants : mapping of int to str
-        Inputs that are constants of type int32, by position, and what those are called.
-    extra_inputs : int
-        Inputs behind those, which other rules are about.
-    optional_inputs : int
-        Inputs behind those, which may be left out.
-    is_signed : bool
-        Activations are int8 and not uint8, for which no interpreter has a kernel.
-    outputs : int
-        How many it has, where that is no matter of its family.
-    has_int4_weights : bool
-        Weights can be int4.
-    """
-
-    family: Family = Family.NONE
-    activations: tuple[str, ...] = ("input",)
-    options: OptionsTable | None = None
-    types: Mapping[str, tuple[TensorType, ...]] = field(default_factory=dict)
-    constants: Mapping[int, str] = field(default_factory=dict)
-    extra_inputs: int = 0
-    optional_inputs: int = 0
-    is_signed: bool = False
-    outputs: int = 1
-    has_int4_weights: bool = False
-
-
 _TWO = ("input 1", "input 2")
+_PAIR: dict[str, Any] = {"activations": _TWO, **PAIRS_OF_INTEGERS}
 _WEIGHTED = Family.WEIGHTED
 _ARITHMETIC = Family.PAIR | Family.BROADCAST
 _POSITION = OperatorKind(
@@ -135,7 +43,7 @@ OPERATORS: dict[str, OperatorKind] = {
     "ABS": OperatorKind(family=Family.UNARY, is_signed=True),
     "ADD": OperatorKind(
         family=_ARITHMETIC,
-        activations=_TWO,
+        **_PAIR,
         options=OptionsTable("AddOptions", _FUSED, is_required=False),
     ),
     "ARG_MAX": _POSITION,
@@ -188,9 +96,9 @@ OPERATORS: dict[str, OperatorKind] = {
         has_int4_weights=True,
     ),
     "GATHER": OperatorKind(
-        family=Family.MOVE,
+        family=Family.MOVE | Family.INDEXED,
         options=OptionsTable("GatherOptions", {**_AXIS, "batch_dims": "BatchDims"}),
-        constants={1: "indices"},
+        indices={1: "indices"},
     ),
     "GELU": OperatorKind(
         family=Family.UNARY, options=OptionsTable("GeluOptions", {"is_approximate": "Approximate"})
@@ -203,10 +111,10 @@ OPERATORS: dict[str, OperatorKind] = {
     "LOG": OperatorKind(family=Family.UNARY, is_signed=True),
     "LOGISTIC": OperatorKind(family=Family.UNARY),
     "LOG_SOFTMAX": OperatorKind(),
-    "MAXIMUM": OperatorKind(family=Family.BROADCAST, activations=_TWO),
+    "MAXIMUM": OperatorKind(family=Family.BROADCAST, **_PAIR),
     "MAX_POOL_2D": OperatorKind(family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)),
     "MEAN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
-    "MINIMUM": OperatorKind(family=Family.BROADCAST, activations=_TWO),
+    "MINIMUM": OperatorKind(family=Family.BROADCAST, **_PAIR),
     "MIRROR_PAD": OperatorKind(
         family=Family.MOVE,
         options=OptionsTable("MirrorPadOptions", {"mode": "Mode"}),
@@ -214,7 +122,7 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "MUL": OperatorKind(
         family=_ARITHMETIC,
-        activations=_TWO,
+        **_PAIR,
         options=OptionsTable("MulOptions", _FUSED, is_required=False),
     ),
     "PACK": OperatorKind(
@@ -285,7 +193,7 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "SUB": OperatorKind(
         family=_ARITHMETIC,
-        activations=_TWO,
+        **_PAIR,
         options=OptionsTable("SubOptions", _FUSED, is_required=False),
     ),
     "SUM": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
@@ -315,6 +223,7 @@ OPERATORS: dict[str, OperatorKind] = {
     "VAR_HANDLE": OperatorKind(
         family=Family.VARIABLE, activations=(), types={"output": (TensorType.RESOURCE,)}
     ),
+    **GLUE_OPERATORS,
 }
 """The supported operators, in the order of documents."""
 

@@ -1,24 +1,28 @@
 """Arithmetic on shapes, which converters leave in models whose batch they do not know.
 
 Keras' Flatten without a fixed batch becomes SHAPE, STRIDED_SLICE and PACK before a RESHAPE. As the
-file gives every tensor a shape, all of that is done when the model is compiled.
+file gives every tensor a shape, all of that is done when the model is compiled, and so is whatever
+else depends on integers or booleans that are constants.
 """
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kiwicha.compiler.tflite.graph import NO_TENSOR, Activation, Graph, Operator
-from kiwicha.compiler.tflite.slices import from_end, strided_ranges
+from kiwicha.compiler.tflite.element_types import DTYPES
+from kiwicha.compiler.tflite.folded_operations import FOLDED, Values, folded
+from kiwicha.compiler.tflite.graph import NO_TENSOR, Graph, Operator
+from kiwicha.compiler.tflite.operators import OPERATORS
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
+from kiwicha.kernels.element_types import numpy_type
 
-__all__ = ["FOLDED_SHAPES", "fold_shapes"]
+__all__ = ["FOLDED_ONLY", "FOLDED_SHAPES", "fold_shapes"]
 
-_TYPES = {TensorType.INT32: "<i4", TensorType.INT64: "<i8"}
-_SHAPE = "SHAPE"
-_Values = NDArray[np.signedinteger]
+_TYPES = frozenset({TensorType.INT32, TensorType.INT64, TensorType.BOOL})
+_OF_SHAPES = ("RANK", "SHAPE", "ZEROS_LIKE")
+"""Operators that read nothing of a tensor but its shape."""
+FOLDED_ONLY = frozenset({*_OF_SHAPES, *FOLDED} - {*OPERATORS})
+"""Operators that are supported only where they can be computed when the model is compiled."""
 
 
 def fold_shapes(graph: Graph) -> Graph:
@@ -36,7 +40,8 @@ def fold_shapes(graph: Graph) -> Graph:
         if values is None:
             continue
         output = graph.output(operator)
-        data = np.frombuffer(values.astype(_TYPES[output.type]).tobytes(), np.uint8)
+        stored = values.astype(_numpy_type(output).newbyteorder("<"))
+        data = np.frombuffer(stored.tobytes(), np.uint8)
         tensors, operators = list(graph.tensors), list(graph.operators)
         tensors[output.index] = dataclasses.replace(output, data=data)
         operators[operator.index] = dataclasses.replace(operator, inputs=())
@@ -45,17 +50,16 @@ def fold_shapes(graph: Graph) -> Graph:
     return graph
 
 
-def _values(graph: Graph, operator: Operator) -> _Values | None:
+def _values(graph: Graph, operator: Operator) -> Values | None:
     """Return an operator's output if it can be told, and None if not."""
     if not _is_about_integers(graph, operator):
         return None
     try:
-        if operator.name == _SHAPE:
-            found = _shape(graph, operator)
+        if operator.name in _OF_SHAPES:
+            found = _of_shape(graph, operator)
         else:
-            values = [_array(graph.tensors[index]) for index in operator.inputs]
-            found = _OPERATIONS[operator.name](graph, operator, values)
-    except (IndexError, ValueError):
+            found = folded(graph, operator, [_array(graph.tensors[i]) for i in operator.inputs])
+    except (IndexError, TypeError, ValueError):
         # Its operands contradict each other; the rules say how.
         return None
     return found if found is not None and found.shape == graph.output(operator).shape else None
@@ -63,82 +67,48 @@ def _values(graph: Graph, operator: Operator) -> _Values | None:
 
 def _is_about_integers(graph: Graph, operator: Operator) -> bool:
     """Whether an operator gives integers, from constants or the shape of a tensor."""
-    if operator.name not in (_SHAPE, *_OPERATIONS) or len(operator.outputs) != 1:
+    is_of_shape = operator.name in _OF_SHAPES
+    if not (is_of_shape or operator.name in FOLDED) or len(operator.outputs) != 1:
         return False
     output = graph.output(operator)
     # An output of the model stays what it is, and is refused.
     if output.type not in _TYPES or output.index in graph.outputs:
         return False
-    if NO_TENSOR in operator.inputs or operator.options.activation is not Activation.NONE:
+    if NO_TENSOR in operator.inputs or not operator.inputs:
         return False
     sources = [graph.tensors[index] for index in operator.inputs]
-    return operator.name == _SHAPE or (
-        bool(sources) and all(t.is_constant and t.type in _TYPES for t in sources)
+    return is_of_shape or all(
+        t.is_constant and not t.is_sparse and t.type in _TYPES for t in sources
     )
 
 
-def _shape(graph: Graph, operator: Operator) -> _Values | None:
+def _of_shape(graph: Graph, operator: Operator) -> Values | None:
     if len(operator.inputs) != 1:
         return None
     source = graph.input(operator)
-    is_fixed = -1 not in source.shape_signature[1:] and min(source.shape, default=1) >= 1
-    return np.array(source.shape, np.int64) if is_fixed else None
+    if operator.name == "RANK":
+        return np.array(len(source.shape), np.int64)
+    if -1 in source.shape_signature[1:] or min(source.shape, default=1) < 1:
+        return None
+    shape = np.array(source.shape, np.int64)
+    return shape if operator.name == "SHAPE" else np.zeros(shape, np.int64)
 
 
-def _array(tensor: Tensor) -> _Values:
+def _array(tensor: Tensor) -> Values:
     assert tensor.data is not None
-    values: _Values = tensor.data.view(_TYPES[tensor.type]).reshape(tensor.shape)
+    kind = _numpy_type(tensor)
+    values: Values = tensor.data.view(kind.newbyteorder("<")).astype(kind).reshape(tensor.shape)
     return values
 
 
-def _strided_slice(graph: Graph, operator: Operator, values: list[_Values]) -> _Values | None:
-    if len(values) != 4 or operator.options.is_offset or len({v.size for v in values[1:]}) > 1:
-        return None
-    ranges = strided_ranges(graph, operator)
-    if ranges is None:
-        return None
-    taken, axis = values[0], 0
-    for item in ranges:
-        if item is None:
-            taken = np.expand_dims(taken, axis)
-            axis += 1
-            continue
-        positions = [item.first + k * item.step for k in range(item.count)]
-        if not positions or min(positions) < 0:
-            return None
-        taken = taken.take(positions, axis)
-        taken, axis = (taken.squeeze(axis), axis) if item.is_dropped else (taken, axis + 1)
-    return taken
+def _numpy_type(tensor: Tensor) -> np.dtype[np.generic]:
+    return numpy_type(DTYPES[tensor.type])
 
 
-def _pack(graph: Graph, operator: Operator, values: list[_Values]) -> _Values:
-    return np.stack(values, from_end(operator.options.axis, len(graph.output(operator).shape)))
-
-
-def _concatenation(graph: Graph, operator: Operator, values: list[_Values]) -> _Values:
-    return np.concatenate(values, from_end(operator.options.axis, values[0].ndim))
-
-
-def _pair(operation: np.ufunc) -> Callable[[Graph, Operator, list[_Values]], _Values | None]:
-    def computed(graph: Graph, operator: Operator, values: list[_Values]) -> _Values | None:
-        # Arrays of one type wrap around, as TFLite's numbers do.
-        return operation(*values) if len(values) == 2 else None
-
-    return computed
-
-
-_OPERATIONS: dict[str, Callable[[Graph, Operator, list[_Values]], _Values | None]] = {
-    "STRIDED_SLICE": _strided_slice,
-    "PACK": _pack,
-    "CONCATENATION": _concatenation,
-    "ADD": _pair(np.add),
-    "SUB": _pair(np.subtract),
-    "MUL": _pair(np.multiply),
-}
-_FIRST, _LAST = ", ".join(sorted(_OPERATIONS)[:-1]), max(_OPERATIONS)
-
+_NAMES = sorted(FOLDED)
 FOLDED_SHAPES = (
-    f"{_SHAPE}, and what {_FIRST} and {_LAST} compute from int32 or int64 constants, is computed "
-    "when the model is compiled, for the batch size in the file."
+    f"{', '.join(_OF_SHAPES[:-1])} and {_OF_SHAPES[-1]}, and what {', '.join(_NAMES[:-1])} and "
+    f"{_NAMES[-1]} compute from constants of int32, int64 or bool, is computed when the model is "
+    "compiled, for the batch size in the file."
 )
 """Text of `docs/supported.md`."""

@@ -14,12 +14,18 @@ __all__ = [
     "paddings",
     "reduced_axes",
     "row_major_strides",
+    "trailing_ones",
 ]
 
 
 def leading_ones(shape: Sequence[int], fill: int = 1) -> tuple[int, ...]:
     """Return ``shape`` with ``fill`` in front, so that it has `MAX_RANK` dimensions."""
     return (fill,) * (MAX_RANK - len(shape)) + tuple(shape)
+
+
+def trailing_ones(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return ``shape`` with ones behind it, so that it has `MAX_RANK` dimensions."""
+    return tuple(shape) + (1,) * (MAX_RANK - len(shape))
 
 
 def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:

@@ -1,0 +1,89 @@
+#include "check.h"
+#include "elements.h"
+#include "kernels.h"
+
+#define UINT8_SHIFT 128
+
+KIWICHA_SMALL static uint32_t bytes_of(uint32_t dtype)
+{
+    return dtype == KIWICHA_DTYPE_FLOAT32 ? (uint32_t)sizeof(float) : kiwicha_integer_bytes(dtype);
+}
+
+KIWICHA_SMALL enum kiwicha_status kiwicha_check_cast(const struct kiwicha_memory *memory,
+                                                     const void *params)
+{
+    const struct kiwicha_cast *p = params;
+    struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
+    const uint32_t input_bytes = bytes_of(p->input_dtype), output_bytes = bytes_of(p->output_dtype);
+    kiwicha_require(&check, input_bytes != 0 && output_bytes != 0);
+    if (check.status != KIWICHA_STATUS_OK) {
+        return check.status;
+    }
+    kiwicha_require_source(&check, &p->input, kiwicha_saturating_multiply(p->count, input_bytes),
+                           input_bytes);
+    kiwicha_require_target(&check, &p->output, kiwicha_saturating_multiply(p->count, output_bytes),
+                           output_bytes);
+    return check.status;
+}
+
+/** Returns the integer that a float has before the point, between two limits; 0 if it is none. */
+KIWICHA_SMALL static int64_t whole_number(float x, int64_t minimum, int64_t maximum)
+{
+    if (x != x) {
+        return 0;
+    }
+    /* 2**63 is a float; the largest int64, and int32, are not, and the comparison rounds up. */
+    return x >= (float)maximum ? maximum : x <= (float)minimum ? minimum : (int64_t)x;
+}
+
+/** Returns a float as the integer type of so many bytes, or as uint8. */
+KIWICHA_SMALL static int64_t from_float(float x, uint32_t dtype, uint32_t bytes)
+{
+    if (dtype == KIWICHA_DTYPE_BOOL) {
+        return x != 0;
+    }
+    if (dtype == KIWICHA_DTYPE_UINT8) {
+        return whole_number(x, 0, UINT8_MAX);
+    }
+    const int64_t maximum = INT64_MAX >> (64 - 8 * bytes);
+    return whole_number(x, -maximum - 1, maximum);
+}
+
+/** Returns an element of any type but float32. */
+KIWICHA_SMALL static int64_t read_element(const void *input, uint32_t index, uint32_t dtype,
+                                          uint32_t bytes)
+{
+    const int64_t value = kiwicha_read_integer(input, index, bytes);
+    return dtype == KIWICHA_DTYPE_UINT8 ? value + UINT8_SHIFT : value;
+}
+
+/** CAST: numbers as another type. */
+KIWICHA_SMALL enum kiwicha_status kiwicha_run_cast(const struct kiwicha_memory *memory,
+                                                   const void *params)
+{
+    if (memory == NULL || params == NULL) {
+        return KIWICHA_STATUS_BAD_ARGUMENT;
+    }
+    const struct kiwicha_cast *p = params;
+    const void *input = kiwicha_source(memory, &p->input);
+    void *output = kiwicha_target(memory, &p->output);
+    const uint32_t from = p->input_dtype, to = p->output_dtype;
+    const uint32_t input_bytes = bytes_of(from), output_bytes = bytes_of(to);
+    for (uint32_t k = 0; k < p->count; k++) {
+        const bool is_float = from == KIWICHA_DTYPE_FLOAT32;
+        const float real = is_float ? ((const float *)input)[k] : 0;
+        const int64_t value = is_float ? 0 : read_element(input, k, from, input_bytes);
+        if (to == KIWICHA_DTYPE_FLOAT32) {
+            ((float *)output)[k] = is_float ? real : (float)value;
+            continue;
+        }
+        int64_t result = is_float                   ? from_float(real, to, output_bytes)
+                         : to == KIWICHA_DTYPE_BOOL ? value != 0
+                                                    : value;
+        if (to == KIWICHA_DTYPE_UINT8) {
+            result -= UINT8_SHIFT;
+        }
+        kiwicha_write_integer(output, k, output_bytes, result);
+    }
+    return KIWICHA_STATUS_OK;
+}

@@ -1,0 +1,35 @@
+"""Which operators of a model compute with plain integers, and which read computed indices."""
+
+from kiwicha.compiler.tflite.graph import Graph, Operator
+from kiwicha.compiler.tflite.operators import OPERATORS, Family
+from kiwicha.compiler.tflite.slices import index_runs
+from kiwicha.compiler.tflite.tensor import TensorType
+
+__all__ = ["MAX_RUNS", "computes_integers", "is_steered"]
+
+MAX_RUNS = 1024
+"""Of positions that GATHER copies run by run: each is a step of the Program."""
+
+
+def computes_integers(graph: Graph, operator: Operator) -> bool:
+    """Whether an operator computes with integers or booleans as they are, without scales.
+
+    Comparisons do, whatever they compare: scaled bytes are looked up.
+    """
+    family = OPERATORS[operator.name].family if operator.name in OPERATORS else Family.NONE
+    if Family.INTEGER in family:
+        return True
+    return Family.BROADCAST in family and graph.input(operator).type is not TensorType.INT8
+
+
+def is_steered(graph: Graph, operator: Operator) -> bool:
+    """Whether an operator moves data to or from places that are known only when it runs.
+
+    So are those of GATHER if they are computed, or a constant of too many runs.
+    """
+    kind = OPERATORS[operator.name]
+    if Family.INDEXED not in kind.family or Family.MOVE not in kind.family:
+        return Family.INDEXED in kind.family
+    (position,) = kind.indices
+    indices = graph.input(operator, position)
+    return not indices.is_constant or len(index_runs(indices.integers())) > MAX_RUNS

@@ -1,0 +1,57 @@
+"""The table of operators: where each runs, beside where Vela places it on an Ethos-U."""
+
+from kiwicha.compiler import FOLDED_ONLY
+from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
+from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS
+from kiwicha.compiler.tflite.tensor import TensorType
+from tools.documents.markdown import table
+from tools.documents.vela_operators import vela_operators
+
+__all__ = ["REFUSED", "operator_table"]
+
+REFUSED = {
+    "BATCH_MATMUL": "both factors are computed",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": "its cell state is int16",
+}
+"""Why we refuse operators that Vela places."""
+_YES, _NO = "yes", ""
+
+
+def operator_table() -> list[str]:
+    """Return the lines of the table, and what it says about Vela."""
+    vela = vela_operators()
+    names = sorted({*OPERATORS, *FOLDED_ONLY, *(n for ns in vela.operators.values() for n in ns)})
+    rows = [
+        [name, _placement(name), *(_YES if name in ns else _NO for ns in vela.operators.values())]
+        for name in names
+    ]
+    return [
+        *table(["operator", "where", *vela.operators], rows),
+        "",
+        f"The last columns are the operators that Vela {vela.version}, Arm's compiler, can place on",
+        "an Ethos-U; others it leaves to the CPU beside. That list is asked for with",
+        "`python -m tools.documents.vela_operators`.",
+    ]
+
+
+def _placement(name: str) -> str:
+    if name in FOLDED_ONLY:
+        return "computed when the model is compiled"
+    if name not in OPERATORS:
+        return f"refused: {REFUSED[name]}"
+    others = ", ".join(kind.text for kind in _other_types(name))
+    if name in ENGINE_OPERATORS:
+        return f"engine; {others}: CPU" if others else "engine"
+    return f"CPU: {others}" if others else "CPU"
+
+
+def _other_types(name: str) -> list[TensorType]:
+    """Return the types with which an operator computes on the CPU, where those are special."""
+    kind = OPERATORS[name]
+    types = kind.types[kind.alike[0]] if kind.alike else CARRIED_TYPES
+    is_on_engine = name in ENGINE_OPERATORS
+    return [
+        item
+        for item in types
+        if types != CARRIED_TYPES and not (item is TensorType.INT8 and is_on_engine)
+    ]
