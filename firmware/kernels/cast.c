@@ -42,8 +42,8 @@ KIWICHA_SMALL static int64_t from_float(float x, uint32_t dtype, uint32_t bytes)
     if (dtype == KIWICHA_DTYPE_BOOL) {
         return x != 0;
     }
-    if (dtype == KIWICHA_DTYPE_UINT8) {
-        return whole_number(x, 0, UINT8_MAX);
+    if (dtype == KIWICHA_DTYPE_UINT8 || dtype == KIWICHA_DTYPE_UINT32) {
+        return whole_number(x, 0, bytes == 1 ? UINT8_MAX : UINT32_MAX);
     }
     const int64_t maximum = INT64_MAX >> (64 - 8 * bytes);
     return whole_number(x, -maximum - 1, maximum);
@@ -54,7 +54,9 @@ KIWICHA_SMALL static int64_t read_element(const void *input, uint32_t index, uin
                                           uint32_t bytes)
 {
     const int64_t value = kiwicha_read_integer(input, index, bytes);
-    return dtype == KIWICHA_DTYPE_UINT8 ? value + UINT8_SHIFT : value;
+    return dtype == KIWICHA_DTYPE_UINT8    ? value + UINT8_SHIFT
+           : dtype == KIWICHA_DTYPE_UINT32 ? (int64_t)(uint32_t)value
+                                           : value;
 }
 
 /** CAST: numbers as another type. */

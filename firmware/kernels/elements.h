@@ -17,6 +17,7 @@ static inline uint32_t kiwicha_integer_bytes(uint32_t dtype)
     case KIWICHA_DTYPE_INT16:
         return 2;
     case KIWICHA_DTYPE_INT32:
+    case KIWICHA_DTYPE_UINT32:
         return 4;
     case KIWICHA_DTYPE_INT64:
         return 8;

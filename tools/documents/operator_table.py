@@ -2,7 +2,7 @@
 
 from kiwicha.compiler import FOLDED_ONLY
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
-from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS
+from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS, Family
 from kiwicha.compiler.tflite.tensor import TensorType
 from tools.documents.markdown import table
 from tools.documents.vela_operators import vela_operators
@@ -14,6 +14,8 @@ REFUSED = {
     "UNIDIRECTIONAL_SEQUENCE_LSTM": "its cell state is int16",
 }
 """Why we refuse operators that Vela places."""
+_WITHOUT_STEPS = Family.RESHAPE
+"""What gives a tensor another name."""
 _YES, _NO = "yes", ""
 
 
@@ -28,17 +30,20 @@ def operator_table() -> list[str]:
     return [
         *table(["operator", "where", *vela.operators], rows),
         "",
-        f"The last columns are the operators that Vela {vela.version}, Arm's compiler, can place on",
-        "an Ethos-U; others it leaves to the CPU beside. That list is asked for with",
-        "`python -m tools.documents.vela_operators`.",
+        "*engine; int32: CPU* means that quantized bytes are for the engine, plain integers for",
+        "the CPU. The last columns are the operators that Vela, Arm's compiler, can place on an",
+        f"Ethos-U (`python -m tools.documents.vela_operators` asks version {vela.version}); others",
+        "it leaves to the CPU beside. It places NEG of int8; no interpreter has a kernel for that.",
     ]
 
 
 def _placement(name: str) -> str:
     if name in FOLDED_ONLY:
-        return "computed when the model is compiled"
+        return "compiler"
     if name not in OPERATORS:
         return f"refused: {REFUSED[name]}"
+    if OPERATORS[name].family & _WITHOUT_STEPS:
+        return "nothing to do"
     others = ", ".join(kind.text for kind in _other_types(name))
     if name in ENGINE_OPERATORS:
         return f"engine; {others}: CPU" if others else "engine"

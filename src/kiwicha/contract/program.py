@@ -39,6 +39,8 @@ class DType(enum.IntEnum):
     INT64 = 5
     INT16 = 6
     BOOL = 7
+    UINT32 = 8
+    """Not of inputs and outputs of a model."""
 
     @property
     def size_bytes(self) -> int:

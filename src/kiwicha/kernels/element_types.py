@@ -20,6 +20,7 @@ NUMPY_TYPES: dict[DType, type[np.generic]] = {
     DType.INT64: np.int64,
     DType.INT16: np.int16,
     DType.BOOL: np.bool_,
+    DType.UINT32: np.uint32,
 }
 """numpy's name of each element type."""
 

@@ -84,7 +84,7 @@ def streaming() -> bytes:
         (lambda: unary("FLOOR", {}, {}), ["replace FLOOR by operators of docs/supported.md, "]),
         (lambda: unary("FLOOR", FLOAT, FLOAT), ["replace FLOOR "]),
         (
-            lambda: pair("ADD", *({"dtype": np.int32, "scale": None} for _ in range(3))),
+            lambda: pair("PRELU", *({"dtype": np.int32, "scale": None} for _ in range(3))),
             ["arithmetic on int32 belongs before or behind the model: compute it on the host"],
         ),
         # The rule's text says all: no converter's option helps.
@@ -103,7 +103,8 @@ def test_remedies_are_true(build: Callable[[], bytes], beginnings: list[str]) ->
 @pytest.mark.parametrize(
     ("name", "remedies"),
     [
-        ("audio_preprocessor_int8", ["replace .*DIV", "arithmetic on int32 "]),
+        # Its custom operators are missing, which packages can bring.
+        ("audio_preprocessor_int8", []),
     ],
 )
 def test_public_models_that_are_refused(name: str, remedies: list[str], zoo_model) -> None:

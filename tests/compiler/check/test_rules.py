@@ -9,6 +9,7 @@ from kiwicha.compiler import compile_model, read, support_rules, supported_opera
 from kiwicha.errors import UnsupportedModelError
 from tests.support.broken.images import BROKEN_IMAGES
 from tests.support.broken.index_moves import BROKEN_INDEX_MOVES
+from tests.support.broken.integers import BROKEN_INTEGERS
 from tests.support.broken.moves import BROKEN_MOVES
 from tests.support.broken.pairs import BROKEN_PAIRS
 from tests.support.broken.recurrent import BROKEN_RECURRENT
@@ -60,6 +61,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     *BROKEN_PAIRS,
     *BROKEN_MOVES,
     *BROKEN_INDEX_MOVES,
+    *BROKEN_INTEGERS,
     *BROKEN_UNSIGNED,
     (
         lambda: detector(0, max_classes_per_detection=2).model,

@@ -22,12 +22,16 @@ def test_operators_are_those_of_the_schema(name: str, kind: OperatorKind) -> Non
 
 @by_name
 def test_operands_are_counted_once(name: str, kind: OperatorKind) -> None:
-    positions = [p for p in range(9) if p not in kind.constants][: len(kind.activations)]
-    named = sorted([*positions, *kind.constants])
+    others = {*kind.constants, *kind.indices}
+    positions = [p for p in range(9) if p not in others][: len(kind.activations)]
+    named = sorted([*positions, *kind.constants, *kind.indices])
     assert named == list(range(len(named))), (
-        f"an input of {name} is neither constant nor activation"
+        f"an input of {name} is neither constant nor activation nor index"
     )
-    assert set(kind.types) <= {*kind.activations, "output"}
+    outputs = {f"output {k + 1}" for k in range(kind.outputs)} if kind.outputs > 1 else {"output"}
+    assert set(kind.types) <= {*kind.activations, *outputs}
+    assert set(kind.alike) <= set(kind.types)
+    assert len({kind.types[what] for what in kind.alike}) <= 1
 
 
 def test_families_are_parts_of_others() -> None:
@@ -36,6 +40,7 @@ def test_families_are_parts_of_others() -> None:
         (Family.RESHAPE, Family.MOVE),
         (Family.JOIN, Family.MOVE),
         (Family.SPLIT, Family.MOVE),
+        (Family.COMPARISON, Family.INTEGER),
     ):
         assert of_family(part)
         assert set(of_family(part)) < set(of_family(whole))
@@ -49,10 +54,14 @@ def test_lowering_has_one_way_for_each() -> None:
         Family.REDUCTION,
         Family.UNARY,
         Family.POSITION,
+        Family.INTEGER,
     )
     others = (Family.MOVE, Family.VARIABLE)
     names = [name for family in (*ways, *others) for name in of_family(family)]
     assert len(names) == len(set(names))
+    # Where its indices are constants, GATHER is a move.
+    assert {*of_family(Family.INDEXED)} & {*names} == {"GATHER"}
+    names += [name for name in of_family(Family.INDEXED) if name not in names]
     rest = {"L2_NORMALIZATION", "LOG_SOFTMAX", "RESIZE_BILINEAR", "SOFTMAX", "SVDF"}
-    rest.add("UNIDIRECTIONAL_SEQUENCE_LSTM")
+    rest |= {"CAST", "CUMSUM", "SELECT", "SELECT_V2", "TOPK_V2", "UNIDIRECTIONAL_SEQUENCE_LSTM"}
     assert set(OPERATORS) - set(names) == rest

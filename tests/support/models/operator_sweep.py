@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tests.support.models import random_models, random_moves
+from tests.support.models import random_glue, random_models, random_moves
 from tests.support.oracle.oracle import Case
 
 __all__ = ["DRAWS", "Draw", "case"]
@@ -11,6 +11,8 @@ INT8_DRAWS = 116
 UINT8_DRAWS = 88
 MOVES = 72
 """Draws of each operator that only moves data."""
+GLUE_DRAWS = 40
+"""Draws of each operator on integers and booleans, or with computed indices."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +22,12 @@ class Draw:
     operator: str
     number: int
     is_unsigned: bool
+    is_glue: bool = False
 
     def __str__(self) -> str:
         """Return what a failing test shows."""
+        if self.is_glue:
+            return f"{self.operator}-glue-{self.number}"
         return f"{self.operator}-{'uint8' if self.is_unsigned else 'int8'}-{self.number}"
 
 
@@ -40,11 +45,14 @@ DRAWS = [
         if name not in random_models.OPERATORS
         for k in range(MOVES)
     ),
+    *(Draw(name, k, False, True) for name in random_glue.OPERATORS for k in range(GLUE_DRAWS)),
 ]
 
 
 def case(draw: Draw) -> Case:
     """Return the model of a draw and its inputs, always the same."""
+    if draw.is_glue:
+        return random_glue.single_operator(draw.operator, draw.number)
     if draw.operator not in random_models.OPERATORS:
         return random_moves.single_operator(draw.operator, draw.number)
     return random_models.single_operator(

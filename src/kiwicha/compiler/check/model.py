@@ -15,7 +15,10 @@ __all__ = ["MODEL_RULES", "is_a_known_operator"]
 def is_a_known_operator(operator: Operator) -> Iterator[Problem]:
     """Every operator is one of those listed."""
     if operator.name in FOLDED_ONLY:
-        yield Problem("its inputs must be constants of int32, int64 or bool, or fixed shapes")
+        yield Problem(
+            "inputs must be constants of int32, int64 or bool, or fixed shapes, and the output "
+            "none of the model"
+        )
     elif operator.name not in OPERATORS:
         yield Problem("operator must be one of those that docs/supported.md lists")
 

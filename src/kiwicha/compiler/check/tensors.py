@@ -89,10 +89,11 @@ def _check_types(graph: Graph, operator: Operator) -> Iterator[Problem]:
 @rule(OPERAND_RULES, *(name for name, kind in OPERATORS.items() if kind.alike))
 def has_operands_of_one_type(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Tensors that are compared, combined or moved have one type."""
-    alike = OPERATORS[operator.name].alike
-    found = {what: tensor for what, tensor in operands(graph, operator) if what in alike}
-    types = list(dict.fromkeys(tensor.type.text for tensor in found.values()))
-    if len(types) > 1:
+    kind = OPERATORS[operator.name]
+    found = {what: tensor.type for what, tensor in operands(graph, operator) if what in kind.alike}
+    types = list(dict.fromkeys(item.text for item in found.values()))
+    # What can have none of these types is another rule's problem.
+    if len(types) > 1 and all(item in kind.types[what] for what, item in found.items()):
         yield Problem(f"{' and '.join(found)} must have one type, not {' and '.join(types)}")
 
 
@@ -123,12 +124,14 @@ def has_a_fixed_shape(what: str, tensor: Tensor) -> Iterator[Problem]:
 
 
 def has_one_scale(what: str, tensor: Tensor) -> Iterator[Problem]:
-    """Activations have one scale, finite and more than 0, and one zero point in their range."""
+    """Activations have one scale, finite and more than 0, and one zero point in their range.
+
+    Inputs and outputs of the model, and what is only moved, converted or chosen, need none.
+    """
     if tensor.type is not TensorType.INT8:
         return
     parameters = tensor.quantization
     if parameters is None:
-        yield Problem(f"{what} must have a scale and a zero point, not none", tensor)
         return
     if len(parameters.scales) != 1:
         yield Problem(f"{what} must have one scale, not {len(parameters.scales)}", tensor)
@@ -149,6 +152,14 @@ def _zero_point_problems(whose: str, tensor: Tensor) -> Iterator[Problem]:
         )
 
 
+def _check_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    for what, tensor in operands(graph, operator):
+        is_needed = OPERATORS[operator.name].is_scaled and tensor.type is TensorType.INT8
+        if is_needed and tensor.quantization is None:
+            yield Problem(f"{what} must have a scale and a zero point, not none", tensor)
+        yield from has_one_scale(what, tensor)
+
+
 def has_plain_storage(what: str, tensor: Tensor) -> Iterator[Problem]:
     """Tensors are dense, and only states of LSTM and SVDF are variable tensors."""
     if tensor.is_variable:
@@ -165,17 +176,16 @@ def _on_operands(check: TensorCheck) -> OperatorCheck:
     return check_operands
 
 
-_CHECKS = (has_a_fixed_shape, has_one_scale, has_plain_storage)
 TENSOR_RULES: dict[str, TensorCheck] = {
     rule_text(check): check
     for check in (has_a_type_for_its_place, has_a_fixed_shape, has_one_scale, has_plain_storage)
 }
+_OPERATOR_CHECKS: dict[TensorCheck, OperatorCheck] = {
+    has_a_type_for_its_place: _check_types,
+    has_one_scale: _check_scales,
+}
 OPERAND_RULES.extend(
-    Rule(
-        tuple(OPERATORS),
-        text,
-        _check_types if check is has_a_type_for_its_place else _on_operands(check),
-    )
+    Rule(tuple(OPERATORS), text, _OPERATOR_CHECKS.get(check) or _on_operands(check))
     for text, check in TENSOR_RULES.items()
 )
 

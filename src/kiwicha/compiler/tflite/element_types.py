@@ -13,6 +13,7 @@ DTYPES = {
     TensorType.INT64: DType.INT64,
     TensorType.INT16: DType.INT16,
     TensorType.BOOL: DType.BOOL,
+    TensorType.UINT32: DType.UINT32,
 }
 """Types that tensors of a Program can have."""
 

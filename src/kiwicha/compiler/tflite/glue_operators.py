@@ -37,6 +37,7 @@ _SELECT = OperatorKind(
     activations=("condition", *_TWO),
     types={"condition": _BOOL, **dict.fromkeys(_ALL, CARRIED_TYPES)},
     alike=_ALL,
+    is_scaled=False,
 )
 _OF_BOOLEANS = OperatorKind(
     family=Family.REDUCTION, constants={1: "axes"}, **_alike(("input", "output"), *_BOOL)
@@ -53,7 +54,10 @@ def _comparison(*types: TensorType) -> OperatorKind:
 
 
 GLUE_OPERATORS: dict[str, OperatorKind] = {
-    "CAST": OperatorKind(types=dict.fromkeys(("input", "output"), CARRIED_TYPES)),
+    "CAST": OperatorKind(
+        types=dict.fromkeys(("input", "output"), (*CARRIED_TYPES, TensorType.UINT32)),
+        is_scaled=False,
+    ),
     "CUMSUM": OperatorKind(
         options=OptionsTable(
             "CumsumOptions",
@@ -67,16 +71,18 @@ GLUE_OPERATORS: dict[str, OperatorKind] = {
     "EMBEDDING_LOOKUP": OperatorKind(
         family=Family.INDEXED,
         **_alike(("input", "output"), *CARRIED_TYPES),
+        is_scaled=False,
         indices={0: "lookup"},
     ),
     **dict.fromkeys(("EQUAL", "NOT_EQUAL"), _comparison(*_BYTES_TOO, *_BOOL)),
     **dict.fromkeys(("GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"), _comparison(*_BYTES_TOO)),
-    "FILL": OperatorKind(family=Family.MOVE, constants={0: "dims"}),
+    "FILL": OperatorKind(family=Family.MOVE, constants={0: "dims"}, is_scaled=False),
     "FLOOR_DIV": OperatorKind(**_DIVISION),
     "FLOOR_MOD": OperatorKind(**_DIVISION),
     "GATHER_ND": OperatorKind(
         family=Family.INDEXED,
         **_alike(("input", "output"), *CARRIED_TYPES),
+        is_scaled=False,
         indices={1: "indices"},
     ),
     "LOGICAL_AND": _LOGICAL,
@@ -91,6 +97,7 @@ GLUE_OPERATORS: dict[str, OperatorKind] = {
         constants={2: "shape"},
         indices={0: "indices"},
         **_alike(("updates", "output"), *_BYTES_TOO, *_BOOL),
+        is_scaled=False,
     ),
     "SELECT": _SELECT,
     "SELECT_V2": _SELECT,
@@ -102,6 +109,7 @@ GLUE_OPERATORS: dict[str, OperatorKind] = {
         },
         alike=("input", "output 1"),
         outputs=2,
+        is_scaled=False,
     ),
 }
 """The supported operators of this kind."""

@@ -96,6 +96,8 @@ class OperatorKind:
         Inputs behind those, which other rules are about.
     optional_inputs : int
         Inputs behind those, which may be left out.
+    is_scaled : bool
+        Activations of int8 or uint8 have scales and zero points, also where it does not use them.
     is_signed : bool
         Activations are int8 and not uint8, for which no interpreter has a kernel.
     outputs : int
@@ -113,6 +115,7 @@ class OperatorKind:
     indices: Mapping[int, str] = field(default_factory=dict)
     extra_inputs: int = 0
     optional_inputs: int = 0
+    is_scaled: bool = True
     is_signed: bool = False
     outputs: int = 1
     has_int4_weights: bool = False

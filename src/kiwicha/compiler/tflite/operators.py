@@ -99,6 +99,7 @@ OPERATORS: dict[str, OperatorKind] = {
         family=Family.MOVE | Family.INDEXED,
         options=OptionsTable("GatherOptions", {**_AXIS, "batch_dims": "BatchDims"}),
         indices={1: "indices"},
+        is_scaled=False,
     ),
     "GELU": OperatorKind(
         family=Family.UNARY, options=OptionsTable("GeluOptions", {"is_approximate": "Approximate"})
