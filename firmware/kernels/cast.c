@@ -27,7 +27,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_cast(const struct kiwicha_memory
 }
 
 /** Returns the integer that a float has before the point, between two limits; 0 if it is none. */
-KIWICHA_SMALL static int64_t whole_number(float x, int64_t minimum, int64_t maximum)
+static int64_t whole_number(float x, int64_t minimum, int64_t maximum)
 {
     if (x != x) {
         return 0;
@@ -37,7 +37,7 @@ KIWICHA_SMALL static int64_t whole_number(float x, int64_t minimum, int64_t maxi
 }
 
 /** Returns a float as the integer type of so many bytes, or as uint8. */
-KIWICHA_SMALL static int64_t from_float(float x, uint32_t dtype, uint32_t bytes)
+static int64_t from_float(float x, uint32_t dtype, uint32_t bytes)
 {
     if (dtype == KIWICHA_DTYPE_BOOL) {
         return x != 0;
@@ -49,19 +49,70 @@ KIWICHA_SMALL static int64_t from_float(float x, uint32_t dtype, uint32_t bytes)
     return whole_number(x, -maximum - 1, maximum);
 }
 
-/** Returns an element of any type but float32. */
-KIWICHA_SMALL static int64_t read_element(const void *input, uint32_t index, uint32_t dtype,
-                                          uint32_t bytes)
+/** Makes bits of an element the number that they stand for: unsigned ones were read as signed. */
+KIWICHA_SPECIALIZED int64_t number(int64_t value, uint32_t dtype)
 {
-    const int64_t value = kiwicha_read_integer(input, index, bytes);
     return dtype == KIWICHA_DTYPE_UINT8    ? value + UINT8_SHIFT
            : dtype == KIWICHA_DTYPE_UINT32 ? (int64_t)(uint32_t)value
                                            : value;
 }
 
+/** Returns what is stored for a number. */
+KIWICHA_SPECIALIZED int64_t stored(int64_t value, uint32_t dtype)
+{
+    return dtype == KIWICHA_DTYPE_UINT8  ? value - UINT8_SHIFT
+           : dtype == KIWICHA_DTYPE_BOOL ? value != 0
+                                         : value;
+}
+
+/** From integers to integers; sizes are constants. */
+KIWICHA_SPECIALIZED void cast_integers(const struct kiwicha_cast *p, const void *input,
+                                       void *output, uint32_t input_bytes, uint32_t output_bytes)
+{
+    const uint32_t from = p->input_dtype, to = p->output_dtype;
+#pragma GCC unroll 1
+    for (uint32_t k = 0; k < p->count; k++) {
+        const int64_t value = kiwicha_read_integer(input, k, input_bytes);
+        kiwicha_write_integer(output, k, output_bytes, stored(number(value, from), to));
+    }
+}
+
+/** From integers to integers, where those that are read have so many bytes. */
+KIWICHA_SPECIALIZED void cast_from(const struct kiwicha_cast *p, const void *input, void *output,
+                                   uint32_t input_bytes)
+{
+    switch (bytes_of(p->output_dtype)) {
+    case 1:
+        cast_integers(p, input, output, input_bytes, 1);
+        break;
+    case 4:
+        cast_integers(p, input, output, input_bytes, 4);
+        break;
+    default:
+        cast_integers(p, input, output, input_bytes, bytes_of(p->output_dtype));
+    }
+}
+
+/** From or to float32, or both. */
+static void cast_floats(const struct kiwicha_cast *p, const void *input, void *output)
+{
+    const uint32_t from = p->input_dtype, to = p->output_dtype;
+    const uint32_t input_bytes = bytes_of(from), output_bytes = bytes_of(to);
+    for (uint32_t k = 0; k < p->count; k++) {
+        if (from != KIWICHA_DTYPE_FLOAT32) {
+            const int64_t value = kiwicha_read_integer(input, k, input_bytes);
+            ((float *)output)[k] = (float)number(value, from);
+        } else if (to == KIWICHA_DTYPE_FLOAT32) {
+            ((float *)output)[k] = ((const float *)input)[k];
+        } else {
+            const int64_t value = from_float(((const float *)input)[k], to, output_bytes);
+            kiwicha_write_integer(output, k, output_bytes, stored(value, to));
+        }
+    }
+}
+
 /** CAST: numbers as another type. */
-KIWICHA_SMALL enum kiwicha_status kiwicha_run_cast(const struct kiwicha_memory *memory,
-                                                   const void *params)
+enum kiwicha_status kiwicha_run_cast(const struct kiwicha_memory *memory, const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
@@ -69,23 +120,19 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_run_cast(const struct kiwicha_memory *
     const struct kiwicha_cast *p = params;
     const void *input = kiwicha_source(memory, &p->input);
     void *output = kiwicha_target(memory, &p->output);
-    const uint32_t from = p->input_dtype, to = p->output_dtype;
-    const uint32_t input_bytes = bytes_of(from), output_bytes = bytes_of(to);
-    for (uint32_t k = 0; k < p->count; k++) {
-        const bool is_float = from == KIWICHA_DTYPE_FLOAT32;
-        const float real = is_float ? ((const float *)input)[k] : 0;
-        const int64_t value = is_float ? 0 : read_element(input, k, from, input_bytes);
-        if (to == KIWICHA_DTYPE_FLOAT32) {
-            ((float *)output)[k] = is_float ? real : (float)value;
-            continue;
-        }
-        int64_t result = is_float                   ? from_float(real, to, output_bytes)
-                         : to == KIWICHA_DTYPE_BOOL ? value != 0
-                                                    : value;
-        if (to == KIWICHA_DTYPE_UINT8) {
-            result -= UINT8_SHIFT;
-        }
-        kiwicha_write_integer(output, k, output_bytes, result);
+    if (p->input_dtype == KIWICHA_DTYPE_FLOAT32 || p->output_dtype == KIWICHA_DTYPE_FLOAT32) {
+        cast_floats(p, input, output);
+        return KIWICHA_STATUS_OK;
+    }
+    switch (bytes_of(p->input_dtype)) {
+    case 1:
+        cast_from(p, input, output, 1);
+        break;
+    case 4:
+        cast_from(p, input, output, 4);
+        break;
+    default:
+        cast_from(p, input, output, bytes_of(p->input_dtype));
     }
     return KIWICHA_STATUS_OK;
 }

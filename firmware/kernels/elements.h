@@ -6,8 +6,11 @@
 
 #include "kiwicha_isa.h"
 
+/** Marks functions with arguments that are constants where they are called. */
+#define KIWICHA_SPECIALIZED static inline __attribute__((always_inline))
+
 /** Returns the bytes of an element of an integer type or a boolean; 0 if it is none. */
-static inline uint32_t kiwicha_integer_bytes(uint32_t dtype)
+KIWICHA_SPECIALIZED uint32_t kiwicha_integer_bytes(uint32_t dtype)
 {
     switch (dtype) {
     case KIWICHA_DTYPE_INT8:
@@ -27,7 +30,7 @@ static inline uint32_t kiwicha_integer_bytes(uint32_t dtype)
 }
 
 /** Returns an element of a tensor of signed integers of 1, 2, 4 or 8 bytes. */
-static inline int64_t kiwicha_read_integer(const void *tensor, uint32_t index, uint32_t bytes)
+KIWICHA_SPECIALIZED int64_t kiwicha_read_integer(const void *tensor, uint32_t index, uint32_t bytes)
 {
     switch (bytes) {
     case 8:
@@ -42,8 +45,8 @@ static inline int64_t kiwicha_read_integer(const void *tensor, uint32_t index, u
 }
 
 /** Writes the low bits of a number to an element of 1, 2, 4 or 8 bytes. */
-static inline void kiwicha_write_integer(void *tensor, uint32_t index, uint32_t bytes,
-                                         int64_t value)
+KIWICHA_SPECIALIZED void kiwicha_write_integer(void *tensor, uint32_t index, uint32_t bytes,
+                                               int64_t value)
 {
     switch (bytes) {
     case 8:
@@ -61,13 +64,13 @@ static inline void kiwicha_write_integer(void *tensor, uint32_t index, uint32_t 
 }
 
 /** Returns a - b, wrapped around. */
-static inline int64_t kiwicha_wrapping_difference(int64_t a, int64_t b)
+KIWICHA_SPECIALIZED int64_t kiwicha_wrapping_difference(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
 /** Returns a + b, wrapped around. */
-static inline int64_t kiwicha_wrapping_sum(int64_t a, int64_t b)
+KIWICHA_SPECIALIZED int64_t kiwicha_wrapping_sum(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }

@@ -22,8 +22,8 @@ KIWICHA_SMALL static void require_indices(struct kiwicha_check *check,
 }
 
 /** Finds the number of the piece at a place; returns false if there is none. */
-KIWICHA_SMALL static bool find_piece(const void *indices, uint32_t place, uint32_t depth,
-                                     const uint32_t *sizes, uint32_t words, uint32_t *piece)
+static bool find_piece(const void *indices, uint32_t place, uint32_t depth, const uint32_t *sizes,
+                       uint32_t words, uint32_t *piece)
 {
     uint32_t found = 0;
     for (uint32_t k = 0; k < depth; k++) {
@@ -54,8 +54,7 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_gather(const struct kiwicha_memo
 }
 
 /** GATHER: pieces at places that another tensor names. */
-KIWICHA_SMALL enum kiwicha_status kiwicha_run_gather(const struct kiwicha_memory *memory,
-                                                     const void *params)
+enum kiwicha_status kiwicha_run_gather(const struct kiwicha_memory *memory, const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
@@ -105,8 +104,8 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_scatter(const struct kiwicha_mem
 }
 
 /** Adds an element to another one; booleans hold if one of both does. */
-KIWICHA_SMALL static void add_element(const struct kiwicha_scatter *p, void *output, uint32_t to,
-                                      const void *input, uint32_t from, uint32_t bytes)
+static void add_element(const struct kiwicha_scatter *p, void *output, uint32_t to,
+                        const void *input, uint32_t from, uint32_t bytes)
 {
     const int64_t added =
         kiwicha_wrapping_difference(kiwicha_read_integer(input, from, bytes), p->zero);
@@ -118,8 +117,7 @@ KIWICHA_SMALL static void add_element(const struct kiwicha_scatter *p, void *out
 }
 
 /** SCATTER_ND: adds up pieces at places that another tensor names. */
-KIWICHA_SMALL enum kiwicha_status kiwicha_run_scatter(const struct kiwicha_memory *memory,
-                                                      const void *params)
+enum kiwicha_status kiwicha_run_scatter(const struct kiwicha_memory *memory, const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;

@@ -24,40 +24,51 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_top_positions(const struct kiwic
 }
 
 /** Finds the positions of the largest elements of one row: each new one is put in its place. */
-KIWICHA_SMALL static void find_largest(const struct kiwicha_top_positions *p, const void *input,
-                                       uint32_t first, uint32_t bytes, int32_t *best)
+KIWICHA_SPECIALIZED void find_largest(const struct kiwicha_top_positions *p, const uint8_t *row,
+                                      uint32_t bytes, int32_t *best)
 {
     uint32_t found = 0;
+    int64_t smallest = 0; /* of those that were found, once there are as many as are wanted */
+#pragma GCC unroll 1
     for (uint32_t k = 0; k < p->depth; k++) {
-        const int64_t value = kiwicha_read_integer(input, first + k, bytes);
-        uint32_t place = found;
-        while (place > 0 &&
-               kiwicha_read_integer(input, first + (uint32_t)best[place - 1], bytes) < value) {
-            if (place < p->count) {
-                best[place] = best[place - 1];
-            }
+        const int64_t value = kiwicha_read_integer(row, k, bytes);
+        if (found == p->count && value <= smallest) {
+            continue;
+        }
+        uint32_t place = found < p->count ? found++ : found - 1;
+        while (place > 0 && kiwicha_read_integer(row, (uint32_t)best[place - 1], bytes) < value) {
+            best[place] = best[place - 1];
             place--;
         }
-        if (place < p->count) {
-            best[place] = (int32_t)k;
-            found += found < p->count;
-        }
+        best[place] = (int32_t)k;
+        smallest = kiwicha_read_integer(row, (uint32_t)best[found - 1], bytes);
     }
 }
 
 /** TOPK_V2: positions of the largest elements of each row. */
-KIWICHA_SMALL enum kiwicha_status kiwicha_run_top_positions(const struct kiwicha_memory *memory,
-                                                            const void *params)
+enum kiwicha_status kiwicha_run_top_positions(const struct kiwicha_memory *memory,
+                                              const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
     const struct kiwicha_top_positions *p = params;
-    const void *input = kiwicha_source(memory, &p->input);
+    const uint8_t *input = kiwicha_source(memory, &p->input);
     int32_t *output = kiwicha_target(memory, &p->output);
     const uint32_t bytes = kiwicha_integer_bytes(p->dtype);
     for (uint32_t row = 0; row < p->rows; row++) {
-        find_largest(p, input, row * p->depth, bytes, output + row * p->count);
+        switch (bytes) {
+        case 1:
+            find_largest(p, input, 1, output);
+            break;
+        case 4:
+            find_largest(p, input, 4, output);
+            break;
+        default:
+            find_largest(p, input, bytes, output);
+        }
+        input += p->depth * bytes;
+        output += p->count;
     }
     return KIWICHA_STATUS_OK;
 }
@@ -82,15 +93,15 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_cumulative_sum(const struct kiwi
     return check.status;
 }
 
-KIWICHA_SMALL static int32_t scaled_byte(const struct kiwicha_cumulative_sum *p, int64_t sum)
+static int32_t scaled_byte(const struct kiwicha_cumulative_sum *p, int64_t sum)
 {
     const int32_t scaled = kiwicha_rescale((int32_t)sum, p->multiplier, p->shift);
     return kiwicha_clamp(kiwicha_wrapping_add(scaled, p->output_offset), INT8_MIN, INT8_MAX);
 }
 
 /** Adds up elements that lie `inner` apart, from `index` on, or back from the last of them. */
-KIWICHA_SMALL static void add_up(const struct kiwicha_cumulative_sum *p, const void *input,
-                                 void *output, uint32_t index, uint32_t bytes)
+static void add_up(const struct kiwicha_cumulative_sum *p, const void *input, void *output,
+                   uint32_t index, uint32_t bytes)
 {
     const bool is_scaled = p->dtype == KIWICHA_DTYPE_INT8;
     const int64_t unit = INT64_C(1) << HEADROOM_BITS;
@@ -108,8 +119,8 @@ KIWICHA_SMALL static void add_up(const struct kiwicha_cumulative_sum *p, const v
 }
 
 /** CUMSUM: elements added up along one dimension. */
-KIWICHA_SMALL enum kiwicha_status kiwicha_run_cumulative_sum(const struct kiwicha_memory *memory,
-                                                             const void *params)
+enum kiwicha_status kiwicha_run_cumulative_sum(const struct kiwicha_memory *memory,
+                                               const void *params)
 {
     if (memory == NULL || params == NULL) {
         return KIWICHA_STATUS_BAD_ARGUMENT;

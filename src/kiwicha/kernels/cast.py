@@ -48,7 +48,7 @@ KERNELS = (
         params=Cast,
         reference=_reference,
         is_on_demand=True,
-        cost=Cost(step=500.0, output=30.0, unit=40.0),
+        cost=Cost(step=311.0, output=27.6, unit=135.0),
         work=_work,
     ),
 )

@@ -99,7 +99,7 @@ KERNELS = (
         params=Gather,
         reference=_gather,
         is_on_demand=True,
-        cost=Cost(step=500.0, output=4.0, unit=60.0, extra=30.0),
+        cost=Cost(step=391.0, output=3.06, unit=37.4, extra=40.6),
         work=_gather_work,
     ),
     Declaration(
@@ -107,7 +107,7 @@ KERNELS = (
         params=Scatter,
         reference=_scatter,
         is_on_demand=True,
-        cost=Cost(step=500.0, output=2.0, unit=40.0, extra=30.0),
+        cost=Cost(step=496.0, output=1.3, unit=31.9, extra=44.1),
         work=_scatter_work,
     ),
 )

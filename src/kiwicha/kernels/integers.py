@@ -83,7 +83,13 @@ def _select(memory: Memory, p: Select) -> NDArray[Any]:
     )
 
 
-def _work(p: Integers | Select) -> Work:
+def _work(p: Integers) -> Work:
+    count = math.prod(p.shape)
+    divides = IntegerOperation(p.operation).divides
+    return Work(count, math.prod(p.shape[:-1]), count if divides else 0)
+
+
+def _select_work(p: Select) -> Work:
     return Work(math.prod(p.shape), math.prod(p.shape[:-1]))
 
 
@@ -94,7 +100,7 @@ KERNELS = (
         reference=_integers,
         is_on_demand=True,
         optional=("table_1", "table_2"),
-        cost=Cost(step=500.0, output=70.0, unit=80.0),
+        cost=Cost(step=0.0, output=20.9, unit=125.0, extra=81.6),
         work=_work,
     ),
     Declaration(
@@ -102,7 +108,7 @@ KERNELS = (
         params=Select,
         reference=_select,
         is_on_demand=True,
-        cost=Cost(step=500.0, output=50.0, unit=100.0),
-        work=_work,
+        cost=Cost(step=355.0, output=31.9, unit=53.5),
+        work=_select_work,
     ),
 )

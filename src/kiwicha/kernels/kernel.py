@@ -42,7 +42,8 @@ class Work:
     extra : int
         Kernel positions that portable convolutions visit, bytes of windows that SIMD_CONV copies,
         multiply-accumulates of pixels that SIMD kernels compute singly, batches of portable
-        FULLY_CONNECTED, other bytes of ARG_MAX, outputs of long rows of SOFTMAX and LOG_SOFTMAX.
+        FULLY_CONNECTED, other bytes of ARG_MAX, outputs of long rows of SOFTMAX and LOG_SOFTMAX,
+        divisions, indices.
     """
 
     outputs: int

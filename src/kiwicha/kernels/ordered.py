@@ -100,7 +100,7 @@ KERNELS = (
         params=TopPositions,
         reference=_top_positions,
         is_on_demand=True,
-        cost=Cost(step=500.0, output=40.0, unit=60.0),
+        cost=Cost(step=152.0, output=30.9, unit=73.3),
         work=_top_work,
     ),
     Declaration(
@@ -108,7 +108,7 @@ KERNELS = (
         params=CumulativeSum,
         reference=_cumulative_sum,
         is_on_demand=True,
-        cost=Cost(step=500.0, output=40.0, unit=60.0),
+        cost=Cost(step=636.0, output=46.5, unit=68.8),
         work=_sum_work,
     ),
 )

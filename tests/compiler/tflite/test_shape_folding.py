@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.compiler.tflite.folded_operations import FOLDED
+from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.compiler.tflite.shape_folding import fold_shapes
+from kiwicha.compiler.tflite.tensor import TensorType
 from kiwicha.errors import ModelError, UnsupportedModelError
 from kiwicha.sim.reference import executor as reference
+from tests.support.models import random_glue
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle import oracle
 
@@ -165,3 +169,76 @@ def test_sizes_that_contradict_each_other_are_refused() -> None:
     model = Shapes()
     size = model.packed(model.dimension(0), model.constant(1, 1))
     refused(model.reshaped(size, (2, 72)), "PACK #2")
+
+
+FOLDED_TYPES = {TensorType.INT32, TensorType.INT64, TensorType.BOOL}
+
+
+def is_folded(graph: Graph) -> bool:
+    """Whether all operands of the first operator have types that are folded."""
+    operator = graph.operators[0]
+    return {graph.tensors[i].type for i in (*operator.inputs, *operator.outputs)} <= FOLDED_TYPES
+
+
+@pytest.mark.parametrize("operator", sorted({*random_glue.OPERATORS} & {*FOLDED}))
+def test_constants_become_what_the_interpreters_make_of_them(operator: str) -> None:
+    graphs = {seed: read(random_glue.on_constants(operator, seed)) for seed in range(25)}
+    graphs = {seed: graph for seed, graph in graphs.items() if is_folded(graph)}
+    assert len(graphs) >= 3
+    cases = [random_glue.single_operator(operator, seed) for seed in graphs]
+    for (seed, graph), answer in zip(graphs.items(), oracle.ask(cases), strict=True):
+        assert answer.outputs is not None, answer.error
+        found = graph.output(graph.operators[0]).index
+        data = fold_shapes(graph).tensors[found].data
+        has_batches = operator == "GATHER" and graph.operators[0].options.batch_dims
+        assert (data is None) == bool(has_batches), seed
+        assert data is None or data.tobytes() == answer.outputs[0].tobytes(), seed
+
+
+def of_constants(code: str, output: np.ndarray[Any, Any], *inputs: Any, **options: Any) -> bytes:
+    """Give a model of one operator on constants, whose result is added to an input."""
+    builder = ModelBuilder()
+    operands = [builder.tensor(np.shape(x), x.dtype, data=x) for x in inputs]
+    made = builder.tensor(output.shape, output.dtype)
+    builder.operator(code, operands, [made], **options)
+    x, y = builder.tensor(output.shape, output.dtype), builder.tensor(output.shape, output.dtype)
+    builder.operator("SUB", [x, made], [y])
+    return builder.build([x], [y])
+
+
+def words(*values: int) -> np.ndarray[Any, Any]:
+    return np.array(values, np.int32)
+
+
+ROWS = np.arange(6, dtype=np.int32).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("code", "output", "inputs"),
+    [
+        ("RANGE", words(2, 5, 8), (np.int32(2), np.int32(9), np.int32(3))),
+        ("BROADCAST_ARGS", words(4, 2, 3), (words(4, 1, 3), words(2, 1))),
+        ("BROADCAST_TO", np.full((2, 3), 7, np.int32), (words(7), words(2, 3))),
+        ("RANK", np.array(2, np.int32), (ROWS,)),
+        ("ZEROS_LIKE", np.zeros((2, 3), np.int32), (ROWS,)),
+        ("REDUCE_PROD", np.array(6, np.int32), (words(1, 2, 3), words(0))),
+        ("SUM", words(3, 12), (ROWS, words(1))),
+        ("REDUCE_MAX", words(3, 4, 5), (ROWS, words(0))),
+        ("SLICE", words(4, 5).reshape(1, 2), (ROWS, words(1, 1), words(1, -1))),
+        ("SQUEEZE", words(5), (words(5).reshape(1, 1),)),
+        ("EXPAND_DIMS", words(5).reshape(1, 1), (words(5), np.int32(0))),
+    ],
+)
+def test_other_operators_on_constants(
+    code: str, output: np.ndarray[Any, Any], inputs: tuple[Any, ...]
+) -> None:
+    program = compile_model(of_constants(code, output, *inputs), "simd")
+    x = np.asarray(np.arange(output.size, dtype=np.int32).reshape(output.shape) * 100)
+    (difference,) = reference.run(program, [x])
+    np.testing.assert_array_equal(difference, x - output)
+    assert len(program.steps) == 1
+
+
+def test_a_division_by_0_is_left_to_the_device() -> None:
+    program = compile_model(of_constants("DIV", words(0), words(1), words(0)), "simd")
+    assert len(program.steps) == 2

@@ -1,11 +1,13 @@
 """What steps of the CPU cost: predictions against the simulated system, for other sizes."""
 
 import statistics
+from collections.abc import Sequence
 
 import pytest
 
 from kiwicha.compiler.cpu.costs import cpu_cycles
 from kiwicha.contract.program import Kernel
+from kiwicha.kernels.registry import KERNELS
 from kiwicha.sim.reference import executor as reference
 from kiwicha.sim.verilator.program_run import run_program
 from tests.support.choices import by_day
@@ -20,11 +22,25 @@ NEAR = 2
 @pytest.mark.verilator
 def test_predictions_are_near() -> None:
     """Looks at medians: operands that meet in the data cache take longer, and are not predicted."""
-    program, cycles = measured(steps_of(MEASURED, seed=2, count=3))
+    check_predictions([kernel for kernel in MEASURED if not KERNELS[kernel].is_on_demand], count=3)
+
+
+@pytest.mark.verilator
+@pytest.mark.parametrize(
+    "kernel",
+    by_day(*(kernel for kernel in MEASURED if KERNELS[kernel].is_on_demand)),
+    ids=lambda kernel: kernel.name,
+)
+def test_predictions_of_kernels_on_demand_are_near(kernel: Kernel) -> None:
+    check_predictions([kernel], count=6)
+
+
+def check_predictions(kernels: Sequence[Kernel], count: int) -> None:
+    program, cycles = measured(steps_of(kernels, seed=2, count=count))
     ratios: dict[str, list[float]] = {}
     for step, spent in zip(program.steps, cycles, strict=True):
         ratios.setdefault(step.kernel.name, []).append(cpu_cycles(step) / spent)
-    assert len(ratios) == len(MEASURED)
+    assert len(ratios) == len(kernels)
     medians = {name: statistics.median(each) for name, each in ratios.items()}
     assert {name: x for name, x in medians.items() if not 1 / NEAR < x < NEAR} == {}
 

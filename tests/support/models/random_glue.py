@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.oracle.oracle import LITERT, MICRO, Case
 
-__all__ = ["OPERATORS", "single_operator"]
+__all__ = ["OPERATORS", "on_constants", "single_operator"]
 
 Shape = tuple[int, ...]
 _BYTES = (np.int8, np.uint8)
@@ -37,12 +37,19 @@ def single_operator(operator: str, seed: int) -> Case:
     return OPERATORS[operator](_Glue(random.Random(f"{operator}{seed}"), operator))
 
 
+def on_constants(operator: str, seed: int) -> bytes:
+    """Return the same model with constants for inputs, and beside it an input that is moved."""
+    rng = random.Random(f"{operator}{seed}")
+    return OPERATORS[operator](_Glue(rng, operator, has_inputs=False)).model
+
+
 class _Glue:
     """Collects a model of one operator."""
 
-    def __init__(self, rng: random.Random, operator: str) -> None:
+    def __init__(self, rng: random.Random, operator: str, *, has_inputs: bool = True) -> None:
         self.rng = rng
         self.operator = operator
+        self._has_inputs = has_inputs
         self._generator = np.random.default_rng(rng.getrandbits(64))
         self._builder = ModelBuilder()
         self._inputs: list[int] = []
@@ -54,6 +61,9 @@ class _Glue:
         """Return the model; its type says who defines it."""
         self._builder.operator(self.operator, inputs, outputs, **options)
         is_micro = dtype in _MICRO.get(self.operator, ())
+        if not self._has_inputs:
+            self._inputs, outputs = ([self._builder.tensor((4,), np.int32)] for _ in range(2))
+            self._builder.operator("RESHAPE", self._inputs, outputs)
         model = self._builder.build(self._inputs, outputs)
         return Case(model, tuple(self._values), MICRO if is_micro else LITERT)
 
@@ -99,6 +109,7 @@ class _Glue:
         """Add an input of the model, or a constant, with its numbers."""
         scale = self.scale(dtype) if like is None else like
         numbers = np.asarray(self.numbers(shape, dtype) if values is None else values)
+        is_constant = is_constant or not self._has_inputs
         data = numbers if is_constant else None
         index = self._builder.tensor(shape, dtype, data=data, **scale)
         if not is_constant:
