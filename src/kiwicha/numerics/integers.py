@@ -20,7 +20,8 @@ Array = NDArray[Any]
 
 
 def _quotient(a: Array, b: Array) -> Array:
-    return np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+    quotient: Array = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+    return quotient
 
 
 OPERATIONS: dict[IntegerOperation, Callable[[Array, Array], Array]] = {
@@ -53,7 +54,7 @@ def cast(values: Array, dtype: DTypeLike) -> Array:
     """
     wanted = np.dtype(dtype)
     if wanted == np.bool_:
-        return values != 0
+        return np.not_equal(values, 0)
     if values.dtype != np.float32 or wanted == np.float32:
         return values.astype(wanted)
     limits = np.iinfo(wanted)

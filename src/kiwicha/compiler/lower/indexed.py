@@ -61,7 +61,7 @@ def _gather(
         operator.name,
         kernel=Kernel.GATHER,
         params=Gather(
-            *[Ref()] * 3,
+            *(Ref(), Ref(), Ref()),
             batches=batches,
             outer=outer,
             count=indices.elements // depth // batches,
@@ -82,7 +82,7 @@ def _lower_scatter(graph: Graph, operator: Operator) -> Layer:
         operator.name,
         kernel=Kernel.SCATTER,
         params=Scatter(
-            *[Ref()] * 3,
+            *(Ref(), Ref(), Ref()),
             count=indices.elements // depth,
             depth=depth,
             sizes=trailing_ones(output.shape[:depth]),
@@ -106,7 +106,7 @@ def lower_top(graph: Graph, operator: Operator) -> Layer:
         operator.name,
         kernel=Kernel.GATHER,
         params=Gather(
-            *[Ref()] * 3,
+            *(Ref(), Ref(), Ref()),
             batches=rows,
             outer=1,
             count=count,

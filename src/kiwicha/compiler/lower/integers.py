@@ -64,7 +64,7 @@ def lower_integers(graph: Graph, operator: Operator) -> Layer:
         operator.name,
         kernel=Kernel.INTEGERS,
         params=Integers(
-            *[Ref()] * 5,
+            *(Ref(), Ref(), Ref(), Ref(), Ref()),
             shape=leading_ones(output.shape),
             strides_1=first,
             strides_2=second,
@@ -109,7 +109,7 @@ def lower_select(graph: Graph, operator: Operator) -> Layer:
         operator.name,
         kernel=Kernel.SELECT,
         params=Select(
-            *[Ref()] * 4,
+            *(Ref(), Ref(), Ref(), Ref()),
             shape=leading_ones(output.shape),
             strides=broadcast_strides(shape, output.shape),
             strides_1=broadcast_strides(first.shape, output.shape),
