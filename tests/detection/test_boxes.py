@@ -115,7 +115,10 @@ def test_other_models_have_no_last_step() -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"use_regular_nms": True}, "use_regular_nms must be false, not true: "),
+        (
+            {"use_regular_nms": True, "detections_per_class": 0},
+            "detections_per_class must be at least 1, not 0",
+        ),
         ({"num_classes": 9}, r"scores must have shape \[1, 40, 9 or 10\] for num_classes 9, not "),
         ({"num_classes": 0}, "num_classes must be at least 1, not 0"),
         ({"max_detections": 0}, "max_detections must be at least 1, not 0"),

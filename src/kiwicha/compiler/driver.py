@@ -39,7 +39,7 @@ from kiwicha.compiler.steps.allocate import allocate
 from kiwicha.compiler.steps.calls import PlannedStep, in_order
 from kiwicha.compiler.steps.emit import emit
 from kiwicha.compiler.steps.overlap import overlap
-from kiwicha.compiler.tflite.detectors import detach_detector
+from kiwicha.compiler.tflite.detectors import detach_detector, keep_detector
 from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.compiler.tflite.shape_folding import fold_shapes
@@ -50,6 +50,8 @@ from kiwicha.errors import KiwichaError, UsageError, reason
 from kiwicha.program.image import Program
 
 __all__ = [
+    "DEVICE",
+    "HOST",
     "Compilation",
     "EnginePlan",
     "compile_model",
@@ -58,6 +60,10 @@ __all__ = [
     "require_supported",
     "with_double_buffer",
 ]
+
+
+HOST, DEVICE = "host", "device"
+"""Who makes boxes of what a detector gives."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +148,7 @@ def compile_model(
     has_tables: bool = True,
     optimize: Goal | str = Goal.CYCLES,
     double_buffer: bool = False,
+    detect: str = HOST,
 ) -> Program:
     """Compile a model.
 
@@ -160,6 +167,9 @@ def compile_model(
     double_buffer : bool
         Have two places in the arena for inputs and outputs, which inferences take in turn: the
         inputs of the next one can be written while one runs.
+    detect : str
+        Who makes boxes of what a detector gives: the ``host``, or the ``device`` as part of the
+        Program.
 
     Returns
     -------
@@ -188,6 +198,7 @@ def compile_model(
         has_tables=has_tables,
         optimize=optimize,
         double_buffer=double_buffer,
+        detect=detect,
     ).program
 
 
@@ -199,6 +210,7 @@ def compile_stages(
     has_tables: bool = True,
     optimize: Goal | str = Goal.CYCLES,
     double_buffer: bool = False,
+    detect: str = HOST,
 ) -> Compilation:
     """Compile a model and return what every stage gave; see `compile_model`."""
     target, goal = find_config(config), _goal(optimize)
@@ -207,8 +219,12 @@ def compile_stages(
         # The model.
         file = read(raw)
         folded = fold_shapes(file)
-        graph, detection = detach_detector(folded)
-        check(graph)
+        if _on_device(detect):
+            check(folded)
+            graph, detection = keep_detector(folded), None
+        else:
+            graph, detection = detach_detector(folded)
+            check(graph)
         # The network.
         network = merge_byte_functions(lower(graph))
         lowered = merge_byte_functions(cancel_transpositions(network))
@@ -333,6 +349,12 @@ def _naming(model: str | Path | bytes) -> Iterator[None]:
         if not isinstance(model, bytes):
             error.add_place(str(model))
         raise
+
+
+def _on_device(detect: str) -> bool:
+    if detect not in {HOST, DEVICE}:
+        raise UsageError(f"boxes must be made by {HOST} or {DEVICE}, not {detect}")
+    return detect == DEVICE
 
 
 def _goal(name: Goal | str) -> Goal:

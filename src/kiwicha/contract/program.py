@@ -200,6 +200,7 @@ class Kernel(enum.IntEnum):
     SCATTER = 69
     TOP_POSITIONS = 70
     CUMULATIVE_SUM = 71
+    DETECTION = 72
 
     @property
     def where(self) -> Where:

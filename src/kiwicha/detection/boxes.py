@@ -1,7 +1,7 @@
-"""The last step of detectors, on the host: from box encodings and class scores to boxes.
+"""The last step of detectors: from box encodings and class scores to boxes.
 
-What TFLite calls TFLite_Detection_PostProcess works in floating point on few numbers, so it is no
-kernel: a Program gives the two tensors it reads, and the host does the rest.
+TFLite calls it TFLite_Detection_PostProcess. By default a Program gives the two tensors that it
+reads, and the host does the rest; as a kernel it is part of the Program.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DETECTION_NAME", "Detection", "Floats", "Found", "Settings", "dequantized"]
+__all__ = [
+    "CORNERS",
+    "DETECTION_NAME",
+    "Detection",
+    "Floats",
+    "Found",
+    "Settings",
+    "corners",
+    "dequantized",
+    "find_boxes",
+]
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 DETECTION_NAME = "TFLite_Detection_PostProcess"
 """The operator's custom code."""
 CORNERS = 4
@@ -34,6 +45,9 @@ class Settings:
         Boxes with a smaller score, or a larger overlap with a better box, are dropped.
     scales : tuple of float
         Of the encodings of y, x, height and width.
+    per_class : int or None
+        Boxes of a class that are kept, at most: boxes are compared class by class. None: a box is
+        known by its best class, and compared with all others.
     """
 
     max_detections: int
@@ -42,6 +56,7 @@ class Settings:
     score_threshold: float
     overlap_threshold: float
     scales: tuple[float, float, float, float]
+    per_class: int | None = None
 
     @property
     def output_shapes(self) -> tuple[tuple[int, ...], ...]:
@@ -112,46 +127,90 @@ class Detection:
 
         Notes
         -----
-        Ref: tensorflow/lite/kernels/detection_postprocess.cc, the fast variant: each box is known
-        by its best class, and boxes are compared whatever their classes are.
+        Ref: tensorflow/lite/micro/kernels/detection_postprocess.cc in tflite-micro.
         """
-        settings = self.settings
-        boxes = self._decoded(encodings[0])
         points = dequantized(scores[0], self.score_scale, self.score_zero_point)
-        points = points[:, points.shape[1] - settings.classes :]
-        chosen = self._chosen(boxes, points.max(axis=1))
-        each = min(settings.max_classes, settings.classes)
-        order = np.argsort(-points[chosen], axis=1, kind="stable")[:, :each]
-        found = Found(*(np.zeros(shape, np.float32) for shape in settings.output_shapes))
-        found.count[0] = len(chosen)
-        for number, (box, classes) in enumerate(zip(chosen, order, strict=True)):
-            first = number * settings.max_classes
-            found.boxes[0, first : first + each] = boxes[box]
-            found.classes[0, first : first + each] = classes
-            found.scores[0, first : first + each] = points[box, classes]
-        return found
+        return find_boxes(self._decoded(encodings[0]), points, self.settings)
 
     def _decoded(self, encodings: NDArray[Any]) -> Floats:
-        """Return top, left, bottom and right of all boxes; single steps are rounded to float32."""
+        """Return top, left, bottom and right of all boxes."""
         real = dequantized(encodings[:, :CORNERS], self.box_scale, self.box_zero_point)
         relative = real.astype(np.float64) / np.array(self.settings.scales, np.float32)
-        anchors = self.anchors.astype(np.float64)
-        centres = (relative[:, :2] * anchors[:, 2:] + anchors[:, :2]).astype(np.float32)
-        halves = (0.5 * np.exp(relative[:, 2:]) * anchors[:, 2:]).astype(np.float32)
-        return np.concatenate([centres - halves, centres + halves], axis=1)
+        return corners(relative[:, :2], 0.5 * np.exp(relative[:, 2:]), self.anchors)
 
-    def _chosen(self, boxes: Floats, scores: Floats) -> list[int]:
-        """Return the numbers of the boxes that are kept, the best first."""
-        settings = self.settings
-        kept = np.flatnonzero(scores >= np.float32(settings.score_threshold))
-        rest = kept[np.argsort(-scores[kept], kind="stable")]
-        chosen: list[int] = []
-        while rest.size and len(chosen) < settings.max_detections:
-            best, rest = int(rest[0]), rest[1:]
-            chosen.append(best)
-            overlaps = _overlaps(boxes[best], boxes[rest])
-            rest = rest[~(overlaps > np.float32(settings.overlap_threshold))]
-        return chosen
+
+def corners(places: Doubles, halves: Doubles, anchors: Floats) -> Floats:
+    """Return top, left, bottom and right of boxes; single steps are rounded to float32.
+
+    Parameters
+    ----------
+    places : float64 [boxes, 2]
+        Centres (y, x) from those of the anchors, in their sizes.
+    halves : float64 [boxes, 2]
+        Half heights and widths in those of the anchors.
+    anchors : float32 [boxes, 4]
+        Centre (y, x), height and width.
+    """
+    wide = anchors.astype(np.float64)
+    centres = (places * wide[:, 2:] + wide[:, :2]).astype(np.float32)
+    distances = (halves * wide[:, 2:]).astype(np.float32)
+    return np.concatenate([centres - distances, centres + distances], axis=1)
+
+
+def find_boxes(boxes: Floats, points: Floats, settings: Settings) -> Found:
+    """Return the boxes that are kept.
+
+    Parameters
+    ----------
+    boxes : float32 [boxes, 4]
+        Top, left, bottom, right.
+    points : float32 [boxes, classes]
+        Score of each class; the first one may be that of the background.
+    settings : Settings
+        Options.
+    """
+    points = points[:, points.shape[1] - settings.classes :]
+    found = Found(*(np.zeros(shape, np.float32) for shape in settings.output_shapes))
+    if settings.per_class is not None:
+        pairs = _best_of_classes(boxes, points, settings, settings.per_class)
+    else:
+        chosen = _chosen(boxes, points.max(axis=1), settings, settings.max_detections)
+        each = min(settings.max_classes, settings.classes)
+        order = np.argsort(-points[chosen], axis=1, kind="stable")[:, :each]
+        pairs = [(box, int(k)) for box, best in zip(chosen, order, strict=True) for k in best]
+    found.count[0] = len(pairs)
+    for number, (box, best) in enumerate(pairs):
+        found.boxes[0, number] = boxes[box]
+        found.classes[0, number] = best
+        found.scores[0, number] = points[box, best]
+    return found
+
+
+def _best_of_classes(
+    boxes: Floats, points: Floats, settings: Settings, per_class: int
+) -> list[tuple[int, int]]:
+    """Return box and class of the best ones of all classes, the best first."""
+    pairs: list[tuple[int, int]] = []
+    for number in range(settings.classes):
+        chosen = _chosen(boxes, points[:, number], settings, per_class)
+        pairs += [(box, number) for box in chosen]
+        # Of equal scores the first one stays first.
+        pairs.sort(key=lambda pair: -points[pair])
+        del pairs[settings.max_detections :]
+    return pairs
+
+
+def _chosen(boxes: Floats, scores: Floats, settings: Settings, most: int) -> list[int]:
+    """Return the numbers of the boxes that are kept, the best first."""
+    kept = np.flatnonzero(scores >= np.float32(settings.score_threshold))
+    rest = kept[np.argsort(-scores[kept], kind="stable")]
+    chosen: list[int] = []
+    while rest.size and len(chosen) < most:
+        best, rest = int(rest[0]), rest[1:]
+        chosen.append(best)
+        overlaps = _overlaps(boxes[best], boxes[rest])
+        rest = rest[~(overlaps > np.float32(settings.overlap_threshold))]
+    return chosen
 
 
 def dequantized(values: NDArray[Any], scale: float, zero_point: int) -> Floats:

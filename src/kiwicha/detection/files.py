@@ -53,6 +53,9 @@ def _quantized(scale: float, zero_point: int) -> dict[str, Any]:
 def _settings(detection: Detection) -> dict[str, float]:
     settings = detection.settings
     y, x, height, width = settings.scales
+    regular = {}
+    if settings.per_class is not None:
+        regular = {"use_regular_nms": 1, "detections_per_class": settings.per_class}
     return {
         "max_detections": settings.max_detections,
         "max_classes_per_detection": settings.max_classes,
@@ -63,6 +66,7 @@ def _settings(detection: Detection) -> dict[str, float]:
         "x_scale": x,
         "h_scale": height,
         "w_scale": width,
+        **regular,
     }
 
 

@@ -31,9 +31,13 @@ def detector(
     dtype: type[np.generic] = np.uint8,
     *,
     is_float: bool = False,
+    has_shapes: bool = False,
     **changes: Any,
 ) -> oracle.Case:
-    """Give a model that makes boxes from its two inputs, through float32 or not."""
+    """Give a model that makes boxes from its two inputs, through float32 or not.
+
+    TensorFlow Lite Micro needs shapes of the outputs, which files lack.
+    """
     rng = np.random.default_rng(seed)
     settings = OPTIONS | changes
     builder = ModelBuilder()
@@ -64,7 +68,9 @@ def detector(
     else:
         constant = builder.tensor((BOXES, 4), np.uint8, scale=0.006, zero_point=3, data=anchors)
         operands.append(constant)
-    outputs = [builder.tensor((), np.float32) for _ in range(4)]
+    kept = settings["max_detections"]
+    known = (1, kept, 4), (1, kept), (1, kept), (1,)
+    outputs = [builder.tensor(shape if has_shapes else (), np.float32) for shape in known]
     builder.operator(DETECTION, operands, outputs, **settings)
     if options is not None:
         builder.operators[-1].custom_options = options

@@ -17,6 +17,7 @@ from kiwicha.compiler.lower.convolutions import (
     lower_transpose_conv,
 )
 from kiwicha.compiler.lower.custom import lower_custom
+from kiwicha.compiler.lower.detection import lower_detection
 from kiwicha.compiler.lower.elementwise import (
     lower_comparison,
     lower_l2_normalization,
@@ -44,6 +45,7 @@ from kiwicha.compiler.tflite.recurrent import LSTM, with_kept_tensors
 from kiwicha.compiler.tflite.uint8_as_int8 import FLIP, FLIP_TABLE, with_flipped_edges
 from kiwicha.compiler.tflite.variables import with_states, writers_last
 from kiwicha.custom import MODEL_PREFIX
+from kiwicha.detection.boxes import DETECTION_NAME
 
 __all__ = ["lower"]
 
@@ -107,6 +109,8 @@ def lower(graph: Graph) -> Network:
             layer = lower_lstm(graph, operator, sharing)
         elif operator.name.startswith(MODEL_PREFIX):
             layer = lower_custom(graph, operator)
+        elif operator.name == DETECTION_NAME:
+            layer = lower_detection(graph, operator, sharing)
         elif is_steered(graph, operator):
             layer = lower_indexed(graph, operator)
         elif computes_integers(graph, operator):

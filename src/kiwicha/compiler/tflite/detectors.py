@@ -1,4 +1,7 @@
-"""Detectors: the operator that makes boxes is taken off the graph, for the host."""
+"""Detectors: the operator that makes boxes is taken off the graph, for the host, or stays there.
+
+Either way it reads what is quantized, before the DEQUANTIZE operators that feed it alone.
+"""
 
 import dataclasses
 from collections.abc import Iterator
@@ -19,19 +22,28 @@ from kiwicha.detection.boxes import (
 )
 from kiwicha.errors import ModelError
 
-__all__ = ["DETECTION_RULE", "NAME", "detach_detector", "detection_problems"]
+__all__ = [
+    "DETECTION_RULE",
+    "NAME",
+    "detach_detector",
+    "detection_of",
+    "detection_problems",
+    "keep_detector",
+]
 
 NAME = MODEL_PREFIX + DETECTION_NAME
 DETECTION_RULE = (
-    "It is the last operator, and the host computes it (`kiwicha.detection`). Boxes and scores are "
+    "It is the last operator. The host computes it, or the CPU (`--detect`). Boxes and scores are "
     "uint8, or float32 from DEQUANTIZE operators right before it, which read int8 or uint8. Boxes "
     "are [1, n, 4 or more], scores [1, n, num_classes or 1 more]; anchors are a constant [n, 4] of "
-    "the type of the boxes. use_regular_nms is false, max_classes_per_detection is 1, "
-    "max_detections and num_classes are at least 1, nms_iou_threshold is more than 0 and at most "
-    "1, and no scale is 0."
+    "the type of the boxes. max_classes_per_detection is 1, max_detections, num_classes and "
+    "detections_per_class are at least 1, nms_iou_threshold is more than 0 and at most 1, and no "
+    "scale is 0."
 )
 _DEQUANTIZE = "DEQUANTIZE"
 _OPERANDS = ("box encodings", "scores", "anchors")
+_PER_CLASS = 100
+"""Boxes of a class that are kept, if the options do not say."""
 _SCALES = ("y_scale", "x_scale", "h_scale", "w_scale")
 
 
@@ -60,22 +72,57 @@ def detach_detector(graph: Graph) -> tuple[Graph, Detection | None]:
     if last.name != NAME or any(detection_problems(graph, last)):
         return graph, None
     stripped = _stripped(graph)
+    outputs = tuple(_source(graph, last, position).index for position in range(2))
+    rest = dataclasses.replace(graph, operators=graph.operators[:stripped], outputs=outputs)
+    rest.verify(is_folded=True)
+    return rest, detection_of(graph, last)
+
+
+def keep_detector(graph: Graph) -> Graph:
+    """Return a graph whose last operator, if it makes boxes, is `DETECTION_NAME` on bytes.
+
+    Parameters
+    ----------
+    graph : Graph
+        That `kiwicha.compiler.check.check` accepts.
+    """
+    last = graph.operators[-1]
+    if last.name != NAME:
+        return graph
+    stripped = _stripped(graph)
+    sources = tuple(_source(graph, last, position).index for position in range(2))
+    done = tuple(
+        dataclasses.replace(operator, inputs=(), outputs=())
+        for operator in graph.operators[stripped:-1]
+    )
+    kept = dataclasses.replace(last, name=DETECTION_NAME, inputs=(*sources, last.inputs[2]))
+    tensors = list(graph.tensors)
+    # Files leave the shapes of its outputs out.
+    for index, shape in zip(last.outputs, _settings(last).output_shapes, strict=True):
+        tensors[index] = dataclasses.replace(tensors[index], shape=shape, shape_signature=())
+    kept_graph = dataclasses.replace(
+        graph,
+        tensors=tuple(tensors),
+        operators=(*graph.operators[:stripped], *done, kept),
+    )
+    kept_graph.verify(is_folded=True)
+    return kept_graph
+
+
+def detection_of(graph: Graph, last: Operator) -> Detection:
+    """Return the step of an operator that makes boxes, and has no `detection_problems`."""
     encodings, scores = (_source(graph, last, position) for position in range(2))
     a, b = encodings.quantization, scores.quantization
     assert a is not None
     assert b is not None
-    detection = Detection(
+    return Detection(
         _anchors(graph.input(last, 2)),
         a.scale,
         a.zero_point + encodings.shift,
         b.scale,
         b.zero_point + scores.shift,
-        _settings(last)[0],
+        _settings(last),
     )
-    outputs = encodings.index, scores.index
-    rest = dataclasses.replace(graph, operators=graph.operators[:stripped], outputs=outputs)
-    rest.verify(is_folded=True)
-    return rest, detection
 
 
 def detection_problems(graph: Graph, operator: Operator) -> Iterator[str]:
@@ -91,19 +138,15 @@ def detection_problems(graph: Graph, operator: Operator) -> Iterator[str]:
     if len(operator.inputs) != len(_OPERANDS) or -1 in operator.inputs:
         yield f"inputs must be {', '.join(_OPERANDS)}, not {len(operator.inputs)} tensors"
         return
-    settings, is_regular = _settings(operator)
+    settings = _settings(operator)
     yield from _tensor_problems(graph, operator, settings)
-    if is_regular:
-        yield (
-            "use_regular_nms must be false, not true: boxes are compared whatever their classes "
-            "are; export the model with use_regular_nms=false"
-        )
     if settings.max_classes != 1:
         # The interpreter gives equal scores any order.
         yield f"max_classes_per_detection must be 1, not {settings.max_classes}"
     for name, value in (
         ("max_detections", settings.max_detections),
         ("num_classes", settings.classes),
+        ("detections_per_class", 1 if settings.per_class is None else settings.per_class),
     ):
         if value < 1:
             yield f"{name} must be at least 1, not {value}"
@@ -177,7 +220,7 @@ def _stripped(graph: Graph) -> int:
 
 
 def _feeds(operator: Operator, last: Operator) -> bool:
-    return operator.name == _DEQUANTIZE and operator.outputs[0] in last.inputs
+    return operator.name == _DEQUANTIZE and not {*last.inputs}.isdisjoint(operator.outputs)
 
 
 def _source(graph: Graph, last: Operator, position: int) -> Tensor:
@@ -191,20 +234,21 @@ def _source(graph: Graph, last: Operator, position: int) -> Tensor:
     return tensor
 
 
-def _settings(operator: Operator) -> tuple[Settings, bool]:
-    """Return the operator's options, and whether boxes are to be compared class by class."""
+def _settings(operator: Operator) -> Settings:
+    """Return the operator's options."""
     try:
         options = flexbuffers.Loads(operator.options.custom)
         y, x, height, width = (float(options[name]) for name in _SCALES)
-        found = Settings(
+        is_regular = bool(options.get("use_regular_nms", False))
+        return Settings(
             int(options["max_detections"]),
             int(options["max_classes_per_detection"]),
             int(options["num_classes"]),
             float(options["nms_score_threshold"]),
             float(options["nms_iou_threshold"]),
             (y, x, height, width),
+            int(options.get("detections_per_class", _PER_CLASS)) if is_regular else None,
         )
-        return found, bool(options.get("use_regular_nms", False))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         where = f"operator {operator.index} {operator.name}"
         raise ModelError(f"{where}: options are damaged ({error})") from error
