@@ -1,7 +1,8 @@
-"""Boxes of detectors against LiteRT, of random models and of a photograph."""
+"""Boxes of detectors against the interpreters, of random models and of a photograph."""
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ from flatbuffers import flexbuffers
 from PIL import Image
 
 from kiwicha import Interpreter, tools
-from kiwicha.compiler import compile_stages
+from kiwicha.compiler import compile_model, compile_stages
+from kiwicha.contract.configs import CONFIGS
 from kiwicha.contract.program import DType
-from kiwicha.errors import ModelError, UnsupportedModelError
+from kiwicha.errors import ModelError, UnsupportedModelError, UsageError
+from kiwicha.firmware.native import build_native, run_native
 from kiwicha.library import library, metadata
+from kiwicha.sim.reference import executor as reference
 from tests.support import requirements
 from tests.support.models import random_networks
 from tests.support.models.detectors import BOXES, OPTIONS, detector
@@ -37,23 +41,82 @@ KINDS = pytest.mark.parametrize(
 )
 
 
+VARIANTS = pytest.mark.parametrize("is_regular", [False, True], ids=["fast", "regular"])
+
+
+def random_detectors(
+    threshold: float, dtype: type[np.generic], *, is_float: bool, is_regular: bool
+) -> list[tuple[oracle.Case, oracle.Answer]]:
+    """Give models with what the interpreters say of them: both know float32, one uint8."""
+    asked = []
+    for interpreter in (oracle.LITERT, *((oracle.MICRO,) if is_float else ())):
+        cases = [
+            detector(
+                seed,
+                None,
+                dtype,
+                is_float=is_float,
+                has_shapes=interpreter is oracle.MICRO,
+                nms_score_threshold=threshold,
+                use_regular_nms=is_regular,
+                detections_per_class=3,
+            )
+            for seed in range(12)
+        ]
+        asked += list(zip(cases, oracle.ask(cases, interpreter), strict=True))
+    return asked
+
+
+def check(answer: oracle.Answer, found: Sequence[Any]) -> None:
+    """Compare bit for bit; what is behind the last box, interpreters may leave as it was."""
+    assert answer.outputs is not None, answer.error
+    assert [a.shape for a in found] == [a.shape for a in answer.outputs]
+    assert found[3] == answer.outputs[3]
+    count = int(found[3][0])
+    for expected, actual in zip(answer.outputs[:3], found[:3], strict=True):
+        assert actual[0, :count].tobytes() == expected[0, :count].tobytes()
+        assert not actual[0, count:].any()
+
+
 @KINDS
+@VARIANTS
 @pytest.mark.parametrize("threshold", [1e-8, 0.2, 0.99])
-def test_random_detectors(threshold: float, dtype: type[np.generic], is_float: bool) -> None:
-    cases = [
-        detector(seed, None, dtype, is_float=is_float, nms_score_threshold=threshold)
-        for seed in range(12)
-    ]
-    for case, answer in zip(cases, oracle.ask(cases, oracle.LITERT), strict=True):
-        assert answer.outputs is not None, answer.error
-        found = interpreted(case.model, case.inputs)
-        assert [a.shape for a in found] == [a.shape for a in answer.outputs]
-        assert found[3] == answer.outputs[3]
-        # The interpreter leaves what is behind the last box as it was.
-        count = int(found[3][0])
-        for expected, actual in zip(answer.outputs[:3], found[:3], strict=True):
-            np.testing.assert_allclose(actual[0, :count], expected[0, :count], rtol=0, atol=1e-6)
-            assert not actual[0, count:].any()
+def test_random_detectors(
+    threshold: float, is_regular: bool, dtype: type[np.generic], is_float: bool
+) -> None:
+    asked = random_detectors(threshold, dtype, is_float=is_float, is_regular=is_regular)
+    for case, answer in asked:
+        check(answer, interpreted(case.model, case.inputs))
+    counts = {int(answer.outputs[3].reshape(-1)[0]) for _, answer in asked if answer.outputs}
+    assert (counts == {0}) == (threshold > 0.9)
+
+
+@KINDS
+@VARIANTS
+@pytest.mark.parametrize("threshold", [1e-8, 0.2, 0.99])
+def test_the_device_makes_the_same_boxes(
+    threshold: float, is_regular: bool, dtype: type[np.generic], is_float: bool
+) -> None:
+    executable = build_native(CONFIGS["baseline"])
+    asked = random_detectors(threshold, dtype, is_float=is_float, is_regular=is_regular)
+    for case, answer in asked:
+        program = compile_model(case.model, "baseline", detect="device")
+        found = reference.run(program, case.inputs)
+        check(answer, found)
+        inputs = [values.tobytes() for values in case.inputs]
+        native = run_native(executable, program.to_bytes(), inputs, outputs=4)
+        assert native.outputs == tuple(part.tobytes() for part in found), native.log
+
+
+def test_nobody_else_makes_boxes() -> None:
+    with pytest.raises(UsageError, match="boxes must be made by host or device, not me"):
+        compile_model(detector(0).model, "baseline", detect="me")
+
+
+def test_a_detector_that_is_refused_is_refused_on_the_device() -> None:
+    options = bytes(flexbuffers.Dumps(OPTIONS | {"x_scale": 0.0}))
+    with pytest.raises(UnsupportedModelError, match="x_scale must not be 0"):
+        compile_model(detector(0, options).model, "baseline", detect="device")
 
 
 def test_outputs_are_the_models_tensors() -> None:
@@ -159,6 +222,4 @@ def test_a_photograph(config: str, zoo_model) -> None:
     (answer,) = oracle.ask([oracle.Case(path.read_bytes(), (image,))], oracle.LITERT)
     assert answer.outputs is not None
     found = interpreted(path.read_bytes(), (image,), config=config)
-    np.testing.assert_array_equal(found[1], answer.outputs[1])
-    for expected, actual in zip(answer.outputs, found, strict=True):
-        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5)
+    check(answer, found)

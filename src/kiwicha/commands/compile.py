@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.commands.options import BoardName, ConfigName, Eliminate, Optimize
+from kiwicha.commands.options import BoardName, ConfigName, DetectBy, Eliminate, Optimize
+from kiwicha.contract.detect import Detect
 from kiwicha.contract.goal import Goal
 from kiwicha.errors import UsageError
 
@@ -33,6 +34,7 @@ def compile_(
     board: BoardName = None,
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
+    detect: DetectBy = Detect.HOST,
     double_buffer: Annotated[
         bool,
         typer.Option(
@@ -79,6 +81,7 @@ def compile_(
             optimize=optimize,
             eliminate=eliminate,
             double_buffer=double_buffer,
+            detect=detect,
         )
     seconds = time.monotonic() - start
     program = compilation.program

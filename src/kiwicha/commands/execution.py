@@ -14,10 +14,13 @@ from kiwicha.compiler import Compilation, compile_stages
 from kiwicha.compiler.engine.cost.cycles import predict_layers
 from kiwicha.contract import configs
 from kiwicha.contract.configs import find_config
+from kiwicha.contract.detect import Detect
 from kiwicha.contract.engine import EngineCounter
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.program import DType
+from kiwicha.detection.boxes import DETECTION_NAME, Found
 from kiwicha.errors import UsageError
+from kiwicha.kernels.element_types import NUMPY_TYPES
 from kiwicha.pictures import describe, tensor_bytes
 from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor
@@ -98,6 +101,7 @@ def prepare(
     board: str | None = None,
     optimize: Goal = Goal.CYCLES,
     eliminate: bool = True,
+    detect: Detect = Detect.HOST,
 ) -> Workload:
     """Find a model and compile it, for a board's memory; see `compile_model`.
 
@@ -110,7 +114,9 @@ def prepare(
     hardware = find_config(config).with_memory(memory_of(board))
     name, path, known = zoo.resolve(model)
     words = known if labels is None else zoo.read_labels(labels)
-    compilation = compile_stages(path, hardware, optimize=optimize, eliminate=eliminate)
+    compilation = compile_stages(
+        path, hardware, optimize=optimize, eliminate=eliminate, detect=detect
+    )
     workload = Workload(name, words, hardware, compilation, path)
     count = math.prod(workload.program.outputs[0].shape)
     if labels is not None and len(words) != count:
@@ -276,7 +282,7 @@ def first_difference(tensors: Sequence[IoTensor], output: bytes, expected: bytes
     count, total, first, start = 0, 0, "", 0
     for number, tensor in enumerate(tensors):
         end = start + tensor.ref.bytes
-        dtype = np.dtype(reference.NUMPY_TYPES[tensor.dtype])
+        dtype = np.dtype(NUMPY_TYPES[tensor.dtype])
         got, wanted = (np.frombuffer(raw[start:end], dtype) for raw in (output, expected))
         # As bytes: numbers that are not numbers are equal if their bits are.
         rows = [values.view(np.uint8).reshape(-1, dtype.itemsize) for values in (got, wanted)]
@@ -291,15 +297,15 @@ def first_difference(tensors: Sequence[IoTensor], output: bytes, expected: bytes
 
 def found_objects(workload: Workload, output: bytes) -> list[str]:
     """Return the objects that a detector saw, a line for each; none if the model is no detector."""
-    detection = workload.compilation.detection
-    if detection is None:
+    detection, tensors = workload.compilation.detection, workload.program.outputs
+    on_device = workload.program.layers[-1].operator == DETECTION_NAME
+    if detection is None and not on_device:
         return []
-    first = workload.program.outputs[0]
-    raw = np.frombuffer(output, reference.NUMPY_TYPES[first.dtype])
-    size = first.ref.bytes
-    shapes = (tensor.shape for tensor in workload.program.outputs)
-    parts = (part.reshape(shape) for part, shape in zip(np.split(raw, [size]), shapes, strict=True))
-    found = detection.find(*parts)
+    raw = np.frombuffer(output, NUMPY_TYPES[tensors[0].dtype])
+    ends = np.cumsum([math.prod(tensor.shape) for tensor in tensors])[:-1]
+    split = zip(np.split(raw, ends), tensors, strict=True)
+    parts = [part.reshape(tensor.shape) for part, tensor in split]
+    found = Found(*parts) if detection is None else detection.find(*parts)
     lines = []
     for box, kind, score in zip(found.boxes[0], found.classes[0], found.scores[0], strict=True):
         number = int(kind)
@@ -315,7 +321,7 @@ def answer(workload: Workload, output: bytes) -> str | None:
     tensor = workload.program.outputs[0]
     if tensor.dtype not in {DType.INT8, DType.UINT8}:
         return None
-    scores = np.frombuffer(output[: tensor.ref.bytes], reference.NUMPY_TYPES[tensor.dtype])
+    scores = np.frombuffer(output[: tensor.ref.bytes], NUMPY_TYPES[tensor.dtype])
     if len(scores) != len(workload.labels):
         return None
     best = int(scores.argmax())

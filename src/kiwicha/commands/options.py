@@ -5,9 +5,10 @@ from typing import Annotated
 import typer
 
 from kiwicha.contract.configs import CONFIG_HELP
+from kiwicha.contract.detect import Detect
 from kiwicha.contract.goal import Goal
 
-__all__ = ["BoardName", "ConfigName", "Eliminate", "Optimize"]
+__all__ = ["BoardName", "ConfigName", "DetectBy", "Eliminate", "Optimize"]
 
 ConfigName = Annotated[str, typer.Option("--config", help=CONFIG_HELP)]
 BoardName = Annotated[
@@ -27,5 +28,12 @@ Eliminate = Annotated[
     bool,
     typer.Option(
         "--eliminate/--no-eliminate", help="With an engine: remove channels that are constant."
+    ),
+]
+DetectBy = Annotated[
+    Detect,
+    typer.Option(
+        "--detect",
+        help="Of a detector: make boxes on the host, or on the device, as part of the Program.",
     ),
 ]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwicha.commands.options import ConfigName, Eliminate, Optimize
+from kiwicha.commands.options import ConfigName, DetectBy, Eliminate, Optimize
+from kiwicha.contract.detect import Detect
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.serial import SERIAL_BAUD
 from kiwicha.errors import UsageError
@@ -57,6 +58,7 @@ def run(
     config: ConfigName = "simd",
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,
+    detect: DetectBy = Detect.HOST,
     board: Annotated[
         str | None,
         typer.Option(
@@ -107,7 +109,13 @@ def run(
     console.require_writable(output, json, trace, read=read)
     with console.refusals(json):
         workload = execution.prepare(
-            model, config, labels, board=board, optimize=optimize, eliminate=eliminate
+            model,
+            config,
+            labels,
+            board=board,
+            optimize=optimize,
+            eliminate=eliminate,
+            detect=detect,
         )
     raw = execution.model_inputs(workload, inputs or [])
     expected = None if expect is None else _expected(workload, expect)

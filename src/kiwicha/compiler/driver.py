@@ -44,14 +44,13 @@ from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.reader import read
 from kiwicha.compiler.tflite.shape_folding import fold_shapes
 from kiwicha.contract.configs import Config, find_config
+from kiwicha.contract.detect import Detect
 from kiwicha.contract.goal import Goal
 from kiwicha.detection.boxes import Detection
 from kiwicha.errors import KiwichaError, UsageError, reason
 from kiwicha.program.image import Program
 
 __all__ = [
-    "DEVICE",
-    "HOST",
     "Compilation",
     "EnginePlan",
     "compile_model",
@@ -60,10 +59,6 @@ __all__ = [
     "require_supported",
     "with_double_buffer",
 ]
-
-
-HOST, DEVICE = "host", "device"
-"""Who makes boxes of what a detector gives."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +143,7 @@ def compile_model(
     has_tables: bool = True,
     optimize: Goal | str = Goal.CYCLES,
     double_buffer: bool = False,
-    detect: str = HOST,
+    detect: Detect | str = Detect.HOST,
 ) -> Program:
     """Compile a model.
 
@@ -167,7 +162,7 @@ def compile_model(
     double_buffer : bool
         Have two places in the arena for inputs and outputs, which inferences take in turn: the
         inputs of the next one can be written while one runs.
-    detect : str
+    detect : Detect or str
         Who makes boxes of what a detector gives: the ``host``, or the ``device`` as part of the
         Program.
 
@@ -210,7 +205,7 @@ def compile_stages(
     has_tables: bool = True,
     optimize: Goal | str = Goal.CYCLES,
     double_buffer: bool = False,
-    detect: str = HOST,
+    detect: Detect | str = Detect.HOST,
 ) -> Compilation:
     """Compile a model and return what every stage gave; see `compile_model`."""
     target, goal = find_config(config), _goal(optimize)
@@ -219,7 +214,7 @@ def compile_stages(
         # The model.
         file = read(raw)
         folded = fold_shapes(file)
-        if _on_device(detect):
+        if _detect(detect) is Detect.DEVICE:
             check(folded)
             graph, detection = keep_detector(folded), None
         else:
@@ -351,10 +346,10 @@ def _naming(model: str | Path | bytes) -> Iterator[None]:
         raise
 
 
-def _on_device(detect: str) -> bool:
-    if detect not in {HOST, DEVICE}:
-        raise UsageError(f"boxes must be made by {HOST} or {DEVICE}, not {detect}")
-    return detect == DEVICE
+def _detect(name: Detect | str) -> Detect:
+    if name not in set(Detect):
+        raise UsageError(f"boxes must be made by {' or '.join(Detect)}, not {name}")
+    return Detect(name)
 
 
 def _goal(name: Goal | str) -> Goal:
