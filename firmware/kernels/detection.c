@@ -2,13 +2,16 @@
 
 #include "check.h"
 #include "kernels.h"
+#include "maximum.h"
 
 #define SCORES 256 /* values that a score has */
 #define CORNERS 4
 #define MAX_CLASSES 65535 /* a result holds the class in 16 bits */
 
+/** Of floats as numbers in their order: a comparison needs no arithmetic of floats. */
 struct corners {
-    float top, left, bottom, right;
+    int32_t top, left, bottom, right;
+    float area;
 };
 
 /** A box that is kept. */
@@ -75,9 +78,41 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_detection(const struct kiwicha_m
     return check.status;
 }
 
-static float as_float(double x)
+/** Returns a number that orders floats as their values do, and the float again for that number. */
+static int32_t ordered(int32_t bits)
 {
-    return (float)x;
+    return bits ^ (int32_t)((uint32_t)(bits >> 31) >> 1);
+}
+
+static int32_t from_float(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    return ordered(bits);
+}
+
+static float to_float(int32_t number)
+{
+    const int32_t bits = ordered(number);
+    float x;
+    memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
+/** Returns what lies between two corners. */
+static float between(int32_t low, int32_t high)
+{
+    return to_float(high) - to_float(low);
+}
+
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+static int32_t larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
 }
 
 /** Returns the corners of a box, each step rounded as the interpreters round it. */
@@ -94,41 +129,32 @@ static const struct corners *corners_of(struct detector *d, uint32_t box)
             const double size = anchor[2 + k];
             const double distance = d->factors[k * SCORES + encoding[k]] * size;
             const double extent = d->factors[(2 + k) * SCORES + encoding[2 + k]] * size;
-            centre[k] = as_float(distance + anchor[k]);
-            half[k] = as_float(extent);
+            const double place = distance + anchor[k];
+            centre[k] = (float)place;
+            half[k] = (float)extent;
         }
-        found->top = centre[0] - half[0];
-        found->left = centre[1] - half[1];
-        found->bottom = centre[0] + half[0];
-        found->right = centre[1] + half[1];
+        found->top = from_float(centre[0] - half[0]);
+        found->left = from_float(centre[1] - half[1]);
+        found->bottom = from_float(centre[0] + half[0]);
+        found->right = from_float(centre[1] + half[1]);
+        found->area = between(found->top, found->bottom) * between(found->left, found->right);
     }
     return found;
 }
 
-static float area_of(const struct corners *box)
+/** Whether boxes overlap by more than the parameters allow. */
+static bool overlap(const struct detector *d, const struct corners *a, const struct corners *b)
 {
-    const float height = box->bottom - box->top, width = box->right - box->left;
-    return height * width;
-}
-
-/** Whether boxes, of which the first has this area, overlap by more than the parameters allow. */
-static bool overlap(const struct detector *d, const struct corners *a, float area,
-                    const struct corners *b)
-{
-    const float top = a->top > b->top ? a->top : b->top;
-    const float bottom = a->bottom < b->bottom ? a->bottom : b->bottom;
-    const float left = a->left > b->left ? a->left : b->left;
-    const float right = a->right < b->right ? a->right : b->right;
+    const int32_t top = larger(a->top, b->top), bottom = smaller(a->bottom, b->bottom);
+    const int32_t left = larger(a->left, b->left), right = smaller(a->right, b->right);
     if (bottom <= top || right <= left) {
         return false;
     }
-    const float other = area_of(b);
-    if (area <= 0 || other <= 0) {
+    if (a->area <= 0 || b->area <= 0) {
         return false;
     }
-    const float height = bottom - top, width = right - left;
-    const float inner = height * width;
-    const float both = area + other;
+    const float inner = between(top, bottom) * between(left, right);
+    const float both = a->area + b->area;
     return inner / (both - inner) > d->p->overlap;
 }
 
@@ -189,9 +215,8 @@ static void keep_best(struct detector *d, uint32_t most, uint32_t class_number)
             break;
         }
         const struct corners *found = corners_of(d, box);
-        const float area = area_of(found);
         for (uint32_t other = k + 1; other < count; other++) {
-            if (d->active[other] && overlap(d, found, area, corners_of(d, d->order[other]))) {
+            if (d->active[other] && overlap(d, found, corners_of(d, d->order[other]))) {
                 d->active[other] = 0;
             }
         }
@@ -220,7 +245,7 @@ static uint32_t best_class(const struct detector *d, uint32_t box)
 static void detect_any(struct detector *d)
 {
     for (uint32_t box = 0; box < d->p->boxes; box++) {
-        d->best[box] = scores_of(d, box)[best_class(d, box)];
+        d->best[box] = (int8_t)kiwicha_maximum(scores_of(d, box), d->p->classes, 0);
     }
     keep_best(d, d->p->most, 0);
     for (uint32_t k = 0; k < d->result_count; k++) {
@@ -283,7 +308,11 @@ enum kiwicha_status kiwicha_run_detection(const struct kiwicha_memory *memory, c
     memset(output, 0, p->output.bytes);
     for (uint32_t k = 0; k < d.result_count; k++) {
         const struct result *result = d.results + k;
-        memcpy(output + CORNERS * k, corners_of(&d, result->box), sizeof(struct corners));
+        const struct corners *box = corners_of(&d, result->box);
+        output[CORNERS * k] = to_float(box->top);
+        output[CORNERS * k + 1] = to_float(box->left);
+        output[CORNERS * k + 2] = to_float(box->bottom);
+        output[CORNERS * k + 3] = to_float(box->right);
         output[CORNERS * p->most + k] = result->class_number;
         output[(CORNERS + 1) * p->most + k] = points[(uint8_t)result->score];
     }

@@ -71,7 +71,7 @@ def _reference(memory: Memory, p: DetectedBoxes) -> NDArray[np.float32]:
 
 def _scratch_bytes(p: DetectedBoxes) -> int:
     """Return the bytes of corners, order, counts of scores and classes, results, and marks."""
-    return (16 + 4) * p.boxes + 4 * _SCORES + 4 * p.classes + 8 * p.most + 3 * p.boxes
+    return (20 + 4) * p.boxes + 4 * _SCORES + 4 * p.classes + 8 * p.most + 3 * p.boxes
 
 
 def _prepared(call: Call) -> Call:
@@ -79,7 +79,9 @@ def _prepared(call: Call) -> Call:
 
 
 def _work(p: DetectedBoxes) -> Work:
-    return Work(p.boxes * p.columns, p.boxes, p.most)
+    # As if all scores counted.
+    kept = p.per_class * p.classes if p.per_class else p.most
+    return Work(p.boxes * p.columns, p.boxes, p.boxes * kept)
 
 
 KERNELS = (

@@ -38,7 +38,7 @@ def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, numbe
         classes=classes,
         most=most,
         per_class=number % 3,
-        threshold=int(rng.integers(-128, 128)),
+        threshold=int(rng.integers(-128, 129)) if number % 4 == 3 else -128,
         overlap=float(np.float32(rng.uniform(0.1, 0.9))),
     )
     scratch = KERNELS[kernel].prepare(Call(kernel, params, {})).scratch_bytes
