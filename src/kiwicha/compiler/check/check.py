@@ -22,6 +22,7 @@ from kiwicha.compiler.check.shapes import SHAPE_RULES
 from kiwicha.compiler.check.tensors import COUNT_RULES, OPERAND_RULES, TENSOR_RULES
 from kiwicha.compiler.check.unary import UNARY_SCALE_RULES, UNARY_SHAPE_RULES
 from kiwicha.compiler.check.variables import VARIABLE_RULES
+from kiwicha.compiler.check.wide_types import WIDE_OPERAND_RULES, WIDE_SCALE_RULES
 from kiwicha.compiler.tflite.detectors import DETECTION_RULE
 from kiwicha.compiler.tflite.detectors import NAME as DETECTION
 from kiwicha.compiler.tflite.graph import Graph, Operator
@@ -29,7 +30,6 @@ from kiwicha.compiler.tflite.integer_operators import computes_integers
 from kiwicha.compiler.tflite.operators import OPERATORS
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.custom import MODEL_PREFIX
-from kiwicha.compiler.check.wide_types import WIDE_OPERAND_RULES, WIDE_SCALE_RULES
 from kiwicha.errors import UnsupportedModelError, Violation
 
 __all__ = ["check", "support_rules", "supported_operators", "violations"]
