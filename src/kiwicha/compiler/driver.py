@@ -37,11 +37,11 @@ from kiwicha.compiler.optimize.transpositions import cancel_transpositions
 from kiwicha.compiler.optimize.two_passes import transpose_in_two_passes
 from kiwicha.compiler.steps.allocate import allocate
 from kiwicha.compiler.steps.calls import PlannedStep, in_order
+from kiwicha.compiler.reader import read
 from kiwicha.compiler.steps.emit import emit
 from kiwicha.compiler.steps.overlap import overlap
 from kiwicha.compiler.tflite.detectors import detach_detector, keep_detector
 from kiwicha.compiler.tflite.graph import Graph
-from kiwicha.compiler.tflite.reader import read
 from kiwicha.compiler.tflite.shape_folding import fold_shapes
 from kiwicha.contract.configs import Config, find_config
 from kiwicha.contract.detect import Detect
@@ -150,7 +150,7 @@ def compile_model(
     Parameters
     ----------
     model : str, Path or bytes
-        Path of a ``.tflite`` file, or its content.
+        Path of a ``.tflite`` or ``.onnx`` file, or its content.
     config : str or Config
         What it will run on, or its name.
     eliminate : bool
@@ -176,7 +176,7 @@ def compile_model(
     UsageError
         If the file cannot be read, or there is no such configuration or goal.
     ModelError
-        If the file is not a well-formed TFLite model.
+        If the file is not a well-formed TFLite or ONNX model.
     UnsupportedModelError
         If the model asks for what is not supported; lists everything.
     CapacityError

@@ -47,7 +47,7 @@ def places_pixels_one_way(graph: Graph, operator: Operator) -> Iterator[Problem]
 def stays_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """RESIZE_BILINEAR of int8 must not read past its input: its steps are rounded to 1/1024."""
     source, output, options = graph.input(operator), graph.output(operator), operator.options
-    if source.is_shifted or not _are_images(source, output):
+    if source.is_shifted or graph.is_onnx or not _are_images(source, output):
         return
     for what, axis in (("height", 1), ("width", 2)):
         inputs, outputs = source.shape[axis], output.shape[axis]
@@ -62,9 +62,10 @@ def stays_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
 def has_weights_of_moderate_size(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_BILINEAR of uint8 has weights whose products have at most 52 binary places."""
+    """RESIZE_BILINEAR of uint8, or of ONNX, has weights whose products have at most 52 binary places."""
     source, output, options = graph.input(operator), graph.output(operator), operator.options
-    if not source.is_shifted or not _are_images(source, output):
+    is_float = source.is_shifted or graph.is_onnx
+    if not is_float or not _are_images(source, output):
         return
     rows, columns = (
         float_interpolation(source.shape[axis], output.shape[axis], options) for axis in (1, 2)

@@ -195,7 +195,7 @@ def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Weights are constants: int8 with zero point 0, or uint8 with one zero point.
 
     Where all operators that read them are CONV_2D, DEPTHWISE_CONV_2D or FULLY_CONNECTED they can be
-    int4, with zero point 0.
+    int4, with zero point 0. In ONNX models those of int8 can have one zero point, too.
     """
     weights = graph.input(operator, 1)
     if weights.type is not TensorType.INT8:
@@ -207,8 +207,8 @@ def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield Problem("weights must be a dense constant", weights)
     if weights.quantization is None:
         yield Problem("weights must have scales and zero points, not none", weights)
-    elif weights.is_shifted:
-        if len(weights.quantization.scales) != 1:
+    elif weights.is_shifted or graph.is_onnx:
+        if weights.is_shifted and len(weights.quantization.scales) != 1:
             count = len(weights.quantization.scales)
             yield Problem(f"uint8 weights must have one scale, not {count}", weights)
         yield from _zero_point_problems("weights'", weights)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.lower.network import Layer, Values
-from kiwicha.compiler.quantization.scales import activation_range, channel_scales
+from kiwicha.compiler.quantization.scales import activation_range, channel_scales, rounded_once
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.tensor import Tensor, quantization
 from kiwicha.compiler.tflite.windows import padding_before
@@ -231,6 +231,8 @@ def _channel_constants(
         quantization(graph.output(operator)),
         channels,
     )
+    if graph.is_onnx:
+        multipliers, shifts = rounded_once(multipliers, shifts)
     values, offset = _plain_weights(weights)
     constants: dict[str, NDArray[np.generic]] = {
         "weights": values,

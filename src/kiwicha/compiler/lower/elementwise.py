@@ -16,7 +16,9 @@ from kiwicha.compiler.quantization.scales import (
     SumScales,
     activation_range,
     mean_scale,
+    once,
     product_scale,
+    quotient_scale,
     ratio_scale,
     square_scales,
     sum_scales,
@@ -83,6 +85,8 @@ def lower_product(graph: Graph, operator: Operator) -> Layer:
         quantization(graph.input(operator, 1)),
         quantization(graph.output(operator)),
     )
+    if graph.is_onnx:
+        scale = once(scale)
     return _lower_pair(graph, operator, Kernel.MUL, SumScales(_UNUSED, _UNUSED, scale), 0)
 
 
@@ -153,6 +157,8 @@ def lower_reduction(graph: Graph, operator: Operator) -> Layer:
     count = math.prod(source.shape[axis] for axis in axes)
     pair = quantization(source), quantization(output)
     scale = mean_scale(*pair, count) if operator.name == "MEAN" else ratio_scale(*pair)
+    if graph.is_onnx and operator.name == "MEAN":
+        scale = once(quotient_scale(*pair, count))
     kernel = _REDUCTIONS.get(operator.name, Kernel.MEAN)
     if count == 1:
         # Each output depends on one byte.

@@ -3,6 +3,7 @@
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.interpolation import float_interpolation, interpolation
+from kiwicha.compiler.tflite.uint8_as_int8 import SHIFT
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.resize_bilinear import Blend, ResizeBilinear
@@ -20,12 +21,13 @@ def lower_resize_bilinear(graph: Graph, operator: Operator) -> Layer:
     source, output = graph.input(operator), graph.output(operator)
     batches, height, width, channels = source.shape
     _, output_height, output_width, _ = output.shape
-    interpolate = float_interpolation if source.is_shifted else interpolation
+    is_single = source.is_shifted or graph.is_onnx
+    interpolate = float_interpolation if is_single else interpolation
     rows, columns = (
         interpolate(inputs, outputs, operator.options)
         for inputs, outputs in ((height, output_height), (width, output_width))
     )
-    is_float = source.is_shifted and not rows.is_exact(columns)
+    is_float = is_single and not rows.is_exact(columns)
     packed = None if is_float else rows.packed(columns)
     if packed is not None:
         blend, tables = Blend.PACKED, packed
@@ -47,7 +49,7 @@ def lower_resize_bilinear(graph: Graph, operator: Operator) -> Layer:
             channels=channels,
             output_height=output_height,
             output_width=output_width,
-            offset=source.shift,
+            offset=SHIFT if is_single else 0,
             blend=blend,
             scratch=Ref(),
         ),

@@ -27,6 +27,7 @@ from kiwicha.compiler.quantization.unary_scales import (
     single_ratio,
 )
 from kiwicha.compiler.tflite.graph import Activation, Graph, Operator
+from kiwicha.compiler.tflite.operators import BYTE_TABLE
 from kiwicha.compiler.tflite.tensor import Quantization, TensorType, quantization
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
@@ -130,6 +131,11 @@ def _rescaled(
 ) -> Int64s:
     differences = values - inputs.zero_point
     return requantize(differences, scale.multiplier, scale.shift, output.zero_point, *limits)
+
+
+def _given(graph: Graph, operator: Operator) -> Int64s:
+    del graph
+    return np.frombuffer(operator.options.custom, np.int8).astype(np.int64)
 
 
 def _requantized(graph: Graph, operator: Operator) -> Int64s:
@@ -294,6 +300,7 @@ def _pair(graph: Graph, operator: Operator) -> tuple[Quantization, Quantization]
 
 _TABLES: dict[str, Callable[[Graph, Operator], Int64s]] = {
     "ABS": _absolute,
+    BYTE_TABLE: _given,
     "ELU": _elu,
     "EXP": _exponential,
     "GELU": _gelu,

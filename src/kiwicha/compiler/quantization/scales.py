@@ -18,6 +18,7 @@ __all__ = [
     "INT8_MAX",
     "INT8_MIN",
     "MAX_SHIFT",
+    "ONCE_BITS",
     "SQUARE_LEFT_SHIFT",
     "SUM_LEFT_SHIFT",
     "Scale",
@@ -28,8 +29,11 @@ __all__ = [
     "comparison_scale",
     "cumulative_scale",
     "mean_scale",
+    "once",
     "product_scale",
+    "quotient_scale",
     "ratio_scale",
+    "rounded_once",
     "square_scales",
     "sum_ratios",
     "sum_scales",
@@ -42,6 +46,8 @@ SUM_LEFT_SHIFT = 20
 SQUARE_LEFT_SHIFT = 7
 """Headroom bits of SQUARED_DIFFERENCE."""
 INT8_MIN, INT8_MAX = -128, 127
+ONCE_BITS = 11
+"""Bits of a multiplier that are worth less than to round once."""
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -116,6 +122,37 @@ def channel_scales(
         per_scale *= channels
     pairs = np.array(per_scale, np.int32).reshape(-1, 2)
     return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+
+def rounded_once(
+    multiplier: NDArray[np.int32], shift: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return multipliers and shifts with which results are rounded once instead of twice.
+
+    TFLite's multipliers have 31 bits, and a shift to the right rounds their product once more: one
+    of ``2**(1 - shift)`` results is off by one. With fewer bits instead of a shift the product is
+    the result, and up to `ONCE_BITS` fewer change less than those roundings did.
+
+    Parameters
+    ----------
+    multiplier, shift : int32 [n]
+        As `kiwicha.numerics.requantization.quantize_multiplier` gives them.
+    """
+    bits = np.where((shift < 0) & (shift >= -ONCE_BITS), -shift, 0).astype(np.int64)
+    halves = np.where(bits > 0, np.int64(1) << np.maximum(bits - 1, 0), 0)
+    shorter = (multiplier.astype(np.int64) + halves) >> bits
+    return shorter.astype(np.int32), (shift + bits).astype(np.int32)
+
+
+def once(scale: Scale) -> Scale:
+    """Return a scale with which results are rounded once; see `rounded_once`."""
+    parts = rounded_once(np.array([scale.multiplier]), np.array([scale.shift]))
+    return Scale(*(int(part[0]) for part in parts))
+
+
+def quotient_scale(inputs: Quantization, output: Quantization, count: int) -> Scale:
+    """Return the scale of MEAN over ``count`` elements, as exact as it can be."""
+    return Scale(*_fixed(inputs.scale / (output.scale * count)))
 
 
 def sum_ratios(a: Quantization, b: Quantization, output: Quantization) -> tuple[float, ...]:

@@ -147,6 +147,9 @@ class Graph:
     states : tuple of State
         What is kept between inferences, once variables are tensors: see
         `kiwicha.compiler.tflite.variables`.
+    is_onnx : bool
+        The model is an ONNX one. Weights of int8 can have a zero point; where TFLite rounds twice,
+        results are rounded once where that is as exact; images are resized as those of uint8 are.
     """
 
     tensors: tuple[Tensor, ...]
@@ -155,6 +158,7 @@ class Graph:
     outputs: tuple[int, ...]
     others: tuple["Graph", ...] = ()
     states: tuple[State, ...] = ()
+    is_onnx: bool = False
 
     @cached_property
     def variables(self) -> Mapping[int, tuple[str, str]]:

@@ -15,7 +15,15 @@ from kiwicha.compiler.tflite.operator_kinds import (
 )
 from kiwicha.compiler.tflite.tensor import TensorType
 
-__all__ = ["CARRIED_TYPES", "OPERATORS", "Family", "OperatorKind", "OptionsTable", "of_family"]
+__all__ = [
+    "BYTE_TABLE",
+    "CARRIED_TYPES",
+    "OPERATORS",
+    "Family",
+    "OperatorKind",
+    "OptionsTable",
+    "of_family",
+]
 
 _FUSED = {"activation": "FusedActivationFunction"}
 _STRIDES = {"padding": "Padding", "stride_height": "StrideH", "stride_width": "StrideW"}
@@ -29,6 +37,9 @@ _POOL = {**_STRIDES, "kernel_height": "FilterHeight", "kernel_width": "FilterWid
 _AXIS = {"axis": "Axis"}
 _BLOCK = {"block_size": "BlockSize"}
 _RESIZE = {"align_corners": "AlignCorners", "half_pixel_centers": "HalfPixelCenters"}
+BYTE_TABLE = "BYTE_TABLE"
+"""A function of one number that another front end gives as its 256 results; TFLite has none."""
+
 _TWO = ("input 1", "input 2")
 _PAIR: dict[str, Any] = {"activations": _TWO, **PAIRS_OF_INTEGERS}
 _WEIGHTED = Family.WEIGHTED
@@ -56,6 +67,7 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "BATCH_TO_SPACE_ND": OperatorKind(family=Family.MOVE, constants={1: "block shape", 2: "crops"}),
     "BROADCAST_TO": OperatorKind(family=Family.MOVE, constants={1: "shape"}),
+    BYTE_TABLE: OperatorKind(family=Family.UNARY),
     "CALL_ONCE": OperatorKind(family=Family.VARIABLE, activations=(), outputs=0),
     "CONCATENATION": OperatorKind(
         family=Family.MOVE | Family.JOIN,

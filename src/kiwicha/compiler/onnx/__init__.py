@@ -1,0 +1,1 @@
+"""The ONNX front end: from a model in QDQ form to the graph that the TFLite reader gives, too."""
