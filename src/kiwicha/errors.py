@@ -45,7 +45,7 @@ class Interrupted(KiwichaError):
 
 
 class ModelError(KiwichaError):
-    """The file is not a well-formed TFLite model."""
+    """The file is not a well-formed TFLite or ONNX model."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Violation:
     operator : int or None
         Operator index; None if the model as a whole is meant.
     name : str
-        TFLite operator name, or ``model``.
+        TFLite or ONNX operator name, or ``model``.
     tensor : str
         Name of the tensor that is meant; may be empty.
     rule : str

@@ -96,7 +96,7 @@ def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
     Parameters
     ----------
     tensor : IoTensor
-        int8 or uint8 [1, height, width, 1 or 3].
+        int8 or uint8 [1, height, width, 1 or 3], or [1, 1 or 3, height, width].
     path : Path
         The picture.
 
@@ -106,19 +106,24 @@ def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
         If the tensor has another type or shape, or the file is not a whole picture.
     """
     shape = tensor.shape
-    is_fit = len(shape) == 4 and shape[0] == 1 and shape[3] in _MODES
+    is_image = len(shape) == 4 and shape[0] == 1
+    is_planar = is_image and shape[3] not in _MODES and shape[1] in _MODES
+    is_fit = is_image and (is_planar or shape[3] in _MODES)
     if tensor.dtype not in {DType.INT8, DType.UINT8} or not is_fit:
         raise UsageError(
             f"input {tensor.name!r} must be int8 or uint8 1xHxWx1 or 1xHxWx3 to take a picture, "
-            f"not {describe(tensor)} ({path}); give its raw bytes"
+            f"or the same with the channels first, not {describe(tensor)} ({path}); give its raw "
+            "bytes"
         )
+    channels, height, width = shape[1:] if is_planar else (shape[3], *shape[1:3])
     try:
         with _opened(path) as opened:
             upright = ImageOps.exif_transpose(opened)
-            picture = upright.convert(_MODES[shape[3]])
+            picture = upright.convert(_MODES[channels])
     except _NO_PICTURE as error:
         raise UsageError(f"input must be a whole picture: {error} ({path})") from error
-    resized = picture.resize((shape[2], shape[1]), Image.Resampling.BILINEAR)
-    pixels = resized.tobytes()
+    resized = picture.resize((width, height), Image.Resampling.BILINEAR)
+    planes = resized.split() if is_planar else (resized,)
+    pixels = b"".join(plane.tobytes() for plane in planes)
     # x - 128 in two's complement.
     return pixels if tensor.dtype == DType.UINT8 else bytes(pixel ^ 0x80 for pixel in pixels)

@@ -8,8 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from kiwicha import tools
+from kiwicha.compiler.onnx.container import is_onnx
 from kiwicha.contract.configs import Config
-from kiwicha.errors import ToolError
+from kiwicha.errors import ToolError, UsageError
 
 __all__ = ["MEMORY_MODE", "Estimate", "accelerator", "estimate"]
 
@@ -55,9 +56,13 @@ def estimate(model: Path, name: str) -> Estimate:
 
     Raises
     ------
+    UsageError
+        If it is an ONNX model, which Vela does not read.
     ToolError
         If Vela is not installed, fails, or writes no summary.
     """
+    if is_onnx(model.read_bytes()):
+        raise UsageError(f"model must be a .tflite file to compare with Vela, not ONNX ({model})")
     try:
         installed = version(_PACKAGE)
     except PackageNotFoundError as error:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from kiwicha.compiler import FOLDED_SHAPES, support_rules, supported_operators
+from kiwicha.compiler import FOLDED_SHAPES, onnx_rules, support_rules, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
 from tools.documents.operator_table import operator_table
 
@@ -40,7 +40,27 @@ def supported_page() -> str:
             special.append(f"- {', '.join(operators)}: {text}")
     lines += ["", "## Rules for every model", "", *general]
     lines += ["", "## Rules by operator", "", *special]
+    lines += [
+        "",
+        "## ONNX models",
+        "",
+        "`.onnx` files are read in QDQ form, as onnxruntime's `quantize_static` and PyTorch's",
+        "exports have it, and become the operators above; the rules for these hold as well. Images",
+        "are NCHW in the file and at the model's edges, and NHWC inside. What stands between",
+        "DequantizeLinear and QuantizeLinear is computed in fixed point with the scales of both,",
+        "and rounded once. onnxruntime computes it in float32: an operator's results differ by one",
+        "step at most, and only at, or next to, an exact half. Exact halves are frequent in pools",
+        "of even windows and in linear resizing with one scale for input and output; onnxruntime",
+        "rounds them to even, Kiwicha away from zero (upwards in a resized image).",
+        "",
+    ]
+    lines += [f"- {', '.join(_plain(names))}: {text}" for names, text in onnx_rules()]
     return "\n".join(lines) + "\n"
+
+
+def _plain(names: Collection[str]) -> list[str]:
+    """Return operators without those of other domains that are the same."""
+    return [name for name in names if ":" not in name]
 
 
 def _names(operators: Collection[str]) -> str:

@@ -18,7 +18,7 @@ PROGRAM_SUFFIX = ".kiwicha"
 
 def compile_(
     model: Annotated[
-        str, typer.Argument(help="A .tflite file, a name of the zoo or gallery, or demo.")
+        str, typer.Argument(help="A .tflite or .onnx file, a name of the zoo or gallery, or demo.")
     ],
     output: Annotated[
         Path | None,

@@ -33,7 +33,7 @@ class Target(enum.StrEnum):
 
 def run(
     model: Annotated[
-        str, typer.Argument(help="A .tflite file, a name of the zoo or gallery, or demo.")
+        str, typer.Argument(help="A .tflite or .onnx file, a name of the zoo or gallery, or demo.")
     ],
     inputs: Annotated[
         list[Path] | None,

@@ -19,7 +19,7 @@ _COLOURS = 6
 
 def trace(
     model: Annotated[
-        str, typer.Argument(help="A .tflite file, a name of the zoo or gallery, or demo.")
+        str, typer.Argument(help="A .tflite or .onnx file, a name of the zoo or gallery, or demo.")
     ],
     output: Annotated[
         Path,

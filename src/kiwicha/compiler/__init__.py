@@ -1,4 +1,4 @@
-"""The compiler: from a TFLite model to a Program.
+"""The compiler: from a TFLite or ONNX model to a Program.
 
 `compile_model` runs all stages; `kiwicha.compiler.driver` names them in order.
 """
@@ -12,6 +12,7 @@ from kiwicha.compiler.driver import (
     with_double_buffer,
 )
 from kiwicha.compiler.dump import STAGES, dump
+from kiwicha.compiler.onnx.reader import onnx_rules
 from kiwicha.compiler.reader import read
 from kiwicha.compiler.tflite.shape_folding import FOLDED_ONLY, FOLDED_SHAPES
 from kiwicha.program.listing import listing
@@ -25,6 +26,7 @@ __all__ = [
     "compile_stages",
     "dump",
     "listing",
+    "onnx_rules",
     "read",
     "require_supported",
     "support_rules",

@@ -35,9 +35,9 @@ from kiwicha.compiler.optimize.byte_functions import merge_byte_functions
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
 from kiwicha.compiler.optimize.transpositions import cancel_transpositions
 from kiwicha.compiler.optimize.two_passes import transpose_in_two_passes
+from kiwicha.compiler.reader import read
 from kiwicha.compiler.steps.allocate import allocate
 from kiwicha.compiler.steps.calls import PlannedStep, in_order
-from kiwicha.compiler.reader import read
 from kiwicha.compiler.steps.emit import emit
 from kiwicha.compiler.steps.overlap import overlap
 from kiwicha.compiler.tflite.detectors import detach_detector, keep_detector

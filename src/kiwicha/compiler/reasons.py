@@ -6,6 +6,7 @@ from kiwicha.compiler.driver import Compilation
 from kiwicha.compiler.engine.ir.engine_list import EngineList
 from kiwicha.compiler.engine.ir.operations import DividedOperation, Operation
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
+from kiwicha.compiler.tflite.operators import BYTE_TABLE
 from kiwicha.contract.engine import JobFlag
 from kiwicha.contract.program import Where
 
@@ -51,7 +52,7 @@ def engine_refusals(compilation: Compilation) -> dict[int, str]:
     return {
         position: _refusal(compilation, position)
         for position in positions
-        if layers[position].name in ENGINE_OPERATORS
+        if layers[position].name in {*ENGINE_OPERATORS, BYTE_TABLE}
     }
 
 

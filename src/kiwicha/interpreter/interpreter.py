@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kiwicha.compiler import compile_model, compile_stages
-from kiwicha.compiler.tflite.signatures import interface
+from kiwicha.compiler.tflite.signatures import Interface, interface
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType
 from kiwicha.detection.boxes import DETECTION_NAME, Detection
@@ -43,7 +43,7 @@ class Interpreter:
     Parameters
     ----------
     model_path : str or Path, optional
-        A ``.tflite`` file.
+        A ``.tflite`` or ``.onnx`` file.
     model_content : bytes, bytearray or memoryview, optional
         Its content instead.
     config : str
@@ -93,7 +93,9 @@ class Interpreter:
         self._graph = compilation.graph
         self._inputs = dict(zip(self._graph.inputs, program.inputs, strict=True))
         self._detection = compilation.detection
-        called = interface(model.read_bytes() if isinstance(model, Path) else model)
+        called = Interface(compilation.file.outputs, {})
+        if not compilation.file.is_onnx:
+            called = interface(model.read_bytes() if isinstance(model, Path) else model)
         self._signatures = called.signatures
         # Of the boxes that a detector gives, the model says neither types nor shapes.
         outputs = program.outputs if self._detection is None else _found(self._detection)

@@ -274,7 +274,7 @@ def _listed_labels(model: ZooModel) -> tuple[str, ...]:
 
 
 def _looks_like_path(text: str) -> bool:
-    if os.sep in text or text.endswith(".tflite"):
+    if os.sep in text or text.endswith((".tflite", ".onnx")):
         return True
     known = {key for entry in entries() for key in (entry.name, *entry.aliases)}
     is_name = text in known or catalogue.is_name(text)

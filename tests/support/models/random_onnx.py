@@ -125,7 +125,7 @@ def _mat_mul(model: QdqBuilder) -> str:
 
 
 def _flat(model: QdqBuilder) -> str:
-    """A matrix behind images: rows are in the order of NCHW."""
+    """Return a matrix behind images: rows are in the order of NCHW."""
     _, channels, height, width = _image(model)
     source = model.input(1, channels, height, width)
     kernel = model.weights((4, channels, 1, 1), 0)
@@ -173,7 +173,7 @@ def _clip(model: QdqBuilder) -> str:
 
 
 def _swish(model: QdqBuilder) -> str:
-    """A chain of functions without quantization between them."""
+    """Return a chain of functions without quantization between them."""
     source = model.input(1, 256)
     return model.requantized(model.node("Mul", [source, model.node("Sigmoid", [source])]))
 
@@ -298,7 +298,7 @@ def _transpose(model: QdqBuilder) -> str:
 
 
 def _reshape(model: QdqBuilder) -> str:
-    """Shapes between which images are turned, so that rows and channels mix."""
+    """Return images under other shapes, in which rows and channels mix."""
     batch, channels, height, width = 1, 2 * model.rng.randint(1, 4), _size(model), _size(model)
     source = model.input(batch, channels, height, width)
     kernel = model.weights((4, channels, 1, 1), 0)

@@ -16,7 +16,7 @@ from kiwicha.compiler.check.recurrent import (
     RECURRENT_SHAPE_RULES,
 )
 from kiwicha.compiler.check.remedies import Finding, remedies
-from kiwicha.compiler.check.rules import Problem, rule_text
+from kiwicha.compiler.check.rules import Problem, Rule, rule_text
 from kiwicha.compiler.check.scales import SCALE_RULES
 from kiwicha.compiler.check.shapes import SHAPE_RULES
 from kiwicha.compiler.check.tensors import COUNT_RULES, OPERAND_RULES, TENSOR_RULES
@@ -27,7 +27,7 @@ from kiwicha.compiler.tflite.detectors import DETECTION_RULE
 from kiwicha.compiler.tflite.detectors import NAME as DETECTION
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.integer_operators import computes_integers
-from kiwicha.compiler.tflite.operators import OPERATORS
+from kiwicha.compiler.tflite.operators import BYTE_TABLE, OPERATORS
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import UnsupportedModelError, Violation
@@ -84,13 +84,17 @@ def support_rules() -> list[tuple[str, tuple[str, ...]]]:
     rules: list[tuple[str, tuple[str, ...]]] = [(rule_text(check), ()) for check in MODEL_RULES]
     rules.append((rule_text(is_a_known_operator), ()))
     rules += [(CUSTOM_RULE, ()), (DETECTION_RULE, (DETECTION,))]
-    rules += [(item.text, item.operators) for group in OPERATOR_RULE_GROUPS for item in group]
-    return rules
+    rules += [(item.text, _of_tflite(item)) for group in OPERATOR_RULE_GROUPS for item in group]
+    return [(text, operators) for text, operators in rules if operators != (BYTE_TABLE,)]
+
+
+def _of_tflite(item: Rule) -> tuple[str, ...]:
+    return tuple(name for name in item.operators if name != BYTE_TABLE)
 
 
 def supported_operators() -> tuple[str, ...]:
     """Return the names of all supported operators."""
-    return tuple(OPERATORS)
+    return tuple(name for name in OPERATORS if name != BYTE_TABLE)
 
 
 def _findings(graph: Graph) -> list[Finding]:

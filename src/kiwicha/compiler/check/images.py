@@ -62,7 +62,7 @@ def stays_inside(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(IMAGE_SHAPE_RULES, "RESIZE_BILINEAR")
 def has_weights_of_moderate_size(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """RESIZE_BILINEAR of uint8, or of ONNX, has weights whose products have at most 52 binary places."""
+    """RESIZE_BILINEAR of uint8 has weights whose products have at most 52 binary places."""
     source, output, options = graph.input(operator), graph.output(operator), operator.options
     is_float = source.is_shifted or graph.is_onnx
     if not is_float or not _are_images(source, output):

@@ -28,8 +28,9 @@ _NAMES = {"Add": "ADD", "Mul": "MUL", "Sub": "SUB"}
 
 @onnx_operator("Add", "Mul", "Sub")
 def pair(writer: Writer, node: Node, inputs: Operands) -> Value:
-    """Add, Mul and Sub work on quantized tensors that broadcast; constants of more than one number
-    are quantized, too. With a single number they are a table.
+    """Add, Mul and Sub work on quantized tensors that broadcast.
+
+    Constants of more than one number are quantized, too. With a single number they are a table.
     """
     known = of_one_tensor(node, inputs)
     if known is not None:

@@ -43,9 +43,7 @@ def computed(node: Node, inputs: Operands) -> list[Constant]:
 
 @onnx_operator("Constant", "ConstantOfShape", "Range")
 def constants(writer: Writer, node: Node, inputs: Operands) -> list[Constant]:
-    """Constant, ConstantOfShape and Range, and all operators on nothing but constants, are computed
-    by the compiler.
-    """
+    """Constant, ConstantOfShape, Range, and all operators on constants, are computed beforehand."""
     del writer
     return computed(node, inputs)
 

@@ -14,25 +14,25 @@ _VARINT, _BYTES = 0, 2
 
 
 def is_onnx(raw: bytes) -> bool:
-    """Return whether bytes are an ONNX model, as far as its outermost fields tell.
+    """Return whether bytes are an ONNX model, whole or cut off, as far as its outside tells.
 
     Parameters
     ----------
     raw : bytes
         Content of a file.
     """
-    place, found = 0, set()
+    place, found = 0, []
     while place < len(raw):
         key, place = _number(raw, place)
-        if key is None or key >> 3 not in _FIELDS or key & 7 not in {_VARINT, _BYTES}:
-            return False
-        found.add(key >> 3)
         value, place = _number(raw, place)
-        if value is None:
+        if key is None or value is None:
+            break
+        if key >> 3 not in _FIELDS or key & 7 not in {_VARINT, _BYTES}:
             return False
+        found.append(key >> 3)
         if key & 7 == _BYTES:
             place += value
-    return place == len(raw) and {_VERSION, _GRAPH} <= found
+    return found[:1] == [_VERSION] and _GRAPH in found
 
 
 def _number(raw: bytes, place: int) -> tuple[int | None, int]:

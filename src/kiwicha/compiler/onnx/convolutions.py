@@ -95,10 +95,22 @@ class Parts:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape of the weights."""
         return self.weights.values.shape
 
 
 def parts_of(writer: Writer, node: Node, inputs: Operands) -> Parts:
+    """Return a convolution's operands, weights as those of images.
+
+    Parameters
+    ----------
+    writer : Writer
+        Knows the scales.
+    node : Node
+        With its groups.
+    inputs : sequence of Value
+        Input, weights, and perhaps a bias.
+    """
     source, kernel = activation(writer, operand(inputs, 0)), operand(inputs, 1)
     if not isinstance(kernel, Constant):
         raise Refusal("weights must be constants")
@@ -134,6 +146,21 @@ def _as_before(writer: Writer, result: Activation, source: Activation) -> Activa
 def pending(
     writer: Writer, parts: Parts, sizes: tuple[int, int], outputs: int, emit: _Emit
 ) -> Pending:
+    """Return what waits for the scale of a convolution's output.
+
+    Parameters
+    ----------
+    writer : Writer
+        Gets the layer.
+    parts : Parts
+        Its operands.
+    sizes : tuple of int
+        Height and width of the result.
+    outputs : int
+        Channels of the result.
+    emit : callable
+        From image, shape of the result and scale to the result.
+    """
     shape = (parts.source.shape[0], outputs, *sizes[4 - len(parts.source.shape) :])
 
     def emitted(scale: Scale) -> Activation:
@@ -149,8 +176,10 @@ _ORDER = (0, 2, 3, 1)
 
 @onnx_operator("Conv")
 def conv(writer: Writer, node: Node, inputs: Operands) -> Value:
-    """Conv works on images or signals, in groups of equal size. Weights are constants of int8 or
-    uint8 with one scale or one for each output channel; a bias can be float32.
+    """Conv works on images or signals, in groups of equal size.
+
+    Weights are constants of int8 or uint8 with one scale or one for each output channel; a bias of
+    float32 is rounded to steps of the sums.
     """
     parts = parts_of(writer, node, inputs)
     outputs, window_channels = parts.shape[:2]
@@ -191,8 +220,9 @@ def _kernel(parts: Parts) -> tuple[int, ...]:
 
 @onnx_operator("Gemm", "MatMul")
 def matrix(writer: Writer, node: Node, inputs: Operands) -> Value:
-    """Gemm and MatMul multiply a tensor by a constant matrix, with one scale or one for each of its
-    columns; a bias can be float32.
+    """Gemm and MatMul multiply a tensor by a constant matrix.
+
+    It has one scale, or one for each output; a bias of float32 is rounded to steps of the sums.
     """
     is_gemm = node.kind == "Gemm"
     if is_gemm and node.get("transA", 0):

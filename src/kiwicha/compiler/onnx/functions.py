@@ -47,8 +47,9 @@ FUNCTIONS = (
 
 @onnx_operator(*FUNCTIONS)
 def function(writer: Writer, node: Node, inputs: Operands) -> Value:
-    """Functions of one number read quantized numbers; several in a row need no quantization
-    between them. They are a table of the results of ONNX's definition.
+    """Functions of one number become a table of the results of ONNX's definition.
+
+    Several in a row need no quantization between them, and become one table.
     """
     del writer
     return _applied(node, inputs[0], [])

@@ -1,9 +1,9 @@
 """The layout pass: from NCHW to NHWC without copies, as far as that goes.
 
 Each layer that works on images gets its tensors with the channels last, as if it stood between two
-transpositions. These are not written down but remembered as the order of an activation's dimensions:
-layers that can do with any order keep it, TRANSPOSE changes nothing else, and what is remembered
-becomes a copy only where a layer, or the model's edge, needs another order.
+transpositions. These are not written down but remembered as the order of an activation's
+dimensions: layers that can do with any order keep it, TRANSPOSE changes nothing else, and what is
+remembered becomes a copy only where a layer, or the model's edge, needs another order.
 """
 
 import math

@@ -259,9 +259,9 @@ def pad(writer: Writer, node: Node, inputs: Operands) -> Value:
     for number, axis in enumerate(axes):
         sides[axis] = (int(pads[number]), int(pads[number + len(axes)]))
     filled = operand(inputs, 2)
-    number = float(node.get("value", 0.0))
+    value_added = float(node.get("value", 0.0))
     if filled is not None:
-        number = float(constant(filled, "value").reshape(-1)[0])
+        value_added = float(constant(filled, "value").astype(np.float32).reshape(-1)[0])
     new = [size + sum(pair) for size, pair in zip(shape, sides, strict=True)]
 
     def add(source: Activation) -> Activation:
@@ -271,7 +271,7 @@ def pad(writer: Writer, node: Node, inputs: Operands) -> Value:
         stored = writer.integers(np.array([sides[axis] for axis in source.order]))
         if mode == "reflect":
             return writer.moved("MIRROR_PAD", source, new, source.order, (stored,), mode=0)
-        code = _code(writer, source, number)
+        code = _code(writer, source, value_added)
         scale = writer.scale_of(source)
         if code == scale.zero_point:
             return writer.moved("PAD", source, new, source.order, (stored,))
@@ -286,7 +286,7 @@ def pad(writer: Writer, node: Node, inputs: Operands) -> Value:
 def _code(writer: Writer, source: Activation, number: float) -> int:
     """Return the byte that stands for a number."""
     if writer.is_plain(source):
-        return int(writer.scale_of(source).codes(np.float32(number)))
+        return int(writer.scale_of(source).codes(np.array([number]))[0])
     places = np.flatnonzero(source.reals == np.float32(number))
     if not places.size:
         raise Refusal(f"value must be one that the input can have, not {number}")

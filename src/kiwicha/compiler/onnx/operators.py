@@ -8,7 +8,7 @@ from kiwicha.compiler.onnx.model import Node
 from kiwicha.compiler.onnx.values import Value
 from kiwicha.compiler.onnx.writer import Writer
 
-__all__ = ["OPERATORS", "Operands", "OnnxOperator", "onnx_operator"]
+__all__ = ["OPERATORS", "OnnxOperator", "Operands", "onnx_operator"]
 
 Operands = Sequence[Value | None]
 Function = Callable[[Writer, Node, Operands], Value | Sequence[Value]]

@@ -71,8 +71,9 @@ def _ascending(source: Activation) -> "np.ndarray[tuple[int], np.dtype[np.float3
 
 @onnx_operator("AveragePool")
 def average_pool(writer: Writer, node: Node, inputs: Operands) -> Value:
-    """AveragePool works on images or signals. Padding counts (count_include_pad), or is TFLite's
-    SAME and scale and zero point stay the same.
+    """AveragePool works on images or signals.
+
+    Padding counts (count_include_pad), or is TFLite's SAME and scale and zero point stay the same.
     """
     source = activation(writer, operand(inputs, 0))
     window = window_of(node, source.shape, node.get("kernel_shape", []))

@@ -98,8 +98,9 @@ def _sizes(scales: NDArray[Any], shape: tuple[int, ...], axis: int) -> list[int]
 
 @onnx_operator("DequantizeLinear", "com.microsoft:DequantizeLinear")
 def dequantize(writer: Writer, node: Node, inputs: Operands) -> Value:
-    """DequantizeLinear reads int8 or uint8, or constants, also of int32; those can have a scale
-    and a zero point for each channel.
+    """DequantizeLinear reads int8 or uint8, or constants, also of int32.
+
+    Constants can have a scale and a zero point for each channel.
     """
     value = operand(inputs, 0)
     if isinstance(value, Constant):

@@ -40,9 +40,9 @@ from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.tensor import TensorType
 from kiwicha.errors import ModelError, UnsupportedModelError, Violation
 
-__all__ = ["FAMILIES", "read"]
+__all__ = ["onnx_rules", "read"]
 
-FAMILIES = (
+_FAMILIES = (
     quantize,
     convolutions,
     transposed,
@@ -59,6 +59,14 @@ FAMILIES = (
 _DEQUANTIZE = "DequantizeLinear"
 _RULE = "Operators of ONNX models are those listed, on quantized tensors of a fixed shape."
 _BYTES = {np.dtype(np.int8): False, np.dtype(np.uint8): True}
+
+
+def onnx_rules() -> list[tuple[tuple[str, ...], str]]:
+    """Return the ONNX operators that are read, by family, and what they ask for."""
+    found = {item.text: item for item in OPERATORS.values()}
+    families = [family.__name__ for family in _FAMILIES]
+    ordered = sorted(found.values(), key=lambda item: families.index(item.read.__module__))
+    return [(item.names, item.text) for item in ordered]
 
 
 def read(raw: bytes) -> Graph:

@@ -11,8 +11,10 @@ __all__ = ["QUANTIZE", "is_quantized", "remedies"]
 QUANTIZE = (
     "from onnxruntime.quantization import QuantFormat, QuantType, quantize_static",
     "types = dict(activation_type=QuantType.QInt8, weight_type=QuantType.QInt8)",
-    'quantize_static("float.onnx", "int8.onnx", reader, quant_format=QuantFormat.QDQ, '
-    "per_channel=True, **types)",
+    (
+        'quantize_static("float.onnx", "int8.onnx", reader, quant_format=QuantFormat.QDQ, '
+        "per_channel=True, **types)"
+    ),
 )
 """The three lines that quantize a model; ``reader`` gives inputs."""
 _LINEAR = ("QuantizeLinear", "DequantizeLinear")

@@ -1,5 +1,6 @@
 """Resize: TFLite's operators where they do the same, otherwise a choice of rows and columns."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
@@ -33,9 +34,10 @@ _SETTINGS: tuple[dict[str, int], ...] = (
 
 @onnx_operator("Resize", "Upsample")
 def resize(writer: Writer, node: Node, inputs: Operands) -> Value:
-    """Resize works on heights and widths: nearest in all modes; linear in the modes half_pixel,
-    pytorch_half_pixel, align_corners and asymmetric, with one scale and zero point for input and
-    output.
+    """Resize works on heights and widths, nearest in all modes.
+
+    Linear works in the modes half_pixel, pytorch_half_pixel, align_corners and asymmetric, with one
+    scale and zero point for input and output.
     """
     value = operand(inputs, 0)
     if value is None:
@@ -108,13 +110,13 @@ def _nearest(node: Node, size: int, target: int, scale: float) -> list[int]:
     """Return the position that each one of the result repeats."""
     exact = _coordinates(node, size, target, scale)
     default = "floor" if node.kind == "Upsample" or node.opset < 11 else "round_prefer_floor"
-    rounding = {
-        "floor": np.floor,
-        "ceil": np.ceil,
-        "round_prefer_floor": lambda x: np.ceil(x - 0.5),
-        "round_prefer_ceil": lambda x: np.floor(x + 0.5),
+    rounded = {
+        "floor": np.floor(exact),
+        "ceil": np.ceil(exact),
+        "round_prefer_floor": np.ceil(exact - 0.5),
+        "round_prefer_ceil": np.floor(exact + 0.5),
     }[node.get("nearest_mode", default)]
-    return [int(position) for position in rounding(exact).clip(0, size - 1)]
+    return [int(position) for position in rounded.clip(0, size - 1)]
 
 
 def _chosen(
@@ -125,7 +127,8 @@ def _chosen(
     if tuple(sizes) == image.shape:
         return image
     for settings in _SETTINGS:
-        operator = Operator(0, "RESIZE_NEAREST_NEIGHBOR", (), (), Options(**settings))
+        options = dataclasses.replace(Options(), **settings)
+        operator = Operator(0, "RESIZE_NEAREST_NEIGHBOR", (), (), options)
         if all(
             nearest(operator, image.shape[axis], sizes[axis]) == positions[axis - 2]
             for axis in (2, 3)

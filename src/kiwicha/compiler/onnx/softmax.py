@@ -17,8 +17,9 @@ _SINCE_AXIS = 13
 
 @onnx_operator("Softmax")
 def softmax(writer: Writer, node: Node, inputs: Operands) -> Value:
-    """Softmax works along any dimension. With an output scale of 1/256 and the lowest zero point it
-    is rounded once, with others twice.
+    """Softmax works along any dimension.
+
+    With an output scale of 1/256 and the lowest zero point it is rounded once, with others twice.
     """
     source = activation(writer, operand(inputs, 0))
     shape = source.shape

@@ -40,8 +40,9 @@ class _Axis:
 
 @onnx_operator("ConvTranspose")
 def conv_transpose(writer: Writer, node: Node, inputs: Operands) -> Value:
-    """ConvTranspose works on images or signals; its weights are like those of Conv. Several groups
-    are computed as one with zeros.
+    """ConvTranspose works on images or signals; its weights are like those of Conv.
+
+    Several groups are computed as one with zeros.
     """
     parts = parts_of(writer, node, inputs)
     kernel = _full(_stretched(parts.weights, _dilations(node)), parts.groups)

@@ -15,6 +15,7 @@ from kiwicha.compiler.engine.select.resize.interpolation import INTERPOLATION_LI
 from kiwicha.compiler.engine.select.resize.passes import PASS_LIMITS
 from kiwicha.compiler.engine.select.softmax.pairs import PAIR_LIMITS
 from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_LIMITS
+from kiwicha.compiler.tflite.operators import BYTE_TABLE
 
 __all__ = ["ENGINE_OPERATORS", "engine_limits"]
 
@@ -36,10 +37,15 @@ _LIMITS = (
     *SOFTMAX_LIMITS,
     *PAIR_LIMITS,
 )
-ENGINE_OPERATORS = tuple(sorted({name for item in _LIMITS for name in item.operators}))
+ENGINE_OPERATORS = tuple(
+    sorted({name for item in _LIMITS for name in item.operators} - {BYTE_TABLE})
+)
 """Operators that an engine computes, within its limits; the CPU computes all others."""
 
 
 def engine_limits() -> list[tuple[str, tuple[str, ...]]]:
     """Return the text of each limit and the operators that it is about."""
-    return [(item.rule, item.operators) for item in _LIMITS]
+    return [
+        (item.rule, tuple(name for name in item.operators if name != BYTE_TABLE))
+        for item in _LIMITS
+    ]
