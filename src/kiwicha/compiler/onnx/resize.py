@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ _LINEAR = {
     "align_corners": {"align_corners": 1},
     "asymmetric": {},
 }
-_SETTINGS: tuple[dict[str, int], ...] = (
+_SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"half_pixel_centers": 1},
     {"align_corners": 1},
