@@ -98,8 +98,16 @@ def test_a_tensor_that_takes_no_picture(tmp_path: Path, unfit: IoTensor, text: s
         tensor_bytes(unfit, path)
     assert str(caught.value) == (
         "input 'image' must be int8 or uint8 1xHxWx1 or 1xHxWx3 to take a picture, "
-        f"not {text} ({path}); give its raw bytes"
+        f"or the same with the channels first, not {text} ({path}); give its raw bytes"
     )
+
+
+def test_channels_can_come_first(tmp_path: Path) -> None:
+    path = tmp_path / "colours.png"
+    pixels = np.arange(2 * 4 * 3, dtype=np.uint8).reshape(2, 4, 3)
+    Image.fromarray(pixels).save(path)
+    raw = tensor_bytes(tensor(1, 3, 2, 4, dtype=DType.UINT8), path)
+    assert raw == pixels.transpose(2, 0, 1).tobytes()
 
 
 @pytest.mark.parametrize("name", ["large.png", "large"])

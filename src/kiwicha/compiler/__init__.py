@@ -12,8 +12,8 @@ from kiwicha.compiler.driver import (
     with_double_buffer,
 )
 from kiwicha.compiler.dump import STAGES, dump
+from kiwicha.compiler.onnx.formats import read
 from kiwicha.compiler.onnx.reader import onnx_rules
-from kiwicha.compiler.reader import read
 from kiwicha.compiler.tflite.shape_folding import FOLDED_ONLY, FOLDED_SHAPES
 from kiwicha.program.listing import listing
 

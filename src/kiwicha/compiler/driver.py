@@ -31,11 +31,11 @@ from kiwicha.compiler.engine.select.small_lists import small_list_troubles
 from kiwicha.compiler.lower.lower import lower
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.plan import MemoryPlan
+from kiwicha.compiler.onnx.formats import read
 from kiwicha.compiler.optimize.byte_functions import merge_byte_functions
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
 from kiwicha.compiler.optimize.transpositions import cancel_transpositions
 from kiwicha.compiler.optimize.two_passes import transpose_in_two_passes
-from kiwicha.compiler.reader import read
 from kiwicha.compiler.steps.allocate import allocate
 from kiwicha.compiler.steps.calls import PlannedStep, in_order
 from kiwicha.compiler.steps.emit import emit

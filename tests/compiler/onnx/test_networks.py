@@ -1,5 +1,7 @@
 """Whole networks: as onnxruntime quantizes them, and beside the same as .tflite."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.gallery.catalogue import find
 from kiwicha.sim.reference import executor as reference
 from tests.support.models.onnx_of_graph import qdq_model
-from tests.support.models.qdq_builder import OnnxCase, answers
+from tests.support.models.qdq_builder import OnnxCase, QdqBuilder, answers
 from tests.support.models.quantized_onnx import quantized_network
 from tests.support.requirements import module
 
@@ -64,3 +66,16 @@ def test_transpositions_between_layers_cancel() -> None:
     names = [operator.name for operator in compilation.file.operators]
     # Of the input, and two of the head that the .tflite model has, too.
     assert names.count("TRANSPOSE") == 3
+
+
+def test_an_input_that_is_turned_at_once_is_taken_as_it_is() -> None:
+    model = QdqBuilder(random.Random(7))
+    picture = model.node("Transpose", [model.input(1, 8, 9, 3)], perm=[0, 3, 1, 2])
+    weights = model.weights((4, 3, 3, 3), 0)
+    features = model.node("Conv", [picture, weights])
+    rows = model.node("Transpose", [features], perm=[0, 2, 3, 1])
+    case = model.case(model.requantized(rows))
+    compilation = compile_stages(case.model, "baseline")
+    assert "TRANSPOSE" not in {operator.name for operator in compilation.file.operators}
+    (output,) = reference.run(compilation.program, list(case.inputs))
+    np.testing.assert_allclose(output.astype(int), answers(case)[0].astype(int), atol=1)
