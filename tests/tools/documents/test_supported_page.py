@@ -2,7 +2,7 @@
 
 import pytest
 
-from kiwicha.compiler import FOLDED_ONLY, support_rules, supported_operators
+from kiwicha.compiler import FOLDED_ONLY, onnx_rules, support_rules, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
 from tools.documents.operator_table import REFUSED
 from tools.documents.supported_page import supported_page
@@ -48,6 +48,7 @@ def test_vela_reports_are_understood() -> None:
 def test_each_rule_and_each_limit_has_a_line() -> None:
     lines = [line for line in supported_page().splitlines() if line.startswith("- ")]
     texts = [text for text, _ in [*support_rules(), *engine_limits()]]
+    texts += [text for _, text in onnx_rules()]
     assert len(lines) == len(texts)
     for text in texts:
         assert any(line.endswith(text) for line in lines), text
