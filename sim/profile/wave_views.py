@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from vcd.gtkw import GTKWSave
+
 from kiwicha.contract.configs import Config
 from kiwicha.contract.engine import EngineError, JobKind
 from kiwicha.gateware.states import REGISTER, states
@@ -26,12 +28,8 @@ _FUNCTION_ID_BITS = 10
 
 _SURFER_DIGITS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 
-# Flags of a signal in GTKWave's save files.
-_HEX = 0x22
-_FILTERED = 0x2000
-_TITLE = 0x200
-_ZOOM = "*-17.0 -1"
-"""2 ** 17 ps a pixel, 13 cycles, and no marker."""
+_ZOOM = -17.0
+"""2 ** 17 ps a pixel, 13 cycles."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ def write_views(waves: Path, config: Config) -> list[Path]:
             (filters / f"{item.title}.txt").write_text(_filter(item), encoding="utf-8")
             (mappings / f"{item.title}.txt").write_text(_mapping(item), encoding="utf-8")
     gtkwave, surfer = waves.with_suffix(".gtkw"), waves.with_suffix(".sucl")
-    gtkwave.write_text(_gtkwave(waves.absolute(), filters, shown), encoding="utf-8")
+    _write_gtkwave(gtkwave, waves.absolute(), filters, shown)
     surfer.write_text(_surfer(shown), encoding="utf-8")
     return [gtkwave, surfer]
 
@@ -168,20 +166,21 @@ def _mapping(item: Shown) -> str:
     return "\n".join([*head, *(f"{v} {name}" for v, name in sorted(item.names.items()))]) + "\n"
 
 
-def _gtkwave(waves: Path, filters: Path, shown: Iterable[Shown]) -> str:
-    lines = ["[*] Kiwicha", f'[dumpfile] "{waves}"', "[timestart] 0", _ZOOM]
-    group = ""
-    number = 0
-    for item in shown:
-        if item.group != group:
-            group = item.group
-            lines += [f"@{_TITLE:x}", f"-{group}"]
-        lines.append(f"@{_HEX | (_FILTERED if item.names else 0):x}")
-        if item.names:
-            number += 1
-            lines.append(f"^{number} {filters / item.title}.txt")
-        lines.append(item.path + (f"[{item.bits - 1}:0]" if item.bits > 1 else ""))
-    return "\n".join(lines) + "\n"
+def _write_gtkwave(target: Path, waves: Path, filters: Path, shown: Iterable[Shown]) -> None:
+    with target.open("w", encoding="utf-8") as stream:
+        view = GTKWSave(stream)
+        view.comment("Kiwicha")
+        view.dumpfile(str(waves))
+        view.timestart(0)
+        view.zoom_markers(_ZOOM)
+        group = ""
+        for item in shown:
+            if item.group != group:
+                group = item.group
+                view.blank(group)
+            path = item.path + (f"[{item.bits - 1}:0]" if item.bits > 1 else "")
+            names = str(filters / f"{item.title}.txt") if item.names else None
+            view.trace(path, translate_filter_file=names)
 
 
 def _surfer(shown: Iterable[Shown]) -> str:

@@ -74,6 +74,14 @@ def test_every_signal_of_the_sources_has_a_name(vendor: Vendor) -> None:
     assert re.findall(r"\\\$signal\S*", verilog(ENGINE_CONFIGS["64"], vendor)) == []
 
 
+def shown_as(text: str, path: str) -> tuple[str, str]:
+    """Return the flags that a signal of a view has, and the line before it."""
+    lines = text.splitlines()
+    place = lines.index(path)
+    flags = [line for line in lines[:place] if line.startswith("@")]
+    return flags[-1], lines[place - 1]
+
+
 def test_files_stand_beside_the_waveforms(tmp_path: Path) -> None:
     config = ENGINE_CONFIGS["64"]
     gtkwave, surfer = write_views(tmp_path / "w.fst", config)
@@ -82,9 +90,10 @@ def test_files_stand_beside_the_waveforms(tmp_path: Path) -> None:
     assert text.splitlines()[1] == f'[dumpfile] "{tmp_path / "w.fst"}"'
     for item in shown_signals(config):
         suffix = f"[{item.bits - 1}:0]" if item.bits > 1 else ""
-        filtered = f"@2022\n^%d {tmp_path}/w.names/{item.title}.txt\n"
-        pattern = re.escape(filtered).replace("%d", r"\d+") if item.names else "@22\n"
-        assert re.search(pattern + re.escape(item.path + suffix) + "$", text, re.MULTILINE)
+        flags, before = shown_as(text, item.path + suffix)
+        assert flags == ("@2022" if item.names else "@22")
+        filtered = rf"\^\d+ {re.escape(str(tmp_path))}/w.names/{item.title}.txt"
+        assert bool(re.fullmatch(filtered, before)) == bool(item.names)
         assert f"variable_add {item.path}\n" in surfer.read_text()
     kinds = (
         tmp_path / "w.names" / "cfu_engine_controller_sequencer_jobs__payload__kind.txt"
