@@ -1,13 +1,12 @@
 """Fetching of public models. Nothing here touches the network."""
 
 import hashlib
-import io
-import urllib.error
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import Any
 
 import pytest
+import requests
 
 from kiwicha.errors import ModelError, UsageError
 from kiwicha.zoo import models as zoo
@@ -22,23 +21,36 @@ def model() -> zoo.ZooModel:
     return zoo_model()
 
 
-class Response(io.BytesIO):
-    """What urlopen returns."""
+class Response:
+    """What requests.get returns."""
 
-    def __enter__(self) -> Self:
-        return self
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.headers = {"content-length": str(len(content))}
+
+    def raise_for_status(self) -> None:
+        """Do nothing: all is well."""
+
+    def close(self) -> None:
+        """Do nothing: there is no line to close."""
+
+    def iter_content(self, chunk_size: int) -> Iterator[bytes]:
+        """Yield the content in pieces."""
+        for start in range(0, len(self.content), chunk_size):
+            yield self.content[start : start + chunk_size]
 
 
 def serve(monkeypatch: pytest.MonkeyPatch, answer: bytes | Exception) -> list[str]:
     asked: list[str] = []
 
-    def urlopen(address: str, timeout: float) -> Response:
+    def get(address: str, **options: Any) -> Response:
         asked.append(address)
+        assert options["timeout"] > 0
         if isinstance(answer, Exception):
             raise answer
         return Response(answer)
 
-    monkeypatch.setattr("urllib.request.urlopen", urlopen)
+    monkeypatch.setattr("requests.get", get)
     return asked
 
 
@@ -73,7 +85,7 @@ def test_fetch_keeps_nothing_of_another_file(
 def test_fetch_without_a_network_names_the_way_around(
     monkeypatch: pytest.MonkeyPatch, model: zoo.ZooModel
 ) -> None:
-    serve(monkeypatch, urllib.error.URLError("no route"))
+    serve(monkeypatch, requests.ConnectionError("no route"))
     with pytest.raises(UsageError) as caught:
         fetch(model)
     assert str(caught.value) == (
@@ -90,3 +102,20 @@ def test_fetch_into_a_folder_that_cannot_be_made(
     monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "file"))
     with pytest.raises(UsageError, match=r"^folder of fetched models must be writable: "):
         fetch(model)
+
+
+def test_a_file_without_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch, model: zoo.ZooModel
+) -> None:
+    serve(monkeypatch, bytes(10_000))
+    with pytest.raises(ModelError, match=r"^file of kws must have 5,000 bytes, not more \("):
+        fetch(model)
+    assert not list(files())
+
+
+def test_what_is_there_is_not_fetched_again(
+    monkeypatch: pytest.MonkeyPatch, model: zoo.ZooModel
+) -> None:
+    asked = serve(monkeypatch, CONTENT)
+    assert fetch(model) == fetch(model)
+    assert len(asked) == 1
