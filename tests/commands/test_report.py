@@ -25,8 +25,9 @@ def test_report_writes_one_page(kiwicha: Command, tmp_path: Path) -> None:
     assert (code, out) == (0, f"{page}: 1 runs, {page.stat().st_size:,} bytes\n")
     text = page.read_text(encoding="utf-8")
     assert "<title>Kiwicha: toy on 64</title>" in text
-    # Neither data nor library may end a script, and the only ends are those of the three scripts.
-    assert text.count("</script") == 3
+    assert " UTC, by Kiwicha " in text
+    # Neither data nor library may end a script, and the only ends are those of the four scripts.
+    assert text.count("</script") == 4
 
 
 @pytest.mark.slow

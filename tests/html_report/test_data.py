@@ -2,8 +2,8 @@
 
 import pytest
 
-from kiwicha.html_report.data import page_runs, page_study
-from tests.support.commands.example_runs import example_run, example_study
+from kiwicha.html_report.data import faster, page_runs
+from tests.support.commands.example_runs import example_run
 
 
 def test_bars_add_up_to_the_cycles_of_their_layer() -> None:
@@ -12,21 +12,6 @@ def test_bars_add_up_to_the_cycles_of_their_layer() -> None:
         parts = [part for part in run["cycles"] if part["label"] == layer["label"]]
         assert sum(part["cycles"] for part in parts) == layer["cycles"]
         assert layer["cause"] == "arithmetic"
-    assert run["summary"].startswith("Of 5,020 cycles, layer 3 CONV_2D takes 1,510 cycles")
-
-
-def test_points_lie_below_roofs_that_meet_at_the_knee() -> None:
-    (run,) = page_runs([example_run()])
-    left, knee, right = run["roofs"]
-    assert left["rate"] == pytest.approx(14.2 * left["intensity"])
-    assert knee["rate"] == right["rate"] == 64
-    assert knee["intensity"] == pytest.approx(64 / 14.2)
-    assert [point["intensity"] for point in run["points"]] == [
-        40_000 / (64 * k) for k in range(1, 5)
-    ]
-    assert [point["rate"] for point in run["points"]] == [
-        40_000 / cycles for cycles in (1000, 1170, 1340, 1510)
-    ]
 
 
 def test_a_run_without_profile_shows_its_cycles() -> None:
@@ -37,13 +22,47 @@ def test_a_run_without_profile_shows_its_cycles() -> None:
     assert "memory" not in run
 
 
-def test_a_study_is_shown_by_its_first_two_objectives() -> None:
-    shown = page_study(example_study())
-    assert shown["axes"] == ["bram", "cycles"]
-    assert [row["front"] for row in shown["rows"]] == ["on the front", "beaten", "does not fit"]
-    assert [row["simulated"] for row in shown["rows"]] == [101, None, None]
+def test_layers_name_their_share_and_the_error_of_the_prediction() -> None:
+    (run,) = page_runs([example_run()])
+    assert sum(layer["share"] for layer in run["layers"]) == pytest.approx(1)
+    assert [layer["off_by"] for layer in run["layers"]] == [
+        pytest.approx(5 / layer["cycles"]) for layer in run["layers"]
+    ]
 
 
-def test_block_rams_of_a_study_have_their_size_in_the_title() -> None:
-    assert page_study(example_study())["titles"]["bram"] == "BRAM36, about"
-    assert page_study({**example_study(), "bram_kbit": 18})["titles"]["bram"] == "BRAM18, about"
+@pytest.mark.parametrize(
+    ("first", "cycles", "text"),
+    [
+        (300, 200, "1.5x faster"),
+        (200, 300, "1.5x slower"),
+        (1000, 999, "as fast"),
+        (104, 100, "4 % faster"),
+        (5700, 100, "57x faster"),
+    ],
+)
+def test_runs_are_compared_in_words(first: int, cycles: int, text: str) -> None:
+    assert faster(first, cycles) == text
+
+
+def test_a_run_tells_when_and_how_it_was_made() -> None:
+    made = {"date": "2026-11-23 22:00 UTC", "version": "0.1.0", "command": "kiwicha bench demo"}
+    (run,) = page_runs([{**example_run(), "made": made, "memory": "ddr3"}])
+    assert run["facts"] == {
+        "measured": "2026-11-23 22:00 UTC",
+        "version": "Kiwicha 0.1.0",
+        "clock": "100 MHz",
+        "memory": "ddr3",
+        "command": "kiwicha bench demo",
+    }
+    (plain,) = page_runs([example_run()])
+    assert plain["facts"] == {"clock": "100 MHz"}
+
+
+def test_totals_have_the_parts_of_all_layers() -> None:
+    (run,) = page_runs([example_run()])
+    assert run["totals"]["parts"] == [
+        {"cause": "arithmetic", "cycles": 5020 - 4 * 60},
+        {"cause": "requantizer", "cycles": 40},
+        {"cause": "memory: weights", "cycles": 80},
+        {"cause": "starting and ending", "cycles": 120},
+    ]

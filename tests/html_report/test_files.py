@@ -10,7 +10,9 @@ import pytest
 from kiwicha.errors import UsageError
 from kiwicha.explore.points import OBJECTIVES
 from kiwicha.html_report import read_files
-from kiwicha.html_report.data import CAUSES, MEASURES, page_runs
+from kiwicha.html_report.data import page_runs
+from kiwicha.html_report.schema import json_schema
+from kiwicha.html_report.sorts import CAUSES, MEASURES, TRAFFIC
 from tests.support.commands.example_runs import example_run, example_study
 from tests.support.requirements import REPOSITORY
 
@@ -176,3 +178,23 @@ def test_there_is_at_most_one_study(tmp_path: Path) -> None:
     assert (runs, study) == ([], example_study())
     with pytest.raises(UsageError, match=r"^there must be at most one study, not several; "):
         read_files([path, path])
+
+
+def test_the_schema_is_published() -> None:
+    published = json.loads((REPOSITORY / "docs" / "runs.schema.json").read_text())
+    assert published == json_schema()
+    assert {"RunFile", "StudyFile", "Profile"} <= published["$defs"].keys()
+    run = published["$defs"]["RunFile"]
+    assert run["required"] == ["model", "config", "target", "cycles", "macs", "clock_hz", "layers"]
+    assert run["properties"]["cycles"]["exclusiveMinimum"] == 0
+    layer = published["$defs"]["LayerProfile"]["properties"]
+    assert layer["split"]["propertyNames"]["enum"] == list(CAUSES)
+    assert published["$defs"]["Traffic"]["required"] == list(TRAFFIC)
+    study = published["$defs"]["StudyFile"]["properties"]
+    assert study["objectives"]["items"]["enum"] == list(MEASURES)
+
+
+def test_how_a_file_was_made_is_checked(tmp_path: Path) -> None:
+    assert refused(tmp_path, {**example_run(), "made": {"date": 1}}) == (
+        "made.date must be a string, not 1 (PATH)"
+    )

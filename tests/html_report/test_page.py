@@ -1,5 +1,6 @@
 """The page of a report in a real browser: nothing goes wrong, charts are drawn, tables sort."""
 
+import csv
 import json
 import time
 from collections.abc import Iterator
@@ -78,11 +79,38 @@ class Opened:
         )
         return found
 
+    def titles(self, table: str = "#layers") -> list[str]:
+        """Return the titles of a table's columns."""
+        found: list[str] = self.tab.locator(f"{table} thead tr:last-child th").all_inner_texts()
+        return found
+
+    def groups(self) -> list[str]:
+        """Return the group of each column of layers."""
+        return [
+            cell.inner_text()
+            for cell in self.tab.locator("#layers .group th").all()
+            for _ in range(int(cell.get_attribute("colspan") or 1))
+        ]
+
+    def visible(self, title: str) -> bool:
+        """Return whether a column of layers, all of it, is there before anyone scrolls sideways."""
+        place = self.titles().index(title) + 1
+        cell = self.tab.locator(f"#layers tbody tr:first-child td:nth-child({place})")
+        seen: bool = cell.evaluate(
+            "cell => { const box = cell.getBoundingClientRect();"
+            " const place = document.getElementById('layers').getBoundingClientRect();"
+            " return box.width > 0 && box.left >= place.left - 1 && box.right <= place.right + 1; }"
+        )
+        return seen
+
     def column(self, title: str, table: str = "#layers") -> list[str]:
         """Return the texts of a column of a table, by default that of layers."""
-        titles = self.tab.locator(f"{table} th").all_inner_texts()
+        return self.cells(self.titles(table).index(title), table)
+
+    def cells(self, place: int, table: str = "#layers") -> list[str]:
+        """Return the texts of a column by its number."""
         found: list[str] = self.tab.locator(
-            f"{table} td:nth-child({titles.index(title) + 1})"
+            f"{table} tbody td:nth-child({place + 1})"
         ).all_inner_texts()
         return found
 
@@ -124,10 +152,16 @@ def test_a_click_on_a_title_sorts(chromium: Any, path: Path) -> None:
     assert before != sorted(before)
     title = page.tab.locator("#layers th button", has_text="cycles").first
     title.click()
-    assert [int(text.replace(",", "")) for text in page.column("cycles")] == sorted(before)
-    title.click()
     assert [int(text.replace(",", "")) for text in page.column("cycles")] == sorted(before)[::-1]
     assert page.tab.locator("#layers th[aria-sort=descending]").count() == 1
+    title.click()
+    assert [int(text.replace(",", "")) for text in page.column("cycles")] == sorted(before)
+    page.tab.locator("#layers th button", has_text="MACs/cycle").click()
+    rates = [float(text) for text in page.column("MACs/cycle")]
+    assert rates == sorted(rates)
+    assert page.tab.locator("#layers th[aria-sort]").count() == 1
+    page.tab.locator("#order").click()
+    assert [int(text.replace(",", "")) for text in page.column("cycles")] == before
     assert not page.problems
 
 
@@ -135,8 +169,11 @@ def test_a_click_on_a_title_sorts(chromium: Any, path: Path) -> None:
 def test_every_number_of_the_charts_is_in_a_table(chromium: Any, path: Path) -> None:
     page = Opened(chromium, path)
     (run, *_) = json.loads(page.tab.locator("#data").inner_text())["runs"]
-    titles = page.tab.locator("#layers th").all_inner_texts()
-    cells = {title: page.column(title) for title in titles}
+    titles = page.titles()
+    cells = {
+        f"DRAM: {title}" if group == "DRAM bytes" else title: page.cells(place)
+        for place, (title, group) in reversed([*enumerate(zip(titles, page.groups(), strict=True))])
+    }
     rows = {layer["label"]: number for number, layer in enumerate(run["layers"])}
     shown = 0
     for part in run["cycles"]:
@@ -148,7 +185,7 @@ def test_every_number_of_the_charts_is_in_a_table(chromium: Any, path: Path) -> 
     assert {part["sort"] for part in run["traffic"]} == {"weights", "activations written"}
     for part in run["traffic"]:
         assert cells[f"DRAM: {part['sort']}"][rows[part["label"]]] == f"{part['bytes']:,}"
-    for point in run["points"]:
+    for point in run["roofline"]["points"]:
         for title, name in (("MACs/byte", "intensity"), ("MACs/cycle", "rate")):
             text = cells[title][rows[point["label"]]].replace(",", "")
             assert float(text) == pytest.approx(point[name], rel=1e-3)
@@ -165,9 +202,14 @@ def test_every_number_of_the_charts_is_in_a_table(chromium: Any, path: Path) -> 
 @pytest.mark.browser
 def test_runs_of_the_same_layers_stand_side_by_side(chromium: Any, path: Path) -> None:
     page = Opened(chromium, path)
-    titles = page.tab.locator("#layers th").all_inner_texts()
-    assert "toy on 128" in titles
-    assert "toy on simd" not in titles
+    assert "toy on 128" in page.groups()
+    assert "toy on simd" not in page.groups()
+    assert page.column("against the first", "#runs")[:2] == ["", "1.7x faster than 64"]
+    widths = page.tab.evaluate(
+        "[...document.querySelectorAll('#runs .bar')].map(bar =>"
+        " [...bar.children].reduce((sum, part) => sum + part.offsetWidth, 0))"
+    )
+    assert widths[1] == pytest.approx(0.6 * widths[0], abs=3)
     assert {text for text in page.column("ratio") if text} == {"0.6"}
 
 
@@ -184,7 +226,8 @@ def test_a_run_is_compared_with_the_first_of_its_model(chromium: Any, tmp_path: 
     path = tmp_path / "page.html"
     path.write_text(build_page(*read_files([tmp_path / name for name in files])), encoding="utf-8")
     page = Opened(chromium, path)
-    assert page.column("ratio", "#runs") == ["1", "1", "2", "0.5", "2", "2"]
+    words = ["", "", "2.0x slower than 64", "2.0x faster than 64", *["2.0x slower than 64"] * 2]
+    assert page.column("against the first", "#runs") == words
     assert page.column("file", "#runs") == ["", "a.json", "b.json", "", "c.json 1", "c.json 2"]
     assert page.tab.locator("#run option").all_inner_texts() == [
         "big on 64",
@@ -196,8 +239,9 @@ def test_a_run_is_compared_with_the_first_of_its_model(chromium: Any, tmp_path: 
     ]
     page.tab.select_option("#run", label="toy on 128")
     page.tab.wait_for_selector("body[data-drawn='toy on 128']")
-    titles = page.tab.locator("#layers th").all_inner_texts()
-    assert [title for title in titles if title.startswith("toy")] == [
+    groups = [title for title in page.groups() if title.startswith("toy")]
+    assert groups[::2] == groups[1::2]
+    assert groups[::2] == [
         "toy on 64 (a.json)",
         "toy on 64 (b.json)",
         "toy on 64 (c.json 1)",
@@ -225,8 +269,149 @@ def test_a_study_has_a_page(chromium: Any, tmp_path: Path) -> None:
     assert not page.problems
     points = "document.querySelectorAll('#chart-front svg .mark-symbol.role-mark path').length"
     assert page.tab.evaluate(points) == 2
+    texts = page.tab.locator("#chart-front svg .mark-text.role-mark text").all_text_contents()
+    assert texts == [
+        point["config"] for point in example_study()["configurations"] if point["front"]
+    ]
+    assert page.tab.title() == "Kiwicha study: toy"
+    assert page.tab.locator("h1").inner_text() == "Explored configurations for toy"
     assert page.labels() == {"front": pareto(("bram", "cycles"))["description"]}
-    assert page.tab.locator("#front tbody tr").count() == 3
-    assert page.tab.locator("#front th").get_by_text("BRAM18, about").count() == 1
+    assert page.tab.locator("#configurations tbody tr").count() == 3
+    assert page.tab.locator("#configurations th").get_by_text("BRAM18, about").count() == 1
     assert page.tab.get_by_text("BRAM36").count() == 0
-    assert page.tab.locator("#of-runs").is_hidden()
+    assert page.tab.locator("#of-runs").count() == 0
+
+
+def test_a_page_of_runs_and_a_study_names_both(tmp_path: Path) -> None:
+    for name, content in (("study.json", example_study()), ("run.json", example_run())):
+        (tmp_path / name).write_text(json.dumps(content))
+    text = build_page(*read_files([tmp_path / "study.json", tmp_path / "run.json"]))
+    assert "<title>Kiwicha study: toy; toy on 64</title>" in text
+    assert "<h1>Explored configurations for toy, and runs</h1>" in text
+
+
+def test_names_are_escaped(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(example_run(model="<b>&")))
+    text = build_page(*read_files([tmp_path / "run.json"]), made="kiwicha <i>")
+    assert "<b>" not in text
+    assert "kiwicha &lt;i&gt;" in text
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "titles"),
+    [
+        (1440, ["#", "operator", "cycles", "where", "why there"]),
+        (PHONE_PIXELS, ["#", "operator", "cycles"]),
+    ],
+)
+def test_what_matters_is_seen_without_scrolling_sideways(
+    chromium: Any, path: Path, width: int, titles: list[str], scheme: str
+) -> None:
+    page = Opened(chromium, path, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    assert [title for title in titles if not page.visible(title)] == []
+    assert not page.visible("MACs")
+    page.tab.evaluate("document.getElementById('layers').scrollLeft = 10_000")
+    assert page.visible("#")
+    assert page.visible("operator")
+    operator = page.tab.locator("#layers tbody td.operator").first
+    assert operator.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+
+
+@pytest.mark.browser
+def test_layers_have_totals_and_groups(chromium: Any, path: Path) -> None:
+    page = Opened(chromium, path)
+    (run, *_) = json.loads(page.tab.locator("#data").inner_text())["runs"]
+    foot = page.tab.locator("#layers tfoot td").all_inner_texts()
+    total = dict(reversed([*zip(page.titles(), foot, strict=True)]))
+    assert total["operator"] == "all layers"
+    assert total["cycles"] == f"{run['totals']['cycles']:,}"
+    assert total["share"] == "100 %"
+    assert total["MACs"] == f"{run['totals']['macs']:,}"
+    assert list(dict.fromkeys(page.groups())) == [
+        "layer",
+        "cycles",
+        "execution",
+        "cycles by cause",
+        "work",
+        "DRAM bytes",
+        "toy on 128",
+    ]
+
+
+@pytest.mark.browser
+def test_a_reason_is_read_whole_on_demand(chromium: Any, tmp_path: Path) -> None:
+    run = example_run()
+    run["profile"]["layers"][0]["why"] = "a reason of many words " * 12
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    path = tmp_path / "page.html"
+    path.write_text(build_page(*read_files([tmp_path / "run.json"])), encoding="utf-8")
+    page = Opened(chromium, path, viewport={"width": 1440, "height": 900})
+    button = page.tab.locator("#layers td.why button").first
+    hidden = "button => button.scrollWidth > button.clientWidth"
+    assert button.evaluate(hidden)
+    button.click()
+    assert not button.evaluate(hidden)
+    assert button.get_attribute("aria-expanded") == "true"
+    button.click()
+    assert button.evaluate(hidden)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1440, PHONE_PIXELS])
+def test_texts_of_charts_are_as_large_as_those_of_the_page(
+    chromium: Any, path: Path, width: int
+) -> None:
+    page = Opened(chromium, path, viewport={"width": width, "height": 900})
+    sizes = page.tab.evaluate(
+        "[...document.querySelectorAll('.chart text')].map(text =>"
+        " parseFloat(getComputedStyle(text).fontSize))"
+    )
+    own = page.tab.evaluate("parseFloat(getComputedStyle(document.body).fontSize)")
+    assert len(sizes) > 100
+    assert min(sizes) == max(sizes) == own
+
+
+@pytest.mark.browser
+def test_a_colour_has_one_meaning(chromium: Any, path: Path) -> None:
+    page = Opened(chromium, path)
+    meanings: dict[str, set[str]] = {}
+    for chart in ("cycles", "traffic", "roofline"):
+        for text, colour in page.tab.evaluate(
+            "name => [...document.querySelectorAll(`#chart-${name} .role-legend-symbol path`)].map("
+            "(mark, k) => [document.querySelectorAll(`#chart-${name} .role-legend-label text`)[k]"
+            ".textContent, mark.getAttribute('fill')])",
+            chart,
+        ):
+            meanings.setdefault(colour, set()).add(text.removeprefix("memory: "))
+    for item in page.tab.locator("#legend li").all():
+        colour = item.locator("i").evaluate("square => square.style.background")
+        numbers = [int(text) for text in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+        own = "#{:02X}{:02X}{:02X}".format(*numbers)
+        meanings.setdefault(own, set()).add(item.inner_text().removeprefix("memory: "))
+    assert {"weights"} in meanings.values()
+    assert [names for names in meanings.values() if len(names) > 1] == []
+
+
+@pytest.mark.browser
+def test_tables_and_charts_are_saved(chromium: Any, path: Path) -> None:
+    page = Opened(chromium, path)
+    (run, *_) = json.loads(page.tab.locator("#data").inner_text())["runs"]
+
+    def saved(selector: str) -> tuple[str, str]:
+        with page.tab.expect_download() as download:
+            page.tab.locator(selector).click()
+        return download.value.suggested_filename, download.value.path().read_text("utf-8")
+
+    name, text = saved("[data-csv=layers]")
+    assert name == "kiwicha-toy-on-64-layers.csv"
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [int(row["cycles"]) for row in rows] == [layer["cycles"] for layer in run["layers"]]
+    assert rows[3]["DRAM bytes: activations written"] == "16"
+    assert rows[0]["where"] == "engine"
+    name, text = saved("[data-svg=cycles]")
+    assert name == "kiwicha-toy-on-64-cycles.svg"
+    assert text.startswith("<svg")
+    assert text.count("@ink") == 0
+    assert not page.problems

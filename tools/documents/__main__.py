@@ -1,15 +1,16 @@
 """Generated documents: ``python -m tools.documents`` writes them, ``--check`` finds old ones.
 
-====================  =============================================================================
-``README.md``         Between two markers: a table of cycles and one of resources
-``docs/results.md``   Every run, what weights take, and what sweeps compared
-``docs/vela.md``      The runs that ``kiwicha bench --compare vela`` measured
-``docs/boards.md``    A section for each file of ``docs/results/boards``
-``docs/bring-up.md``  Between two markers: a row for each file of ``docs/results/bringup``
-``docs/performance``  Between two markers: what streams, engines, memories and kernels take
-``docs/timing.md``    Between two markers: the worst paths of each file of ``docs/results/timing``
-``docs/supported.md`` The compiler's support rules
-====================  =============================================================================
+======================  ===========================================================================
+``README.md``           Between two markers: a table of cycles and one of resources
+``docs/results.md``     Every run, what weights take, and what sweeps compared
+``docs/vela.md``        The runs that ``kiwicha bench --compare vela`` measured
+``docs/boards.md``      A section for each file of ``docs/results/boards``
+``docs/bring-up.md``    Between two markers: a row for each file of ``docs/results/bringup``
+``docs/performance``    Between two markers: what streams, engines, memories and kernels take
+``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
+``docs/supported.md``   The compiler's support rules
+``docs/*.schema.json``  The schema of the JSON of runs and studies
+======================  ===========================================================================
 
 All of it is written from committed files and the compiler's rules, in seconds and without measuring
 anything. Below each table stands whether it is of the present hardware, as ``make results`` found;
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from kiwicha.errors import UsageError
+from kiwicha.html_report.schema import json_schema
 from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.freshness import freshness
 from tools.documents.performance_tables import performance_tables
@@ -42,11 +44,14 @@ END = "<!-- end of results -->"
 _BOARDS = "docs/boards.md"
 _BRING_UP = "docs/bring-up.md"
 _PERFORMANCE = "docs/performance.md"
+_SCHEMA = "docs/runs.schema.json"
 _SUPPORTED = "docs/supported.md"
 _TIMING = "docs/timing.md"
 _VELA = "docs/vela.md"
 _README = "README.md"
 _RESULTS_PAGE = "docs/results.md"
+_UNSHOWN = {"made", "profile"}
+"""Fields of runs that are for ``kiwicha report``."""
 
 
 def replaced(text: str, results: str) -> str:
@@ -64,12 +69,12 @@ def replaced(text: str, results: str) -> str:
 
 
 def _has_profiles(value: Any) -> bool:
-    return isinstance(value, list) and any("profile" in run for run in value)
+    return isinstance(value, list) and any(_UNSHOWN & run.keys() for run in value)
 
 
 def _without_profiles(runs: list[dict[str, Any]]) -> str:
     """Return results as JSON without what is for ``kiwicha report`` and no document shows."""
-    kept = [{key: item for key, item in run.items() if key != "profile"} for run in runs]
+    kept = [{key: item for key, item in run.items() if key not in _UNSHOWN} for run in runs]
     return _text(kept)
 
 
@@ -107,6 +112,7 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
+        _SCHEMA: _text(json_schema()),
         _SUPPORTED: supported_page(),
         _VELA: vela_page(runs, line),
         _BOARDS: boards_page(measured("boards"), line),

@@ -70,6 +70,7 @@ def bench(
     """Measure models on the simulated system, on random inputs."""
     from kiwicha.commands import console, execution, streams
     from kiwicha.commands.kept_runs import MeasuredRun, kept_runs
+    from kiwicha.commands.made import made
     from kiwicha.report.tables import bench_table, counter_table, summary
     from kiwicha.sim.verilator.fingerprint import run_fingerprint
     from kiwicha.zoo import models as zoo
@@ -107,7 +108,7 @@ def bench(
             if json is not None:
                 show.stage(f"hashing what {workload.model} ran on")
                 inputs = run_fingerprint(workload.program)
-            done[number] = MeasuredRun(outcome, inputs, seconds)
+            done[number] = MeasuredRun(outcome, inputs, seconds, made())
             if json not in {None, console.STDOUT}:
                 # What is done is not lost if a later run fails.
                 console.write_json(json, _entries(done, peers, eliminate=eliminate))
@@ -144,6 +145,7 @@ def _entries(
             "simulation_hz": round(run.outcome.simulation_hz),
             "inputs": run.inputs,
             "seconds": run.seconds,
+            **({"made": run.made} if run.made else {}),
             **({} if eliminate else {"eliminate": False}),
             **({"vela": dataclasses.asdict(peer)} if peer else {}),
         })

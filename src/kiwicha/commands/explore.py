@@ -209,6 +209,7 @@ def _study(
     import dataclasses
 
     from kiwicha.boards.capacity import BRAM_KBIT
+    from kiwicha.commands.made import made
 
     names = {point.config.name for point in best}
     once = {point.config.name: point for point in points}
@@ -217,6 +218,7 @@ def _study(
         "objectives": list(objectives),
         "family": family.value,
         "bram_kbit": BRAM_KBIT[family],
+        "made": made(),
         "configurations": [
             {
                 "config": name,

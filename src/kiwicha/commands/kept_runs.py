@@ -1,6 +1,6 @@
 """Runs of ``kiwicha bench`` that its file has from before."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ __all__ = ["MeasuredRun", "kept_runs"]
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """A run: its outcome, hashes of what ran, and the seconds that it took."""
+    """A run: its outcome, hashes of what ran, the seconds that it took, and how it was made."""
 
     outcome: Outcome
     inputs: dict[str, str]
     seconds: int
+    made: Mapping[str, str]
 
 
 def kept_runs(
@@ -59,7 +60,9 @@ def kept_runs(
                 entry, workload.program, workload.config, predicted=predicted_layers(workload)
             )
             outcome = Outcome(b"", report, entry["simulation_hz"])
-            kept[number] = MeasuredRun(outcome, entry["inputs"], entry["seconds"])
+            kept[number] = MeasuredRun(
+                outcome, entry["inputs"], entry["seconds"], entry.get("made", {})
+            )
     return kept
 
 

@@ -21,11 +21,15 @@ def report(
 ) -> None:
     """Write one self-contained page: cycles, roofline, memory and traffic of every layer."""
     from kiwicha.commands import console
+    from kiwicha.commands.made import made
     from kiwicha.html_report import build_page, read_files
 
     console.require_writable(output, read=runs)
     found, study = read_files(runs)
     with console.display() as show:
-        page = build_page(found, study, lambda: show.stage("bundling the charting library"))
+        text = "{date}, by Kiwicha {version}: {command}".format(**made())
+        page = build_page(
+            found, study, lambda: show.stage("bundling the charting library"), made=text
+        )
     console.write_file(output, page.encode())
     typer.echo(f"{output}: {len(found)} runs, {len(page.encode()):,} bytes")

@@ -95,6 +95,7 @@ def run(
 ) -> None:
     """Run a model and print what every layer cost."""
     from kiwicha.commands import console, execution
+    from kiwicha.commands.made import made
     from kiwicha.report.tables import layer_table, summary
     from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES
 
@@ -155,7 +156,7 @@ def run(
     if output is not None:
         console.write_file(output, outcome.output)
     if json is not None:
-        console.write_json(json, report.to_json())
+        console.write_json(json, {**report.to_json(), "made": made()})
     if json != console.STDOUT:
         out = console.stdout()
         out.print(layer_table(report))

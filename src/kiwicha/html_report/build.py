@@ -1,14 +1,18 @@
-"""The page itself: one file with its data, its script and its charting library."""
+"""The page itself: one file with its data, its scripts and its charting library."""
 
-import html
 import json
 from collections.abc import Callable, Sequence
 from importlib import resources
 from typing import Any
 
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
 from kiwicha.html_report import library
 from kiwicha.html_report.charts import charts, pareto
-from kiwicha.html_report.data import page_runs, page_study
+from kiwicha.html_report.data import page_runs
+from kiwicha.html_report.sorts import CAUSE_COLOURS
+from kiwicha.html_report.study import page_study
 
 __all__ = ["build_page"]
 
@@ -20,8 +24,8 @@ _FIGURES = {
     "roofline": (
         "Roofline",
         (
-            "A layer under the slope waits for DRAM, one under the flat roof for "
-            "multipliers. The distance below is lost to other causes."
+            "Numbers are those of layers. One under the slope waits for DRAM, one under the flat "
+            "roof for multipliers. The distance below is lost to the cause that its colour names."
         ),
     ),
     "scratchpad": (
@@ -31,19 +35,15 @@ _FIGURES = {
     "arena": ("Arena", "The same for the tensors in DRAM."),
     "traffic": ("DRAM bytes of each layer", "Bytes that cross the memory port for a layer."),
 }
-
-_STUDY = (
-    '<section id="study" aria-labelledby="title-front" hidden><h2 id="title-front">Configurations'
-    '</h2><p class="soft" id="about-study"></p><figure id="figure-front" aria-labelledby='
-    '"title-front"><div class="chart" id="chart-front"></div></figure>'
-    '<div class="scroll" id="front"></div></section>'
-)
+_SCRIPTS = ("table.js", "page.js")
 
 
 def build_page(
     runs: Sequence[dict[str, Any]],
     study: dict[str, Any] | None = None,
     on_build: Callable[[], None] | None = None,
+    *,
+    made: str = "",
 ) -> str:
     """Return the page of runs, of a study, or of both.
 
@@ -55,54 +55,54 @@ def build_page(
         Likewise.
     on_build : callable or None
         Called before the charting library is bundled, which takes seconds, once.
+    made : str
+        When, by what version and by which command the page was made; stands below its title.
 
     Raises
     ------
     ToolError
         If the charting library is not installed.
     """
-    data: dict[str, Any] = {"runs": page_runs(runs), "charts": charts(), "study": None}
-    if study is not None:
-        data["study"] = shown = page_study(study)
+    shown = None if study is None else page_study(study)
+    data: dict[str, Any] = {
+        "runs": page_runs(runs),
+        "charts": charts(),
+        "colours": CAUSE_COLOURS,
+        "study": shown,
+    }
+    if shown is not None:
         data["charts"]["front"] = pareto(shown["axes"], shown["titles"])
     # In a script element only the end tag, and what could open a comment, must not appear.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    titles = [f"{run['model']} on {run['config']}" for run in runs]
-    names = ", ".join(dict.fromkeys(titles or ["explored configurations"]))
-    figures = "\n".join(
-        f'<figure id="figure-{name}" aria-labelledby="title-{name}">'
-        f'<h2 id="title-{name}">{html.escape(title)}</h2>'
-        f'<figcaption class="soft">{html.escape(caption)}</figcaption>'
-        f'<div class="chart" id="chart-{name}"></div></figure>'
-        for name, (title, caption) in _FIGURES.items()
+    title, heading = _titles(runs, shown)
+    page = Environment(
+        autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+    ).from_string(_read("page.html"))
+    return page.render(
+        title=title,
+        heading_text=heading,
+        made=made,
+        study=shown,
+        runs=runs,
+        figures=_FIGURES,
+        style=Markup(_read("page.css")),
+        data=Markup(text),
+        library=Markup(library.script(on_build)),
+        scripts=[Markup(_read(name)) for name in _SCRIPTS],
     )
-    style, script = (
-        resources.files("kiwicha.html_report").joinpath(name).read_text(encoding="utf-8")
-        for name in ("page.css", "page.js")
-    )
-    return "\n".join([
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>Kiwicha: {html.escape(names)}</title>",
-        # Without an icon browsers ask the server for one.
-        '<link rel="icon" href="data:,">',
-        f"<style>{style}</style></head><body>",
-        "<main><h1>Where the cycles went</h1>",
-        "<noscript><p>The charts and tables of this page need JavaScript.</p></noscript>",
-        _STUDY,
-        '<div id="of-runs"><section aria-label="Runs"><div class="scroll" id="runs"></div>',
-        '</section><p><label>Show <select id="run"></select></label></p>',
-        '<ul class="cards" id="cards"></ul><p id="summary"></p>',
-        figures,
-        '<section aria-labelledby="title-layers"><h2 id="title-layers">Layers</h2>',
-        '<p class="soft">All numbers of the bars and of the roofline. Click a title to sort.',
-        '</p><div class="scroll" id="layers"></div></section>',
-        '<section id="of-tensors" aria-labelledby="title-tensors">',
-        '<h2 id="title-tensors">Tensors</h2>',
-        '<p class="soft">All numbers of scratchpad and arena.</p>',
-        '<details><summary>Show them</summary><div class="scroll" id="tensors"></div></details>',
-        "</section></div></main>",
-        f'<script type="application/json" id="data">{text}</script>',
-        f"<script>{library.script(on_build)}</script>",
-        f"<script>{script}</script></body></html>\n",
-    ])
+
+
+def _titles(runs: Sequence[dict[str, Any]], study: dict[str, Any] | None) -> tuple[str, str]:
+    """Return the title of the window, and that of the page."""
+    names = dict.fromkeys(f"{run['model']} on {run['config']}" for run in runs)
+    if study is None:
+        models = ", ".join(dict.fromkeys(str(run["model"]) for run in runs))
+        return f"Kiwicha: {', '.join(names)}", f"Where the cycles went: {models}"
+    explored = f"Explored configurations for {study['models']}"
+    if runs:
+        return f"Kiwicha study: {study['models']}; {', '.join(names)}", f"{explored}, and runs"
+    return f"Kiwicha study: {study['models']}", explored
+
+
+def _read(name: str) -> str:
+    return resources.files("kiwicha.html_report").joinpath(name).read_text(encoding="utf-8")

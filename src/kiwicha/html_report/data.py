@@ -6,68 +6,14 @@ It was checked when it was read: see `kiwicha.html_report.files`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["CAUSES", "MEASURES", "TRAFFIC", "Run", "Study", "page_runs", "page_study"]
+from kiwicha.html_report.maps import memory
+from kiwicha.html_report.roofline import roofline
+from kiwicha.html_report.sorts import CAUSES, TRAFFIC
+from kiwicha.html_report.summary import summary
 
-Run = dict[str, Any]
-Study = dict[str, Any]
+__all__ = ["faster", "page_runs"]
 
-CAUSES = {
-    "arithmetic": "arithmetic",
-    "requantizer": "requantizer",
-    "weights": "memory: weights",
-    "transfers": "memory: activations",
-    "overhead": "starting and ending",
-    "cpu": "CPU",
-    "unknown": "not split",
-}
-"""Sorts of cycles as stored, and their names on the page."""
-TRAFFIC = {
-    "weights": "weights",
-    "loads": "activations read",
-    "stores": "activations written",
-    "cpu_reads": "read by the CPU",
-    "cpu_writes": "written by the CPU",
-}
-"""Sorts of bytes, likewise."""
-MEASURES = {
-    "cycles": "cycles, predicted",
-    "lut": "LUT, about",
-    "dsp": "DSP, about",
-    "bram": "BRAM36, about",
-}
-"""Objectives of studies, likewise; on ECP5 a block RAM has 18 Kbit, as the study tells."""
-
-
-def page_study(study: Study) -> dict[str, Any]:
-    """Return what the page shows of a study: models, two axes, titles, a row for each point."""
-    rows = [
-        {
-            "config": point["config"],
-            "front": _standing(point),
-            **{name: point.get(name) for name in MEASURES},
-            "simulated": sum(point["confirmed"]["cycles"]) if "confirmed" in point else None,
-            "reason": point["reason"],
-        }
-        for point in sorted(study["configurations"], key=_order)
-    ]
-    # The first two that differ: cycles go up.
-    axes = list(dict.fromkeys([*study["objectives"], "cycles", "bram"]))[:2]
-    titles = dict(MEASURES)
-    if "bram_kbit" in study:
-        titles["bram"] = f"BRAM{study['bram_kbit']:g}, about"
-    names = ", ".join(study["models"])
-    return {"models": names, "axes": [axes[1], axes[0]], "titles": titles, "rows": rows}
-
-
-def _standing(point: Mapping[str, Any]) -> str:
-    if point["reason"]:
-        return "does not fit"
-    return "on the front" if point["front"] else "beaten"
-
-
-def _order(point: Mapping[str, Any]) -> tuple[bool, bool, int]:
-    """Put the front first, its fastest point first of all, and last what does not fit."""
-    return bool(point["reason"]), not point["front"], int(point.get("cycles", 0))
+Run = Mapping[str, Any]
 
 
 def page_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:
@@ -81,6 +27,16 @@ def page_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:
         {"name": name, "mark": mark, **_run(run, runs, names)}
         for run, name, mark in zip(runs, names, marks, strict=True)
     ]
+
+
+def faster(first: int, cycles: int) -> str:
+    """Return how a number of cycles compares with the first one, in words."""
+    ratio, word = (first / cycles, "faster") if cycles <= first else (cycles / first, "slower")
+    if ratio < 1.005:
+        return "as fast"
+    if ratio < 1.1:
+        return f"{100 * (ratio - 1):.0f} % {word}"
+    return f"{ratio:.1f}x {word}" if ratio < 10 else f"{ratio:.0f}x {word}"
 
 
 def _marks(runs: Sequence[Run]) -> list[str]:
@@ -98,28 +54,51 @@ def _marks(runs: Sequence[Run]) -> list[str]:
 def _run(run: Run, runs: Sequence[Run], names: Sequence[str]) -> dict[str, Any]:
     profile = run.get("profile")
     details = profile["layers"] if profile else [{}] * len(run["layers"])
-    layers = [_layer(layer, detail) for layer, detail in zip(run["layers"], details, strict=True)]
+    splits = [_split(layer, detail) for layer, detail in zip(run["layers"], details, strict=True)]
+    layers = [
+        _layer(layer, detail, split, run["cycles"])
+        for layer, detail, split in zip(run["layers"], details, splits, strict=True)
+    ]
     shown: dict[str, Any] = {
-        "totals": _totals(run, runs),
+        "totals": _totals(run, runs, splits),
         "layers": layers,
         "cycles": [part for layer in layers for part in layer.pop("parts")],
         "others": _others(run, runs, names),
         "is_split": profile is not None,
+        "summary": summary(run, splits),
+        "facts": _facts(run),
     }
-    shown["summary"] = _summary(run, layers)
     if profile is not None:
         shown["traffic"] = _traffic(layers, details)
-        shown["points"], shown["roofs"] = _roofline(run, layers)
+        shown["roofline"] = roofline(profile, layers)
         shown["memory"] = {
-            place: {"bytes": memory["bytes"], "tensors": _tensors(memory["tensors"])}
-            for place, memory in profile["memory"].items()
+            place: memory(found, layers) for place, found in profile["memory"].items()
         }
     return shown
 
 
-def _totals(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
+def _split(layer: Mapping[str, Any], detail: Mapping[str, Any]) -> Mapping[str, int]:
+    split: Mapping[str, int] = detail.get("split") or {"unknown": layer["cycles"] or 0}
+    return split
+
+
+def _facts(run: Run) -> dict[str, str]:
+    """Return what a number needs beside it to be believed: when, by what, at which clock."""
+    made = run.get("made", {})
+    facts = {
+        "measured": made.get("date", ""),
+        "version": f"Kiwicha {made['version']}" if "version" in made else "",
+        "clock": f"{run['clock_hz'] / 1e6:g} MHz",
+        "memory": run.get("memory", ""),
+        "command": made.get("command", ""),
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _totals(run: Run, runs: Sequence[Run], splits: Sequence[Mapping[str, int]]) -> dict[str, Any]:
     predicted = run.get("predicted")
     first = next(other for other in runs if other["model"] == run["model"])
+    parts = {name: sum(split.get(cause, 0) for split in splits) for cause, name in CAUSES.items()}
     return {
         "model": run["model"],
         "config": run["config"],
@@ -128,6 +107,9 @@ def _totals(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
         "milliseconds": 1e3 * run["cycles"] / run["clock_hz"],
         "macs_per_cycle": run["macs"] / run["cycles"],
         "ratio": run["cycles"] / first["cycles"],
+        "faster": "" if run is first else faster(first["cycles"], run["cycles"]),
+        "against": "" if run is first else first["config"],
+        "parts": [{"cause": name, "cycles": size} for name, size in parts.items() if size],
         "utilization": run.get("utilization"),
         "predicted": predicted,
         "off_by": None if predicted is None else predicted / run["cycles"] - 1,
@@ -135,11 +117,13 @@ def _totals(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def _layer(layer: Mapping[str, Any], detail: Mapping[str, Any]) -> dict[str, Any]:
+def _layer(
+    layer: Mapping[str, Any], detail: Mapping[str, Any], split: Mapping[str, int], whole: int
+) -> dict[str, Any]:
     cycles = layer["cycles"] or 0
     label = f"{layer['index']} {layer['op']}"
-    split = detail.get("split") or {"unknown": cycles}
     dram = sum(detail["dram"][sort] for sort in TRAFFIC) if "dram" in detail else None
+    predicted = detail.get("predicted")
     parts = [
         {"label": label, "cause": CAUSES[cause], "order": order, "cycles": split[cause]}
         for order, cause in enumerate(CAUSES)
@@ -152,7 +136,9 @@ def _layer(layer: Mapping[str, Any], detail: Mapping[str, Any]) -> dict[str, Any
         "shape": "x".join(str(size) for size in detail.get("shape", ())),
         "macs": layer["macs"],
         "cycles": cycles,
-        "predicted": detail.get("predicted"),
+        "share": cycles / whole,
+        "predicted": predicted,
+        "off_by": predicted / cycles - 1 if predicted is not None and cycles else None,
         "macs_per_cycle": layer["macs"] / cycles if cycles and layer["macs"] else None,
         "macs_per_byte": layer["macs"] / dram if dram and layer["macs"] else None,
         "cause": CAUSES[max(split, key=lambda cause: split[cause])] if cycles else "",
@@ -167,24 +153,10 @@ def _others(run: Run, runs: Sequence[Run], names: Sequence[str]) -> list[dict[st
     """Return the cycles of other runs of the same operators, for comparison."""
     operators = [layer["op"] for layer in run["layers"]]
     return [
-        {
-            "name": name,
-            "cycles": [layer["cycles"] or 0 for layer in other["layers"]],
-        }
+        {"name": name, "cycles": [layer["cycles"] or 0 for layer in other["layers"]]}
         for name, other in zip(names, runs, strict=True)
         if other is not run and [layer["op"] for layer in other["layers"]] == operators
     ]
-
-
-def _summary(run: Run, layers: Sequence[Mapping[str, Any]]) -> str:
-    longest = sorted(layers, key=lambda layer: -int(layer["cycles"]))[:3]
-    parts = [
-        f"layer {layer['label']} takes {layer['cycles']:,} cycles "
-        f"({100 * layer['cycles'] / run['cycles']:.0f} %, most of it {layer['cause']})"
-        for layer in longest
-        if layer["cycles"]
-    ]
-    return f"Of {run['cycles']:,} cycles, " + "; ".join(parts) + "."
 
 
 def _traffic(
@@ -195,42 +167,4 @@ def _traffic(
         for layer, detail in zip(layers, details, strict=True)
         for order, sort in enumerate(TRAFFIC)
         if (size := detail["dram"][sort])
-    ]
-
-
-def _roofline(
-    run: Run, layers: Sequence[Mapping[str, Any]]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return a point for each layer, and the corners of the roofs."""
-    points = [
-        {
-            "label": layer["label"],
-            "op": layer["op"],
-            "intensity": layer["macs_per_byte"],
-            "rate": layer["macs_per_cycle"],
-        }
-        for layer in layers
-        if layer["macs_per_cycle"] and layer["macs_per_byte"]
-    ]
-    peak = float(run["profile"]["macs_per_cycle"])
-    bandwidth = float(run["profile"]["dram_bytes_per_cycle"])
-    knee = peak / bandwidth
-    intensities = [float(point["intensity"]) for point in points]
-    ends = min([knee, *intensities]) / 2, max([knee, *intensities]) * 2
-    corners = [(ends[0], bandwidth * ends[0]), (knee, peak), (ends[1], peak)]
-    roofs = [{"intensity": x, "rate": y} for x, y in corners]
-    return points, roofs
-
-
-def _tensors(tensors: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rectangles of a map; neighbours in the list get different colours."""
-    return [
-        {
-            **tensor,
-            "short": str(tensor["name"]).rpartition("/")[2] or tensor["name"],
-            "top": tensor["offset"] + max(tensor["bytes"], 1),
-            "colour": str(number % 6),
-        }
-        for number, tensor in enumerate(tensors)
-        if tensor["end"] > tensor["start"]
     ]

@@ -3,103 +3,22 @@
 import json
 import math
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from kiwicha.errors import UsageError, reason
-from kiwicha.html_report.data import CAUSES, MEASURES, TRAFFIC, Run, Study
+from kiwicha.html_report.schema import RULE, RunFile, StudyFile
 
 __all__ = ["read_files"]
 
-
-@dataclass(frozen=True)
-class _Rule:
-    """What a value must be, in words, and whether one is."""
-
-    words: str
-    holds: Callable[[Any], bool]
+_WORDS = {"list_type": "a list", "dict_type": "an object", "model_type": "an object"}
+_KEY = "[key]"
 
 
-@dataclass(frozen=True)
-class _Optional:
-    """A field that may be missing."""
-
-    form: Any
-
-
-@dataclass(frozen=True)
-class _Named:
-    """An object whose fields are among some names, or have any, all of one form."""
-
-    form: Any
-    names: Sequence[str] | None = None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-_TEXT = _Rule("a string", lambda value: isinstance(value, str))
-_FLAG = _Rule("true or false", lambda value: isinstance(value, bool))
-_POSITIVE = _Rule("a number above 0", lambda value: _is_number(value) and value > 0)
-_COUNT = _Rule("a number from 0 on", lambda value: _is_number(value) and value >= 0)
-_COUNT_OR_NULL = _Rule(
-    f"{_COUNT.words}, or null", lambda value: value is None or _COUNT.holds(value)
-)
-_FLAG_OR_NULL = _Rule(f"{_FLAG.words}, or null", lambda value: value is None or _FLAG.holds(value))
-_OBJECTIVE = _Rule(
-    " or ".join(MEASURES), lambda value: isinstance(value, str) and value in MEASURES
-)
-
-# In these an object stands for one with such fields and maybe others, a list for one of any length.
-_TENSOR = {"name": _TEXT, **dict.fromkeys(("offset", "bytes", "start", "end"), _COUNT)}
-_PROFILE = {
-    "layers": [
-        {
-            "shape": _Optional([_COUNT]),
-            "why": _Optional(_TEXT),
-            "split": _Named(_COUNT, tuple(CAUSES)),
-            "dram": dict.fromkeys(TRAFFIC, _COUNT),
-            "predicted": _Optional(_COUNT),
-        }
-    ],
-    "memory": _Named({"bytes": _COUNT, "tensors": [_TENSOR]}),
-    "macs_per_cycle": _POSITIVE,
-    "dram_bytes_per_cycle": _POSITIVE,
-}
-_LAYER = {"index": _COUNT, "op": _TEXT, "where": _TEXT, "cycles": _COUNT_OR_NULL, "macs": _COUNT}
-_RUN = {
-    "model": _TEXT,
-    "config": _TEXT,
-    "target": _TEXT,
-    "cycles": _POSITIVE,
-    "macs": _COUNT,
-    "clock_hz": _POSITIVE,
-    "layers": [_LAYER],
-    "utilization": _Optional(_COUNT_OR_NULL),
-    "predicted": _Optional(_COUNT_OR_NULL),
-    "bit_exact": _Optional(_FLAG_OR_NULL),
-    "profile": _Optional(_PROFILE),
-}
-_STUDY = {
-    "models": [_TEXT],
-    "objectives": [_OBJECTIVE],
-    "bram_kbit": _Optional(_POSITIVE),
-    "configurations": [
-        {
-            "config": _TEXT,
-            "front": _FLAG,
-            "reason": _TEXT,
-            **dict.fromkeys(MEASURES, _Optional(_COUNT)),
-            "confirmed": _Optional({"cycles": [_COUNT]}),
-        }
-    ],
-}
-
-
-def read_files(paths: Sequence[Path]) -> tuple[list[Run], Study | None]:
+def read_files(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
     """Return runs and a study from files of ``run``, ``bench`` and ``explore --json``.
 
     Returns
@@ -115,8 +34,8 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Run], Study | None]:
         If a file cannot be read, or holds something else, or a run that was not simulated, or a
         wrong field; if there are several studies, or neither runs nor a study.
     """
-    runs: list[Run] = []
-    studies: list[Study] = []
+    runs: list[dict[str, Any]] = []
+    studies: list[dict[str, Any]] = []
     for path in paths:
         try:
             content = json.loads(
@@ -126,8 +45,8 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Run], Study | None]:
             raise UsageError(
                 f"run must be a readable JSON file: {reason(error)} ({path})"
             ) from error
-        if isinstance(content, dict) and content.keys() >= _needed(_STUDY):
-            _require(content, _STUDY, "", path)
+        if isinstance(content, dict) and content.keys() >= _needed(StudyFile):
+            _require(content, StudyFile, "", path)
             studies.append(content)
             continue
         for number, run in enumerate(content if isinstance(content, list) else [content]):
@@ -149,12 +68,12 @@ def _finite(text: str) -> float:
     return value
 
 
-def _needed(form: Mapping[str, Any]) -> set[str]:
-    return {name for name, inner in form.items() if not isinstance(inner, _Optional)}
+def _needed(form: type[BaseModel]) -> set[str]:
+    return {name for name, field in form.model_fields.items() if field.is_required()}
 
 
 def _check(run: Any, prefix: str, path: Path) -> None:
-    if not isinstance(run, dict) or not run.keys() >= _needed(_RUN) or not run["layers"]:
+    if not isinstance(run, dict) or not run.keys() >= _needed(RunFile) or not run["layers"]:
         raise UsageError(
             f"run must be what kiwicha run, bench or explore wrote with --json ({path})"
         )
@@ -163,9 +82,10 @@ def _check(run: Any, prefix: str, path: Path) -> None:
             "run must have cycles, not those of --target reference; simulate it with "
             f"--target sim ({path})"
         )
-    if run.get("profile") is None:
-        run.pop("profile", None)
-    _require(run, _RUN, prefix, path)
+    for name in ("profile", "made"):
+        if run.get(name) is None:
+            run.pop(name, None)
+    _require(run, RunFile, prefix, path)
     profile = run.get("profile")
     if profile is not None and len(profile["layers"]) != len(run["layers"]):
         raise UsageError(
@@ -174,36 +94,23 @@ def _check(run: Any, prefix: str, path: Path) -> None:
         )
 
 
-def _require(value: Any, form: Any, field: str, path: Path) -> None:
-    """Raise if a value of a field, or one inside it, has the wrong form."""
-    if isinstance(form, _Rule):
-        if not form.holds(value):
-            raise _wrong(field, form.words, value, path)
-    elif isinstance(form, list):
-        if not isinstance(value, list):
-            raise _wrong(field, "a list", value, path)
-        for number, item in enumerate(value):
-            _require(item, form[0], f"{field.removesuffix('.')}[{number}]", path)
-    elif not isinstance(value, dict):
-        raise _wrong(field, "an object", value, path)
-    else:
-        inside = f"{field}." if field and not field.endswith(".") else field
-        forms = _forms(form, value, field, path) if isinstance(form, _Named) else form
-        for name, item in forms.items():
-            is_optional = isinstance(item, _Optional)
-            if name in value:
-                _require(value[name], item.form if is_optional else item, inside + name, path)
-            elif not is_optional:
-                raise UsageError(f"{inside}{name} must be present ({path})")
+def _require(content: Mapping[str, Any], form: type[BaseModel], prefix: str, path: Path) -> None:
+    """Name the first field that is not as the form wants it."""
+    try:
+        form.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = [part for part in first["loc"] if part != _KEY]
+        if first["type"] == "missing":
+            raise UsageError(f"{prefix}{_field(place)} must be present ({path})") from error
+        words = first["msg"] if first["type"] == RULE else _WORDS[first["type"]]
+        field = prefix + _field(place)
+        if len(place) < len(first["loc"]):
+            field = f"names in {prefix}{_field(place[:-1])}"
+        value = reprlib.repr(first["input"])
+        raise UsageError(f"{field} must be {words}, not {value} ({path})") from error
 
 
-def _forms(form: _Named, value: Mapping[str, Any], field: str, path: Path) -> dict[str, Any]:
-    """Return the form of each field that a value has."""
-    for name in value:
-        if form.names is not None and name not in form.names:
-            raise _wrong(f"names in {field}", " or ".join(form.names), name, path)
-    return dict.fromkeys(value, form.form)
-
-
-def _wrong(field: str, words: str, value: Any, path: Path) -> UsageError:
-    return UsageError(f"{field} must be {words}, not {reprlib.repr(value)} ({path})")
+def _field(place: Sequence[int | str]) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return text.removeprefix(".")

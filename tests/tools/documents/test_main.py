@@ -11,7 +11,14 @@ from tests.tools.documents.test_result_tables import run
 from tools.documents import __main__ as documents
 
 PAGES = [
-    *("README.md", "docs/results.md", "docs/supported.md", "docs/vela.md", "docs/boards.md"),
+    *(
+        "README.md",
+        "docs/results.md",
+        "docs/runs.schema.json",
+        "docs/supported.md",
+        "docs/vela.md",
+        "docs/boards.md",
+    ),
     "docs/bring-up.md",
     "docs/performance.md",
     "docs/timing.md",
