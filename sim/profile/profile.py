@@ -32,7 +32,10 @@ _CAUSES = {
 
 
 def profile(
-    compilation: Compilation, activity: Activity, step_cycles: Sequence[Sequence[int]]
+    compilation: Compilation,
+    activity: Activity,
+    step_cycles: Sequence[Sequence[int]],
+    job_ends: Sequence[Sequence[Sequence[int]]],
 ) -> dict[str, Any]:
     """Return the profile of the last inference, in JSON's terms.
 
@@ -44,6 +47,8 @@ def profile(
         Of the simulation.
     step_cycles : sequence of sequence of int
         As the firmware counted them.
+    job_ends : sequence of sequence of sequence of int
+        For each inference and step, the cycles in which its jobs ended.
 
     Returns
     -------
@@ -78,9 +83,12 @@ def profile(
             continue
         found = list_of(program, step)
         splits = _splits(activity, times.engine, step, step_cycles[-1][number])
-        for job, split in zip(found.jobs, splits, strict=True):
+        # The log has the ends of any jobs: those of the depthwise unit end beside others.
+        own_ends = job_ends[-1][number]
+        order = sorted(range(len(found.jobs)), key=own_ends.__getitem__)
+        for job, split in zip(order, splits, strict=True):
             for cause, cycles in split.items():
-                layers[step.layer + job.layer]["split"][cause] += cycles
+                layers[step.layer + found.jobs[job].layer]["split"][cause] += cycles
         for offset, kind, size in _traffic(found):
             layers[step.layer + offset]["dram"][kind] += size
     return {
@@ -101,7 +109,7 @@ def list_of(program: Program, step: Step) -> EngineList:
 def _splits(
     activity: Activity, engine: ListTimestamps, step: Step, spent: int
 ) -> list[dict[str, int]]:
-    """Return the cycles of each job of a step by their causes; they add up to those of the step.
+    """Return the cycles of a step's jobs, as they end, by causes; they add up to those of the step.
 
     What is not between the start of the list and the end of its last job (starting the engine,
     storing results, waking the CPU) belongs to the last job, as in `make_report`.

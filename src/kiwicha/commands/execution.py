@@ -206,7 +206,7 @@ def run_simulated(
         expected,
         target="sim",
         clock_hz=workload.config.memory.clock_hz,
-        page=profile(workload.compilation, result.activity, result.step_cycles),
+        page=profile(workload.compilation, result.activity, result.step_cycles, result.job_ends),
     )
     simulation_hz = result.simulated_cycles / max(1e-9, result.wall_seconds)
     return Outcome(b"".join(result.outputs), report, simulation_hz, result)

@@ -114,7 +114,8 @@ def _roofline() -> Spec:
     """Return layers as numbered points under the roofs of the configuration."""
     x = _quantity("intensity", "MACs per byte of DRAM", type="log", nice=False)
     y = _quantity("rate", "MACs per cycle", type="log", nice=False, padding=26)
-    y = {**y, "axis": {"format": "~r", "tickCount": 6}}
+    y = {**y, "axis": {"format": "~r", "tickCount": 6, "gridOpacity": 0.5}}
+    x = {**x, "axis": {"format": "~s", "tickCount": 6, "gridOpacity": 0.5}}
     place = {"x": x, "y": y}
     roof = {
         "data": {"name": "roofs"},
@@ -145,10 +146,13 @@ def _roofline() -> Spec:
         {
             "data": {"name": "names"},
             "transform": [{"filter": f"datum.end === {end}"}],
-            "mark": {"type": "text", "align": "right", "color": _SOFT, **mark},
+            "mark": {"type": "text", "color": _SOFT, **mark},
             "encoding": {**place, "text": text},
         }
-        for end, mark in enumerate(({"dx": -10, "dy": -8}, {"dx": -4, "dy": -14}))
+        for end, mark in enumerate((
+            {"align": "left", "dx": 8, "dy": 14},
+            {"align": "right", "dx": -4, "dy": -14},
+        ))
     ]
     found = "Roofline: MACs per cycle against MACs per byte of DRAM, a point for each layer"
     return _titled(found, height=380, layer=[roof, points, numbers, *names])

@@ -175,6 +175,8 @@
         if (layer.encoding.color) layer.encoding.color.legend.values = legend(spec, rows, kind);
       }
     }
+    if (datasets.few && isNarrow() && !isPaper)
+      spec.datasets = { ...datasets, numbers: datasets.few };
     if (isPaper) spec.width = 1000;
     else if (isNarrow() && datasets.parts) {
       // The number alone: the table beside has the name.

@@ -6,8 +6,8 @@ from typing import Any
 
 __all__ = ["roofline"]
 
-_NEAR = 0.035
-"""Points share a text of their numbers within this part of an axis."""
+_NEAR, _NEAR_ON_A_PHONE = (0.07, 0.07), (0.2, 0.06)
+"""Points share a text of their numbers within this part of the axes."""
 
 
 def roofline(profile: Mapping[str, Any], layers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -23,8 +23,8 @@ def roofline(profile: Mapping[str, Any], layers: Sequence[Mapping[str, Any]]) ->
     Returns
     -------
     dict
-        ``points``, ``roofs``, ``names`` (of the roofs) and ``numbers`` (of layers: those of points
-        that lie near each other stand together).
+        ``points``, ``roofs``, ``names`` (of the roofs), ``numbers`` (of layers: those of points
+        that lie near each other stand together), and ``few`` of these, for narrow pages.
     """
     points = [
         {
@@ -55,17 +55,22 @@ def roofline(profile: Mapping[str, Any], layers: Sequence[Mapping[str, Any]]) ->
                 "end": 0,
             },
         ],
-        "numbers": _numbers(points, [x for x, _ in corners], [y for _, y in corners]),
+        "numbers": _numbers(points, corners, _NEAR, 4),
+        "few": _numbers(points, corners, _NEAR_ON_A_PHONE, 2),
     }
 
 
 def _numbers(
-    points: Sequence[Mapping[str, Any]], xs: Sequence[float], ys: Sequence[float]
+    points: Sequence[Mapping[str, Any]],
+    corners: Sequence[tuple[float, float]],
+    near: tuple[float, float],
+    most: int,
 ) -> list[dict[str, Any]]:
     """Return texts: the numbers of points that lie near the first of them."""
-    rates = [float(point["rate"]) for point in points]
-    width = math.log(max(xs) / min(xs)) * _NEAR * 2
-    height = math.log(max([*ys, *rates]) / min([*ys, *rates])) * _NEAR * 2
+    xs = [x for x, _ in corners]
+    ys = [*(y for _, y in corners), *(float(point["rate"]) for point in points)]
+    width = math.log(max(xs) / min(xs)) * near[0]
+    height = math.log(max(ys) / min(ys)) * near[1]
     groups: list[list[Mapping[str, Any]]] = []
     for point in sorted(points, key=lambda point: (-point["intensity"], point["rate"])):
         for group in groups:
@@ -82,13 +87,13 @@ def _numbers(
         {
             "intensity": group[0]["intensity"],
             "rate": group[0]["rate"],
-            "text": _ranges(sorted(int(point["index"]) for point in group)),
+            "text": _named(sorted(int(point["index"]) for point in group), most),
         }
         for group in groups
     ]
 
 
-def _ranges(numbers: Sequence[int]) -> str:
+def _named(numbers: Sequence[int], most: int) -> str:
     """Return numbers as text, the first ones of many."""
     texts = [str(number) for number in numbers]
-    return ", ".join(texts if len(texts) <= 4 else [*texts[:3], "…"])
+    return ", ".join(texts if len(texts) <= most else [*texts[: most - 1], "…"])

@@ -7,7 +7,7 @@
   const isMissing = (value) => value === null || value === undefined;
   const number = (value) => (isMissing(value) ? "" :
     Number.isInteger(value) ? whole.format(value) : digits.format(value));
-  const percent = (value) => (isMissing(value) ? "" : `${tenths.format(100 * value)} %`);
+  const percent = (value) => (isMissing(value) ? "" : `${tenths.format(100 * value).replace(/^-0$/, "0")} %`);
 
   function element(name, text, attributes = {}) {
     const made = document.createElement(name);

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.verilator
 
 @pytest.fixture(scope="module")
 def found(compilation: Compilation, result: SimulatedRun) -> dict[str, Any]:
-    return profile(compilation, result.activity, result.step_cycles)
+    return profile(compilation, result.activity, result.step_cycles, result.job_ends)
 
 
 def test_jobs_end_when_the_engine_counted(compilation: Compilation, result: SimulatedRun) -> None:
@@ -83,6 +83,19 @@ def test_causes_add_up_to_the_cycles_that_the_table_shows(
     )
     spent = [layer.cycles for layer in report.layers]
     assert [sum(entry["split"].values()) for entry in found["layers"]] == spent
+
+
+def test_cycles_belong_to_the_job_that_ended(
+    compilation: Compilation, result: SimulatedRun, found: dict[str, Any]
+) -> None:
+    backwards = [[list(reversed(ends)) for ends in inference] for inference in result.job_ends]
+    other = profile(compilation, result.activity, result.step_cycles, backwards)
+    (first, *_), (*_, last) = found["layers"], other["layers"]
+    assert first["split"] != last["split"]
+    assert other["layers"] != found["layers"]
+    for cause in SPLIT:
+        totals = [sum(e["split"][cause] for e in run["layers"]) for run in (found, other)]
+        assert totals[0] == totals[1]
 
 
 def test_the_cpu_counts_what_lists_take_without_a_gap(

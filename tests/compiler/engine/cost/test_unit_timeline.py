@@ -5,6 +5,7 @@ import functools
 import pytest
 
 from kiwicha.compiler import Compilation, compile_stages
+from kiwicha.compiler.engine.cost.cycles import predict_layers, predict_program
 from kiwicha.compiler.engine.cost.unit_timeline import UnitThreads
 from kiwicha.contract.configs import find_config
 from kiwicha.contract.engine import EngineJob
@@ -60,3 +61,11 @@ def test_jobs_share_the_time_of_the_list(seed: int) -> None:
     total, cycles = threads(seed).run()
     assert sum(job.end - job.start for job in cycles) == max(job.end for job in cycles) <= total
     assert min(job.end - job.start for job in cycles) >= 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_layer_takes_less_than_nothing(seed: int) -> None:
+    program = compiled(seed).program
+    layers = predict_layers(program)
+    assert min(layers) >= 0
+    assert sum(layers) == predict_program(program)[0]
