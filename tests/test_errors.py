@@ -2,9 +2,11 @@
 
 import pickle
 import re
+from typing import Any
 
 import pytest
 
+from kiwicha import errors
 from kiwicha.errors import UnsupportedModelError, Violation
 
 TYPE = "output must be int8, not float32"
@@ -80,3 +82,23 @@ def test_json_has_everything() -> None:
     found = error.to_json()
     assert found["remedies"] == ["do this"]
     assert [Violation(**item) for item in found["violations"]] == list(error.violations)
+
+
+@pytest.mark.parametrize(
+    ("kind", "python"),
+    [
+        (errors.UsageError, ValueError),
+        (errors.ModelError, ValueError),
+        (errors.UnsupportedModelError, ValueError),
+        (errors.CapacityError, ValueError),
+        (errors.ProgramError, ValueError),
+        (errors.ToolError, RuntimeError),
+        (errors.SimulationError, RuntimeError),
+        (errors.BoardError, RuntimeError),
+        (errors.NotReadyError, (ValueError, RuntimeError)),
+    ],
+)
+def test_errors_are_pythons_too(kind: type[Exception], python: Any) -> None:
+    for other in python if isinstance(python, tuple) else (python,):
+        assert issubclass(kind, other)
+        assert issubclass(kind, errors.KiwichaError)

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kiwicha.interpreter.interpreter import Interpreter
+    from kiwicha.interpreter.resolvers import OpResolverType, load_delegate
 
-__all__ = ["Interpreter"]
+__all__ = ["Interpreter", "OpResolverType", "load_delegate"]
 
 
 def __getattr__(name: str) -> Any:
     # Importing the compiler and the simulation takes time: only when it is asked for.
-    if name == "Interpreter":
-        return importlib.import_module("kiwicha.interpreter.interpreter").Interpreter
+    if name in __all__:
+        return getattr(importlib.import_module("kiwicha.interpreter"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

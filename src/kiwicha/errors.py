@@ -1,4 +1,8 @@
-"""Errors that users can act on: the command line prints them and exits 2."""
+"""Errors that users can act on: the command line prints them and exits 2.
+
+Those about what was given are also Python's `ValueError`, those about what happened `RuntimeError`,
+as scripts for LiteRT expect them.
+"""
 
 import bisect
 import dataclasses
@@ -13,6 +17,7 @@ __all__ = [
     "Interrupted",
     "KiwichaError",
     "ModelError",
+    "NotReadyError",
     "ProgramError",
     "SimulationError",
     "ToolError",
@@ -36,15 +41,19 @@ class KiwichaError(Exception):
         self.args = (f"{place}: {self}", *self.args[1:])
 
 
-class UsageError(KiwichaError):
+class UsageError(KiwichaError, ValueError):
     """An argument, an input file or an output path is not usable."""
+
+
+class NotReadyError(UsageError, RuntimeError):
+    """Something must be called before; LiteRT's interpreter raises either error then."""
 
 
 class Interrupted(KiwichaError):
     """Ctrl-C ended a command; the text says what it leaves. The exit code is 130, not 2."""
 
 
-class ModelError(KiwichaError):
+class ModelError(KiwichaError, ValueError):
     """The file is not a well-formed TFLite or ONNX model."""
 
 
@@ -82,7 +91,7 @@ def _shortened(name: str) -> str:
     return name if len(name) <= 60 else f"{name[:57]}..."
 
 
-class UnsupportedModelError(KiwichaError):
+class UnsupportedModelError(KiwichaError, ValueError):
     """The model is well-formed and asks for something that Kiwicha does not do.
 
     Its text has the remedies first, then a line for each operator and reasons, those of several
@@ -185,21 +194,21 @@ def _fitting(lines: Sequence[str], rows: int, columns: int) -> list[str]:
     return [*lines[:count], rest.format(len(lines) - count)]
 
 
-class CapacityError(KiwichaError):
+class CapacityError(KiwichaError, ValueError):
     """The model needs more memory than the configuration has."""
 
 
-class ProgramError(KiwichaError):
+class ProgramError(KiwichaError, ValueError):
     """The bytes are not a Program, or a Program of another version or configuration."""
 
 
-class ToolError(KiwichaError):
+class ToolError(KiwichaError, RuntimeError):
     """An outside tool is missing or failed."""
 
 
-class SimulationError(KiwichaError):
+class SimulationError(KiwichaError, RuntimeError):
     """The simulated system stopped with an error or passed its cycle limit."""
 
 
-class BoardError(KiwichaError):
+class BoardError(KiwichaError, RuntimeError):
     """A board does not answer or cannot be built for."""

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,11 @@ def test_run_writes_output_and_report(
     assert code == 0
     assert output.read_bytes() == MEANS
     assert "AVERAGE_POOL_2D" in out
-    assert json.loads(report.read_text()) == {
+    found = json.loads(report.read_text())
+    made = found.pop("made")
+    assert made.keys() == {"date", "version", "command"}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", made["date"])
+    assert found == {
         "model": "tiny",
         "config": "baseline",
         "target": "reference",

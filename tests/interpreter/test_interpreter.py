@@ -322,6 +322,7 @@ class Resolver(enum.Enum):
     AUTO = 0
     BUILTIN = 1
     BUILTIN_REF = 2
+    NEW = 9
 
 
 def test_arguments_of_litert_are_accepted_where_they_change_nothing() -> None:
@@ -345,8 +346,7 @@ def test_arguments_of_litert_are_accepted_where_they_change_nothing() -> None:
             [object()],
             r"must be None or \[\] or \(\), which",
         ),
-        ("experimental_op_resolver_type", Resolver.BUILTIN, "must be None or AUTO or BUILTIN_REF"),
-        ("experimental_preserve_all_tensors", True, "must be None or False, .*, not True"),
+        ("experimental_op_resolver_type", Resolver.NEW, "must be None or AUTO or BUILTIN or"),
         ("num_threads", 0, "must be None or 1 or more, not 0"),
         ("model_content", "text", "must be bytes, not str"),
     ],

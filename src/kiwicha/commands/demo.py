@@ -36,7 +36,7 @@ def demo(
     if with_baseline:
         first, last = (report.cycles or 0 for report in reports)
         out.print(f"speed-up over the baseline: {last / max(1, first):.1f}x")
-    words = execution.answer(workloads[0], outcomes[0].output)
+    words, *_ = execution.answers(workloads[0], outcomes[0].output) or [None]
     out.print(f"answer: {picture.path.name} shows: {words}")
     if not all(report.bit_exact for report in reports):
         raise typer.Exit(1)

@@ -24,6 +24,7 @@ from kiwicha.kernels.element_types import NUMPY_TYPES
 from kiwicha.pictures import describe, tensor_bytes
 from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor
+from kiwicha.report.answers import largest
 from kiwicha.report.run_report import Report, make_report
 from kiwicha.sim.profile.profile import profile
 from kiwicha.sim.reference import executor as reference
@@ -35,7 +36,8 @@ from kiwicha.zoo import models as zoo
 __all__ = [
     "Outcome",
     "Workload",
-    "answer",
+    "answer_lines",
+    "answers",
     "first_difference",
     "measured_report",
     "model_inputs",
@@ -316,14 +318,22 @@ def found_objects(workload: Workload, output: bytes) -> list[str]:
     return lines
 
 
-def answer(workload: Workload, output: bytes) -> str | None:
-    """Return the largest output in words; None if the model has no labels."""
+def answers(workload: Workload, output: bytes) -> list[str]:
+    """Return the largest elements of the first output in words; none if it has no labels."""
     tensor = workload.program.outputs[0]
     if tensor.dtype not in {DType.INT8, DType.UINT8}:
-        return None
+        return []
     scores = np.frombuffer(output[: tensor.ref.bytes], NUMPY_TYPES[tensor.dtype])
     if len(scores) != len(workload.labels):
-        return None
-    best = int(scores.argmax())
-    score = tensor.scale * (int(scores[best]) - tensor.zero_point)
-    return f"{workload.labels[best]} ({100 * score:.1f} %)"
+        return []
+    found = largest(tensor, scores, workload.labels)
+    return [f"{label} ({100 * score:.1f} %)" for label, score in found]
+
+
+def answer_lines(workload: Workload, output: bytes) -> list[str]:
+    """Return the answer, and on a line of its own what comes after it."""
+    words, *others = answers(workload, output) or [""]
+    return [
+        *([f"answer: {words}"] if words else []),
+        *([f"then: {', '.join(others)}"] if others else []),
+    ]

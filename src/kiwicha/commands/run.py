@@ -163,9 +163,8 @@ def run(
         out.print(summary(report))
         for line in execution.found_objects(workload, outcome.output):
             out.print(line)
-        words = execution.answer(workload, outcome.output)
-        if words is not None:
-            out.print(f"answer: {words}")
+        for line in execution.answer_lines(workload, outcome.output):
+            out.print(line)
     if difference is not None:
         typer.echo(f"kiwicha: {difference} ({expect})", err=True)
     if difference is not None or report.bit_exact is False:

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from kiwicha.errors import UsageError
+from kiwicha.interpreter.resolvers import OpResolverType
+from kiwicha.zoo import models as zoo
 
 __all__ = ["check_others", "model_of"]
 
 _WITHOUT_EFFECT: dict[str, tuple[Any, ...]] = {
     "experimental_delegates": (None, [], ()),
-    "experimental_op_resolver_type": (None, "AUTO", "BUILTIN_REF"),
-    "experimental_preserve_all_tensors": (None, False),
+    "experimental_op_resolver_type": (None, *OpResolverType.__members__),
     "experimental_disable_delegate_clustering": (None, False),
     "experimental_default_delegate_latest_features": (None, False),
 }
@@ -20,22 +21,24 @@ _WITHOUT_EFFECT: dict[str, tuple[Any, ...]] = {
 
 def model_of(
     path: str | Path | None, content: bytes | bytearray | memoryview | None
-) -> Path | bytes:
-    """Return the one that is given.
+) -> tuple[str, Path | bytes, tuple[str, ...]]:
+    """Return name, file or content, and labels of the model that is given by path or content.
 
     Raises
     ------
     UsageError
-        If neither or both are, or the content is no bytes.
+        If neither or both are, the content is no bytes, or there is no such file and no such name.
     """
     if (path is None) == (content is None):
         given = "neither" if path is None else "both"
         raise UsageError(f"model_path or model_content must be given, not {given}")
     if path is not None:
-        return Path(path)
+        if isinstance(path, str):
+            return zoo.resolve(path)
+        return path.stem, path, zoo.labels_within(path) if path.is_file() else ()
     if not isinstance(content, (bytes, bytearray, memoryview)):
         raise UsageError(f"model_content must be bytes, not {type(content).__name__}")
-    return bytes(content)
+    return "model", bytes(content), ()
 
 
 def check_others(others: Mapping[str, Any]) -> None:

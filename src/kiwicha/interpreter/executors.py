@@ -12,7 +12,7 @@ from kiwicha.firmware.native_library import NativeModel
 from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor
 from kiwicha.sim.reference import executor as reference
-from kiwicha.sim.verilator.program_run import run_program
+from kiwicha.sim.verilator.program_run import SimulatedRun, run_program
 
 __all__ = ["TARGETS", "Arrays", "Executor", "executor_of", "numpy_type"]
 
@@ -32,9 +32,12 @@ class Executor(Protocol):
     ----------
     cycles : int or None
         Of the last inference; None where cycles are not counted.
+    result : SimulatedRun or None
+        Of the last simulation; None if there was none.
     """
 
     cycles: int | None
+    result: SimulatedRun | None
 
     def prepare(self) -> None:
         """Build what takes a moment."""
@@ -50,6 +53,7 @@ class Reference:
     """The Program in numpy, step by step."""
 
     cycles: int | None = None
+    result: SimulatedRun | None = None
 
     def __init__(self, program: Program) -> None:
         self._session = reference.Session(program)
@@ -78,6 +82,7 @@ class Native:
     """
 
     cycles: int | None = None
+    result: SimulatedRun | None = None
 
     def __init__(self, program: Program, threads: int) -> None:
         self._program = program
@@ -124,6 +129,7 @@ class Simulated:
         self._program = program
         self._kept = tuple(program.first_values())
         self.cycles: int | None = None
+        self.result: SimulatedRun | None = None
 
     def prepare(self) -> None:
         """Do nothing: a simulator takes minutes to build, and is built when it is needed."""
@@ -139,7 +145,7 @@ class Simulated:
             raw_inputs = [value.tobytes() for value in inputs]
             program = self._program.with_first_values(self._kept)
             result = run_program(program, raw_inputs, on_build=_LOG.warning)
-            self.cycles, self._kept = result.last_cycles, result.states
+            self.cycles, self._kept, self.result = result.last_cycles, result.states, result
             raw = [np.frombuffer(output, np.uint8) for output in result.outputs]
             found.append(_arrays(self._program, raw))
         return found

@@ -25,14 +25,17 @@ from kiwicha.compiler.tflite.signatures import Interface, interface
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import DType
 from kiwicha.detection.boxes import DETECTION_NAME, Detection
-from kiwicha.errors import UsageError
+from kiwicha.errors import NotReadyError, UsageError
 from kiwicha.firmware.native_library import NATIVE_CONFIG
 from kiwicha.interpreter.arguments import check_others, model_of
 from kiwicha.interpreter.batches import Shape, batch_of, batch_shape, joined, split
 from kiwicha.interpreter.executors import TARGETS, executor_of, numpy_type
+from kiwicha.interpreter.notebook import layers_as_html
+from kiwicha.interpreter.preserved import all_tensors
 from kiwicha.interpreter.signature_runner import SignatureRunner
-from kiwicha.interpreter.tensor_details import Details, details
+from kiwicha.interpreter.tensor_details import Details, constant, details
 from kiwicha.program.parts import IoTensor
+from kiwicha.report.answers import largest
 
 __all__ = ["Interpreter"]
 
@@ -43,7 +46,8 @@ class Interpreter:
     Parameters
     ----------
     model_path : str or Path, optional
-        A ``.tflite`` or ``.onnx`` file.
+        A ``.tflite`` or ``.onnx`` file; as a str also ``demo``, or a name of the zoo or gallery, as
+        on the command line.
     model_content : bytes, bytearray or memoryview, optional
         Its content instead.
     config : str
@@ -53,9 +57,12 @@ class Interpreter:
         One of `TARGETS`.
     num_threads : int, optional
         How many inputs of a batch ``target="native"`` computes at a time; by default one.
+    experimental_preserve_all_tensors : bool
+        Keep what lies between inputs and outputs, so that `get_tensor` gives it, too. Not with
+        ``target="sim"``, whose memory never holds all tensors: every target computes the same.
     **others
-        LiteRT's arguments that begin with ``experimental_``, with their defaults: there are no
-        delegates, and results are always those of the reference kernels.
+        LiteRT's other arguments that begin with ``experimental_``: there are no delegates, and
+        results are always those of the reference kernels.
 
     Raises
     ------
@@ -74,10 +81,11 @@ class Interpreter:
         config: str = "simd",
         target: str = "native",
         num_threads: int | None = None,
+        experimental_preserve_all_tensors: bool = False,
         **others: Any,
     ) -> None:
         check_others(others)
-        model = model_of(model_path, model_content)
+        name, model, self._labels = model_of(model_path, model_content)
         if target not in TARGETS:
             *first, last = TARGETS
             raise UsageError(f"target must be {', '.join(first)} or {last}, not {target!r}")
@@ -85,9 +93,14 @@ class Interpreter:
             raise UsageError(f"num_threads must be None or 1 or more, not {num_threads!r}")
         compilation = compile_stages(model, config)
         program = compilation.program
-        if target == "native" and program.config.has_simd:
+        between: list[int] = []
+        if experimental_preserve_all_tensors:
+            raw = model.read_bytes() if isinstance(model, Path) else model
+            between, program = all_tensors(compilation, raw, target)
+        elif target == "native" and program.config.has_simd:
             # Results do not depend on the configuration, and these kernels need nothing but C.
             program = compile_model(model, NATIVE_CONFIG)
+        self._name, self._compilation = name, compilation
         self._executor = executor_of(target, program, num_threads or 1)
         self._has_states = bool(program.states)
         self._graph = compilation.graph
@@ -98,8 +111,10 @@ class Interpreter:
             called = interface(model.read_bytes() if isinstance(model, Path) else model)
         self._signatures = called.signatures
         # Of the boxes that a detector gives, the model says neither types nor shapes.
-        outputs = program.outputs if self._detection is None else _found(self._detection)
+        count = len(program.outputs) - len(between)
+        outputs = program.outputs[:count] if self._detection is None else _found(self._detection)
         self._outputs = dict(zip(called.outputs, outputs, strict=True))
+        self._between = dict(zip(between, program.outputs[count:], strict=True))
         self._values: dict[int, NDArray[Any]] = {}
         self._batches = dict.fromkeys(self._inputs, 1)
 
@@ -152,7 +167,8 @@ class Interpreter:
     def get_tensor_details(self, subgraph_index: int = 0) -> list[Details]:
         """Return the same as `get_input_details`, of all tensors of the model.
 
-        Values can be had of inputs and outputs only: what lies between is never all in memory.
+        Values can be had of inputs, outputs and constants, and of what lies between only with
+        ``experimental_preserve_all_tensors``: otherwise it is never all in memory.
 
         Raises
         ------
@@ -297,18 +313,23 @@ class Interpreter:
         results = self._executor.run(split(values, self._batch))
         if self._detection is not None:
             results = [list(self._detection.find(*outputs).outputs) for outputs in results]
-        for index, output in zip(self._outputs, joined(results), strict=True):
+        written = [*self._outputs, *self._between]
+        for index, output in zip(written, joined(results), strict=True):
             place = self._values.setdefault(index, np.empty_like(output))
             place[...] = output
 
     def get_tensor(self, tensor_index: int) -> NDArray[Any]:
-        """Return a copy of an input or output.
+        """Return a copy of an input, an output or a constant, or of any preserved tensor.
 
         Raises
         ------
         UsageError
-            If there is no such input or output, or nothing has given it a value.
+            If there is no such tensor, or nothing has given it a value.
         """
+        if 0 <= tensor_index < len(self._graph.tensors):
+            found = constant(self._graph.tensors[tensor_index])
+            if found is not None and tensor_index not in self._values:
+                return found
         return self._value(tensor_index).copy()
 
     def tensor(self, tensor_index: int) -> Callable[[], NDArray[Any]]:
@@ -324,23 +345,53 @@ class Interpreter:
         """
         return lambda: self._value(tensor_index)
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each element of the first output means; () if neither zoo nor file says it."""
+        return self._labels
+
+    def top(self, count: int = 5) -> list[tuple[str, float]]:
+        """Return the largest elements of the first output, with their labels or numbers.
+
+        Parameters
+        ----------
+        count : int
+            How many, at most.
+
+        Raises
+        ------
+        UsageError
+            If nothing has given the output a value, or it is that of a batch.
+        """
+        index, tensor = next(iter(self._outputs.items()))
+        if self._batch > 1:
+            raise UsageError("top must be called for one input, not for a batch")
+        return largest(tensor, self._value(index), self._labels, count)
+
+    def _repr_html_(self) -> str:
+        """Return the layers as a table with a chart of their cycles, for notebooks."""
+        return layers_as_html(self._name, self._compilation, self._executor.result)
+
     def _input(self, index: int) -> IoTensor:
         if index not in self._inputs:
             raise UsageError(f"tensor_index must be {_known(self._inputs)}, not {index}")
         return self._inputs[index]
 
     def _value(self, tensor_index: int) -> NDArray[Any]:
-        if tensor_index not in self._inputs | self._outputs:
+        if tensor_index not in self._inputs | self._outputs | self._between:
             known = _known(self._inputs | self._outputs)
-            raise UsageError(f"tensor_index must be {known}, not {tensor_index}")
+            more = "; experimental_preserve_all_tensors=True keeps those between"
+            raise UsageError(
+                f"tensor_index must be {known}, not {tensor_index}{more * (not self._between)}"
+            )
         self._check_allocated()
         if tensor_index not in self._values:
-            raise UsageError("invoke must be called before an output is read")
+            raise NotReadyError("invoke must be called before an output is read")
         return self._values[tensor_index]
 
     def _check_allocated(self) -> None:
         if self._inputs and not self._values:
-            raise UsageError("allocate_tensors must be called first")
+            raise NotReadyError("allocate_tensors must be called first")
 
     def _details(self, index: int) -> Details:
         found = details(self._graph.tensors[index], self._shape(index))
@@ -354,7 +405,8 @@ class Interpreter:
 
     def _shape(self, index: int) -> Shape:
         """Return the shape of a tensor, that of a batch where it has one."""
-        tensor = self._inputs.get(index) or self._outputs.get(index)
+        known = self._inputs | self._outputs | self._between
+        tensor = known.get(index)
         if tensor is None:
             return self._graph.tensors[index].shape
         return batch_shape(tensor.shape, self._batches.get(index, self._batch))

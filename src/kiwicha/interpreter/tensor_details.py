@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 
-__all__ = ["Details", "details"]
+__all__ = ["Details", "constant", "details"]
 
 Details = dict[str, Any]
 
@@ -20,6 +21,23 @@ _TYPES: dict[TensorType, type[np.generic]] = {
     TensorType.INT16: np.int16,
     TensorType.INT8: np.int8,
 }
+
+
+def constant(tensor: Tensor) -> NDArray[Any] | None:
+    """Return the values of a constant as the model has them; None of what is computed, or packed.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of the graph.
+    """
+    dtype = _TYPES.get(tensor.type)
+    if tensor.data is None or dtype is None or tensor.is_sparse:
+        return None
+    values = tensor.data.view(np.dtype(dtype).newbyteorder("<")).reshape(tensor.shape)
+    if tensor.is_shifted:
+        return (values.astype(np.int16) + tensor.shift).astype(np.uint8)
+    return values.astype(dtype)
 
 
 def details(tensor: Tensor, shape: tuple[int, ...]) -> Details | None:

@@ -10,6 +10,7 @@ import hashlib
 import importlib.resources
 import json
 import os
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ __all__ = [
     "fetched_folder",
     "find",
     "folders",
+    "labels_within",
     "locate",
     "read_labels",
     "resolve",
@@ -237,7 +239,7 @@ def resolve(text: str) -> tuple[str, Path, tuple[str, ...]]:
         if not path.is_file():
             kind = "a folder" if path.is_dir() else "a device" if path.exists() else "missing"
             raise UsageError(f"model must be a readable file, not {kind} ({text})")
-        return path.stem, path, ()
+        return path.stem, path, labels_within(path)
     if catalogue.is_name(text):
         made = catalogue.find(text)
         return made.name, made.path(), ()
@@ -246,6 +248,20 @@ def resolve(text: str) -> tuple[str, Path, tuple[str, ...]]:
     if location.path is None:
         raise UsageError(_missing_text(model, location.rejected))
     return model.name, location.path, model.labels or _listed_labels(model)
+
+
+def labels_within(path: Path) -> tuple[str, ...]:
+    """Return the labels that a model's file carries, as TensorFlow Lite's metadata: () if none.
+
+    Files that belong to a model stand behind it as an archive; one text file of them is its labels.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".txt")]
+            text = archive.read(names[0]).decode("utf-8") if len(names) == 1 else ""
+    except (OSError, ValueError, zipfile.BadZipFile, RuntimeError):
+        return ()
+    return tuple(text.splitlines())
 
 
 def read_labels(path: Path) -> tuple[str, ...]:
