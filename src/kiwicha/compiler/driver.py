@@ -363,8 +363,10 @@ def _content(model: str | Path | bytes) -> bytes:
         return model
     path = Path(model)
     try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"model file {model} must be a file")
-        return path.read_bytes()
+        is_other = path.exists() and not path.is_file()
+        content = b"" if is_other else path.read_bytes()
     except (OSError, ValueError) as error:
         raise UsageError(f"model file {model} cannot be read: {reason(error)}") from error
+    if is_other:
+        raise UsageError(f"model file {model} must be a file")
+    return content

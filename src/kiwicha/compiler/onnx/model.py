@@ -139,6 +139,8 @@ def read_model(raw: bytes) -> OnnxModel:
         return _content(onnx, helper, proto)
     except checker.ValidationError as error:
         raise ModelError(f"the file must be a valid ONNX model: {_first_line(error)}") from error
+    except ModelError:
+        raise
     except (message.DecodeError, ValueError, TypeError, KeyError, RuntimeError) as error:
         raise ModelError(
             "the file must be a whole .onnx model, not a truncated or damaged one; "

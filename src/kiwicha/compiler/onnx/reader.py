@@ -159,6 +159,8 @@ class _Reader:
         except Refusal as refusal:
             place = self._writers.get(refusal.value, node)
             self._refuse(place, str(refusal), has_floats=isinstance(refusal, Unquantized))
+        except ModelError:
+            raise
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise ModelError(
                 f"node {node.index} {node.kind} ({node.name}): attributes and operands must fit "

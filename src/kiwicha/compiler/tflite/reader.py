@@ -75,6 +75,8 @@ def read(raw: bytes) -> Graph:
     try:
         reader = _Reader(raw)
         graph = reader.graph()
+    except ModelError:
+        raise
     except (struct.error, ValueError, TypeError, IndexError, OverflowError) as error:
         # Their texts speak of buffers and offsets; --debug shows them.
         raise ModelError(_DAMAGED) from error

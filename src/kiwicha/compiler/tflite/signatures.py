@@ -64,6 +64,8 @@ def interface(raw: bytes) -> Interface:
             )
             for source in map(model.SignatureDefs, range(_count(model.SignatureDefsLength())))
         }
+    except ModelError:
+        raise
     except (struct.error, ValueError, TypeError, IndexError, OverflowError) as error:
         raise ModelError(
             "signatures of the model must be whole, not damaged; fetch or convert it again"
