@@ -35,7 +35,7 @@ def test_explore_shows_the_front_and_writes_all_points(
     words = ["--trials", 6, "--study", tmp_path / "s.journal", "--csv", table, "--json", study]
     code, out, _ = kiwicha("explore", model, *words, "--workers", 1)
     assert code == 0
-    assert "6 trials, " in out
+    assert "6 configurations tried, of 288; " in out
     rows = list(csv.DictReader(table.read_text().splitlines()))
     assert len(rows) == 6
     best = [row["config"] for row in rows if row["is_on_front"] == "1"]

@@ -31,7 +31,10 @@ def test_the_answer_is_that_of_litert(
     assert code == 0, err
     # The output's scale is 1/256.
     score = 100 * int(answer.outputs[0].max()) / 256
-    assert out.splitlines()[-1] == f"answer: military uniform ({score:.1f} %)"
+    *_, words, others = out.splitlines()
+    assert words == f"answer: military uniform ({score:.1f} %)"
+    assert others.startswith("then: ")
+    assert others.count(" %)") == 4
 
 
 def test_boxes_of_no_detector_are_refused_in_a_line(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """The search for configurations."""
 
+import json
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
+from wsgiref.util import setup_testing_defaults
 
 import pytest
 
@@ -23,7 +25,10 @@ from tests.support.processes.mortal import die_first
 from tests.support.requirements import module
 
 FOUND = module("kiwicha.explore.search", "optuna")
-Point, front, search = FOUND.Point, FOUND.front, FOUND.search
+Point, front, search, misfits = FOUND.Point, FOUND.front, FOUND.search, FOUND.misfits
+
+STORAGES = module("optuna.storages", "optuna")
+JOURNAL = module("optuna.storages.journal", "optuna")
 
 CYCLES_AND_BRAM = ("cycles", "bram")
 
@@ -40,6 +45,12 @@ class Here(Executor):
         self.measured.append(args[1].name)
         future.set_result(fn(*args, **kwargs))
         return future
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every point take the same cycles: nothing is compiled."""
+    monkeypatch.setattr(FOUND, "measure", lambda *_: (500,))
 
 
 def run(folder: Path, trials: int, executor: Executor, **changes: Any) -> list[Any]:
@@ -80,7 +91,6 @@ def test_the_front_holds_what_nothing_beats() -> None:
         point("32", 100, 25),
         point("32-8k", 200, 10),
         point("64", 100, 20),
-        Point(9, configs.ENGINE_FAMILY["64-256k"], None, "bram"),
     ]
     assert [p.config.name for p in front(points, CYCLES_AND_BRAM)] == ["128", "64", "32-8k"]
 
@@ -126,15 +136,13 @@ def test_the_number_of_finished_trials_begins_with_those_that_are_there(tmp_path
 
 
 @pytest.mark.slow
-def test_no_configuration_is_tried_twice_while_there_are_others(tmp_path: Path) -> None:
-    everything = set(configs.SEARCHED_FAMILY)
+@pytest.mark.usefixtures("quick")
+def test_all_that_fit_are_tried_once(tmp_path: Path) -> None:
     board = BOARDS["arty_a7_35"]
-    points = run(tmp_path, len(everything), Here(), board=board)
-    assert {p.config.name for p in points} == everything
-    again = run(tmp_path, len(everything) + 5, Here(), board=board)
-    assert len(again) == len(everything) + 5
-    best, expected = (front(found, CYCLES_AND_BRAM) for found in (again, points))
-    assert [(p.config, p.measures) for p in best] == [(p.config, p.measures) for p in expected]
+    fitting = configs.SEARCHED_FAMILY.keys() - misfits(board).keys()
+    points = run(tmp_path, 1000, Here(), board=board)
+    assert sorted(p.config.name for p in points) == sorted(fitting)
+    assert run(tmp_path, 2000, Here(), board=board) == points
 
 
 def test_trials_before_a_torn_line_are_kept(tmp_path: Path) -> None:
@@ -182,39 +190,76 @@ def test_another_compiler_begins_a_new_study(
     assert len(said) == 1
 
 
-def test_what_does_not_fit_is_pruned_with_its_reason(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("quick")
+def test_what_cannot_fit_is_not_tried(tmp_path: Path) -> None:
+    board = BOARDS["arty_a7_35"]
+    unfit = misfits(board)
     here = Here()
-    points = run(tmp_path, 40, here, board=BOARDS["arty_a7_35"])
-    pruned = {p.config.name: p.reason for p in points if p.measures is None}
-    assert pruned
+    points = run(tmp_path, 12, here, board=board)
+    assert len(points) == 12
+    assert not {p.config.name for p in points} & set(unfit)
+    assert not set(unfit) & set(here.measured)
     left = CAPACITY["arty_a7_35"]["BRAM36"] - SYSTEM[Family.XC7]["BRAM36"]
-    for name, reason in pruned.items():
+    for name, reason in unfit.items():
         _, _, bram = resources(configs.SEARCHED_FAMILY[name], Family.XC7)
         assert (f"bram {bram:g} of {left:g}" in reason) == (bram > left)
-    assert any("bram" in reason for reason in pruned.values())
-    assert not set(pruned) & set(here.measured)
-    assert all(p.measures is not None for p in front(points, CYCLES_AND_BRAM))
+    assert any("bram" in reason for reason in unfit.values())
+    assert misfits(None) == {}
 
 
+def test_a_board_that_holds_nothing_is_refused(tmp_path: Path) -> None:
+    board = Board(Family.XC7, 100, 1, 1, DDR3_QUARTER_RATE)
+    with pytest.raises(UsageError, match=r"^board must have room for one of the engine's"):
+        run(tmp_path, 1, Here(), board=board)
+
+
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["ecpix5_85f", "ulx3s_85f"])
 def test_on_ecp5_points_are_of_ecp5(tmp_path: Path, name: str) -> None:
-    here = Here()
-    points = run(tmp_path, 40, here, board=BOARDS[name])
-    dsps = BOARDS[name].dsp
-    pruned = {p.config.name: p.reason for p in points if p.measures is None}
-    for p in points:
-        _, dsp, bram = estimates = resources(p.config, Family.ECP5)
-        if has_packed(p.config.engine_macs):
-            text = f"an ECP5 multiplier does one int8 product, but {p.config.name} needs two"
-            assert pruned[p.config.name] == text
-        elif p.config.scratchpad_bytes > 160 * 1024 or p.config.has_depthwise:
-            over = [f"dsp {dsp:g} of {dsps}"] if dsp > dsps else []
+    board = BOARDS[name]
+    for p in run(tmp_path, 6, Here(), board=board):
+        estimates = resources(p.config, Family.ECP5)
+        assert (p.measures.lut, p.measures.dsp, p.measures.bram) == estimates
+    unfit = misfits(board)
+    for config in configs.SEARCHED_FAMILY.values():
+        if has_packed(config.engine_macs):
+            text = f"an ECP5 multiplier does one int8 product, but {config.name} needs two"
+            assert unfit[config.name] == text
+        elif config.scratchpad_bytes > 160 * 1024 or config.has_depthwise:
+            _, dsp, bram = resources(config, Family.ECP5)
+            over = [f"dsp {dsp:g} of {board.dsp}"] if dsp > board.dsp else []
             over += [f"bram {bram:g} of 176"] if bram > 176 else []
-            assert pruned[p.config.name] == "; ".join(over)
+            assert unfit.get(config.name, "") == "; ".join(over)
         else:
-            assert (p.measures.lut, p.measures.dsp, p.measures.bram) == estimates
-    assert {reason.split()[0] for reason in pruned.values()} == {"an", "bram", "dsp"}
-    assert not set(pruned) & set(here.measured)
+            assert config.name not in unfit
+    assert {reason.split()[0] for reason in unfit.values()} == {"an", "bram", "dsp"}
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_study_opens_in_optunas_dashboard(tmp_path: Path) -> None:
+    dashboard = module("optuna_dashboard", "optuna-dashboard")
+    run(tmp_path, 6, Here(), board=BOARDS["arty_a7_35"], about={"models": "two heads"})
+    storage = STORAGES.JournalStorage(JOURNAL.JournalFileBackend(str(tmp_path / "study.journal")))
+    application = dashboard.wsgi(storage)
+
+    def got(address: str) -> Any:
+        """Return what the dashboard's server answers."""
+        request: dict[str, Any] = {}
+        setup_testing_defaults(request)
+        status: list[str] = []
+        request["PATH_INFO"] = address
+        body = b"".join(application(request, lambda text, headers, error=None: status.append(text)))
+        assert status == ["200 OK"]
+        return json.loads(body)
+
+    (summary,) = got("/api/studies")["study_summaries"]
+    found = got(f"/api/studies/{summary['study_id']}")
+    assert found["objective_names"] == ["cycles, predicted", "block RAMs of 36 Kbit, estimated"]
+    complete = [trial for trial in found["trials"] if trial["state"] == "Complete"]
+    assert len(complete) == 6
+    assert {"key": "models", "value": '"two heads"'} in found["user_attrs"]
+    names = {attribute["key"] for attribute in complete[0]["user_attrs"]}
+    assert names == {"config", "measures"}
 
 
 def test_boards_of_two_families_do_not_share_a_study(tmp_path: Path) -> None:
@@ -224,9 +269,7 @@ def test_boards_of_two_families_do_not_share_a_study(tmp_path: Path) -> None:
         here = Here()
         assert run(tmp_path, 12, here, board=board) == points
         assert here.measured == []
-        measured = [p for p in points if p.measures is not None]
-        assert measured
-        assert all(p.measures.lut == resources(p.config, board.family)[0] for p in measured)
+        assert all(p.measures.lut == resources(p.config, board.family)[0] for p in points)
 
 
 class Mortal(Executor):
@@ -244,7 +287,7 @@ class Mortal(Executor):
 def is_complete_without_a_process(folder: Path, executor: Executor) -> bool:
     marker = folder / "killed"
     points = run(folder, 10, Mortal(executor, marker))
-    return marker.exists() and len(points) == 10 and all(p.measures is not None for p in points)
+    return marker.exists() and len(points) == 10
 
 
 def test_a_killed_process_loses_no_trial(tmp_path: Path) -> None:

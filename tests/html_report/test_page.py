@@ -276,9 +276,17 @@ def test_a_study_has_a_page(chromium: Any, tmp_path: Path) -> None:
     assert page.tab.title() == "Kiwicha study: toy"
     assert page.tab.locator("h1").inner_text() == "Explored configurations for toy"
     assert page.labels() == {"front": pareto(("bram", "cycles"))["description"]}
-    assert page.tab.locator("#configurations tbody tr").count() == 3
-    assert page.tab.locator("#configurations th").get_by_text("BRAM18, about").count() == 1
-    assert page.tab.get_by_text("BRAM36").count() == 0
+    assert page.tab.locator("#configurations tbody tr").count() == 2
+    page.tab.locator("#of-misfits summary").click()
+    assert page.column("does not fit", "#misfits") == ["bram 72.5 of 37"]
+    assert (
+        page.tab
+        .locator("#configurations th")
+        .get_by_text("block RAMs of 18 Kbit, estimated")
+        .count()
+        == 1
+    )
+    assert page.tab.get_by_text("36 Kbit").count() == 0
     assert page.tab.locator("#of-runs").count() == 0
 
 

@@ -3,7 +3,7 @@
 import csv
 import io
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,6 +52,7 @@ def explore(
     """Search configurations by the cycle model, and confirm the best on the simulated hardware."""
     from kiwicha.commands import console
     from kiwicha.compiler import require_supported
+    from kiwicha.contract.configs import SEARCHED_FAMILY
     from kiwicha.zoo import models as zoo
 
     console.require_writable(study, csv_file, json, read=models)
@@ -59,7 +60,7 @@ def explore(
         from kiwicha.explore.cluster import Cluster
         from kiwicha.explore.points import BOARDS, OBJECTIVES, family_for
         from kiwicha.explore.pool import LocalPool
-        from kiwicha.explore.search import front, search
+        from kiwicha.explore.search import front, misfits, search
     except ImportError as error:
         raise ToolError(
             "Optuna must be installed for the search; get it with: pip install 'kiwicha[explore]'"
@@ -94,6 +95,7 @@ def explore(
             workers=workers,
             on_trial=report,
             say=show.line,
+            about={"models": ", ".join(name for name, _, _ in resolved), "board": board or "none"},
         )
         searched = time.monotonic()
         best = front(points, objectives)
@@ -103,15 +105,18 @@ def explore(
     if csv_file is not None:
         console.write_file(csv_file, _csv(points, best).encode())
     if json is not None:
-        console.write_json(json, _study(names, objectives, family, points, best, confirmed))
+        console.write_json(
+            json, _study(names, objectives, family, points, best, confirmed, misfits(target))
+        )
     if json != console.STDOUT:
         out = console.stdout()
         out.print(_table(best, confirmed, family))
-        infeasible = {point.config.name for point in points if point.measures is None}
-        tried = {point.config.name for point in points}
+        unfit = misfits(target)
+        fitting = len(SEARCHED_FAMILY) - len(unfit)
         out.print(
-            f"{len(points)} trials, {len(tried)} configurations, {len(infeasible)} do not fit; "
-            f"searched in {searched - started:.1f} s"
+            f"{len(points)} configurations tried, of {fitting}"
+            + (f" that fit {board}; {len(unfit)} do not" if board else "")
+            + f"; searched in {searched - started:.1f} s"
             + (f", confirmed in {ended - searched:.1f} s" if confirmed else "")
         )
         if best:
@@ -155,14 +160,13 @@ def _table(best: "Sequence[Point]", confirmed: "dict[str, Confirmed]", family: "
     bram = f"BRAM{BRAM_KBIT[family]}"
     table = Table(title="configurations that no other one beats")
     table.add_column("config")
-    titles = ["predicted cycles", "LUT, about", "DSP, about", f"{bram}, about"]
+    titles = ["predicted cycles", "LUTs, estimated", "DSPs, estimated", f"{bram}, estimated"]
     if confirmed:
-        titles += ["simulated", "off by", "LUT", "DSP", bram]
+        titles += ["simulated cycles", "off by", "LUTs", "DSPs", bram]
     for title in titles:
         table.add_column(title, justify="right")
     for point in best:
         measures = point.measures
-        assert measures is not None
         cells = [f"{measures.cycles:,}", f"{measures.lut:,g}", f"{measures.dsp:g}"]
         cells.append(f"{measures.bram:g}")
         found = confirmed.get(point.config.name)
@@ -187,13 +191,12 @@ def _csv(points: "Sequence[Point]", best: "Sequence[Point]") -> str:
         "dsp",
         "bram",
         "is_on_front",
-        "does_not_fit",
     ])
     for point in points:
         m = point.measures
-        cells: list[Any] = ["", "", "", ""] if m is None else [m.cycles, m.lut, m.dsp, m.bram]
         on_front = int(point.config.name in names)
-        writer.writerow([point.number, point.config.name, *cells, on_front, point.reason])
+        row = [point.number, point.config.name, m.cycles, m.lut, m.dsp, m.bram, on_front]
+        writer.writerow(row)
     return out.getvalue()
 
 
@@ -204,8 +207,9 @@ def _study(
     points: "Sequence[Point]",
     best: "Sequence[Point]",
     confirmed: "dict[str, Confirmed]",
+    unfit: "Mapping[str, str]",
 ) -> dict[str, Any]:
-    """Return the study in JSON's terms: each configuration once."""
+    """Return the study in JSON's terms."""
     import dataclasses
 
     from kiwicha.boards.capacity import BRAM_KBIT
@@ -223,10 +227,10 @@ def _study(
             {
                 "config": name,
                 "front": name in names,
-                "reason": point.reason,
-                **(dataclasses.asdict(point.measures) if point.measures else {}),
+                **dataclasses.asdict(point.measures),
                 **({"confirmed": dataclasses.asdict(confirmed[name])} if name in confirmed else {}),
             }
             for name, point in once.items()
         ],
+        "misfits": dict(unfit),
     }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwicha.boards.capacity import CAPACITY, COUNTED, SYSTEM, family_of
+from kiwicha.boards.capacity import BRAM_KBIT, CAPACITY, COUNTED, SYSTEM, family_of
 from kiwicha.boards.family import Family
 from kiwicha.boards.memories import memory_of
 from kiwicha.compiler import compile_model
@@ -23,6 +23,7 @@ __all__ = [
     "memory_for",
     "resources",
     "timed_config",
+    "titles",
 ]
 
 OBJECTIVES = ("cycles", "lut", "dsp", "bram")
@@ -63,6 +64,16 @@ BOARDS = {name: _left(name) for name in CAPACITY}
 def family_for(board: Board | None) -> Family:
     """Return whose resources are estimated: without a board, those of Xilinx 7 series."""
     return Family.XC7 if board is None else board.family
+
+
+def titles(family: Family) -> dict[str, str]:
+    """Return what `OBJECTIVES` are called, with their units."""
+    return {
+        "cycles": "cycles, predicted",
+        "lut": "LUTs, estimated",
+        "dsp": "DSPs, estimated",
+        "bram": f"block RAMs of {BRAM_KBIT[family]} Kbit, estimated",
+    }
 
 
 def memory_for(board: Board | None) -> Memory:

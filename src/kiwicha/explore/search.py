@@ -1,9 +1,11 @@
 """The search: Optuna proposes points, workers measure them, a journal keeps what is known."""
 
 import dataclasses
+import functools
 import logging
 import random
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from kiwicha import cache
 from kiwicha.boards.capacity import refusal
 from kiwicha.contract import configs
 from kiwicha.contract.configs import Config
+from kiwicha.errors import UsageError
 from kiwicha.explore import journal
 from kiwicha.explore.points import (
     OBJECTIVES,
@@ -28,14 +31,15 @@ from kiwicha.explore.points import (
     memory_for,
     resources,
     timed_config,
+    titles,
 )
 from kiwicha.explore.sources import measure_sources
 
-__all__ = ["Point", "front", "search"]
+__all__ = ["Point", "front", "misfits", "search"]
 
 _CONFIG, _MEASURES, _REASON = "config", "measures", "reason"
 _SEED = 1
-_FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
+_FINISHED = (TrialState.COMPLETE,)
 
 
 @dataclass(frozen=True)
@@ -48,20 +52,16 @@ class Point:
         In the study.
     config : Config
         What was tried.
-    measures : Measures or None
-        None if it was not feasible.
-    reason : str
-        Why it was not.
+    measures : Measures
+        What it is judged by.
     """
 
     number: int
     config: Config
-    measures: Measures | None
-    reason: str = ""
+    measures: Measures
 
     def value(self, objective: str) -> float:
         """Return one of `OBJECTIVES`."""
-        assert self.measures is not None
         return float(getattr(self.measures, objective))
 
 
@@ -76,10 +76,11 @@ def search(
     workers: int,
     on_trial: Callable[[int], None] | None = None,
     say: Callable[[str], None] | None = None,
+    about: Mapping[str, str] | None = None,
 ) -> list[Point]:
-    """Run trials until the study has a number of them, and return all.
+    """Run trials until the study has a number of them, or all that fit, and return all.
 
-    No configuration is tried twice while there are others: then the front is that of all.
+    No configuration is tried twice, and none that does not fit the board: capacities are known.
 
     Parameters
     ----------
@@ -91,9 +92,9 @@ def search(
     objectives : sequence of str
         What to make small.
     trials : int
-        How many the study shall have, infeasible ones included.
+        How many the study shall have, at most.
     board : Board or None
-        Points that do not fit it are not measured. Its resources belong to the name of the study,
+        Points that do not fit it are not tried. Its resources belong to the name of the study,
         so that those of several may be in one file.
     executor : Executor
         What measures: processes here, or a cluster.
@@ -103,16 +104,26 @@ def search(
         Called with the number of finished trials, at first with those that are there.
     say : callable or None
         Called with a line that the user should read.
+    about : mapping or None
+        What Optuna's dashboard shows of the study, such as the models' names.
 
     Raises
     ------
     UsageError
-        If the file is not a study, another search uses it, or its disk is full.
+        If nothing fits the board, the file is not a study, another search uses it, or its disk is
+        full.
     KiwichaError
         If a model is not supported, or a point cannot be measured.
     """
+    fitting = len(configs.SEARCHED_FAMILY) - len(misfits(board))
+    if not fitting:
+        raise UsageError("board must have room for one of the engine's configurations")
+    trials = min(trials, fitting)
     with journal.held(study_file, say):
         study = _study(study_file, models, objectives, board, say)
+        for name, text in (about or {}).items():
+            if study.user_attrs.get(name) != text:
+                study.set_user_attr(name, text)
         _run(study, models, objectives, trials, board, executor, workers, on_trial)
         return _points(study)
 
@@ -123,7 +134,7 @@ def front(points: Sequence[Point], objectives: Sequence[str]) -> list[Point]:
     A point beats another if it is nowhere worse and somewhere better: in the objectives, or in all
     of `OBJECTIVES` where those are equal.
     """
-    feasible = list({p.config.name: p for p in points if p.measures is not None}.values())
+    feasible = list({p.config.name: p for p in points}.values())
 
     def beats(point: Point, other: Point) -> bool:
         for names in (objectives, OBJECTIVES):
@@ -159,6 +170,10 @@ def _study(
         directions=["minimize"] * len(objectives),
         load_if_exists=True,
     )
+    with warnings.catch_warnings():
+        # Optuna calls it experimental.
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names([titles(family_for(board))[name] for name in objectives])
     # What was under way when an earlier search was stopped is tried again.
     for trial in study.get_trials(states=(TrialState.RUNNING,)):
         study.tell(trial.number, state=TrialState.FAIL)
@@ -176,26 +191,25 @@ def _run(
     on_trial: Callable[[int], None] | None,
 ) -> None:
     known = {point.config.name: point for point in _points(study)}
-    cycles = {timed_config(p.config): p.measures.by_model for p in known.values() if p.measures}
-    finished = len(study.get_trials(states=_FINISHED))
+    cycles = {timed_config(p.config): p.measures.by_model for p in known.values()}
+    finished = len(known)
+    unfit = misfits(board)
     running: dict[Config, Future[tuple[int, ...]]] = {}
     waiting: list[tuple[Trial, Config]] = []
     others = _in_any_order()
 
-    def is_tried(config: Config) -> bool:
-        return config.name in known or any(config == asked for _, asked in waiting)
+    def why_not(config: Config) -> str:
+        if config.name in known or any(config == asked for _, asked in waiting):
+            return "tried before"
+        return unfit.get(config.name, "")
 
     def tell(trial: Trial, point: Point) -> None:
         nonlocal finished
         finished += 1
-        known.setdefault(point.config.name, point)
+        known[point.config.name] = point
         trial.set_user_attr(_CONFIG, point.config.name)
-        if point.measures is None:
-            trial.set_user_attr(_REASON, point.reason)
-            study.tell(trial, state=TrialState.PRUNED)
-        else:
-            trial.set_user_attr(_MEASURES, dataclasses.asdict(point.measures))
-            study.tell(trial, [point.value(objective) for objective in objectives])
+        trial.set_user_attr(_MEASURES, dataclasses.asdict(point.measures))
+        study.tell(trial, [point.value(objective) for objective in objectives])
         if on_trial is not None:
             on_trial(finished)
 
@@ -208,14 +222,9 @@ def _run(
         on_trial(finished)
     while finished < trials:
         while len(running) < workers and finished + len(waiting) < trials:
-            trial, config = _asked(study, is_tried, others)
+            trial, config = _asked(study, why_not, others)
             timed = timed_config(config)
-            reason = _misfit(config, board)
-            if config.name in known:
-                tell(trial, known[config.name])
-            elif reason:
-                tell(trial, Point(trial.number, config, None, reason))
-            elif timed in cycles:
+            if timed in cycles:
                 tell_measured(trial, config)
             else:
                 waiting.append((trial, config))
@@ -232,18 +241,20 @@ def _run(
 
 
 def _asked(
-    study: optuna.Study, is_tried: Callable[[Config], bool], others: Iterator[Config]
+    study: optuna.Study, why_not: Callable[[Config], str], others: Iterator[Config]
 ) -> tuple[Trial, Config]:
-    """Return what the sampler proposes or, where that was tried, the next that was not."""
+    """Return what the sampler proposes or, where that is not to be tried, the next that is."""
     while True:
         trial = study.ask()
         config = _suggested(trial)
-        # The sampler proposes again what did well.
-        other = next((o for o in others if not is_tried(o)), None) if is_tried(config) else None
-        if other is None:
+        # The sampler proposes again what did well, and does not know what fits.
+        reason = why_not(config)
+        if not reason:
             return trial, config
+        trial.set_user_attr(_CONFIG, config.name)
+        trial.set_user_attr(_REASON, reason)
         study.tell(trial, state=TrialState.FAIL)
-        study.enqueue_trial(_parameters(other))
+        study.enqueue_trial(_parameters(next(o for o in others if not why_not(o))))
 
 
 def _in_any_order() -> Iterator[Config]:
@@ -278,10 +289,17 @@ def _suggested(trial: Trial) -> Config:
     return configs.SEARCHED_FAMILY.get(f"{usual.name}-depthwise" * has_depthwise, usual)
 
 
-def _misfit(config: Config, board: Board | None) -> str:
-    """Return why a configuration does not fit a board; empty if it does."""
+@functools.cache
+def misfits(board: Board | None) -> dict[str, str]:
+    """Return the names of the configurations that do not fit a board, and why."""
     if board is None:
-        return ""
+        return {}
+    found = {name: _misfit(config, board) for name, config in configs.SEARCHED_FAMILY.items()}
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def _misfit(config: Config, board: Board) -> str:
+    """Return why a configuration does not fit a board; empty if it does."""
     if reason := refusal(board.family, config):
         return reason
     wanted = dict(zip(("lut", "dsp", "bram"), resources(config, board.family), strict=True))
@@ -299,8 +317,6 @@ def _points(study: optuna.Study) -> list[Point]:
 def _point(trial: FrozenTrial) -> Point:
     facts: dict[str, Any] = trial.user_attrs
     config = configs.SEARCHED_FAMILY[facts[_CONFIG]]
-    if _REASON in facts:
-        return Point(trial.number, config, None, facts[_REASON])
     stored = facts[_MEASURES]
     measures = Measures(**{**stored, "by_model": tuple(stored["by_model"])})
     return Point(trial.number, config, measures)

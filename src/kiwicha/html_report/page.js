@@ -250,10 +250,11 @@
       ...["lut", "dsp", "bram"].map((name) => field(study.titles[name], name))];
     if (study.rows.some((row) => row.simulated !== null))
       columns.push(field("simulated", "simulated"));
-    columns.push(field("does not fit", "reason", { text }));
     table("configurations", columns, study.rows);
-    const trials = study.rows.filter((row) => row.cycles !== null);
-    return draw("front", { trials });
+    at("of-misfits").hidden = !study.misfits.length;
+    table("misfits", [field("config", "config", { text }),
+      field("does not fit", "reason", { text })], study.misfits);
+    return draw("front", { trials: study.rows });
   }
 
   const everything = () => {

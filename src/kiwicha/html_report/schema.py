@@ -139,11 +139,10 @@ class StudyPoint(_Model):
 
     config: Text
     front: Flag = Field(description="Whether no other one beats it.")
-    reason: Text = Field(description="Why it does not fit; empty if it does.")
-    cycles: Count = Field(default=0, description="Of all models together, predicted.")
-    lut: Count = Field(default=0, description="LUTs of the accelerator, estimated.")
-    dsp: Count = Field(default=0, description="Multipliers of the FPGA, estimated.")
-    bram: Count = Field(default=0, description="Block RAMs of `bram_kbit`, estimated.")
+    cycles: Count = Field(description="Of an inference of each model, predicted.")
+    lut: Count = Field(description="LUTs of the accelerator, estimated.")
+    dsp: Count = Field(description="Multipliers of the FPGA, estimated.")
+    bram: Count = Field(description="Block RAMs of `bram_kbit`, estimated.")
     confirmed: Confirmed | None = None
 
 
@@ -153,6 +152,9 @@ class StudyFile(_Model):
     models: list[Text]
     objectives: list[Objective]
     configurations: list[StudyPoint]
+    misfits: dict[str, Text] = Field(
+        default={}, description="Configurations that do not fit the board, and why; not tried."
+    )
     bram_kbit: Positive = Field(default=36, description="Kbit of a block RAM.")
     made: Made | None = None
 

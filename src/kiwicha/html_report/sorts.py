@@ -26,9 +26,9 @@ TRAFFIC = {
 """Sorts of bytes, likewise."""
 MEASURES = {
     "cycles": "cycles, predicted",
-    "lut": "LUT, about",
-    "dsp": "DSP, about",
-    "bram": "BRAM36, about",
+    "lut": "LUTs, estimated",
+    "dsp": "DSPs, estimated",
+    "bram": "block RAMs of 36 Kbit, estimated",
 }
 """Objectives of studies, likewise; on ECP5 a block RAM has 18 Kbit, as the study tells."""
 

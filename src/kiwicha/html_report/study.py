@@ -14,9 +14,8 @@ def page_study(study: Mapping[str, Any]) -> dict[str, Any]:
         {
             "config": point["config"],
             "front": _standing(point),
-            **{name: point.get(name) for name in MEASURES},
+            **{name: point[name] for name in MEASURES},
             "simulated": sum(point["confirmed"]["cycles"]) if "confirmed" in point else None,
-            "reason": point["reason"],
         }
         for point in sorted(study["configurations"], key=_order)
     ]
@@ -24,23 +23,27 @@ def page_study(study: Mapping[str, Any]) -> dict[str, Any]:
     axes = list(dict.fromkeys([*study["objectives"], "cycles", "bram"]))[:2]
     titles = dict(MEASURES)
     if "bram_kbit" in study:
-        titles["bram"] = f"BRAM{study['bram_kbit']:g}, about"
+        titles["bram"] = f"block RAMs of {study['bram_kbit']:g} Kbit, estimated"
     names = ", ".join(study["models"])
     return {
         "models": names,
         "axes": [axes[1], axes[0]],
         "titles": titles,
         "rows": rows,
+        "misfits": [{"config": name, "reason": why} for name, why in _misfits(study).items()],
         "made": study.get("made"),
     }
 
 
 def _standing(point: Mapping[str, Any]) -> str:
-    if point["reason"]:
-        return "does not fit"
     return "on the front" if point["front"] else "beaten"
 
 
-def _order(point: Mapping[str, Any]) -> tuple[bool, bool, int]:
-    """Put the front first, its fastest point first of all, and last what does not fit."""
-    return bool(point["reason"]), not point["front"], int(point.get("cycles", 0))
+def _order(point: Mapping[str, Any]) -> tuple[bool, int]:
+    """Put the front first, its fastest point first of all."""
+    return not point["front"], int(point["cycles"])
+
+
+def _misfits(study: Mapping[str, Any]) -> Mapping[str, str]:
+    found: Mapping[str, str] = study.get("misfits", {})
+    return found

@@ -64,7 +64,7 @@ def example_run(
 
 
 def example_study() -> dict[str, Any]:
-    """Return a study of three configurations, of which one does not fit."""
+    """Return a study of two configurations, and of one that does not fit."""
     costs = {"lut": 9000.0, "dsp": 80.0, "by_model": [100]}
     return {
         "models": ["toy"],
@@ -73,13 +73,12 @@ def example_study() -> dict[str, Any]:
             {
                 "config": "64",
                 "front": True,
-                "reason": "",
                 "cycles": 100,
                 "bram": 20.5,
                 **costs,
                 "confirmed": {"cycles": [101], "bit_exact": True, "resources": {}},
             },
-            {"config": "32", "front": False, "reason": "", "cycles": 150, "bram": 20.5, **costs},
-            {"config": "64-256k", "front": False, "reason": "bram 72.5 of 37"},
+            {"config": "32", "front": False, "cycles": 150, "bram": 20.5, **costs},
         ],
+        "misfits": {"64-256k": "bram 72.5 of 37"},
     }
