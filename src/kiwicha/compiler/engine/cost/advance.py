@@ -21,6 +21,7 @@ from kiwicha.compiler.engine.cost.progress import Pace, Progress
 from kiwicha.contract.engine import LINE_BYTES, EngineJob
 from kiwicha.contract.latencies import (
     CONVERTER_LOAD_CYCLES,
+    FUSED_TABLES_READY_CYCLES,
     PORT_TURN_WORDS,
     READER_WORDS,
     WEIGHTS_READY_CYCLES,
@@ -64,6 +65,8 @@ class Course:
         When the first group of each job was to be filled, as far as known.
     job_ends, transfer_ends : list of float
         When they end.
+    tables_there : list of float
+        Of each job: when its tables of sums have come; minus infinity if it has none.
     waits : list of tuple
         Of each job: when it begins, and what it waits for transfers and weights.
     shares : list of tuple
@@ -80,13 +83,15 @@ class Course:
     job_ends: list[float] = field(default_factory=list)
     transfer_ends: list[float] = field(default_factory=list)
     waits: list[tuple[float, float, float]] = field(default_factory=list)
+    tables_there: list[float] = field(default_factory=list)
     shares: list[tuple[float, float, float, float]] = field(default_factory=list)
 
 
 def advance(course: Course, limit: float) -> bool:
     """Do all jobs and transfers; return False if they were given up because of the limit."""
     paces, moves, progress, memory = course.paces, course.moves, course.progress, course.memory
-    tables, refill, settle = course.tables, course.refill_cycles, course.settle_cycles
+    tables, refill, settle = [*course.tables, 0.0], course.refill_cycles, course.settle_cycles
+    tables_there = course.tables_there
     line_cycles = LINE_BYTES / memory.bytes_per_cycle
     # Words that were asked for are as long on their way.
     latency = memory.latency_cycles
@@ -117,13 +122,13 @@ def advance(course: Course, limit: float) -> bool:
     is_free = [not pace.fill_cycles for pace in paces] + [False]
     while True:
         # Compute all groups whose weights and transfers are there.
-        while ahead or is_free[job]:
+        while (ahead or is_free[job]) and not (tables[job] and job >= fill_job):
             at = paces[job]
             _, needed, _, start, cycles, last_row, share, slow, groups, wanted, drain = at
             if needed:
                 filled = (fill_end if ahead == 1 else fill_before) + WEIGHTS_READY_CYCLES
             else:
-                filled = -never
+                filled = tables_there[job]
             if group == 0:
                 if wanted > transfers_done:
                     break
@@ -157,12 +162,17 @@ def advance(course: Course, limit: float) -> bool:
                 job, group, jobs_done = job + 1, 0, jobs_done + 1
                 if time > limits[-1 - job]:
                     return False
+        has_tables = False
         while is_free[fill_job]:
             # A move has no weights, and tables come as soon as there is nothing else to fill.
             progress.append(state)
             if tables[fill_job]:
-                port_free = max(port_free, fill_end) + tables[fill_job]
+                has_tables = True
+                port_free = max(port_free, fill_end) + memory.turn_cycles + tables[fill_job]
+                tables_there[fill_job] = port_free + FUSED_TABLES_READY_CYCLES
             fill_job += 1
+        if has_tables:
+            continue
         # Descriptors of jobs pass when the one before has asked for its weights, and others
         # have made room behind it.
         while described <= fill_job + 1 and described < len(job_ends) + _JOBS_AHEAD:

@@ -1,7 +1,7 @@
 """The engine's three threads side by side, as time passes: a model of a list's execution.
 
 Jobs run in order, transfers run in order, and weights are fetched group by group into two banks;
-tables of sums behind convolutions need none, and are hardly ever waited for.
+tables of sums behind convolutions need none.
 The memory port serves weights and transfers one after the other. On the scratchpad's line port
 results go first: a transfer moves in the cycles that they leave.
 """
@@ -68,6 +68,7 @@ class Threads:
             settle_cycles=settle if has_blocks else -math.inf,
             paces=[self._pace(job) for job in jobs],
             tables=[self._table_cycles(job) for job in jobs],
+            tables_there=[-math.inf] * len(jobs),
             moves=[(_lines(item), item.is_store, item.wait_jobs, item.flags) for item in transfers],
             progress=[
                 Progress(port_free=start, transfer_free=start, time=start, job_left=job_left)
@@ -117,6 +118,7 @@ class Threads:
                 for number, pace in enumerate(course.paces)
             ],
             progress=progress,
+            tables_there=list(course.tables_there),
             job_ends=course.job_ends[: progress[-1].job_ends],
             waits=course.waits[: progress[-1].job_ends],
             transfer_ends=course.transfer_ends[: progress[-1].transfer_ends],
