@@ -48,7 +48,15 @@ def tflite_relu() -> bytes:
 
 def test_formats_are_known_by_their_content() -> None:
     assert is_onnx(some_model().model)
-    for other in (tflite_relu(), b"", b"\x08", b"no model", bytes(64), b"\x89PNG\r\n\x1a\n"):
+    for other in (
+        tflite_relu(),
+        b"",
+        b"\x08",
+        b"\x08\x09",
+        b"no model",
+        bytes(64),
+        b"\x89PNG\r\n\x1a\n",
+    ):
         assert not is_onnx(other)
 
 

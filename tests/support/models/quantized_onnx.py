@@ -44,10 +44,8 @@ def quantized(
     quantization = module("onnxruntime.quantization", "onnxruntime")
     rest = iter(samples)
 
-    class Reader(quantization.CalibrationDataReader):
-        def get_next(self) -> Any:
-            return next(rest, None)
-
+    methods = {"get_next": lambda self: next(rest, None)}
+    reader = type("Reader", (quantization.CalibrationDataReader,), methods)()
     source, target = folder / "float.onnx", folder / "int8.onnx"
     source.write_bytes(model)
     settings = {
@@ -57,7 +55,7 @@ def quantized(
         "per_channel": True,
         **how,
     }
-    quantization.quantize_static(str(source), str(target), Reader(), **settings)
+    quantization.quantize_static(str(source), str(target), reader, **settings)
     return target.read_bytes()
 
 
