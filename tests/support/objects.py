@@ -11,6 +11,7 @@ _WRITABLE = 1
 _DATA = 1
 """Type of a symbol."""
 _STACK_SIZES = ".stack_sizes"
+_CONSTANTS, _CODE = ".rodata.", ".text."
 _NO_CODE = (_STACK_SIZES, ".debug", ".eh")
 
 
@@ -45,10 +46,17 @@ class Objects:
         above : tuple of str
             The functions that call it.
         """
+        if above and _is_jump_table(above[-1], function):
+            return 0
         assert function not in above, f"recursion: {' > '.join((*above, function))}"
         others = self.edges.get(function, ())
         below = max((self.depth(other, (*above, function)) for other in others), default=0)
         return self.frames.get(function, 0) + below
+
+
+def _is_jump_table(data: str, function: str) -> bool:
+    """Whether data are a function's own constants: places where it goes on."""
+    return _CONSTANTS in data and data.rpartition(_CONSTANTS)[2] == function.rpartition(_CODE)[2]
 
 
 def read_objects(objects: Iterable[tuple[str, bytes]]) -> Objects:

@@ -90,7 +90,7 @@ KERNELS = (
         params=DetectedBoxes,
         reference=_reference,
         is_on_demand=True,
-        cost=Cost(step=5000.0, output=10.0, unit=500.0, extra=5000.0),
+        cost=Cost(step=2470.0, output=8.0, unit=6000.0, extra=400.0),
         work=_work,
         prepare=_prepared,
     ),

@@ -99,6 +99,14 @@ def images(operator: str) -> list[bytes]:
     if operator in {"MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"}:
         axes = image.builder.tensor((2,), np.int32, data=np.array([1, 2], np.int32))
         models = [image.build((1, 16), axes, keepDims=False)]
+    if operator in {"CAST", "REDUCE_ALL", "REDUCE_ANY"}:
+        flags = Image(operator)
+        flags.inputs = [flags.builder.tensor(IMAGE, np.bool_)]
+        axes = flags.builder.tensor((2,), np.int32, data=np.array([1, 2], np.int32))
+        is_cast = operator == "CAST"
+        kept = flags.builder.tensor(IMAGE if is_cast else (1, 16), np.int8 if is_cast else np.bool_)
+        flags.builder.operator(operator, [*flags.inputs, *([] if is_cast else [axes])], [kept])
+        models = [flags.builder.build(flags.inputs, [kept])]
     if operator == "QUANTIZE":
         floats = Image(operator)
         floats.inputs = [floats.builder.tensor(IMAGE, np.float32)]

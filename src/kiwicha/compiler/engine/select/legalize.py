@@ -16,7 +16,11 @@ from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
 from kiwicha.compiler.engine.select.elements.elementwise import element_operation
 from kiwicha.compiler.engine.select.elements.pair_forms import pair_forms
 from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
-from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_KERNELS, extreme
+from kiwicha.compiler.engine.select.reductions.extremes import (
+    EXTREME_KERNELS,
+    EXTREME_OPERATORS,
+    extreme,
+)
 from kiwicha.compiler.engine.select.reductions.means import columns_of_sums, mean, rows_of_sums
 from kiwicha.compiler.engine.select.reductions.pools import average_pool, max_pool
 from kiwicha.compiler.engine.select.resize.resize import resize_forms
@@ -24,6 +28,7 @@ from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS, soft
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.compiler.tflite.operators import Family, of_family
+from kiwicha.compiler.tflite.tensor import TensorType
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
 from kiwicha.program.weight_streams import Parameters
@@ -55,9 +60,9 @@ _KERNELS = frozenset({
 _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
     *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM", "RESIZE_BILINEAR"),
-    *("ARG_MAX", "ARG_MIN", "REDUCE_MAX", "REDUCE_MIN", "SVDF"),
+    *("ARG_MAX", "ARG_MIN", *EXTREME_OPERATORS, "SVDF"),
 )
-_LOOKUPS = tuple(of_family(Family.UNARY))
+_LOOKUPS = ("CAST", *of_family(Family.UNARY))
 _PAIRS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
 _ELEMENTS = (*_PAIRS, *_LOOKUPS)
 _SOFTMAX = ("LOG_SOFTMAX", "SOFTMAX")
@@ -114,7 +119,7 @@ def legalize(network: Network, position: int) -> Decision:
         return Decision()
     is_known = layer.kernel in _KERNELS
     if not is_known and not is_move(layer):
-        why = f"is {layer.name}, which the engine does not compute"
+        why = f"is {layer.name}{_kind(network, layer)}, which the engine does not compute"
         return Decision((), (Refusal("", why),))
     try:
         if is_move(layer):
@@ -123,6 +128,16 @@ def legalize(network: Network, position: int) -> Decision:
         return _decision(network, position)
     except BrokenLimitError as error:
         return Decision((), (Refusal("", error.why),))
+
+
+def _kind(network: Network, layer: Layer) -> str:
+    """Return what is special about a layer whose operator the engine may compute otherwise."""
+    if layer.kernel is Kernel.GATHER:
+        return " with computed indices"
+    kinds = [
+        network.tensors[index].type for name, index in layer.tensors.items() if name != "output"
+    ]
+    return "" if TensorType.INT8 in kinds else f" of {kinds[0].text}"
 
 
 def _decision(network: Network, position: int) -> Decision:

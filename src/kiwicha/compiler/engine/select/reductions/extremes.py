@@ -29,8 +29,10 @@ from kiwicha.kernels.arg_max import ArgMax
 from kiwicha.kernels.mean import Mean
 from kiwicha.program.weight_streams import Parameters
 
-__all__ = ["EXTREME_KERNELS", "EXTREME_LIMITS", "extreme"]
+__all__ = ["EXTREME_KERNELS", "EXTREME_LIMITS", "EXTREME_OPERATORS", "extreme"]
 
+EXTREME_OPERATORS = ("REDUCE_ALL", "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN")
+"""Reductions that choose one of the bytes that they reduce."""
 EXTREME_KERNELS = frozenset({Kernel.ARG_MAX, Kernel.REDUCE_MAX, Kernel.REDUCE_MIN})
 """Kernels of such layers."""
 INT8_POSITIONS = 128
@@ -75,7 +77,7 @@ class Extreme:
         return None
 
 
-@limit("REDUCE_MAX", "REDUCE_MIN")
+@limit(*EXTREME_OPERATORS)
 def adjacent_dimensions(p: Mean) -> str | None:
     """Reduced dimensions are next to each other."""
     flags = [flag for size, flag in zip(p.shape, p.is_reduced, strict=False) if size != 1]
@@ -83,7 +85,7 @@ def adjacent_dimensions(p: Mean) -> str | None:
     return "reduces dimensions that are apart" if changes > 2 else None
 
 
-@limit("ARG_MAX", "ARG_MIN", "REDUCE_MAX", "REDUCE_MIN", least=LEAST_BYTES)
+@limit("ARG_MAX", "ARG_MIN", *EXTREME_OPERATORS, least=LEAST_BYTES)
 def many_bytes(item: Extreme) -> str | None:
     """The input has at least {least} bytes; with fewer the CPU is as fast."""
     count = item.outer * item.depth * item.inner
@@ -96,7 +98,7 @@ def positions(item: Extreme) -> str | None:
     return exceeded(item.depth, MAX_POSITIONS, "positions") if item.position_bytes else None
 
 
-@limit("ARG_MAX", "ARG_MIN", "REDUCE_MAX", "REDUCE_MIN", most=MAX_KERNEL_ROWS)
+@limit("ARG_MAX", "ARG_MIN", *EXTREME_OPERATORS, most=MAX_KERNEL_ROWS)
 def window_elements(item: Extreme) -> str | None:
     """The number of reduced elements is r * c, both up to {most}.
 
