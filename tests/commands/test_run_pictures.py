@@ -66,3 +66,14 @@ def test_boxes_are_drawn(zoo_model, tmp_path: Path) -> None:
     # The cat fills most of the picture.
     assert rows > 0.5 * before.shape[0]
     assert columns > 0.3 * before.shape[1]
+
+
+def test_a_picture_for_a_model_of_sound_is_refused(
+    kiwicha: Command, zoo_model, tmp_path: Path
+) -> None:
+    path = zoo_model("mlperf_kws_ref_model")
+    picture = tmp_path / "yes.png"
+    Image.new("L", (10, 49)).save(picture)
+    code, _, err = kiwicha.reference(path, "--input", picture, "--config", "baseline")
+    assert code == 2
+    assert "must be features of sound (int8 1x49x10x1, 490 bytes), not a picture (" in err

@@ -21,7 +21,7 @@ from kiwicha.contract.program import DType
 from kiwicha.detection.boxes import DETECTION_NAME, Found
 from kiwicha.errors import UsageError
 from kiwicha.kernels.element_types import NUMPY_TYPES
-from kiwicha.pictures import describe, tensor_bytes
+from kiwicha.pictures import PICTURE_SUFFIXES, describe, tensor_bytes
 from kiwicha.program.image import Program
 from kiwicha.program.parts import IoTensor
 from kiwicha.report.answers import largest
@@ -137,7 +137,8 @@ def model_inputs(workload: Workload, files: Sequence[Path]) -> list[bytes]:
     Raises
     ------
     UsageError
-        If the number of files differs from the number of inputs, or one does not fit.
+        If the number of files differs from the number of inputs, or one does not fit, as a picture
+        does not fit a model of sound.
     """
     if not files and workload.model == zoo.DEMO:
         files = [zoo.demo_pictures()[0].path]
@@ -146,6 +147,12 @@ def model_inputs(workload: Workload, files: Sequence[Path]) -> list[bytes]:
         wanted = "; ".join(f"{tensor.name!r}: {describe(tensor)}" for tensor in tensors)
         raise UsageError(
             f"--input must be given {_times(len(tensors))}, not {_times(len(files))} ({wanted})"
+        )
+    pictures = [path for path in files if path.suffix.lower() in PICTURE_SUFFIXES]
+    if pictures and zoo.takes_sound(workload.path):
+        raise UsageError(
+            f"input of {workload.model} must be features of sound ({describe(tensors[0])}), not a "
+            f"picture ({pictures[0]}); give their raw bytes"
         )
     return [tensor_bytes(tensor, path) for tensor, path in zip(tensors, files, strict=True)]
 

@@ -36,6 +36,7 @@ __all__ = [
     "read_labels",
     "resolve",
     "sha256_of",
+    "takes_sound",
 ]
 
 DEMO = "demo"
@@ -71,6 +72,8 @@ class ZooModel:
         File with them, a line for each; empty if there is none.
     labels_sha256 : str
         Of that file, hexadecimal.
+    takes_sound : bool
+        Its input are features of sound, in which a picture has no meaning.
     """
 
     name: str
@@ -86,6 +89,7 @@ class ZooModel:
     labels: tuple[str, ...]
     labels_file: str = ""
     labels_sha256: str = ""
+    takes_sound: bool = False
 
     @property
     def address(self) -> str:
@@ -199,6 +203,12 @@ def sha256_of(path: Path) -> str:
     """Return the sha256 of a file, hexadecimal."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def takes_sound(path: Path) -> bool:
+    """Return whether a file is a public model whose input are features of sound."""
+    known = {entry.sha256 for entry in entries() if entry.takes_sound}
+    return sha256_of(path) in known
 
 
 def locate(model: ZooModel) -> Location:
