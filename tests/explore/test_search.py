@@ -257,7 +257,7 @@ def test_the_study_opens_in_optunas_dashboard(tmp_path: Path) -> None:
     assert found["objective_names"] == ["cycles, predicted", "block RAMs of 36 Kbit, estimated"]
     complete = [trial for trial in found["trials"] if trial["state"] == "Complete"]
     assert len(complete) == 6
-    assert {"key": "models", "value": '"two heads"'} in found["user_attrs"]
+    assert {"key": "models", "value": "two heads"} in found["user_attrs"]
     names = {attribute["key"] for attribute in complete[0]["user_attrs"]}
     assert names == {"config", "measures"}
 
