@@ -116,7 +116,7 @@ def _roofline() -> Spec:
     y = _quantity("rate", "MACs per cycle", type="log", nice=False, padding=26)
     y = {**y, "axis": {"format": "~r", "tickCount": 6, "gridOpacity": 0.5}}
     x = {**x, "axis": {"format": "~s", "tickCount": 6, "gridOpacity": 0.5}}
-    place = {"x": x, "y": y}
+    place: Spec = {"x": x, "y": y}
     roof = {
         "data": {"name": "roofs"},
         "mark": {"type": "line", "color": _SOFT, "strokeWidth": 2},
