@@ -142,6 +142,10 @@ def _roofline() -> Spec:
         "mark": {"type": "text", "align": "left", "dx": 8, "dy": 12, "color": _INK},
         "encoding": {**place, "text": text},
     }
+    beside: tuple[Spec, ...] = (
+        {"align": "left", "dx": 8, "dy": 14},
+        {"align": "right", "dx": -4, "dy": -14},
+    )
     names = [
         {
             "data": {"name": "names"},
@@ -149,10 +153,7 @@ def _roofline() -> Spec:
             "mark": {"type": "text", "color": _SOFT, **mark},
             "encoding": {**place, "text": text},
         }
-        for end, mark in enumerate((
-            {"align": "left", "dx": 8, "dy": 14},
-            {"align": "right", "dx": -4, "dy": -14},
-        ))
+        for end, mark in enumerate(beside)
     ]
     found = "Roofline: MACs per cycle against MACs per byte of DRAM, a point for each layer"
     return _titled(found, height=380, layer=[roof, points, numbers, *names])
