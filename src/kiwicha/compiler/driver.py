@@ -28,7 +28,7 @@ from kiwicha.compiler.engine.select.moves.shapes import shape_moves
 from kiwicha.compiler.engine.select.partition import padding_troubles, partition
 from kiwicha.compiler.engine.select.select import select
 from kiwicha.compiler.engine.select.small_lists import small_list_troubles
-from kiwicha.compiler.lower.lower import lower
+from kiwicha.compiler.lower.lower import COPIED_RING_BYTES, lower
 from kiwicha.compiler.lower.network import Network
 from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.onnx.formats import read
@@ -221,7 +221,8 @@ def compile_stages(
             graph, detection = detach_detector(folded)
             check(graph)
         # The network.
-        network = merge_byte_functions(lower(graph))
+        least_ring_bytes = COPIED_RING_BYTES if target.engine_macs else 0
+        network = merge_byte_functions(lower(graph, least_ring_bytes=least_ring_bytes))
         lowered = merge_byte_functions(cancel_transpositions(network))
         network = lowered
         if target.engine_macs and eliminate:

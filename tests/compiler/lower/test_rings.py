@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiwicha.compiler import compile_stages
+from kiwicha.compiler import compile_stages, read
+from kiwicha.compiler.lower.lower import COPIED_RING_BYTES, lower
 from kiwicha.contract.program import Kernel
 from tests.support.models.streaming_builder import StreamingBuilder
 
@@ -51,6 +52,16 @@ def test_what_is_kept_moves_once() -> None:
 
 def test_nothing_moves_where_the_same_rows_are_kept() -> None:
     assert copies(model(0)) == []
+
+
+def test_with_an_engine_short_ones_are_copied() -> None:
+    graph, size = read(model(NEW)), ROWS * CHANNELS
+    # What is there at the end always lies where that of the beginning does.
+    assert len(lower(graph, least_ring_bytes=size).parts) > 1
+    assert len(lower(graph, least_ring_bytes=size + 1).parts) == 1
+    for config, parts in (("simd", 3), ("64", 1)):
+        assert len(compile_stages(model(NEW), config).network.parts) == parts
+    assert size < COPIED_RING_BYTES
 
 
 @pytest.mark.parametrize("options", [{"is_reversed": True}, {"gives_all": True}])

@@ -47,7 +47,13 @@ from kiwicha.compiler.tflite.variables import with_states, writers_last
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.detection.boxes import DETECTION_NAME
 
-__all__ = ["lower"]
+__all__ = ["COPIED_RING_BYTES", "lower"]
+
+COPIED_RING_BYTES = 1536
+"""From so many bytes on, a ring buffer costs an engine more to copy than to end its list.
+
+A list cannot read what it has written into a tensor that lies elsewhere.
+"""
 
 Lowering = Callable[[Graph, Operator], Layer]
 
@@ -82,13 +88,15 @@ _LOWERINGS: dict[str, Lowering] = {
 _MOVES = Family.MOVE | Family.VARIABLE
 
 
-def lower(graph: Graph) -> Network:
+def lower(graph: Graph, *, least_ring_bytes: int = 0) -> Network:
     """Return the lowered model.
 
     Parameters
     ----------
     graph : Graph
         A model that `kiwicha.compiler.check.check.check` accepts.
+    least_ring_bytes : int
+        Smaller ring buffers are copied whole: see `kiwicha.compiler.lower.memory_sharing`.
     """
     count = len(graph.operators)
     graph, order = with_flipped_edges(with_kept_tensors(with_states(graph)))
@@ -97,7 +105,7 @@ def lower(graph: Graph) -> Network:
     order = writers_last(graph, order)
     found = folds(graph)
     replaced = replaced_operators(found)
-    sharing = MemorySharing(graph, order)
+    sharing = MemorySharing(graph, order, least_ring_bytes)
     layers = []
     for operator in order:
         if operator.index in flips:

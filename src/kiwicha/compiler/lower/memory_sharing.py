@@ -31,9 +31,11 @@ class MemorySharing:
         The model.
     order : sequence of Operator
         Its operators as they are executed.
+    least_ring_bytes : int
+        Smaller ring buffers are copied, and lie in no other tensor.
     """
 
-    def __init__(self, graph: Graph, order: Sequence[Operator]) -> None:
+    def __init__(self, graph: Graph, order: Sequence[Operator], least_ring_bytes: int = 0) -> None:
         self._graph = graph
         self.aliases: dict[int, int] = {}
         """Tensors with the same bytes as another one, which may be such a tensor, too."""
@@ -42,7 +44,10 @@ class MemorySharing:
         self.temporaries: list[Tensor] = []
         """Working memory of operators, with indices behind those of the model's tensors."""
         self._lifetimes = _lifetimes(graph, order)
-        self._rings = rings(graph)
+        found = rings(graph)
+        small = {b for b in found if graph.tensors[b].stored_bytes < least_ring_bytes}
+        self._rings = {before: ring for before, ring in found.items() if before not in small}
+        self._apart = small | {found[before].whole for before in small}
         self._moved = [state for state in graph.states if not state.is_own]
         self._afters = {state.after for state in self._moved}
 
@@ -155,6 +160,7 @@ class MemorySharing:
         """Whether one tensor could lie in another, from this byte on."""
         stored = [self._graph.tensors[self._storage(tensor)] for tensor in (inner, outer)]
         is_free = stored[0].index not in self.parts and first % ALIGNMENT_BYTES == 0
+        is_free = is_free and not {inner, outer} & self._apart
         return is_free and not any(tensor.is_constant for tensor in stored)
 
     def _put(self, wanted: Mapping[int, tuple[int, int]]) -> list[int]:
