@@ -5,9 +5,6 @@
 
 #include "kernels.h"
 
-#define LINES 512 /* of the functions; the one of argument 0 is in the middle */
-#define FRACTION_BITS 15
-
 KIWICHA_SMALL static void require_scales(struct kiwicha_check *check, const int32_t *multiplier,
                                          const int32_t *shift)
 {
@@ -55,31 +52,41 @@ KIWICHA_SMALL void kiwicha_require_lstm(struct kiwicha_check *check, const struc
                            sizeof(int16_t));
     kiwicha_require_source(check, &p->weights, kiwicha_saturating_multiply(channels, p->units),
                            alignment);
-    kiwicha_require_source(check, &p->bias, kiwicha_saturating_multiply(channels, sizeof(int32_t)),
-                           sizeof(int32_t));
-    kiwicha_require_source(check, &p->lines, LINES * sizeof(int32_t), sizeof(int32_t));
+    if (p->bias.bytes != 0) {
+        kiwicha_require_source(check, &p->bias,
+                               kiwicha_saturating_multiply(channels, sizeof(int32_t)),
+                               sizeof(int32_t));
+    }
+    kiwicha_require_source(check, &p->points, KIWICHA_LSTM_POINTS * sizeof(uint16_t),
+                           sizeof(uint16_t));
     require_scales(check, p->multiplier, p->shift);
     kiwicha_require_scale(check, p->hidden_multiplier, p->hidden_shift);
     kiwicha_require_range(check, p->hidden_offset, INT8_MIN, INT8_MAX);
-    kiwicha_require_range(check, p->cell_exponent, -FRACTION_BITS, 0);
+    kiwicha_require_range(check, p->cell_exponent, -KIWICHA_LSTM_FRACTION_BITS, 0);
     kiwicha_require_range(check, p->cell_min, INT16_MIN, INT16_MAX);
     kiwicha_require_range(check, p->cell_max, p->cell_min, INT16_MAX);
 }
 
-KIWICHA_SMALL struct kiwicha_lstm_cell kiwicha_lstm_cell_of(const struct kiwicha_memory *memory,
-                                                            const struct kiwicha_lstm *p)
+KIWICHA_SMALL void kiwicha_lstm_begin(struct kiwicha_lstm_cell *cell,
+                                      const struct kiwicha_memory *memory,
+                                      const struct kiwicha_lstm *p)
 {
-    /* A third of a point's distance is an argument of 2**-12, of which tanh has 4 times less. */
+    /* Of an argument in 2**-12, at whose every 256th third there is a point. */
     const int32_t left = p->cell_exponent + 12;
-    return (struct kiwicha_lstm_cell){
-        .lines = (const int32_t *)kiwicha_source(memory, &p->lines) + LINES / 2,
-        .keep_shift = FRACTION_BITS - 1,
-        .enter_shift = (uint32_t)(2 * FRACTION_BITS - 1 + p->cell_exponent),
-        .tanh_left = left > 0 ? (uint32_t)left : 0,
-        .tanh_right = left < 0 ? (uint32_t)-left : 0,
-        .minimum = p->cell_min,
-        .maximum = p->cell_max,
-    };
+    const uint32_t shift = left < 0 ? (uint32_t)-left : 0;
+    memcpy(cell->points, kiwicha_source(memory, &p->points), sizeof cell->points);
+    memcpy(cell->multiplier, p->multiplier, sizeof cell->multiplier);
+    memcpy(cell->shift, p->shift, sizeof cell->shift);
+    cell->hidden_multiplier = p->hidden_multiplier;
+    cell->hidden_shift = p->hidden_shift;
+    cell->hidden_offset = p->hidden_offset;
+    cell->enter_shift = (uint32_t)(2 * KIWICHA_LSTM_FRACTION_BITS - 1 + p->cell_exponent);
+    cell->enter_half = 1 << (cell->enter_shift - 1);
+    cell->tanh_factor = 3 << (left > 0 ? left : 0);
+    cell->tanh_shift = shift;
+    cell->tanh_half = (1 << shift) >> 1;
+    cell->minimum = p->cell_min;
+    cell->maximum = p->cell_max;
 }
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_lstm_gates(const struct kiwicha_memory *memory,
@@ -121,7 +128,8 @@ enum kiwicha_status kiwicha_run_lstm_gates(const struct kiwicha_memory *memory, 
         for (uint32_t channel = 0; channel < KIWICHA_GATES * p->units; channel++) {
             const uint32_t gate = channel % KIWICHA_GATES;
             const int32_t sum = dot(input, weights, p->inputs, bias[channel]);
-            *output++ = kiwicha_short(kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]));
+            const int32_t scaled = kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]);
+            *output++ = (int16_t)kiwicha_short(scaled);
             weights += p->inputs;
         }
         input += p->inputs;
@@ -135,9 +143,10 @@ enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const 
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
     const struct kiwicha_lstm *p = params;
-    const struct kiwicha_lstm_cell cell = kiwicha_lstm_cell_of(memory, p);
+    struct kiwicha_lstm_cell cell;
+    kiwicha_lstm_begin(&cell, memory, p);
     const int16_t *inputs = kiwicha_source(memory, &p->input);
-    const int32_t *bias = kiwicha_source(memory, &p->bias);
+    const int32_t *bias = p->bias.bytes != 0 ? kiwicha_source(memory, &p->bias) : NULL;
     int8_t *outputs = kiwicha_target(memory, &p->output);
     const uint32_t units = p->units;
     for (uint32_t batch = 0; batch < p->batches; batch++) {
@@ -150,10 +159,10 @@ enum kiwicha_status kiwicha_run_lstm(const struct kiwicha_memory *memory, const 
             int8_t *output = outputs + first;
             for (uint32_t unit = 0; unit < units; unit++) {
                 const int16_t *input = inputs + KIWICHA_GATES * (first + unit);
-                int16_t gates[KIWICHA_GATES];
+                int32_t gates[KIWICHA_GATES];
                 for (uint32_t gate = 0; gate < KIWICHA_GATES; gate++) {
-                    const int32_t sum =
-                        dot(hidden, weights, units, bias[KIWICHA_GATES * unit + gate]);
+                    const int32_t start = bias != NULL ? bias[KIWICHA_GATES * unit + gate] : 0;
+                    const int32_t sum = dot(hidden, weights, units, start);
                     const int32_t scaled =
                         kiwicha_rescale(sum, p->multiplier[gate], p->shift[gate]);
                     gates[gate] = kiwicha_short(input[gate] + kiwicha_short(scaled));

@@ -39,8 +39,8 @@ KIWICHA_INLINE void set_bias(const int32_t *bias)
     kiwicha_cfu_bias(3, bias_3);
 }
 
-/** Returns a gate's sum as int16; pixel and gate are constants. */
-KIWICHA_INLINE int16_t gate_of(const uint32_t pixel, const uint32_t gate)
+/** Returns a gate's sum, limited to int16; pixel and gate are constants. */
+KIWICHA_INLINE int32_t gate_of(const uint32_t pixel, const uint32_t gate)
 {
     return kiwicha_short(kiwicha_cfu_rescale(gate, kiwicha_cfu_read(pixel, gate)));
 }
@@ -48,10 +48,10 @@ KIWICHA_INLINE int16_t gate_of(const uint32_t pixel, const uint32_t gate)
 /** Writes the gates of a unit at one step; `pixel` is a constant. */
 KIWICHA_INLINE void store_gates(const uint32_t pixel, int16_t *output)
 {
-    output[0] = gate_of(pixel, 0);
-    output[1] = gate_of(pixel, 1);
-    output[2] = gate_of(pixel, 2);
-    output[3] = gate_of(pixel, 3);
+    output[0] = (int16_t)gate_of(pixel, 0);
+    output[1] = (int16_t)gate_of(pixel, 1);
+    output[2] = (int16_t)gate_of(pixel, 2);
+    output[3] = (int16_t)gate_of(pixel, 3);
 }
 
 enum kiwicha_status kiwicha_run_simd_lstm_gates(const struct kiwicha_memory *memory,
@@ -97,16 +97,19 @@ enum kiwicha_status kiwicha_run_simd_lstm_gates(const struct kiwicha_memory *mem
 }
 
 /** Computes a step: hidden state to output. */
-static void run_step(const struct kiwicha_lstm *p, const struct kiwicha_lstm_cell *cell,
+static void run_step(const struct kiwicha_lstm_cell *cell, uint32_t units,
                      const kiwicha_word *weights, const int32_t *bias, const kiwicha_word *hidden,
                      const int16_t *input, int16_t *cells, int8_t *output)
 {
-    const uint32_t words = p->units / sizeof(kiwicha_word);
-    for (const int8_t *end = output + p->units; output != end; output++) {
-        set_bias(bias);
+    const uint32_t words = units / sizeof(kiwicha_word);
+    for (const int8_t *end = output + units; output != end; output++) {
+        if (bias != NULL) {
+            set_bias(bias);
+            bias += KIWICHA_GATES;
+        }
         kiwicha_cfu_start();
         weights = kiwicha_simd_dot_1x4(hidden, weights, words);
-        const int16_t gates[KIWICHA_GATES] = {
+        const int32_t gates[KIWICHA_GATES] = {
             kiwicha_short(input[0] + gate_of(0, 0)),
             kiwicha_short(input[1] + gate_of(0, 1)),
             kiwicha_short(input[2] + gate_of(0, 2)),
@@ -114,10 +117,9 @@ static void run_step(const struct kiwicha_lstm *p, const struct kiwicha_lstm_cel
         };
         const int32_t product = kiwicha_lstm_unit(cell, gates, cells++);
         /* The first lane's scale is borrowed. */
-        kiwicha_cfu_scale(0, p->hidden_multiplier, p->hidden_shift);
-        *output = kiwicha_lstm_output(kiwicha_cfu_rescale(0, product), p->hidden_offset);
-        kiwicha_cfu_scale(0, p->multiplier[0], p->shift[0]);
-        bias += KIWICHA_GATES;
+        kiwicha_cfu_scale(0, cell->hidden_multiplier, cell->hidden_shift);
+        *output = kiwicha_lstm_output(kiwicha_cfu_rescale(0, product), cell->hidden_offset);
+        kiwicha_cfu_scale(0, cell->multiplier[0], cell->shift[0]);
         input += KIWICHA_GATES;
     }
 }
@@ -128,9 +130,13 @@ enum kiwicha_status kiwicha_run_simd_lstm(const struct kiwicha_memory *memory, c
         return KIWICHA_STATUS_BAD_ARGUMENT;
     }
     const struct kiwicha_lstm *p = params;
-    const struct kiwicha_lstm_cell cell = kiwicha_lstm_cell_of(memory, p);
+    struct kiwicha_lstm_cell cell;
+    kiwicha_lstm_begin(&cell, memory, p);
     const int16_t *inputs = kiwicha_source(memory, &p->input);
     int8_t *outputs = kiwicha_target(memory, &p->output);
+    static const int32_t no_bias[KIWICHA_GATES];
+    const int32_t *bias = p->bias.bytes != 0 ? kiwicha_source(memory, &p->bias) : NULL;
+    set_bias(no_bias);
     kiwicha_cfu_input_offset(0);
     set_scales(p->multiplier, p->shift);
     for (uint32_t batch = 0; batch < p->batches; batch++) {
@@ -139,9 +145,8 @@ enum kiwicha_status kiwicha_run_simd_lstm(const struct kiwicha_memory *memory, c
         const int8_t *hidden = state;
         for (uint32_t step = 0; step < p->steps; step++) {
             const uint32_t first = (batch * p->batch_rows + step * p->step_rows) * p->units;
-            run_step(p, &cell, kiwicha_source(memory, &p->weights),
-                     kiwicha_source(memory, &p->bias), (const void *)hidden,
-                     inputs + KIWICHA_GATES * first, cells, outputs + first);
+            run_step(&cell, p->units, kiwicha_source(memory, &p->weights), bias,
+                     (const void *)hidden, inputs + KIWICHA_GATES * first, cells, outputs + first);
             hidden = outputs + first;
         }
         memcpy(state, hidden, p->units);

@@ -1,9 +1,9 @@
-"""Activation functions of int16: how near they are, and the lines that kernels use."""
+"""Activation functions of int16: how near they are, and their table."""
 
 import numpy as np
 import pytest
 
-from kiwicha.numerics.short_activations import PIECES, logistic_16, pieces, tanh_16, tanh_scale
+from kiwicha.numerics.short_activations import POINTS, logistic_16, points, tanh_16
 
 EVERY = np.arange(-(2**15), 2**15)
 UNIT = 2.0**-15
@@ -24,19 +24,11 @@ def test_tanh(exponent: int) -> None:
     assert (found[1:] >= found[:-1]).all()
 
 
-def test_lines_are_both_functions() -> None:
-    lines = pieces().astype(np.int64)
-    assert lines.shape == (PIECES,)
-
-    def line(scaled: np.ndarray, bits: int) -> np.ndarray:
-        """Give 2**bits times what the line of each argument says, and a half."""
-        word = lines[(scaled >> bits) + PIECES // 2]
-        above = (scaled & ((1 << bits) - 1)) * (word & 0xFFFF)
-        return ((word >> 16) << bits) + above + (scaled >> 63)
-
-    np.testing.assert_array_equal((line(EVERY * 3, 9) + 512 >> 10) + 2**14, logistic_16(EVERY))
-    for exponent in range(-15, 1):
-        multiplier, shift = tanh_scale(exponent)
-        scaled = (EVERY * multiplier + ((1 << shift) >> 1)) >> shift
-        found = line(scaled.clip(-(2**16), 2**16 - 1), 8) + 128 >> 8
-        np.testing.assert_array_equal(found, tanh_16(EVERY, exponent))
+def test_both_functions_have_one_table() -> None:
+    table = points().astype(np.int64)
+    assert table.shape == (POINTS,)
+    # Every 512th of three times the argument is at a point.
+    at = EVERY[(EVERY >= 0) & (EVERY * 3 % 512 == 0)]
+    np.testing.assert_array_equal(logistic_16(at), table[at * 3 // 512] + 1 >> 1)
+    at = at[at * 3 // 256 < POINTS]
+    np.testing.assert_array_equal(tanh_16(at), table[at * 3 // 256] - 2**15)

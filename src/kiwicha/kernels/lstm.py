@@ -58,8 +58,8 @@ class Lstm(Struct):
     hidden: Ref = ref("int8 [batches, units]: state, written")
     cell: Ref = ref("int16 [batches, units]: state, written")
     weights: Ref = ref("int8 [units, 4, units]; SIMD: as of a convolution with 4 units channels")
-    bias: Ref = ref("int32 [units, 4]: what the zero point of the hidden state adds")
-    lines: Ref = ref("int32 [512], numerics.short_activations.pieces")
+    bias: Ref = ref("int32 [units, 4]: what the zero point of the hidden state adds; or none: 0")
+    points: Ref = ref("uint16 [257], constant: numerics.short_activations.points")
     batches: int = u32("sequences")
     steps: int = u32("of each")
     units: int = u32("size of the state")
@@ -94,7 +94,9 @@ def sequence(memory: Memory, p: Lstm, weights: NDArray[np.int8]) -> NDArray[np.i
     added = memory.load(p.input, np.int16, (rows, p.units, GATES)).astype(np.int64)
     hidden = memory.load(p.hidden, np.int8, (p.batches, p.units)).astype(np.int64)
     cell = memory.load(p.cell, np.int16, (p.batches, p.units)).astype(np.int64)
-    bias = memory.load(p.bias, np.int32, (GATES * p.units,)).astype(np.int64)
+    bias = np.zeros(GATES * p.units, np.int64)
+    if p.bias.bytes:
+        bias += memory.load(p.bias, np.int32, (GATES * p.units,))
     scales = np.tile(p.multiplier, p.units), np.tile(p.shift, p.units)
     output = np.empty((rows, p.units), np.int64)
     first = np.arange(p.batches) * p.batch_rows
@@ -152,6 +154,7 @@ KERNELS = (
         params=Lstm,
         reference=_sequence,
         is_on_demand=True,
+        optional=("bias",),
         cost=Cost(step=600.0, output=420.0, unit=9.0),
         work=_sequence_work,
     ),

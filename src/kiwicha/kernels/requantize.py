@@ -56,7 +56,7 @@ KERNELS = (
         params=Requantize,
         reference=_reference,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=36.0),
+        cost=Cost(step=700.0, output=32.0),
         work=_work,
     ),
 )

@@ -18,10 +18,12 @@ RUN_BYTES = {
     Kernel.RESIZE_BILINEAR: 592,
     Kernel.REDUCE_MAX: 384,
     Kernel.ARG_MAX: 256,
+    Kernel.LSTM: 784,
     Kernel.SIMD_CONV_1X1: 464,
     Kernel.SIMD_CONV: 1136,
     Kernel.SIMD_FULLY_CONNECTED: 464,
     Kernel.DETECTION: 320,
+    Kernel.SIMD_LSTM: 784,
 }
 """Of the kernels that take most, as clang compiles them for RV32 with -O1, -O2 and -Os."""
 OTHER_RUN_BYTES = 208

@@ -9,22 +9,22 @@ tensorflow/lite/kernels/internal/reference/integer_ops/{logistic,tanh}.h in tfli
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PIECES", "logistic_16", "pieces", "tanh_16", "tanh_scale"]
+__all__ = ["POINTS", "logistic_16", "points", "tanh_16", "tanh_scale"]
 
 Int64s = NDArray[np.int64]
 
 _POINTS = 256
+POINTS = _POINTS + 1
+"""Entries of the table."""
 _PER_UNIT = 24
 """Points for an argument's difference of 1."""
-PIECES = 2 * _POINTS
-"""Straight lines, for arguments of both signs."""
 _ONE = 1 << 16
 """What the points count as 1."""
 _THIRDS = 3
 """By what an argument in 1/4,096 is multiplied: a point is then at each 512th."""
 
 
-def _points() -> Int64s:
+def _table() -> Int64s:
     """Return the logistic function of 0, 1/24, and so on, in 1/65,536.
 
     Each is moved by half of what the line to the next one is wrong in its middle; the last is the
@@ -36,12 +36,12 @@ def _points() -> Int64s:
 
     at = np.arange(_POINTS, dtype=np.float64)
     middle = (function(at) + function(at + 1)) / 2 - function(at + 0.5)
-    points = np.round(function(at) - middle / 2).astype(np.int64)
-    points[-1] = _ONE - 1
-    return points
+    table = np.round(function(at) - middle / 2).astype(np.int64)
+    table[-1] = _ONE - 1
+    return table
 
 
-_TABLE = _points()
+_TABLE = _table()
 
 
 def logistic_16(x: ArrayLike) -> Int64s:
@@ -93,14 +93,6 @@ def tanh_16(x: ArrayLike, exponent: int = -12) -> Int64s:
     return result
 
 
-def pieces() -> NDArray[np.int32]:
-    """Return the lines of both functions, int32 [`PIECES`], from the most negative argument on.
-
-    The lower half of each is the line's slope, the upper half where it begins: the logistic
-    function in 1/65,536 less a half, or tanh in 1/32,768.
-    """
-    points = np.append(_TABLE, _ONE - 1)
-    slopes = np.diff(points)
-    begins = points - _ONE // 2
-    lower = -begins[1:][::-1] * _ONE + slopes[::-1]
-    return np.concatenate([lower, begins[:-1] * _ONE + slopes]).astype(np.int32)
+def points() -> NDArray[np.uint16]:
+    """Return the table of both functions, uint16 [`POINTS`]; the last two are equal."""
+    return np.append(_TABLE, _ONE - 1).astype(np.uint16)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
-from kiwicha.compiler.lower.network import Layer
+from kiwicha.compiler.lower.network import Layer, Values
 from kiwicha.compiler.quantization.recurrent_scales import (
     cell_clip,
     cell_exponent,
@@ -24,7 +24,7 @@ from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.lstm import GATES, Lstm, LstmGates
 from kiwicha.numerics.requantization import wrap_int32
-from kiwicha.numerics.short_activations import pieces
+from kiwicha.numerics.short_activations import points
 
 __all__ = ["lower_lstm"]
 
@@ -46,6 +46,9 @@ def lower_lstm(graph: Graph, operator: Operator, sharing: MemorySharing) -> Laye
     input_scales = [gate_scale(quantization(source), quantization(w)) for w in input_weights]
     scales = [gate_scale(quantization(hidden), quantization(w)) for w in recurrent]
     biases = np.array([graph.input(operator, at).int32s().reshape(-1) for at in LSTM_BIASES])
+    constants: dict[str, Values] = {"weights": _by_unit(recurrent), "points": points()}
+    if quantization(hidden).zero_point:
+        constants["bias"] = _bias(recurrent, hidden, np.zeros_like(biases))
     steps_call = Layer(
         operator.index,
         operator.name,
@@ -58,7 +61,7 @@ def lower_lstm(graph: Graph, operator: Operator, sharing: MemorySharing) -> Laye
             cell=Ref(),
             weights=Ref(),
             bias=Ref(),
-            lines=Ref(),
+            points=Ref(),
             batches=batches,
             steps=steps,
             units=units,
@@ -79,11 +82,7 @@ def lower_lstm(graph: Graph, operator: Operator, sharing: MemorySharing) -> Laye
             "hidden": hidden.index,
             "cell": cell.index,
         },
-        constants={
-            "weights": _by_unit(recurrent),
-            "bias": _bias(recurrent, hidden, np.zeros_like(biases)),
-            "lines": pieces(),
-        },
+        constants=constants,
     )
     return Layer(
         operator.index,

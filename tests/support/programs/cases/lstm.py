@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.kernels.lstm import GATES, Lstm
 from kiwicha.kernels.weight_order import pack_conv
-from kiwicha.numerics.short_activations import pieces
+from kiwicha.numerics.short_activations import points
 from tests.support.programs.steps import ProgramBuilder, int8s, random_scale, random_scales
 
 __all__ = ["PARAMS", "add"]
@@ -27,8 +28,8 @@ def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, numbe
         builder.input(int8s(rng, (batches, units))),
         builder.input(int8s(rng, (batches * units * 2,))),
         builder.constant(pack_conv(weights) if kernel.where is Where.SIMD else weights, np.int8),
-        builder.constant(rng.integers(-9999, 9999, units * GATES)),
-        builder.constant(pieces()),
+        builder.constant(rng.integers(-9999, 9999, units * GATES)) if number % 3 else Ref(),
+        builder.constant(points(), np.uint16),
         batches,
         steps,
         units,
