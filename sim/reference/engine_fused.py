@@ -94,7 +94,8 @@ def fused_sums(
     sums = tables[values.view(np.uint8), 0] + tables[scratchpad.bytes[places], 1]
     if np.abs(sums).max(initial=0) >= _LIMIT:
         raise ProgramError(f"sums of terms must have {FUSED_BITS} bits")
-    return (sums >> FUSED_FRACTION_BITS).clip(-128, 127).astype(np.int8)
+    results: NDArray[np.int8] = (sums >> FUSED_FRACTION_BITS).clip(-128, 127).astype(np.int8)
+    return results
 
 
 def _distance(job: EngineJob) -> int:

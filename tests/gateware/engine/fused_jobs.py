@@ -15,16 +15,9 @@ from kiwicha.contract.engine import (
     outputs_of,
 )
 from tests.gateware.engine.element_jobs import element_fills, element_job
-from tests.gateware.engine.random_jobs import (
-    Bytes,
-    Ints,
-    Work,
-    input_of,
-    places,
-    random_layer,
-    write,
-)
+from tests.gateware.engine.random_jobs import input_of, random_layer, write
 from tests.gateware.engine.window_jobs import Layer, expected_output, fills, job_of, layer_sums
+from tests.gateware.engine.works import Bytes, Ints, Work, places
 
 __all__ = ["random_fused"]
 

@@ -17,8 +17,8 @@ from kiwicha.sim.reference.engine_jobs import (
 from kiwicha.sim.reference.scratchpad import Scratchpad
 from tests.gateware.engine.element_jobs import element_fills
 from tests.gateware.engine.fused_jobs import random_fused
-from tests.gateware.engine.random_jobs import Work
 from tests.gateware.engine.window_jobs import Fill
+from tests.gateware.engine.works import Work
 
 SIZE = 8192
 BEAT_BYTES = 16

@@ -30,7 +30,7 @@ def _change(memory: Any, line: int, mask: int, data: int) -> None:
 
 def _show(dut: Any, rng: random.Random) -> LineSource:
     """Show something instead of a line, often; it has no effect on what banks give."""
-    source = rng.choice((LineSource.MEMORY, *LineSource))
+    source: LineSource = rng.choice([LineSource.MEMORY, *LineSource])
     dut.others__source.value = source.value
     dut.others__loaded.value = rng.getrandbits(8 * LINE_BYTES)
     return source
