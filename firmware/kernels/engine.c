@@ -118,9 +118,10 @@ static bool fills_cache_lines(const struct kiwicha_memory *memory)
     return ends % KIWICHA_CACHE_LINE_BYTES == 0;
 }
 
-/* Reads a table's lines of the cache as long as the engine works. */
-KIWICHA_SMALL static __attribute__((noinline)) void read_table(const struct kiwicha_memory *memory,
-                                                               const struct kiwicha_ref *table)
+/* Reads a table's lines of the cache as long as the engine works. Firmware may have no kernel with
+ * one. */
+KIWICHA_SMALL static __attribute__((noinline, unused)) void
+read_table(const struct kiwicha_memory *memory, const struct kiwicha_ref *table)
 {
     const volatile uint8_t *entries = kiwicha_source(memory, table);
     for (uint32_t k = 0; k < table->bytes && kiwicha_is_engine_working();

@@ -1,6 +1,6 @@
 """The table of operators: where each runs, beside where Vela places it on an Ethos-U."""
 
-from kiwicha.compiler import FOLDED_ONLY
+from kiwicha.compiler import FOLDED_ONLY, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
 from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS, Family
 from kiwicha.compiler.tflite.tensor import TensorType
@@ -11,7 +11,6 @@ __all__ = ["REFUSED", "operator_table"]
 
 REFUSED = {
     "BATCH_MATMUL": "both factors are computed",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": "its cell state is int16",
 }
 """Why we refuse operators that Vela places."""
 _WITHOUT_STEPS = Family.RESHAPE
@@ -22,7 +21,11 @@ _YES, _NO = "yes", ""
 def operator_table() -> list[str]:
     """Return the lines of the table, and what it says about Vela."""
     vela = vela_operators()
-    names = sorted({*OPERATORS, *FOLDED_ONLY, *(n for ns in vela.operators.values() for n in ns)})
+    names = sorted({
+        *supported_operators(),
+        *FOLDED_ONLY,
+        *(n for ns in vela.operators.values() for n in ns),
+    })
     rows = [
         [name, _placement(name), *(_YES if name in ns else _NO for ns in vela.operators.values())]
         for name in names

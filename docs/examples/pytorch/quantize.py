@@ -24,7 +24,7 @@ class Pictures(CalibrationDataReader):
         return None if picture is None else {"picture": picture[None]}
 
 
-quant_pre_process("shapes.onnx", "shapes_float.onnx")
+quant_pre_process("shapes.onnx", "shapes_float.onnx", skip_symbolic_shape=True)
 quantize_static(
     "shapes_float.onnx",
     "shapes_int8.onnx",

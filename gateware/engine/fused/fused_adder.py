@@ -102,7 +102,8 @@ class FusedAdder(wiring.Component):
         # Where a part of a beat is, in such parts; and whether it is the last one of the beat.
         part = data.StructLayout({"place": place_bits, "is_last": 1})
         head = Signal(part)
-        begins, ends = Signal(), Signal()
+        begins = Signal()
+        ends = Signal()
         is_waiting = self._queue(m, head, unit_bits, begins, ends)
 
         # The first access of a part is followed by the second one at once.

@@ -206,7 +206,9 @@ class WeightBuffer(wiring.Component):
         m = Module()
         fill = self.fill
         fill_bank = Signal()
-        ends, is_written, has_parameters = Signal(), Signal(), Signal()
+        ends, is_written, has_parameters = (
+            Signal(name=name) for name in ("ends", "is_written", "has_parameters")
+        )
         m.submodules.weights = memory = WeightMemory(
             macs=self.macs,
             depth=self.depth,
@@ -417,10 +419,13 @@ class WeightBuffer(wiring.Component):
         full = Signal(range(3))
         is_filling = Signal()
         fills_bank = Signal()
-        freed_bank, read_bank = Signal(), Signal()
+        freed_bank = Signal()
+        read_bank = Signal()
         releases = Signal(release_cycles(self.outputs, self.lanes))
-        frees, ends_reads = Signal(), Signal()
-        is_busy, is_read = Signal(2), Signal(2)
+        frees = Signal()
+        ends_reads = Signal()
+        is_busy = Signal(2)
+        is_read = Signal(2)
         m.d.sync += releases.eq(Cat(self.release, releases))
         m.d.comb += [
             self.is_available.eq(full.any()),

@@ -231,7 +231,8 @@ class WeightLoader(wiring.Component):
         single = FIELDS * self.blocks
         parameters = Mux(job.has_double_groups, 2 * single, single)
         # Of groups 0 and 1, one for each bank, all parameters are there.
-        is_short, fills_short = Signal(), Signal()
+        is_short = Signal()
+        fills_short = Signal()
         m.d.comb += is_short.eq(job.is_shared & self.begun[-1] & ~is_first)
         with m.If(decompressor.groups.valid & decompressor.groups.ready):
             m.d.sync += [

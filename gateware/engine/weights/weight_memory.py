@@ -114,7 +114,8 @@ class WeightMemory(wiring.Component):
         m.d.comb += bank_word.eq(
             Mux(self.is_table, Cat(self.chunk[-1:], part_of_word, self.word), self.word)
         )
-        takes_s1, is_table_write = Signal(), Signal()
+        takes_s1 = Signal()
+        is_table_write = Signal()
         takes_s2 = Signal()
         address_s1, address_s2 = (
             Signal(range(self.words), name=f"write_address_s{k}", reset_less=True) for k in (1, 2)

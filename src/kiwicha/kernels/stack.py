@@ -8,7 +8,7 @@ __all__ = ["OPEN_BYTES", "OTHER_RUN_BYTES", "RUNTIME_BYTES", "RUN_BYTES", "stack
 
 OPEN_BYTES = 512
 """Of `kiwicha_open`, with the checks of all kernels."""
-RUNTIME_BYTES = 144
+RUNTIME_BYTES = 160
 """Of what comes before a kernel: `kiwicha_invoke`, `kiwicha_close` and others."""
 RUN_BYTES = {
     Kernel.MEAN: 384,

@@ -3,7 +3,12 @@
 import dataclasses
 
 from kiwicha.compiler import compile_model
-from kiwicha.compiler.cpu.costs import READ_AHEAD_CYCLES, cpu_cycles, cycles_by_step
+from kiwicha.compiler.cpu.costs import (
+    READ_AHEAD_CYCLES,
+    TABLE_AHEAD_CYCLES,
+    cpu_cycles,
+    cycles_by_step,
+)
 from kiwicha.contract.engine import EngineCall
 from kiwicha.contract.program import Kernel
 from tests.support.models import random_models, random_networks
@@ -19,7 +24,7 @@ def test_the_step_behind_a_list_finds_its_parameters_in_the_cache() -> None:
         for n in (0, 1, 2)
     ]
     usual = cpu_cycles(softmax)
-    behind = usual - READ_AHEAD_CYCLES
+    behind = usual - READ_AHEAD_CYCLES - TABLE_AHEAD_CYCLES
     assert behind > 0
     steps = [
         *(softmax, lists[0], softmax, softmax),

@@ -92,7 +92,8 @@ def test_cycles_belong_to_the_job_that_ended(
     other = profile(compilation, result.activity, result.step_cycles, backwards)
     (first, *_), (*_, last) = found["layers"], other["layers"]
     assert first["split"] != last["split"]
-    assert other["layers"] != found["layers"]
+    has_several = any(len(ends) > 1 for inference in result.job_ends for ends in inference)
+    assert (other["layers"] != found["layers"]) == has_several
     for cause in SPLIT:
         totals = [sum(e["split"][cause] for e in run["layers"]) for run in (found, other)]
         assert totals[0] == totals[1]
@@ -142,7 +143,7 @@ def test_bytes_are_those_that_crossed_the_port(
     assert 0 <= 16 * words[Bit.WRITES_DATA] - moved["stores"] < 16
     for layer, entry in zip(compilation.program.layers, found["layers"], strict=True):
         if layer.operator == "SOFTMAX":
-            assert 0 < entry["dram"]["cpu_reads"] < 4096 + 2 * math.prod(layer.shape)
+            assert 0 < entry["dram"]["cpu_reads"] < 8192 + 2 * math.prod(layer.shape)
 
 
 def test_predictions_are_the_compilers(compilation: Compilation, found: dict[str, Any]) -> None:

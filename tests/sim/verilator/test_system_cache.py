@@ -66,6 +66,7 @@ def test_the_cpu_reads_what_a_list_has_written(rest_bytes: int, tmp_path: Path) 
         scratchpad_bytes=CONFIG.scratchpad_bytes,
         overlapped_steps=0,
         goes_on=0,
+        is_resident=0,
     )
     main = tmp_path / "main.c"
     text = MAIN.format(

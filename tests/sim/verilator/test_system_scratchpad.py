@@ -94,6 +94,7 @@ def test_the_cpu_reads_and_writes_the_scratchpad(tmp_path: Path) -> None:
         scratchpad_bytes=CONFIG.scratchpad_bytes,
         overlapped_steps=0,
         goes_on=0,
+        is_resident=0,
     )
     program = call.pack().ljust(first, b"\0") + image
     main = tmp_path / "main.c"

@@ -11,10 +11,12 @@ from kiwicha.kernels.kernel import Work
 from kiwicha.kernels.registry import KERNELS
 from kiwicha.program.parts import Step
 
-__all__ = ["READ_AHEAD_CYCLES", "cpu_cycles", "cycles_by_step", "work_of"]
+__all__ = ["READ_AHEAD_CYCLES", "TABLE_AHEAD_CYCLES", "cpu_cycles", "cycles_by_step", "work_of"]
 
 READ_AHEAD_CYCLES = 200
 """What a step takes less behind a list, during which the cache got its parameters."""
+TABLE_AHEAD_CYCLES = 230
+"""What it takes less if the cache got its tables, too: from the first row on they are there."""
 
 
 def cpu_cycles(step: Step) -> int:
@@ -35,11 +37,17 @@ def cycles_by_step(steps: Iterable[Step]) -> dict[int, int]:
             beside = step.params.overlapped_steps
             is_read_ahead = beside == 0
             continue
-        found[number] = max(cpu_cycles(step) - READ_AHEAD_CYCLES * is_read_ahead, 0)
+        found[number] = max(cpu_cycles(step) - _ahead_cycles(step) * is_read_ahead, 0)
         # The CPU waits for a list behind the last of the steps beside it.
         is_read_ahead = beside == 1
         beside = max(beside - 1, 0)
     return found
+
+
+def _ahead_cycles(step: Step) -> int:
+    """Return what a step takes less behind a list. Pairs of numbers have a table of outputs."""
+    has_table = KERNELS[step.kernel].tables and work_of(step).units
+    return READ_AHEAD_CYCLES + (TABLE_AHEAD_CYCLES if has_table else 0)
 
 
 def work_of(step: Step) -> Work:
