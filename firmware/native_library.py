@@ -38,6 +38,8 @@ _NAME = "kiwicha_native.so"
 _FLAGS = (
     # Any processor of this kind: the cache may be another machine's, too.
     *("-std=c11", "-O2", "-mcpu=baseline", "-shared", "-fPIC", "-fno-sanitize=undefined"),
+    # Threads of this machine share no device: each model works for itself.
+    "-DKIWICHA_SEVERAL_MODELS=0",
     *WARNINGS,
 )
 
