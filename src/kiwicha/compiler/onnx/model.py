@@ -234,6 +234,8 @@ def evaluate(node: Node, operands: Sequence[Values | None]) -> list[Values] | No
             evaluator = importlib.import_module("onnx.reference").ReferenceEvaluator(model)
             results = [np.asarray(value) for value in evaluator.run(None, present)]
     except (RuntimeError, TypeError, ValueError, IndexError, KeyError, NotImplementedError):
+        # Any of them is how `onnx.reference` says that it cannot compute this: no constant then,
+        # and the rules for operators name what is not supported.
         return None
     if sum(math.prod(value.shape) for value in results) > MAX_VALUES:
         return None
