@@ -1,6 +1,7 @@
 #include "check.h"
 #include "kernels.h"
 #include "requantize.h"
+#include "rows.h"
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_elementwise(const struct kiwicha_memory *memory,
                                                             const void *params)
@@ -64,27 +65,6 @@ KIWICHA_SMALL static int32_t leak(const struct kiwicha_elementwise *p, int32_t a
 {
     return a + p->offset_1 >= 0 ? kiwicha_rescale(a + p->offset_1, p->multiplier_1, p->shift_1)
                                 : multiply(p, a, b);
-}
-
-/** Steps the position to the next row; returns false after the last one. */
-static bool next_row(const struct kiwicha_elementwise *p, uint32_t position[KIWICHA_MAX_RANK])
-{
-    for (uint32_t k = KIWICHA_MAX_RANK - 1; k > 0; k--) {
-        if (++position[k - 1] < p->shape[k - 1]) {
-            return true;
-        }
-        position[k - 1] = 0;
-    }
-    return false;
-}
-
-static uint32_t row_offset(const uint32_t *strides, const uint32_t *position)
-{
-    uint32_t offset = 0;
-    for (uint32_t k = 0; k + 1 < KIWICHA_MAX_RANK; k++) {
-        offset += strides[k] * position[k];
-    }
-    return offset;
 }
 
 KIWICHA_FALLBACK static inline enum kiwicha_status

@@ -1,15 +1,8 @@
 #include "check.h"
 #include "index.h"
 #include "kernels.h"
+#include "pool_window.h"
 #include "requantize.h"
-
-/** The elements of one window that lie inside the input: y_begin <= y < y_end, x alike. */
-struct window {
-    uint32_t y_begin;
-    uint32_t y_end;
-    uint32_t x_begin;
-    uint32_t x_end;
-};
 
 KIWICHA_SMALL enum kiwicha_status kiwicha_check_pool(const struct kiwicha_memory *memory,
                                                      const void *params)
@@ -17,23 +10,6 @@ KIWICHA_SMALL enum kiwicha_status kiwicha_check_pool(const struct kiwicha_memory
     struct kiwicha_check check = {memory, KIWICHA_STATUS_OK};
     kiwicha_require_pool(&check, params, 1);
     return check.status;
-}
-
-static void clip(int32_t origin, uint32_t kernel, uint32_t size, uint32_t *begin, uint32_t *end)
-{
-    int32_t last = origin + (int32_t)kernel;
-    *begin = origin < 0 ? 0 : (uint32_t)origin;
-    *end = last < (int32_t)size ? (uint32_t)last : size;
-}
-
-static struct window window_at(const struct kiwicha_pool *p, uint32_t out_y, uint32_t out_x)
-{
-    struct window window;
-    clip((int32_t)(out_y * p->stride_height) - (int32_t)p->pad_top, p->kernel_height,
-         p->input_height, &window.y_begin, &window.y_end);
-    clip((int32_t)(out_x * p->stride_width) - (int32_t)p->pad_left, p->kernel_width, p->input_width,
-         &window.x_begin, &window.x_end);
-    return window;
 }
 
 KIWICHA_FALLBACK static int32_t average(const struct kiwicha_pool *p, const int8_t *input,
