@@ -9,7 +9,16 @@ tensorflow/lite/kernels/internal/reference/integer_ops/{logistic,tanh}.h in tfli
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["POINTS", "logistic_16", "points", "tanh_16", "tanh_scale"]
+__all__ = [
+    "POINTS",
+    "logistic_16",
+    "points",
+    "scaled_argument",
+    "short_logistic",
+    "short_tanh",
+    "tanh_16",
+    "tanh_scale",
+]
 
 Int64s = NDArray[np.int64]
 
@@ -52,12 +61,29 @@ def logistic_16(x: ArrayLike) -> Int64s:
     x : array_like of int16
         Any.
     """
-    scaled = np.asarray(x, np.int64) * _THIRDS
-    magnitude = np.abs(scaled)
-    first, part = magnitude >> 9, magnitude & 511
+    return short_logistic(np.asarray(x, np.int64) * _THIRDS)
+
+
+def short_logistic(scaled: ArrayLike) -> Int64s:
+    """Return the logistic function in Q0.15 of arguments in 1/12,288.
+
+    Parameters
+    ----------
+    scaled : array_like of int32
+        At each 512th there is a point; behind the last of them the result does not change.
+    """
+    argument = np.asarray(scaled, np.int64)
+    magnitude = np.abs(argument)
+    first, part = np.minimum(magnitude >> 9, _POINTS - 2), magnitude & 511
     line = (_TABLE[first] << 9) + part * (_TABLE[first + 1] - _TABLE[first])
-    result: Int64s = np.where(scaled >= 0, line + 512, (1 << 25) - line + 511) >> 10
+    line = np.where(magnitude >> 9 >= _POINTS - 1, (_ONE // 2 - 1) << 10, line)
+    result: Int64s = np.where(argument >= 0, line + 512, (1 << 25) - line + 511) >> 10
     return result
+
+
+def scaled_argument(x: ArrayLike, multiplier: int, shift: int) -> Int64s:
+    """Return arguments of `short_logistic` or `short_tanh`: ``x * multiplier / 2**shift``."""
+    return (np.asarray(x, np.int64) * multiplier + ((1 << shift) >> 1)) >> shift
 
 
 def tanh_scale(exponent: int) -> tuple[int, int]:
@@ -82,14 +108,24 @@ def tanh_16(x: ArrayLike, exponent: int = -12) -> Int64s:
     exponent : int
         -15 to 0.
     """
-    multiplier, shift = tanh_scale(exponent)
-    scaled = (np.asarray(x, np.int64) * multiplier + ((1 << shift) >> 1)) >> shift
-    magnitude = np.abs(scaled)
+    return short_tanh(scaled_argument(x, *tanh_scale(exponent)))
+
+
+def short_tanh(scaled: ArrayLike) -> Int64s:
+    """Return tanh in Q0.15 of arguments in 1/12,288.
+
+    Parameters
+    ----------
+    scaled : array_like of int32
+        At each 256th there is a point; behind the last of them the result does not change.
+    """
+    argument = np.asarray(scaled, np.int64)
+    magnitude = np.abs(argument)
     first, part = np.minimum(magnitude >> 8, _POINTS - 2), magnitude & 255
     line = (_TABLE[first] << 8) + part * (_TABLE[first + 1] - _TABLE[first])
     line = np.where(magnitude >> 8 >= _POINTS - 1, (_ONE - 1) << 8, line)
     half = 1 << 23
-    result: Int64s = np.where(scaled >= 0, line - half + 128, half - line + 127) >> 8
+    result: Int64s = np.where(argument >= 0, line - half + 128, half - line + 127) >> 8
     return result
 
 
