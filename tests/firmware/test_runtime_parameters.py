@@ -17,6 +17,7 @@ from kiwicha.kernels.registry import KERNEL_PARAMS, KERNELS
 from kiwicha.kernels.softmax import Softmax
 from kiwicha.program.image import Program
 from tests.support.programs.every_kernel import FIRMWARE_KERNELS
+from tests.support.programs.images import SHORT_KERNELS
 
 RunRaw = Callable[..., native.NativeResult]
 
@@ -26,10 +27,22 @@ def with_word(raw: bytes, offset: int, value: int) -> bytes:
     return raw[:offset] + struct.pack("<I", value & 0xFFFF_FFFF) + raw[offset + 4 :]
 
 
+_BYTE_VALUES = (
+    *(("input_offset", -128), ("input_offset", 129), ("output_offset", 128)),
+    *(("activation_min", 128), ("activation_max", -129)),
+)
+_SHORT_VALUES = (
+    *(("input_offset", 1), ("weight_offset", 1), ("output_offset", 1)),
+    *(("activation_min", 2**15), ("activation_max", 2**15), ("activation_max", -(2**15) - 1)),
+)
+"""Of kernels of int16: no offsets."""
+
+
 def parameter_changes() -> list[Any]:
     """List bad values of parameters: kernel, field, what becomes of the field, status."""
     bounds, parameters = Status.BAD_BOUNDS, Status.BAD_PARAMETERS
     convs = [kernel for kernel in FIRMWARE_KERNELS if KERNEL_PARAMS[kernel] is Conv]
+    of_bytes = set(convs) - SHORT_KERNELS
     rows: list[tuple[Kernel, str, Any, Status]] = []
     for kernel in FIRMWARE_KERNELS:
         for name, kind, _ in KERNEL_PARAMS[kernel].layout():
@@ -48,15 +61,8 @@ def parameter_changes() -> list[Any]:
         for name in ("input_height", "output_width", "input_channels", "output_channels"):
             rows += [(kernel, name, lambda _: 0, parameters)]
             rows += [(kernel, name, lambda _: 2**31, parameters)]
-        for name, value in (
-            ("pad_top", 2**31),
-            ("input_offset", -128),
-            ("input_offset", 129),
-            ("output_offset", 128),
-            ("activation_min", 128),
-            ("activation_max", -129),
-            ("depth_multiplier", 0),
-        ):
+        values = _BYTE_VALUES if kernel in of_bytes else _SHORT_VALUES
+        for name, value in (("pad_top", 2**31), ("depth_multiplier", 0), *values):
             rows += [(kernel, name, lambda _, value=value: value, parameters)]
         for name in ("bias", "multiplier", "shift"):
             rows += [
@@ -116,9 +122,51 @@ def parameter_changes() -> list[Any]:
         (Kernel.LOG_SOFTMAX, "distances", lambda r: Ref(r.offset, 1020, True), parameters),
         (Kernel.LOG_SOFTMAX, "distances", lambda _: Ref(0, 1024), parameters),
         (Kernel.COPY, "output", lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
+        *short_changes(),
     ]
     return [
         pytest.param(*row, id=f"{row[0].name}-{row[1]}-{number}") for number, row in enumerate(rows)
+    ]
+
+
+def short_changes() -> list[tuple[Kernel, str, Any, Status]]:
+    """List bad values of parameters of other kernels of int16."""
+    bounds, parameters = Status.BAD_BOUNDS, Status.BAD_PARAMETERS
+    rows: list[tuple[Kernel, str, Any, Status]] = []
+    pairs = (Kernel.SHORT_ADD, Kernel.SHORT_SUB, Kernel.SHORT_MUL)
+    for kernel in sorted(SHORT_KERNELS):
+        source = "input_1" if kernel in pairs else "input"
+        rows += [
+            (kernel, source, lambda ref: Ref(ref.offset, ref.bytes - 1), parameters),
+            (kernel, "output", lambda ref: Ref(ref.offset + 1, ref.bytes), bounds),
+        ]
+    for kernel in pairs:
+        rows += [
+            (kernel, "input_2", lambda ref: Ref(ref.offset + 1, ref.bytes), bounds),
+            (kernel, "left_shift", lambda _: 16, parameters),
+            *((kernel, name, lambda _: 1, parameters) for name in ("offset_1", "output_offset")),
+            (kernel, "activation_max", lambda _: 2**15, parameters),
+        ]
+    for kernel in (Kernel.SHORT_AVERAGE_POOL, Kernel.SHORT_MAX_POOL):
+        rows += [
+            (kernel, "offset", lambda _: 1, parameters),
+            (kernel, "activation_min", lambda _: -(2**15) - 1, parameters),
+        ]
+    return [
+        *rows,
+        (Kernel.SHORT_MEAN, "input_offset", lambda _: 1, parameters),
+        (Kernel.SHORT_MEAN, "is_reduced", lambda _: (0, 0, 0, 2, 1, 0, 0, 0), parameters),
+        (Kernel.SHORT_TANH, "multiplier", lambda _: 2**15, parameters),
+        (Kernel.SHORT_LOGISTIC, "shift", lambda _: 32, parameters),
+        (Kernel.SHORT_LOGISTIC, "points", lambda ref: Ref(ref.offset, 512, True), parameters),
+        (Kernel.SHORT_LEAKY_RELU, "leak_sign", lambda _: 0, parameters),
+        (Kernel.SHORT_LEAKY_RELU, "activation_max", lambda _: -1, parameters),
+        (Kernel.SHORT_LEAKY_RELU, "leak_multiplier", lambda _: -1, parameters),
+        (Kernel.SOFTMAX_OF_SHORTS, "depth", lambda _: 4096, parameters),
+        (Kernel.SOFTMAX_OF_SHORTS, "reciprocals", lambda ref: Ref(0, 1024, True), parameters),
+        # Sums of 64 bits.
+        (Kernel.SHORT_CONV, "shift", lambda ref: Ref(ref.offset, ref.bytes - 4, True), parameters),
+        (Kernel.SHORT_CONV, "bias", lambda ref: Ref(ref.offset + 4, ref.bytes, True), bounds),
     ]
 
 

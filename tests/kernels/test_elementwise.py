@@ -11,6 +11,7 @@ from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.registry import KERNEL_PARAMS
 from tests.support.oracle import scalar
+from tests.support.programs.images import SHORT_KERNELS
 from tests.support.programs.one_step import INT8, OneStep, activation, int8s
 
 
@@ -20,7 +21,11 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @pytest.mark.parametrize(
     "kernel",
-    [kernel for kernel in Kernel if KERNEL_PARAMS[kernel] is Elementwise],
+    [
+        kernel
+        for kernel in Kernel
+        if KERNEL_PARAMS[kernel] is Elementwise and kernel not in SHORT_KERNELS
+    ],
     ids=lambda kernel: kernel.name,
 )
 @pytest.mark.parametrize("seed", range(15))

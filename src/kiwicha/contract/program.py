@@ -201,6 +201,19 @@ class Kernel(enum.IntEnum):
     TOP_POSITIONS = 70
     CUMULATIVE_SUM = 71
     DETECTION = 72
+    SHORT_CONV = 80
+    SHORT_DEPTHWISE_CONV = 81
+    SHORT_TRANSPOSE_CONV = 82
+    SHORT_ADD = 83
+    SHORT_SUB = 84
+    SHORT_MUL = 85
+    SHORT_AVERAGE_POOL = 86
+    SHORT_MAX_POOL = 87
+    SHORT_MEAN = 88
+    SHORT_LOGISTIC = 89
+    SHORT_TANH = 90
+    SHORT_LEAKY_RELU = 91
+    SOFTMAX_OF_SHORTS = 92
 
     @property
     def where(self) -> Where:

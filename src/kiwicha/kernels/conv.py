@@ -22,11 +22,15 @@ from kiwicha.numerics import requantization as numerics
 __all__ = [
     "KERNELS",
     "Conv",
+    "conv_work",
     "convolved",
     "depthwise_convolved",
+    "depthwise_work",
     "fully_connected",
     "output_count",
     "rows_and_columns_seen",
+    "transposed_sums",
+    "transposed_work",
     "window_size",
     "with_offset",
 ]
@@ -34,12 +38,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Conv(Struct):
-    """CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: int8, one scale per output channel.
+    """CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED, with one scale per output channel.
 
     Portable kernels take weights as in TFLite: OHWI, ``[1, H, W, C]`` for depthwise. The order for
     instruction-tier kernels is defined in `kiwicha.kernels.weight_order`; there, bias,
     multiplier and shift are padded to a multiple of four channels. FULLY_CONNECTED has all sizes
-    but batches and channels 1.
+    but batches and channels 1. SHORT kernels have input and output of int16, all offsets 0, and a
+    bias of int32 or int64, which says how many bits their sums have.
     """
 
     input: Ref = ref("int8 [batches, input_height, input_width, input_channels]")
@@ -91,14 +96,16 @@ def with_offset(p: Conv, weights: NDArray[np.int8]) -> NDArray[np.int16]:
     return weights.astype(np.int16) + np.int16(p.weight_offset)
 
 
-def _product(x: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.int64]:
+def _product(
+    x: NDArray[Any], weights: NDArray[Any], largest_product: int = _LARGEST_PRODUCT
+) -> NDArray[np.int64]:
     """Return the exact int64 product of two matrices of small integers.
 
     A floating-point sum of integers is exact in any order while no partial sum passes the
     significand: 24 bits in single precision, 53 bits in double. Both are matrix products that
     numpy hands to BLAS; integer ones are loops.
     """
-    largest = weights.shape[0] * _LARGEST_PRODUCT
+    largest = weights.shape[0] * largest_product
     kind = np.float32 if largest < 2**24 else np.float64
     product: NDArray[np.int64] = (x.astype(kind) @ weights.astype(kind)).astype(np.int64)
     return product
@@ -154,26 +161,53 @@ def _conv(memory: Memory, p: Conv) -> NDArray[np.int8]:
     return convolved(memory, p, _weights(memory, p))
 
 
-def _transpose_conv(memory: Memory, p: Conv) -> NDArray[np.int8]:
-    x = _image(memory, p)
-    weights = _weights(memory, p).reshape(
-        p.output_channels, p.kernel_height, p.kernel_width, p.input_channels
-    )
+def transposed_sums(
+    p: Conv,
+    x: NDArray[np.int32],
+    weights: NDArray[Any],
+    largest_product: int = _LARGEST_PRODUCT,
+) -> NDArray[np.int64]:
+    """Return the sums of a transposed convolution.
+
+    Parameters
+    ----------
+    p : Conv
+        Its sizes.
+    x : int32 [batches, input_height, input_width, input_channels]
+        The input with its offset.
+    weights : integers [output_channels, kernel_height, kernel_width, input_channels]
+        Weights with their offset.
+    largest_product : int
+        Of an input and a weight.
+
+    Returns
+    -------
+    ndarray of int64 [batches, output_height, output_width, output_channels]
+        The sums.
+    """
     rows = max((p.input_height - 1) * p.stride_height + p.kernel_height, p.pad_top)
     columns = max((p.input_width - 1) * p.stride_width + p.kernel_width, p.pad_left)
     # What lies beyond the last tap is there, too, and gets the bias alone.
     size = (rows + p.output_height, columns + p.output_width)
     sums = np.zeros((p.batches, *size, p.output_channels), np.int64)
     for row, column in np.ndindex(p.kernel_height, p.kernel_width):
-        products = _product(x.reshape(-1, p.input_channels), weights[:, row, column].T)
+        products = _product(
+            x.reshape(-1, p.input_channels), weights[:, row, column].T, largest_product
+        )
         sums[
             :,
             row : row + p.input_height * p.stride_height : p.stride_height,
             column : column + p.input_width * p.stride_width : p.stride_width,
         ] += products.reshape(*x.shape[:3], p.output_channels)
     top, left = p.pad_top, p.pad_left
-    seen = sums[:, top : top + p.output_height, left : left + p.output_width]
-    return _requantized(memory, p, seen)
+    return sums[:, top : top + p.output_height, left : left + p.output_width]
+
+
+def _transpose_conv(memory: Memory, p: Conv) -> NDArray[np.int8]:
+    weights = _weights(memory, p).reshape(
+        p.output_channels, p.kernel_height, p.kernel_width, p.input_channels
+    )
+    return _requantized(memory, p, transposed_sums(p, _image(memory, p), weights))
 
 
 def fully_connected(memory: Memory, p: Conv, weights: NDArray[np.int16]) -> NDArray[np.int8]:
@@ -238,15 +272,18 @@ def _work_with(p: Conv, depth: int, *, is_transposed: bool = False) -> Work:
     return Work(output_count(p), channels * rows * columns * depth, visited)
 
 
-def _work(p: Conv) -> Work:
+def conv_work(p: Conv) -> Work:
+    """Return what a portable convolution does."""
     return _work_with(p, p.input_channels)
 
 
-def _transposed_work(p: Conv) -> Work:
+def transposed_work(p: Conv) -> Work:
+    """Return what a portable transposed convolution does."""
     return _work_with(p, p.input_channels, is_transposed=True)
 
 
-def _depthwise_work(p: Conv) -> Work:
+def depthwise_work(p: Conv) -> Work:
+    """Return what a portable depthwise convolution does."""
     return _work_with(p, 1)
 
 
@@ -261,7 +298,7 @@ KERNELS = (
         params=Conv,
         reference=_conv,
         cost=Cost(step=1430.0, output=105.0, unit=16.1, extra=32.9),
-        work=_work,
+        work=conv_work,
     ),
     Declaration(
         kernel=Kernel.TRANSPOSE_CONV,
@@ -269,14 +306,14 @@ KERNELS = (
         check="conv",
         reference=_transpose_conv,
         cost=Cost(step=0.0, output=141.0, unit=16.4, extra=91.5),
-        work=_transposed_work,
+        work=transposed_work,
     ),
     Declaration(
         kernel=Kernel.DEPTHWISE_CONV,
         params=Conv,
         reference=_depthwise_conv,
         cost=Cost(step=1250.0, output=107.0, unit=43.4, extra=11.5),
-        work=_depthwise_work,
+        work=depthwise_work,
     ),
     Declaration(
         kernel=Kernel.FULLY_CONNECTED,

@@ -9,6 +9,7 @@ squared_difference.cc.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,23 @@ from kiwicha.contract.program import MAX_RANK, Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics import requantization as numerics
 
-__all__ = ["KERNELS", "Elementwise", "is_plain"]
+__all__ = [
+    "KERNELS",
+    "Elementwise",
+    "added",
+    "is_plain",
+    "multiplied",
+    "pair_work",
+    "subtracted",
+]
+
+Short = np.signedinteger[Any]
+"""Of 8 or 16 bits."""
 
 
 @dataclass(frozen=True)
 class Elementwise(Struct):
-    """ADD, MUL and others of two int8 tensors, with broadcast.
+    """ADD, MUL and others of two tensors of int8, in SHORT kernels of int16, with broadcast.
 
     ADD and SUB: each input is ``(x + offset) << left_shift``, times its scale; the sum or
     difference times the output's scale. MUL: the product of ``x + offset``, times the output's
@@ -32,9 +44,9 @@ class Elementwise(Struct):
     SQUARED_DIFFERENCE: the square of the difference as in SUB, times the output's scale.
     """
 
-    input_1: Ref = ref("int8")
-    input_2: Ref = ref("int8")
-    output: Ref = ref("int8")
+    input_1: Ref = ref("int8 or int16")
+    input_2: Ref = ref("the same type")
+    output: Ref = ref("the same type")
     shape: tuple[int, ...] = array("u32", MAX_RANK, "output shape, leading dimensions 1")
     strides_1: tuple[int, ...] = array("u32", MAX_RANK, "elements; 0 where input_1 is broadcast")
     strides_2: tuple[int, ...] = array("u32", MAX_RANK, "elements; 0 where input_2 is broadcast")
@@ -52,13 +64,17 @@ class Elementwise(Struct):
     activation_max: int = i32("largest output")
 
 
-def _operand(memory: Memory, p: Elementwise, number: int, left_shift: int) -> NDArray[np.int64]:
+def _operand(
+    memory: Memory, p: Elementwise, number: int, left_shift: int, dtype: type[Short]
+) -> NDArray[np.int64]:
     """Return ``(x + offset) << left_shift`` of input 1 or 2, broadcast to the output's shape."""
     offset = p.offset_1 if number == 1 else p.offset_2
-    return numerics.wrap_int32((_bytes(memory, p, number) + offset) << left_shift)
+    return numerics.wrap_int32((_values(memory, p, number, dtype) + offset) << left_shift)
 
 
-def _bytes(memory: Memory, p: Elementwise, number: int) -> NDArray[np.int64]:
+def _values(
+    memory: Memory, p: Elementwise, number: int, dtype: type[Short] = np.int8
+) -> NDArray[np.int64]:
     """Return input 1 or 2, broadcast to the output's shape."""
     ref, strides = (p.input_1, p.strides_1) if number == 1 else (p.input_2, p.strides_2)
     index = np.zeros((1,) * len(p.shape), np.int64)
@@ -66,18 +82,22 @@ def _bytes(memory: Memory, p: Elementwise, number: int) -> NDArray[np.int64]:
         line = np.arange(size, dtype=np.int64) * stride
         index = index + line.reshape([-1 if k == axis else 1 for k in range(len(p.shape))])
     elements = int(index.max()) + 1 if index.size else 0
-    values: NDArray[np.int64] = memory.load(ref, np.int8, (elements,)).astype(np.int64)[index]
+    values: NDArray[np.int64] = memory.load(ref, dtype, (elements,)).astype(np.int64)[index]
     return values
 
 
-def _terms(memory: Memory, p: Elementwise) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _terms(
+    memory: Memory, p: Elementwise, dtype: type[Short]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     scale = numerics.multiply_by_quantized_multiplier
-    a = scale(_operand(memory, p, 1, p.left_shift), p.multiplier_1, p.shift_1)
-    b = scale(_operand(memory, p, 2, p.left_shift), p.multiplier_2, p.shift_2)
+    a = scale(_operand(memory, p, 1, p.left_shift, dtype), p.multiplier_1, p.shift_1)
+    b = scale(_operand(memory, p, 2, p.left_shift, dtype), p.multiplier_2, p.shift_2)
     return a, b
 
 
-def _requantized(p: Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
+def _requantized(
+    p: Elementwise, values: NDArray[np.int64], dtype: type[Short] = np.int8
+) -> NDArray[Short]:
     return numerics.requantize(
         numerics.wrap_int32(values),
         p.output_multiplier,
@@ -85,31 +105,35 @@ def _requantized(p: Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
         p.output_offset,
         p.activation_min,
         p.activation_max,
-    ).astype(np.int8)
+    ).astype(dtype)
 
 
-def _add(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
-    return _requantized(p, np.add(*_terms(memory, p)))
+def added(memory: Memory, p: Elementwise, dtype: type[Short] = np.int8) -> NDArray[Short]:
+    """Return the output of an ADD."""
+    return _requantized(p, np.add(*_terms(memory, p, dtype)), dtype)
 
 
-def _sub(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
-    return _requantized(p, np.subtract(*_terms(memory, p)))
+def subtracted(memory: Memory, p: Elementwise, dtype: type[Short] = np.int8) -> NDArray[Short]:
+    """Return the output of a SUB."""
+    return _requantized(p, np.subtract(*_terms(memory, p, dtype)), dtype)
 
 
-def _squared_difference(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
-    return _requantized(p, np.subtract(*_terms(memory, p)) ** 2)
+def multiplied(memory: Memory, p: Elementwise, dtype: type[Short] = np.int8) -> NDArray[Short]:
+    """Return the output of a MUL."""
+    a, b = (_operand(memory, p, number, 0, dtype) for number in (1, 2))
+    return _requantized(p, a * b, dtype)
 
 
-def _mul(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
-    return _requantized(p, _operand(memory, p, 1, 0) * _operand(memory, p, 2, 0))
+def _squared_difference(memory: Memory, p: Elementwise) -> NDArray[Short]:
+    return _requantized(p, np.subtract(*_terms(memory, p, np.int8)) ** 2)
 
 
 def _minimum(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
-    return _compared(p, np.minimum(_bytes(memory, p, 1), _bytes(memory, p, 2)))
+    return _compared(p, np.minimum(_values(memory, p, 1), _values(memory, p, 2)))
 
 
 def _maximum(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
-    return _compared(p, np.maximum(_bytes(memory, p, 1), _bytes(memory, p, 2)))
+    return _compared(p, np.maximum(_values(memory, p, 1), _values(memory, p, 2)))
 
 
 def _compared(p: Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
@@ -118,10 +142,10 @@ def _compared(p: Elementwise, values: NDArray[np.int64]) -> NDArray[np.int8]:
 
 def _prelu(memory: Memory, p: Elementwise) -> NDArray[np.int8]:
     """Return a tensor whose negative values are multiplied by another one's."""
-    x = _operand(memory, p, 1, 0)
+    x = _operand(memory, p, 1, 0, np.int8)
     limits = p.output_offset, p.activation_min, p.activation_max
     kept = numerics.requantize(x, p.multiplier_1, p.shift_1, *limits)
-    return np.where(x >= 0, kept, _mul(memory, p)).astype(np.int8)
+    return np.where(x >= 0, kept, multiplied(memory, p)).astype(np.int8)
 
 
 def is_plain(p: Elementwise) -> bool:
@@ -137,7 +161,8 @@ def is_plain(p: Elementwise) -> bool:
     )
 
 
-def _work(p: Elementwise) -> Work:
+def pair_work(p: Elementwise) -> Work:
+    """Return what a kernel of this kind does."""
     return Work(math.prod(p.shape), math.prod(p.shape[:-1]))
 
 
@@ -146,28 +171,28 @@ KERNELS = (
         kernel=Kernel.ADD,
         params=Elementwise,
         check="elementwise",
-        reference=_add,
+        reference=added,
         is_in_place=True,
         cost=Cost(step=423.0, output=195.0, unit=73.8, extra=0.0),
-        work=_work,
+        work=pair_work,
     ),
     Declaration(
         kernel=Kernel.SUB,
         params=Elementwise,
         check="elementwise",
-        reference=_sub,
+        reference=subtracted,
         is_in_place=True,
         cost=Cost(step=300.0, output=200.0, unit=51.7, extra=0.0),
-        work=_work,
+        work=pair_work,
     ),
     Declaration(
         kernel=Kernel.MUL,
         params=Elementwise,
         check="elementwise",
-        reference=_mul,
+        reference=multiplied,
         is_in_place=True,
         cost=Cost(step=0.0, output=81.0, unit=78.5, extra=0.0),
-        work=_work,
+        work=pair_work,
     ),
     Declaration(
         kernel=Kernel.MINIMUM,
@@ -176,7 +201,7 @@ KERNELS = (
         reference=_minimum,
         is_in_place=True,
         cost=Cost(step=0.0, output=34.6, unit=95.1, extra=0.0),
-        work=_work,
+        work=pair_work,
     ),
     Declaration(
         kernel=Kernel.MAXIMUM,
@@ -185,7 +210,7 @@ KERNELS = (
         reference=_maximum,
         is_in_place=True,
         cost=Cost(step=0.0, output=36.9, unit=73.8, extra=0.0),
-        work=_work,
+        work=pair_work,
     ),
     Declaration(
         kernel=Kernel.PRELU,
@@ -194,7 +219,7 @@ KERNELS = (
         reference=_prelu,
         is_in_place=True,
         cost=Cost(step=1800.0, output=72.6, unit=117.0, extra=0.0),
-        work=_work,
+        work=pair_work,
     ),
     Declaration(
         kernel=Kernel.SQUARED_DIFFERENCE,
@@ -203,6 +228,6 @@ KERNELS = (
         reference=_squared_difference,
         is_in_place=True,
         cost=Cost(step=790.0, output=197.0, unit=56.9, extra=0.0),
-        work=_work,
+        work=pair_work,
     ),
 )

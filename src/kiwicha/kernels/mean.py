@@ -6,6 +6,7 @@ Ref: tensorflow/lite/kernels/internal/reference/reduce.h in tflite-micro.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,10 @@ from kiwicha.contract.program import MAX_RANK, Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics import requantization as numerics
 
-__all__ = ["KERNELS", "Mean"]
+__all__ = ["KERNELS", "Mean", "mean"]
+
+Short = np.signedinteger[Any]
+"""Of 8 or 16 bits."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +30,8 @@ class Mean(Struct):
     offsets and scale are unused.
     """
 
-    input: Ref = ref("int8")
-    output: Ref = ref("int8")
+    input: Ref = ref("int8; of SHORT_MEAN int16")
+    output: Ref = ref("the same type")
     shape: tuple[int, ...] = array("u32", MAX_RANK, "input shape, leading dimensions 1")
     is_reduced: tuple[int, ...] = array("u8", 8, "1 for each reduced dimension; the last two are 0")
     input_offset: int = i32("minus the input's zero point")
@@ -36,11 +40,12 @@ class Mean(Struct):
     shift: int = i32("of the sum")
 
 
-def _mean(memory: Memory, p: Mean) -> NDArray[np.int8]:
-    x = memory.load(p.input, np.int8, p.shape).astype(np.int64) + p.input_offset
-    sums = numerics.wrap_int32(x.sum(axis=_axes(p)))
-    means = numerics.requantize(sums, p.multiplier, p.shift, p.output_offset, -128, 127)
-    return means.astype(np.int8)
+def mean(memory: Memory, p: Mean, dtype: type[Short] = np.int8) -> NDArray[Short]:
+    """Return the output of a MEAN or SUM."""
+    x = memory.load(p.input, dtype, p.shape).astype(np.int64) + p.input_offset
+    sums, limits = numerics.wrap_int32(x.sum(axis=_axes(p))), np.iinfo(dtype)
+    scale = (p.multiplier, p.shift, p.output_offset)
+    return numerics.requantize(sums, *scale, limits.min, limits.max).astype(dtype)
 
 
 def _reduce_max(memory: Memory, p: Mean) -> NDArray[np.int8]:
@@ -65,7 +70,7 @@ KERNELS = (
     Declaration(
         kernel=Kernel.MEAN,
         params=Mean,
-        reference=_mean,
+        reference=mean,
         cost=Cost(step=1980.0, output=71.3, unit=16.2, extra=0.0),
         work=_work,
     ),

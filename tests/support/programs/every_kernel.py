@@ -17,6 +17,7 @@ from kiwicha.kernels.registry import KERNEL_PARAMS
 from kiwicha.kernels.softmax import Softmax
 from kiwicha.numerics import requantization as numerics
 from tests.support.programs.cases import add_step, can_compute
+from tests.support.programs.images import SHORT_KERNELS
 from tests.support.programs.steps import ConvCase, ProgramBuilder, int8s, padded_shape, whole_copy
 
 __all__ = ["FIRMWARE_KERNELS", "every_kernel"]
@@ -59,9 +60,13 @@ def conv_case(rng: np.random.Generator, *, is_depthwise: bool = False, **sizes: 
 
 
 def _kernels_for(params: Struct) -> list[Kernel]:
-    """List the kernels that can compute a step."""
+    """List the kernels that can compute a step on bytes."""
     kind = type(params)
-    return [k for k in Kernel if KERNEL_PARAMS[k] is kind and can_compute(k, params)]
+    return [
+        k
+        for k in Kernel
+        if KERNEL_PARAMS[k] is kind and k not in SHORT_KERNELS and can_compute(k, params)
+    ]
 
 
 def every_kernel() -> ProgramBuilder:

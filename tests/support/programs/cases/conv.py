@@ -5,6 +5,8 @@ import numpy as np
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel, Where
 from kiwicha.kernels.conv import Conv
+from tests.support.programs.images import SHORT_KERNELS
+from tests.support.programs.short_convolutions import add_short_convolution
 from tests.support.programs.steps import ConvCase, ProgramBuilder, int8s
 
 __all__ = ["PARAMS", "add"]
@@ -17,6 +19,9 @@ _DEPTHWISE = {Kernel.DEPTHWISE_CONV, Kernel.SIMD_DEPTHWISE_CONV}
 
 def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, number: int) -> None:
     """Add a step, SIMD_CONV with channels in fours if the number is even."""
+    if kernel in SHORT_KERNELS:
+        add_short_convolution(builder, kernel, rng, number)
+        return
     is_depthwise, is_transposed = kernel in _DEPTHWISE, kernel is Kernel.TRANSPOSE_CONV
     is_whole = kernel not in _POINTWISE
     is_simd = kernel.where is Where.SIMD

@@ -1,0 +1,60 @@
+"""Random steps of convolutions on int16, whose sums have 64 or 32 bits."""
+
+import numpy as np
+
+from kiwicha.contract.program import Kernel
+from kiwicha.kernels.conv import Conv
+from tests.support.programs.images import random_input, random_output
+from tests.support.programs.steps import ProgramBuilder, int8s, random_scales
+
+__all__ = ["add_short_convolution"]
+
+
+def add_short_convolution(
+    builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, number: int
+) -> None:
+    """Add a step, with sums of 64 bits if the number is even, and one pixel in each fourth."""
+    is_depthwise, is_transposed = (
+        kernel is item for item in (Kernel.SHORT_DEPTHWISE_CONV, Kernel.SHORT_TRANSPOSE_CONV)
+    )
+    is_one = number % 4 == 1 and kernel is Kernel.SHORT_CONV
+    inputs, outputs = (int(n) for n in rng.integers(1, 25, 2))
+    # One row has more products than an int32 is sure to hold.
+    inputs = 600 + inputs if is_one else inputs
+    multiplier = int(rng.integers(1, 3)) if is_depthwise else 1
+    outputs = inputs * multiplier if is_depthwise else outputs
+    batches, height, width = (1, 1, 1) if is_one else (int(n) for n in rng.integers(1, 6, 3))
+    batches = min(batches, 2)
+    taps, stride = (1, 1) if is_one else (int(n) for n in rng.integers(1, 4, 2))
+    out = [stride * size if is_transposed else -(-size // stride) for size in (height, width)]
+    is_long = number % 2 == 0 or kernel is not Kernel.SHORT_CONV
+    largest = taps * taps * (1 if is_depthwise else inputs) << 22
+    multipliers, shifts = random_scales(rng, outputs, largest >> 8)
+    kind = np.int64 if is_long else np.int32
+    shape = (1, taps, taps, outputs) if is_depthwise else (outputs, taps, taps, inputs)
+    params = Conv(
+        input=random_input(builder, kernel, rng, (batches, height, width, inputs)),
+        weights=builder.constant(int8s(rng, shape), np.int8),
+        bias=builder.constant(rng.integers(-largest, largest, outputs), kind),
+        multiplier=builder.constant(multipliers),
+        shift=builder.constant(np.minimum(shifts, 7)),
+        output=random_output(builder, kernel, (batches, *out, outputs)),
+        scratch=builder.arena(0),
+        batches=batches,
+        input_height=height,
+        input_width=width,
+        input_channels=inputs,
+        output_height=out[0],
+        output_width=out[1],
+        output_channels=outputs,
+        **dict.fromkeys(("kernel_height", "kernel_width"), taps),
+        **dict.fromkeys(("stride_height", "stride_width"), stride),
+        **dict.fromkeys(("dilation_height", "dilation_width"), 1),
+        **dict.fromkeys(("pad_top", "pad_left"), (taps - 1) // 2),
+        depth_multiplier=multiplier,
+        tile_pixels=4,
+        **dict.fromkeys(("input_offset", "weight_offset", "output_offset"), 0),
+        activation_min=int(rng.choice([-32768, 0])),
+        activation_max=int(rng.choice([32767, 9000])),
+    )
+    builder.step(kernel, params)
