@@ -15,6 +15,7 @@ from tests.support.broken.pairs import BROKEN_PAIRS
 from tests.support.broken.recurrent import BROKEN_RECURRENT
 from tests.support.broken.scales import BROKEN_SCALES
 from tests.support.broken.shapes import BROKEN_SHAPES
+from tests.support.broken.shorts import BROKEN_SHORTS
 from tests.support.broken.tables import BROKEN_TABLES
 from tests.support.broken.tensors import BROKEN_TENSORS
 from tests.support.broken.unsigned import BROKEN_UNSIGNED
@@ -70,6 +71,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     *BROKEN_TABLES,
     *BROKEN_VARIABLES,
     *BROKEN_RECURRENT,
+    *BROKEN_SHORTS,
 ]
 
 

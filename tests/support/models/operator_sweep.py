@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tests.support.models import random_glue, random_models, random_moves
+from tests.support.models import random_glue, random_models, random_moves, random_shorts
 from tests.support.oracle.oracle import Case
 
 __all__ = ["DRAWS", "Draw", "case"]
@@ -15,6 +15,10 @@ GLUE_DRAWS = 40
 """Draws of each operator on integers and booleans, or with computed indices."""
 
 
+SHORT_DRAWS = 120
+"""Draws of each operator on int16."""
+
+
 @dataclass(frozen=True)
 class Draw:
     """One random model."""
@@ -23,11 +27,14 @@ class Draw:
     number: int
     is_unsigned: bool
     is_glue: bool = False
+    is_short: bool = False
 
     def __str__(self) -> str:
         """Return what a failing test shows."""
         if self.is_glue:
             return f"{self.operator}-glue-{self.number}"
+        if self.is_short:
+            return f"{self.operator}-int16-{self.number}"
         return f"{self.operator}-{'uint8' if self.is_unsigned else 'int8'}-{self.number}"
 
 
@@ -46,11 +53,18 @@ DRAWS = [
         for k in range(MOVES)
     ),
     *(Draw(name, k, False, True) for name in random_glue.OPERATORS for k in range(GLUE_DRAWS)),
+    *(
+        Draw(name, k, False, is_short=True)
+        for name in random_shorts.OPERATORS
+        for k in range(SHORT_DRAWS)
+    ),
 ]
 
 
 def case(draw: Draw) -> Case:
     """Return the model of a draw and its inputs, always the same."""
+    if draw.is_short:
+        return random_shorts.single_operator(draw.operator, draw.number)
     if draw.is_glue:
         return random_glue.single_operator(draw.operator, draw.number)
     if draw.operator not in random_models.OPERATORS:

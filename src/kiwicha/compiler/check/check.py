@@ -19,6 +19,11 @@ from kiwicha.compiler.check.remedies import Finding, remedies
 from kiwicha.compiler.check.rules import Problem, Rule, rule_text
 from kiwicha.compiler.check.scales import SCALE_RULES
 from kiwicha.compiler.check.shapes import SHAPE_RULES
+from kiwicha.compiler.check.shorts import (
+    SHORT_OPERAND_RULES,
+    SHORT_SCALE_RULES,
+    SHORT_SHAPE_RULES,
+)
 from kiwicha.compiler.check.tensors import COUNT_RULES, OPERAND_RULES, TENSOR_RULES
 from kiwicha.compiler.check.unary import UNARY_SCALE_RULES, UNARY_SHAPE_RULES
 from kiwicha.compiler.check.variables import VARIABLE_RULES
@@ -40,10 +45,11 @@ _SCALE_RULES = (
     *PAIR_SCALE_RULES,
     *RECURRENT_SCALE_RULES,
     *WIDE_SCALE_RULES,
+    *SHORT_SCALE_RULES,
 )
 OPERATOR_RULE_GROUPS = (
     COUNT_RULES,
-    (*OPERAND_RULES, *RECURRENT_OPERAND_RULES, *WIDE_OPERAND_RULES),
+    (*OPERAND_RULES, *RECURRENT_OPERAND_RULES, *WIDE_OPERAND_RULES, *SHORT_OPERAND_RULES),
     (
         *SHAPE_RULES,
         *UNARY_SHAPE_RULES,
@@ -54,6 +60,7 @@ OPERATOR_RULE_GROUPS = (
         *INTEGER_RULES,
         *VARIABLE_RULES,
         *RECURRENT_SHAPE_RULES,
+        *SHORT_SHAPE_RULES,
     ),
     _SCALE_RULES,
 )

@@ -69,8 +69,7 @@ def _other_width(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield what to do about numbers that are quantized, but not to int8."""
     wrong = [tensor for tensor in _of_wrong_type(findings) if tensor.quantization is not None]
     types = {tensor.type for tensor in wrong}
-    # With activations of int16 come biases of int64.
-    if types & {TensorType.INT16, TensorType.INT64}:
+    if TensorType.INT16 in types:
         yield "activations are int16: quantize them to int8 (TFLITE_BUILTINS_INT8)"
     if TensorType.INT4 in types:
         yield "weights are int4: quantize them to int8"

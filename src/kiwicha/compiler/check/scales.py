@@ -66,7 +66,9 @@ def scales_its_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SCALE_RULES, "ADD", "SUB")
 def sums_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """ADD and SUB have an output scale of more than 2**-19 of the larger input scale."""
+    """ADD and SUB of bytes have an output scale of more than 2**-19 of the larger input scale."""
+    if graph.input(operator).type is not TensorType.INT8:
+        return
     first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
     *_, ratio = sum_ratios(quantization(first), quantization(second), quantization(output))
     if ratio >= 1:
@@ -120,17 +122,22 @@ def pools_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Proble
 def gives_probabilities(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """SOFTMAX's output has scale 1/256 and the lowest zero point; beta x input scale > 2**-26.
 
-    If it is int16, its scale is 1/65536.
+    If it is int16, its scale is 1/65536; if the input is, too, 1/32768, and zero points are 0.
     """
     source, output = graph.input(operator), graph.output(operator)
     parameters = quantization(output)
     if output.type is TensorType.INT16:
-        is_right = abs(parameters.scale * 65536 - 1) <= SHORT_TOLERANCE
-        if not is_right or parameters.zero_point != -32768:
+        wanted = (1 / 32768, 0) if source.type is TensorType.INT16 else (1 / 65536, -32768)
+        is_right = abs(parameters.scale / wanted[0] - 1) <= SHORT_TOLERANCE
+        if not is_right or parameters.zero_point != wanted[1]:
             yield Problem(
-                f"output scale and zero point must be {1 / 65536} and -32768, "
+                f"output scale and zero point must be {wanted[0]} and {wanted[1]}, "
                 f"not {parameters.scale} and {parameters.zero_point}",
                 output,
+            )
+        if source.type is TensorType.INT16 and quantization(source).zero_point != 0:
+            yield Problem(
+                f"input's zero point must be 0, not {quantization(source).zero_point}", source
             )
     elif (parameters.scale, parameters.zero_point) != (1 / 256, -128):
         yield Problem(

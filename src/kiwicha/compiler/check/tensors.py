@@ -60,10 +60,10 @@ _CONVERSIONS = frozenset({"QUANTIZE", "CAST"})
 def has_a_type_for_its_place(what: str, tensor: Tensor) -> Iterator[Problem]:
     """Activations are int8 or uint8; only QUANTIZE reads float32 and only DEQUANTIZE gives it.
 
-    ARG_MAX and ARG_MIN give int32 or int64. QUANTIZE can read and give int16 and int32, SOFTMAX
-    give int16. Operators that only move data, CAST, variables, and inputs and outputs of the model,
-    can have any of these types, int16 and bool. Others compute with integers or booleans where the
-    table of operators says so.
+    ARG_MAX and ARG_MIN give int32 or int64. QUANTIZE can read and give int16 and int32, SOFTMAX of
+    int8 give int16. Operators that only move data, CAST, variables, and inputs and outputs of the
+    model, can have any of these types, int16 and bool. Others compute with int16, integers or
+    booleans where the table of operators says so.
     """
     yield from _type_problems(what, tensor, CARRIED_TYPES)
 
@@ -262,12 +262,13 @@ def has_weight_scales(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 
 @rule(OPERAND_RULES, *of_family(Family.WEIGHTED))
-def has_int32_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Biases are int32 constants with one value per output channel."""
+def has_a_constant_bias(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """Biases are constants with one value per output channel: int32 if activations are bytes."""
     bias = graph.operand(operator, 2)
     if bias is None:
         return
-    if bias.type is not TensorType.INT32:
+    is_of_bytes = graph.input(operator).type is not TensorType.INT16
+    if is_of_bytes and bias.type is not TensorType.INT32:
         yield Problem(f"bias must be int32, not {bias.type.text}", bias, is_about_type=True)
     elif not bias.is_constant or bias.is_sparse:
         yield Problem("bias must be a dense constant", bias)

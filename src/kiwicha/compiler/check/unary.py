@@ -41,9 +41,9 @@ def keeps_its_shape(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(UNARY_SCALE_RULES, "ABS", "LEAKY_RELU", "QUANTIZE", "RELU", "RELU_0_TO_1", "RELU_N1_TO_1")
 def rescales_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """These operators on bytes have an input scale of less than 2**30 output scales."""
+    """These operators, QUANTIZE on bytes, have an input scale of less than 2**30 output scales."""
     source, output = graph.input(operator), graph.output(operator)
-    if source.type is not TensorType.INT8:
+    if operator.name == "QUANTIZE" and source.type is not TensorType.INT8:
         return
     pair = quantization(source), quantization(output)
     ratio = max(relu_ratio(*pair), single_ratio(*pair))
@@ -109,11 +109,13 @@ def clamps_without_rescaling(graph: Graph, operator: Operator) -> Iterator[Probl
 
 @rule(UNARY_SCALE_RULES, "L2_NORMALIZATION", "LOGISTIC", "TANH")
 def has_the_range_of_its_function(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """LOGISTIC's output has scale 1/256 and the lowest zero point.
+    """LOGISTIC's output of bytes has scale 1/256 and the lowest zero point.
 
-    Outputs of TANH and L2_NORMALIZATION have scale 1/128 and the zero point in the middle.
+    Those of TANH and L2_NORMALIZATION have scale 1/128 and the zero point in the middle.
     """
     output = graph.output(operator)
+    if output.type is not TensorType.INT8:
+        return
     scale, zero_point = _OUTPUTS[operator.name]
     parameters = quantization(output)
     if (parameters.scale, parameters.zero_point) != (scale, zero_point):
@@ -126,8 +128,10 @@ def has_the_range_of_its_function(graph: Graph, operator: Operator) -> Iterator[
 
 @rule(UNARY_SCALE_RULES, "LOGISTIC", "TANH")
 def has_a_scale_of_moderate_size(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """LOGISTIC and TANH have an input scale of at least 2**-28 and less than 2**32."""
+    """LOGISTIC and TANH of bytes have an input scale of at least 2**-28 and less than 2**32."""
     source = graph.input(operator)
+    if source.type is not TensorType.INT8:
+        return
     scale = quantization(source).scale
     if not 0 <= function_scale(quantization(source)).shift < 60 or scale < 2.0**-28:
         yield Problem(f"input scale must be 2**-28 to 2**32, not {scale}", source)

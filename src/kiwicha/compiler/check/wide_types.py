@@ -25,6 +25,8 @@ def _is_wide(*tensors: Tensor) -> bool:
 def has_types_that_exist(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """QUANTIZE goes between int8, int16 and int32, but not from int32 to int32.
 
+    SOFTMAX of int16 gives int16.
+
     Such a QUANTIZE, and SOFTMAX with an output of int16, has no uint8 nor float32.
     """
     source, output = graph.input(operator), graph.output(operator)
@@ -36,6 +38,8 @@ def has_types_that_exist(graph: Graph, operator: Operator) -> Iterator[Problem]:
             yield Problem(
                 f"{what} must be a signed integer, not {kind}", tensor, is_about_type=True
             )
+    if operator.name == "SOFTMAX" and source.type is not output.type is TensorType.INT8:
+        yield Problem("output must be int16, not int8", output, is_about_type=True)
     if source.type is output.type is TensorType.INT32:
         yield Problem("output must be int8 or int16, not int32", output, is_about_type=True)
 

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.compiler.lower.network import Layer, Values
-from kiwicha.compiler.quantization.scales import activation_range, channel_scales, rounded_once
+from kiwicha.compiler.lower.shorts import fused_range, has_shorts, short_bias
+from kiwicha.compiler.quantization.scales import channel_scales, rounded_once
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.tensor import Tensor, quantization
 from kiwicha.compiler.tflite.windows import padding_before
@@ -75,7 +76,7 @@ def _lower_window(
     pad_left = padding_before(
         width, kernel_width, options.stride_width, options.dilation_width, output_width
     )
-    low, high = activation_range(options.activation, quantization(output))
+    low, high = fused_range(graph, operator)
     constants, weight_offset = _channel_constants(graph, operator, output_channels)
     taps = kernel_height * kernel_width * (window_channels if kernel is Kernel.CONV else 1)
     return Layer(
@@ -141,7 +142,7 @@ def lower_fully_connected(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of a FULLY_CONNECTED: a convolution of 1x1 pixels, one per row."""
     output, weights = graph.output(operator), graph.input(operator, 1)
     output_channels, channels = weights.shape
-    low, high = activation_range(operator.options.activation, quantization(output))
+    low, high = fused_range(graph, operator)
     constants, weight_offset = _channel_constants(graph, operator, output_channels)
     return Layer(
         operator.index,
@@ -183,7 +184,7 @@ def lower_pool(graph: Graph, operator: Operator) -> Layer:
     options, source, output = operator.options, graph.input(operator), graph.output(operator)
     batches, height, width, channels = source.shape
     _, output_height, output_width, _ = output.shape
-    low, high = activation_range(options.activation, quantization(output))
+    low, high = fused_range(graph, operator)
     is_average = operator.name == "AVERAGE_POOL_2D"
     return Layer(
         operator.index,
@@ -224,7 +225,7 @@ def _channel_constants(
     graph: Graph, operator: Operator, channels: int
 ) -> tuple[dict[str, NDArray[np.generic]], int]:
     """Return the constants of a layer with weights, and what is to be added to its weights."""
-    weights, bias = graph.input(operator, 1), graph.operand(operator, 2)
+    weights = graph.input(operator, 1)
     multipliers, shifts = channel_scales(
         quantization(graph.input(operator)),
         quantization(weights),
@@ -236,11 +237,18 @@ def _channel_constants(
     values, offset = _plain_weights(weights)
     constants: dict[str, NDArray[np.generic]] = {
         "weights": values,
-        "bias": np.zeros(channels, np.int32) if bias is None else bias.int32s().reshape(-1),
+        "bias": _bias(graph, operator, channels),
         "multiplier": multipliers,
         "shift": shifts,
     }
     return constants, offset
+
+
+def _bias(graph: Graph, operator: Operator, channels: int) -> NDArray[np.generic]:
+    bias = graph.operand(operator, 2)
+    if has_shorts(graph, operator):
+        return short_bias(operator, bias, channels)
+    return np.zeros(channels, np.int32) if bias is None else bias.int32s().reshape(-1)
 
 
 def _plain_weights(weights: Tensor) -> tuple[NDArray[np.int8], int]:

@@ -6,15 +6,16 @@ import math
 import numpy as np
 
 from kiwicha.compiler.lower.network import Layer, Values
+from kiwicha.compiler.lower.shorts import fused_range, has_shorts, lower_softmax_of_shorts
 from kiwicha.compiler.lower.tables import ALL_BYTES, table_layer
 from kiwicha.compiler.quantization.scales import (
     INT8_MAX,
     INT8_MIN,
+    SHORT_LEFT_SHIFT,
     SQUARE_LEFT_SHIFT,
     SUM_LEFT_SHIFT,
     Scale,
     SumScales,
-    activation_range,
     mean_scale,
     once,
     product_scale,
@@ -59,13 +60,15 @@ _REDUCTIONS = {"REDUCE_MAX": Kernel.REDUCE_MAX, "REDUCE_MIN": Kernel.REDUCE_MIN}
 
 def lower_sum(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of an ADD or SUB."""
+    left_shift = SHORT_LEFT_SHIFT if has_shorts(graph, operator) else SUM_LEFT_SHIFT
     scales = sum_scales(
         quantization(graph.input(operator, 0)),
         quantization(graph.input(operator, 1)),
         quantization(graph.output(operator)),
+        left_shift,
     )
     kernel = Kernel.ADD if operator.name == "ADD" else Kernel.SUB
-    return _lower_pair(graph, operator, kernel, scales, SUM_LEFT_SHIFT)
+    return _lower_pair(graph, operator, kernel, scales, left_shift)
 
 
 def lower_square(graph: Graph, operator: Operator) -> Layer:
@@ -118,7 +121,7 @@ def _lower_pair(
     graph: Graph, operator: Operator, kernel: Kernel, scales: SumScales, left_shift: int
 ) -> Layer:
     first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
-    low, high = activation_range(operator.options.activation, quantization(output))
+    low, high = fused_range(graph, operator)
     return Layer(
         operator.index,
         operator.name,
@@ -160,7 +163,7 @@ def lower_reduction(graph: Graph, operator: Operator) -> Layer:
     if graph.is_onnx and operator.name == "MEAN":
         scale = once(quotient_scale(*pair, count))
     kernel = _REDUCTIONS.get(operator.name, Kernel.MEAN)
-    if count == 1:
+    if count == 1 and not has_shorts(graph, operator):
         # Each output depends on one byte.
         terms = ALL_BYTES - quantization(source).zero_point
         scaled = (scale.multiplier, scale.shift, quantization(output).zero_point)
@@ -208,6 +211,8 @@ def lower_l2_normalization(graph: Graph, operator: Operator) -> Layer:
 def lower_softmax(graph: Graph, operator: Operator) -> Layer:
     """Return the layer of a SOFTMAX; over one value it is a table of nothing but 255/256."""
     source, output = graph.input(operator), graph.output(operator)
+    if has_shorts(graph, operator):
+        return lower_softmax_of_shorts(graph, operator)
     offset = quantization(output).zero_point
     table = softmax_exponentials(quantization(source).scale, operator.options.beta)
     if output.type is TensorType.INT16:

@@ -36,6 +36,7 @@ from kiwicha.compiler.lower.move_operators import lower_moves
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.recurrent import lower_lstm
 from kiwicha.compiler.lower.resize import is_one_pixel, lower_resize_bilinear
+from kiwicha.compiler.lower.shorts import of_its_width
 from kiwicha.compiler.lower.svdf import lower_svdf, with_split_filters
 from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
@@ -126,7 +127,7 @@ def lower(graph: Graph, *, least_ring_bytes: int = 0) -> Network:
         elif _MOVES & OPERATORS[operator.name].family or is_one_pixel(graph, operator):
             layer = lower_moves(graph, operator, sharing)
         else:
-            layer = _LOWERINGS[operator.name](graph, operator)
+            layer = of_its_width(graph, operator, _LOWERINGS[operator.name](graph, operator))
         if operator.index in found:
             layer = folded(graph, layer, found[operator.index])
         layers.append(layer)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from kiwicha.compiler.lower import real_tables as reals
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.lower.requantize import lower_requantize
+from kiwicha.compiler.lower.shorts import lower_short_function
 from kiwicha.compiler.quantization.scales import (
     INT8_MAX,
     INT8_MIN,
@@ -61,7 +62,8 @@ def lower_table(graph: Graph, operator: Operator) -> Layer:
     if TensorType.FLOAT32 in kinds:
         return _lower_quantize(graph, operator)
     if kinds != {TensorType.INT8} and TensorType.UINT8 not in kinds:
-        return lower_requantize(graph, operator)
+        is_rescaled = operator.name == "QUANTIZE"
+        return (lower_requantize if is_rescaled else lower_short_function)(graph, operator)
     return table_layer(operator, _TABLES[operator.name](graph, operator))
 
 

@@ -19,6 +19,8 @@ __all__ = [
     "INT8_MIN",
     "MAX_SHIFT",
     "ONCE_BITS",
+    "SHORT_LEFT_SHIFT",
+    "SHORT_LIMITS",
     "SQUARE_LEFT_SHIFT",
     "SUM_LEFT_SHIFT",
     "Scale",
@@ -43,9 +45,14 @@ MAX_SHIFT = 30
 """Largest left shift of a requantization."""
 SUM_LEFT_SHIFT = 20
 """Headroom bits of ADD and SUB for int8."""
+SHORT_LEFT_SHIFT = 15
+"""Headroom bits of ADD and SUB for int16."""
 SQUARE_LEFT_SHIFT = 7
 """Headroom bits of SQUARED_DIFFERENCE."""
 INT8_MIN, INT8_MAX = -128, 127
+_BYTE_LIMITS = (INT8_MIN, INT8_MAX)
+SHORT_LIMITS = (-(2**15), 2**15 - 1)
+"""Smallest and largest int16."""
 ONCE_BITS = 11
 """Bits of a multiplier that are worth less than to round once."""
 _LARGEST = float(np.finfo(np.float32).max)
@@ -68,8 +75,10 @@ class SumScales:
     output: Scale
 
 
-def activation_range(activation: Activation, output: Quantization) -> tuple[int, int]:
-    """Return smallest and largest int8 output of a fused activation.
+def activation_range(
+    activation: Activation, output: Quantization, limits: tuple[int, int] = _BYTE_LIMITS
+) -> tuple[int, int]:
+    """Return smallest and largest output of a fused activation; ``limits`` are those of its type.
 
     Notes
     -----
@@ -81,11 +90,16 @@ def activation_range(activation: Activation, output: Quantization) -> tuple[int,
         Activation.RELU6: (0.0, 6.0),
         Activation.RELU_N1_TO_1: (-1.0, 1.0),
     }.get(activation, (None, None))
-    return bounded_range(output, low, high)
+    return bounded_range(output, low, high, limits)
 
 
-def bounded_range(output: Quantization, low: float | None, high: float | None) -> tuple[int, int]:
-    """Return the int8 outputs that stand for two real bounds, either of which can be None."""
+def bounded_range(
+    output: Quantization,
+    low: float | None,
+    high: float | None,
+    limits: tuple[int, int] = _BYTE_LIMITS,
+) -> tuple[int, int]:
+    """Return the outputs that stand for two real bounds, either of which can be None."""
 
     def quantized(bound: float) -> int:
         with np.errstate(over="ignore"):
@@ -94,8 +108,8 @@ def bounded_range(output: Quantization, low: float | None, high: float | None) -
         return output.zero_point + int(math.copysign(math.floor(abs(ratio) + 0.5), ratio))
 
     return (
-        INT8_MIN if low is None else max(INT8_MIN, quantized(low)),
-        INT8_MAX if high is None else min(INT8_MAX, quantized(high)),
+        limits[0] if low is None else max(limits[0], quantized(low)),
+        limits[1] if high is None else min(limits[1], quantized(high)),
     )
 
 
@@ -155,7 +169,9 @@ def quotient_scale(inputs: Quantization, output: Quantization, count: int) -> Sc
     return Scale(*_fixed(inputs.scale / (output.scale * count)))
 
 
-def sum_ratios(a: Quantization, b: Quantization, output: Quantization) -> tuple[float, ...]:
+def sum_ratios(
+    a: Quantization, b: Quantization, output: Quantization, left_shift: int = SUM_LEFT_SHIFT
+) -> tuple[float, ...]:
     """Return the scale ratios of input 1, input 2 and output of ADD and SUB.
 
     Notes
@@ -166,13 +182,16 @@ def sum_ratios(a: Quantization, b: Quantization, output: Quantization) -> tuple[
     return (
         a.scale / twice_maximum,
         b.scale / twice_maximum,
-        twice_maximum / ((1 << SUM_LEFT_SHIFT) * output.scale),
+        twice_maximum / ((1 << left_shift) * output.scale),
     )
 
 
-def sum_scales(a: Quantization, b: Quantization, output: Quantization) -> SumScales:
+def sum_scales(
+    a: Quantization, b: Quantization, output: Quantization, left_shift: int = SUM_LEFT_SHIFT
+) -> SumScales:
     """Return the scales of ADD and SUB."""
-    scales = (Scale(*quantize_multiplier(ratio)) for ratio in sum_ratios(a, b, output))
+    ratios = sum_ratios(a, b, output, left_shift)
+    scales = (Scale(*quantize_multiplier(ratio)) for ratio in ratios)
     return SumScales(*scales)
 
 

@@ -10,12 +10,13 @@ from kiwicha.compiler.tflite.operator_kinds import (
 )
 from kiwicha.compiler.tflite.tensor import TensorType
 
-__all__ = ["GLUE_OPERATORS", "PAIRS_OF_INTEGERS"]
+__all__ = ["GLUE_OPERATORS", "PAIRS_OF_INTEGERS", "PAIRS_OF_NUMBERS", "SHORTS_TOO"]
 
 _TWO = ("input 1", "input 2")
 _ALL = (*_TWO, "output")
 _INTEGERS = (TensorType.INT32, TensorType.INT64)
 _BYTES_TOO = (TensorType.INT8, *_INTEGERS)
+_SHORT = TensorType.INT16
 _BOOL = (TensorType.BOOL,)
 _FUSED = {"activation": "FusedActivationFunction"}
 
@@ -26,7 +27,11 @@ def _alike(names: tuple[str, ...], *types: TensorType) -> dict[str, Any]:
 
 
 PAIRS_OF_INTEGERS = _alike(_ALL, *_BYTES_TOO)
-"""What records of arithmetic on quantized bytes say that exists on plain integers, too."""
+"""What records of operators on quantized bytes say that exist on plain integers, too."""
+PAIRS_OF_NUMBERS = _alike(_ALL, *_BYTES_TOO, _SHORT)
+"""The same of arithmetic, which exists on quantized int16 as well."""
+SHORTS_TOO = _alike(("input", "output"), TensorType.INT8, _SHORT)
+"""What records of operators on quantized bytes say that exist on quantized int16, too."""
 _DIVISION: dict[str, Any] = {
     "family": Family.INTEGER,
     "activations": _TWO,
@@ -104,7 +109,7 @@ GLUE_OPERATORS: dict[str, OperatorKind] = {
     "TOPK_V2": OperatorKind(
         constants={1: "k"},
         types={
-            **dict.fromkeys(("input", "output 1"), (*_BYTES_TOO, TensorType.INT16)),
+            **dict.fromkeys(("input", "output 1"), (*_BYTES_TOO, _SHORT)),
             "output 2": (TensorType.INT32,),
         },
         alike=("input", "output 1"),

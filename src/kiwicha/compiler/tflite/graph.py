@@ -46,6 +46,8 @@ class Options:
     kernel_width: int = 1
     depth_multiplier: int = 1
     weights_format: int = 0
+    bias_type: int = 0
+    """Number of a `TensorType`: which one a bias would have, where there is none."""
     beta: float = 1.0
     alpha: float = 0.0
     custom: bytes = b""

@@ -9,6 +9,8 @@ __all__ = ["MAX_RUNS", "computes_integers", "is_steered"]
 
 MAX_RUNS = 1024
 """Of positions that GATHER copies run by run: each is a step of the Program."""
+_SCALED = frozenset({TensorType.INT8, TensorType.INT16})
+"""Types that arithmetic takes scales of."""
 
 
 def computes_integers(graph: Graph, operator: Operator) -> bool:
@@ -19,7 +21,7 @@ def computes_integers(graph: Graph, operator: Operator) -> bool:
     family = OPERATORS[operator.name].family if operator.name in OPERATORS else Family.NONE
     if Family.INTEGER in family:
         return True
-    return Family.BROADCAST in family and graph.input(operator).type is not TensorType.INT8
+    return Family.BROADCAST in family and graph.input(operator).type not in _SCALED
 
 
 def is_steered(graph: Graph, operator: Operator) -> bool:

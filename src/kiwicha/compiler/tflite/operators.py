@@ -6,7 +6,12 @@ are in `kiwicha.compiler.check`.
 
 from typing import Any
 
-from kiwicha.compiler.tflite.glue_operators import GLUE_OPERATORS, PAIRS_OF_INTEGERS
+from kiwicha.compiler.tflite.glue_operators import (
+    GLUE_OPERATORS,
+    PAIRS_OF_INTEGERS,
+    PAIRS_OF_NUMBERS,
+    SHORTS_TOO,
+)
 from kiwicha.compiler.tflite.operator_kinds import (
     CARRIED_TYPES,
     Family,
@@ -33,6 +38,7 @@ _CONV = {
     "dilation_width": "DilationWFactor",
     **_FUSED,
 }
+_BIAS = {"bias_type": "QuantizedBiasType"}
 _POOL = {**_STRIDES, "kernel_height": "FilterHeight", "kernel_width": "FilterWidth", **_FUSED}
 _AXIS = {"axis": "Axis"}
 _BLOCK = {"block_size": "BlockSize"}
@@ -42,6 +48,7 @@ BYTE_TABLE = "BYTE_TABLE"
 
 _TWO = ("input 1", "input 2")
 _PAIR: dict[str, Any] = {"activations": _TWO, **PAIRS_OF_INTEGERS}
+_SUM: dict[str, Any] = {"activations": _TWO, **PAIRS_OF_NUMBERS}
 _WEIGHTED = Family.WEIGHTED
 _ARITHMETIC = Family.PAIR | Family.BROADCAST
 _POSITION = OperatorKind(
@@ -54,7 +61,7 @@ OPERATORS: dict[str, OperatorKind] = {
     "ABS": OperatorKind(family=Family.UNARY, is_signed=True),
     "ADD": OperatorKind(
         family=_ARITHMETIC,
-        **_PAIR,
+        **_SUM,
         options=OptionsTable("AddOptions", _FUSED, is_required=False),
     ),
     "ARG_MAX": _POSITION,
@@ -63,7 +70,7 @@ OPERATORS: dict[str, OperatorKind] = {
         family=Family.VARIABLE, activations=(), extra_inputs=2, outputs=0
     ),
     "AVERAGE_POOL_2D": OperatorKind(
-        family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)
+        family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL), **SHORTS_TOO
     ),
     "BATCH_TO_SPACE_ND": OperatorKind(family=Family.MOVE, constants={1: "block shape", 2: "crops"}),
     "BROADCAST_TO": OperatorKind(family=Family.MOVE, constants={1: "shape"}),
@@ -75,10 +82,11 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "CONV_2D": OperatorKind(
         family=_WEIGHTED,
-        options=OptionsTable("Conv2DOptions", _CONV),
+        options=OptionsTable("Conv2DOptions", {**_CONV, **_BIAS}),
         extra_inputs=1,
         optional_inputs=1,
         has_int4_weights=True,
+        **SHORTS_TOO,
     ),
     "DEPTHWISE_CONV_2D": OperatorKind(
         family=_WEIGHTED,
@@ -88,6 +96,7 @@ OPERATORS: dict[str, OperatorKind] = {
         extra_inputs=1,
         optional_inputs=1,
         has_int4_weights=True,
+        **SHORTS_TOO,
     ),
     "DEQUANTIZE": OperatorKind(family=Family.UNARY, types={"output": (TensorType.FLOAT32,)}),
     "DEPTH_TO_SPACE": OperatorKind(
@@ -100,12 +109,13 @@ OPERATORS: dict[str, OperatorKind] = {
         family=_WEIGHTED,
         options=OptionsTable(
             "FullyConnectedOptions",
-            {**_FUSED, "weights_format": "WeightsFormat"},
+            {**_FUSED, "weights_format": "WeightsFormat", **_BIAS},
             is_required=False,
         ),
         extra_inputs=1,
         optional_inputs=1,
         has_int4_weights=True,
+        **SHORTS_TOO,
     ),
     "GATHER": OperatorKind(
         family=Family.MOVE | Family.INDEXED,
@@ -119,14 +129,18 @@ OPERATORS: dict[str, OperatorKind] = {
     "HARD_SWISH": OperatorKind(family=Family.UNARY),
     "L2_NORMALIZATION": OperatorKind(options=OptionsTable("L2NormOptions", _FUSED)),
     "LEAKY_RELU": OperatorKind(
-        family=Family.UNARY, options=OptionsTable("LeakyReluOptions", {"alpha": "Alpha"})
+        family=Family.UNARY,
+        options=OptionsTable("LeakyReluOptions", {"alpha": "Alpha"}),
+        **SHORTS_TOO,
     ),
     "LOG": OperatorKind(family=Family.UNARY, is_signed=True),
-    "LOGISTIC": OperatorKind(family=Family.UNARY),
+    "LOGISTIC": OperatorKind(family=Family.UNARY, **SHORTS_TOO),
     "LOG_SOFTMAX": OperatorKind(),
     "MAXIMUM": OperatorKind(family=Family.BROADCAST, **_PAIR),
-    "MAX_POOL_2D": OperatorKind(family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)),
-    "MEAN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "MAX_POOL_2D": OperatorKind(
+        family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL), **SHORTS_TOO
+    ),
+    "MEAN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}, **SHORTS_TOO),
     "MINIMUM": OperatorKind(family=Family.BROADCAST, **_PAIR),
     "MIRROR_PAD": OperatorKind(
         family=Family.MOVE,
@@ -135,7 +149,7 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "MUL": OperatorKind(
         family=_ARITHMETIC,
-        **_PAIR,
+        **_SUM,
         options=OptionsTable("MulOptions", _FUSED, is_required=False),
     ),
     "PACK": OperatorKind(
@@ -159,8 +173,8 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "REDUCE_MAX": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
     "REDUCE_MIN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
-    "RELU": OperatorKind(family=Family.UNARY),
-    "RELU6": OperatorKind(family=Family.UNARY),
+    "RELU": OperatorKind(family=Family.UNARY, **SHORTS_TOO),
+    "RELU6": OperatorKind(family=Family.UNARY, **SHORTS_TOO),
     "RELU_0_TO_1": OperatorKind(family=Family.UNARY),
     "RELU_N1_TO_1": OperatorKind(family=Family.UNARY),
     "RESHAPE": OperatorKind(family=Family.MOVE | Family.RESHAPE, optional_inputs=1),
@@ -177,7 +191,7 @@ OPERATORS: dict[str, OperatorKind] = {
     "SLICE": OperatorKind(family=Family.MOVE, constants={1: "begin", 2: "size"}),
     "SOFTMAX": OperatorKind(
         options=OptionsTable("SoftmaxOptions", {"beta": "Beta"}),
-        types={"output": (TensorType.INT8, TensorType.INT16)},
+        types=dict.fromkeys(("input", "output"), (TensorType.INT8, TensorType.INT16)),
     ),
     "SPACE_TO_BATCH_ND": OperatorKind(
         family=Family.MOVE, constants={1: "block shape", 2: "paddings"}
@@ -206,14 +220,14 @@ OPERATORS: dict[str, OperatorKind] = {
     ),
     "SUB": OperatorKind(
         family=_ARITHMETIC,
-        **_PAIR,
+        **_SUM,
         options=OptionsTable("SubOptions", _FUSED, is_required=False),
     ),
-    "SUM": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "SUM": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}, **SHORTS_TOO),
     "SVDF": OperatorKind(
         options=OptionsTable("SVDFOptions", {"rank": "Rank"}), extra_inputs=4, is_signed=True
     ),
-    "TANH": OperatorKind(family=Family.UNARY),
+    "TANH": OperatorKind(family=Family.UNARY, **SHORTS_TOO),
     "TILE": OperatorKind(family=Family.MOVE, constants={1: "multiples"}),
     "TRANSPOSE": OperatorKind(family=Family.MOVE, constants={1: "permutation"}),
     "TRANSPOSE_CONV": OperatorKind(
@@ -221,6 +235,7 @@ OPERATORS: dict[str, OperatorKind] = {
         options=OptionsTable("TransposeConvOptions", {**_STRIDES, **_FUSED}),
         extra_inputs=1,
         optional_inputs=2,
+        **SHORTS_TOO,
     ),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": OperatorKind(
         options=OptionsTable(

@@ -65,6 +65,14 @@ _BITS = {
 }
 
 
+_INTEGERS = {
+    TensorType.INT8: "<i1",
+    TensorType.INT16: "<i2",
+    TensorType.INT32: "<i4",
+    TensorType.INT64: "<i8",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Quantization:
     """``real = scale * (value - zero_point)``.
@@ -173,10 +181,9 @@ class Tensor:
         return self.data.view("<i4").reshape(self.shape)
 
     def integers(self) -> list[int]:
-        """Return the values of a constant of type int8, int32 or int64, in order."""
+        """Return the values of a constant of a signed integer type, in order."""
         assert self.data is not None
-        kinds = {TensorType.INT8: "<i1", TensorType.INT32: "<i4", TensorType.INT64: "<i8"}
-        return [int(value) for value in self.data.view(kinds[self.type])]
+        return [int(value) for value in self.data.view(_INTEGERS[self.type])]
 
 
 def quantization(tensor: Tensor) -> Quantization:
