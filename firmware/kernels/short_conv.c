@@ -81,7 +81,23 @@ static inline int64_t products(const int16_t *values, const int8_t *weights, uin
     return sum + short_sum(values, weights, count);
 }
 
-/** Adds to an output's sum what its window gives; all taps of depthwise ones are products. */
+/** Returns what a row of a kernel adds, whose taps are neighbours: so are inputs and weights. */
+static inline int64_t joined_row(const struct kiwicha_conv *p, const int16_t *row,
+                                 const int8_t *weight, int32_t origin)
+{
+    const int32_t end = (int32_t)p->input_width - origin;
+    const uint32_t first = origin < 0 ? (uint32_t)-origin : 0;
+    const uint32_t last =
+        end < (int32_t)p->kernel_width ? (uint32_t)(end > 0 ? end : 0) : p->kernel_width;
+    if (first >= last) {
+        return 0;
+    }
+    const uint32_t channels = p->input_channels;
+    return products(row + (origin + (int32_t)first) * (int32_t)channels, weight + first * channels,
+                    (last - first) * channels);
+}
+
+/** Returns what a window gives; taps of depthwise ones are a product each. */
 static inline int64_t window_sum(const struct kiwicha_conv *p, const int16_t *channel,
                                  const int8_t *weight, const struct taps *rows,
                                  const struct taps *columns, const bool is_depthwise,
@@ -89,6 +105,7 @@ static inline int64_t window_sum(const struct kiwicha_conv *p, const int16_t *ch
 {
     const uint32_t depth = is_depthwise ? 1 : p->input_channels;
     const uint32_t tap_step = is_depthwise ? p->output_channels : depth;
+    const bool is_joined = !is_depthwise && !is_transposed && p->dilation_width == 1;
     int64_t sum = 0;
     for (uint32_t tap_y = 0; tap_y < p->kernel_height; tap_y++) {
         const uint32_t y = source_of(rows, tap_y, p->input_height, is_transposed);
@@ -96,10 +113,16 @@ static inline int64_t window_sum(const struct kiwicha_conv *p, const int16_t *ch
             weight += p->kernel_width * tap_step;
             continue;
         }
+        const int16_t *row = channel + y * p->input_width * p->input_channels;
+        if (is_joined) {
+            sum += joined_row(p, row, weight, columns->origin);
+            weight += p->kernel_width * tap_step;
+            continue;
+        }
         for (uint32_t tap_x = 0; tap_x < p->kernel_width; tap_x++) {
             const uint32_t x = source_of(columns, tap_x, p->input_width, is_transposed);
             if (x != p->input_width) {
-                const int16_t *values = channel + (y * p->input_width + x) * p->input_channels;
+                const int16_t *values = row + x * p->input_channels;
                 sum += is_depthwise ? *values * *weight : products(values, weight, depth);
             }
             weight += tap_step;

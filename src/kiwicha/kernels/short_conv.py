@@ -8,6 +8,7 @@ Ref: tensorflow/lite/kernels/internal/reference/integer_ops/{conv,depthwise_conv
 transpose_conv}.h in tflite-micro.
 """
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from kiwicha.kernels.conv import (
     transposed_sums,
     transposed_work,
 )
-from kiwicha.kernels.kernel import Cost, Declaration, Memory
+from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.kernels.windows import padded, windows
 from kiwicha.numerics.long_sums import rescale_long
 from kiwicha.numerics.requantization import multiply_by_quantized_multiplier, wrap_int32
@@ -92,14 +93,21 @@ def _transpose_conv(memory: Memory, p: Conv) -> NDArray[np.int16]:
     return _rescaled(memory, p, sums)
 
 
+def _conv_work(p: Conv) -> Work:
+    """Return what a convolution does: rows of a kernel whose taps are neighbours are one visit."""
+    work = conv_work(p)
+    visited = work.extra // (p.kernel_width if p.dilation_width == 1 else 1)
+    return dataclasses.replace(work, extra=visited)
+
+
 KERNELS = (
     Declaration(
         kernel=Kernel.SHORT_CONV,
         params=Conv,
         reference=_conv,
         is_on_demand=True,
-        cost=Cost(step=980.0, output=274.0, unit=6.98, extra=52.6),
-        work=conv_work,
+        cost=Cost(step=1380.0, output=188.0, unit=6.67, extra=99.6),
+        work=_conv_work,
     ),
     Declaration(
         kernel=Kernel.SHORT_DEPTHWISE_CONV,

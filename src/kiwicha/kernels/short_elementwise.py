@@ -43,7 +43,7 @@ KERNELS = (
         reference=partial(multiplied, dtype=np.int16),
         is_in_place=True,
         is_on_demand=True,
-        cost=Cost(step=501.0, output=47.6, unit=33.2),
+        cost=Cost(step=800.0, output=47.6, unit=33.2),
         work=pair_work,
     ),
 )

@@ -80,7 +80,7 @@ KERNELS = (
         is_in_place=True,
         is_on_demand=True,
         tables=("points",),
-        cost=Cost(step=197.0, output=45.0),
+        cost=Cost(step=330.0, output=45.0),
         work=_work,
     ),
     Declaration(
@@ -91,7 +91,7 @@ KERNELS = (
         is_in_place=True,
         is_on_demand=True,
         tables=("points",),
-        cost=Cost(step=124.0, output=45.7),
+        cost=Cost(step=330.0, output=45.7),
         work=_work,
     ),
     Declaration(

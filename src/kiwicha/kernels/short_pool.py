@@ -22,7 +22,7 @@ KERNELS = (
         check="short_pool",
         reference=partial(average_pool, dtype=np.int16),
         is_on_demand=True,
-        cost=Cost(step=460.0, output=95.9, unit=9.16),
+        cost=Cost(step=700.0, output=95.9, unit=9.16),
         work=pool_work,
     ),
     Declaration(
