@@ -41,6 +41,13 @@ class _Shorts:
         self._generator = np.random.default_rng(rng.getrandbits(64))
         self._inputs: list[int] = []
         self._values: list[NDArray[Any]] = []
+        self._has_largest_sums = operator == "FULLY_CONNECTED" and rng.random() < 0.3
+        # Results then have bits of terms that are less than a step of the inputs.
+        self._is_magnified = operator in {"ADD", "SUB"} and rng.random() < 0.3
+
+    def magnified(self, scale: float) -> float:
+        """Return the scale for the output of an ADD or SUB."""
+        return scale * 2 ** self.rng.uniform(-12, -9) if self._is_magnified else scale
 
     def case(self, outputs: list[int]) -> Case:
         """Return the model."""
@@ -49,6 +56,10 @@ class _Shorts:
     def numbers(self, shape: Shape, dtype: Any = np.int16) -> NDArray[Any]:
         """Return random numbers: small ones, all of the range, or nothing but extremes."""
         limits, kind = np.iinfo(dtype), self.rng.random()
+        if self._has_largest_sums:
+            return np.full(shape, limits.min, dtype)
+        if self._is_magnified:
+            return self._generator.integers(-9, 10, shape, dtype)
         if kind < 0.1:
             return self._generator.choice(np.array([limits.min, limits.max], dtype), shape)
         most = limits.max >> self.rng.choice([0, 0, 0, 1, 3])
@@ -209,7 +220,7 @@ def _pair(made: _Shorts) -> list[int]:
     if made.operator == "MUL":
         target = scales[0] * scales[1] * 2 ** rng.uniform(10, 16)
     else:
-        target = max(scales) * rng.uniform(0.4, 2.5)
+        target = made.magnified(max(scales) * rng.uniform(0.4, 2.5))
     if rng.random() < 0.5:
         operands.reverse()
     return made.operate(operands, [made.output(shape, target)], **made.activation())
@@ -227,7 +238,8 @@ def _reduction(made: _Shorts) -> list[int]:
 
 def _function(made: _Shorts) -> list[int]:
     rng, shape = made.rng, made.shape(most=9)
-    scale = rng.choice([2.0**-12, 2.0**-11, 2.0**-12 * 1.0005, 10 ** rng.uniform(-5, 0.4)])
+    power = rng.choice([2.0**-12, 2.0**-11]) * rng.choice([1, 1.0004])
+    scale = rng.choice([power, 10 ** rng.uniform(-5, 0.4)])
     return made.operate([made.tensor(shape, scale)], [made.output(shape, 2.0**-15)])
 
 
