@@ -50,7 +50,7 @@ KERNELS = (
         params=SoftmaxOfShorts,
         reference=_reference,
         is_on_demand=True,
-        cost=Cost(step=850.0, output=90.3, unit=141.0),
+        cost=Cost(step=500.0, output=90.3, unit=141.0),
         work=_work,
     ),
 )

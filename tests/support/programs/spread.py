@@ -5,8 +5,14 @@ import numpy as np
 from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.resize_bilinear import Blend
-from tests.support.programs import connected
-from tests.support.programs.cases import arg_max, log_softmax, resize_bilinear, softmax
+from tests.support.programs import connected, short_convolutions
+from tests.support.programs.cases import (
+    arg_max,
+    log_softmax,
+    resize_bilinear,
+    softmax,
+    softmax_of_shorts,
+)
 from tests.support.programs.steps import ProgramBuilder
 
 __all__ = ["SPREAD", "spread"]
@@ -51,6 +57,16 @@ _ODD_LAYERS = (
     *((20, 3, 4), (3, 33, 9), (1, 2, 100)),
 )
 
+_WINDOWS = (
+    *((8, 8, 16, 16, 3), (6, 6, 4, 8, 5), (10, 10, 3, 8, 3), (9, 9, 1, 12, 3)),
+    *((12, 12, 8, 8, 3, 2), (8, 8, 8, 16), (7, 7, 32, 32), (5, 5, 24, 6)),
+    *((1, 1, 64, 10), (1, 1, 256, 40), (1, 1, 700, 8)),
+)
+_CHANNELS = (
+    *((8, 8, 16, 16, 3), (10, 10, 8, 8, 3, 2), (6, 6, 8, 8, 5), (5, 5, 4, 8, 3)),
+    *((12, 12, 3, 3, 3), (6, 6, 32, 32, 3), (9, 9, 8, 8, 2)),
+)
+
 SPREAD = {
     Kernel.SOFTMAX: (softmax.add_shape, (*_ROWS, (1, 2), (100, 2), (700, 2))),
     Kernel.LOG_SOFTMAX: (log_softmax.add_shape, (*_ROWS, (1, 2), (50, 2))),
@@ -61,6 +77,9 @@ SPREAD = {
     ),
     Kernel.FULLY_CONNECTED: (connected.add_shape, _ODD_LAYERS),
     Kernel.SIMD_FULLY_CONNECTED: (connected.add_shape, _LAYERS),
+    Kernel.SHORT_CONV: (short_convolutions.add_shape, _WINDOWS),
+    Kernel.SHORT_DEPTHWISE_CONV: (short_convolutions.add_shape, _CHANNELS),
+    Kernel.SOFTMAX_OF_SHORTS: (softmax_of_shorts.add_shape, _ROWS[3:]),
 }
 """How to add a step of each kernel, and of which shapes."""
 

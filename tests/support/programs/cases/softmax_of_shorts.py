@@ -13,7 +13,7 @@ from kiwicha.numerics.short_exponentials import (
 from tests.support.programs.images import random_input, random_output
 from tests.support.programs.steps import ProgramBuilder
 
-__all__ = ["PARAMS", "add"]
+__all__ = ["PARAMS", "add", "add_shape"]
 
 PARAMS = SoftmaxOfShorts
 
@@ -21,7 +21,13 @@ PARAMS = SoftmaxOfShorts
 def add(builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, number: int) -> None:
     """Add a step, of long rows if the number is divisible by 4."""
     rows, depth = (int(rng.integers(1, 9)) for _ in range(2))
-    depth += 600 * (number % 4 == 0)
+    add_shape(builder, kernel, rng, rows, depth + 600 * (number % 4 == 0))
+
+
+def add_shape(
+    builder: ProgramBuilder, kernel: Kernel, rng: np.random.Generator, rows: int, depth: int
+) -> None:
+    """Add a step of so many rows."""
     scale = quantize_multiplier(short_softmax_factor(float(rng.choice([0.01, 0.001, 3e-5])), 1.0))
     params = SoftmaxOfShorts(
         random_input(builder, kernel, rng, (rows, depth)),
