@@ -68,7 +68,15 @@ def test_what_is_there_is_not_sent_again() -> None:
         sent = board.asked[SerialOp.WRITE]
         link.write(ADDRESS, DATA, on_bytes=seen.append)
     assert board.asked[SerialOp.WRITE] == sent
-    assert seen == [2048, 4096, 5000]
+    assert seen == [5000]
+
+
+def test_progress_only_grows() -> None:
+    seen: list[int] = []
+    with connected(ScriptedBoard(once(SerialOp.WRITE))) as link:
+        link.write(ADDRESS, DATA[:2048])
+        link.write(ADDRESS, DATA, on_bytes=seen.append)
+    assert seen == [2048, 3072, 4096, 5000, 5000]
 
 
 def test_firmware_is_not_started_twice_by_a_lost_answer() -> None:
