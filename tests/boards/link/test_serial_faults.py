@@ -1,6 +1,7 @@
 """What the host makes of boards and lines that err, each in its own way."""
 
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,6 +70,15 @@ def test_what_is_there_is_not_sent_again() -> None:
         link.write(ADDRESS, DATA, on_bytes=seen.append)
     assert board.asked[SerialOp.WRITE] == sent
     assert seen == [5000]
+
+
+def test_an_answer_is_not_waited_for_longer_than_it_takes() -> None:
+    with connected(ScriptedBoard()) as link:
+        start = time.monotonic()
+        for _ in range(150):
+            link.hello()
+    # Reads of a port end after 20 ms, whether they are full or not.
+    assert time.monotonic() - start < 150 * 0.02
 
 
 def test_progress_only_grows() -> None:

@@ -46,7 +46,7 @@ class TimedLine:
     ) -> None:
         self.now = 0.0
         self.lost_frames = 0
-        self.most_kept_bytes = 0
+        self.most_under_way_bytes = 0
         self._board = board
         self._byte_seconds = _BITS_PER_BYTE / baud
         self._latency, self._lost, self._chance = latency, lost, random.Random(seed)
@@ -56,6 +56,8 @@ class TimedLine:
         # Frames that the board has or will have: when each is whole, and when it has been obeyed.
         self._obeyed: deque[tuple[float, float, int]] = deque()
         self._to_host: deque[tuple[float, bytes]] = deque()
+        # Requests that will be answered: when, and their bytes.
+        self._under_way: deque[tuple[float, int]] = deque()
 
     def clock(self) -> float:
         """Return the seconds that have passed."""
@@ -75,7 +77,6 @@ class TimedLine:
         while self._obeyed and self._obeyed[0][1] <= arrived:
             self._obeyed.popleft()
         kept = len(data) + sum(count for _, _, count in self._obeyed)
-        self.most_kept_bytes = max(self.most_kept_bytes, kept)
         if kept > SERIAL_WINDOW_BYTES:
             return len(data)
         self._board_free = max(self._board_free, arrived) + self._busy(body)
@@ -85,7 +86,13 @@ class TimedLine:
             frame = self._spoiled(encode_frame(answer))
             start = max(self._down_free, self._board_free)
             self._down_free = start + len(frame) * self._byte_seconds
-            self._to_host.append((self._down_free + self._latency, frame))
+            answered = self._down_free + self._latency
+            self._to_host.append((answered, frame))
+            while self._under_way and self._under_way[0][0] <= self.now:
+                self._under_way.popleft()
+            self._under_way.append((answered, len(data)))
+            under_way = sum(count for _, count in self._under_way)
+            self.most_under_way_bytes = max(self.most_under_way_bytes, under_way)
         return len(data)
 
     def read(self, size: int) -> bytes:
