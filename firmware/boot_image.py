@@ -60,7 +60,7 @@ def build_boot_image(
     generated = {HEADER_NAME: header(config), SOC_HEADER_NAME: soc_header}
     loader = compile_image(
         generated,
-        [_BOOT / "loader.c", _BOOT / "frame.c", *_SHARED],
+        [*(_BOOT / name for name in ("loader.c", "frame.c", "line.c")), *_SHARED],
         _INCLUDES,
         base=loader_address,
         space_bytes=LOADER_BYTES,

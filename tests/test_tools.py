@@ -72,3 +72,13 @@ def test_only_cores_that_the_process_may_use_count(monkeypatch: pytest.MonkeyPat
     assert tools.cores() == 2
     monkeypatch.delattr(os, "sched_getaffinity")
     assert tools.cores() == 8
+
+
+def test_the_log_of_what_failed_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path))
+    lines = "\n".join(str(number) for number in range(100))
+    command = [sys.executable, "-c", f"print({lines!r}); raise SystemExit(3)"]
+    path = tmp_path / "logs" / "a-tool.log"
+    with pytest.raises(ToolError, match=rf"exit status 3 \(all of it: {path}\):\n88\n"):
+        tools.run(command, name="a tool", keeps_log=True)
+    assert path.read_text().split() == lines.split()

@@ -14,6 +14,8 @@ from kiwicha.errors import BoardError
 
 __all__ = [
     "BITSTREAM",
+    "PACK",
+    "PINS",
     "SEEDS",
     "Placed",
     "Step",
@@ -31,8 +33,11 @@ BITSTREAM = "soc.bit"
 REPORT = "report.json"
 
 _NETLIST = "netlist.json"
-_PINS = "pins.lpf"
+PINS = "pins.lpf"
+"""Name of the constraints."""
 _CONFIG = "soc.config"
+PACK = ("--compress", _CONFIG, "--bit", BITSTREAM)
+"""ecppack's arguments."""
 _DEVICES = {
     **{f"LFE5U-{size}F": f"--{size}k" for size in (12, 25, 45, 85)},
     **{f"LFE5UM-{size}F": f"--um-{size}k" for size in (25, 45, 85)},
@@ -128,7 +133,7 @@ def arguments(part: str, speed_grade: int | None = None, seed: int = 1) -> list[
     """
     return [
         *_device(part, speed_grade),
-        *("--json", _NETLIST, "--lpf", _PINS, "--textcfg", _CONFIG, "--seed", str(seed)),
+        *("--json", _NETLIST, "--lpf", PINS, "--textcfg", _CONFIG, "--seed", str(seed)),
         *("--report", REPORT, "--detailed-timing-report", "--quiet"),
         # With this placer the wires of the system with 64 are 0.6 times as long as with the usual
         # one, and only then does this router end, in minutes. The other router needs hours.
@@ -173,15 +178,14 @@ def place_and_route(
     """
     versions = yowasp.require(yowasp.NEXTPNR_ECP5)
     words = arguments(part, speed_grade, seed)
-    pack = ["--compress", _CONFIG, "--bit", BITSTREAM]
-    key = cache.digest([*words, *pack, *versions.values(), netlist, pins])
+    key = cache.digest([*words, *PACK, *versions.values(), netlist, pins])
 
     def builder(folder: Path) -> None:
         (folder / _NETLIST).write_bytes(netlist)
-        (folder / _PINS).write_bytes(pins)
+        (folder / PINS).write_bytes(pins)
         with timed(folder):
             yowasp.nextpnr_ecp5(folder, words)
-            yowasp.ecppack(folder, pack)
+            yowasp.ecppack(folder, PACK)
         for name in (_NETLIST, _CONFIG):
             (folder / name).unlink()
 

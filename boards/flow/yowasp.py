@@ -51,4 +51,5 @@ def _run(tool: tuple[str, str, str], function: str, folder: Path, arguments: Seq
     module, _, name = tool
     require(tool)
     start = f"import sys, {module}; sys.exit({module}.{function}(sys.argv[1:]))"
-    return tools.run([sys.executable, "-c", start, *arguments], name=name, folder=folder)
+    command = [sys.executable, "-c", start, *arguments]
+    return tools.run(command, name=name, folder=folder, keeps_log=True)

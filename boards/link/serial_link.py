@@ -3,11 +3,10 @@
 import struct
 import time
 import zlib
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
 
-import serial
-
+from kiwicha.boards.link.pipeline import Pipeline
+from kiwicha.boards.link.port import Port
 from kiwicha.contract.serial import (
     SERIAL_DATA_BYTES,
     SERIAL_MAGIC,
@@ -18,60 +17,14 @@ from kiwicha.contract.serial import (
 )
 from kiwicha.errors import BoardError
 
-__all__ = ["Link", "Port", "RefusedError", "decode_frame", "encode_frame", "open_port"]
+__all__ = ["Link", "RefusedError"]
 
-_LONGEST_BLOCK = 254
 _TRIES = 8
 _SECONDS_PER_TRY = 0.5
-_READ_BYTES = 4096
 _BLOCK_BYTES = 2048
 """What is checked at once: an answer must come before the request is repeated."""
-
-
-class Port(Protocol):
-    """What is used of a serial port; ``read`` returns what came before its timeout."""
-
-    def read(self, size: int) -> bytes:
-        """Return up to ``size`` bytes, none if nothing came in time."""
-
-    def write(self, data: bytes) -> int | None:
-        """Send bytes."""
-
-
-def encode_frame(body: bytes) -> bytes:
-    """Return a frame: body and CRC-32 without zero bytes, and a zero."""
-    raw = body + struct.pack("<I", zlib.crc32(body))
-    coded = bytearray()
-    # Every block stands for its bytes and a zero, which the last one lacks.
-    for piece in raw.split(b"\0"):
-        at = 0
-        while len(piece) - at >= _LONGEST_BLOCK:
-            coded += bytes([_LONGEST_BLOCK + 1]) + piece[at : at + _LONGEST_BLOCK]
-            at += _LONGEST_BLOCK
-        coded += bytes([len(piece) - at + 1]) + piece[at:]
-    return bytes(coded) + b"\0"
-
-
-def decode_frame(coded: bytes) -> bytes | None:
-    """Return the body of a frame without its zero; None if it is none.
-
-    Parameters
-    ----------
-    coded : bytes
-        What came before a zero byte.
-    """
-    raw = bytearray()
-    at = 0
-    while at < len(coded):
-        code = coded[at]
-        if code == 0 or at + code > len(coded):
-            return None
-        raw += coded[at + 1 : at + code]
-        at += code
-        if code <= _LONGEST_BLOCK and at < len(coded):
-            raw.append(0)
-    body, crc = bytes(raw[:-4]), bytes(raw[-4:])
-    return body if len(raw) >= 4 and crc == struct.pack("<I", zlib.crc32(body)) else None
+_ROUNDS = 4
+"""How often blocks are compared: a board that is reset in between loses what it had."""
 
 
 class RefusedError(BoardError):
@@ -97,22 +50,28 @@ class Link:
     Parameters
     ----------
     port : Port
-        The line, with a timeout of a fraction of a second.
+        The line.
     tries : int
         How often a request is sent before the board counts as silent.
     seconds_per_try : float
         How long an answer is waited for.
+    clock : callable
+        Returns seconds.
     """
 
     def __init__(
-        self, port: Port, *, tries: int = _TRIES, seconds_per_try: float = _SECONDS_PER_TRY
+        self,
+        port: Port,
+        *,
+        tries: int = _TRIES,
+        seconds_per_try: float = _SECONDS_PER_TRY,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._port = port
+        self._line = Pipeline(port, tries=tries, seconds_per_try=seconds_per_try, clock=clock)
         self._tries = tries
-        self._seconds = seconds_per_try
-        self._number = 0
-        self._received = bytearray()
-        self.noise = bytearray()
+        self._clock = clock
+        self._known_window: int | None = None
+        self.noise = self._line.noise
         """What came and was no frame: messages of firmware, or a wrong speed."""
 
     def hello(self) -> SerialHello:
@@ -136,37 +95,87 @@ class Link:
 
     def read(self, address: int, count: int) -> bytes:
         """Return bytes of the board's DRAM."""
-        raw = bytearray()
-        while len(raw) < count:
-            size = min(SERIAL_DATA_BYTES, count - len(raw))
-            piece = self.request(SerialOp.READ, struct.pack("<II", address + len(raw), size))
+        ranges = list(_pieces(address, count, SERIAL_DATA_BYTES))
+        pieces = self._requests(SerialOp.READ, [struct.pack("<II", *piece) for piece in ranges])
+        for piece, (_, size) in zip(pieces, ranges, strict=True):
             if len(piece) != size:
                 raise BoardError(f"the board must answer with {size} bytes, not {len(piece)}")
-            raw += piece
-        return bytes(raw)
+        return b"".join(pieces)
 
     def write(
         self, address: int, raw: bytes, *, on_bytes: Callable[[int], None] | None = None
     ) -> None:
+        """Store bytes in the board's DRAM; else as `load`."""
+        self.load([(address, raw)], on_bytes=on_bytes)
+
+    def load(
+        self,
+        ranges: Iterable[tuple[int, bytes]],
+        *,
+        on_bytes: Callable[[int], None] | None = None,
+    ) -> None:
         """Store bytes in the board's DRAM, except blocks that are there already, and check them.
 
-        ``on_bytes`` is called with how many are there, as their number grows.
-        """
-        for at in range(0, len(raw), _BLOCK_BYTES):
-            block, start = raw[at : at + _BLOCK_BYTES], address + at
-            if self.checksum(start, len(block)) != zlib.crc32(block):
-                self._store(start, block)
-            if on_bytes is not None:
-                on_bytes(at + len(block))
+        Parameters
+        ----------
+        ranges : iterable of tuple of int and bytes
+            Address and contents. At the end all are there, even if the board was reset meanwhile.
+        on_bytes : callable or None
+            Called with how many bytes are there, as their number grows.
 
-    def _store(self, start: int, block: bytes) -> None:
-        for offset in range(0, len(block), SERIAL_DATA_BYTES):
-            piece = block[offset : offset + SERIAL_DATA_BYTES]
-            self.request(SerialOp.WRITE, struct.pack("<I", start + offset) + piece)
-        if self.checksum(start, len(block)) != zlib.crc32(block):
-            raise BoardError(
-                f"the board's memory must keep what is written to {start:#x}, but does not"
-            )
+        Raises
+        ------
+        BoardError
+            If some are not there in the end.
+        """
+        blocks = [
+            (start, raw[start - address : start - address + size])
+            for address, raw in ranges
+            for start, size in _pieces(address, len(raw), _BLOCK_BYTES)
+        ]
+        total = sum(len(block) for _, block in blocks)
+        for _ in range(_ROUNDS):
+            missing = self._missing(blocks)
+            there = total - sum(len(block) for _, block in missing)
+            if on_bytes is not None:
+                on_bytes(there)
+            if not missing:
+                return
+            self._store(missing, there, on_bytes)
+        raise BoardError(
+            f"the board's memory must keep what is written to {missing[0][0]:#x}, but does not"
+        )
+
+    def _missing(self, blocks: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+        """Return the blocks that memory does not hold."""
+        ranges = [struct.pack("<II", start, len(block)) for start, block in blocks]
+        sums = self._requests(SerialOp.CHECK, ranges)
+        return [
+            (start, block)
+            for (start, block), found in zip(blocks, sums, strict=True)
+            if found != struct.pack("<I", zlib.crc32(block))
+        ]
+
+    def _store(
+        self,
+        blocks: Sequence[tuple[int, bytes]],
+        there: int,
+        on_bytes: Callable[[int], None] | None,
+    ) -> None:
+        pieces = [
+            (at, block[at - start : at - start + size])
+            for start, block in blocks
+            for at, size in _pieces(start, len(block), SERIAL_DATA_BYTES)
+        ]
+
+        def report(index: int) -> None:
+            nonlocal there
+            there += len(pieces[index][1])
+            if on_bytes is not None:
+                on_bytes(there)
+
+        fields = [struct.pack("<I", at) + piece for at, piece in pieces]
+        self._requests(SerialOp.WRITE, fields, on_each=report)
 
     def checksum(self, address: int, count: int) -> int:
         """Return the CRC-32 of bytes of the board's DRAM."""
@@ -176,18 +185,17 @@ class Link:
     def run(self, address: int, count: int) -> None:
         """Start firmware that was written to DRAM."""
         runs = self.hello().runs
-        body = self._body(SerialOp.RUN, struct.pack("<II", address, count))
         # Not repeated blindly: an answer that is lost must not start the firmware twice.
         for _ in range(self._tries):
-            answer = self._ask(body)
+            answer = self._line.ask(bytes([SerialOp.RUN]) + struct.pack("<II", address, count))
             if answer is not None:
                 self._checked(SerialOp.RUN, answer)
                 return
-            if self._ask(self._body(SerialOp.HELLO, b"")) is None:
+            if self._line.ask(bytes([SerialOp.HELLO])) is None:
                 return
             if self.hello().runs != runs:
                 return
-        raise self._silent()
+        raise self._line.silent()
 
     def wait(self, seconds: float) -> SerialHello:
         """Return what the board says when its firmware has ended.
@@ -202,12 +210,13 @@ class Link:
         BoardError
             If it does not end in time.
         """
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if self._ask(self._body(SerialOp.HELLO, b"")) is not None:
+        end = self._clock() + seconds
+        while self._clock() < end:
+            if self._line.ask(bytes([SerialOp.HELLO])) is not None:
                 return self.hello()
         raise BoardError(
-            f"firmware must end within {seconds:g} s; reset the board and try again{self._heard()}"
+            f"firmware must end within {seconds:g} s; reset the board and try again"
+            f"{self._line.heard()}"
         )
 
     def request(self, op: SerialOp, fields: bytes = b"") -> bytes:
@@ -218,36 +227,48 @@ class Link:
         BoardError
             If there is no answer, or it is a refusal.
         """
-        body = self._body(op, fields)
-        for _ in range(self._tries):
-            answer = self._ask(body)
-            if answer is not None:
-                return self._checked(op, answer)
-        raise self._silent()
+        (data,) = self._exchanged(op, [fields], 0)
+        return data
 
-    def _body(self, op: SerialOp, fields: bytes) -> bytes:
-        self._number = (self._number + 1) % 256
-        return bytes([self._number, op]) + fields
+    def _requests(
+        self,
+        op: SerialOp,
+        fields: Sequence[bytes],
+        *,
+        on_each: Callable[[int], None] | None = None,
+    ) -> list[bytes]:
+        """Return the data of the answers to requests of a kind, several of which are under way."""
+        return self._exchanged(op, fields, self._window() if len(fields) > 1 else 0, on_each)
 
-    def _ask(self, body: bytes) -> bytes | None:
-        """Send a request once; return status and data, None if no answer came."""
-        try:
-            # The zero ends whatever the loader has received so far.
-            self._port.write(b"\0" + encode_frame(body))
-            end = time.monotonic() + self._seconds
-            while time.monotonic() < end:
-                self._received += self._port.read(_READ_BYTES)
-                while b"\0" in self._received:
-                    coded, _, rest = self._received.partition(b"\0")
-                    self._received = rest
-                    answer = decode_frame(bytes(coded))
-                    if answer is None or len(answer) < 2:
-                        self.noise += coded
-                    elif answer[0] == body[0]:
-                        return answer[1:]
-        except OSError as error:
-            raise BoardError(f"the serial port must stay connected: {error}") from error
-        return None
+    def _exchanged(
+        self,
+        op: SerialOp,
+        fields: Sequence[bytes],
+        window_bytes: int,
+        on_each: Callable[[int], None] | None = None,
+    ) -> list[bytes]:
+        found: dict[int, bytes] = {}
+
+        def take(index: int, answer: bytes) -> None:
+            found[index] = self._checked(op, answer)
+            if on_each is not None:
+                on_each(index)
+
+        self._line.exchange(
+            [bytes([op]) + field for field in fields], take, window_bytes=window_bytes
+        )
+        return [found[index] for index in range(len(fields))]
+
+    def _window(self) -> int:
+        """Return how many bytes of requests may be under way; 0 if the board does not know."""
+        if self._known_window is None:
+            try:
+                self._known_window = int.from_bytes(self.request(SerialOp.LIMITS), "little")
+            except RefusedError as error:
+                if error.status != SerialStatus.BAD_OP:
+                    raise
+                self._known_window = 0
+        return self._known_window
 
     @staticmethod
     def _checked(op: SerialOp, answer: bytes) -> bytes:
@@ -255,40 +276,8 @@ class Link:
             raise RefusedError(op, answer[0])
         return answer[1:]
 
-    def _silent(self) -> BoardError:
-        return BoardError(
-            "the board must answer: check the port, the cable and --baud, load the bitstream again"
-            f"{self._heard()}"
-        )
 
-    def _heard(self) -> str:
-        heard = bytes(self.noise + self._received)
-        if not heard:
-            return " (nothing came)"
-        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in heard[-80:])
-        return f" (what came was no answer: {text!r})"
-
-
-def open_port(name: str, baud: int) -> Port:
-    """Return a serial port.
-
-    Parameters
-    ----------
-    name : str
-        ``/dev/ttyUSB1``, for instance.
-    baud : int
-        Bits per second.
-
-    Raises
-    ------
-    BoardError
-        If it cannot be opened.
-    """
-    try:
-        port: Port = serial.Serial(name, baud, timeout=0.02, write_timeout=5, exclusive=True)
-    except (OSError, ValueError, OverflowError) as error:
-        raise BoardError(
-            f"serial port must be one that can be opened: {error} ({name}); name the board's, "
-            "/dev/ttyUSB1 for instance"
-        ) from error
-    return port
+def _pieces(address: int, count: int, most: int) -> Iterable[tuple[int, int]]:
+    """Yield address and size of the pieces of a range."""
+    for at in range(0, count, most):
+        yield address + at, min(most, count - at)

@@ -66,12 +66,6 @@ def run_on_board(
         if on_stage is not None:
             on_stage(stage)
 
-    def store(what: str, address: int, raw: bytes) -> None:
-        text = f"loading {what}: {len(raw):,} bytes"
-        link.write(
-            address, raw, on_bytes=None if on_transfer is None else on_transfer(text, len(raw))
-        )
-
     announce("asking the board")
     board = link.hello()
     if not board.dram_bytes:
@@ -92,9 +86,10 @@ def run_on_board(
             f"Program, arena and tensors must leave {cfu.ONCHIP_BYTES} bytes of the board's "
             f"{board.dram_bytes} bytes of DRAM for the firmware"
         )
-    for what, (address, raw) in zip(("boot block", "Program", "inputs"), memory.loads, strict=True):
-        store(what, address, raw)
-    store("firmware", firmware_at, firmware.raw)
+    ranges = [*memory.loads, (firmware_at, firmware.raw)]
+    total = sum(len(raw) for _, raw in ranges)
+    text = f"loading Program, inputs and firmware: {total:,} bytes"
+    link.load(ranges, on_bytes=None if on_transfer is None else on_transfer(text, total))
     announce("running")
     link.noise.clear()
     link.run(firmware_at, len(firmware.raw))

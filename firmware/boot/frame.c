@@ -3,14 +3,14 @@
 #include <stdbool.h>
 
 #include "kiwicha_isa.h"
-#include "machine.h"
+#include "line.h"
 
 #define CRC_BYTES 4
 /* COBS: a code byte says where the next zero is, up to 254 bytes on; 255 says that there is none.
  */
 #define LONGEST_BLOCK 254
 
-uint32_t kiwicha_crc32(const uint8_t *bytes, uint32_t count)
+static uint32_t crc_of_byte(uint32_t crc, uint8_t byte)
 {
     /* Of every half byte; the reflected polynomial is 0xedb88320. */
     static const uint32_t table[16] = {
@@ -18,70 +18,79 @@ uint32_t kiwicha_crc32(const uint8_t *bytes, uint32_t count)
         0x4db26158u, 0x5005713cu, 0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu,
         0x9b64c2b0u, 0x86d3d2d4u, 0xa00ae278u, 0xbdbdf21cu,
     };
+    crc ^= byte;
+    crc = crc >> 4 ^ table[crc & 15];
+    return crc >> 4 ^ table[crc & 15];
+}
+
+/* Bytes between two looks at the line: 64 take less than the 16 that the UART keeps. */
+#define UNWATCHED_BYTES 64u
+
+uint32_t kiwicha_crc32(const uint8_t *bytes, uint32_t count)
+{
     uint32_t crc = UINT32_MAX;
-    for (; count > 0; --count) {
-        crc ^= *bytes++;
-        crc = crc >> 4 ^ table[crc & 15];
-        crc = crc >> 4 ^ table[crc & 15];
+    for (uint32_t index = 0; index < count; ++index) {
+        if (index % UNWATCHED_BYTES == 0) {
+            kiwicha_line_poll();
+        }
+        crc = crc_of_byte(crc, bytes[index]);
     }
     return ~crc;
 }
 
-static uint8_t wait_for_byte(void)
+/* What the CRC of bytes and of their own CRC is, before its last inversion. */
+#define RESIDUE 0xdebb20e3u
+
+/* A frame that is being received: COBS is undone and the CRC computed as its bytes come, so that
+ * the next frame finds the CPU free. */
+struct reception {
+    uint8_t *body;
+    uint32_t count;
+    uint32_t crc;
+    /* Bytes that the block still has, and whether a zero follows it if the frame goes on. */
+    uint32_t left;
+    bool owes_zero;
+    bool is_bad;
+};
+
+static void append(struct reception *frame, uint8_t byte)
 {
-    uint8_t byte = 0;
-    while (!kiwicha_platform_receive(&byte)) {
+    if (frame->count == KIWICHA_SERIAL_FRAME_BYTES) {
+        frame->is_bad = true;
+        return;
     }
-    return byte;
+    frame->body[frame->count++] = byte;
+    frame->crc = crc_of_byte(frame->crc, byte);
 }
 
-/* Undoes COBS in place; 0 if a block ends outside. */
-static uint32_t decoded(uint8_t *bytes, uint32_t count)
+static void take(struct reception *frame, uint8_t byte)
 {
-    uint32_t from = 0;
-    uint32_t to = 0;
-    while (from < count) {
-        uint32_t code = bytes[from++];
-        if (code - 1 > count - from) {
-            return 0;
-        }
-        for (uint32_t index = 1; index < code; ++index) {
-            bytes[to++] = bytes[from++];
-        }
-        if (code <= LONGEST_BLOCK && from < count) {
-            bytes[to++] = 0;
-        }
+    if (frame->left > 0) {
+        append(frame, byte);
+        --frame->left;
+        return;
     }
-    return to;
+    if (frame->owes_zero) {
+        append(frame, 0);
+    }
+    frame->left = byte - 1u;
+    frame->owes_zero = byte <= LONGEST_BLOCK;
 }
 
 uint32_t kiwicha_frame_receive(uint8_t *body)
 {
-    uint32_t count = 0;
-    bool is_too_long = false;
+    struct reception frame = {.body = body, .crc = UINT32_MAX};
     for (;;) {
-        uint8_t byte = wait_for_byte();
+        uint8_t byte = kiwicha_line_receive();
         if (byte == 0) {
             break;
         }
-        if (count < KIWICHA_SERIAL_FRAME_BYTES) {
-            body[count++] = byte;
-        } else {
-            is_too_long = true;
-        }
+        take(&frame, byte);
     }
-    uint32_t bytes = is_too_long ? 0 : decoded(body, count);
-    if (bytes < CRC_BYTES) {
+    if (frame.is_bad || frame.left > 0 || frame.count < CRC_BYTES || frame.crc != RESIDUE) {
         return 0;
     }
-    bytes -= CRC_BYTES;
-    uint32_t crc = kiwicha_crc32(body, bytes);
-    for (uint32_t index = 0; index < CRC_BYTES; ++index) {
-        if (body[bytes + index] != (uint8_t)(crc >> (8 * index))) {
-            return 0;
-        }
-    }
-    return bytes;
+    return frame.count - CRC_BYTES;
 }
 
 void kiwicha_frame_send(uint8_t *body, uint32_t bytes)
@@ -97,9 +106,9 @@ void kiwicha_frame_send(uint8_t *body, uint32_t bytes)
         while (from + length < bytes && length < LONGEST_BLOCK && body[from + length] != 0) {
             ++length;
         }
-        kiwicha_platform_send((uint8_t)(length + 1));
+        kiwicha_line_send((uint8_t)(length + 1));
         for (uint32_t index = 0; index < length; ++index) {
-            kiwicha_platform_send(body[from + index]);
+            kiwicha_line_send(body[from + index]);
         }
         from += length;
         /* A block that ends at a zero takes it along, and another block follows even if empty. */
@@ -108,5 +117,5 @@ void kiwicha_frame_send(uint8_t *body, uint32_t bytes)
             ++from;
         }
     }
-    kiwicha_platform_send(0);
+    kiwicha_line_send(0);
 }

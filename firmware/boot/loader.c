@@ -8,6 +8,7 @@
 #include "frame.h"
 #include "kiwicha_isa.h"
 #include "kiwicha_soc.h"
+#include "line.h"
 #include "machine.h"
 #include "platform.h"
 
@@ -19,6 +20,7 @@
 #define AT_COUNT 6
 #define AT_DATA_IN 6
 #define AT_DATA_OUT 2
+#define WORD_BYTES 4
 #define BYTES_WITHOUT_FIELDS 2
 #define BYTES_WITH_RANGE 10
 
@@ -89,6 +91,11 @@ static void obey(uint32_t bytes, uint32_t last_status)
         send_answer(KIWICHA_SERIAL_STATUS_OK, hello(last_status));
         return;
     }
+    if (op == KIWICHA_SERIAL_OP_LIMITS && bytes == BYTES_WITHOUT_FIELDS) {
+        put_word(answer + AT_DATA_OUT, KIWICHA_SERIAL_WINDOW_BYTES);
+        send_answer(KIWICHA_SERIAL_STATUS_OK, WORD_BYTES);
+        return;
+    }
     bool has_range = op == KIWICHA_SERIAL_OP_READ || op == KIWICHA_SERIAL_OP_CHECK ||
                      op == KIWICHA_SERIAL_OP_RUN;
     if (!(has_range && bytes == BYTES_WITH_RANGE) &&
@@ -110,16 +117,16 @@ static void obey(uint32_t bytes, uint32_t last_status)
     }
     switch (op) {
     case KIWICHA_SERIAL_OP_READ:
-        memcpy(answer + AT_DATA_OUT, memory_at(address), count);
+        kiwicha_line_copy(answer + AT_DATA_OUT, memory_at(address), count);
         send_answer(KIWICHA_SERIAL_STATUS_OK, count);
         break;
     case KIWICHA_SERIAL_OP_WRITE:
-        memcpy(memory_at(address), request + AT_DATA_IN, count);
+        kiwicha_line_copy(memory_at(address), request + AT_DATA_IN, count);
         send_answer(KIWICHA_SERIAL_STATUS_OK, 0);
         break;
     case KIWICHA_SERIAL_OP_CHECK:
         put_word(answer + AT_DATA_OUT, kiwicha_crc32(memory_at(address), count));
-        send_answer(KIWICHA_SERIAL_STATUS_OK, 4);
+        send_answer(KIWICHA_SERIAL_STATUS_OK, WORD_BYTES);
         break;
     default:
         send_answer(KIWICHA_SERIAL_STATUS_OK, 0);

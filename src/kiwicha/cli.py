@@ -23,6 +23,7 @@ from kiwicha.commands import (
     models,
     report,
     run,
+    terminal,
     timing,
     trace,
 )
@@ -56,6 +57,7 @@ app.command()(area.area)
 app.command()(timing.timing)
 app.command()(build.build)
 app.command()(load.load)
+app.command("console")(terminal.console_)
 app.command()(bringup.bringup)
 
 

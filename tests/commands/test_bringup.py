@@ -11,7 +11,7 @@ from kiwicha.boards.bringup import replay as replays
 from kiwicha.boards.flow import build as builds
 from kiwicha.boards.flow.place_and_route import Timing
 from kiwicha.boards.flow.report import BuildReport
-from kiwicha.boards.link import serial_link
+from kiwicha.boards.link import port, serial_link
 from kiwicha.contract.configs import CONFIGS
 from kiwicha.errors import BoardError
 from kiwicha.sim.reference.cfu_model import CfuModel
@@ -95,7 +95,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
     def use(mask: int) -> None:
         line = Line(mask)
-        monkeypatch.setattr(serial_link, "open_port", lambda name, baud: None)
+        monkeypatch.setattr(port, "open_port", lambda name, baud: None)
         monkeypatch.setattr(serial_link, "Link", lambda port: line)
         monkeypatch.setattr(replays, "check_design", lambda link, config, clock_hz: None)
         monkeypatch.setattr(replays, "_execute", lambda link, burst: link.execute(burst))

@@ -1,6 +1,7 @@
 """``kiwicha build``."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,27 @@ def test_boards_and_configs_are_checked_before_work_starts(kiwicha: Command) -> 
     assert kiwicha.error("build", "arty_a7_35", "--speed-grade", "6") == (
         "speed grade must be 6, 7 or 8, of an ECP5, not 6 of xc7a35ticsg324-1L"
     )
+
+
+@pytest.mark.parametrize(
+    ("board", "script", "tool"),
+    [("arty_a7_35", "openxc7.sh", "nextpnr-xilinx"), ("ulx3s_85f", "trellis.sh", "nextpnr-ecp5")],
+)
+def test_scripts_are_written_without_a_build(
+    kiwicha: Command, tmp_path: Path, board: str, script: str, tool: str
+) -> None:
+    words = ("build", board, "--config", "simd", "--scripts-only", "--output", tmp_path)
+    # A test that synthesised would fail: it is not marked so.
+    code, _, err = kiwicha(*words)
+    assert code == 0, err
+    text = (tmp_path / script).read_text()
+    assert tool in text
+    assert {"soc.v", "cfu.v", "cpu.v", "soc_onchip.init"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
+    assert not (tmp_path / "soc.bit").exists()
+    assert subprocess.run(["sh", "-n", script], cwd=tmp_path, check=False).returncode == 0
+    assert kiwicha.error(*words, "--seeds", "2").startswith("--scripts-only must be given without")
 
 
 @pytest.mark.parametrize(("toolchain", "name"), [("vivado", "Vivado"), ("openxc7", "openXC7")])

@@ -52,6 +52,53 @@ def test_the_loader_gets_board_and_file(
 
 
 @pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--flash"], ["-b", "ulx3s", "--write-flash", "--verify", "soc.bit"]),
+        ([], ["-b", "ulx3s", "soc.bit"]),
+    ],
+    ids=["flash", "fpga"],
+)
+def test_a_bitstream_goes_where_it_is_told(
+    kiwicha: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    words: list[str],
+    expected: list[str],
+) -> None:
+    seen = stand_in(monkeypatch, tmp_path)
+    (tmp_path / "soc.bit").write_bytes(b"bits")
+    monkeypatch.chdir(tmp_path)
+    code, _, err = kiwicha("load", "ulx3s_85f", "--bitstream", "soc.bit", *words)
+    assert code == 0, err
+    assert seen.read_text().splitlines() == expected
+
+
+def test_flash_memory_is_erased_alone(
+    kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen = stand_in(monkeypatch, tmp_path)
+    error = kiwicha.error("load", "ulx3s_85f", "--erase", "--flash")
+    assert error.startswith("--erase must be given without --flash and --bitstream")
+    assert not seen.exists()
+    code, _, err = kiwicha("load", "ulx3s_85f", "--erase")
+    assert code == 0, err
+    assert seen.read_text().splitlines() == ["-b", "ulx3s", "--bulk-erase"]
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
+    """Give the file that receives the words that openFPGALoader is started with."""
+    tools_folder = folder / "bin"
+    tools_folder.mkdir()
+    program = tools_folder / "openFPGALoader"
+    seen = folder / "words"
+    program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{seen}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools_folder), prepend=os.pathsep)
+    return seen
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ("--target", "board"),

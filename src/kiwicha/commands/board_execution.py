@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from kiwicha.boards.board import load
 from kiwicha.boards.flow.system import system_files
-from kiwicha.boards.link.serial_link import Link, open_port
+from kiwicha.boards.link.port import open_port
+from kiwicha.boards.link.serial_link import Link
 from kiwicha.boards.link.session import run_on_board
 from kiwicha.commands.console import Display
 from kiwicha.commands.execution import Outcome, Workload, measured_report, run_reference

@@ -144,7 +144,8 @@ def _line(
     board: "Board", config: "Config", port: str | None, baud: int, show: "Display"
 ) -> Iterator["Link"]:
     """Join the board's line, or that of the simulated design."""
-    from kiwicha.boards.link.serial_link import Link, open_port
+    from kiwicha.boards.link.port import open_port
+    from kiwicha.boards.link.serial_link import Link
 
     if port is not None:
         yield Link(open_port(port, baud))

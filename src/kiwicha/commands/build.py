@@ -36,6 +36,12 @@ def build(
     compiles: Annotated[
         bool, typer.Option("--compile/--no-compile", help="Also make the bitstream.")
     ] = True,
+    scripts_only: Annotated[
+        bool,
+        typer.Option(
+            "--scripts-only", help="Write sources, constraints and scripts, and build nothing."
+        ),
+    ] = False,
     output: Annotated[
         Path | None, typer.Option(help="Folder for the outputs; build/BOARD-CONFIG by default.")
     ] = None,
@@ -44,22 +50,36 @@ def build(
     """Build a board's system, up to the bitstream if the vendor's tools are installed."""
     from kiwicha.boards.board import load
     from kiwicha.boards.flow.build import build_board
+    from kiwicha.boards.flow.scripts import system_scripts
     from kiwicha.commands import console
     from kiwicha.contract.configs import find_config
 
     console.require_writable(json)
+    if scripts_only and (json is not None or toolchain is not None or seeds is not None):
+        raise UsageError(
+            "--scripts-only must be given without --json, --toolchain and --seeds: nothing is built"
+        )
     # Its bitstream is not for the part on the board.
     suffix = "" if speed_grade is None else f"-grade{speed_grade}"
     folder = output or Path("build") / f"{board}-{config}{suffix}"
     require_folder(folder)
     hardware = find_config(config)
     target = load(board)
+    hz = None if clock is None else round(clock * 1e6)
     with console.display() as show:
+        if scripts_only:
+            files = system_scripts(
+                target, hardware, sys_clk_hz=hz, speed_grade=speed_grade, on_build=show.stage
+            )
+            for name, raw in files.items():
+                console.write_file(folder / name, raw)
+            show.line(f"sources and scripts: {folder}")
+            return
         report = build_board(
             target,
             hardware,
             toolchain=toolchain,
-            sys_clk_hz=None if clock is None else round(clock * 1e6),
+            sys_clk_hz=hz,
             speed_grade=speed_grade,
             seeds=seeds,
             compiles=compiles,

@@ -22,6 +22,15 @@ def load(
     bitstream: Annotated[
         Path | None, typer.Option(help="Another file than build/BOARD-CONFIG/soc.bit.")
     ] = None,
+    flash: Annotated[
+        bool,
+        typer.Option(
+            "--flash", help="Into the board's flash memory, for every power-up, and verify it."
+        ),
+    ] = False,
+    erase: Annotated[
+        bool, typer.Option("--erase", help="Erase the board's flash memory, and load nothing.")
+    ] = False,
 ) -> None:
     """Load a bitstream that `kiwicha build` made, with openFPGALoader."""
     from kiwicha import tools
@@ -29,9 +38,16 @@ def load(
     from kiwicha.boards.flow.system import check_board
     from kiwicha.commands import console
     from kiwicha.contract.configs import find_config
-    from kiwicha.doctor import install_command
 
     target = boards.load(board)
+    if erase and (flash or bitstream is not None):
+        raise UsageError("--erase must be given without --flash and --bitstream: it loads nothing")
+    if erase:
+        _require_loader()
+        with console.display() as show:
+            show.stage(f"erasing the flash memory of {target.title}: minutes")
+            tools.run([_LOADER, "-b", target.loader, "--bulk-erase"], name=_LOADER)
+        return
     if config != _BRING_UP:
         check_board(target, find_config(config))
     path = bitstream or Path("build") / f"{board}-{config}" / "soc.bit"
@@ -39,8 +55,16 @@ def load(
         command = f"bringup {board} --build" if config == _BRING_UP else f"build {board}"
         command += "" if config == _BRING_UP else f" --config {config}"
         raise UsageError(f"bitstream must be a file, not {path}; make it with: kiwicha {command}")
+    _require_loader()
+    with console.display() as show:
+        where = "the flash memory of " if flash else ""
+        show.stage(f"loading {path} into {where}{target.title}")
+        words = ["--write-flash", "--verify"] if flash else []
+        tools.run([_LOADER, "-b", target.loader, *words, str(path)], name=_LOADER)
+
+
+def _require_loader() -> None:
+    from kiwicha.doctor import install_command
+
     if shutil.which(_LOADER) is None:
         raise ToolError(f"{_LOADER} must be installed; get it with: {install_command(_LOADER)}")
-    with console.display() as show:
-        show.stage(f"loading {path} into {target.title}")
-        tools.run([_LOADER, "-b", target.loader, str(path)], name=_LOADER)

@@ -5,6 +5,7 @@ came before. Decoded, it is a body and the body's CRC-32 (that of zlib), least s
 first; what does not decode or match is dropped without an answer. The body of a request is its
 number, a `SerialOp` and that operation's fields; that of an answer the request's number, a
 `SerialStatus` and data. Every operation can be repeated: a host that gets no answer asks again.
+Requests are answered in their order, and as many may be under way as `SerialOp.LIMITS` says.
 
 Two answer: the loader, which runs on the CPU of a system, and the bring-up design, which has a
 custom function unit and no CPU. Each has operations of its own and calls those of the other
@@ -25,6 +26,7 @@ __all__ = [
     "SERIAL_INSTRUCTIONS",
     "SERIAL_MAGIC",
     "SERIAL_VERSION",
+    "SERIAL_WINDOW_BYTES",
     "SerialHello",
     "SerialInstruction",
     "SerialOp",
@@ -39,6 +41,8 @@ SERIAL_DATA_BYTES = 1024
 # Number, operation or status, address, data, CRC; COBS adds a byte per 254, and the zero ends it.
 _BODY_BYTES = 2 + 4 + SERIAL_DATA_BYTES + 4
 SERIAL_FRAME_BYTES = _BODY_BYTES + _BODY_BYTES // 254 + 2
+SERIAL_WINDOW_BYTES = 4096
+"""Bytes of requests, coded, that the loader keeps while it is busy: they may be under way."""
 SERIAL_INSTRUCTIONS = 64
 """Most instructions of one `SerialOp.EXECUTE`."""
 LOADER_BYTES = 16 * 1024
@@ -69,6 +73,9 @@ class SerialOp(enum.IntEnum):
     """Bring-up. Resets the custom function unit; no request counts as the one before."""
     SHOW = 8
     """Bring-up. A word, whose bits light the board's lamps: 1 "passed", 2 "failed"."""
+    LIMITS = 9
+    """Answers a word: how many bytes of requests may be under way, coded and with the zeros between
+    them. Where it is a `SerialStatus.BAD_OP`, one request may."""
 
 
 class SerialStatus(enum.IntEnum):

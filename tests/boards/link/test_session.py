@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.boards.link.serial_link import Link, open_port
+from kiwicha.boards.link.port import open_port
+from kiwicha.boards.link.serial_link import Link
 from kiwicha.boards.link.session import run_on_board
 from kiwicha.contract import cfu, configs
 from kiwicha.contract.configs import CONFIGS

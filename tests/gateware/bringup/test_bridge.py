@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.boards.link.serial_link import encode_frame
+from kiwicha.boards.link.frames import encode_frame
 from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS
 from kiwicha.contract.serial import (
     SERIAL_BAUD,

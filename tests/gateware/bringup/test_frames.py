@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwicha.boards.link.serial_link import encode_frame
+from kiwicha.boards.link.frames import encode_frame
 from kiwicha.gateware.bringup.frame_decoder import FrameDecoder
 from kiwicha.gateware.bringup.frame_encoder import FrameEncoder
 from tests.support.gateware import bench

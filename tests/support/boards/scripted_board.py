@@ -12,13 +12,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kiwicha.boards.link.serial_link import Link, decode_frame, encode_frame, open_port
+from kiwicha.boards.link.frames import decode_frame, encode_frame
+from kiwicha.boards.link.port import open_port
+from kiwicha.boards.link.serial_link import Link
 from kiwicha.contract import cfu
 from kiwicha.contract.serial import (
     NO_STATUS,
     SERIAL_BAUD,
     SERIAL_MAGIC,
     SERIAL_VERSION,
+    SERIAL_WINDOW_BYTES,
     SerialHello,
     SerialOp,
     SerialStatus,
@@ -46,6 +49,8 @@ class ScriptedBoard:
         It forgets that firmware ran.
     seconds : float
         How long firmware takes, after the answer to ``RUN``.
+    memory_bytes : int
+        How much DRAM it has.
     """
 
     def __init__(
@@ -57,12 +62,13 @@ class ScriptedBoard:
         keeps: bool = True,
         resets: bool = False,
         seconds: float = 0.0,
+        memory_bytes: int = 1 << 20,
     ) -> None:
         self.asked = dict.fromkeys(SerialOp, 0)
         self.runs = 0
         self._fault, self._keeps, self._resets, self._seconds = fault, keeps, resets, seconds
         self._config_hash, self._version = config_hash, version
-        self._memory = bytearray(1 << 20)
+        self._memory = bytearray(memory_bytes)
 
     def answer(self, body: bytes) -> bytes | None:
         """Return the body of the answer to a request's, None if there is none."""
@@ -75,9 +81,16 @@ class ScriptedBoard:
         """Be deaf while firmware runs."""
         time.sleep(self._seconds)
 
+    def reset(self) -> None:
+        """Forget everything."""
+        self._memory[:] = bytes(len(self._memory))
+        self.runs = 0
+
     def _obey(self, op: SerialOp, fields: bytes) -> bytes:
         if op is SerialOp.HELLO:
             return self._hello()
+        if op is SerialOp.LIMITS:
+            return struct.pack("<I", SERIAL_WINDOW_BYTES)
         at = struct.unpack_from("<I", fields)[0] - cfu.DRAM_BASE
         if op is SerialOp.WRITE:
             if self._keeps:

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from kiwicha.boards.link.serial_link import decode_frame, encode_frame
+from kiwicha.boards.link.frames import decode_frame, encode_frame
 from kiwicha.contract.serial import SERIAL_FRAME_BYTES
 
 
