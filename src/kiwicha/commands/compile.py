@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.commands.options import BoardName, ConfigName, DetectBy, Eliminate, Optimize
+from kiwicha.commands.options import (
+    BoardName,
+    ConfigName,
+    DetectBy,
+    Eliminate,
+    ModelName,
+    Optimize,
+)
 from kiwicha.contract.detect import Detect
 from kiwicha.contract.goal import Goal
 from kiwicha.errors import UsageError
@@ -17,9 +24,7 @@ PROGRAM_SUFFIX = ".kiwicha"
 
 
 def compile_(
-    model: Annotated[
-        str, typer.Argument(help="A .tflite or .onnx file, a name of the zoo or gallery, or demo.")
-    ],
+    model: ModelName,
     output: Annotated[
         Path | None,
         typer.Option(
