@@ -28,7 +28,7 @@ help:
 	@echo "make demo | quick | test | nightly | lint | results | release-check | wheel | clean"
 
 demo: $(user_env)
-	$(bin)/kiwicha demo
+	$(bin)/kiwicha demo $(ARGS)
 
 quick: $(test_env)
 	$(bin)/python -m pytest -n 2 --dist worksteal -m "not ($(heavy))" $(ARGS)
