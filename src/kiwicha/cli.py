@@ -19,6 +19,7 @@ from kiwicha.commands import (
     compile,
     demo,
     doctor,
+    evaluate,
     explore,
     gallery,
     load,
@@ -46,6 +47,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(run.run)
 app.command()(bench.bench)
+app.command()(evaluate.evaluate)
 app.command()(report.report)
 app.command()(trace.trace)
 app.command()(explore.explore)
