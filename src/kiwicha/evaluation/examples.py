@@ -161,6 +161,7 @@ def _converter(
         scaled = value.astype(np.float32) / np.float32(tensor.scale)
         # Half away from zero, as QUANTIZE rounds.
         rounded = np.trunc(scaled + np.copysign(np.float32(0.5), scaled)) + tensor.zero_point
-        return np.clip(rounded, info.min, info.max).astype(wanted)
+        clipped: NDArray[Any] = np.clip(rounded, info.min, info.max).astype(wanted)
+        return clipped
 
     return quantized
