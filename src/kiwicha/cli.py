@@ -23,6 +23,7 @@ from kiwicha.commands import (
     explore,
     gallery,
     load,
+    mlperf,
     models,
     report,
     run,
@@ -53,6 +54,7 @@ app.command()(trace.trace)
 app.command()(explore.explore)
 app.command("compile")(compile.compile_)
 app.add_typer(models.app, name="models")
+app.add_typer(mlperf.app, name="mlperf")
 app.command()(gallery.gallery)
 app.command()(doctor.doctor)
 app.command()(area.area)

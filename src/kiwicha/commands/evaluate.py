@@ -21,7 +21,6 @@ __all__ = ["evaluate"]
 
 _MOST_COLUMNS = 16
 """Classes of a confusion matrix that is shown whole."""
-_AT_A_TIME = 16
 
 
 def evaluate(
@@ -48,15 +47,13 @@ def evaluate(
     """Compute a model's accuracy on labelled data, bit for bit as every target does."""
     import math
 
-    import numpy as np
-
     from kiwicha import tools
     from kiwicha.commands import console
     from kiwicha.compiler import compile_model
+    from kiwicha.evaluation.answers import evaluated
     from kiwicha.evaluation.examples import read_examples
-    from kiwicha.evaluation.scores import TOP, Scores
+    from kiwicha.evaluation.scores import TOP
     from kiwicha.firmware.native_library import NATIVE_CONFIG
-    from kiwicha.interpreter.executors import executor_of, numpy_type
     from kiwicha.zoo import models as zoo
 
     console.require_writable(json, read=[model, data, labels])
@@ -72,19 +69,11 @@ def evaluate(
     names = words if len(words) == count else [str(number) for number in range(count)]
     examples = read_examples(data, tensor, words, count, limit)
     threads = threads or tools.cores()
-    executor = executor_of("native", program, threads)
-    outputs = []
     with console.display() as show:
-        show.stage("compiling the kernels for this machine")
-        executor.prepare()
         report = show.count(f"evaluating {name} on {len(examples):,} examples", len(examples))
         start = time.monotonic()
-        for chunk in examples.chunks(_AT_A_TIME * threads):
-            sets = [[np.frombuffer(raw, numpy_type(tensor)).reshape(tensor.shape)] for raw in chunk]
-            outputs += [found[0].reshape(-1).copy() for found in executor.run(sets)]
-            report(len(outputs))
+        scores = evaluated(program, examples, threads, report)
         seconds = time.monotonic() - start
-    scores = Scores.of(np.stack(outputs), examples.classes)
     if json is not None:
         facts = {
             "model": name,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kiwicha.contract.program import DType
 from kiwicha.errors import UsageError, reason
+from kiwicha.evaluation.inputs import BYTE_TYPES, pixels, quantized
 from kiwicha.pictures import describe, tensor_bytes
 from kiwicha.program.parts import IoTensor
 
@@ -18,7 +19,6 @@ __all__ = ["Examples", "read_examples"]
 
 _INPUT_NAMES = ("x", "x_test", "images", "inputs", "data")
 _LABEL_NAMES = ("y", "y_test", "labels", "targets")
-_BYTE_TYPES = {DType.INT8: np.int8, DType.UINT8: np.uint8}
 
 
 @dataclass(frozen=True)
@@ -145,23 +145,12 @@ def _converter(
     dtype: np.dtype[Any], tensor: IoTensor, path: Path
 ) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Return what makes the model's input of an element of an array."""
-    wanted = _BYTE_TYPES.get(tensor.dtype)
+    wanted = BYTE_TYPES.get(tensor.dtype)
     if dtype == wanted or (tensor.dtype == DType.FLOAT32 and dtype == np.float32):
         return np.ascontiguousarray
     if wanted is np.int8 and dtype == np.uint8:
-        # Pixels, as those of pictures.
-        return lambda value: (value ^ np.uint8(0x80)).view(np.int8)
+        return pixels
     if wanted is None or not np.issubdtype(dtype, np.floating):
-        raise UsageError(
-            f"inputs must be {describe(tensor)}, or real numbers, not {dtype} ({path})"
-        )
-    info = np.iinfo(wanted)
-
-    def quantized(value: NDArray[Any]) -> NDArray[Any]:
-        scaled = value.astype(np.float32) / np.float32(tensor.scale)
-        # Half away from zero, as QUANTIZE rounds.
-        rounded = np.trunc(scaled + np.copysign(np.float32(0.5), scaled)) + tensor.zero_point
-        clipped: NDArray[Any] = np.clip(rounded, info.min, info.max).astype(wanted)
-        return clipped
-
-    return quantized
+        kinds = f"{describe(tensor)}, or real numbers"
+        raise UsageError(f"inputs must be {kinds}, not {dtype} ({path})")
+    return lambda value: quantized(value, tensor)
