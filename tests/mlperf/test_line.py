@@ -1,5 +1,6 @@
 """A device under test at a pseudo-terminal, as the runner opens it."""
 
+import os
 import threading
 
 import serial
@@ -34,3 +35,16 @@ def test_the_runner_opens_a_port_and_is_answered(zoo_model) -> None:
         answer = runner.read_until(b"m-ready\r\n")
         assert b"m-lap-us-100\r\nm-lap-us-400\r\nm-infer-done\r\nm-results-[0." in answer
         assert given == [raw]
+
+
+def test_a_pseudo_terminal_passes_bytes_as_they_are() -> None:
+    """Whoever opens it need not set it up: there are neither lines nor an echo."""
+    with opened_line(None, 115_200) as (line, place):
+        runner = os.open(place, os.O_RDWR | os.O_NOCTTY)
+        try:
+            line.write(b"m-ready\r\n")
+            assert os.read(runner, 99) == b"m-ready\r\n"
+            os.write(runner, b"name%")
+            assert line.read() == b"name%"
+        finally:
+            os.close(runner)

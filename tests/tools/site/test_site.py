@@ -1,15 +1,16 @@
 """The site is built from the repository, whole and without a network."""
 
+import importlib
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from mkdocs.exceptions import Abort
 
+from tests.support import requirements
 from tests.support.requirements import REPOSITORY
-from tools.site import __main__ as site
 from tools.site.api_pages import api_pages
 from tools.site.chart_page import chart_page
 
@@ -31,7 +32,15 @@ class Loaded(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site() -> Any:
+    """Give what builds the site."""
+    requirements.module("mkdocs", "mkdocs>=1.6")
+    requirements.module("mkdocstrings", "mkdocstrings-python>=2.0")
+    return importlib.import_module("tools.site.__main__")
+
+
+@pytest.fixture(scope="module")
+def built(site: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "site"
     site.build_site(REPOSITORY, folder)
     return folder
@@ -82,7 +91,9 @@ def test_the_chart_has_every_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_broken_link_fails_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_link_fails_the_build(
+    site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stage = site.stage
 
     def broken(project: Path, folder: Path) -> None:
@@ -92,5 +103,5 @@ def test_a_broken_link_fails_the_build(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(site, "stage", broken)
     # Without the reference it takes less time.
     monkeypatch.setattr(site, "api_pages", dict)
-    with pytest.raises(Abort):
+    with pytest.raises(importlib.import_module("mkdocs.exceptions").Abort):
         site.build_site(REPOSITORY, tmp_path / "site")
