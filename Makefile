@@ -22,13 +22,13 @@ bin := $(VENV)/bin
 # What `make quick` leaves out.
 heavy = nightly or verilator or synth or browser or slow
 
-.PHONY: help demo quick test nightly lint results release-check wheel clean
+.PHONY: help demo quick test nightly lint results release-check site wheel clean
 
 help:
-	@echo "make demo | quick | test | nightly | lint | results | release-check | wheel | clean"
+	@echo "make demo | quick | test | nightly | lint | results | release-check | site | wheel | clean"
 
 demo: $(user_env)
-	$(bin)/kiwicha demo
+	$(bin)/kiwicha demo $(ARGS)
 
 quick: $(test_env)
 	$(bin)/python -m pytest -n 2 --dist worksteal -m "not ($(heavy))" $(ARGS)
@@ -48,6 +48,9 @@ release-check: $(test_env)
 
 lint: $(test_env)
 	$(bin)/python -m nox -s lint types
+
+site: $(test_env)
+	$(bin)/python -m tools.site
 
 wheel: $(bin)/python
 	$(bin)/python -m pip wheel $(PIP_FLAGS) --no-deps --wheel-dir build/wheel .

@@ -1,12 +1,13 @@
 """What every command has in common: usage, versions, errors and exit codes."""
 
+import importlib
 import subprocess
 import sys
 from typing import Never
 
 import pytest
 
-from kiwicha import cli, doctor, errors
+from kiwicha import cli, doctor, errors, tools
 from kiwicha.commands import execution
 from tests.support.commands.command_line import Command
 
@@ -58,6 +59,22 @@ def test_wrong_usage_is_one_line(kiwicha: Command, words: list[str], text: str) 
 
 def test_version(kiwicha: Command) -> None:
     assert kiwicha("--version") == (0, "kiwicha 0.1.0\n", "")
+    assert importlib.import_module("kiwicha").__version__ == "0.1.0"
+
+
+def test_verbose_shows_what_tools_print(
+    kiwicha: Command, monkeypatch: pytest.MonkeyPatch, empty_machine: None
+) -> None:
+    def call() -> tuple[doctor.Tool, ...]:
+        tools.run([sys.executable, "-c", "print('hello')"], name="the tool")
+        return ()
+
+    monkeypatch.setattr(doctor, "examine", call)
+    code, _, err = kiwicha("doctor", "--verbose")
+    assert code == 0
+    assert f"$ {sys.executable} -c " in err
+    assert "\nhello\n# the tool: exit status 0 after 0." in err
+    assert kiwicha("doctor")[2] == ""
 
 
 @pytest.mark.parametrize("words", [["--debug", "run", "nope"], ["run", "nope", "--debug"]])

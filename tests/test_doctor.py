@@ -4,6 +4,7 @@ import importlib.metadata
 import sys
 
 import pytest
+from packaging.requirements import Requirement
 
 from kiwicha import doctor, tools
 from kiwicha.errors import ToolError
@@ -57,6 +58,26 @@ def test_missing_tools_are_named_with_the_command_that_installs_them(
 @pytest.mark.parametrize("name", [package[0] for package in doctor._PACKAGES])
 def test_every_package_is_a_dependency_of_the_project(name: str) -> None:
     assert doctor.requirement(name) != name
+
+
+def test_every_optional_package_is_listed() -> None:
+    """But for what only tests need."""
+    metadata = importlib.metadata.metadata("kiwicha")
+    extras = set(metadata.get_all("Provides-Extra") or []) - {"all", "docs", "test"}
+    assert {"boards", "explore", "onnx", "report", "synth", "vela"} <= extras
+    optional = {
+        requirement.name
+        for requirement in map(Requirement, importlib.metadata.requires("kiwicha") or [])
+        if requirement.marker
+        and any(requirement.marker.evaluate({"extra": extra}) for extra in extras)
+    }
+    assert optional <= {name for name, _, is_required in doctor._PACKAGES if not is_required}
+
+
+def test_packages_are_what_pip_installs() -> None:
+    found = {tool.name: tool for tool in doctor.examine()}
+    assert found["onnx"].is_package
+    assert not found["vivado"].is_package
 
 
 @pytest.mark.parametrize(

@@ -52,13 +52,28 @@ def test_the_compiler_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.version.startswith("Python 3")
 
 
-def test_a_failure_carries_the_last_lines() -> None:
+def test_a_failure_carries_the_last_lines_and_names_the_file_of_all(empty_machine: None) -> None:
     script = "import sys\nfor n in range(40): print('line', n)\nsys.exit(5)"
     with pytest.raises(ToolError) as caught:
         tools.run([sys.executable, "-c", script], name="the tool")
     lines = str(caught.value).splitlines()
     assert lines[0] == "the tool failed with exit status 5:"
-    assert lines[1:] == [f"line {n}" for n in range(28, 40)]
+    assert lines[1:-1] == [f"line {n}" for n in range(28, 40)]
+    what, _, path = lines[-1].partition(": ")
+    assert what == "its whole log"
+    text = Path(path).read_text()
+    assert text.startswith("$ ")
+    assert "\nline 0\nline 1\n" in text
+    assert "# the tool: exit status 5 after 0." in text
+
+
+def test_without_a_place_for_the_log_a_failure_is_told_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ToolError, match=r"^the tool failed with exit status 1:\n$"):
+        tools.run([sys.executable, "-c", "raise SystemExit(1)"], name="the tool")
 
 
 def test_a_command_that_does_not_exist_is_reported() -> None:
@@ -72,13 +87,3 @@ def test_only_cores_that_the_process_may_use_count(monkeypatch: pytest.MonkeyPat
     assert tools.cores() == 2
     monkeypatch.delattr(os, "sched_getaffinity")
     assert tools.cores() == 8
-
-
-def test_the_log_of_what_failed_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path))
-    lines = "\n".join(str(number) for number in range(100))
-    command = [sys.executable, "-c", f"print({lines!r}); raise SystemExit(3)"]
-    path = tmp_path / "logs" / "a-tool.log"
-    with pytest.raises(ToolError, match=rf"exit status 3 \(all of it: {path}\):\n88\n"):
-        tools.run(command, name="a tool", keeps_log=True)
-    assert path.read_text().split() == lines.split()

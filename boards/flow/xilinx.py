@@ -155,7 +155,7 @@ def make_bitstream(
         for name, raw in files.items():
             (folder / name).write_bytes(raw)
         with timed(folder):
-            tools.run(command, name=program, folder=folder, keeps_log=True)
+            tools.run(command, name=program, folder=folder)
 
     return cache.build("bitstream", key, builder, on_build=on_build)
 

@@ -52,4 +52,4 @@ def _run(tool: tuple[str, str, str], function: str, folder: Path, arguments: Seq
     require(tool)
     start = f"import sys, {module}; sys.exit({module}.{function}(sys.argv[1:]))"
     command = [sys.executable, "-c", start, *arguments]
-    return tools.run(command, name=name, folder=folder, keeps_log=True)
+    return tools.run(command, name=name, folder=folder)

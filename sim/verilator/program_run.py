@@ -1,6 +1,7 @@
 """Runs Programs on the simulated system on chip."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +16,13 @@ from kiwicha.sim.soc.sequence_memory import SequenceResult, sequence_memory, seq
 from kiwicha.sim.soc.stream_memory import StreamResult, stream_memory, stream_result
 from kiwicha.sim.verilator.activity import Activity
 from kiwicha.sim.verilator.image_run import DEFAULT_MAX_CYCLES, Ending, Progress, run_image
-from kiwicha.sim.verilator.simulator import Simulator, build_simulator
+from kiwicha.sim.verilator.simulator import (
+    GENERATING,
+    Simulator,
+    build_simulator,
+    soc_header_text,
+)
+from kiwicha.sim.verilator.verilated_runtime import USUAL, runtime_objects
 
 __all__ = ["SimulatedRun", "run_program", "run_sequence", "run_stream"]
 
@@ -225,15 +232,10 @@ def _run(
 ) -> Ending:
     """Simulate from reset until the firmware has done what the boot block says."""
     if simulator is None:
-        simulator = build_simulator(program.config, trace=trace is not None, on_build=on_build)
+        simulator, image = _built(program, trace=trace is not None, on_build=on_build)
+        firmware = firmware or image
     if firmware is None:
-        announce = None if on_build is None else lambda: on_build("compiling the firmware")
-        firmware = build_firmware(
-            program.config,
-            simulator.soc_header,
-            kernels=(step.kernel for step in program.steps),
-            on_build=announce,
-        )
+        firmware = _firmware(program, simulator.soc_header)
     loads = memory.loads if check_boot else prepared(memory).loads
     ending = run_image(
         simulator,
@@ -247,3 +249,27 @@ def _run(
     if ending.code != Status.OK:
         raise SimulationError(failure(ending.code, ending.dumps[0], ending.uart))
     return ending
+
+
+def _built(
+    program: Program, *, trace: bool, on_build: Callable[[str], None] | None
+) -> tuple[Simulator, Image]:
+    """Return simulator and firmware, built at a time: much of a build uses one core."""
+    config = program.config
+    with ThreadPoolExecutor(2) as pool:
+
+        def on_generating() -> None:
+            if on_build is not None:
+                on_build(GENERATING)
+            # A tool that fails here does so again where the simulator is compiled.
+            pool.submit(runtime_objects, USUAL)
+
+        header = soc_header_text(config, on_generating)
+        firmware = pool.submit(_firmware, program, header)
+        simulator = build_simulator(config, trace=trace, on_build=on_build)
+        return simulator, firmware.result()
+
+
+def _firmware(program: Program, soc_header: str) -> Image:
+    kernels = [step.kernel for step in program.steps]
+    return build_firmware(program.config, soc_header, kernels=kernels)

@@ -22,6 +22,7 @@ from kiwicha.sim.verilator.wave_names import without_dots
 
 __all__ = [
     "COMPILE",
+    "GENERATING",
     "Simulator",
     "build_simulator",
     "compile_design",
@@ -29,6 +30,9 @@ __all__ = [
     "hardware_config",
     "soc_header_text",
 ]
+
+GENERATING = "generating the system on chip"
+"""Name of the first stage."""
 
 _FOLDER = Path(__file__).parent
 _HARNESS = _FOLDER / "harness" / "system"
@@ -110,7 +114,7 @@ def build_simulator(
     def announce(stage: str) -> Callable[[], None] | None:
         return None if on_build is None else lambda: on_build(stage)
 
-    system = elaborated(config, announce("generating the system on chip"))
+    system = elaborated(config, announce(GENERATING))
     verilator, cxx = tools.verilator(), tools.cxx()
     harness = sorted(path for path in _HARNESS.rglob("*") if path.suffix in {".cpp", ".h", ".vlt"})
     flags = [*_VERILATE, *(_TRACE if trace else ())]
@@ -198,15 +202,17 @@ def compile_design(
     shutil.rmtree(work)
 
 
-def soc_header_text(config: Config) -> str:
+def soc_header_text(config: Config, on_build: Callable[[], None] | None = None) -> str:
     """Return ``kiwicha_soc.h`` without compiling the simulator.
 
     Parameters
     ----------
     config : Config
         The configuration of a Program.
+    on_build : callable or None
+        Called before the system is generated, and only if it is.
     """
-    return (elaborated(config) / _SOC_HEADER).read_text(encoding="utf-8")
+    return (elaborated(config, on_build) / _SOC_HEADER).read_text(encoding="utf-8")
 
 
 def elaborated(config: Config, on_build: Callable[[], None] | None = None) -> Path:

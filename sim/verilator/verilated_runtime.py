@@ -7,11 +7,20 @@ from pathlib import Path
 
 from kiwicha import cache, tools
 
-__all__ = ["CFLAGS", "COMPRESSION", "OPTIMISATION", "runtime_names", "runtime_objects"]
+__all__ = [
+    "CFLAGS",
+    "COMPRESSION",
+    "OPTIMISATION",
+    "USUAL",
+    "runtime_names",
+    "runtime_objects",
+]
 
 CFLAGS = "-std=c++17"
 """Of the C++ compiler; part of a simulator's key."""
 OPTIMISATION = "-O1"
+USUAL = ("verilated", "verilated_dpi", "verilated_threads")
+"""What simulators without waveforms need, known before one of them is."""
 COMPRESSION = Path(__file__).parent / "harness" / "system" / "compression"
 """Headers in place of the system's compression libraries, for Verilator's FST writer."""
 

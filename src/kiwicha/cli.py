@@ -5,10 +5,12 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated
 
 import typer
 
+import kiwicha
 from kiwicha.commands import (
     area,
     bench,
@@ -17,9 +19,11 @@ from kiwicha.commands import (
     compile,
     demo,
     doctor,
+    evaluate,
     explore,
     gallery,
     load,
+    mlperf,
     models,
     report,
     run,
@@ -39,18 +43,19 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 app = typer.Typer(
     help="An open int8 neural-network accelerator, and what makes a .tflite file run on it.",
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 app.command()(demo.demo)
 app.command()(run.run)
 app.command()(bench.bench)
+app.command()(evaluate.evaluate)
 app.command()(report.report)
 app.command()(trace.trace)
 app.command()(explore.explore)
 app.command("compile")(compile.compile_)
 app.add_typer(models.app, name="models")
+app.add_typer(mlperf.app, name="mlperf")
 app.command()(gallery.gallery)
 app.command()(doctor.doctor)
 app.command()(area.area)
@@ -63,9 +68,7 @@ app.command()(bringup.bringup)
 
 def _show_version(is_wanted: bool) -> None:
     if is_wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"kiwicha {version('kiwicha')}")
+        typer.echo(f"kiwicha {kiwicha.__version__}")
         raise typer.Exit
 
 
@@ -76,7 +79,11 @@ def _options(
     ] = False,
     verbose: Annotated[
         bool,
-        typer.Option(_VERBOSE, help="Show all that a refused model breaks; may stand anywhere."),
+        typer.Option(
+            _VERBOSE,
+            help="Show all that a refused model breaks, and what tools are called with and print; "
+            "may stand anywhere.",
+        ),
     ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
@@ -103,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     is_debug, is_verbose = _DEBUG in words, _VERBOSE in words
     words = [word for word in words if word not in {_DEBUG, _VERBOSE}]
     try:
-        code = app(words, prog_name="kiwicha", standalone_mode=False)
+        with _tools_shown() if is_verbose else nullcontext():
+            code = app(words, prog_name="kiwicha", standalone_mode=False)
     except Interrupted as error:
         # Hardware that was being generated would tell that nothing uses it.
         warnings.simplefilter("ignore")
@@ -125,6 +133,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(_text(error))
     # Typer gives that code for an interrupt that no command has words for.
     return _fail("interrupted", code) if code == _EXIT_INTERRUPTED else int(code or 0)
+
+
+def _tools_shown() -> AbstractContextManager[None]:
+    from kiwicha import tool_log
+
+    return tool_log.shown()
 
 
 def _screen() -> tuple[int, int]:

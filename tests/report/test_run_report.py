@@ -126,15 +126,21 @@ def test_table_shows_layers_and_totals() -> None:
     ]
 
 
-def test_table_with_the_baseline_shows_the_speed_up() -> None:
+def test_table_with_others_shows_how_much_faster_the_run_is() -> None:
     base = make(step_cycles=[(5000, 60, 40)], inference_cycles=[6000])
-    rows = text(report_tables.layer_table(make(), base))
+    rows = text(report_tables.layer_table(make(), [report_tables.Beside.of(base)]))
     assert [row[-2:] for row in rows] == [
         ["5,000", "10.0x"],
         ["0", "-"],
         ["100", "2.0x"],
         ["6,000", "10.0x"],
     ]
+
+
+def test_a_layer_that_another_run_has_not_is_a_dash() -> None:
+    other = report_tables.Beside("64", 60, {0: 50})
+    rows = text(report_tables.layer_table(make(), [other]))
+    assert [row[-2:] for row in rows] == [["50", "0.1x"], ["-", "-"], ["-", "-"], ["60", "0.1x"]]
 
 
 def test_summary_has_time_and_use_of_the_multipliers() -> None:

@@ -10,6 +10,7 @@
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/supported.md``   The compiler's support rules
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
+``demo_runs.json``      What ``kiwicha demo`` shows beside its run, in ``src/kiwicha/data``
 ======================  ===========================================================================
 
 All of it is written from committed files and the compiler's rules, in seconds and without measuring
@@ -28,6 +29,7 @@ from typing import Any
 from kiwicha.errors import UsageError
 from kiwicha.html_report.schema import json_schema
 from tools.documents.board_pages import boards_page, bring_up_table
+from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
 from tools.documents.performance_tables import performance_tables
 from tools.documents.result_tables import overview, results_page, shown_weights, vela_page
@@ -42,6 +44,7 @@ __all__ = ["BEGIN", "END", "main", "replaced", "update"]
 BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
 _BOARDS = "docs/boards.md"
+_DEMO_RUNS = "src/kiwicha/data/demo_runs.json"
 _BRING_UP = "docs/bring-up.md"
 _PERFORMANCE = "docs/performance.md"
 _SCHEMA = "docs/runs.schema.json"
@@ -119,7 +122,12 @@ def update(project: Path, *, is_check: bool) -> list[str]:
         _BRING_UP: replaced(guide, bring_up_table(measured("bringup"), line)),
         _PERFORMANCE: replaced(performance, performance_tables(runs)),
         _TIMING: replaced(timing, timing_tables(measured("timing"), line)),
-        **{name: _without_profiles(value) for name, value in runs.items() if _has_profiles(value)},
+        _DEMO_RUNS: _text(demo_runs(found)),
+        **{
+            name: _without_profiles(value)
+            for name, value in measured("bench", "demo").items()
+            if _has_profiles(value)
+        },
         **{name: _text(shown_weights(value, name)) for name, value in weights.items()},
     }
     stale = []

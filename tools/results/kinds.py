@@ -27,6 +27,7 @@ from tools.results.result import Fingerprint, Kind
 
 __all__ = [
     "BENCH",
+    "DEMO",
     "KINDS",
     "area_command",
     "bench_command",
@@ -182,8 +183,11 @@ def _pinned(packages: Iterable[str]) -> dict[str, str]:
 
 
 BENCH = Kind("bench", bench_command, _runs_recorded, _runs_present, _runs_seconds)
+DEMO = Kind("demo", bench_command, _runs_recorded, _runs_present, _runs_seconds)
+"""What ``kiwicha demo`` shows beside its run."""
 KINDS = (
     BENCH,
+    DEMO,
     Kind("area", area_command, _recorded, _area_present, lambda area: area.get("seconds")),
     Kind("boards", board_command, _recorded, _board_present, lambda one: one["build_seconds"]),
     Kind(

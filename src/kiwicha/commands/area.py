@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from kiwicha.boards.family import Family
+from kiwicha.commands.options import BuildConfig
 from kiwicha.errors import UsageError
 
 __all__ = ["area"]
@@ -13,7 +14,7 @@ _TOP = "Cfu"
 
 
 def area(
-    config: Annotated[str, typer.Option(help="A configuration with a CFU.")] = "simd",
+    config: BuildConfig = "simd",
     family: Annotated[Family, typer.Option(help="Xilinx 7 series, or Lattice ECP5.")] = Family.XC7,
     json: Annotated[str | None, typer.Option(help="Receives the counts; - is stdout.")] = None,
 ) -> None:

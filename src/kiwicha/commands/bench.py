@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwicha.commands.options import BoardName, Eliminate, Optimize
-from kiwicha.contract.configs import CONFIG_HELP
+from kiwicha.commands import completion
+from kiwicha.commands.options import BoardName, ConfigNames, Eliminate, Optimize
 from kiwicha.contract.goal import Goal
 from kiwicha.errors import UsageError
 
@@ -37,12 +37,12 @@ class Peer(enum.StrEnum):
 def bench(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Models; by default the bundled one and the zoo models found here."),
+        typer.Argument(
+            help="Models; by default the bundled one and the zoo models found here.",
+            autocompletion=completion.models,
+        ),
     ] = None,
-    config: Annotated[
-        str,
-        typer.Option(metavar="C,C,...", help=f"Configurations, comma separated: {CONFIG_HELP}"),
-    ] = "simd",
+    config: ConfigNames = "simd",
     board: BoardName = None,
     optimize: Optimize = Goal.CYCLES,
     eliminate: Eliminate = True,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwicha.boards.board import NAMES
+from kiwicha.commands.options import BuildConfig, BuiltBoard
 from kiwicha.errors import UsageError, reason
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ _PATH_STEPS = 12
 
 
 def build(
-    board: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
-    config: Annotated[str, typer.Option(help="A configuration with a CFU.")] = "64",
+    board: BuiltBoard,
+    config: BuildConfig = "64",
     toolchain: Annotated[
         str | None, typer.Option(help="vivado or openxc7; trellis on ECP5.")
     ] = None,

@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.commands.options import BoardName, ConfigName, DetectBy, Eliminate, Optimize
+from kiwicha.commands.options import (
+    BoardName,
+    ConfigName,
+    DetectBy,
+    Eliminate,
+    ModelName,
+    Optimize,
+)
 from kiwicha.contract.detect import Detect
 from kiwicha.contract.goal import Goal
 from kiwicha.errors import UsageError
@@ -17,9 +24,7 @@ PROGRAM_SUFFIX = ".kiwicha"
 
 
 def compile_(
-    model: Annotated[
-        str, typer.Argument(help="A .tflite or .onnx file, a name of the zoo or gallery, or demo.")
-    ],
+    model: ModelName,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -56,11 +61,18 @@ def compile_(
         str | None,
         typer.Option(help="Receives sizes and, for an engine, predictions; - is stdout."),
     ] = None,
+    is_watched: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Compile again whenever the model's file changes, until Ctrl-C."
+        ),
+    ] = False,
 ) -> None:
     """Compile a model for a configuration."""
     from kiwicha import cache, compiler
     from kiwicha.boards.memories import memory_of
     from kiwicha.commands import console
+    from kiwicha.commands.watch import watch
     from kiwicha.compiler.engine.cost.predictions import layer_predictions
     from kiwicha.compiler.reasons import engine_refusals, on_cpu
     from kiwicha.contract.configs import find_config
@@ -73,54 +85,65 @@ def compile_(
         raise UsageError("--dump must be given without --json -: both print to standard output")
     hardware = find_config(config).with_memory(memory_of(board))
     name, path, _ = zoo.resolve(model)
-    start = time.monotonic()
-    with console.refusals(json):
-        compilation = compiler.compile_stages(
-            path,
-            hardware,
-            optimize=optimize,
-            eliminate=eliminate,
-            double_buffer=double_buffer,
-            detect=detect,
+
+    def once() -> int | None:
+        """Compile, and return the cycles that are predicted."""
+        start = time.monotonic()
+        with console.refusals(json):
+            compilation = compiler.compile_stages(
+                path,
+                hardware,
+                optimize=optimize,
+                eliminate=eliminate,
+                double_buffer=double_buffer,
+                detect=detect,
+            )
+        seconds = time.monotonic() - start
+        program = compilation.program
+        raw = program.to_bytes()
+        found = (
+            layer_predictions(compilation.network.graph, program) if hardware.engine_macs else None
         )
-    seconds = time.monotonic() - start
-    program = compilation.program
-    raw = program.to_bytes()
-    found = layer_predictions(compilation.network.graph, program) if hardware.engine_macs else None
-    if json is not None:
-        facts = {
-            "model": name,
-            "config": config,
-            "memory": hardware.memory.name,
-            "optimize": optimize,
-            "program_bytes": len(raw),
-            "arena_bytes": program.arena_bytes,
-            "on_cpu": on_cpu(compilation),
-            "predicted": None if found is None else found.to_json(),
-            "inputs": {"program": cache.digest([raw])},
-            "seconds": round(seconds),
-        }
-        console.write_json(json, facts)
-    if dump is not None:
-        typer.echo(compiler.dump(compilation, dump), nl=False)
-        if output is None:
-            return
-    folder = output or Path("build") / f"{name}-{config}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
-    binary = folder / f"{name}{PROGRAM_SUFFIX}"
-    files = library(name, compilation, console.read_file(path, "model file"))
-    for file in (binary.name, f"{name}.txt"):
-        console.write_file(folder / file, files[file])
-    console.write_file(folder / f"{name}.tar.gz", pack(files, name))
-    if dump is None and json != console.STDOUT:
-        if found is not None:
-            typer.echo(found.table())
-        for line in note_lines(program, engine_refusals(compilation)):
-            typer.echo(line)
-        typer.echo(
-            f"{binary}: {len(raw):,} bytes, {len(program.steps)} steps, "
-            f"arena {program.arena_bytes:,} bytes, for {config}"
-        )
+        if json is not None:
+            facts = {
+                "model": name,
+                "config": config,
+                "memory": hardware.memory.name,
+                "optimize": optimize,
+                "program_bytes": len(raw),
+                "arena_bytes": program.arena_bytes,
+                "on_cpu": on_cpu(compilation),
+                "predicted": None if found is None else found.to_json(),
+                "inputs": {"program": cache.digest([raw])},
+                "seconds": round(seconds),
+            }
+            console.write_json(json, facts)
+        if dump is not None:
+            typer.echo(compiler.dump(compilation, dump), nl=False)
+            if output is None:
+                return None
+        folder = output or Path("build") / f"{name}-{config}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
+        binary = folder / f"{name}{PROGRAM_SUFFIX}"
+        files = library(name, compilation, console.read_file(path, "model file"))
+        for file in (binary.name, f"{name}.txt"):
+            console.write_file(folder / file, files[file])
+        console.write_file(folder / f"{name}.tar.gz", pack(files, name))
+        if dump is None and json != console.STDOUT:
+            if found is not None:
+                typer.echo(found.table())
+            for line in note_lines(program, engine_refusals(compilation)):
+                typer.echo(line)
+            typer.echo(
+                f"{binary}: {len(raw):,} bytes, {len(program.steps)} steps, "
+                f"arena {program.arena_bytes:,} bytes, for {config}"
+            )
+        return None if found is None else found.cycles
+
+    if is_watched:
+        watch(path, once)
+    else:
+        once()

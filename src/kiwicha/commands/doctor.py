@@ -1,5 +1,6 @@
 """``kiwicha doctor``: which tools are here and how to get the others."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ def doctor(
     from rich.table import Table
 
     from kiwicha.commands import console
-    from kiwicha.doctor import examine
+    from kiwicha.doctor import ALL_EXTRAS, examine
 
     console.require_writable(json)
     tools = examine()
@@ -33,5 +34,9 @@ def doctor(
         for tool in tools:
             if not tool.is_found:
                 out.print(f"install {tool.name}: {tool.install}")
+        if any(not tool.is_found and tool.is_package for tool in tools):
+            out.print(
+                f"install what all commands use: {sys.executable} -m pip install '{ALL_EXTRAS}'"
+            )
     if any(tool.is_required and not tool.is_found for tool in tools):
         raise typer.Exit(1)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kiwicha.commands import completion
+from kiwicha.commands.options import ModelNames
 from kiwicha.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
@@ -25,10 +27,13 @@ __all__ = ["explore"]
 
 
 def explore(
-    models: Annotated[list[str], typer.Argument(help="Models; all of them count equally.")],
+    models: ModelNames,
     board: Annotated[
         str | None,
-        typer.Option(help="Estimate for its FPGA and memory, and leave out what does not fit."),
+        typer.Option(
+            help="Estimate for its FPGA and memory, and leave out what does not fit.",
+            autocompletion=completion.boards,
+        ),
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="How many configurations to try.")] = 200,
     objective: Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kiwicha.boards.board import NAMES
+from kiwicha.commands.options import BuiltBoard
 from kiwicha.errors import ToolError, UsageError
 
 __all__ = ["load"]
@@ -17,7 +17,7 @@ _BRING_UP = "bringup"
 
 
 def load(
-    board: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
+    board: BuiltBoard,
     config: Annotated[str, typer.Option(help="A configuration that was built, or bringup.")] = "64",
     bitstream: Annotated[
         Path | None, typer.Option(help="Another file than build/BOARD-CONFIG/soc.bit.")

@@ -4,8 +4,9 @@ import os
 import shlex
 import sys
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
+
+import kiwicha
 
 __all__ = ["made"]
 
@@ -22,6 +23,6 @@ def made() -> dict[str, str]:
     command = shlex.join(["kiwicha", *sys.argv[1:]]) if is_ours else Path(sys.argv[0]).name
     return {
         "date": f"{now:%Y-%m-%d %H:%M} UTC",
-        "version": version("kiwicha"),
+        "version": kiwicha.__version__,
         "command": command,
     }

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwicha.commands.options import ConfigName, DetectBy, Eliminate, Optimize
+from kiwicha.commands import completion
+from kiwicha.commands.options import ConfigName, DetectBy, Eliminate, ModelName, Optimize
 from kiwicha.contract.detect import Detect
 from kiwicha.contract.goal import Goal
 from kiwicha.contract.serial import SERIAL_BAUD
@@ -32,9 +33,7 @@ class Target(enum.StrEnum):
 
 
 def run(
-    model: Annotated[
-        str, typer.Argument(help="A .tflite or .onnx file, a name of the zoo or gallery, or demo.")
-    ],
+    model: ModelName,
     inputs: Annotated[
         list[Path] | None,
         typer.Option(
@@ -63,7 +62,8 @@ def run(
         str | None,
         typer.Option(
             help="Compile for its memory, and simulate that, by default Arty A7's; with --target "
-            "board: the board, loaded with this config."
+            "board: the board, loaded with this config.",
+            autocompletion=completion.boards,
         ),
     ] = None,
     port: Annotated[str | None, typer.Option(help="With --target board: its serial port.")] = None,

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kiwicha.commands.options import BuildConfig
 from kiwicha.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _BOARD = "arty_a7_35"
 
 
 def timing(
-    config: Annotated[str, typer.Option(help="A configuration with a CFU.")] = "64",
+    config: BuildConfig = "64",
     board: Annotated[
         str, typer.Option(help="One with a Xilinx FPGA: whose clock is wanted.")
     ] = _BOARD,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kiwicha.commands.options import ConfigName, ModelName
 from kiwicha.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,9 +19,7 @@ _COLOURS = 6
 
 
 def trace(
-    model: Annotated[
-        str, typer.Argument(help="A .tflite or .onnx file, a name of the zoo or gallery, or demo.")
-    ],
+    model: ModelName,
     output: Annotated[
         Path,
         typer.Option(
@@ -33,7 +32,7 @@ def trace(
             "--input", help="As for kiwicha run; by default random bytes, always the same."
         ),
     ] = None,
-    config: Annotated[str, typer.Option(help="What it runs on.")] = "64",
+    config: ConfigName = "64",
     picture: Annotated[
         Path | None, typer.Option(help="Receives the last inference as a picture, .svg or .png.")
     ] = None,

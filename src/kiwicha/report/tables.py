@@ -1,13 +1,14 @@
 """Reports of runs as tables, and in one line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.table import Table
 
 from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.report.run_report import Report
 
-__all__ = ["bench_table", "counter_table", "layer_table", "summary"]
+__all__ = ["Beside", "bench_table", "counter_table", "layer_table", "summary"]
 
 
 def _count(value: int | None) -> str:
@@ -19,7 +20,9 @@ def _rate(macs: int, cycles: int | None) -> str:
 
 
 def _ratio(base: int | None, cycles: int | None) -> str:
-    return f"{base / cycles:.1f}x" if base and cycles else "-"
+    if not base or not cycles:
+        return "-"
+    return f"{base / cycles:,.{0 if base >= 100 * cycles else 1}f}x"
 
 
 def _deviation(report: Report) -> str:
@@ -48,41 +51,67 @@ def counter_table(reports: Iterable[Report]) -> Table:
     return table
 
 
-def layer_table(report: Report, baseline: Report | None = None) -> Table:
+@dataclass(frozen=True)
+class Beside:
+    """What another configuration takes for the same model.
+
+    Parameters
+    ----------
+    config : str
+        Its name.
+    cycles : int or None
+        Of an inference.
+    by_layer : mapping
+        Cycles of each layer by its number.
+    """
+
+    config: str
+    cycles: int | None
+    by_layer: Mapping[int, int | None]
+
+    @classmethod
+    def of(cls, report: Report) -> "Beside":
+        """Return what a run has of it."""
+        by_layer = {layer.index: layer.cycles for layer in report.layers}
+        return cls(report.config, report.cycles, by_layer)
+
+
+def layer_table(report: Report, others: Sequence[Beside] = ()) -> Table:
     """Return the table of a run, one row per operator and a row of totals.
 
     Parameters
     ----------
     report : Report
         The run.
-    baseline : Report, optional
-        The same model on the baseline: adds its cycles and the speed-up.
+    others : sequence of Beside
+        The same model on other configurations: adds the cycles of each, and how much faster the run
+        is, in the place of shapes and of MACs per cycle.
     """
     title = f"{report.model} on {report.config}{_memory(report)} ({report.target})"
     table = Table(title=title, show_footer=True)
     table.add_column("#", justify="right")
     table.add_column("operator", footer="total")
-    table.add_column("output")
+    if not others:
+        table.add_column("output")
     table.add_column("MACs", justify="right", footer=_count(report.macs))
     table.add_column("cycles", justify="right", footer=_count(report.cycles))
-    table.add_column("MACs/cycle", justify="right", footer=_rate(report.macs, report.cycles))
+    if not others:
+        table.add_column("MACs/cycle", justify="right", footer=_rate(report.macs, report.cycles))
     table.add_column("where")
-    if baseline is not None:
-        table.add_column("baseline", justify="right", footer=_count(baseline.cycles))
-        table.add_column("speed-up", justify="right", footer=_ratio(baseline.cycles, report.cycles))
-    for number, layer in enumerate(report.layers):
+    for other in others:
+        table.add_column(other.config, justify="right", footer=_count(other.cycles))
+        table.add_column("faster", justify="right", footer=_ratio(other.cycles, report.cycles))
+    for layer in report.layers:
+        shape = "x".join(str(size) for size in layer.shape)
         cells = [
-            str(layer.index),
-            layer.op,
-            "x".join(str(size) for size in layer.shape),
-            _count(layer.macs) if layer.macs else "-",
-            _count(layer.cycles),
-            _rate(layer.macs, layer.cycles),
+            *(str(layer.index), layer.op, *([] if others else [shape])),
+            *(_count(layer.macs) if layer.macs else "-", _count(layer.cycles)),
+            *([] if others else [_rate(layer.macs, layer.cycles)]),
             layer.where,
         ]
-        if baseline is not None:
-            base = baseline.layers[number].cycles
-            cells += [_count(base), _ratio(base, layer.cycles)]
+        for other in others:
+            cycles = other.by_layer.get(layer.index)
+            cells += [_count(cycles), _ratio(cycles, layer.cycles)]
         table.add_row(*cells)
     return table
 

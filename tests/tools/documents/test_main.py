@@ -22,11 +22,13 @@ PAGES = [
     "docs/bring-up.md",
     "docs/performance.md",
     "docs/timing.md",
+    "src/kiwicha/data/demo_runs.json",
 ]
 
 
 def project(folder: Path, readme: str) -> Path:
     (folder / "docs" / "results" / "bench").mkdir(parents=True)
+    (folder / "src" / "kiwicha" / "data").mkdir(parents=True)
     (folder / "README.md").write_text(readme)
     for name in ("bring-up.md", "performance.md", "timing.md"):
         (folder / "docs" / name).write_text(f"{documents.BEGIN}\n{documents.END}\n")

@@ -1,0 +1,219 @@
+"""``kiwicha mlperf``: the benchmarks of MLPerf Tiny."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kiwicha.commands import completion
+from kiwicha.commands.options import BoardName, ConfigName, ConfigNames
+from kiwicha.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from kiwicha.commands.execution import Outcome
+    from kiwicha.evaluation.scores import Scores
+    from kiwicha.mlperf.benchmarks import Benchmark
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="MLPerf Tiny: measure its benchmarks beside published results; be its device under test.",
+    no_args_is_help=True,
+)
+
+
+@app.command("run")
+def run_benchmarks(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[BENCHMARK]...", help="vww, kws, ic, ad, sww; by default all."),
+    ] = None,
+    config: ConfigNames = "64",
+    board: BoardName = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Labelled data: for vww, kws and ic a folder or an .npz file of that name, as "
+            "kiwicha evaluate takes it; adds the accuracy.",
+        ),
+    ] = None,
+    json: Annotated[str | None, typer.Option(help="Receives the results; - is stdout.")] = None,
+) -> None:
+    """Simulate the benchmarks and show their latency beside what others published."""
+    from kiwicha.commands import console, execution
+    from kiwicha.commands.made import made
+    from kiwicha.mlperf.benchmarks import BENCHMARKS, find_benchmark
+    from kiwicha.mlperf.published import published
+
+    console.require_writable(json, read=[data])
+    chosen = [find_benchmark(name) for name in names] if names else list(BENCHMARKS)
+    configs = [name.strip() for name in config.split(",")]
+    # All of them before the first simulation: an error must not cost minutes.
+    workloads = [
+        (benchmark, execution.prepare(benchmark.model, name, board=board))
+        for benchmark in chosen
+        for name in configs
+    ]
+    found: dict[tuple[str, str], Outcome] = {}
+    scores: dict[str, Scores] = {}
+    with console.display() as show:
+        if data is not None:
+            scores = _accuracies(chosen, data, show)
+        for benchmark, workload in workloads:
+            inputs = execution.random_inputs(workload)
+            outcome = execution.run_simulated(workload, inputs, show)
+            found[benchmark.name, workload.config.name] = outcome
+            show.line(
+                f"{benchmark.name}: {_milliseconds(outcome):,.3f} ms on {workload.config.name}"
+            )
+    others = published()
+    results = [
+        {
+            "benchmark": benchmark.name,
+            "model": benchmark.model,
+            "config": workload.config.name,
+            "clock_hz": workload.config.memory.clock_hz,
+            "cycles": outcome.report.cycles,
+            "milliseconds": _milliseconds(outcome),
+            "bit_exact": outcome.report.bit_exact,
+            **({"accuracy": scores[benchmark.name].accuracy} if benchmark.name in scores else {}),
+        }
+        for benchmark, workload in workloads
+        for outcome in [found[benchmark.name, workload.config.name]]
+    ]
+    if json is not None:
+        source = {"round": others.name, "division": others.division, "source": others.source}
+        console.write_json(json, {"results": results, "published": source, "made": made()})
+    if json != console.STDOUT:
+        out = console.stdout()
+        out.print(_table(chosen, configs, results))
+        out.print(
+            f"simulated, one inference at the board's clock; others: medians of MLPerf Tiny "
+            f"{others.name}, {others.division} division ({others.source})"
+        )
+        for benchmark in chosen:
+            if benchmark.name in scores:
+                score = scores[benchmark.name]
+                out.print(
+                    f"accuracy of {benchmark.name}: {100 * score.accuracy:.2f} % "
+                    f"({score.correct:,} of {score.examples:,}; wanted: {benchmark.quality})"
+                )
+    if not all(outcome.report.bit_exact for outcome in found.values()):
+        raise typer.Exit(1)
+
+
+def _milliseconds(outcome: "Outcome") -> float:
+    report = outcome.report
+    return 1e3 * (report.cycles or 0) / report.clock_hz
+
+
+def _accuracies(benchmarks: "list[Benchmark]", folder: Path, show: Any) -> "dict[str, Scores]":
+    """Return the scores of those benchmarks that have data in a folder."""
+    import math
+
+    from kiwicha import tools
+    from kiwicha.compiler import compile_model
+    from kiwicha.evaluation.answers import evaluated
+    from kiwicha.evaluation.examples import read_examples
+    from kiwicha.firmware.native_library import NATIVE_CONFIG
+    from kiwicha.mlperf.benchmarks import Answer
+    from kiwicha.zoo import models as zoo
+
+    scores = {}
+    for benchmark in benchmarks:
+        places = [folder / benchmark.name, folder / f"{benchmark.name}.npz"]
+        found = [place for place in places if place.exists()]
+        if not found or benchmark.answer != Answer.SCORES:
+            continue
+        _, path, labels = zoo.resolve(benchmark.model)
+        program = compile_model(path, NATIVE_CONFIG)
+        count = math.prod(program.outputs[0].shape)
+        examples = read_examples(found[0], program.inputs[0], labels, count)
+        report = show.count(f"evaluating {benchmark.name}", len(examples))
+        scores[benchmark.name] = evaluated(program, examples, tools.cores(), report)
+    if not scores:
+        wanted = ", ".join(f"{one.name} or {one.name}.npz" for one in benchmarks)
+        raise UsageError(f"--data must be a folder with {wanted} ({folder})")
+    return scores
+
+
+def _table(
+    benchmarks: "list[Benchmark]", configs: list[str], results: list[dict[str, Any]]
+) -> "Table":
+    from rich.table import Table
+
+    from kiwicha.mlperf.published import published
+
+    table = Table(title="MLPerf Tiny: milliseconds of an inference")
+    table.add_column("system")
+    table.add_column("clock")
+    for benchmark in benchmarks:
+        table.add_column(benchmark.name, justify="right")
+    for config in configs:
+        own = {one["benchmark"]: one for one in results if one["config"] == config}
+        clock = next(iter(own.values()))["clock_hz"]
+        cells = [f"{own[benchmark.name]['milliseconds']:,.3f}" for benchmark in benchmarks]
+        table.add_row(f"kiwicha {config}", f"{clock / 1e6:g} MHz", *cells)
+    table.add_section()
+    for system in published().systems:
+        times = [system.milliseconds(benchmark.name) for benchmark in benchmarks]
+        if any(time is not None for time in times):
+            cells = ["-" if time is None else f"{time:,.3f}" for time in times]
+            table.add_row(f"{system.submitter} {system.system}", system.clock, *cells)
+    return table
+
+
+@app.command("serve")
+def serve_benchmark(
+    name: Annotated[str, typer.Argument(metavar="BENCHMARK", help="vww, kws, ic, ad or sww.")],
+    config: ConfigName = "64",
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            help="The serial port that the runner is at; by default a new pseudo-terminal."
+        ),
+    ] = None,
+    baud: Annotated[int, typer.Option(min=1200, help="Bits per second of that port.")] = 115_200,
+    board: Annotated[
+        str | None,
+        typer.Option(
+            help="Execute on this board instead of in the simulation.",
+            autocompletion=completion.boards,
+        ),
+    ] = None,
+    port: Annotated[str | None, typer.Option(help="The board's serial port.")] = None,
+) -> None:
+    """Be the device under test of MLPerf Tiny's runner, until Ctrl-C."""
+    from kiwicha.commands import console, execution
+    from kiwicha.mlperf.benchmarks import find_benchmark
+    from kiwicha.mlperf.device import Device, Inference
+    from kiwicha.mlperf.line import opened_line, serve
+
+    if (board is None) != (port is None):
+        raise UsageError("--board and --port must be given together")
+    benchmark = find_benchmark(name)
+    workload = execution.prepare(benchmark.model, config, board=board)
+    with console.display() as show:
+
+        def infer(raw: bytes) -> Inference:
+            if board is None or port is None:
+                outcome = execution.run_simulated(workload, [raw], show)
+            else:
+                from kiwicha.commands.board_execution import run_connected
+                from kiwicha.contract.serial import SERIAL_BAUD
+
+                outcome = run_connected(
+                    workload, [raw], show, board=board, port=port, baud=SERIAL_BAUD
+                )
+            if not outcome.report.bit_exact:
+                show.line("the output is NOT that of the reference executor")
+            size = workload.program.outputs[0].ref.bytes
+            return Inference(outcome.output[:size], 1e3 * _milliseconds(outcome))
+
+        tensors = workload.program.inputs[0], workload.program.outputs[0]
+        with opened_line(listen, baud) as (line, place):
+            show.line(f"{benchmark.title} on {workload.config.name}: the runner's port is {place}")
+            serve(Device(benchmark, tensors, infer), line)

@@ -1,0 +1,1 @@
+"""How often a model is right: labelled data, and what its answers are worth."""

@@ -1,0 +1,96 @@
+"""``kiwicha mlperf``."""
+
+import json
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import serial
+
+from kiwicha import cli
+from kiwicha.mlperf import line as lines
+from tests.support.commands.command_line import Command
+
+
+def test_latencies_stand_beside_published_ones(
+    kiwicha: Command, hardware: Any, zoo_model: Any, tmp_path: Path
+) -> None:
+    zoo_model("mlperf_kws_ref_model")
+    words = ("mlperf", "run", "kws", "ad", "--config", "64,simd", "--json", tmp_path / "a.json")
+    code, out, _ = kiwicha(*words)
+    assert code == 0
+    assert [config for _, config in hardware.ran] == ["64", "simd", "64", "simd"]
+    # The hardware of these tests takes 1000 cycles a layer.
+    found = json.loads((tmp_path / "a.json").read_text())["results"]
+    for one in found:
+        assert one["milliseconds"] == one["cycles"] / 1e5
+    (row,) = (line for line in out.splitlines() if "kiwicha 64" in line)
+    assert f" {found[0]['milliseconds']:.3f} " in row
+    assert "│ fpgaconvnet zedboard " in out
+    assert " 0.324 " in next(line for line in out.splitlines() if "zedboard" in line)
+    assert "ZCU106" not in out
+    assert "medians of MLPerf Tiny v1.1, closed division (github.com/mlcommons/tiny_results" in out
+
+
+def test_accuracy_is_computed_where_there_is_data(
+    kiwicha: Command, hardware: Any, zoo_model: Any, tmp_path: Path
+) -> None:
+    zoo_model("mlperf_kws_ref_model")
+    x = np.zeros((3, 49, 10, 1), np.int8)
+    np.savez(tmp_path / "kws.npz", x=x, y=np.arange(3))
+    code, out, _ = kiwicha("mlperf", "run", "kws", "--data", tmp_path)
+    assert code == 0
+    # Equal inputs have equal answers.
+    assert " of 3; wanted: 90 % top-1)" in out
+    (tmp_path / "kws.npz").unlink()
+    line = kiwicha.error("mlperf", "run", "kws", "--data", tmp_path)
+    assert line == f"--data must be a folder with kws or kws.npz ({tmp_path})"
+
+
+def test_wrong_hardware_exits_1(kiwicha: Command, hardware: Any, zoo_model: Any) -> None:
+    zoo_model("mlperf_kws_ref_model")
+    hardware.is_exact = False
+    assert kiwicha("mlperf", "run", "kws")[0] == 1
+
+
+def test_wrong_use_is_refused(kiwicha: Command) -> None:
+    known = "benchmark must be one of vww, kws, ic, ad, sww, not 'mnist'"
+    assert kiwicha.error("mlperf", "run", "mnist") == known
+    assert kiwicha.error("mlperf", "serve", "mnist") == known
+    line = kiwicha.error("mlperf", "serve", "kws", "--board", "arty_a7_35")
+    assert line == "--board and --port must be given together"
+
+
+def test_a_device_is_served(hardware: Any, zoo_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    zoo_model("mlperf_kws_ref_model")
+    places: queue.Queue[str] = queue.Queue()
+    original = lines.opened_line
+
+    @contextmanager
+    def opened_line(name: str | None, baud: int) -> Iterator[Any]:
+        with original(name, baud) as (line, place):
+            places.put(place)
+            yield line, place
+
+    monkeypatch.setattr(lines, "opened_line", opened_line)
+    words = ["mlperf", "serve", "kws", "--config", "simd"]
+    threading.Thread(target=cli.main, args=(words,), daemon=True).start()
+    with serial.Serial(places.get(timeout=60), timeout=30) as runner:
+        runner.read_until(b"m-ready\r\n")
+        for command in ("db load 490", f"db {bytes(490).hex()}", "infer 2 0"):
+            runner.write(f"{command}%".encode())
+            answer = runner.read_until(b"m-ready\r\n").decode()
+    assert hardware.ran == [("kws", "simd")]
+    first, second = (
+        int(word.removeprefix("m-lap-us-"))
+        for word in answer.split("\r\n")
+        if word.startswith("m-lap-us-")
+    )
+    # 10 microseconds a layer, at 100 MHz.
+    assert second - first > 0
+    assert (second - first) % 20 == 0

@@ -1,0 +1,1 @@
+"""The site: the documents, the sources' docstrings, charts of results, and notebooks."""
