@@ -42,7 +42,10 @@ _RANDOM_PER_MS = 10
 """Requests at random for one that comes a millisecond after the urgent inference before."""
 _NOISE_BYTES = 64 * 1024
 _SPREAD_CYCLES = 20_000
-_REPORT = ("total", "asleep", "slow_inferences", "wrong", "suspensions", "noise_wrong")
+_REPORT = (
+    *("total_cycles", "asleep_cycles", "slow_inferences"),
+    *("wrong", "suspensions", "noise_wrong"),
+)
 
 
 class Mode(enum.IntEnum):
@@ -171,7 +174,8 @@ def run_beside(
         raise AssertionError(f"the demo must end with 0, not {ending.code} ({ending.uart})")
     words = struct.unpack(f"<{report_bytes // 4}I", ending.dumps[0])
     numbers = words[: len(_REPORT)]
-    return Outcome(*numbers, waits=words[len(_REPORT) :] if mode == Mode.URGENT else ())
+    waits = words[len(_REPORT) :] if mode == Mode.URGENT else ()
+    return Outcome(**dict(zip(_REPORT, numbers, strict=True)), waits=waits)
 
 
 def longest_job(program: Program, seed: int = 1) -> int:
