@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../kernels/cfu.h"
 #include "../kernels/engine.h"
 #include "interrupts.h"
 #include "kiwicha_isa.h"
@@ -143,7 +144,10 @@ static enum kiwicha_status be_urgent(const struct order *order, struct report *r
     }
     if (status == KIWICHA_STATUS_OK) {
         status = kiwicha_start(&urgent, NULL, NULL, NULL);
-        *wait = kiwicha_platform_cycles() - asked_at;
+        /* It has been counting since it was started. */
+        *wait = kiwicha_platform_cycles() - asked_at -
+                kiwicha_cfu_ask(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_COUNTER,
+                                KIWICHA_ENGINE_COUNTER_TOTAL, 0, 0);
     }
     kiwicha_platform_unmask_interrupts();
     report->suspensions += was_running;
