@@ -23,8 +23,8 @@ struct RoundHeader {
     uint32_t instructions;
 };
 
-/// An `EngineOp` with its index and operands. With kTakesAnswer the answer to the instruction before
-/// is inputs_0.
+/// An `EngineOp` with its index and operands. With kTakesAnswer the answer to the instruction
+/// before is inputs_0.
 struct Instruction {
     uint32_t op, index, inputs_0, inputs_1;
 };
