@@ -9,7 +9,7 @@ from kiwicha.contract.program import Kernel
 from kiwicha.firmware.compile import FOLDER, PLATFORM, Image, compile_image
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import c_files, custom_sources
-from kiwicha.kernels.registry import firmware_kernels
+from kiwicha.kernels.registry import firmware_kernels, kernels_of
 
 __all__ = ["SOC_HEADER_NAME", "Image", "build_firmware"]
 
@@ -27,6 +27,7 @@ def build_firmware(
     soc_header: str,
     *,
     kernels: Iterable[Kernel] = (),
+    has_others: bool = True,
     main: Path | None = None,
     on_build: Callable[[], None] | None = None,
 ) -> Image:
@@ -41,6 +42,8 @@ def build_firmware(
     kernels : iterable of Kernel
         What the Program calls that it is for; firmware for none of those on demand is the same for
         all.
+    has_others : bool
+        It has other kernels, too, as far as they are not on demand: for Programs that come later.
     main : Path or None
         A C file with another ``main`` than the one that executes what the boot block names.
     on_build : callable or None
@@ -53,9 +56,15 @@ def build_firmware(
     CapacityError
         If it does not fit into the on-chip memory.
     """
+    called = set(kernels)
+    linked = (
+        firmware_kernels(config, called)
+        if has_others
+        else [item for item in kernels_of(config) if item.kernel in called]
+    )
     return compile_image(
         {
-            HEADER_NAME: header(config, firmware_kernels(config, kernels)),
+            HEADER_NAME: header(config, linked),
             SOC_HEADER_NAME: soc_header,
         },
         _sources(config, (main or _MAIN).resolve()),

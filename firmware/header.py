@@ -62,6 +62,7 @@ def _constants(config: Config) -> Iterator[str]:
     yield f"#define KIWICHA_CONFIG_ENGINE_MACS {config.engine_macs}"
     yield f"#define KIWICHA_CONFIG_SCRATCHPAD_BYTES {_number(config.scratchpad_bytes)}"
     yield f"#define KIWICHA_CONFIG_RESIDENT_WORDS {config.resident_words}"
+    yield f"#define KIWICHA_CONFIG_IS_PREEMPTIBLE {int(config.is_preemptible)}"
 
 
 def _enums() -> Iterator[str]:

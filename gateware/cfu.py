@@ -69,6 +69,8 @@ class Cfu(wiring.Component):
         Responses, one per command.
     memory : ``Out(MemoryPortSignature())``
         The engine's port to DRAM; only with an engine.
+    is_running : ``Out(1)``
+        A list runs; only with an engine that is preemptible.
     reset : ``In(1)``
         Reset of everything, beside that of the domain, which can be without; of the engine one
         cycle later. No command is taken with it.
@@ -84,6 +86,7 @@ class Cfu(wiring.Component):
             "rsp": Out(stream.Signature(CFU_RESPONSE)),
             "reset": In(1),
             **memory,
+            **({"is_running": Out(1)} if config.is_preemptible else {}),
         })
 
     def elaborate(self, platform: object) -> Module:
@@ -98,7 +101,9 @@ class Cfu(wiring.Component):
     def _elaborate_instructions(self, m: Module, link: EngineLink | None) -> None:
         """Build the response register; with SIMD, everything else around it."""
         m.submodules.decoder = decoder = Decoder(
-            has_simd=self.config.has_simd, has_engine=self.has_engine
+            has_simd=self.config.has_simd,
+            has_engine=self.has_engine,
+            is_preemptible=self.config.is_preemptible,
         )
         decoded = decoder.o
         cycles = Signal(32)
@@ -155,8 +160,11 @@ class Cfu(wiring.Component):
             is_resident=bool(self.config.resident_words),
             has_softmax=self.config.has_softmax,
             has_depthwise=self.config.has_depthwise,
+            is_preemptible=self.config.is_preemptible,
             vendor=self.vendor,
         )
+        if self.config.is_preemptible:
+            m.d.comb += self.is_running.eq(engine.is_running)
         link = EngineLink()
         wiring.connect(m, link.commands, engine.commands)
         wiring.connect(m, engine.responses, link.responses)
@@ -214,7 +222,7 @@ def design(config: Config, vendor: Vendor = Vendor.GENERIC) -> tuple[Module, lis
     """Return the design of module ``Cfu``, with the ports that LiteX connects.
 
     With an engine, ``memory_cmd_*``, ``memory_wdata_*`` and ``memory_rdata_*`` are a LiteDRAM
-    native port.
+    native port. With one that is preemptible ``is_running`` tells whether a list runs.
 
     Parameters
     ----------
@@ -247,6 +255,10 @@ def design(config: Config, vendor: Vendor = Vendor.GENERIC) -> tuple[Module, lis
             ports.append(port)
     if cfu.has_engine:
         ports += _memory_ports(m, cfu)
+    if config.is_preemptible:
+        is_running = Signal(name="is_running")
+        m.d.comb += is_running.eq(cfu.is_running)
+        ports.append(is_running)
     return m, ports
 
 

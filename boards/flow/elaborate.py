@@ -93,6 +93,7 @@ def _system(board: Board, config: Config, cfu_file: Path, sys_clk_hz: int) -> tu
         controller_settings=controller_settings(board.memory),
         cfu_file=cfu_file,
         has_engine=config.engine_macs > 0,
+        is_preemptible=config.is_preemptible,
         sys_clk_hz=sys_clk_hz,
         dram_bytes=min(board.dram_bytes, DRAM_BYTES),
         # Any contents make the memory read its file.

@@ -87,13 +87,23 @@ enum kiwicha_status kiwicha_run_engine(const struct kiwicha_memory *memory, cons
     const struct kiwicha_engine_call *p = params;
     const uint32_t image = (uint32_t)(uintptr_t)kiwicha_source(memory, &p->image);
     const uint32_t arena = (uint32_t)(uintptr_t)memory->arena;
+#if KIWICHA_CONFIG_IS_PREEMPTIBLE
+    /* What a suspended model has left may be on its way, while the cache gets the parameters. */
+    kiwicha_platform_drain_stores();
+    const enum kiwicha_status saved = kiwicha_end_save();
+    if (saved != KIWICHA_STATUS_OK) {
+        return saved;
+    }
+#endif
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, RANGE_PROGRAM, image,
                    p->image.bytes);
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_RANGE, RANGE_ARENA, arena,
                    memory->arena_bytes);
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_WATCHDOG, 0,
                    KIWICHA_ENGINE_WATCHDOG_CYCLES, 0);
+#if !KIWICHA_CONFIG_IS_PREEMPTIBLE
     kiwicha_platform_drain_stores();
+#endif
     kiwicha_cfu_do(KIWICHA_GROUP_ENGINE, KIWICHA_ENGINE_OP_START, 0, choose_list(p, image),
                    p->job_count | p->transfer_count << 16);
     return KIWICHA_STATUS_OK;

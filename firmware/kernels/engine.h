@@ -71,6 +71,50 @@ uint32_t kiwicha_engine_cycle_words(const struct kiwicha_engine_call *call);
  */
 void kiwicha_read_engine_cycles(const struct kiwicha_engine_call *call, uint32_t *words);
 
+#if KIWICHA_CONFIG_IS_PREEMPTIBLE
+/** Bytes in front of what is saved of the scratchpad. */
+enum { KIWICHA_SAVED_SCRATCHPAD_HEAD = 32 };
+
+/**
+ * Stops the list before its next job, or before the next one that needs nothing but the scratchpad.
+ *
+ * @param progress receives what `kiwicha_continue_engine` takes
+ * @return 0, also if the list has come to its end; else as `kiwicha_engine_status`
+ */
+uint32_t kiwicha_pause_engine(uint32_t *progress);
+
+/**
+ * Goes on with a list that was paused, and returns.
+ *
+ * @param memory, params as the list was started with
+ * @param progress from `kiwicha_pause_engine`
+ * @return KIWICHA_STATUS_OK, or KIWICHA_STATUS_ENGINE
+ */
+enum kiwicha_status kiwicha_continue_engine(const struct kiwicha_memory *memory, const void *params,
+                                            uint32_t progress);
+
+/**
+ * Writes to a place what `kiwicha_save_scratchpad` and `kiwicha_restore_scratchpad` need there. A
+ * list may run meanwhile.
+ *
+ * @param place multiple of 16, of KIWICHA_SAVED_SCRATCHPAD_HEAD bytes more
+ * @param bytes of the scratchpad, from its first one on; a multiple of 16
+ */
+void kiwicha_prepare_save(void *place, uint32_t bytes);
+
+/**
+ * Starts to copy them there, 16 in a cycle, and returns: no list may run, and the next one that is
+ * started waits for it.
+ */
+void kiwicha_save_scratchpad(void *place, uint32_t bytes);
+
+/** Waits for what `kiwicha_save_scratchpad` has started; returns KIWICHA_STATUS_OK or _ENGINE. */
+enum kiwicha_status kiwicha_end_save(void);
+
+/** Copies them back, and waits for it; returns KIWICHA_STATUS_OK or _ENGINE. */
+enum kiwicha_status kiwicha_restore_scratchpad(void *place, uint32_t bytes);
+#endif
+
 #ifdef __cplusplus
 }
 #endif

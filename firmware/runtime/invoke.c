@@ -7,6 +7,7 @@
 #include "kernel_table.h"
 #include "platform.h"
 #include "runtime.h"
+#include "suspend.h"
 #if KIWICHA_CONFIG_ENGINE_MACS
 #include "../kernels/engine.h"
 #endif
@@ -34,6 +35,18 @@ static void take_device(const struct kiwicha_model *model)
     (void)model;
 #endif
 }
+
+#if KIWICHA_CAN_SUSPEND
+bool kiwicha_has_free_device(void)
+{
+    return is_device_free();
+}
+
+void kiwicha_give_device(const struct kiwicha_model *model)
+{
+    take_device(model);
+}
+#endif
 
 static const void *params_of(const struct kiwicha_model *model, uint32_t step)
 {
@@ -100,6 +113,9 @@ static enum kiwicha_status execute(struct kiwicha_model *model, uint32_t *counte
         run->engine_step = step;
         run->last_beside = step + call->overlapped_steps;
         run->engine_cycles = own;
+#if KIWICHA_CAN_SUSPEND
+        run->scratchpad_bytes = call->scratchpad_bytes;
+#endif
     }
 #endif
     return KIWICHA_STATUS_OK;
@@ -202,6 +218,9 @@ static __attribute__((noinline)) enum kiwicha_status go_on(struct kiwicha_model 
             run->on_step(run->context, run->next_step - 1);
             counted = kiwicha_platform_cycles();
         }
+        if (status == KIWICHA_STATUS_OK && !waits && kiwicha_is_wanted(model) && has_work(model)) {
+            return KIWICHA_STATUS_OK;
+        }
     }
     take_device(NULL);
     model->is_running = false;
@@ -229,6 +248,13 @@ begin(struct kiwicha_model *model, uint32_t *cycles, void (*on_step)(void *conte
     if (!is_device_free()) {
         return KIWICHA_STATUS_BUSY;
     }
+#if KIWICHA_CAN_SUSPEND
+    if (!kiwicha_may_use_scratchpad(model)) {
+        return KIWICHA_STATUS_BUSY;
+    }
+    model->is_wanted = false;
+    model->inference.scratchpad_bytes = 0;
+#endif
     take_device(model);
     uint8_t *const place = model->next_arena;
     /* One by one: clearing all of it would be a call. */
@@ -265,10 +291,10 @@ enum kiwicha_status kiwicha_start(struct kiwicha_model *model, uint32_t *cycles,
 
 enum kiwicha_status kiwicha_poll(struct kiwicha_model *model)
 {
-    return model != NULL && model->is_running ? go_on(model, false) : KIWICHA_STATUS_OK;
+    return model != NULL && kiwicha_can_go_on(model) ? go_on(model, false) : KIWICHA_STATUS_OK;
 }
 
 enum kiwicha_status kiwicha_wait(struct kiwicha_model *model)
 {
-    return model != NULL && model->is_running ? go_on(model, true) : KIWICHA_STATUS_OK;
+    return model != NULL && kiwicha_can_go_on(model) ? go_on(model, true) : KIWICHA_STATUS_OK;
 }

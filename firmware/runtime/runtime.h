@@ -23,6 +23,9 @@
 #define KIWICHA_SEVERAL_MODELS 1
 #endif
 
+/** Whether an inference can be suspended: with several models, on a preemptible engine. */
+#define KIWICHA_CAN_SUSPEND (KIWICHA_SEVERAL_MODELS && KIWICHA_CONFIG_IS_PREEMPTIBLE)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,7 +41,22 @@ struct kiwicha_inference {
     uint32_t engine_step;    /**< its step */
     uint32_t last_beside;    /**< the last step that runs beside it */
     uint32_t *engine_cycles; /**< its entry in the table of cycles, or null */
+#if KIWICHA_CAN_SUSPEND
+    uint32_t scratchpad_bytes; /**< what the last list may use of the scratchpad */
+#endif
 };
+
+#if KIWICHA_CAN_SUSPEND
+/** What an inference has left to go on with. */
+struct kiwicha_suspension {
+    struct kiwicha_model *next; /**< the model suspended before this one */
+    uint8_t *place;             /**< the caller's */
+    uint32_t saved_bytes;       /**< of the scratchpad, from its first byte on */
+    uint32_t free_bytes;        /**< of the scratchpad, which others may use */
+    uint32_t progress;          /**< of the list */
+    bool is_suspended;
+};
+#endif
 
 /** A checked Program and its arena. The caller owns all three. */
 struct kiwicha_model {
@@ -59,6 +77,11 @@ struct kiwicha_model {
     uint8_t *next_arena;  /**< from where on inputs of the next inference are */
     uint8_t *last_arena;  /**< from where on outputs of the last inference that ended are */
     struct kiwicha_inference inference;
+#if KIWICHA_CAN_SUSPEND
+    struct kiwicha_suspension suspension;
+    uint32_t scratchpad_bytes; /**< what its lists may use of the scratchpad; 0 if not known yet */
+    volatile bool is_wanted;   /**< somebody waits for the machine */
+#endif
 };
 
 /**
@@ -124,8 +147,8 @@ uint32_t kiwicha_cycle_entries(const struct kiwicha_model *model);
  * @param on_step null, or called after each step with its index, outside the counted cycles
  * @param context handed to on_step
  * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if the model is null, not open or running,
- *     KIWICHA_STATUS_BUSY if another one is running, or what a kernel returned; failed_step tells
- *     which
+ *     KIWICHA_STATUS_BUSY if another one is running or, suspended, has left in the scratchpad what
+ *     this one would use, or what a kernel returned; failed_step tells which
  */
 enum kiwicha_status kiwicha_invoke(struct kiwicha_model *model, uint32_t *cycles,
                                    void (*on_step)(void *context, uint32_t step), void *context);
@@ -154,6 +177,43 @@ enum kiwicha_status kiwicha_poll(struct kiwicha_model *model);
 
 /** Goes on with an inference to its end; else as `kiwicha_poll`. */
 enum kiwicha_status kiwicha_wait(struct kiwicha_model *model);
+
+#if KIWICHA_CAN_SUSPEND
+/**
+ * Says that a more urgent model waits: `kiwicha_poll`, which else executes step after step of the
+ * CPU, returns after the next one. Can be called from an interrupt.
+ */
+void kiwicha_want(struct kiwicha_model *model);
+
+/**
+ * Stops an inference between two jobs of the engine, or two steps of the CPU, so that other models
+ * can run. `kiwicha_resume` goes on with it; until then `kiwicha_poll` and `kiwicha_wait` do
+ * nothing.
+ *
+ * Returns when the job has ended that the engine works on, and `place` has what it has left in the
+ * scratchpad. Jobs of which one needs sums that the other has kept count as one. Its arena must
+ * stay as it is: the others need their own. The table of cycles has counters since the last
+ * resumption only.
+ *
+ * @param model one that runs, and is not suspended
+ * @param place multiple of 16; the caller's again after `kiwicha_resume`
+ * @param place_bytes multiple of 16, more than 32. With 32 more than the inference uses of the
+ *     scratchpad, others may use all of it; with fewer, as many as are left of them without 32
+ * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BAD_ARGUMENT if an argument is not as it must be, or
+ *     KIWICHA_STATUS_ENGINE if the list had failed: then the inference has ended
+ */
+enum kiwicha_status kiwicha_suspend(struct kiwicha_model *model, void *place, uint32_t place_bytes);
+
+/**
+ * Goes on with a suspended inference, and returns as `kiwicha_start` does.
+ *
+ * @param model from `kiwicha_suspend`
+ * @return KIWICHA_STATUS_OK, KIWICHA_STATUS_BUSY if another model runs, KIWICHA_STATUS_BAD_ARGUMENT
+ *     if the model is not suspended, or uses of the scratchpad what another suspended one has left
+ *     there, or KIWICHA_STATUS_ENGINE
+ */
+enum kiwicha_status kiwicha_resume(struct kiwicha_model *model);
+#endif
 
 /** Returns the input of that name; null if there is none or the model is not open. */
 const struct kiwicha_io_record *kiwicha_find_input(const struct kiwicha_model *model,

@@ -5,6 +5,7 @@
 
 #include "../kernels/check.h"
 #include "runtime.h"
+#include "suspend.h"
 
 static bool is_open(const struct kiwicha_model *model)
 {
@@ -88,6 +89,9 @@ void kiwicha_close(struct kiwicha_model *model)
     if (model != NULL) {
         /* Nothing may go on writing to the arena. */
         (void)kiwicha_wait(model);
+#if KIWICHA_CAN_SUSPEND
+        kiwicha_forget_suspension(model);
+#endif
         *model = (struct kiwicha_model){0};
     }
 }

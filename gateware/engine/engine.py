@@ -2,7 +2,7 @@
 
 from amaranth import Module, ResetInserter, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In
+from amaranth.lib.wiring import In, Out
 
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.control.controller import Controller
@@ -33,6 +33,8 @@ class Engine(wiring.Component):
         There are SOFTMAX jobs.
     has_depthwise : bool
         There is a depthwise unit.
+    is_preemptible : bool
+        Lists can pause; without a depthwise unit and kept weights.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -41,6 +43,8 @@ class Engine(wiring.Component):
     reset : ``In(1)``
         Reset of everything, beside that of the domain, which can be without. Registers that are
         reset after an error too have no other: so what resets most of them is a register.
+    is_running : ``Out(1)``
+        Only if ``is_preemptible``: a list runs.
     See `EngineSignature` for the others.
 
     Raises
@@ -60,8 +64,14 @@ class Engine(wiring.Component):
         is_resident: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
+        is_preemptible: bool = False,
         vendor: Vendor = Vendor.GENERIC,
     ) -> None:
+        if is_preemptible and (is_resident or has_depthwise):
+            raise ValueError(
+                "an engine that is preemptible must keep no weights and have no depthwise unit"
+            )
+        self.is_preemptible = is_preemptible
         self.datapath = Datapath(
             macs=macs,
             scratchpad_bytes=scratchpad_bytes,
@@ -80,8 +90,10 @@ class Engine(wiring.Component):
             is_resident=is_resident,
             has_softmax=has_softmax,
             has_depthwise=has_depthwise,
+            is_preemptible=is_preemptible,
         )
-        super().__init__({**EngineSignature().flip().members, "reset": In(1)})
+        running = {"is_running": Out(1)} if is_preemptible else {}
+        super().__init__({**EngineSignature().flip().members, **running, "reset": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         """Connect the two; an error resets the data path, one cycle after the controller."""
@@ -90,6 +102,8 @@ class Engine(wiring.Component):
         clear_s1 = Signal(init=1, reset_less=True)
         m.submodules.datapath = ResetInserter(clear_s1)(self.datapath)
         m.d.comb += controller.reset.eq(self.reset)
+        if self.is_preemptible:
+            m.d.comb += self.is_running.eq(controller.is_running)
         m.d.sync += clear_s1.eq(controller.clear)
         wiring.connect(m, wiring.flipped(self.commands), controller.commands)
         wiring.connect(m, controller.responses, wiring.flipped(self.responses))

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from kiwicha.contract.cfu import INSTRUCTIONS, Group
 from kiwicha.contract.engine import EngineCounter, EngineOp
 
-__all__ = ["DECODED", "ENGINE_INDEXES", "Decoder"]
+__all__ = ["DECODED", "ENGINE_INDEXES", "PREEMPT_INDEXES", "Decoder"]
 
 ENGINE_INDEXES = {
     EngineOp.RANGE: 2,
@@ -20,6 +20,8 @@ ENGINE_INDEXES = {
     EngineOp.PEEK: 2,
 }
 """How many indexes each instruction of the engine has; they are one flag, ``engine``."""
+PREEMPT_INDEXES = {EngineOp.START: 2, EngineOp.STATUS: 3}
+"""The same of an engine that is preemptible, where they differ."""
 
 DECODED = data.StructLayout({
     **dict.fromkeys(INSTRUCTIONS, 1),
@@ -43,6 +45,8 @@ class Decoder(wiring.Component):
         known and no others.
     has_engine : bool
         Decode the engine's instructions.
+    is_preemptible : bool
+        Decode those of an engine that is preemptible, too.
 
     Members
     -------
@@ -52,9 +56,12 @@ class Decoder(wiring.Component):
         What it means. An op that its group lacks, or an index that the op lacks, is not known.
     """
 
-    def __init__(self, *, has_simd: bool, has_engine: bool = False) -> None:
+    def __init__(
+        self, *, has_simd: bool, has_engine: bool = False, is_preemptible: bool = False
+    ) -> None:
         self.has_simd = has_simd
         self.has_engine = has_engine
+        self.engine_indexes = ENGINE_INDEXES | (PREEMPT_INDEXES if is_preemptible else {})
         super().__init__({"function_id": In(10), "o": Out(DECODED)})
 
     def elaborate(self, platform: object) -> Module:
@@ -69,7 +76,7 @@ class Decoder(wiring.Component):
             m.d.comb += self.o[name].eq(is_listed[name])
         if self.has_engine:
             is_listed["engine"] = Signal(name="is_engine")
-            for its_op, count in ENGINE_INDEXES.items():
+            for its_op, count in self.engine_indexes.items():
                 with m.If((group == Group.ENGINE) & (op == its_op) & (index < count)):
                     m.d.comb += is_listed["engine"].eq(1)
             m.d.comb += self.o.engine.eq(is_listed["engine"])

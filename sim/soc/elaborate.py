@@ -115,7 +115,12 @@ def _progress_offset() -> int:
 
 
 def elaborate(
-    directory: Path, cfu_verilog: str, memory: memories.Memory, *, has_engine: bool = False
+    directory: Path,
+    cfu_verilog: str,
+    memory: memories.Memory,
+    *,
+    has_engine: bool = False,
+    is_preemptible: bool = False,
 ) -> None:
     """Write Verilog and headers of the simulated system.
 
@@ -130,6 +135,8 @@ def elaborate(
         What DRAM it has.
     has_engine : bool
         It has a port to DRAM.
+    is_preemptible : bool
+        It says when a list ends.
     """
     logging.basicConfig(level=logging.WARNING)
     cfu_file = directory / "cfu.v"
@@ -145,6 +152,7 @@ def elaborate(
         controller_settings=controller_settings(memory),
         cfu_file=cfu_file,
         has_engine=has_engine,
+        is_preemptible=is_preemptible,
         sys_clk_hz=memory.clock_hz,
         dram_bytes=memory.dram_bytes,
         uart_name="sim",
@@ -180,6 +188,7 @@ def main() -> None:
         verilog(config),
         memories.MEMORIES[arguments.memory],
         has_engine=config.engine_macs > 0,
+        is_preemptible=config.is_preemptible,
     )
 
 

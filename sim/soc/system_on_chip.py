@@ -8,6 +8,7 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
 from litex.soc.interconnect import stream, wishbone
 from litex.soc.interconnect.csr import CSRStorage
+from litex.soc.interconnect.csr_eventmanager import EventManager, EventSourceProcess
 from migen import Signal
 
 from kiwicha.contract import cfu
@@ -37,6 +38,25 @@ class SimulationExit(LiteXModule):
         self.comb += [pads.finish.eq(written), pads.code.eq(self.code.storage)]
 
 
+class EngineEvents(LiteXModule):
+    """The engine's interrupt.
+
+    Parameters
+    ----------
+    is_running : Signal
+        A list runs. When it has ended or stopped, the event ``stopped`` is pending, until it is
+        cleared.
+    """
+
+    def __init__(self, *, is_running: Signal) -> None:
+        self.ev = EventManager()
+        self.ev.stopped = EventSourceProcess(
+            name="stopped", edge="falling", description="A list has ended, or stopped between jobs."
+        )
+        self.ev.finalize()
+        self.comb += self.ev.stopped.trigger.eq(is_running)
+
+
 class Soc(SoCCore):
     """VexRiscv with a CFU, on-chip memory, DDR3 and UART.
 
@@ -60,6 +80,8 @@ class Soc(SoCCore):
         Verilog of the CFU, module ``Cfu``.
     has_engine : bool
         The CFU has a port to DRAM.
+    is_preemptible : bool
+        The engine has an interrupt, and beside it there is LiteX's timer.
     sys_clk_hz : int
         Frequency of the ``sys`` domain.
     dram_bytes : int
@@ -86,6 +108,7 @@ class Soc(SoCCore):
         controller_settings: Any,
         cfu_file: Path,
         has_engine: bool = False,
+        is_preemptible: bool = False,
         sys_clk_hz: int = cfu.CLOCK_HZ,
         dram_bytes: int = cfu.DRAM_BYTES,
         uart_name: str = "serial",
@@ -110,14 +133,17 @@ class Soc(SoCCore):
             integrated_sram_size=0,
             uart_name=uart_name,
             uart_baudrate=SERIAL_BAUD,
-            # Firmware uses neither LiteX's timer nor its controller.
-            with_timer=False,
+            # Firmware uses neither LiteX's timer nor its controller. Applications with interrupts
+            # use the timer.
+            with_timer=is_preemptible,
             with_ctrl=False,
         )
         self._add_onchip(firmware)
         self._add_dram(sdram_phy, sdram_module, controller_settings)
         if has_engine:
             self._connect_engine()
+        if is_preemptible:
+            self._connect_interrupt()
         pads = platform.request("simulation", loose=True)
         if pads is not None:
             self.simulation = SimulationExit(pads=pads)
@@ -176,6 +202,12 @@ class Soc(SoCCore):
             i_memory_rdata_payload_data=port.rdata.data,
         )
 
+    def _connect_interrupt(self) -> None:
+        is_running = Signal()
+        self.cpu.cfu_params.update(o_is_running=is_running)
+        self.engine_events = EngineEvents(is_running=is_running)
+        self.irq.add("engine_events")
+
 
 def soc_header(soc: Soc) -> str:
     """Return the C header with the addresses of the registers of a finalized system.
@@ -190,7 +222,8 @@ def soc_header(soc: Soc) -> str:
     str
         ``KIWICHA_CSR_<BLOCK>_<REGISTER>`` for each register; ``KIWICHA_SYS_CLK_HZ``,
         ``KIWICHA_SOC_DRAM_BYTES`` (what Programs may use of DRAM), ``KIWICHA_LOADER_ADDRESS`` and
-        `HAS_LOADER`, which is 0 in the simulation.
+        `HAS_LOADER`, which is 0 in the simulation. With an interrupt of the engine also
+        ``KIWICHA_INTERRUPT_<BLOCK>``, the number of each.
     """
     usable = soc.dram_bytes - LOADER_BYTES
     lines = [
@@ -209,5 +242,10 @@ def soc_header(soc: Soc) -> str:
             name = f"{block}_{register.name}".upper()
             lines.append(f"#define KIWICHA_CSR_{name} 0x{address:08x}u")
             address += 4 * -(-register.size // region.busword)
+    if hasattr(soc, "engine_events"):
+        lines += [
+            f"#define KIWICHA_INTERRUPT_{block.upper()} {number}"
+            for block, number in sorted(soc.irq.locs.items())
+        ]
     lines += ["", "#endif"]
     return "\n".join(lines) + "\n"

@@ -26,7 +26,7 @@ def test_an_unknown_name_says_what_there_is(wrong: str, nearest: str) -> None:
     text = (
         f"config must be one of baseline, simd, 32, 64, 128 or 256; an engine's scratchpad is named"
         f" as in 64-32k and has {SIZES}, 64 where none is named; -m4, -r4, -raw, -blocks or"
-        f" -blocks-resident, -softmax and -depthwise may follow; not {wrong!r}"
+        f" -blocks-resident, -softmax and -depthwise or -preempt may follow; not {wrong!r}"
     )
     with pytest.raises(UsageError) as caught:
         find_config(wrong)
@@ -79,3 +79,15 @@ def test_the_name_with_softmax_is_one_of_them() -> None:
         assert find_config(config.softmax_name) == dataclasses.replace(
             config, name=config.softmax_name, has_softmax=True
         )
+
+
+def test_what_can_stop_keeps_nothing_that_cannot_be_saved() -> None:
+    preemptible = [config for config in ALL_CONFIGS.values() if config.is_preemptible]
+    assert find_config("64-preempt") in preemptible
+    assert find_config("256-48k-blocks-preempt") in preemptible
+    for config in preemptible:
+        usual = find_config(config.name.removesuffix("-preempt"))
+        assert usual.hash != config.hash
+        assert not (config.resident_words)
+        assert not (config.has_depthwise)
+        assert not (config.has_fused)

@@ -1,18 +1,25 @@
 """The engine's custom instructions."""
 
-from amaranth import Cat, Module, Signal
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from kiwicha.contract.engine import LINE_BYTES, EngineOp
+from kiwicha.contract.engine import LINE_BYTES, PAUSED_FLAG, EngineOp
 from kiwicha.contract.latencies import LINE_READ_CYCLES
 from kiwicha.gateware.engine.control.counters import Counters
-from kiwicha.gateware.engine.control.interfaces import CountersSignature, SequencerSignature
+from kiwicha.gateware.engine.control.interfaces import (
+    STATUS,
+    CountersSignature,
+    SequencerSignature,
+)
 from kiwicha.gateware.engine.descriptors import BYTE_BITS
 from kiwicha.gateware.engine.interfaces import ENGINE_COMMAND
 from kiwicha.gateware.engine.memory.interfaces import LINE_ACCESS, RangeSettingSignature
 
 __all__ = ["CommandUnit"]
+
+_STATUS_BITS = STATUS.size
+_RUNNING_BIT = 31
 
 
 class CommandUnit(wiring.Component):
@@ -21,6 +28,11 @@ class CommandUnit(wiring.Component):
     Latency: 2 cycles from a command to its response; COUNTER and JOB_END 4; PEEK 6, or 3 if it
     writes, and as long as the scratchpad lets it wait; WAIT 2 from when the engine has stopped.
     PEEK while the engine runs answers 0 and has no effect.
+
+    Parameters
+    ----------
+    is_preemptible : bool
+        Know START with index 1, and STATUS with 1 and 2.
 
     Members
     -------
@@ -43,12 +55,13 @@ class CommandUnit(wiring.Component):
         That word, a cycle after the line.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_preemptible: bool = False) -> None:
+        self.is_preemptible = is_preemptible
         super().__init__({
             "commands": In(stream.Signature(ENGINE_COMMAND)),
             "responses": Out(stream.Signature(32)),
             "ranges": Out(RangeSettingSignature()),
-            "sequencer": Out(SequencerSignature()),
+            "sequencer": Out(SequencerSignature(is_preemptible=is_preemptible)),
             "counters": Out(CountersSignature()),
             "accesses": Out(stream.Signature(LINE_ACCESS)),
             "index": Out(2),
@@ -118,8 +131,14 @@ class CommandUnit(wiring.Component):
             with m.Case(EngineOp.RANGE):
                 m.d.comb += self.ranges.sets.eq(~self.sequencer.is_running)
             with m.Case(EngineOp.START):
-                m.d.comb += self.sequencer.start.eq(~self.sequencer.is_running)
+                starts = ~self.sequencer.is_running
+                if self.is_preemptible:
+                    starts &= ~command.index[0]
+                    self._set_behind(m, command)
+                m.d.comb += self.sequencer.start.eq(starts)
                 with m.If(self.sequencer.start):
+                    if self.is_preemptible:
+                        m.d.sync += self.sequencer.pause.eq(0)
                     m.d.sync += [
                         self.sequencer.list.offset.eq(command.inputs_0[BYTE_BITS:]),
                         Cat(self.sequencer.list.jobs, self.sequencer.list.transfers).eq(
@@ -131,11 +150,13 @@ class CommandUnit(wiring.Component):
                     Cat(
                         self.sequencer.status.number,
                         self.sequencer.status.error,
-                        self.sequencer.is_running << 12,
+                        self._flags(),
                     )
                 )
                 with m.If((command.op == EngineOp.WAIT) & self.sequencer.is_running):
                     m.next = "EXECUTE"
+                if self.is_preemptible:
+                    self._ask_to_pause(m, command)
             with m.Case(EngineOp.WATCHDOG):
                 m.d.sync += [self.sequencer.watchdog_cycles.eq(command.inputs_0), answer.eq(0)]
             with m.Case(EngineOp.COUNTER, EngineOp.JOB_END):
@@ -144,3 +165,24 @@ class CommandUnit(wiring.Component):
                 m.d.sync += answer.eq(0)
                 with m.If(~self.sequencer.is_running):
                     m.next = "ACCESS"
+
+    def _flags(self) -> Value:
+        """Return bits 19 to 31 of a status."""
+        flags = self.sequencer.is_running << _RUNNING_BIT - _STATUS_BITS
+        if self.is_preemptible:
+            flags |= self.sequencer.is_paused << PAUSED_FLAG.bit_length() - 1 - _STATUS_BITS
+        return flags
+
+    def _set_behind(self, m: Module, command: data.View) -> None:
+        """Build where the list that is started next begins: START with index 1 says it for one."""
+        behind = self.sequencer.behind
+        with m.If(~self.sequencer.is_running):
+            m.d.sync += behind.eq(Mux(command.index[0], command.inputs_0, 0))
+
+    def _ask_to_pause(self, m: Module, command: data.View) -> None:
+        """Build STATUS with index 1 and 2."""
+        is_status = command.op == EngineOp.STATUS
+        with m.If(is_status & command.index[0]):
+            m.d.sync += self.sequencer.pause.eq(1)
+        with m.If(is_status & command.index[1]):
+            m.d.sync += self.responses.payload.eq(self.sequencer.progress)

@@ -47,6 +47,8 @@ class Controller(wiring.Component):
         There are SOFTMAX jobs.
     has_depthwise : bool
         There is a depthwise unit.
+    is_preemptible : bool
+        Lists can pause.
 
     Members
     -------
@@ -58,6 +60,8 @@ class Controller(wiring.Component):
         The data path.
     commands, responses, memory
         See `EngineSignature`.
+    is_running : ``Out(1)``
+        Only if ``is_preemptible``: a list runs.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Controller(wiring.Component):
         is_resident: bool = False,
         has_softmax: bool = False,
         has_depthwise: bool = False,
+        is_preemptible: bool = False,
     ) -> None:
         self.macs = macs
         self.scratchpad_bytes = scratchpad_bytes
@@ -78,6 +83,7 @@ class Controller(wiring.Component):
         self.is_resident = is_resident
         self.has_softmax = has_softmax
         self.has_depthwise = has_depthwise
+        self.is_preemptible = is_preemptible
         self.loader = WeightLoader(
             macs=macs,
             has_codec=has_codec,
@@ -87,6 +93,7 @@ class Controller(wiring.Component):
         )
         super().__init__({
             **EngineSignature().flip().members,
+            **({"is_running": Out(1)} if is_preemptible else {}),
             "reset": In(1),
             "clear": Out(1),
             "datapath": Out(
@@ -103,8 +110,8 @@ class Controller(wiring.Component):
         """Connect the components; all but those that outlive an error are reset after it."""
         m = Module()
         reset, clear = ResetInserter(self.reset), ResetInserter(self.clear)
-        sequencer = Sequencer(has_depthwise=self.has_depthwise)
-        unit, counters = CommandUnit(), Counters()
+        sequencer = Sequencer(has_depthwise=self.has_depthwise, is_preemptible=self.is_preemptible)
+        unit, counters = CommandUnit(is_preemptible=self.is_preemptible), Counters()
         port = MemoryPort(readers=_READERS)
         m.submodules.unit = reset(unit)
         m.submodules.sequencer = reset(sequencer)
@@ -120,6 +127,8 @@ class Controller(wiring.Component):
         wiring.connect(m, writer.port, port.writer)
         wiring.connect(m, port.port, wiring.flipped(self.memory))
         wiring.connect(m, unit.ranges, ranges.setting)
+        if self.is_preemptible:
+            m.d.comb += self.is_running.eq(sequencer.lists.is_running)
         m.d.comb += [
             self.clear.eq(sequencer.clear),
             port.halt.eq(sequencer.halt),

@@ -10,6 +10,7 @@ __all__ = [
     "ERRORS",
     "ERROR_BITS",
     "LIST",
+    "PROGRESS",
     "STATUS",
     "CountersSignature",
     "SequencerSignature",
@@ -20,6 +21,8 @@ LIST = data.StructLayout({"offset": OFFSET_BITS, "jobs": 16, "transfers": 16})
 """A list in the Program; its offset in words."""
 STATUS = data.StructLayout({"number": 16, "error": ERROR_BITS})
 """Why a list ended, and in which job; or with `TRANSFER_ERROR` in which transfer."""
+PROGRESS = data.StructLayout({"jobs": 16, "transfers": 16})
+"""How many are complete."""
 ERRORS = data.StructLayout({
     "outside_list": 1,
     "outside_weights": 1,
@@ -34,6 +37,11 @@ ERRORS = data.StructLayout({
 class SequencerSignature(wiring.Signature):
     """Start and end of lists, as the unit for instructions sees them.
 
+    Parameters
+    ----------
+    is_preemptible : bool
+        Lists can stop between jobs and go on later.
+
     Members
     -------
     start : ``Out(1)``
@@ -46,12 +54,27 @@ class SequencerSignature(wiring.Signature):
         From the cycle after ``start`` on.
     status : ``In(STATUS)``
         How the last list ended.
+    pause : ``Out(1)``
+        Only if ``is_preemptible``: stop before the next job. Of no account between lists.
+    behind : ``Out(PROGRESS)``
+        Likewise: where the list of ``start`` begins.
+    progress : ``In(PROGRESS)``
+        Likewise: how far it has come.
+    is_paused : ``In(1)``
+        Likewise: the last list has stopped between jobs, and ``status`` has the number of the next.
     """
 
     MOST_CYCLES = (1 << 32) - 1
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_preemptible: bool = False) -> None:
+        pauses = {
+            "pause": Out(1),
+            "behind": Out(PROGRESS),
+            "progress": In(PROGRESS),
+            "is_paused": In(1),
+        }
         super().__init__({
+            **(pauses if is_preemptible else {}),
             "start": Out(1),
             "list": Out(LIST),
             "watchdog_cycles": Out(32, init=self.MOST_CYCLES),

@@ -26,8 +26,12 @@ __all__ = [
 ]
 
 
-_LATER = {"has_softmax", "has_blocks", "has_depthwise", "resident_words"}
+_LATER = {"has_softmax", "has_blocks", "has_depthwise", "resident_words", "is_preemptible"}
 """Fields that count where they are set."""
+
+
+_PREEMPT = "-preempt"
+"""Ends the names of what is preemptible."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,9 @@ class Config:
         Words of weights that the engine keeps from list to list: 0 or `RESIDENT_WORDS`.
     has_depthwise : bool
         The engine has a unit for depthwise convolutions beside its array.
+    is_preemptible : bool
+        The engine can stop between jobs and go on later, and says with an interrupt that it has
+        stopped.
     memory : Memory
         DRAM of the system around it. Predictions and schedules are for it; a Program runs with any,
         so it is no part of what a configuration is.
@@ -77,18 +84,24 @@ class Config:
     has_blocks: bool = False
     resident_words: int = 0
     has_depthwise: bool = False
+    is_preemptible: bool = False
     memory: Memory = dataclasses.field(default=DDR3_QUARTER_RATE, compare=False, repr=False)
 
     @property
     def has_fused(self) -> bool:
-        """Whether the engine has jobs with `JobFlag.FUSED`: all but those with a depthwise unit."""
-        return bool(self.engine_macs) and not self.has_depthwise
+        """Whether lists have jobs with `JobFlag.FUSED`.
+
+        An engine with a depthwise unit has none. One that is preemptible does not stop while
+        tables of such jobs are kept: none are, so that it need not run to the end of the list.
+        """
+        return bool(self.engine_macs) and not (self.has_depthwise or self.is_preemptible)
 
     @property
     def softmax_name(self) -> str:
         """Name of the same configuration with SOFTMAX jobs."""
         usual, unit, _ = self.name.partition("-depthwise")
-        return f"{usual}-softmax{unit}"
+        usual, preempt, _ = usual.partition(_PREEMPT)
+        return f"{usual}-softmax{unit}{preempt}"
 
     def with_memory(self, memory: Memory) -> "Config":
         """Return the same hardware around another memory."""
@@ -283,6 +296,12 @@ BLOCKS_FAMILY = {
 }
 """Those of engine and SOFTMAX families with a decoder, with the one of blocks; and those that keep
 weights as well."""
+PREEMPT_FAMILY = {
+    f"{name}{_PREEMPT}": dataclasses.replace(usual, name=f"{name}{_PREEMPT}", is_preemptible=True)
+    for name, usual in (ENGINE_FAMILY | SOFTMAX_FAMILY | BLOCKS_FAMILY).items()
+    if not usual.resident_words
+}
+"""Those without weights that stay and without a depthwise unit, which can stop between jobs."""
 SEARCHED_FAMILY = ENGINE_FAMILY | {
     f"{usual}-depthwise": DEPTHWISE_FAMILY[f"{usual}-depthwise"]
     for usual in ENGINE_FAMILY
@@ -291,7 +310,9 @@ SEARCHED_FAMILY = ENGINE_FAMILY | {
 """What ``kiwicha explore`` searches."""
 ENGINE_CONFIGS = {str(macs): ENGINE_FAMILY[str(macs)] for macs in ENGINE_MACS}
 """Those usually meant; `CONFIGS` are those whose Programs run on the CPU."""
-ALL_CONFIGS = CONFIGS | ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY | BLOCKS_FAMILY
+ALL_CONFIGS = (
+    CONFIGS | ENGINE_FAMILY | SOFTMAX_FAMILY | DEPTHWISE_FAMILY | BLOCKS_FAMILY | PREEMPT_FAMILY
+)
 DEFAULT_CONFIG = "simd"
 
 
@@ -307,7 +328,7 @@ _CHOICES = (
     f"{', '.join(CONFIGS)}, {_MACS}; an engine's scratchpad is named as in 64-32k and has "
     f"{_SIZES}, {DEFAULT_SCRATCHPAD_BYTES // 1024} where none is named; "
     f"-m{LANES}, -r{FEW_REQUANTIZER_LANES}, -raw, -blocks or -blocks-resident, "
-    "-softmax and -depthwise may follow"
+    "-softmax and -depthwise or -preempt may follow"
 )
 CONFIG_HELP = (
     f"{', '.join(CONFIGS)}, or an engine of {_MACS} products per cycle; 64-32k has a "

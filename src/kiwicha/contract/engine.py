@@ -98,6 +98,9 @@ FUSED_BITS = 26
 """Signed bits of the terms that a job with `JobFlag.FUSED` adds, and of their sum."""
 FUSED_FRACTION_BITS = 14
 """Those of them behind the binary point."""
+PAUSED_FLAG = 1 << 30
+"""In what `EngineOp.WAIT` and STATUS answer: the list has stopped between jobs, to go on later. No
+list stops between jobs of which one leaves sums or tables for the other."""
 ENGINE_WATCHDOG_CYCLES = 200_000_000
 """What the firmware allows a list to take: two seconds."""
 MAX_KEPT_SUMS = 4096
@@ -116,12 +119,17 @@ class EngineOp(enum.IntEnum):
     multiples of 16. Answers 0, or 1 and no effect while the engine runs."""
     START = 1
     """inputs_0: offset of the list in the Program, a multiple of 16; inputs_1: number of jobs (low
-    half) and transfers (high half). Answers 0, or 1 and no effect while the engine runs."""
+    half) and transfers (high half). Answers 0, or 1 and no effect while the engine runs. index 1,
+    on an engine with `Config.is_preemptible`: the list that is started next goes on behind as many
+    jobs and transfers as inputs_0 says, in the halves of a word. Answers likewise."""
     WAIT = 2
     """Answers when the engine has stopped: 0, or `EngineError` * 65536 + the number of the job, or
     `TRANSFER_ERROR` + that of the transfer."""
     STATUS = 3
-    """Answers at once: bit 31 while the engine runs, the rest as for WAIT."""
+    """Answers at once: bit 31 while the engine runs, the rest as for WAIT. On an engine with
+    `Config.is_preemptible` index 1 asks it to stop before the next job as well. A list that has
+    stopped so ends with `PAUSED_FLAG` and the number of that job. index 2: answers how many jobs
+    (low half) and transfers (high half) of the list are complete."""
     WATCHDOG = 4
     """inputs_0: cycles that a list may take, 1 or more; after a reset 2**32 - 1. Answers 0."""
     COUNTER = 5
@@ -295,6 +303,10 @@ class TransferFlag(enum.IntFlag):
     TABLE = 2
     """A load, not to the scratchpad but to the converter of FLOAT; the address is 0. The bytes are
     a table of `kiwicha.contract.floats`."""
+
+
+TABLE_TRANSFER = TransferFlag.TABLE.value
+"""That flag, for C."""
 
 
 def has_packed(macs: int) -> bool:

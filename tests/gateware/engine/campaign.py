@@ -6,6 +6,7 @@ memories.
 
 import dataclasses
 import functools
+import itertools
 import struct
 import subprocess
 import sys
@@ -40,6 +41,8 @@ _COMPILE = ("CFG_CXXFLAGS_PCH_I=-include", "OPT_FAST=-O0", "OPT_SLOW=-O0", "OPT_
 _CFLAGS = "-std=c++17"
 _FIRST_BYTE = 4096
 _ANSWER_CYCLES = 10_000_000
+_TAKES_ANSWER = 1 << 31
+"""Of an op, for the harness: the answer before is inputs_0."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,12 +59,16 @@ class Round:
         inputs_1 of START.
     watchdog_cycles : int
         What the list may take.
+    pauses : tuple of int
+        The list is asked to pause after so many instructions, and goes on, as often as there are
+        numbers.
     """
 
     image: bytes
     arena: bytes
     counts: int
     watchdog_cycles: int
+    pauses: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,10 +81,14 @@ class Outcome:
         The answer of WAIT.
     arena : bytes
         The arena's range.
+    stops : tuple of (int, int)
+        For each of `Round.pauses` what WAIT answered, and how many jobs (low half) and transfers
+        (high half) were complete.
     """
 
     status: int
     arena: bytes
+    stops: tuple[tuple[int, int], ...] = ()
 
 
 @functools.cache
@@ -89,6 +100,7 @@ def build_engine(
     has_blocks: bool = False,
     is_resident: bool = False,
     has_depthwise: bool = False,
+    is_preemptible: bool = False,
 ) -> Path:
     """Return the program that executes lists, built at most once.
 
@@ -96,7 +108,7 @@ def build_engine(
     ----------
     macs, scratchpad_bytes : int
         See `Engine`.
-    has_softmax, has_blocks, is_resident, has_depthwise : bool
+    has_softmax, has_blocks, is_resident, has_depthwise, is_preemptible : bool
         Likewise.
 
     Raises
@@ -111,6 +123,7 @@ def build_engine(
         has_blocks=has_blocks,
         is_resident=is_resident,
         has_depthwise=has_depthwise,
+        is_preemptible=is_preemptible,
     )
     text = without_zeros(bench.component_verilog(engine, _TOP))
     verilator, cxx, make = tools.verilator(), tools.cxx(), tools.make()
@@ -183,11 +196,20 @@ def run_rounds(
         raise SimulationError(f"the engine failed: {done.stderr.decode(errors='replace').strip()}")
     outcomes, place = [], 0
     for entry, instructions in zip(rounds, asked, strict=True):
-        *others, status = struct.unpack_from(f"<{len(instructions)}I", done.stdout, place)
+        answers = struct.unpack_from(f"<{len(instructions)}I", done.stdout, place)
+        given = [item[:2] for item in instructions]
+        others = [
+            answer
+            for (op, _), answer in zip(given, answers, strict=True)
+            if op not in {EngineOp.WAIT, EngineOp.STATUS}
+        ]
         if any(others):
-            raise SimulationError(f"instructions before WAIT must answer 0, not {others}")
+            raise SimulationError(f"instructions but WAIT must answer 0, not {others}")
+        waits = [k for k, item in enumerate(given) if item == (EngineOp.WAIT, 0)]
+        stops = tuple((answers[k], answers[k + 1]) for k in waits[:-1])
         place += 4 * len(instructions)
-        outcomes.append(Outcome(status, done.stdout[place : place + len(entry.arena)]))
+        arena = done.stdout[place : place + len(entry.arena)]
+        outcomes.append(Outcome(answers[-1], arena, stops))
         place += len(entry.arena)
     return outcomes
 
@@ -199,5 +221,18 @@ def _instructions(entry: Round) -> list[tuple[int, int, int, int]]:
         (EngineOp.RANGE, 1, first + len(entry.image), len(entry.arena)),
         (EngineOp.WATCHDOG, 0, entry.watchdog_cycles, 0),
         (EngineOp.START, 0, 0, entry.counts),
+        *itertools.chain.from_iterable(_pause(entry, delay) for delay in entry.pauses),
         (EngineOp.WAIT, 0, 0, 0),
+    ]
+
+
+def _pause(entry: Round, delay: int) -> list[tuple[int, int, int, int]]:
+    """Return instructions that pause a list after some more, and let it go on."""
+    return [
+        *delay * [(EngineOp.STATUS, 0, 0, 0)],
+        (EngineOp.STATUS, 1, 0, 0),
+        (EngineOp.WAIT, 0, 0, 0),
+        (EngineOp.STATUS, 2, 0, 0),
+        (EngineOp.START | _TAKES_ANSWER, 1, 0, 0),
+        (EngineOp.START, 0, 0, entry.counts),
     ]

@@ -70,11 +70,17 @@ class ListCall:
             job_count=len(self.part.jobs),
             transfer_count=len(self.part.transfers),
             macs=self.config.engine_macs,
-            scratchpad_bytes=self.config.scratchpad_bytes,
+            scratchpad_bytes=self._scratchpad_bytes,
             overlapped_steps=self.overlapped_steps,
             goes_on=int(self.part.goes_on),
             is_resident=int(bool(self.part.whole.again)),
         )
+
+    @property
+    def _scratchpad_bytes(self) -> int:
+        """Bytes of the scratchpad that the list may use: others keep theirs where it can stop."""
+        used = self.part.whole.plan.scratchpad_bytes
+        return used if self.config.is_preemptible else self.config.scratchpad_bytes
 
 
 PlannedStep = KernelCall | ListCall

@@ -5,7 +5,7 @@ import functools
 import pytest
 from amaranth.sim import SimulatorContext
 
-from kiwicha.contract.engine import EngineError, EngineOp
+from kiwicha.contract.engine import PAUSED_FLAG, EngineError, EngineOp
 from kiwicha.gateware.engine.control.command_unit import CommandUnit
 from tests.support.gateware.unit_simulation import UnitSimulation
 
@@ -16,6 +16,11 @@ RUNNING = 1 << 31
 @functools.cache
 def simulation() -> UnitSimulation[CommandUnit]:
     return UnitSimulation(CommandUnit())
+
+
+@functools.cache
+def preemptible() -> UnitSimulation[CommandUnit]:
+    return UnitSimulation(CommandUnit(is_preemptible=True))
 
 
 def execute(
@@ -94,3 +99,51 @@ def test_answers_when_running(op: EngineOp, answer: int) -> None:
 
 def test_wait_waits() -> None:
     assert execute([(EngineOp.WAIT, 0, 0, 0)], is_running=True) == [(-1, LIMIT_CYCLES)]
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_lists_are_asked_to_pause_and_go_on(is_running: bool) -> None:
+    dut = preemptible().component
+    behind: list[tuple[int, int]] = []
+
+    async def ask(ctx: SimulatorContext, op: EngineOp, index: int, value: int) -> int:
+        fields = {"op": op, "index": index, "inputs_0": value, "inputs_1": 0}
+        ctx.set(dut.commands.payload, fields)
+        ctx.set(dut.commands.valid, 1)
+        for _ in range(LIMIT_CYCLES):
+            if ctx.get(dut.sequencer.start):
+                behind.append((
+                    ctx.get(dut.sequencer.behind.jobs),
+                    ctx.get(dut.sequencer.behind.transfers),
+                ))
+            if ctx.get(dut.responses.valid):
+                break
+            await ctx.tick()
+            ctx.set(dut.commands.valid, 0)
+        answer = ctx.get(dut.responses.payload)
+        ctx.set(dut.responses.ready, 1)
+        await ctx.tick()
+        ctx.set(dut.responses.ready, 0)
+        return int(answer)
+
+    async def bench(ctx: SimulatorContext) -> None:
+        ctx.set(dut.sequencer.is_running, is_running)
+        ctx.set(dut.sequencer.status, {"number": 7, "error": 0})
+        ctx.set(dut.sequencer.is_paused, 1)
+        ctx.set(dut.sequencer.progress, {"jobs": 7, "transfers": 9})
+        status = PAUSED_FLAG | 7 | is_running << 31
+        assert await ask(ctx, EngineOp.STATUS, 0, 0) == status
+        assert not ctx.get(dut.sequencer.pause)
+        assert await ask(ctx, EngineOp.STATUS, 2, 0) == 7 | 9 << 16
+        assert not ctx.get(dut.sequencer.pause)
+        assert await ask(ctx, EngineOp.STATUS, 1, 0) == status
+        assert ctx.get(dut.sequencer.pause)
+        assert await ask(ctx, EngineOp.START, 1, 7 | 9 << 16) == is_running
+        assert ctx.get(dut.sequencer.pause)
+        for _ in range(2):
+            assert await ask(ctx, EngineOp.START, 0, 0) == is_running
+            assert ctx.get(dut.sequencer.pause) == is_running
+
+    preemptible().run(bench)
+    # For one list, and a list that runs is not changed.
+    assert behind == ([] if is_running else [(7, 9), (0, 0)])

@@ -23,10 +23,12 @@ struct RoundHeader {
     uint32_t instructions;
 };
 
-/// An `EngineOp` with its index and operands.
+/// An `EngineOp` with its index and operands. With kTakesAnswer the answer to the instruction
+/// before is inputs_0.
 struct Instruction {
     uint32_t op, index, inputs_0, inputs_1;
 };
+constexpr uint32_t kTakesAnswer = 1u << 31;
 
 constexpr int kResetCycles = 3;
 
@@ -114,8 +116,11 @@ void run(char** arguments) {
             !read(contents.bytes.data(), contents.bytes.size()))
             throw Failure(name + " must be complete");
         try {
-            for (const Instruction& instruction : instructions) {
-                const uint32_t answer = host.ask(instruction);
+            uint32_t answer = 0;
+            for (Instruction instruction : instructions) {
+                if (instruction.op & kTakesAnswer) instruction.inputs_0 = answer;
+                instruction.op &= ~kTakesAnswer;
+                answer = host.ask(instruction);
                 std::fwrite(&answer, sizeof answer, 1, stdout);
             }
             if (!dram.is_idle()) throw Failure("DRAM must be idle when a list has ended");
