@@ -1,6 +1,9 @@
 """Weights and parameters of jobs, from DRAM to the weight buffer."""
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+import functools
+import operator
+
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -253,7 +256,10 @@ class WeightLoader(wiring.Component):
             weights = Mux(job.is_packed, weights << 1, weights)
         if self.has_depthwise:
             passes = job.group_words[: PASS_PLACES.bit_length()]
-            weights = Mux(job.is_unit, passes * Const(PASS_BEATS), weights)
+            # As a sum: Yosys takes a DSP block for a product.
+            shifts = (bit for bit in range(PASS_BEATS.bit_length()) if PASS_BEATS >> bit & 1)
+            beats = functools.reduce(operator.add, (passes << shift for shift in shifts))
+            weights = Mux(job.is_unit, beats, weights)
         m.d.comb += [
             group.plain_beats.eq(Mux(job.is_coded, plain, parameters + weights)),
             group.coded_beats.eq(weights + coded_biases),
