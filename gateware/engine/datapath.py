@@ -3,6 +3,7 @@
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 
+from kiwicha.contract.depthwise import UNIT_CHANNELS, fabric_chains_of, has_own_reads
 from kiwicha.contract.engine import (
     CARRIED_LANES,
     DEEP_MACS,
@@ -72,7 +73,7 @@ class Datapath(wiring.Component):
     is_resident : bool
         Words of weights can be kept.
     has_depthwise : bool
-        There is a `DepthwiseSide`; the requantizer has 8 lanes.
+        There is a `DepthwiseSide`; the requantizer has 8 lanes or more.
     vendor : Vendor
         What the multipliers are built from.
 
@@ -106,7 +107,12 @@ class Datapath(wiring.Component):
         self.scratchpad_bytes = scratchpad_bytes
         self.is_resident = is_resident
         self.has_depthwise = has_depthwise
-        self.scratchpad = Scratchpad(size_bytes=scratchpad_bytes, spans_lines=self.is_deep)
+        self.shares_reads = has_depthwise and not has_own_reads(macs)
+        self.scratchpad = Scratchpad(
+            size_bytes=scratchpad_bytes,
+            spans_lines=self.is_deep,
+            has_second=has_depthwise and has_own_reads(macs),
+        )
         self.weights = WeightBuffer(
             macs=macs,
             lanes=lanes,
@@ -119,7 +125,15 @@ class Datapath(wiring.Component):
         self.sums = SumMemory(lanes=self.lanes)
         self.requantizer = Requantizer(lanes=self.lanes, tag_bits=RESULT_TAG.size)
         self.units = ByteUnits(has_softmax=has_softmax)
-        self.side = DepthwiseSide(vendor=vendor) if has_depthwise else None
+        self.side = (
+            DepthwiseSide(
+                vendor=vendor,
+                fabric_chains=fabric_chains_of(macs),
+                shares_reads=self.shares_reads,
+            )
+            if has_depthwise
+            else None
+        )
         self.adder = (
             None
             if has_depthwise
@@ -319,7 +333,7 @@ class Datapath(wiring.Component):
         )
         for lane in range(len(array.x)):
             octet = self.scratchpad.read_data.word_select(lane, 8)
-            if self.side is not None and lane < INPUT_LANES:
+            if self.side is not None and self.shares_reads and lane < INPUT_LANES:
                 octet = Mux(late.is_upper, self.side.upper.word_select(lane, 8), octet)
             is_inside = (late.low <= lane) & (lane < late.high)
             value = Signal(signed(OPERAND_BITS), name=f"x_{lane}")
@@ -508,13 +522,22 @@ class Datapath(wiring.Component):
             addresses.yields.eq(side.yields),
             addresses.pauses.eq(side.pauses),
             side.takes_lines.eq(watch.takes_lines),
-            side.reads.ready.eq(~watch.reads),
-            side.read_data.eq(self.scratchpad.read_data),
-            side.keeps_upper.eq(watch.keeps_upper),
             side.is_wide.eq(watch.is_wide),
         ]
-        with m.If(~watch.reads):
-            m.d.comb += self.scratchpad.read_address.eq(side.reads.payload)
+        if self.shares_reads:
+            m.d.comb += [
+                side.reads.ready.eq(~watch.reads),
+                side.read_data.eq(self.scratchpad.read_data),
+                side.keeps_upper.eq(watch.keeps_upper),
+            ]
+            with m.If(~watch.reads):
+                m.d.comb += self.scratchpad.read_address.eq(side.reads.payload)
+        else:
+            m.d.comb += [
+                side.reads.ready.eq(1),
+                side.read_data.eq(self.scratchpad.second_data),
+                self.scratchpad.second_address.eq(side.reads.payload),
+            ]
 
     def _share_requantizer(
         self, m: Module, side: DepthwiseSide, has_beat: Value, place: data.View, sums_s1: Signal
@@ -535,6 +558,10 @@ class Datapath(wiring.Component):
             self.weights.unit_place.eq(side.result.place),
         ]
         with m.If(side.takes):
-            m.d.comb += place.address.eq(side.result.address)
+            # Of more lanes the unit has the first 8.
+            m.d.comb += [
+                place.address.eq(side.result.address),
+                place.drops_second.eq(self.lanes > UNIT_CHANNELS),
+            ]
             m.d.sync += beats.valid.eq(1)
             m.d.sync += [sums[k].eq(one) for k, one in enumerate(side.result.sums)]

@@ -179,6 +179,8 @@ def written_range(job: EngineJob, macs: int) -> Range:
 
 def _last_channels(job: EngineJob, macs: int) -> int:
     """Return the channels of the last group of windows that are written."""
+    if job.kind == JobKind.DEPTHWISE_UNIT:
+        return UNIT_CHANNELS
     is_counted = job.kind == JobKind.DEPTHWISE or job.flags & JobFlag.PACKED or macs == DEEP_MACS
     return job.last_beats * last_unit_of(macs) if is_counted else outputs_of(macs)
 

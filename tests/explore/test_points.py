@@ -76,6 +76,18 @@ def test_estimates_are_what_the_cfu_takes_of_a_board(name: str, family: Family) 
         assert estimate == pytest.approx(taken, rel=_MOST_LUT_DEVIATION * (kind == "LUT"))
 
 
+def test_a_unit_of_256_has_its_own_reads_and_half_of_its_multipliers_from_lut() -> None:
+    names = "128", "128-depthwise", "256", "256-depthwise"
+    usual, beside, large, largest = (
+        resources(configs.find_config(name), Family.XC7) for name in names
+    )
+    scratchpad_bram = 16
+    assert beside[1] - usual[1] == 2 * (largest[1] - large[1])
+    assert largest[0] - large[0] > beside[0] - usual[0]
+    # Less the tables of sums behind convolutions.
+    assert largest[2] - large[2] == beside[2] - usual[2] + scratchpad_bram - 2
+
+
 @pytest.mark.nightly
 @pytest.mark.synth
 @pytest.mark.timeout(3600)
@@ -84,6 +96,7 @@ def test_estimates_are_what_the_cfu_takes_of_a_board(name: str, family: Family) 
     [
         ("128-8k-r4", Family.XC7),
         ("128-depthwise", Family.XC7),
+        ("256-depthwise", Family.XC7),
         ("64-8k-depthwise", Family.ECP5),
         ("32-m4-raw", Family.XC7),
         ("64-48k-r4", Family.ECP5),

@@ -34,7 +34,8 @@ class ConvAddressGenerator(wiring.Component):
     Parameters
     ----------
     has_depthwise : bool
-        There is a depthwise unit, which reads what operations with ``is_upper`` leave.
+        There is a depthwise unit. It reads when operations with ``is_upper`` do not, unless words
+        are `READ_BYTES` long: then it has reads of its own.
     deep_lanes : int
         Bytes of an operation with ``all_kernel_rows``, without which it has `INPUT_LANES`.
     has_gathered : bool
@@ -52,9 +53,6 @@ class ConvAddressGenerator(wiring.Component):
         deep_lanes: int = INPUT_LANES,
         has_gathered: bool = False,
     ) -> None:
-        if has_depthwise and deep_lanes != INPUT_LANES:
-            text = f"deep_lanes must be {INPUT_LANES} beside a depthwise unit, not {deep_lanes!r}"
-            raise ValueError(text)
         self.has_depthwise = has_depthwise
         self.deep_lanes = deep_lanes
         self.has_gathered = has_gathered
@@ -190,10 +188,7 @@ class ConvAddressGenerator(wiring.Component):
                 output_rows.is_first_group.eq(self.is_first_group),
                 output_rows.unit_rows_done.eq(self.unit_rows_done),
             ]
-            # A gathered word needs the bytes behind those of the word before it.
-            is_apart = gathering.is_gathered
-            goes_to_pixel = ends_pixel & ~ends_output_row & ~is_apart
-            self._note_upper(m, issues, ends_segment | is_apart, goes_to_pixel)
+            self._note_upper(m, gathering, issues, ends_pixel & ~ends_output_row)
         # A register apart from the loops; the bytes of the read that lie in the row.
         operation = self.operations.payload
         beyond = Signal(POSITION)
@@ -214,9 +209,17 @@ class ConvAddressGenerator(wiring.Component):
         return m
 
     def _note_upper(
-        self, m: Module, issues: Signal, ends_segment: Signal, goes_to_pixel: Value
+        self, m: Module, gathering: Gathering, issues: Signal, goes_to_pixel: Value
     ) -> None:
-        """Build ``is_upper``: every other operation, where addresses go on by a word."""
+        """Build ``is_upper``: every other operation, where addresses go on by a word.
+
+        Words as long as a read leave nothing; a gathered one needs the bytes behind those of the
+        word before it.
+        """
+        if self.deep_lanes != INPUT_LANES:
+            return
+        ends_segment = gathering.ends_segment | gathering.is_gathered
+        goes_to_pixel &= ~gathering.is_gathered
         job = self.job
         is_dense = Signal()
         is_upper = Signal()

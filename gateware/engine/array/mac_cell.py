@@ -33,6 +33,8 @@ class Vendor(enum.Enum):
     """DSP48E1."""
     ECP5 = "ecp5"
     """MULT18X18D; operand choice, sum and chain are in the fabric."""
+    FABRIC = "fabric"
+    """LUTs, where a part has more of them left than multipliers."""
 
 
 class AddTo(enum.Enum):
@@ -62,7 +64,7 @@ class MacCell(wiring.Component):
         ``chain`` is connected to a neighbour's ``sum``; else it counts as 0. On Xilinx it must be
         that of the DSP48E1 below, through `cascade_in`.
     has_packed : bool
-        There is a packed weight. Not on ECP5: its multiplier takes 18 bits.
+        There is a packed weight. Not on ECP5, whose multiplier takes 18 bits, nor in the fabric.
 
     Members
     -------
@@ -108,8 +110,8 @@ class MacCell(wiring.Component):
         if not isinstance(vendor, Vendor):
             names = ", ".join(str(member) for member in Vendor)
             raise ValueError(f"vendor must be one of {names}, not {vendor!r}")
-        if has_packed and vendor is Vendor.ECP5:
-            raise ValueError("has_packed must be False for Vendor.ECP5, not True")
+        if has_packed and vendor in {Vendor.ECP5, Vendor.FABRIC}:
+            raise ValueError(f"has_packed must be False for {vendor}, not True")
         self.vendor = vendor
         self.is_chained = is_chained
         self.has_packed = has_packed
@@ -138,7 +140,8 @@ class MacCell(wiring.Component):
         if self.vendor is Vendor.XILINX7:
             self._instantiate_dsp48e1(m)
             return m
-        product_s3 = self._mult18x18d(m) if self.vendor is Vendor.ECP5 else self._product(m)
+        products = {Vendor.ECP5: self._mult18x18d, Vendor.FABRIC: self._fabric_product}
+        product_s3 = products.get(self.vendor, self._product)(m)
         add_to_s3 = Signal(AddTo)
         addend = Signal(signed(self.sum_bits))
         m.d.sync += add_to_s3.eq(self.add_to)
@@ -166,6 +169,43 @@ class MacCell(wiring.Component):
             weight_s1.eq(weight),
             weight_s2.eq(weight_s1),
             product_s3.eq(operand_s2 * weight_s2),
+        ]
+        return product_s3
+
+    def _fabric_product(self, m: Module) -> Signal:
+        """Return the same from sums of multiples, two bits of the weight at a time.
+
+        Yosys takes a DSP block for any product that it is given.
+        """
+        operand_s1 = Signal(signed(OPERAND_BITS))
+        triple_s1 = Signal(signed(OPERAND_BITS + 2))
+        weight_s1 = Signal(OPERAND_BITS)
+        low_s2 = Signal(signed(OPERAND_BITS + 4))
+        high_s2 = Signal(signed(OPERAND_BITS + 4))
+        signed_s2 = Signal(signed(OPERAND_BITS))
+        product_s3 = Signal(signed(2 * OPERAND_BITS))
+        operand = Signal(signed(OPERAND_BITS))
+        m.d.comb += operand.eq(Mux(self.is_own, self.own, self.shared))
+
+        def multiple(place: int) -> Value:
+            """Return the multiple of two bits of the weight: a LUT of five inputs for each bit."""
+            low, high = weight_s1[place], weight_s1[place + 1]
+            return Mux(
+                high,
+                Mux(low, triple_s1, operand_s1 << 1),
+                Mux(low, operand_s1, Const(0, signed(OPERAND_BITS))),
+            )
+
+        half = OPERAND_BITS // 2
+        m.d.sync += [
+            operand_s1.eq(operand),
+            triple_s1.eq(operand + (operand << 1)),
+            weight_s1.eq(self.weight),
+            low_s2.eq(multiple(0) + (multiple(2) << 2)),
+            high_s2.eq(multiple(half) + (multiple(half + 2) << 2)),
+            # The uppermost bit of the weight counts negative.
+            signed_s2.eq(Mux(weight_s1[-1], operand_s1, 0)),
+            product_s3.eq(low_s2 + ((high_s2 - (signed_s2 << half)) << half)),
         ]
         return product_s3
 

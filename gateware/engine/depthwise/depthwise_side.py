@@ -34,8 +34,8 @@ class DepthwiseSide(wiring.Component):
     """The `DepthwiseUnit`, in the cycles in which the array leaves it what both need.
 
     It reads when the array does not, and it leaves the upper bytes of a read to the array, which
-    then has less to read. Its sums go to the requantizer when the array has none; if they wait too
-    long, the array is asked to pause every other cycle.
+    then has less to read; or it has reads of its own. Its sums go to the requantizer when the array
+    has none; if they wait too long, the array is asked to pause every other cycle.
 
     Latency: 1 cycle from ``takes`` to the requantizer; 12 from the last one to ``done``.
 
@@ -43,6 +43,10 @@ class DepthwiseSide(wiring.Component):
     ----------
     vendor : Vendor
         What the multipliers are built from.
+    fabric_chains : int
+        As of the `DepthwiseUnit`.
+    shares_reads : bool
+        The array reads from the same port.
 
     Members
     -------
@@ -61,7 +65,7 @@ class DepthwiseSide(wiring.Component):
     read_data : ``In(128)``
         What any read gives.
     keeps_upper : ``In(1)``
-        It is that of the array.
+        Only with ``shares_reads``, as the next one: it is that of the array.
     upper : ``Out(64)``
         Upper bytes of its last one, one cycle later.
     is_wide : ``In(1)``
@@ -88,9 +92,15 @@ class DepthwiseSide(wiring.Component):
         Those of what the requantizer works on.
     """
 
-    def __init__(self, *, vendor: Vendor) -> None:
+    def __init__(
+        self, *, vendor: Vendor, fabric_chains: int = 0, shares_reads: bool = True
+    ) -> None:
         self.vendor = vendor
+        self.fabric_chains = fabric_chains
+        self.shares_reads = shares_reads
+        shared = {"keeps_upper": In(1), "upper": Out(8 * UNIT_CHANNELS)}
         super().__init__({
+            **(shared if shares_reads else {}),
             "job": In(JOB),
             "start": In(1),
             "done": Out(1),
@@ -99,8 +109,6 @@ class DepthwiseSide(wiring.Component):
             "rows_done": Out(16),
             "reads": Out(stream.Signature(ADDRESS_BITS)),
             "read_data": In(8 * READ_BYTES),
-            "keeps_upper": In(1),
-            "upper": Out(8 * UNIT_CHANNELS),
             "is_wide": In(1),
             "makes_wide": Out(1),
             "takes_lines": In(1),
@@ -119,15 +127,15 @@ class DepthwiseSide(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build what surrounds the unit."""
         m = Module()
-        m.submodules.unit = unit = DepthwiseUnit(vendor=self.vendor)
+        m.submodules.unit = unit = DepthwiseUnit(
+            vendor=self.vendor, fabric_chains=self.fabric_chains
+        )
         wiring.connect(m, wiring.flipped(self.fill), unit.fill)
         wiring.connect(m, unit.reads, wiring.flipped(self.reads))
-        upper = Signal(8 * UNIT_CHANNELS, reset_less=True)
-        m.d.comb += self.upper.eq(upper)
         with m.If(self.ends_row):
             m.d.sync += unit.rows_done.eq(unit.rows_done + 1)
-        with m.If(self.keeps_upper):
-            m.d.sync += upper.eq(self.read_data[8 * UNIT_CHANNELS :])
+        if self.shares_reads:
+            self._share_reads(m, unit)
         with m.If(delayed(m, unit.ends_row, _WRITE_CYCLES, "ends_row", is_reset=True)):
             m.d.sync += self.rows_done.eq(self.rows_done + 1)
         m.d.comb += [
@@ -136,13 +144,20 @@ class DepthwiseSide(wiring.Component):
             unit.read_data.eq(self.read_data),
             self.done.eq(delayed(m, unit.done, _WRITE_CYCLES + 1, "done", is_reset=True)),
         ]
+        self._requantize(m, unit)
+        return m
+
+    def _share_reads(self, m: Module, unit: DepthwiseUnit) -> None:
+        """Keep what the array does not read again, and ask for what the unit needs."""
+        upper = Signal(8 * UNIT_CHANNELS, reset_less=True)
+        m.d.comb += self.upper.eq(upper)
+        with m.If(self.keeps_upper):
+            m.d.sync += upper.eq(self.read_data[8 * UNIT_CHANNELS :])
         m.submodules.read_patience = read_patience = Patience()
         m.d.comb += [
             read_patience.waits.eq(unit.reads.valid & ~unit.reads.ready),
             self.pauses.eq(read_patience.asks),
         ]
-        self._requantize(m, unit)
-        return m
 
     def _requantize(self, m: Module, unit: DepthwiseUnit) -> None:
         """Build the way to the requantizer."""

@@ -47,6 +47,8 @@ class DepthwiseUnit(wiring.Component):
     ----------
     vendor : Vendor
         What the multipliers are built from.
+    fabric_chains : int
+        As of the `TapChains`.
 
     Members
     -------
@@ -70,8 +72,9 @@ class DepthwiseUnit(wiring.Component):
         The last result of a row is taken, that of both groups of a pair.
     """
 
-    def __init__(self, *, vendor: Vendor) -> None:
+    def __init__(self, *, vendor: Vendor, fabric_chains: int = 0) -> None:
         self.vendor = vendor
+        self.fabric_chains = fabric_chains
         super().__init__({
             "job": In(JOB),
             "start": In(1),
@@ -92,7 +95,9 @@ class DepthwiseUnit(wiring.Component):
         m.submodules.lines = lines = LineBuffer()
         m.submodules.passes = passes = RowPasses()
         m.submodules.weights = weights = TapWeights()
-        m.submodules.chains = chains = TapChains(vendor=self.vendor)
+        m.submodules.chains = chains = TapChains(
+            vendor=self.vendor, fabric_chains=self.fabric_chains
+        )
         m.submodules.sums = sums = SumRows()
         m.submodules.fills = fills = UnitFills()
         wiring.connect(m, wiring.flipped(self.reads), fetcher.reads)

@@ -29,6 +29,8 @@ class TapChains(wiring.Component):
     ----------
     vendor : Vendor
         What the multipliers are built from.
+    fabric_chains : int
+        But those of so many channels, the last ones, are built from LUTs.
 
     Members
     -------
@@ -42,8 +44,13 @@ class TapChains(wiring.Component):
 
     LATENCY = MacCell.LATENCY + _CELLS - UNIT_TAPS
 
-    def __init__(self, *, vendor: Vendor) -> None:
+    def __init__(self, *, vendor: Vendor, fabric_chains: int = 0) -> None:
+        is_valid = isinstance(fabric_chains, int) and 0 <= fabric_chains <= UNIT_CHANNELS
+        if not is_valid:
+            text = f"fabric_chains must be an integer from 0 to {UNIT_CHANNELS}"
+            raise ValueError(f"{text}, not {fabric_chains!r}")
         self.vendor = vendor
+        self.fabric_chains = fabric_chains
         pixel = data.ArrayLayout(signed(OPERAND_BITS), UNIT_CHANNELS)
         super().__init__({
             "pixels": In(data.ArrayLayout(pixel, UNIT_TAPS)),
@@ -63,8 +70,10 @@ class TapChains(wiring.Component):
         ]
         for channel in range(UNIT_CHANNELS):
             before: MacCell | None = None
+            is_fabric = channel >= UNIT_CHANNELS - self.fabric_chains
+            vendor = Vendor.FABRIC if is_fabric else self.vendor
             for number in range(_CELLS):
-                cell = MacCell(vendor=self.vendor, is_chained=before is not None)
+                cell = MacCell(vendor=vendor, is_chained=before is not None)
                 m.submodules[f"cell_{channel}_{number}"] = cell
                 m.d.comb += [
                     cell.shared.eq(rows[number // UNIT_TAPS][channel]),

@@ -1,5 +1,7 @@
 """On-chip memory of the engine: unaligned reads on one port, masked writes on the other."""
 
+from typing import Any
+
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
@@ -30,6 +32,8 @@ class Scratchpad(wiring.Component):
 
     With ``spans_lines`` a write can change bytes of the next line as well.
 
+    With ``has_second`` port ``second`` reads as port ``read`` does, from a copy of the banks.
+
     Memory is all zeros after configuration.
 
     Parameters
@@ -38,6 +42,8 @@ class Scratchpad(wiring.Component):
         A multiple of 1024 up to 262144.
     spans_lines : bool
         There is ``next_mask``.
+    has_second : bool
+        There is port ``second``.
 
     Members
     -------
@@ -45,6 +51,8 @@ class Scratchpad(wiring.Component):
         First byte of an unaligned read, in every cycle.
     read_data : ``Out(128)``
         Bytes address to address + 15; the byte at the address is the least significant.
+    second_address, second_data
+        Only with ``has_second``: the same of the second port.
     line_address : ``In(range(size_bytes // 16))``
         Line of the other port's access.
     line_write : ``In(1)``
@@ -70,7 +78,9 @@ class Scratchpad(wiring.Component):
         If ``size_bytes`` is not such a number.
     """
 
-    def __init__(self, *, size_bytes: int, spans_lines: bool = False) -> None:
+    def __init__(
+        self, *, size_bytes: int, spans_lines: bool = False, has_second: bool = False
+    ) -> None:
         is_valid = isinstance(size_bytes, int) and 0 < size_bytes <= _MAX_BYTES
         if not is_valid or size_bytes % _UNIT_BYTES:
             raise ValueError(
@@ -80,7 +90,10 @@ class Scratchpad(wiring.Component):
         self.size_bytes = size_bytes
         self.lines = size_bytes // LINE_BYTES
         self.spans_lines = spans_lines
+        self.has_second = has_second
+        second = {"second_address": In(range(size_bytes)), "second_data": Out(8 * LINE_BYTES)}
         super().__init__({
+            **(second if has_second else {}),
             **({"next_mask": In(LINE_BYTES)} if spans_lines else {}),
             "read_address": In(range(size_bytes)),
             "read_data": Out(8 * LINE_BYTES),
@@ -96,30 +109,13 @@ class Scratchpad(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Build the banks, the rotation of port ``read`` and the choice of port ``line``."""
         m = Module()
-        line = self.read_address[BYTE_BITS:]
-        index_s1 = [
-            Signal(range(self.lines // 2), name=f"index_s1_{bank}", reset_less=True)
-            for bank in range(2)
-        ]
-        rotation_s1, rotation_s2 = (
-            Signal(5, name=f"rotation_s{stage}", reset_less=True) for stage in (1, 2)
-        )
-        read_data, line_read_data = (
-            Signal(8 * LINE_BYTES, name=name, reset_less=True)
-            for name in ("read_data_s3", "line_read_data_s2")
-        )
-        # A read that starts in an odd line continues in the next even one.
-        m.d.sync += [
-            index_s1[0].eq(line[1:] + line[0]),
-            index_s1[1].eq(line[1:]),
-            rotation_s1.eq(self.read_address[: BYTE_BITS + 1]),
-            rotation_s2.eq(rotation_s1),
-        ]
-
+        index_s1, rotation_s2 = self._places(m, self.read_address, "")
+        line_read_data = Signal(8 * LINE_BYTES, name="line_read_data_s2", reset_less=True)
         source = Value.cast(self.others.source)
         source_s1 = Signal(2, reset_less=True)
         m.d.sync += source_s1.eq(Mux(source[1], source, self.line_address[0]))
         unaligned_s2, lines_s1 = [], []
+        writes = []
         for bank in range(2):
             m.submodules[f"bank_{bank}"] = memory = Memory(
                 shape=8 * LINE_BYTES, depth=self.lines // 2, init=[]
@@ -144,15 +140,62 @@ class Scratchpad(wiring.Component):
                 line_write.data.eq(self.line_write_data),
                 line_write.en.eq(enables),
             ]
+            writes.append(line_write)
             unaligned_s2.append(read.data)
             lines_s1.append(line_read.data)
             m.d.comb += self.bank_lines[bank].eq(line_read.data)
-        m.d.sync += read_data.eq(_rotated(Cat(*unaligned_s2), rotation_s2))
+        read_data = self._rotate(m, unaligned_s2, rotation_s2, "")
         lines_s1 += [self.others.loaded, self.others.converted]
         low, high = (Mux(source_s1[0], lines_s1[k + 1], lines_s1[k]) for k in (0, 2))
         m.d.sync += line_read_data.eq(Mux(source_s1[1], high, low))
         m.d.comb += [self.read_data.eq(read_data), self.line_read_data.eq(line_read_data)]
+        if self.has_second:
+            self._read_second(m, writes)
         return m
+
+    def _places(self, m: Module, address: Value, port: str) -> tuple[list[Signal], Signal]:
+        """Return where each bank is read for an address, and how far what is there rotates."""
+        line = address[BYTE_BITS:]
+        index_s1 = [
+            Signal(range(self.lines // 2), name=f"{port}index_s1_{bank}", reset_less=True)
+            for bank in range(2)
+        ]
+        rotation_s1, rotation_s2 = (
+            Signal(5, name=f"{port}rotation_s{stage}", reset_less=True) for stage in (1, 2)
+        )
+        # A read that starts in an odd line continues in the next even one.
+        m.d.sync += [
+            index_s1[0].eq(line[1:] + line[0]),
+            index_s1[1].eq(line[1:]),
+            rotation_s1.eq(address[: BYTE_BITS + 1]),
+            rotation_s2.eq(rotation_s1),
+        ]
+        return index_s1, rotation_s2
+
+    def _rotate(self, m: Module, lines_s2: list[Value], rotation_s2: Signal, port: str) -> Signal:
+        """Return the bytes of an unaligned read."""
+        read_data = Signal(8 * LINE_BYTES, name=f"{port}read_data_s3", reset_less=True)
+        m.d.sync += read_data.eq(_rotated(Cat(*lines_s2), rotation_s2))
+        return read_data
+
+    def _read_second(self, m: Module, writes: list[Any]) -> None:
+        """Build the copy of the banks, which all writes go to, and its reads."""
+        index_s1, rotation_s2 = self._places(m, self.second_address, "second_")
+        lines_s2 = []
+        for bank, line_write in enumerate(writes):
+            m.submodules[f"copy_{bank}"] = memory = Memory(
+                shape=8 * LINE_BYTES, depth=self.lines // 2, init=[]
+            )
+            read, write = memory.read_port(), memory.write_port(granularity=8)
+            m.d.comb += [
+                read.addr.eq(index_s1[bank]),
+                read.en.eq(1),
+                write.addr.eq(line_write.addr),
+                write.data.eq(line_write.data),
+                write.en.eq(line_write.en),
+            ]
+            lines_s2.append(read.data)
+        m.d.comb += self.second_data.eq(self._rotate(m, lines_s2, rotation_s2, "second_"))
 
 
 def _rotated(lines: Value, rotation: Signal) -> Value:

@@ -159,7 +159,7 @@ class WeightBuffer(wiring.Component):
         lane_weights = data.ArrayLayout(signed(OPERAND_BITS), self.outputs)
         packed = data.ArrayLayout(signed(PACKED_WEIGHT_BITS), self.outputs)
         self.has_depthwise = has_depthwise
-        if has_depthwise and self.lanes != UNIT_CHANNELS:
+        if has_depthwise and self.lanes < UNIT_CHANNELS:
             raise ValueError(f"a depthwise unit must have {UNIT_CHANNELS} lanes, not {self.lanes}")
         if is_resident and not has_pairs:
             raise ValueError("words must come in pairs where they are kept")

@@ -1,11 +1,14 @@
 """Weights and parameters of jobs, from DRAM to the weight buffer."""
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+import functools
+import operator
+
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from kiwicha.contract.codec import BEAT_BYTES, FIRST_GROUPS
-from kiwicha.contract.depthwise import PASS_BEATS, PASS_PLACES
+from kiwicha.contract.depthwise import PASS_BEATS, PASS_PLACES, UNIT_CHANNELS
 from kiwicha.contract.engine import has_packed, outputs_of
 from kiwicha.gateware.engine.array.interfaces import LANES
 from kiwicha.gateware.engine.memory.interfaces import RANGE_REQUEST, READ_BEAT
@@ -20,6 +23,9 @@ from kiwicha.gateware.engine.weights.interfaces import (
 from kiwicha.gateware.engine.weights.raw_streams import RawStreams
 
 __all__ = ["WeightLoader"]
+
+_UNIT_BLOCKS = UNIT_CHANNELS // PARAMETER_BLOCK
+"""Blocks of parameters of a group of the depthwise unit."""
 
 
 class WeightLoader(wiring.Component):
@@ -239,6 +245,8 @@ class WeightLoader(wiring.Component):
                 self.begun.eq(Cat(1, self.begun[:-1] & (~is_first).replicate(FIRST_GROUPS - 1))),
                 fills_short.eq(is_short),
             ]
+        if self.has_depthwise and self.blocks != _UNIT_BLOCKS:
+            parameters = Mux(job.is_unit, FIELDS * _UNIT_BLOCKS, parameters)
         parameters = Mux(is_short, self.fill.commands.payload.blocks, parameters)
         # In blocks biases alone are decoded like weights.
         plain = Mux(is_short, 0, parameters) if self.has_blocks else parameters
@@ -248,7 +256,10 @@ class WeightLoader(wiring.Component):
             weights = Mux(job.is_packed, weights << 1, weights)
         if self.has_depthwise:
             passes = job.group_words[: PASS_PLACES.bit_length()]
-            weights = Mux(job.is_unit, passes * Const(PASS_BEATS), weights)
+            # As a sum: Yosys takes a DSP block for a product.
+            shifts = (bit for bit in range(PASS_BEATS.bit_length()) if PASS_BEATS >> bit & 1)
+            beats = functools.reduce(operator.add, (passes << shift for shift in shifts))
+            weights = Mux(job.is_unit, beats, weights)
         m.d.comb += [
             group.plain_beats.eq(Mux(job.is_coded, plain, parameters + weights)),
             group.coded_beats.eq(weights + coded_biases),

@@ -373,10 +373,8 @@ def _refuse_depthwise(name: str) -> None:
         reason = "a requantizer of 8 lanes, which its results share"
         nearest = usual.replace(f"-r{without.requantizer_lanes}", "")
     else:
-        macs = " or ".join(map(str, UNIT_MACS))
+        macs = f"{', '.join(map(str, UNIT_MACS[:-1]))} or {UNIT_MACS[-1]}"
         reason = f"an array of {macs} products per cycle"
-        if without.engine_macs > max(UNIT_MACS):
-            reason += ", which leaves it half of the scratchpad's reads"
         near = min(UNIT_MACS, key=lambda macs: abs(macs - without.engine_macs))
         nearest = usual.replace(str(without.engine_macs), str(near), 1)
     raise UsageError(

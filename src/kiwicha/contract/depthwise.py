@@ -1,5 +1,7 @@
 """The depthwise unit's part of the contract: sizes of its buffers and its passes."""
 
+from kiwicha.contract.engine import DEEP_MACS
+
 __all__ = [
     "LINE_COLUMNS",
     "LINE_SLOTS",
@@ -13,6 +15,8 @@ __all__ = [
     "UNIT_CHANNELS",
     "UNIT_MACS",
     "UNIT_TAPS",
+    "fabric_chains_of",
+    "has_own_reads",
     "pass_columns",
     "passes_of",
 ]
@@ -23,9 +27,9 @@ PAIR_CHANNELS = 2 * UNIT_CHANNELS
 """Channels of two groups, whose input comes together."""
 UNIT_TAPS = 3
 """Rows, and columns, of the kernel that a pass covers."""
-UNIT_MACS = (64, 128)
+UNIT_MACS = (64, 128, 256)
 """Products per cycle of the arrays beside which there can be a unit: their requantizers have as
-many lanes as it has channels."""
+many lanes as it has channels, or more."""
 LINE_SLOTS = 8
 """Input rows that the unit holds."""
 LINE_COLUMNS = 256
@@ -42,6 +46,32 @@ PARAMETER_PLACES = 60
 """Groups whose parameters it holds."""
 PASS_BEATS = 5
 """Beats of 16 bytes of a pass in a weight stream: 9 words of 8 channels, and one that is 0."""
+
+
+def fabric_chains_of(macs: int) -> int:
+    """Return how many of the unit's `UNIT_CHANNELS` channels have multipliers from LUTs.
+
+    The array with `DEEP_MACS` leaves multipliers of an A7-100T for half of them.
+
+    Parameters
+    ----------
+    macs : int
+        One of `UNIT_MACS`: products per cycle of the array.
+    """
+    return UNIT_CHANNELS // 2 if macs == DEEP_MACS else 0
+
+
+def has_own_reads(macs: int) -> bool:
+    """Return whether the unit beside an array has a port of the scratchpad of its own.
+
+    Packed convolutions with `DEEP_MACS` take all bytes of each read, and leave none for it.
+
+    Parameters
+    ----------
+    macs : int
+        One of `UNIT_MACS`.
+    """
+    return macs == DEEP_MACS
 
 
 def passes_of(kernel_rows: int, kernel_columns: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.cfu import LANES
 from kiwicha.contract.configs import Config, engine_config
+from kiwicha.contract.depthwise import UNIT_TAPS, fabric_chains_of, has_own_reads
 from kiwicha.contract.engine import OUTPUT_BYTES, has_packed, outputs_of
 from kiwicha.contract.memories import Memory
 
@@ -101,6 +102,10 @@ class _Fit:
         Of the unit of SOFTMAX jobs.
     unit_lut, unit_dsp, unit_bram : int
         Of the depthwise unit.
+    fabric_lut : float
+        Of a multiplier of the unit that is made of LUTs.
+    port_lut : float
+        Of its port of the scratchpad, where it has one of its own.
     step_bytes, step_bram : int
         The scratchpad takes ``step_bram`` block RAMs for each ``step_bytes``, rounded up.
     uneven_lut : float
@@ -112,6 +117,8 @@ class _Fit:
     sums_bram : float
         What the memory of sums, and tables of sums behind convolutions, take more for each further
         `OUTPUT_BYTES` lanes.
+    tables_bram : float
+        Those tables' part of it, which an engine with a depthwise unit has not.
     """
 
     engine_lut: float
@@ -128,16 +135,19 @@ class _Fit:
     unit_lut: float
     unit_dsp: int
     unit_bram: int
+    fabric_lut: float
+    port_lut: float
     step_bytes: int
     step_bram: int
     uneven_lut: float
     macs_per_bram: int
     engine_bram: float
     sums_bram: float
+    tables_bram: float
 
 
 _FITS = {
-    # 64, 64-r4, 64-raw, 64-softmax, 128 and 256; 64-96k for memories.
+    # 64, 64-r4, 64-raw, 64-softmax, 128, 256 and 256-depthwise; 64-96k for memories.
     Family.XC7: _Fit(
         engine_lut=6_664,
         mac_lut=26,
@@ -153,6 +163,8 @@ _FITS = {
         unit_lut=4_630,
         unit_dsp=72,
         unit_bram=11,
+        fabric_lut=92,
+        port_lut=500,
         # A bank of the scratchpad has lines of 16 bytes; true dual-port memories are 4 bytes wide.
         step_bytes=32 * 1024,
         step_bram=8,
@@ -160,6 +172,7 @@ _FITS = {
         macs_per_bram=8,
         engine_bram=6.5,
         sums_bram=4.5,
+        tables_bram=2,
     ),
     # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k, 64-128k and 64-96k, 32-48k, 64-48k-r4 for memories.
     Family.ECP5: _Fit(
@@ -177,6 +190,9 @@ _FITS = {
         unit_lut=8_000,
         unit_dsp=72,
         unit_bram=22,
+        # Nor are those arrays that leave multipliers to be made of LUTs, or no reads.
+        fabric_lut=0,
+        port_lut=0,
         # Yosys makes two copies of a bank, one for each port that reads, of memories of 2 KiB; the
         # least are 512 lines deep and 4 bytes wide.
         step_bytes=16 * 1024,
@@ -186,6 +202,7 @@ _FITS = {
         engine_bram=11,
         # Those with more lanes are not for ECP5.
         sums_bram=0,
+        tables_bram=0,
     ),
 }
 """From the counts of `kiwicha area --config C --family F`; the search confirms its best."""
@@ -232,15 +249,21 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
     dsp += fit.whole_tier_dsp if is_whole else fit.tier_dsp
     lut += fit.softmax_lut * config.has_softmax
     dsp += fit.softmax_dsp * config.has_softmax
-    lut += fit.unit_lut * config.has_depthwise
-    dsp += fit.unit_dsp * config.has_depthwise
     steps = -(-config.scratchpad_bytes // fit.step_bytes)
     lut += fit.uneven_lut * (steps.bit_count() > 1)
     bram = steps * fit.step_bram + macs / fit.macs_per_bram + fit.engine_bram
-    bram += fit.unit_bram * config.has_depthwise
     # As many words as the weight buffer has.
     bram += macs / fit.macs_per_bram * bool(config.resident_words)
-    bram += fit.sums_bram * max(outputs_of(macs) // OUTPUT_BYTES - 1, 0)
+    further = max(outputs_of(macs) // OUTPUT_BYTES - 1, 0)
+    bram += fit.sums_bram * further
+    if config.has_depthwise:
+        fabric = UNIT_TAPS**2 * fabric_chains_of(macs)
+        lut += fit.unit_lut + fit.fabric_lut * fabric
+        dsp += fit.unit_dsp - fabric
+        bram += fit.unit_bram - fit.tables_bram * further
+        if has_own_reads(macs):
+            lut += fit.port_lut
+            bram += steps * fit.step_bram
     return float(lut), float(dsp), bram
 
 

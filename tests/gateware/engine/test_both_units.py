@@ -40,7 +40,7 @@ def arena_of(program: Program, case: Case) -> bytes:
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("macs", by_day(64, 128))
+@pytest.mark.parametrize("macs", by_day(64, 128, 256))
 def test_rows_follow_rows(macs: int) -> None:
     rounds, expected, lists = [], [], []
     for seed in SEEDS:

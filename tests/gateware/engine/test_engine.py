@@ -58,6 +58,7 @@ def engine() -> Path:
         (256, True, "resident"),
         (64, True, "depthwise"),
         (128, True, "depthwise"),
+        (256, True, "depthwise"),
     ),
 )
 def test_executes_random_jobs(macs: int, has_softmax: bool, option: str) -> None:

@@ -2,17 +2,20 @@
 
 import pytest
 
-from kiwicha.contract.engine import JobKind
+from kiwicha.contract.configs import find_config
+from kiwicha.contract.engine import JobKind, has_packed
 from tests.support.choices import by_day
 from tests.support.models import random_networks
 from tests.support.oracle.on_engine import job_kinds, on_engine
 
 
-@pytest.mark.parametrize("config", by_day("64-depthwise", "128-depthwise", "64-16k-depthwise"))
+@pytest.mark.parametrize(
+    "config", by_day("64-depthwise", "128-depthwise", "256-depthwise", "64-16k-depthwise")
+)
 def test_depthwise_pairs(config: str) -> None:
     on_unit = 0
     for seed in range(10):
-        channels = (16, 24, 40) if config.startswith("128") else None
+        channels = (16, 24, 40) if has_packed(find_config(config).engine_macs) else None
         case = random_networks.depthwise_pairs(seed, channels=channels)
         stages = on_engine(case, config, is_all=False)
         on_unit += job_kinds(stages).count(JobKind.DEPTHWISE_UNIT)

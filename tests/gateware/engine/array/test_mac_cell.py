@@ -79,7 +79,7 @@ def comparison(vendor: Vendor, *, has_packed: bool = False) -> str:
 @pytest.mark.verilator
 @pytest.mark.synth
 @pytest.mark.parametrize(
-    "vendor", by_day(Vendor.XILINX7, Vendor.ECP5), ids=lambda vendor: vendor.value
+    "vendor", by_day(Vendor.XILINX7, Vendor.ECP5, Vendor.FABRIC), ids=lambda vendor: vendor.value
 )
 def test_vendor_form_equals_the_plain_one(vendor: Vendor, tmp_path: Path) -> None:
     text = comparison(vendor) + vendor_cells.model(vendor)
@@ -96,15 +96,17 @@ def test_two_weights_in_a_dsp48e1_equal_the_plain_form(tmp_path: Path) -> None:
     bench.run(bench.build(text, TOP), TOP, BENCH, {"cycles": cycles}, tmp_path)
 
 
-def test_rejects_a_packed_weight_on_ecp5() -> None:
-    message = "has_packed must be False for Vendor.ECP5, not True"
+@pytest.mark.parametrize("vendor", [Vendor.ECP5, Vendor.FABRIC])
+def test_rejects_a_packed_weight_without_a_pre_adder(vendor: Vendor) -> None:
+    message = f"has_packed must be False for {vendor}, not True"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        MacCell(vendor=Vendor.ECP5, is_chained=False, has_packed=True)
+        MacCell(vendor=vendor, is_chained=False, has_packed=True)
 
 
 def test_rejects_unknown_vendor() -> None:
     vendor: Any = "altera"
-    message = "vendor must be one of Vendor.GENERIC, Vendor.XILINX7, Vendor.ECP5, not 'altera'"
+    vendors = "Vendor.GENERIC, Vendor.XILINX7, Vendor.ECP5, Vendor.FABRIC"
+    message = f"vendor must be one of {vendors}, not 'altera'"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         MacCell(vendor=vendor, is_chained=False)
 

@@ -4,6 +4,7 @@ import random
 from collections import deque
 
 import numpy as np
+import pytest
 from amaranth.sim import Simulator, SimulatorContext
 
 from kiwicha.contract.depthwise import UNIT_CHANNELS
@@ -35,16 +36,18 @@ JOB = UnitJob(
 class Bench:
     """A job beside an array that takes what it likes."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shares_reads: bool, fabric_chains: int) -> None:
         self.rng = random.Random(0)
-        self.side = DepthwiseSide(vendor=Vendor.GENERIC)
+        self.side = DepthwiseSide(
+            vendor=Vendor.GENERIC, shares_reads=shares_reads, fabric_chains=fabric_chains
+        )
         # Of earlier cycles, the last one first.
         self.taken: deque[int] = deque([0] * 64, maxlen=64)
         self.wide: deque[int] = deque([0] * 64, maxlen=64)
         self.rows: list[int] = []
         self.sums: list[list[int]] = []
         self.cycle = self.last_take = 0
-        self.is_over = self.left_lines = False
+        self.is_over = self.left_lines = self.has_paused = False
 
     async def fill(self, ctx: SimulatorContext) -> None:
         """Give the weights."""
@@ -66,7 +69,7 @@ class Bench:
                 modes = dict.fromkeys(modes, 0) | {rng.choice([*modes, "has_beat"]): 1}
             for name, is_on in modes.items():
                 ctx.set(getattr(side, name), is_on and (name != "has_beat" or rng.random() < 0.6))
-            ctx.set(side.reads.ready, rng.random() < 0.7)
+            ctx.set(side.reads.ready, not side.shares_reads or rng.random() < 0.4)
             there = np.arange(reads.pop(0), 1 << 12)[: 2 * UNIT_CHANNELS]
             ctx.set(side.read_data, int.from_bytes(memory[there].tobytes(), "little"))
             await ctx.delay(2e-9)
@@ -88,6 +91,7 @@ class Bench:
         takes = ctx.get(side.takes)
         assert not (takes and any(map(ctx.get, busy)))
         assert ctx.get(side.is_beat) == taken[0]
+        self.has_paused |= bool(ctx.get(side.pauses))
         assert ctx.get(side.is_result) == taken[REQUANTIZER_CYCLES]
         assert ctx.get(side.makes_wide) == self.wide[REQUANTIZER_CYCLES - 1]
         expected = zero_point if taken[REQUANTIZER_CYCLES - 2] else OWN["zero_point"]
@@ -109,14 +113,17 @@ class Bench:
         self.wide.appendleft(ctx.get(side.is_wide))
 
 
-def test_takes_what_the_array_leaves() -> None:
-    bench = Bench()
+@pytest.mark.parametrize(("shares_reads", "fabric_chains"), [(True, 0), (False, 4)])
+def test_takes_what_the_array_leaves(shares_reads: bool, fabric_chains: int) -> None:
+    """Where the array has no part in its reads, it is not asked for one."""
+    bench = Bench(shares_reads=shares_reads, fabric_chains=fabric_chains)
     simulator = Simulator(bench.side)
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench.run)
     simulator.add_testbench(bench.fill, background=True)
     simulator.run()
     assert bench.left_lines
+    assert bench.has_paused == shares_reads
     # Each row of both groups.
     rows_first = JOB.sums().transpose(1, 0, 2, 3)
     assert bench.sums == rows_first.reshape(-1, UNIT_CHANNELS).tolist()

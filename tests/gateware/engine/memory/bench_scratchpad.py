@@ -46,24 +46,26 @@ def _check_bank(dut: Any, line: int, expected: int | None) -> None:
 
 @cocotb.test()
 async def random_accesses(dut: Any) -> None:
-    """Use both ports in every cycle, often in the same lines, and compare what they read."""
+    """Use all ports in every cycle, often in the same lines, and compare what they read."""
     values = bench.parameters()
     rng = random.Random(values["seed"])
     size = values["size_bytes"]
     memory = np.zeros(1 << (size - 1).bit_length(), np.uint8)
     dut.line_write.value = 0
     await stream_drivers.reset(dut.clk, dut.rst)
-    unaligned: dict[int, tuple[int, int]] = {}
+    ports = ("read", "second") if values["has_second"] else ("read",)
+    unaligned: dict[str, dict[int, tuple[int, int]]] = {port: {} for port in ports}
     lines: dict[int, tuple[int, int]] = {}
     banks: dict[int, tuple[int, int | None]] = {}
-    previous_address: int | None = None
+    previous: dict[str, int] = {}
     base = 0
     for cycle in range(values["count"]):
-        if previous_address is not None:
+        for port, address in previous.items():
             # The access to the memory is one cycle after the address, as it is before the write.
-            found = previous_address, _bytes(memory, previous_address)
-            unaligned[cycle - 1 + SCRATCHPAD_READ_CYCLES] = found
-        for name, due in (("read_data", unaligned), ("line_read_data", lines)):
+            found = address, _bytes(memory, address)
+            unaligned[port][cycle - 1 + SCRATCHPAD_READ_CYCLES] = found
+        reads = [(f"{port}_data", unaligned[port]) for port in ports]
+        for name, due in (*reads, ("line_read_data", lines)):
             if cycle in due:
                 got, (first, expected) = int(getattr(dut, name).value), due[cycle]
                 # Bytes behind the size are unspecified.
@@ -76,12 +78,13 @@ async def random_accesses(dut: Any) -> None:
         source = _show(dut, rng)
         if cycle % 64 == 0:
             base = rng.choice((0, size - 64, rng.randrange(size)))
-        address = (base + rng.randrange(128)) % len(memory)
         line = (base + rng.randrange(128)) % len(memory) // LINE_BYTES
         is_write = rng.random() < 0.6
         mask = rng.choice((0xFFFF, 0, 1 << rng.randrange(16), rng.getrandbits(16)))
         data = rng.getrandbits(8 * LINE_BYTES)
-        dut.read_address.value = address
+        for port in ports:
+            previous[port] = (base + rng.randrange(128)) % len(memory)
+            getattr(dut, f"{port}_address").value = previous[port]
         dut.line_address.value = line
         dut.line_write.value = int(is_write)
         dut.line_mask.value = mask
@@ -92,7 +95,6 @@ async def random_accesses(dut: Any) -> None:
             has_next = (line + 1) * LINE_BYTES < size
             next_mask = rng.choice((0, rng.getrandbits(16))) if has_next else 0
             dut.next_mask.value = next_mask
-        previous_address = address
         if not is_write:
             found = line * LINE_BYTES, _bytes(memory, line * LINE_BYTES)
             banks[cycle + 1] = line, found[1]

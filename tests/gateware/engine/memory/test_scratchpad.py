@@ -16,13 +16,22 @@ BENCH = "tests.gateware.engine.memory.bench_scratchpad.random_accesses"
 
 @pytest.mark.verilator
 @pytest.mark.parametrize(
-    ("size_bytes", "spans_lines"), by_day((7168, False), (8192, True), (8192, False), (7168, True))
+    ("size_bytes", "spans_lines", "has_second"),
+    by_day(
+        (7168, False, False),
+        (8192, True, True),
+        (8192, False, False),
+        (7168, True, False),
+        (7168, False, True),
+    ),
 )
-def test_equals_an_array_of_bytes(tmp_path: Path, size_bytes: int, spans_lines: bool) -> None:
-    scratchpad = Scratchpad(size_bytes=size_bytes, spans_lines=spans_lines)
+def test_equals_an_array_of_bytes(
+    tmp_path: Path, size_bytes: int, spans_lines: bool, has_second: bool
+) -> None:
+    scratchpad = Scratchpad(size_bytes=size_bytes, spans_lines=spans_lines, has_second=has_second)
     simulator = bench.build(bench.component_verilog(scratchpad, TOP), TOP)
     values = {"seed": size_bytes, "size_bytes": size_bytes, "count": 15_000}
-    values["spans_lines"] = spans_lines
+    values |= {"spans_lines": spans_lines, "has_second": has_second}
     bench.run(simulator, TOP, BENCH, values, tmp_path)
 
 

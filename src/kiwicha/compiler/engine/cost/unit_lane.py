@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles
-from kiwicha.compiler.engine.cost.unit_work import UnitWork, unit_work
+from kiwicha.compiler.engine.cost.unit_work import ArrayShares, UnitWork, unit_work
 from kiwicha.contract.depthwise import ROW_SUMS
 from kiwicha.contract.engine import EngineJob
 from kiwicha.contract.latencies import (
@@ -35,17 +35,13 @@ class Span:
     ----------
     first, end : float
         In cycles.
-    reads, results : float
-        Shares of them.
-    may_pause : bool
-        It leaves more if the unit waits.
+    shares : ArrayShares
+        What that is.
     """
 
     first: float
     end: float
-    reads: float
-    results: float
-    may_pause: bool
+    shares: ArrayShares
 
 
 class UnitLane:
@@ -129,8 +125,9 @@ class UnitLane:
                 break
             left -= max(span.first - time, 0.0)
             time = max(time, span.first)
-            own = span.reads if what == "reads" else span.results
-            share = max(own, _LEAST_SHARE) if span.may_pause else own
+            shares = span.shares
+            own = shares.reads if what == "reads" else shares.results
+            share = max(own, _LEAST_SHARE) if shares.may_pause else own
             free = (span.end - time) * share
             taken = min(left, free)
             self.stolen += taken * (1.0 - own / share) if share else 0.0

@@ -56,6 +56,7 @@ class UnitThreads:
         start = float(memory.list_start_cycles + first_words(len(jobs), len(transfers)))
         self._jobs = jobs
         self._transfers = transfers
+        self._macs = macs
         self._memory = memory
         self._rows = unit_rows(jobs)
         outputs = outputs_of(macs)
@@ -192,13 +193,12 @@ class UnitThreads:
             else:
                 ready = self._array_time - work.last_row + work.start - 1
                 first = max(self._array_time, ready, filled + work.start)
-            shares = array_shares(job, max(work.cycles, 1), work.writes)
-            may_pause = shares.reads + shares.results > 0.0
+            shares = array_shares(job, max(work.cycles, 1), work.writes, self._macs)
             end = first
             writes = work.writes / max(work.cycles, 1)
             for begin, end in self._times_of_group(job, work, rows, first, is_first=group == 0):
                 self._written.take(begin, end, writes)
-                self._lane.add(Span(begin, end, shares.reads, shares.results, may_pause))
+                self._lane.add(Span(begin, end, shares))
             self._array_time = end
             if not isinstance(job, EngineMove):
                 self._releases.append(end)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from kiwicha.contract.depthwise import LINE_SLOTS, UNIT_CHANNELS
+from kiwicha.contract.depthwise import LINE_SLOTS, UNIT_CHANNELS, has_own_reads
 from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.unit_rows import is_unit_job
@@ -76,19 +76,34 @@ class ArrayShares:
         Cycles in which it does not read.
     results : float
         Cycles in which it has no result.
+    may_pause : bool
+        It leaves more if the unit waits.
     """
 
     reads: float
     results: float
+    may_pause: bool
 
 
-def array_shares(job: AnyJob, cycles: int, writes: float) -> ArrayShares:
-    """Return what a job leaves, given the cycles of a group and those with results."""
+def array_shares(job: AnyJob, cycles: int, writes: float, macs: int) -> ArrayShares:
+    """Return what a job leaves, given the cycles of a group and those with results.
+
+    Parameters
+    ----------
+    job : EngineJob or EngineMove
+        The job.
+    cycles : int
+        Of a group.
+    writes : float
+        Those of them with results.
+    macs : int
+        Products per cycle of the array.
+    """
+    used = 0.0 if has_own_reads(macs) else 1.0
     if not isinstance(job, EngineJob) or job.kind == JobKind.SOFTMAX or job.flags & JobFlag.WIDE:
-        return ArrayShares(0.0, 0.0)
-    used = 1.0
-    if job.kind == JobKind.CONV:
+        return ArrayShares(1.0 - used, 0.0, may_pause=False)
+    if job.kind == JobKind.CONV and used:
         is_dense = job.kernel_rows == job.segments == 1
         is_dense &= job.column_step == 8 * job.row_words
         used = 0.5 if is_dense else math.ceil(job.segment_words / 2) / job.segment_words
-    return ArrayShares(1.0 - used, max(1.0 - writes / cycles, 0.0))
+    return ArrayShares(1.0 - used, max(1.0 - writes / cycles, 0.0), may_pause=True)

@@ -24,7 +24,7 @@ from kiwicha.contract.configs import Config
 
 __all__ = ["plan_beside"]
 
-_PACES = (1.0, 0.25)
+_PACES = (1.0, 0.5, 0.25)
 """Shares of the memory's pace by which stripes are chosen: results of both units keep transfers
 from the scratchpad's line port."""
 _ATTEMPTS = 12
