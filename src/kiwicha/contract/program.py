@@ -201,6 +201,17 @@ class Kernel(enum.IntEnum):
     TOP_POSITIONS = 70
     CUMULATIVE_SUM = 71
     DETECTION = 72
+    SIGNAL_TAPER = 80
+    SIGNAL_SCALE_BITS = 81
+    SIGNAL_SCALE = 82
+    SIGNAL_RFFT = 83
+    SIGNAL_IRFFT = 84
+    SIGNAL_ENERGY = 85
+    SIGNAL_FILTER_BANK = 86
+    SIGNAL_SQUARE_ROOT = 87
+    SIGNAL_SUBTRACTION = 88
+    SIGNAL_PCAN = 89
+    SIGNAL_LOG = 90
 
     @property
     def where(self) -> Where:
