@@ -19,6 +19,7 @@ from kiwicha.commands import (
     doctor,
     explore,
     gallery,
+    listen,
     load,
     models,
     report,
@@ -44,6 +45,7 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(run.run)
+app.command()(listen.listen)
 app.command()(bench.bench)
 app.command()(report.report)
 app.command()(trace.trace)

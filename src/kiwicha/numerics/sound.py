@@ -23,8 +23,8 @@ __all__ = [
     "log_points",
     "logarithms",
     "scale_bits",
-    "subtracted",
     "square_roots",
+    "subtracted",
     "tapered",
 ]
 
@@ -152,10 +152,10 @@ def subtracted(signal: Words, noise: Words, how: Smoothing) -> tuple[Words, Word
         Weights.
     """
     signals, noises = [], []
-    for channel, (value, estimate) in enumerate(zip(signal.tolist(), noise.tolist(), strict=True)):
+    for channel, (value, before) in enumerate(zip(signal.tolist(), noise.tolist(), strict=True)):
         newest, rest = (how.odd, how.odd_rest) if channel % 2 else (how.even, how.even_rest)
         fine = value << how.bits & _WORD
-        total = (fine * newest + estimate * rest) % 2**64
+        total = (fine * newest + before * rest) % 2**64
         estimate = total >> how.fraction_bits & _WORD
         least = (value * how.least) % 2**64 >> how.fraction_bits & _WORD
         signals.append(max(fine - min(estimate, fine) >> how.bits, least))

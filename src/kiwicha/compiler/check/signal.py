@@ -1,6 +1,6 @@
 """Support rules of signal operators."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -8,14 +8,11 @@ from kiwicha.compiler.check.rules import Problem
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.signal_operators import (
     ENERGY,
-    FFT_AUTO_SCALE,
     FILTER_BANK,
-    FILTER_BANK_LOG,
     IRFFT,
     PCAN,
     RFFT,
     SPECTRAL_SUBTRACTION,
-    SQUARE_ROOT,
     TAPER,
     Operand,
     signal_kind,
@@ -85,51 +82,69 @@ def _shape_problems(graph: Graph, operator: Operator, options: dict[str, int]) -
     """Yield what does not fit among operands that are right each for itself."""
     name = operator.name.removeprefix(MODEL_PREFIX)
     shape = graph.input(operator).shape
-    kind = signal_kind(operator)
     wanted: tuple[int, ...] = shape
-    if name == TAPER:
-        (size,) = graph.input(operator, 1).shape
-        if shape[-1] != size:
-            yield f"weights must be as many as samples of a frame, {shape[-1]}, not {size}"
-    elif name in {RFFT, IRFFT}:
+    if name in _OTHERS:
+        yield from _OTHERS[name](graph, operator, options)
+    if name in {RFFT, IRFFT}:
         length = options["fft_length"]
-        if length & (length - 1):
-            yield f"fft_length must be a power of two, not {length}"
-        if name == RFFT and shape[-1] > length:
-            yield f"frame must have at most fft_length samples, {length}, not {shape[-1]}"
-        if name == IRFFT and shape[-1] != length + 2:
-            yield f"frame must have fft_length + 2 numbers, {length + 2}, not {shape[-1]}"
         wanted = (*shape[:-1], length + 2 if name == RFFT else length)
     elif name == ENERGY:
         wanted = (shape[0] // 2,)
-        if not options["start_index"] <= options["end_index"] <= wanted[0]:
-            yield (
-                f"start_index and end_index must ascend up to the {wanted[0]} frequencies, not be "
-                f"{options['start_index']} and {options['end_index']}"
-            )
-    elif name == FILTER_BANK:
+    elif name in {FILTER_BANK, SPECTRAL_SUBTRACTION}:
         wanted = (options["num_channels"],)
-        yield from _band_problems(graph, operator, wanted[0])
-    elif name == SPECTRAL_SUBTRACTION:
-        wanted = (options["num_channels"],)
-        if shape != wanted:
-            yield f"input must have num_channels elements, {wanted[0]}, not {shape[0]}"
-    elif name == PCAN:
-        (count,) = graph.input(operator, 2).shape
-        if count != GAIN_ENTRIES:
-            yield f"gains must be {GAIN_ENTRIES}, not {count}"
-        noise = graph.input(operator, 1).shape
-        if noise != shape:
-            yield f"noise estimate must have shape {list(shape)}, not {list(noise)}"
-    else:
-        assert name in {FFT_AUTO_SCALE, SQUARE_ROOT, FILTER_BANK_LOG}
-    for operand, index in zip(kind.outputs, operator.outputs, strict=True):
+    for operand, index in zip(signal_kind(operator).outputs, operator.outputs, strict=True):
         found = graph.tensors[index].shape
         if operand.rank != 0 and found != wanted:
             yield f"{operand.name} must have shape {list(wanted)}, not {list(found)}"
 
 
-def _band_problems(graph: Graph, operator: Operator, channels: int) -> Iterator[str]:
+def _taper_problems(graph: Graph, operator: Operator, options: dict[str, int]) -> Iterator[str]:
+    (size,) = graph.input(operator, 1).shape
+    samples = graph.input(operator).shape[-1]
+    if samples != size:
+        yield f"weights must be as many as samples of a frame, {samples}, not {size}"
+
+
+def _length_problems(graph: Graph, operator: Operator, options: dict[str, int]) -> Iterator[str]:
+    length, numbers = options["fft_length"], graph.input(operator).shape[-1]
+    is_inverse = operator.name.removeprefix(MODEL_PREFIX) == IRFFT
+    if length & (length - 1):
+        yield f"fft_length must be a power of two, not {length}"
+    if is_inverse and numbers != length + 2:
+        yield f"frame must have fft_length + 2 numbers, {length + 2}, not {numbers}"
+    if not is_inverse and numbers > length:
+        yield f"frame must have at most fft_length samples, {length}, not {numbers}"
+
+
+def _energy_problems(graph: Graph, operator: Operator, options: dict[str, int]) -> Iterator[str]:
+    first, end = options["start_index"], options["end_index"]
+    numbers = graph.input(operator).shape[0]
+    if numbers % 2:
+        yield f"input must be pairs of numbers, not {numbers}"
+    if not first <= end <= numbers // 2:
+        yield (
+            f"start_index and end_index must ascend up to the {numbers // 2} frequencies, not be "
+            f"{first} and {end}"
+        )
+
+
+def _channel_problems(graph: Graph, operator: Operator, options: dict[str, int]) -> Iterator[str]:
+    (count,), wanted = graph.input(operator).shape, options["num_channels"]
+    if count != wanted:
+        yield f"input must have num_channels elements, {wanted}, not {count}"
+
+
+def _gain_problems(graph: Graph, operator: Operator, options: dict[str, int]) -> Iterator[str]:
+    (count,) = graph.input(operator, 2).shape
+    if count != GAIN_ENTRIES:
+        yield f"gains must be {GAIN_ENTRIES}, not {count}"
+    shape, noise = graph.input(operator).shape, graph.input(operator, 1).shape
+    if noise != shape:
+        yield f"noise estimate must have shape {list(shape)}, not {list(noise)}"
+
+
+def _band_problems(graph: Graph, operator: Operator, options: dict[str, int]) -> Iterator[str]:
+    channels = options["num_channels"]
     (size,) = graph.input(operator).shape
     names = [operand.name for operand in signal_kind(operator).inputs]
     values = [_shorts(graph.input(operator, position)) for position in range(1, 6)]
@@ -158,3 +173,15 @@ def _band_problems(graph: Graph, operator: Operator, channels: int) -> Iterator[
 def _shorts(tensor: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     assert tensor.data is not None
     return tensor.data.view("<i2").astype(np.int64)
+
+
+_OTHERS: dict[str, Callable[[Graph, Operator, dict[str, int]], Iterator[str]]] = {
+    TAPER: _taper_problems,
+    RFFT: _length_problems,
+    IRFFT: _length_problems,
+    ENERGY: _energy_problems,
+    FILTER_BANK: _band_problems,
+    SPECTRAL_SUBTRACTION: _channel_problems,
+    PCAN: _gain_problems,
+}
+"""What else must hold for some operators."""
