@@ -13,6 +13,7 @@ from tests.support.broken.integers import BROKEN_INTEGERS
 from tests.support.broken.moves import BROKEN_MOVES
 from tests.support.broken.pairs import BROKEN_PAIRS
 from tests.support.broken.recurrent import BROKEN_RECURRENT
+from tests.support.broken.signals import BROKEN_SIGNALS
 from tests.support.broken.scales import BROKEN_SCALES
 from tests.support.broken.shapes import BROKEN_SHAPES
 from tests.support.broken.tables import BROKEN_TABLES
@@ -70,6 +71,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     *BROKEN_TABLES,
     *BROKEN_VARIABLES,
     *BROKEN_RECURRENT,
+    *BROKEN_SIGNALS,
 ]
 
 
