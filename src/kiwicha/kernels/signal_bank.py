@@ -132,13 +132,14 @@ def _log(memory: Memory, p: SignalLog) -> NDArray[np.int16]:
     return sound.logarithms(_words(memory, p.input, p.channels), p.scale, p.shift)
 
 
+# Costs are those of a loud frame of speech, 40 channels.
 KERNELS = (
     Declaration(
         kernel=Kernel.SIGNAL_FILTER_BANK,
         params=SignalFilterBank,
         reference=_filter_bank,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=60.0, unit=40.0),
+        cost=Cost(step=300.0, output=40.0, unit=28.0),
         work=lambda p: Work(p.channels, p.weight_count),
     ),
     Declaration(
@@ -146,7 +147,7 @@ KERNELS = (
         params=SignalSquareRoot,
         reference=_square_root,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=400.0),
+        cost=Cost(step=300.0, output=345.0),
         work=lambda p: Work(p.channels),
     ),
     Declaration(
@@ -155,7 +156,7 @@ KERNELS = (
         reference=_subtraction,
         is_on_demand=True,
         states=("noise",),
-        cost=Cost(step=300.0, output=80.0),
+        cost=Cost(step=300.0, output=105.0),
         work=lambda p: Work(p.channels),
     ),
     Declaration(
@@ -163,7 +164,7 @@ KERNELS = (
         params=SignalGain,
         reference=_gain,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=80.0),
+        cost=Cost(step=300.0, output=142.0),
         work=lambda p: Work(p.channels),
     ),
     Declaration(
@@ -171,7 +172,7 @@ KERNELS = (
         params=SignalLog,
         reference=_log,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=90.0),
+        cost=Cost(step=300.0, output=142.0),
         work=lambda p: Work(p.channels),
     ),
 )

@@ -118,13 +118,14 @@ def _transform_work(p: SignalTransform) -> Work:
     return Work(numbers, numbers * len(fourier.stages(p.half)))
 
 
+# Costs are those of a frame of speech, 480 samples.
 KERNELS = (
     Declaration(
         kernel=Kernel.SIGNAL_TAPER,
         params=SignalTaper,
         reference=_taper,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=15.0),
+        cost=Cost(step=300.0, output=26.0),
         work=lambda p: Work(p.rows * p.size),
     ),
     Declaration(
@@ -132,7 +133,7 @@ KERNELS = (
         params=SignalScaleBits,
         reference=_scale_bits,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=10.0),
+        cost=Cost(step=300.0, output=11.5),
         work=lambda p: Work(p.size),
     ),
     Declaration(
@@ -141,7 +142,7 @@ KERNELS = (
         reference=_scale,
         is_in_place=True,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=10.0),
+        cost=Cost(step=300.0, output=11.5),
         work=lambda p: Work(p.size),
     ),
     Declaration(
@@ -150,7 +151,7 @@ KERNELS = (
         check="signal_rfft",
         reference=_transform,
         is_on_demand=True,
-        cost=Cost(step=500.0, output=40.0, unit=30.0),
+        cost=Cost(step=500.0, output=70.0, unit=38.0),
         work=_transform_work,
     ),
     Declaration(
@@ -159,7 +160,7 @@ KERNELS = (
         check="signal_irfft",
         reference=_inverse_transform,
         is_on_demand=True,
-        cost=Cost(step=500.0, output=40.0, unit=30.0),
+        cost=Cost(step=500.0, output=70.0, unit=38.0),
         work=_transform_work,
     ),
     Declaration(
@@ -167,7 +168,7 @@ KERNELS = (
         params=SignalEnergy,
         reference=_energy,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=12.0),
+        cost=Cost(step=300.0, output=16.0),
         work=lambda p: Work(p.size),
     ),
 )
