@@ -167,8 +167,8 @@ def _features(workload: Workload, recording: Path) -> bytes:
     (tensor, *others), step_ms = workload.program.inputs, zoo.frame_step_ms(workload.path)
     if others or not step_ms:
         raise UsageError(
-            f"input of {workload.model} must be its raw bytes ({describe(tensor)}), not a recording "
-            f"({recording}): its frontend is not known; models for streams: kiwicha listen"
+            f"input of {workload.model} must be its raw bytes ({describe(tensor)}), not a "
+            f"recording ({recording}): its frontend is not known; streams: kiwicha listen"
         )
     count = tensor.ref.bytes // CHANNELS
     found = frames(read_recording(recording), RATE_HZ // 1000 * step_ms)[:count]

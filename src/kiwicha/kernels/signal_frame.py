@@ -96,7 +96,8 @@ def _scale_bits(memory: Memory, p: SignalScaleBits) -> NDArray[np.int32]:
 def _scale(memory: Memory, p: SignalScale) -> NDArray[np.int16]:
     (bits,) = memory.load(p.bits, np.int32, (1,)).tolist()
     samples = memory.load(p.input, np.int16, (p.size,)).astype(np.int64)
-    return (samples << bits % 32).astype(np.int16)
+    scaled: NDArray[np.int16] = (samples << bits % 32).astype(np.int16)
+    return scaled
 
 
 def _transform(memory: Memory, p: SignalTransform) -> NDArray[np.int16]:

@@ -133,7 +133,8 @@ def inverse_real_transform(spectra: NDArray[np.int16], size: int) -> NDArray[np.
 
 def _roots(phases: list[float]) -> Ints:
     parts = [(math.cos(phase), math.sin(phase)) for phase in phases]
-    return np.floor(0.5 + _ONE * np.array(parts)).astype(np.int64).reshape(-1, 2)
+    found: Ints = np.floor(0.5 + _ONE * np.array(parts)).astype(np.int64).reshape(-1, 2)
+    return found
 
 
 def _transform(numbers: Pair, roots: Ints, *, is_inverse: bool) -> Pair:
@@ -176,7 +177,8 @@ def _butterfly(parts: list[Pair], *, is_inverse: bool) -> list[Pair]:
 
 def _short(x: Ints) -> Ints:
     """Return the low 16 bits, signed."""
-    return ((x + 2**15) & 0xFFFF) - 2**15
+    low: Ints = ((x + 2**15) & 0xFFFF) - 2**15
+    return low
 
 
 def _rounded(x: Ints) -> Ints:

@@ -201,7 +201,9 @@ def _gain(noise: int, gains: list[int]) -> int:
 def log_points() -> NDArray[np.uint16]:
     """Return how much more than a line a logarithm to base 2 is, uint16 [129], in Q0.16."""
     places = np.arange(_LOG_SEGMENTS + 1) / _LOG_SEGMENTS
-    return np.floor((np.log2(1 + places) - places) * 2**_LOG_BITS + 0.5).astype(np.uint16)
+    bends = np.log2(1 + places) - places
+    found: NDArray[np.uint16] = np.floor(bends * 2**_LOG_BITS + 0.5).astype(np.uint16)
+    return found
 
 
 def logarithms(numbers: Words, scale: int, shift: int) -> NDArray[np.int16]:

@@ -55,7 +55,8 @@ def frame_weights(size: int) -> Shorts:
     """Return the weights of the samples of a frame, of Hann."""
     places = (np.arange(size) + 0.5) / size
     real = 0.5 - 0.5 * np.cos(2 * math.pi * places)
-    return np.floor(real * 2**WEIGHT_BITS + 0.5).astype(np.int16)
+    found: Shorts = np.floor(real * 2**WEIGHT_BITS + 0.5).astype(np.int16)
+    return found
 
 
 def bands(channels: int, lowest_hz: float, highest_hz: float, rate_hz: int, size: int) -> Bands:
@@ -94,9 +95,18 @@ def bands(channels: int, lowest_hz: float, highest_hz: float, rate_hz: int, size
             weights.append(_fixed(part) if is_inside else 0)
             unweights.append(_fixed(_Single(1) - part) if is_inside else 0)
         start, before = end, centre
-    columns = (np.array(column, np.int16) for column in zip(*rows, strict=True))
-    both = np.array(weights, np.int16), np.array(unweights, np.int16)
-    return Bands(*both, *columns, first=first, end=start)
+    starts, first_weights, widths = (
+        np.array(column, np.int16) for column in zip(*rows, strict=True)
+    )
+    return Bands(
+        weights=np.array(weights, np.int16),
+        unweights=np.array(unweights, np.int16),
+        frequency_starts=starts,
+        weight_starts=first_weights,
+        widths=widths,
+        first=first,
+        end=start,
+    )
 
 
 def gains(strength: float, offset: float, gain_bits: int, input_bits: int) -> Shorts:
@@ -127,7 +137,7 @@ def _gain_at(x: int, strength: float, offset: float, gain_bits: int, input_bits:
 
 
 def _mel(frequency_hz: float | np.float32) -> np.float32:
-    return _Single(_MELS) * np.log1p(_Single(frequency_hz) / _Single(_MEL_HZ))
+    return _Single(_Single(_MELS) * np.log1p(_Single(frequency_hz) / _Single(_MEL_HZ)))
 
 
 def _fixed(part: np.float32) -> int:
