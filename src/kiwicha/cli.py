@@ -22,6 +22,7 @@ from kiwicha.commands import (
     evaluate,
     explore,
     gallery,
+    listen,
     load,
     mlperf,
     models,
@@ -48,6 +49,7 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(run.run)
+app.command()(listen.listen)
 app.command()(bench.bench)
 app.command()(evaluate.evaluate)
 app.command()(report.report)

@@ -38,7 +38,7 @@ def run(
         list[Path] | None,
         typer.Option(
             "--input",
-            help="Raw tensor bytes or a picture; once for each input of the model, in its order.",
+            help="Raw tensor bytes, a picture or a recording; once for each input, in their order.",
         ),
     ] = None,
     labels: Annotated[

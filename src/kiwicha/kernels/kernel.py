@@ -126,6 +126,8 @@ class Declaration:
         Firmware has it only for Programs that call it: on-chip memory cannot hold every kernel.
     optional : tuple of str
         References that may have no bytes.
+    states : tuple of str
+        References to what it keeps between calls: it reads and writes them.
     tables : tuple of str
         References to small constants of which a step reads what its inputs decide: the data cache
         gets them while the engine works, in this order.
@@ -150,6 +152,7 @@ class Declaration:
     may_slide: Callable[[Any], bool] = _never
     is_on_demand: bool = False
     optional: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     cost: Cost | None = None
     work: Callable[[Any], Work] | None = None

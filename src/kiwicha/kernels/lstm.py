@@ -155,6 +155,7 @@ KERNELS = (
         reference=_sequence,
         is_on_demand=True,
         optional=("bias",),
+        states=("hidden", "cell"),
         cost=Cost(step=600.0, output=420.0, unit=9.0),
         work=_sequence_work,
     ),

@@ -63,6 +63,7 @@ KERNELS = (
         reference=_sequence,
         is_on_demand=True,
         optional=("bias",),
+        states=("hidden", "cell"),
         cost=Cost(step=600.0, output=370.0, unit=2.2),
         replaces=(Kernel.LSTM,),
         condition=_sequence_fits,

@@ -79,6 +79,7 @@ KERNELS = (
         params=Svdf,
         reference=_reference,
         is_on_demand=True,
+        states=("state",),
         cost=Cost(step=600.0, output=90.0, unit=9.0, extra=16.0),
         work=_work,
     ),

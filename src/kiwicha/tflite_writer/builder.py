@@ -47,6 +47,8 @@ _TYPES = {
     np.dtype(np.bool_): tflite.TensorType.BOOL,
     np.dtype(np.int16): tflite.TensorType.INT16,
     np.dtype(np.int8): tflite.TensorType.INT8,
+    np.dtype(np.uint32): tflite.TensorType.UINT32,
+    np.dtype(np.uint64): tflite.TensorType.UINT64,
 }
 _OPTIONS = {
     name.removesuffix("Options").lower(): name

@@ -31,6 +31,7 @@ __all__ = [
     "fetched_folder",
     "find",
     "folders",
+    "frame_step_ms",
     "labels_within",
     "locate",
     "read_labels",
@@ -74,6 +75,9 @@ class ZooModel:
         Of that file, hexadecimal.
     takes_sound : bool
         Its input are features of sound, in which a picture has no meaning.
+    frame_step_ms : int
+        From one frame of sound to the next, if features are those of `kiwicha.sound.frontend`; 0 if
+        they are others.
     """
 
     name: str
@@ -90,6 +94,7 @@ class ZooModel:
     labels_file: str = ""
     labels_sha256: str = ""
     takes_sound: bool = False
+    frame_step_ms: int = 0
 
     @property
     def address(self) -> str:
@@ -209,6 +214,12 @@ def takes_sound(path: Path) -> bool:
     """Return whether a file is a public model whose input are features of sound."""
     known = {entry.sha256 for entry in entries() if entry.takes_sound}
     return sha256_of(path) in known
+
+
+def frame_step_ms(path: Path) -> int:
+    """Return `ZooModel.frame_step_ms` of a file that is a public model; 0 of any other."""
+    known = {entry.sha256: entry.frame_step_ms for entry in entries()}
+    return known.get(sha256_of(path), 0)
 
 
 def locate(model: ZooModel) -> Location:

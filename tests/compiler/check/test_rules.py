@@ -6,6 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from kiwicha.compiler import compile_model, read, support_rules, supported_operators, violations
+from kiwicha.compiler.tflite.signal_operators import SIGNAL_OPERATORS
+from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import UnsupportedModelError
 from tests.support.broken.images import BROKEN_IMAGES
 from tests.support.broken.index_moves import BROKEN_INDEX_MOVES
@@ -16,6 +18,7 @@ from tests.support.broken.recurrent import BROKEN_RECURRENT
 from tests.support.broken.scales import BROKEN_SCALES
 from tests.support.broken.shapes import BROKEN_SHAPES
 from tests.support.broken.shorts import BROKEN_SHORTS
+from tests.support.broken.signals import BROKEN_SIGNALS
 from tests.support.broken.tables import BROKEN_TABLES
 from tests.support.broken.tensors import BROKEN_TENSORS
 from tests.support.broken.unsigned import BROKEN_UNSIGNED
@@ -72,6 +75,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     *BROKEN_VARIABLES,
     *BROKEN_RECURRENT,
     *BROKEN_SHORTS,
+    *BROKEN_SIGNALS,
 ]
 
 
@@ -91,4 +95,5 @@ def test_each_rule_is_broken_above() -> None:
 def test_rules_are_sentences() -> None:
     for text, operators in support_rules():
         assert re.fullmatch(r"[A-Z].*\.", text)
-        assert set(operators) <= {*supported_operators(), DETECTION}
+        signals = {MODEL_PREFIX + name for name in SIGNAL_OPERATORS}
+        assert set(operators) <= {*supported_operators(), DETECTION, *signals}

@@ -24,6 +24,7 @@ from kiwicha.compiler.check.shorts import (
     SHORT_SCALE_RULES,
     SHORT_SHAPE_RULES,
 )
+from kiwicha.compiler.check.signal import SIGNAL_RULE, signal_problems
 from kiwicha.compiler.check.tensors import COUNT_RULES, OPERAND_RULES, TENSOR_RULES
 from kiwicha.compiler.check.unary import UNARY_SCALE_RULES, UNARY_SHAPE_RULES
 from kiwicha.compiler.check.variables import VARIABLE_RULES
@@ -33,6 +34,7 @@ from kiwicha.compiler.tflite.detectors import NAME as DETECTION
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.integer_operators import computes_integers
 from kiwicha.compiler.tflite.operators import BYTE_TABLE, OPERATORS
+from kiwicha.compiler.tflite.signal_operators import SIGNAL_OPERATORS, is_signal
 from kiwicha.compiler.tflite.tensor import Tensor
 from kiwicha.custom import MODEL_PREFIX
 from kiwicha.errors import UnsupportedModelError, Violation
@@ -91,6 +93,7 @@ def support_rules() -> list[tuple[str, tuple[str, ...]]]:
     rules: list[tuple[str, tuple[str, ...]]] = [(rule_text(check), ()) for check in MODEL_RULES]
     rules.append((rule_text(is_a_known_operator), ()))
     rules += [(CUSTOM_RULE, ()), (DETECTION_RULE, (DETECTION,))]
+    rules.append((SIGNAL_RULE, tuple(MODEL_PREFIX + name for name in SIGNAL_OPERATORS)))
     rules += [(item.text, _of_tflite(item)) for group in OPERATOR_RULE_GROUPS for item in group]
     return [(text, operators) for text, operators in rules if operators != (BYTE_TABLE,)]
 
@@ -141,6 +144,9 @@ def _findings(graph: Graph) -> list[Finding]:
 
 
 def _operator_problems(graph: Graph, operator: Operator) -> Iterator[tuple[str, Problem]]:
+    if is_signal(operator):
+        yield from ((SIGNAL_RULE, problem) for problem in signal_problems(graph, operator))
+        return
     if operator.name.startswith(MODEL_PREFIX):
         rule = DETECTION_RULE if operator.name == DETECTION else CUSTOM_RULE
         yield from ((rule, problem) for problem in custom_problems(graph, operator))

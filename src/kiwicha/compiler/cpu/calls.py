@@ -6,6 +6,7 @@ from typing import Any
 
 from kiwicha.compiler.lower.network import Values
 from kiwicha.contract.program import Kernel
+from kiwicha.kernels.registry import KERNELS
 
 __all__ = ["KernelCall"]
 
@@ -53,4 +54,5 @@ class KernelCall:
     @property
     def writes(self) -> frozenset[int]:
         """Tensors that it writes."""
-        return frozenset(index for name, index in self.tensors.items() if name == "output")
+        written = {"output", *KERNELS[self.kernel].states}
+        return frozenset(index for name, index in self.tensors.items() if name in written)

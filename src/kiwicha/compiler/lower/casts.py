@@ -19,7 +19,18 @@ from kiwicha.kernels.mean import Mean
 from kiwicha.kernels.ordered import CumulativeSum
 from kiwicha.numerics.integers import cast
 
-__all__ = ["lower_booleans", "lower_cast", "lower_cumulative_sum"]
+__all__ = ["keeps_bits", "lower_booleans", "lower_cast", "lower_cumulative_sum"]
+
+
+_WORDS = {TensorType.INT32, TensorType.UINT32}
+
+
+def keeps_bits(graph: Graph, operator: Operator) -> bool:
+    """Whether an operator is a CAST after which a tensor has the same bytes."""
+    return (
+        operator.name == "CAST"
+        and {graph.input(operator).type, graph.output(operator).type} == _WORDS
+    )
 
 
 def lower_cast(graph: Graph, operator: Operator) -> Layer:

@@ -7,7 +7,12 @@ tensor can lie inside another one, or be another name for it.
 from collections.abc import Callable
 
 from kiwicha.compiler.lower.arg_max import lower_arg_max
-from kiwicha.compiler.lower.casts import lower_booleans, lower_cast, lower_cumulative_sum
+from kiwicha.compiler.lower.casts import (
+    keeps_bits,
+    lower_booleans,
+    lower_cast,
+    lower_cumulative_sum,
+)
 from kiwicha.compiler.lower.convolution_folding import folded, folds, replaced_operators
 from kiwicha.compiler.lower.convolutions import (
     lower_conv,
@@ -37,12 +42,14 @@ from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.lower.recurrent import lower_lstm
 from kiwicha.compiler.lower.resize import is_one_pixel, lower_resize_bilinear
 from kiwicha.compiler.lower.shorts import of_its_width
+from kiwicha.compiler.lower.signal import lower_signal
 from kiwicha.compiler.lower.svdf import lower_svdf, with_split_filters
 from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.integer_operators import computes_integers, is_steered
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.recurrent import LSTM, with_kept_tensors
+from kiwicha.compiler.tflite.signal_operators import SIGNAL_OPERATORS, with_signals
 from kiwicha.compiler.tflite.uint8_as_int8 import FLIP, FLIP_TABLE, with_flipped_edges
 from kiwicha.compiler.tflite.variables import with_states, writers_last
 from kiwicha.custom import MODEL_PREFIX
@@ -100,7 +107,7 @@ def lower(graph: Graph, *, least_ring_bytes: int = 0) -> Network:
         Smaller ring buffers are copied whole: see `kiwicha.compiler.lower.memory_sharing`.
     """
     count = len(graph.operators)
-    graph, order = with_flipped_edges(with_kept_tensors(with_states(graph)))
+    graph, order = with_flipped_edges(with_signals(with_kept_tensors(with_states(graph))))
     flips = range(count, len(graph.operators))
     graph, order = with_split_filters(graph, order)
     order = writers_last(graph, order)
@@ -120,11 +127,17 @@ def lower(graph: Graph, *, least_ring_bytes: int = 0) -> Network:
             layer = lower_custom(graph, operator)
         elif operator.name == DETECTION_NAME:
             layer = lower_detection(graph, operator, sharing)
+        elif operator.name in SIGNAL_OPERATORS:
+            layer = lower_signal(graph, operator)
         elif is_steered(graph, operator):
             layer = lower_indexed(graph, operator)
         elif computes_integers(graph, operator):
             layer = lower_integers(graph, operator)
-        elif _MOVES & OPERATORS[operator.name].family or is_one_pixel(graph, operator):
+        elif (
+            _MOVES & OPERATORS[operator.name].family
+            or is_one_pixel(graph, operator)
+            or keeps_bits(graph, operator)
+        ):
             layer = lower_moves(graph, operator, sharing)
         else:
             layer = of_its_width(graph, operator, _LOWERINGS[operator.name](graph, operator))

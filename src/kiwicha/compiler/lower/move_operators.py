@@ -208,6 +208,7 @@ _MOVES: dict[str, Callable[[Graph, Operator], list[Move]]] = {
     **dict.fromkeys((READ, ASSIGN), _whole),
     "BATCH_TO_SPACE_ND": moved_batches,
     "BROADCAST_TO": broadcast,
+    "CAST": _whole,
     "CONCATENATION": _concatenation,
     "DEPTH_TO_SPACE": moved_blocks,
     "FILL": filled,

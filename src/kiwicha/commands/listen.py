@@ -1,0 +1,225 @@
+"""``kiwicha listen``: wake words in a recording, or from a microphone."""
+
+import contextlib
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kiwicha.commands.options import ConfigName
+from kiwicha.errors import SimulationError, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kiwicha.commands.console import Display
+    from kiwicha.commands.execution import Workload
+    from kiwicha.program.image import Program
+    from kiwicha.sound.listening import Heard
+    from kiwicha.sound.wake_words import Manifest
+
+__all__ = ["listen"]
+
+_MANIFEST = ".json"
+
+
+class Listening(enum.StrEnum):
+    """What executes frontend and model."""
+
+    NATIVE = "native"
+    REFERENCE = "reference"
+    SIM = "sim"
+
+
+def listen(
+    model: Annotated[
+        str,
+        typer.Argument(help="A model for streams, or the .json of microWakeWord beside it."),
+    ],
+    recording: Annotated[
+        Path | None,
+        typer.Option("--input", help="A WAV file: 16 kHz, one channel, 16 bits."),
+    ] = None,
+    microphone: Annotated[
+        bool, typer.Option("--microphone", help="Listen to the microphone until Ctrl-C.")
+    ] = False,
+    target: Annotated[
+        Listening,
+        typer.Option(help="The C kernels on this machine, numpy, or the simulated system on chip."),
+    ] = Listening.NATIVE,
+    config: ConfigName = "64",
+) -> None:
+    """Hear wake words in sound, and print when, and what share of real time that takes."""
+    from kiwicha.commands import console, execution
+    from kiwicha.sound import listening, recordings, wake_words
+    from kiwicha.sound.frontend import RATE_HZ, frames
+
+    if (recording is None) != microphone:
+        given = "both" if microphone else "neither"
+        raise UsageError(f"--input or --microphone must be given, not {given}")
+    if microphone and target is Listening.SIM:
+        raise UsageError(
+            "--microphone must be given with --target native or reference: a "
+            "simulation is slower than sound"
+        )
+    manifest = wake_words.Manifest(Path(model).stem)
+    if model.endswith(_MANIFEST):
+        manifest = wake_words.read_manifest(Path(model))
+        model = str(manifest.model)
+    samples = None if recording is None else recordings.read_recording(recording)
+    workload = execution.prepare(model, config)
+    parts = _Parts(workload, _frontend(config), manifest)
+    count = parts.count
+    out = console.stdout()
+    with console.display() as show:
+        if samples is None:
+            blocks = recordings.microphone(listening.step_samples(manifest))
+            out.print(_costs(parts, None))
+            with contextlib.suppress(KeyboardInterrupt):
+                _follow(parts, target, listening.overlapping(blocks), show.line)
+            return
+        found = frames(samples, listening.step_samples(manifest))
+        if len(found) < count:
+            raise UsageError(
+                f"recording must have {count} frames or more, not {len(found)} ({recording})"
+            )
+        lines: list[str] = []
+        cycles = None
+        if target is Listening.SIM:
+            cycles = _simulate(parts, found, lines.append, show)
+        else:
+            show.stage(f"listening with {workload.model}")
+            _follow(parts, target, iter(found), lines.append)
+    for line in lines or ["nothing heard"]:
+        out.print(line)
+    out.print(
+        f"{len(samples) / RATE_HZ:.2f} s of sound: {len(found)} frames, "
+        f"{len(found) // count} inferences of {workload.model}"
+    )
+    out.print(_costs(parts, cycles))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What sound passes through."""
+
+    workload: "Workload"
+    frontend: "Program"
+    manifest: "Manifest"
+
+    @property
+    def count(self) -> int:
+        """Frames that the model takes at a time."""
+        from kiwicha.sound.listening import frames_of
+
+        return frames_of(self.workload.program, self.workload.model)
+
+
+def _frontend(config: str) -> "Program":
+    from kiwicha.compiler import compile_model
+    from kiwicha.sound.frontend import frontend_model
+
+    return compile_model(frontend_model(), config)
+
+
+def _follow(
+    parts: _Parts,
+    target: Listening,
+    found: "Iterator[NDArray[np.int16]]",
+    say: Callable[[str], None],
+) -> None:
+    """Say which wake words frames hold, as they come."""
+    import numpy as np
+
+    from kiwicha.compiler import compile_model
+    from kiwicha.firmware.native_library import NATIVE_CONFIG
+    from kiwicha.interpreter.executors import executor_of
+    from kiwicha.sound.listening import Listener, probability
+
+    frontend, program = parts.frontend, parts.workload.program
+    if target is Listening.NATIVE:
+        frontend = _frontend(NATIVE_CONFIG)
+        program = compile_model(parts.workload.path, NATIVE_CONFIG)
+    hear, think = (executor_of(target.value, item, 1) for item in (frontend, program))
+    listener = Listener(parts.manifest, parts.count)
+    kept: list[NDArray[np.int8]] = []
+    shape = program.inputs[0].shape
+    for frame in found:
+        ((features,),) = hear.run([[frame]])
+        kept.append(features.reshape(-1))
+        if len(kept) < parts.count:
+            continue
+        ((answer,),) = think.run([[np.concatenate(kept).reshape(shape)]])
+        kept.clear()
+        _say(parts, listener.hear(probability(program, answer.tobytes())), say)
+
+
+def _say(parts: _Parts, heard: "Heard | None", say: Callable[[str], None]) -> None:
+    if heard is not None:
+        say(f"{parts.manifest.name} at {heard.seconds:.2f} s (mean probability {heard.mean:.3f})")
+
+
+def _simulate(
+    parts: _Parts,
+    found: "NDArray[np.int16]",
+    say: Callable[[str], None],
+    show: "Display",
+) -> tuple[float, float]:
+    """Say which wake words frames hold; return the mean cycles of a frame and of an inference."""
+    from kiwicha.sim.reference.executor import Session
+    from kiwicha.sim.verilator.program_run import run_sequence
+    from kiwicha.sound.listening import Listener, probability
+
+    def simulated(
+        program: "Program", sets: Sequence[Sequence[bytes]], what: str
+    ) -> tuple[list[bytes], float]:
+        show.stage(f"preparing the simulator of {program.config.name}")
+        weights = [1] * len(program.steps) * len(sets)
+        result = run_sequence(
+            program,
+            sets,
+            on_progress=show.steps(f"simulating {what}", weights),
+            on_build=show.stage,
+        )
+        session = Session(program)
+        answers = [b"".join(outputs) for outputs in result.outputs]
+        for number, (one, answer) in enumerate(zip(sets, answers, strict=True)):
+            if b"".join(output.tobytes() for output in session.run(one)) != answer:
+                raise SimulationError(f"{what} {number} differs from the reference executor")
+        return answers, sum(result.cycles) / len(sets)
+
+    program, count = parts.workload.program, parts.count
+    features, frame_cycles = simulated(parts.frontend, [[f.tobytes()] for f in found], "frame")
+    whole = len(features) // count * count
+    sets = [[b"".join(features[k : k + count])] for k in range(0, whole, count)]
+    answers, cycles = simulated(program, sets, "inference")
+    listener = Listener(parts.manifest, count)
+    for answer in answers:
+        _say(parts, listener.hear(probability(program, answer)), say)
+    return frame_cycles, cycles
+
+
+def _costs(parts: _Parts, measured: tuple[float, float] | None) -> str:
+    """Return what a second of sound costs on the board."""
+    from kiwicha.compiler.engine.cost.cycles import predict_layers
+
+    config, manifest = parts.workload.config, parts.manifest
+    kind, cycles = "measured", measured
+    if cycles is None:
+        if not config.engine_macs:
+            return f"cycles of {config.name}: --target sim measures them"
+        programs = parts.frontend, parts.workload.program
+        frame, inference = (float(sum(predict_layers(program))) for program in programs)
+        kind, cycles = "predicted", (frame, inference)
+    frames = 1000 / manifest.step_ms
+    frontend, model = cycles[0] * frames, cycles[1] * frames / parts.count
+    clock_hz = config.memory.clock_hz
+    return (
+        f"{frontend + model:,.0f} cycles per second of sound on {config.name}, {kind}: frontend "
+        f"{frontend:,.0f}, model {model:,.0f}; {100 * (frontend + model) / clock_hz:.1f} % of real "
+        f"time at {clock_hz / 1e6:g} MHz"
+    )

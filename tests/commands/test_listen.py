@@ -1,0 +1,77 @@
+"""``kiwicha listen``."""
+
+import json
+import wave
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kiwicha.sound.frontend import RATE_HZ
+from tests.support.commands.command_line import Command
+
+NABU = "microwakeword_okay_nabu_v2"
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    path = tmp_path / "noise.wav"
+    samples = np.random.default_rng(0).normal(0, 2000, RATE_HZ).astype("<i2")
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, RATE_HZ, 0, "NONE", ""))
+        file.writeframes(samples.tobytes())
+    return path
+
+
+def test_a_recording_without_the_wake_word(
+    kiwicha: Command, recording: Path, zoo_model: Callable[[str], Path]
+) -> None:
+    arguments = ("listen", str(zoo_model(NABU)), "--input", str(recording))
+    code, out, _ = kiwicha(*arguments, "--target", "reference")
+    assert code == 0
+    first, sound, costs = out.splitlines()
+    assert first == "nothing heard"
+    assert sound.startswith("1.00 s of sound: 98 frames, 32 inferences")
+    assert "cycles per second of sound on 64, predicted" in costs
+    code, _, error = kiwicha(*arguments, "--target", "reference", "--config", "nothing")
+    assert code == 2
+    assert "nothing" in error
+
+
+def test_a_manifest_says_when_a_word_is_heard(
+    kiwicha: Command, recording: Path, zoo_model: Callable[[str], Path], tmp_path: Path
+) -> None:
+    micro = {"probability_cutoff": 0, "sliding_window_size": 1, "feature_step_size": 10}
+    content = {"type": "micro", "wake_word": "anything", "model": "m.tflite", "micro": micro}
+    (tmp_path / "m.tflite").write_bytes(zoo_model(NABU).read_bytes())
+    manifest = tmp_path / "m.json"
+    manifest.write_text(json.dumps(content))
+    code, out, _ = kiwicha(
+        *("listen", str(manifest), "--input", str(recording), "--target", "reference"),
+        *("--config", "simd"),
+    )
+    assert code == 0
+    # The first inference of this model never says 0: it has heard three frames.
+    assert out.startswith("anything at 0.05 s (mean probability 0.0")
+    assert out.splitlines()[-1] == "cycles of simd: --target sim measures them"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((), "--input or --microphone must be given, not neither"),
+        (("--input", "a.wav", "--microphone"), "must be given, not both"),
+        (("--microphone", "--target", "sim"), "--microphone must be given with --target native"),
+    ],
+)
+def test_options_that_do_not_fit(kiwicha: Command, arguments: tuple[str, ...], text: str) -> None:
+    code, _, error = kiwicha("listen", "m.tflite", *arguments)
+    assert code == 2
+    assert text in error
+
+
+def test_a_model_that_hears_no_stream_is_refused(kiwicha: Command, recording: Path) -> None:
+    code, _, error = kiwicha("listen", "demo", "--input", str(recording))
+    assert code == 2
+    assert "must be int8 frames of 40 features" in error

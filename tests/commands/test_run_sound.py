@@ -1,0 +1,43 @@
+"""Recordings as inputs of ``kiwicha run``."""
+
+import wave
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kiwicha.commands.execution import model_inputs, prepare
+from kiwicha.errors import UsageError
+from kiwicha.sound.frontend import RATE_HZ
+from tests.support.oracle.sequences import ask_in_a_row
+
+
+def recording(path: Path, samples: int) -> Path:
+    values = np.random.default_rng(samples).normal(0, 2000, samples).astype("<i2")
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, RATE_HZ, 0, "NONE", ""))
+        file.writeframes(values.tobytes())
+    return path
+
+
+def test_features_are_those_of_the_public_frontend(
+    zoo_model: Callable[[str], Path], tmp_path: Path
+) -> None:
+    zoo_model("micro_speech_quantized")
+    path = recording(tmp_path / "a.wav", RATE_HZ)
+    (found,) = model_inputs(prepare("micro_speech", "simd"), [path])
+    frontend = zoo_model("audio_preprocessor_int8").read_bytes()
+    samples = np.frombuffer(path.read_bytes()[44:], "<i2")
+    sets = [(samples[start : start + 480][None],) for start in range(0, 49 * 320, 320)]
+    (answers,) = ask_in_a_row([(frontend, sets)])
+    assert found == b"".join(answer.tobytes() for (answer,) in answers)
+
+
+def test_recordings_that_do_not_fit(zoo_model: Callable[[str], Path], tmp_path: Path) -> None:
+    zoo_model("micro_speech_quantized")
+    short = recording(tmp_path / "short.wav", RATE_HZ // 2)
+    with pytest.raises(UsageError, match=r"recording must have 0\.99 seconds or more"):
+        model_inputs(prepare("micro_speech", "simd"), [short])
+    with pytest.raises(UsageError, match="its frontend is not known"):
+        model_inputs(prepare("demo", "simd"), [short])

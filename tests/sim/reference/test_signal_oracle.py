@@ -1,0 +1,75 @@
+"""Signal operators against TensorFlow Lite Micro, inference by inference."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kiwicha.compiler import compile_model
+from kiwicha.program.image import Program
+from kiwicha.sim.reference.executor import Session
+from kiwicha.sound.frontend import CHANNELS, frames, frontend_model
+from tests.support.choices import by_day
+from tests.support.models.signals import SIGNALS
+from tests.support.oracle.sequences import ask_in_a_row
+
+BLOCK = 25
+"""Random models that one test asks the oracle about."""
+
+
+def session(model: bytes, config: str) -> Session:
+    return Session(Program.from_bytes(compile_model(model, config).to_bytes()))
+
+
+@pytest.mark.parametrize("first", by_day(*range(0, 10 * BLOCK, BLOCK)))
+@pytest.mark.parametrize("kind", SIGNALS)
+def test_random_models(kind: str, first: int) -> None:
+    made = [SIGNALS[kind](np.random.default_rng([first + k, len(kind)])) for k in range(BLOCK)]
+    answers = ask_in_a_row([(item.model, item.inputs) for item in made])
+    for number, (item, wanted) in enumerate(zip(made, answers, strict=True)):
+        for config in ("baseline", "64"):
+            kept = session(item.model, config)
+            for inputs, answer in zip(item.inputs, wanted, strict=True):
+                for a, b in zip(kept.run(inputs), answer, strict=True):
+                    np.testing.assert_array_equal(a, b, f"{kind} {first + number} {config}")
+
+
+def speech() -> np.ndarray[tuple[int, ...], np.dtype[np.int16]]:
+    """Give sound that becomes louder, with silence and the loudest samples."""
+    rng = np.random.default_rng(5)
+    places = np.arange(8000)
+    tone = np.sin(places**1.5 / 900) * np.exp(places / 900)
+    sound = (tone + rng.normal(0, 3, places.size)).clip(-(2**15), 2**15 - 1)
+    sound[:700] = 0
+    return sound.astype(np.int16)
+
+
+@pytest.mark.parametrize("config", ["baseline", "simd", "64"])
+def test_the_frontend(config: str) -> None:
+    model = frontend_model()
+    inputs = [(frame,) for frame in frames(speech(), 160)]
+    (answers,) = ask_in_a_row([(model, inputs)])
+    kept = session(model, config)
+    found = [kept.run(one)[0] for one in inputs]
+    np.testing.assert_array_equal(found, [answer for (answer,) in answers])
+    assert len(np.unique(found)) > 2 * CHANNELS
+
+
+def test_the_frontend_is_that_of_micro_speech(
+    zoo_model: Callable[[str], Path], golden_cases: Callable[[str], list[Any]]
+) -> None:
+    name = "audio_preprocessor_int8"
+    theirs = zoo_model(name).read_bytes()
+    inputs = [(frame,) for frame in frames(speech(), 160)]
+    (answers,) = ask_in_a_row([(theirs, inputs)])
+    for model in (theirs, frontend_model()):
+        for config in ("simd", "64"):
+            kept = session(model, config)
+            for case in golden_cases(name):
+                kept.reset()
+                assert kept.run([case.input])[0].tobytes() == case.output
+            kept.reset()
+            for one, (answer,) in zip(inputs, answers, strict=True):
+                np.testing.assert_array_equal(kept.run(one)[0], answer)

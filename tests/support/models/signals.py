@@ -1,0 +1,151 @@
+"""Random models of signal operators, with int32 at their edges where these have uint32."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kiwicha.custom import MODEL_PREFIX
+from kiwicha.sound.filters import bands, gains
+from tests.support.models.tflite_builder import ModelBuilder
+from tests.support.programs.numbers import shorts, words
+
+__all__ = ["SIGNALS", "Signals"]
+
+Make = Callable[[np.random.Generator], "Signals"]
+_INT16 = 7
+"""Of the schema's types."""
+INFERENCES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """A model, and inputs for inferences in a row."""
+
+    model: bytes
+    inputs: list[tuple[NDArray[Any], ...]]
+
+
+class _Model(ModelBuilder):
+    def signal(self, name: str, inputs: list[int], outputs: list[int], **options: Any) -> None:
+        self.operator(MODEL_PREFIX + name, inputs, outputs, **options)
+
+    def unsigned(self, source: int, *shape: int) -> int:
+        word = self.tensor(shape, np.uint32)
+        self.operator("CAST", [source], [word])
+        return word
+
+    def signed(self, word: int, *shape: int) -> int:
+        output = self.tensor(shape, np.int32)
+        self.operator("CAST", [word], [output])
+        return output
+
+    def shorts(self, values: NDArray[Any]) -> int:
+        return self.tensor(values.shape, np.int16, data=values.astype(np.int16))
+
+
+def _sets(make: Callable[[], tuple[NDArray[Any], ...]]) -> list[tuple[NDArray[Any], ...]]:
+    return [make() for _ in range(INFERENCES)]
+
+
+def _ints(rng: np.random.Generator, *shape: int) -> NDArray[np.int32]:
+    return words(rng, *shape).astype(np.uint32).view(np.int32)
+
+
+def spectrum(rng: np.random.Generator) -> Signals:
+    """Give samples times weights, scaled and transformed, and the energies of that."""
+    model, length = _Model(), int(2 ** rng.integers(2, 10))
+    size = int(rng.integers(2, length + 1))
+    x, tapered, scaled = (model.tensor((size,), np.int16) for _ in range(3))
+    weights = model.shorts(shorts(rng, size))
+    model.signal("SignalWindow", [x, weights], [tapered], shift=int(rng.integers(0, 16)))
+    bits = model.tensor((), np.int32)
+    model.signal("SignalFftAutoScale", [tapered], [scaled, bits])
+    found = model.tensor((length + 2,), np.int16)
+    model.signal("SignalRfft", [scaled], [found], T=_INT16, fft_length=length)
+    count = length // 2 + 1
+    energies = model.tensor((count,), np.uint32)
+    model.signal("SignalEnergy", [found], [energies], start_index=0, end_index=count)
+    outputs = [tapered, scaled, bits, found, model.signed(energies, count)]
+    raw = model.build(inputs=[x], outputs=outputs)
+    return Signals(raw, _sets(lambda: (shorts(rng, size),)))
+
+
+def inverse(rng: np.random.Generator) -> Signals:
+    """Give rows of spectra, and the samples that they are of."""
+    model, length, rows = _Model(), int(2 ** rng.integers(2, 10)), int(rng.integers(1, 4))
+    x = model.tensor((rows, length + 2), np.int16)
+    y, z = model.tensor((rows, length), np.int16), model.tensor((rows, length + 2), np.int16)
+    model.signal("SignalIrfft", [x], [y], T=_INT16, fft_length=length)
+    model.signal("SignalRfft", [y], [z], T=_INT16, fft_length=length)
+    raw = model.build(inputs=[x], outputs=[y, z])
+    return Signals(raw, _sets(lambda: (shorts(rng, rows, length + 2),)))
+
+
+def channels(rng: np.random.Generator) -> Signals:
+    """Give energies, filtered to channels, and their roots."""
+    model, count, size = _Model(), int(rng.integers(1, 41)), 257
+    heard = bands(count, 125.0, 7500.0, 16000, size)
+    x, samples = model.tensor((size,), np.int32), model.tensor((4,), np.int16)
+    scaled, bits = model.tensor((4,), np.int16), model.tensor((), np.int32)
+    model.signal("SignalFftAutoScale", [samples], [scaled, bits])
+    parts = (heard.weights, heard.unweights, heard.frequency_starts)
+    operands = [model.shorts(part) for part in (*parts, heard.weight_starts, heard.widths)]
+    sums, roots = model.tensor((count,), np.uint64), model.tensor((count,), np.uint32)
+    word = model.unsigned(x, size)
+    model.signal("SignalFilterBank", [word, *operands], [sums], num_channels=count)
+    model.signal("SignalFilterBankSquareRoot", [sums, bits], [roots])
+    raw = model.build(inputs=[x, samples], outputs=[model.signed(roots, count)])
+    return Signals(raw, _sets(lambda: (_ints(rng, size), shorts(rng, 4))))
+
+
+def noise(rng: np.random.Generator) -> Signals:
+    """Give signals whose noise is followed from one inference to the next."""
+    model, count = _Model(), int(rng.integers(1, 41))
+    x = model.tensor((count,), np.int32)
+    clean, estimate = (model.tensor((count,), np.uint32) for _ in range(2))
+    names = ("smoothing", "alternate_smoothing")
+    even, odd = (int(value) for value in rng.integers(0, 2**14, 2))
+    model.signal(
+        "SignalFilterBankSpectralSubtraction",
+        [model.unsigned(x, count)],
+        [clean, estimate],
+        num_channels=count,
+        **dict(zip(names, (even, odd), strict=True)),
+        one_minus_smoothing=2**14 - even,
+        alternate_one_minus_smoothing=2**14 - odd,
+        min_signal_remaining=int(rng.integers(0, 2**14)),
+        smoothing_bits=int(rng.integers(0, 11)),
+        spectral_subtraction_bits=14,
+        clamping=bool(rng.integers(0, 2)),
+    )
+    outputs = [model.signed(clean, count), model.signed(estimate, count)]
+    raw = model.build(inputs=[x], outputs=outputs)
+    return Signals(raw, _sets(lambda: (_ints(rng, count),)))
+
+
+def levels(rng: np.random.Generator) -> Signals:
+    """Give signals with a gain by their noise, and logarithms of that."""
+    model, count = _Model(), int(rng.integers(1, 41))
+    x, y = (model.tensor((count,), np.int32) for _ in range(2))
+    gained, logarithms = model.tensor((count,), np.uint32), model.tensor((count,), np.int16)
+    table = model.shorts(gains(0.95, float(rng.uniform(1, 100)), 21, int(rng.integers(0, 11))))
+    operands = [model.unsigned(x, count), model.unsigned(y, count), table]
+    model.signal("SignalPCAN", operands, [gained], snr_shift=int(rng.integers(0, 16)))
+    model.signal(
+        "SignalFilterBankLog",
+        [gained],
+        [logarithms],
+        output_scale=int(rng.integers(1, 2**12)),
+        input_correction_bits=int(rng.integers(0, 8)),
+    )
+    raw = model.build(inputs=[x, y], outputs=[model.signed(gained, count), logarithms])
+    return Signals(raw, _sets(lambda: (_ints(rng, count), _ints(rng, count))))
+
+
+SIGNALS: dict[str, Make] = {
+    item.__name__: item for item in (spectrum, inverse, channels, noise, levels)
+}
+"""What is tried, by its name."""
