@@ -13,6 +13,7 @@ from kiwicha.compiler.engine.cost.bursts import (
     descriptors_due,
     loaded_burst,
     rate_at,
+    share_of_burst,
     stored_burst,
     words_with_room,
 )
@@ -168,8 +169,11 @@ def advance(course: Course, limit: float) -> bool:
             progress.append(state)
             if tables[fill_job]:
                 has_tables = True
-                port_free = max(port_free, fill_end) + memory.turn_cycles + tables[fill_job]
-                tables_there[fill_job] = port_free + FUSED_TABLES_READY_CYCLES
+                port_free = max(port_free, fill_end) + memory.turn_cycles
+                # They come slower than the port gives words, but refreshes are felt.
+                taken = tables[fill_job] * (1 + memory.refresh_share)
+                tables_there[fill_job] = port_free + taken + FUSED_TABLES_READY_CYCLES
+                port_free += paces[fill_job].fill_lines * line_cycles
             fill_job += 1
         if has_tables:
             continue
@@ -258,6 +262,9 @@ def advance(course: Course, limit: float) -> bool:
                 if bank_free > fill_end > -never and held <= READER_WORDS // 2:
                     left = lines * (paces[fill_job].groups - fill_group)
                     held = min(READER_WORDS, left)
+                    if line_ready <= port_free:
+                        # A transfer waits for the end of the turn.
+                        held = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
                     port_free += turn_cycles + (held - early) * line_cycles
                     turn_cycles = 0
                     turn_words += held - early
@@ -385,7 +392,7 @@ def advance(course: Course, limit: float) -> bool:
             first_share += 1
         longest, line_ahead, slowing = float(PORT_TURN_WORDS), float(READER_WORDS), 0.0
         if first_share < len(shares) and shares[first_share][0] <= chunk_start and not flags:
-            rate = 1.0 - shares[first_share][2]
+            rate = 1.0 - share_of_burst(shares, first_share)
             if is_store:
                 longest, slowing = stored_burst(rate, memory)
             else:

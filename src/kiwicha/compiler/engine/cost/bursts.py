@@ -8,7 +8,7 @@ from kiwicha.contract.latencies import PORT_TURN_WORDS, READER_WORDS
 from kiwicha.contract.memories import Memory
 
 __all__ = ["STORE_AHEAD_WORDS", "STORE_ROOM_WORDS", "descriptors_due", "loaded_burst", "rate_at"]
-__all__ += ["stored_burst", "words_with_room"]
+__all__ += ["share_of_burst", "stored_burst", "words_with_room"]
 
 STORE_ROOM_WORDS = 25
 """Words that the writer takes before it stops those that come: `DmaWriter.ROOM` less than it has,
@@ -20,6 +20,8 @@ _HIDDEN_RATE = 0.3
 _LOAD_FELT, _STORE_FELT = 2.5, 1.1
 """What more of a refresh is felt with each line per cycle above. Loads feel more of it: words on
 their way are none that the FIFO has."""
+_BURSTS_CYCLES = 4 * PORT_TURN_WORDS
+"""Over which groups are looked at that wait for weights: two bursts of weights, and two between."""
 _LEAST_RATE = 0.01
 """Lines per cycle, where results take nearly all."""
 
@@ -60,6 +62,31 @@ def rate_at(shares: Sequence[tuple[float, float, float, float]], first: int, tim
         if end > time:
             return max(1.0 - share, _LEAST_RATE) if begin <= time else 1.0
     return 1.0
+
+
+def share_of_burst(shares: Sequence[tuple[float, float, float, float]], first: int) -> float:
+    """Return the share of the line port that belongs to results while a burst lasts.
+
+    Groups that wait for weights leave lines free between them.
+
+    Parameters
+    ----------
+    shares : sequence of tuple
+        As in `kiwicha.compiler.engine.cost.line_port.moved_at`.
+    first : int
+        That in which the burst begins.
+    """
+    begin, _, share, _ = shares[first]
+    since, taken = begin, 0.0
+    for number in range(first - 1, -1, -1):
+        before_begin, before_end, before_share, _ = shares[number]
+        does_not_wait = number == first - 1 and before_end == begin
+        if does_not_wait or before_share != share or begin - before_end >= _BURSTS_CYCLES:
+            break
+        since, taken = before_begin, taken + before_end - before_begin
+        if begin - since >= _BURSTS_CYCLES:
+            break
+    return share * taken / (begin - since) if taken else share
 
 
 @lru_cache(maxsize=1024)
