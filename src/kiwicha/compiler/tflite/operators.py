@@ -9,6 +9,7 @@ from typing import Any
 from kiwicha.compiler.tflite.glue_operators import GLUE_OPERATORS, PAIRS_OF_INTEGERS
 from kiwicha.compiler.tflite.operator_kinds import (
     CARRIED_TYPES,
+    REDUCER_OPTIONS,
     Family,
     OperatorKind,
     OptionsTable,
@@ -44,6 +45,7 @@ _TWO = ("input 1", "input 2")
 _PAIR: dict[str, Any] = {"activations": _TWO, **PAIRS_OF_INTEGERS}
 _WEIGHTED = Family.WEIGHTED
 _ARITHMETIC = Family.PAIR | Family.BROADCAST
+_REDUCTION = OperatorKind(family=Family.REDUCTION, options=REDUCER_OPTIONS, constants={1: "axes"})
 _POSITION = OperatorKind(
     family=Family.POSITION,
     types={"output": (TensorType.INT32, TensorType.INT64)},
@@ -126,7 +128,7 @@ OPERATORS: dict[str, OperatorKind] = {
     "LOG_SOFTMAX": OperatorKind(),
     "MAXIMUM": OperatorKind(family=Family.BROADCAST, **_PAIR),
     "MAX_POOL_2D": OperatorKind(family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL)),
-    "MEAN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "MEAN": _REDUCTION,
     "MINIMUM": OperatorKind(family=Family.BROADCAST, **_PAIR),
     "MIRROR_PAD": OperatorKind(
         family=Family.MOVE,
@@ -157,8 +159,8 @@ OPERATORS: dict[str, OperatorKind] = {
         types={"output": CARRIED_TYPES},
         extra_inputs=1,
     ),
-    "REDUCE_MAX": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
-    "REDUCE_MIN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "REDUCE_MAX": _REDUCTION,
+    "REDUCE_MIN": _REDUCTION,
     "RELU": OperatorKind(family=Family.UNARY),
     "RELU6": OperatorKind(family=Family.UNARY),
     "RELU_0_TO_1": OperatorKind(family=Family.UNARY),
@@ -209,7 +211,7 @@ OPERATORS: dict[str, OperatorKind] = {
         **_PAIR,
         options=OptionsTable("SubOptions", _FUSED, is_required=False),
     ),
-    "SUM": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "SUM": _REDUCTION,
     "SVDF": OperatorKind(
         options=OptionsTable("SVDFOptions", {"rank": "Rank"}), extra_inputs=4, is_signed=True
     ),
