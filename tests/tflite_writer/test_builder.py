@@ -43,6 +43,8 @@ def test_both_fields_hold_the_operator_code() -> None:
     [
         ("CONV_2D", {"strideW": 2}, "Conv2DOptions"),
         ("AVERAGE_POOL_2D", {"filterWidth": 2}, "Pool2DOptions"),
+        ("REDUCE_ALL", {"keepDims": True}, "ReducerOptions"),
+        ("REDUCE_ANY", {"keepDims": True}, "ReducerOptions"),
         ("REDUCE_MIN", {"keepDims": True}, "ReducerOptions"),
         ("MAXIMUM", {}, "MaximumMinimumOptions"),
         ("L2_NORMALIZATION", {}, "L2NormOptions"),
@@ -59,6 +61,13 @@ def test_operators_have_their_tables_of_options(
     model = tflite.Model.GetRootAsModel(builder.build([x], [y]), 0)
     operator = model.Subgraphs(0).Operators(0)
     assert operator.BuiltinOptionsType() == getattr(tflite.BuiltinOptions, table)
+
+
+def test_options_without_a_table_are_refused() -> None:
+    builder = ModelBuilder("options")
+    x, y = builder.tensor((1, 4)), builder.tensor((1, 4))
+    with pytest.raises(ValueError, match="LOGISTIC must be without options, not with keepDims"):
+        builder.operator("LOGISTIC", [x], [y], keepDims=True)
 
 
 def test_constants_are_aligned_for_readers_in_place() -> None:

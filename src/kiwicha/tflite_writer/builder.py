@@ -58,7 +58,10 @@ _OPTIONS = {
 """Tables of options, most of which are called like their operator."""
 _SHARED_OPTIONS = {
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"), "Pool2DOptions"),
-    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"), "ReducerOptions"),
+    **dict.fromkeys(
+        ("MEAN", "SUM", "REDUCE_ALL", "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"),
+        "ReducerOptions",
+    ),
     **dict.fromkeys(("MAXIMUM", "MINIMUM"), "MaximumMinimumOptions"),
     "L2_NORMALIZATION": "L2NormOptions",
 }
@@ -175,6 +178,8 @@ class ModelBuilder:
             record.table = _SHARED_OPTIONS.get(code) or _OPTIONS.get(
                 code.replace("_", "").lower(), ""
             )
+            if options and not record.table:
+                raise ValueError(f"{code} must be without options, not with {', '.join(options)}")
             for key in options:
                 if not hasattr(tflite, setter(record.table, key)):
                     raise ValueError(

@@ -29,7 +29,8 @@ def differing(case: oracle.Case, answer: oracle.Answer) -> str:
     for config in (CPU, ENGINE):
         got = reference.run(compile_model(case.model, config), case.inputs)
         for number, (actual, expected) in enumerate(zip(got, answer.outputs, strict=True)):
-            if actual.dtype != expected.dtype or actual.tobytes() != expected.tobytes():
+            kinds = [(values.dtype, values.shape) for values in (actual, expected)]
+            if kinds[0] != kinds[1] or actual.tobytes() != expected.tobytes():
                 return f"output {number} of the reference differs for {config.name}"
     raw = compile_model(case.model, CPU).to_bytes()
     inputs = [values.tobytes() for values in case.inputs]

@@ -65,6 +65,16 @@ BROKEN_INTEGERS: list[tuple[Callable[[], bytes], str]] = [
         ),
     ),
     (
+        lambda: operator("REDUCE_ANY", [(BOOL, (3, 2)), (WORD, [1])], [(BOOL, (3, 1))]),
+        "operator 0 REDUCE_ANY (y0): output must be [3], as keep_dims says, not [3, 1]",
+    ),
+    (
+        lambda: operator(
+            "REDUCE_ANY", [(BOOL, (3, 2)), (WORD, [1])], [(BOOL, (3,))], keepDims=True
+        ),
+        "operator 0 REDUCE_ANY (y0): output must be [3, 1], as keep_dims says, not [3]",
+    ),
+    (
         lambda: operator(
             "SELECT", [(BOOL, (3,)), (WORD, (2, 3)), (WORD, (2, 3))], [(WORD, (2, 3))]
         ),

@@ -1,12 +1,21 @@
 """uint8 models that break one rule each, and the refusals."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from tests.support.models.one_operator import UNSIGNED, conv, unary
+from tests.support.models.one_operator import UNSIGNED, Model, conv, unary
 
 __all__ = ["BROKEN_UNSIGNED"]
+
+
+def reduced(code: str, y: tuple[int, ...], **options: Any) -> bytes:
+    """Give a model that reduces the rows of 3 x 2 numbers."""
+    model = Model()
+    operands = [model.activation("x", (3, 2), **UNSIGNED), model.parameters([1])]
+    return model.single(code, operands, model.activation("y", y, **UNSIGNED), **options)
+
 
 BROKEN_UNSIGNED: list[tuple[Callable[[], bytes], str]] = [
     (
@@ -32,6 +41,14 @@ BROKEN_UNSIGNED: list[tuple[Callable[[], bytes], str]] = [
     (
         lambda: conv(UNSIGNED, UNSIGNED, {"scale": 5.0}, UNSIGNED),
         "operator 0 CONV_2D (b): bias scale must be 0.0500000007, not 5",
+    ),
+    (
+        lambda: reduced("SUM", (3,), keepDims=True),
+        "operator 0 SUM (y): output must be [3, 1], as keep_dims says, not [3]",
+    ),
+    (
+        lambda: reduced("REDUCE_MAX", (3, 1)),
+        "operator 0 REDUCE_MAX (y): output must be [3], as keep_dims says, not [3, 1]",
     ),
     (
         lambda: unary("SOFTMAX", UNSIGNED, UNSIGNED | {"scale": 1 / 256}, beta=1.0),

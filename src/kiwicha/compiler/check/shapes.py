@@ -201,7 +201,10 @@ def finds_along_one_axis(graph: Graph, operator: Operator) -> Iterator[Problem]:
 
 @rule(SHAPE_RULES, *of_family(Family.REDUCTION))
 def reduces_its_axes(graph: Graph, operator: Operator) -> Iterator[Problem]:
-    """Reductions work on dimensions of their input, over at most 4194304 elements at a time."""
+    """Reductions work on dimensions of their input, over at most 4194304 elements at a time.
+
+    The output of REDUCE_ANY, and of any reduction of uint8, has the shape that keep_dims gives.
+    """
     source, output = graph.input(operator), graph.output(operator)
     axes, rank = reduced_axes(graph, operator), len(source.shape)
     if any(not 0 <= axis < rank for axis in axes):
@@ -211,7 +214,15 @@ def reduces_its_axes(graph: Graph, operator: Operator) -> Iterator[Problem]:
     if count > MAX_REDUCED:
         yield Problem(f"reduced elements must be at most {MAX_REDUCED}, not {count}")
     kept = [size for axis, size in enumerate(source.shape) if axis not in axes]
-    if [size for size in output.shape if size != 1] != [size for size in kept if size != 1]:
+    if operator.name == "REDUCE_ANY" or source.is_shifted:
+        # LiteRT, which defines these, goes by keep_dims instead of the file's shape.
+        if operator.options.keeps_dims:
+            kept = [1 if axis in axes else size for axis, size in enumerate(source.shape)]
+        if list(output.shape) != kept:
+            yield Problem(
+                f"output must be {kept}, as keep_dims says, not {list(output.shape)}", output
+            )
+    elif [size for size in output.shape if size != 1] != [size for size in kept if size != 1]:
         yield Problem(f"output must be {kept}, not {list(output.shape)}", output)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from kiwicha.compiler.tflite.operator_kinds import (
     CARRIED_TYPES,
+    REDUCER_OPTIONS,
     Family,
     OperatorKind,
     OptionsTable,
@@ -45,7 +46,10 @@ _SELECT = OperatorKind(
     is_scaled=False,
 )
 _OF_BOOLEANS = OperatorKind(
-    family=Family.REDUCTION, constants={1: "axes"}, **_alike(("input", "output"), *_BOOL)
+    family=Family.REDUCTION,
+    options=REDUCER_OPTIONS,
+    constants={1: "axes"},
+    **_alike(("input", "output"), *_BOOL),
 )
 
 

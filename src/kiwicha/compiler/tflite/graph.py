@@ -69,6 +69,7 @@ class Options:
     rank: int = 1
     is_exclusive: int = 0
     is_reverse: int = 0
+    keeps_dims: int = 0
     variable: tuple[str, str] = ("", "")
     """Container and name of a variable."""
     subgraphs: tuple[int, ...] = ()

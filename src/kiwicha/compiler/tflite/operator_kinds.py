@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kiwicha.compiler.tflite.tensor import TensorType
 
-__all__ = ["CARRIED_TYPES", "Family", "OperatorKind", "OptionsTable"]
+__all__ = ["CARRIED_TYPES", "REDUCER_OPTIONS", "Family", "OperatorKind", "OptionsTable"]
 
 CARRIED_TYPES = (
     TensorType.INT8,
@@ -70,6 +70,10 @@ class OptionsTable:
     name: str
     fields: Mapping[str, str]
     is_required: bool = True
+
+
+REDUCER_OPTIONS = OptionsTable("ReducerOptions", {"keeps_dims": "KeepDims"}, is_required=False)
+"""Options of all reductions."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from kiwicha.compiler.tflite.glue_operators import (
 )
 from kiwicha.compiler.tflite.operator_kinds import (
     CARRIED_TYPES,
+    REDUCER_OPTIONS,
     Family,
     OperatorKind,
     OptionsTable,
@@ -51,6 +52,11 @@ _PAIR: dict[str, Any] = {"activations": _TWO, **PAIRS_OF_INTEGERS}
 _SUM: dict[str, Any] = {"activations": _TWO, **PAIRS_OF_NUMBERS}
 _WEIGHTED = Family.WEIGHTED
 _ARITHMETIC = Family.PAIR | Family.BROADCAST
+_REDUCTION: dict[str, Any] = {
+    "family": Family.REDUCTION,
+    "options": REDUCER_OPTIONS,
+    "constants": {1: "axes"},
+}
 _POSITION = OperatorKind(
     family=Family.POSITION,
     types={"output": (TensorType.INT32, TensorType.INT64)},
@@ -140,7 +146,7 @@ OPERATORS: dict[str, OperatorKind] = {
     "MAX_POOL_2D": OperatorKind(
         family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL), **SHORTS_TOO
     ),
-    "MEAN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}, **SHORTS_TOO),
+    "MEAN": OperatorKind(**_REDUCTION, **SHORTS_TOO),
     "MINIMUM": OperatorKind(family=Family.BROADCAST, **_PAIR),
     "MIRROR_PAD": OperatorKind(
         family=Family.MOVE,
@@ -171,8 +177,8 @@ OPERATORS: dict[str, OperatorKind] = {
         types={"output": CARRIED_TYPES},
         extra_inputs=1,
     ),
-    "REDUCE_MAX": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
-    "REDUCE_MIN": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}),
+    "REDUCE_MAX": OperatorKind(**_REDUCTION),
+    "REDUCE_MIN": OperatorKind(**_REDUCTION),
     "RELU": OperatorKind(family=Family.UNARY, **SHORTS_TOO),
     "RELU6": OperatorKind(family=Family.UNARY, **SHORTS_TOO),
     "RELU_0_TO_1": OperatorKind(family=Family.UNARY),
@@ -223,7 +229,7 @@ OPERATORS: dict[str, OperatorKind] = {
         **_SUM,
         options=OptionsTable("SubOptions", _FUSED, is_required=False),
     ),
-    "SUM": OperatorKind(family=Family.REDUCTION, constants={1: "axes"}, **SHORTS_TOO),
+    "SUM": OperatorKind(**_REDUCTION, **SHORTS_TOO),
     "SVDF": OperatorKind(
         options=OptionsTable("SVDFOptions", {"rank": "Rank"}), extra_inputs=4, is_signed=True
     ),
