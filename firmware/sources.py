@@ -12,6 +12,7 @@ __all__ = [
     "LIBRARY_FILES",
     "LIBRARY_FOLDER",
     "RUNTIME_FOLDERS",
+    "TFLM_FILES",
     "c_files",
     "custom_sources",
     "runtime_headers",
@@ -34,6 +35,8 @@ LIBRARY_FILES = tuple(
         *("example/main.c", "platform/platform.c"),
     )
 )
+TFLM_FILES = (LIBRARY_FOLDER / "tflm" / "kiwicha.h", LIBRARY_FOLDER / "tflm" / "kiwicha.cc")
+"""The operator of TensorFlow Lite Micro."""
 
 _SIMD_PREFIX = "simd_"
 

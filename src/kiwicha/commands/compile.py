@@ -1,11 +1,14 @@
 """``kiwicha compile``: a model as a Program on disk."""
 
+import enum
+import functools
 import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kiwicha.commands.compile_tflite import Settings, write_tflite
 from kiwicha.commands.options import (
     BoardName,
     ConfigName,
@@ -18,9 +21,16 @@ from kiwicha.contract.detect import Detect
 from kiwicha.contract.goal import Goal
 from kiwicha.errors import UsageError
 
-__all__ = ["PROGRAM_SUFFIX", "compile_"]
+__all__ = ["PROGRAM_SUFFIX", "Format", "compile_"]
 
 PROGRAM_SUFFIX = ".kiwicha"
+
+
+class Format(enum.StrEnum):
+    """What `compile_` writes."""
+
+    PROGRAM = "program"
+    TFLITE = "tflite"
 
 
 def compile_(
@@ -48,6 +58,14 @@ def compile_(
             "written while the model runs.",
         ),
     ] = False,
+    format_: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="What to write: a Program and its library, or a .tflite file for TensorFlow Lite "
+            "Micro, in which what is supported is an operator with a Program inside.",
+        ),
+    ] = Format.PROGRAM,
     dump: Annotated[
         str | None,
         typer.Option(
@@ -84,6 +102,8 @@ def compile_(
     if dump is not None and json == console.STDOUT:
         raise UsageError("--dump must be given without --json -: both print to standard output")
     hardware = find_config(config).with_memory(memory_of(board))
+    if format_ is Format.TFLITE and (double_buffer or dump is not None):
+        raise UsageError("--format tflite must be given without --double-buffer and --dump")
     name, path, _ = zoo.resolve(model)
 
     def once() -> int | None:
@@ -122,11 +142,7 @@ def compile_(
             typer.echo(compiler.dump(compilation, dump), nl=False)
             if output is None:
                 return None
-        folder = output or Path("build") / f"{name}-{config}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
+        folder = console.make_folder(output or Path("build") / f"{name}-{config}")
         binary = folder / f"{name}{PROGRAM_SUFFIX}"
         files = library(name, compilation, console.read_file(path, "model file"))
         for file in (binary.name, f"{name}.txt"):
@@ -143,7 +159,10 @@ def compile_(
             )
         return None if found is None else found.cycles
 
+    settings = Settings(name, path, hardware, optimize, eliminate, detect)
+    is_tflite = format_ is Format.TFLITE
+    work = functools.partial(write_tflite, settings, output, json) if is_tflite else once
     if is_watched:
-        watch(path, once)
+        watch(path, work)
     else:
-        once()
+        work()

@@ -17,6 +17,7 @@ __all__ = [
     "STDOUT",
     "Display",
     "display",
+    "make_folder",
     "read_file",
     "refusals",
     "require_writable",
@@ -197,6 +198,15 @@ def read_file(path: Path, what: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"{what} must be a readable file: {error.strerror} ({path})") from error
+
+
+def make_folder(folder: Path) -> Path:
+    """Make the folder that the user named with ``-o``, unless it is there, and return it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"-o must be a folder: {error.strerror} ({folder})") from error
+    return folder
 
 
 def write_file(path: Path, raw: bytes) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from kiwicha import custom
 from kiwicha.compiler import Compilation
 from kiwicha.compiler.reasons import engine_refusals
+from kiwicha.contract.configs import Config
 from kiwicha.detection.files import detection_files, detection_text
 from kiwicha.firmware.header import HEADER_NAME, header
 from kiwicha.firmware.sources import (
@@ -29,7 +30,7 @@ from kiwicha.library.model_code import model_files
 from kiwicha.library.names import file_name, symbol
 from kiwicha.program.listing import listing
 
-__all__ = ["library", "pack"]
+__all__ = ["library", "pack", "runtime_files"]
 
 _COMPRESSION_LEVEL = 4
 """Of archives: level 9 takes 20 times as long for numbers as text, and saves a tenth."""
@@ -64,19 +65,11 @@ def library(name: str, compilation: Compilation, source: bytes) -> dict[str, byt
     program = compilation.program
     said = metadata(name, compilation, source)
     files = {
-        "LICENSE": _licence().encode(),
+        **runtime_files(program.config),
         f"{name}.kiwicha": program.to_bytes(),
         f"{name}.txt": f"{_listing(compilation)}\n".encode(),
-        HEADER_NAME: header(program.config).encode(),
     }
     files |= {f"model/{path}": raw for path, raw in model_files(name, program).items()}
-    files |= {
-        path.relative_to(FOLDER).as_posix(): path.read_bytes()
-        for path in (*runtime_sources(program.config), *runtime_headers(), *CFU_MODEL)
-        if path.is_relative_to(FOLDER)
-    }
-    files |= {f"freestanding/{path.name}": path.read_bytes() for path in FREESTANDING}
-    files |= _custom_files()
     files |= {
         path.relative_to(LIBRARY_FOLDER).as_posix(): _named(path.read_text(encoding="utf-8"), name)
         for path in LIBRARY_FILES
@@ -88,6 +81,24 @@ def library(name: str, compilation: Compilation, source: bytes) -> dict[str, byt
     sums = {path: hashlib.sha256(raw).hexdigest() for path, raw in sorted(files.items())}
     described = {**said, "files": sums}
     return {METADATA_NAME: f"{json.dumps(described, indent=2)}\n".encode(), **files}
+
+
+def runtime_files(config: Config) -> dict[str, bytes]:
+    """Return what libraries of all models for a configuration have alike, but for ``README.md``.
+
+    Parameters
+    ----------
+    config : Config
+        What their Programs run on.
+    """
+    files = {"LICENSE": _licence().encode(), HEADER_NAME: header(config).encode()}
+    files |= {
+        path.relative_to(FOLDER).as_posix(): path.read_bytes()
+        for path in (*runtime_sources(config), *runtime_headers(), *CFU_MODEL)
+        if path.is_relative_to(FOLDER)
+    }
+    files |= {f"freestanding/{path.name}": path.read_bytes() for path in FREESTANDING}
+    return files | _custom_files()
 
 
 def pack(files: Mapping[str, bytes], folder: str) -> bytes:

@@ -1,6 +1,6 @@
 """A Program as C: its bytes, its kernels, and what is known of it at compile time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kiwicha.compiler.engine.cost.bounds import worst_cycles
 from kiwicha.contract.cfu import CACHE_LINE_BYTES
@@ -11,7 +11,7 @@ from kiwicha.program.image import Program
 from kiwicha.program.listing import shape_text
 from kiwicha.program.parts import IoTensor
 
-__all__ = ["model_files"]
+__all__ = ["c_array", "kernel_table", "model_files"]
 
 _BYTES_PER_LINE = 16
 
@@ -116,10 +116,16 @@ def _source(name: str, program: Program) -> Iterator[str]:
     yield ""
     yield '#include "../kernels/kernels.h"'
     yield ""
+    yield from kernel_table([program])
+    yield from c_array(f"{symbol(name)}_program", program.to_bytes())
+
+
+def kernel_table(programs: Iterable[Program]) -> Iterator[str]:
+    """Yield lines of C that name the kernels of Programs, so that they are linked."""
     yield "/* The kernels that it needs: linkers take them from an archive, and no others. */"
     functions = sorted({
         f"kiwicha_{what}"
-        for kernel in {step.kernel for step in program.steps}
+        for kernel in {step.kernel for program in programs for step in program.steps}
         for what in (f"check_{KERNELS[kernel].c_check}", f"run_{KERNELS[kernel].c_name}")
     })
     yield "__attribute__((used)) static kiwicha_kernel_function *const kernels[] = {"
@@ -127,8 +133,11 @@ def _source(name: str, program: Program) -> Iterator[str]:
     yield from (f"    {function}," for function in functions or ["0"])
     yield "};"
     yield ""
-    raw = program.to_bytes()
-    yield f"_Alignas(16) const uint8_t {symbol(name)}_program[{len(raw)}] = {{"
+
+
+def c_array(name: str, raw: bytes) -> Iterator[str]:
+    """Yield lines of C that define bytes, 16-byte aligned."""
+    yield f"_Alignas(16) const uint8_t {name}[{len(raw)}] = {{"
     numbers = [f"{byte}," for byte in range(256)]
     items = [numbers[byte] for byte in raw]
     for begin in range(0, len(items), _BYTES_PER_LINE):
