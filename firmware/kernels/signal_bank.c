@@ -31,15 +31,23 @@ KIWICHA_SMALL static void require_written(struct kiwicha_check *check,
 /** Returns the bits up to the highest one that is set, of a number that is not 0. */
 KIWICHA_SPECIALIZED uint32_t bit_length(uint32_t x)
 {
-    uint32_t bits = 1;
-#pragma GCC unroll 1
-    for (uint32_t step = 16; step > 0; step /= 2) {
-        if (x >> step != 0) {
-            x >>= step;
-            bits += step;
-        }
+    return 32 - (uint32_t)__builtin_clz(x);
+}
+
+KIWICHA_SPECIALIZED uint32_t high_word(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+
+/** Returns the low word of a number that is shifted down by at most 63: a library does it slower.
+ */
+KIWICHA_SPECIALIZED uint32_t shifted(uint64_t number, uint32_t shift)
+{
+    const uint32_t high = (uint32_t)(number >> 32);
+    if (shift >= 32) {
+        return high >> (shift - 32);
     }
-    return bits;
+    return (high << 1) << (31 - shift) | (uint32_t)number >> shift;
 }
 
 KIWICHA_SMALL enum kiwicha_status
@@ -102,53 +110,51 @@ kiwicha_check_signal_square_root(const struct kiwicha_memory *memory, const void
     return check.status;
 }
 
-/** Returns the root of a number of 32 bits, rounded down, and what is left of the number. */
-static uint32_t short_root(uint32_t number, uint32_t *rest)
-{
-    uint32_t root = 0;
-    uint32_t bit = number == 0 ? 0 : UINT32_C(1) << ((bit_length(number) - 1) & ~UINT32_C(1));
-    for (; bit != 0; bit >>= 2) {
-        const uint32_t tried = root + bit;
-        root >>= 1;
-        if (number >= tried) {
-            number -= tried;
-            root += bit;
-        }
-    }
-    *rest = number;
-    return root;
-}
+/** One over the root of v, 1/4 to 1: START - v * (SLOPE - v * BEND) is off by at most 2.5 %. */
+#define START 2867788716u /* these are in 2**-30 */
+#define SLOPE 3527625916u
+#define BEND 1759398306u
+#define NEWTON_STEPS 2
 
-/** Returns the rounded root: a root of its upper bits first, then a bit at a time. */
+/**
+ * Returns the rounded root, without a division.
+ *
+ * Each of Newton's steps squares the error of one over the root, and so does the last one for the
+ * root itself: it is off by 1 at most. The result is right whatever is off before.
+ */
 static uint32_t root_of(uint64_t number)
 {
-    const uint32_t high = (uint32_t)(number >> 32);
-    if (high == 0) {
-        uint32_t rest;
-        const uint32_t root = short_root((uint32_t)number, &rest);
-        return root + (rest > root && root != UINT16_MAX);
+    if (number == 0) {
+        return 0;
     }
-    uint32_t rest;
-    uint32_t root = short_root(high, &rest);
-    uint32_t low = (uint32_t)number;
-    uint32_t left = 16;
-    /* As long as it fits 32 bits, with the two bits that come to it. */
-    for (; left > 0 && rest <= UINT32_MAX >> 2; left--) {
-        const uint32_t next = rest << 2 | low >> 30, tried = 4 * root + 1;
-        const bool is_more = next >= tried;
-        low <<= 2;
-        rest = is_more ? next - tried : next;
-        root = 2 * root + is_more;
+    const uint32_t high = (uint32_t)(number >> 32), low = (uint32_t)number;
+    const uint32_t zeros = high != 0 ? 32 - bit_length(high) : 64 - bit_length(low);
+    const uint32_t shift = zeros & ~UINT32_C(1);
+    uint32_t v = low << shift % 32, rest_of_v = 0;
+    if (shift < 32) {
+        rest_of_v = v;
+        v = high << shift | (low >> 1) >> (31 - shift);
     }
-    uint64_t wide = rest;
-    for (; left > 0; left--) {
-        const uint64_t next = wide << 2 | low >> 30, tried = 4 * (uint64_t)root + 1;
-        const bool is_more = next >= tried;
-        low <<= 2;
-        wide = is_more ? next - tried : next;
-        root = 2 * root + is_more;
+    uint32_t inverse = START - high_word(v, SLOPE - high_word(v, BEND));
+    for (uint32_t step = 0; step < NEWTON_STEPS; step++) {
+        const uint32_t square = high_word(v, high_word(inverse, inverse));
+        inverse = high_word(inverse, ((UINT32_C(3) << 28) - square) << 2) << 1;
     }
-    return root + (wide > root && root != UINT32_MAX);
+    const uint32_t near = high_word(v, inverse) << 2;
+    const int64_t more = (int64_t)(((uint64_t)v << 32 | rest_of_v) - (uint64_t)near * near);
+    const int32_t step = (int32_t)((int64_t)(int32_t)(more >> 15) * inverse >> 32) >> 16;
+    uint32_t root = (near + (uint32_t)step) >> shift / 2;
+    int64_t rest = (int64_t)(number - (uint64_t)root * root);
+    while (rest < 0) {
+        root--;
+        rest += 2 * (int64_t)root + 1;
+    }
+    while (rest > 2 * (int64_t)root) {
+        rest -= 2 * (int64_t)root + 1;
+        root++;
+    }
+    const uint32_t most = high == 0 ? UINT16_MAX : UINT32_MAX;
+    return root + (rest > root && root != most);
 }
 
 /** SignalFilterBankSquareRoot. */
@@ -196,7 +202,7 @@ enum kiwicha_status kiwicha_run_signal_subtraction(const struct kiwicha_memory *
         const uint32_t signal = input[k], fine = signal << bits;
         const uint64_t total =
             (uint64_t)fine * p->newest[k % 2] + (uint64_t)noise[k] * p->rest[k % 2];
-        uint32_t estimate = (uint32_t)(total >> fraction_bits);
+        uint32_t estimate = shifted(total, fraction_bits);
         if (!p->is_clamped) {
             noise[k] = estimate;
         }
@@ -206,7 +212,7 @@ enum kiwicha_status kiwicha_run_signal_subtraction(const struct kiwicha_memory *
         if (p->is_clamped) {
             noise[k] = estimate;
         }
-        const uint32_t least = (uint32_t)((uint64_t)signal * p->least >> fraction_bits);
+        const uint32_t least = shifted((uint64_t)signal * p->least, fraction_bits);
         const uint32_t clean = (fine - estimate) >> bits;
         output[k] = clean > least ? clean : least;
     }
@@ -254,7 +260,7 @@ enum kiwicha_status kiwicha_run_signal_pcan(const struct kiwicha_memory *memory,
     uint32_t *output = kiwicha_target(memory, &p->output);
     for (uint32_t k = 0; k < p->channels; k++) {
         const uint32_t gain = (uint32_t)gain_for(gains, noise[k]);
-        const uint32_t ratio = (uint32_t)((uint64_t)input[k] * gain >> p->shift);
+        const uint32_t ratio = shifted((uint64_t)input[k] * gain, p->shift);
         output[k] = ratio < UINT32_C(2) << RATIO_BITS
                         ? ratio * ratio >> (2 + 2 * RATIO_BITS - GAINED_BITS)
                         : (ratio >> (RATIO_BITS - GAINED_BITS)) - (1 << GAINED_BITS);

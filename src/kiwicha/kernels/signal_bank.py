@@ -147,7 +147,7 @@ KERNELS = (
         params=SignalSquareRoot,
         reference=_square_root,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=345.0),
+        cost=Cost(step=300.0, output=204.0),
         work=lambda p: Work(p.channels),
     ),
     Declaration(
@@ -156,7 +156,7 @@ KERNELS = (
         reference=_subtraction,
         is_on_demand=True,
         states=("noise",),
-        cost=Cost(step=300.0, output=105.0),
+        cost=Cost(step=300.0, output=94.0),
         work=lambda p: Work(p.channels),
     ),
     Declaration(
@@ -164,7 +164,7 @@ KERNELS = (
         params=SignalGain,
         reference=_gain,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=142.0),
+        cost=Cost(step=300.0, output=111.0),
         work=lambda p: Work(p.channels),
     ),
     Declaration(
@@ -172,7 +172,7 @@ KERNELS = (
         params=SignalLog,
         reference=_log,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=142.0),
+        cost=Cost(step=300.0, output=105.0),
         work=lambda p: Work(p.channels),
     ),
 )

@@ -1,8 +1,8 @@
-"""Signal operators on a frame of sound: weights, scale, Fourier transforms, energies.
+"""Signal operators on a frame of sound: weights, scale, energies.
 
 Notes
 -----
-Ref: signal/micro/kernels/{window,fft_auto_scale_kernel,rfft,irfft,energy}.cc in tflite-micro.
+Ref: signal/micro/kernels/{window,fft_auto_scale_kernel,energy}.cc in tflite-micro.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kiwicha.contract.layout import Ref, Struct, ref, u32
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
-from kiwicha.numerics import fourier, sound
+from kiwicha.numerics import sound
 
 __all__ = [
     "KERNELS",
@@ -21,7 +21,6 @@ __all__ = [
     "SignalScale",
     "SignalScaleBits",
     "SignalTaper",
-    "SignalTransform",
 ]
 
 
@@ -57,23 +56,6 @@ class SignalScale(Struct):
 
 
 @dataclass(frozen=True)
-class SignalTransform(Struct):
-    """SignalRfft or SignalIrfft, of a power of two; half as many complex numbers are transformed.
-
-    What the roots are is `kiwicha.numerics.fourier`.
-    """
-
-    input: Ref = ref("int16 [rows, samples], or of SignalIrfft [rows, 2 half + 2]")
-    output: Ref = ref("int16 [rows, 2 half + 2], or of SignalIrfft [rows, 2 half]")
-    twiddles: Ref = ref("int16 [half, 2], constant")
-    super_twiddles: Ref = ref("int16 [half / 2, 2], constant")
-    positions: Ref = ref("uint16 [half], constant: where numbers lie before the first stage")
-    rows: int = u32("frames")
-    samples: int = u32("of a frame in the input, at most 2 half; of SignalIrfft 2 half")
-    half: int = u32("complex numbers of a transform, a power of two, 2 to 16384")
-
-
-@dataclass(frozen=True)
 class SignalEnergy(Struct):
     """SignalEnergy: squared magnitudes; 0 outside of what is asked for."""
 
@@ -100,23 +82,8 @@ def _scale(memory: Memory, p: SignalScale) -> NDArray[np.int16]:
     return scaled
 
 
-def _transform(memory: Memory, p: SignalTransform) -> NDArray[np.int16]:
-    samples = memory.load(p.input, np.int16, (p.rows, p.samples))
-    return fourier.real_transform(samples, 2 * p.half)
-
-
-def _inverse_transform(memory: Memory, p: SignalTransform) -> NDArray[np.int16]:
-    spectra = memory.load(p.input, np.int16, (p.rows, p.half + 1, 2))
-    return fourier.inverse_real_transform(spectra, 2 * p.half)
-
-
 def _energy(memory: Memory, p: SignalEnergy) -> NDArray[np.uint32]:
     return sound.energies(memory.load(p.input, np.int16, (p.size, 2)), p.first, p.end)
-
-
-def _transform_work(p: SignalTransform) -> Work:
-    numbers = p.rows * p.half
-    return Work(numbers, numbers * len(fourier.stages(p.half)))
 
 
 # Costs are those of a frame of speech, 480 samples.
@@ -126,7 +93,7 @@ KERNELS = (
         params=SignalTaper,
         reference=_taper,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=26.0),
+        cost=Cost(step=300.0, output=20.0),
         work=lambda p: Work(p.rows * p.size),
     ),
     Declaration(
@@ -134,7 +101,7 @@ KERNELS = (
         params=SignalScaleBits,
         reference=_scale_bits,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=11.5),
+        cost=Cost(step=300.0, output=9.0),
         work=lambda p: Work(p.size),
     ),
     Declaration(
@@ -143,33 +110,15 @@ KERNELS = (
         reference=_scale,
         is_in_place=True,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=11.5),
+        cost=Cost(step=300.0, output=4.3),
         work=lambda p: Work(p.size),
-    ),
-    Declaration(
-        kernel=Kernel.SIGNAL_RFFT,
-        params=SignalTransform,
-        check="signal_rfft",
-        reference=_transform,
-        is_on_demand=True,
-        cost=Cost(step=500.0, output=70.0, unit=38.0),
-        work=_transform_work,
-    ),
-    Declaration(
-        kernel=Kernel.SIGNAL_IRFFT,
-        params=SignalTransform,
-        check="signal_irfft",
-        reference=_inverse_transform,
-        is_on_demand=True,
-        cost=Cost(step=500.0, output=70.0, unit=38.0),
-        work=_transform_work,
     ),
     Declaration(
         kernel=Kernel.SIGNAL_ENERGY,
         params=SignalEnergy,
         reference=_energy,
         is_on_demand=True,
-        cost=Cost(step=300.0, output=16.0),
+        cost=Cost(step=300.0, output=15.5),
         work=lambda p: Work(p.size),
     ),
 )

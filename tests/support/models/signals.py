@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiwicha.custom import MODEL_PREFIX
-from kiwicha.sound.filters import bands, gains
+from kiwicha.sound.filters import Bands, bands, gains
 from tests.support.models.tflite_builder import ModelBuilder
 from tests.support.programs.numbers import shorts, words
 
@@ -85,7 +85,7 @@ def inverse(rng: np.random.Generator) -> Signals:
 
 
 def channels(rng: np.random.Generator) -> Signals:
-    """Give energies, filtered to channels, and their roots."""
+    """Give energies, filtered to channels, and their roots, up to one that saturates."""
     model, count, size = _Model(), int(rng.integers(1, 41)), 257
     heard = bands(count, 125.0, 7500.0, 16000, size)
     x, samples = model.tensor((size,), np.int32), model.tensor((4,), np.int16)
@@ -98,7 +98,20 @@ def channels(rng: np.random.Generator) -> Signals:
     model.signal("SignalFilterBank", [word, *operands], [sums], num_channels=count)
     model.signal("SignalFilterBankSquareRoot", [sums, bits], [roots])
     raw = model.build(inputs=[x, samples], outputs=[model.signed(roots, count)])
-    return Signals(raw, _sets(lambda: (_ints(rng, size), shorts(rng, 4))))
+    inputs = _sets(lambda: (_ints(rng, size), shorts(rng, 4)))
+    inputs[-1] = (_just_below(2**32, heard, rng, size), shorts(rng, 4))
+    return Signals(raw, inputs)
+
+
+def _just_below(limit: int, heard: Bands, rng: np.random.Generator, size: int) -> NDArray[np.int32]:
+    """Give energies of which one channel finds so little less than a limit, one weight at most."""
+    energies = np.zeros(size, np.uint32)
+    band = int(rng.integers(1, len(heard.widths)))
+    first = heard.weight_starts[band]
+    weights = heard.weights[first : first + heard.widths[band]]
+    place = int(np.argmax(weights))
+    energies[heard.frequency_starts[band] + place] = (limit - 1) // max(int(weights[place]), 1)
+    return energies.view(np.int32)
 
 
 def noise(rng: np.random.Generator) -> Signals:

@@ -38,8 +38,8 @@ from kiwicha.kernels.signal_frame import (
     SignalScale,
     SignalScaleBits,
     SignalTaper,
-    SignalTransform,
 )
+from kiwicha.kernels.signal_transform import SignalTransform
 from kiwicha.numerics import fourier, sound
 
 __all__ = ["lower_signal"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kiwicha.contract.program import Kernel
-from kiwicha.kernels.signal_frame import SignalTransform
+from kiwicha.kernels.signal_transform import SignalTransform
 from kiwicha.numerics import fourier
 from tests.support.programs.numbers import raw, shorts
 from tests.support.programs.steps import ProgramBuilder
