@@ -93,7 +93,7 @@ def check_stack(root: Path, config: str) -> None:
         most = stack.RUN_BYTES.get(item.kernel, stack.OTHER_RUN_BYTES)
         assert depth(f"run_{item.c_name}") <= most, item.kernel
         # A table of old numbers would say too much.
-        if item.kernel in stack.RUN_BYTES and config != "baseline":
+        if item.kernel in stack.RUN_BYTES and config not in {"baseline", "simd"}:
             assert depth(f"run_{item.c_name}") >= 0.75 * most, item.kernel
 
 
@@ -126,6 +126,6 @@ def test_the_stack_is_known_whatever_is_compiled(
 def test_the_stack_of_a_model_is_that_of_its_kernels() -> None:
     small = stack.stack_bytes([Kernel.ENGINE])
     assert small == stack.stack_bytes([]) >= stack.OPEN_BYTES
-    assert stack.stack_bytes([Kernel.ENGINE, Kernel.SIMD_CONV]) > 2 * small
+    assert 2 * stack.stack_bytes([Kernel.ENGINE, Kernel.SIMD_CONV]) > 3 * small
     assert set(stack.RUN_BYTES) < set(KERNELS)
     assert stack.stack_bytes(Kernel) <= cfu.STACK_BYTES

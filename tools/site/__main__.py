@@ -79,7 +79,8 @@ def _copy_linked(project: Path, folder: Path, page: Path) -> None:
 
 
 def _navigation() -> list[Mapping[str, Any]]:
-    guides = ("bring-your-own-model", "pytorch", "gallery", "read-a-report")
+    guides = ("bring-your-own-model", "pytorch", "sound", "gallery", "read-a-report")
+    applications = ("tflm", "beside-the-engine", "first-power-up")
     notebooks = ("own-model", "where-the-cycles-go")
     inside = ("architecture", "engine", "depthwise", "performance", "timing", "bring-up")
     return [
@@ -89,6 +90,7 @@ def _navigation() -> list[Mapping[str, Any]]:
                 "docs/index.md",
                 *(f"docs/guides/{name}.md" for name in guides),
                 *(f"docs/notebooks/{name}.md" for name in notebooks),
+                *(f"docs/guides/{name}.md" for name in applications),
                 "docs/guides/add-an-instruction.md",
                 "docs/guides/add-a-board.md",
                 "docs/custom-operators.md",

@@ -6,7 +6,7 @@ from kiwicha.contract.program import Kernel
 
 __all__ = ["OPEN_BYTES", "OTHER_RUN_BYTES", "RUNTIME_BYTES", "RUN_BYTES", "stack_bytes"]
 
-OPEN_BYTES = 512
+OPEN_BYTES = 656
 """Of `kiwicha_open`, with the checks of all kernels."""
 RUNTIME_BYTES = 160
 """Of what comes before a kernel: `kiwicha_invoke`, `kiwicha_close` and others."""
@@ -24,6 +24,10 @@ RUN_BYTES = {
     Kernel.SIMD_FULLY_CONNECTED: 464,
     Kernel.DETECTION: 320,
     Kernel.SIMD_LSTM: 784,
+    Kernel.SHORT_CONV: 304,
+    Kernel.SHORT_MEAN: 272,
+    Kernel.SHORT_TRANSPOSE_CONV: 288,
+    Kernel.SIGNAL_RFFT: 224,
 }
 """Of the kernels that take most, as clang compiles them for RV32 with -O1, -O2 and -Os."""
 OTHER_RUN_BYTES = 208

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from kiwicha.boards.link.serial_link import open_port
+from kiwicha.boards.link.port import open_port
 from kiwicha.mlperf.device import Device
 
 __all__ = ["Line", "opened_line", "serve"]

@@ -76,7 +76,9 @@ def share_of_burst(shares: Sequence[tuple[float, float, float, float]], first: i
     first : int
         That in which the burst begins.
     """
-    begin, _, share, _ = shares[first]
+    begin, end, share, _ = shares[first]
+    if end - begin >= PORT_TURN_WORDS:
+        return share
     since, taken = begin, 0.0
     for number in range(first - 1, -1, -1):
         before_begin, before_end, before_share, _ = shares[number]
