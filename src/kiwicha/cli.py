@@ -28,6 +28,7 @@ from kiwicha.commands import (
     models,
     report,
     run,
+    selftest,
     terminal,
     timing,
     trace,
@@ -64,6 +65,7 @@ app.command()(area.area)
 app.command()(timing.timing)
 app.command()(build.build)
 app.command()(load.load)
+app.command()(selftest.selftest)
 app.command("console")(terminal.console_)
 app.command()(bringup.bringup)
 
