@@ -12,6 +12,7 @@ __all__ = [
     "LIBRARY_FILES",
     "LIBRARY_FOLDER",
     "RUNTIME_FOLDERS",
+    "SDK_FILES",
     "c_files",
     "custom_sources",
     "runtime_headers",
@@ -34,6 +35,8 @@ LIBRARY_FILES = tuple(
         *("example/main.c", "platform/platform.c"),
     )
 )
+SDK_FILES = tuple(FOLDER / "sdk" / name for name in ("Makefile", "first.c"))
+"""What makes an application for the bare system of a library."""
 
 _SIMD_PREFIX = "simd_"
 

@@ -28,6 +28,7 @@ from kiwicha.commands import (
     models,
     report,
     run,
+    sdk,
     selftest,
     terminal,
     timing,
@@ -57,6 +58,7 @@ app.command()(report.report)
 app.command()(trace.trace)
 app.command()(explore.explore)
 app.command("compile")(compile.compile_)
+app.command()(sdk.sdk)
 app.add_typer(models.app, name="models")
 app.add_typer(mlperf.app, name="mlperf")
 app.command()(gallery.gallery)
