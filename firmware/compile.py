@@ -9,7 +9,15 @@ from kiwicha.contract import cfu
 from kiwicha.errors import CapacityError
 from kiwicha.firmware.elf import Elf, read_elf
 
-__all__ = ["FOLDER", "PLATFORM", "WARNINGS", "Image", "Library", "compile_image"]
+__all__ = [
+    "FOLDER",
+    "MEMORY_SCRIPT_NAME",
+    "PLATFORM",
+    "WARNINGS",
+    "Image",
+    "Library",
+    "compile_image",
+]
 
 FOLDER = Path(__file__).parent
 PLATFORM = FOLDER / "platform"

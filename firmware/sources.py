@@ -12,6 +12,7 @@ __all__ = [
     "LIBRARY_FILES",
     "LIBRARY_FOLDER",
     "RUNTIME_FOLDERS",
+    "SDK_FILES",
     "TFLM_FILES",
     "c_files",
     "custom_sources",
@@ -37,6 +38,8 @@ LIBRARY_FILES = tuple(
 )
 TFLM_FILES = (LIBRARY_FOLDER / "tflm" / "kiwicha.h", LIBRARY_FOLDER / "tflm" / "kiwicha.cc")
 """The operator of TensorFlow Lite Micro."""
+SDK_FILES = tuple(FOLDER / "sdk" / name for name in ("Makefile", "first.c"))
+"""What makes an application for the bare system of a library."""
 
 _SIMD_PREFIX = "simd_"
 

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from litedram.init import get_sdram_phy_c_header
-from litex.soc.integration import export
 
 from kiwicha.boards.board import NAMES, Board, Parts, load
 from kiwicha.boards.flow.synthesis import VENDORS
-from kiwicha.boards.flow.system import CONSTRAINTS, LITEX_HEADERS, REFUSAL, TOP, VIVADO_SCRIPT
+from kiwicha.boards.flow.system import CONSTRAINTS, REFUSAL, TOP, VIVADO_SCRIPT
 from kiwicha.contract.cfu import DRAM_BYTES
 from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc.dram import controller_settings
-from kiwicha.sim.soc.elaborate import SOC_HEADER, stripped
+from kiwicha.sim.soc.elaborate import LITEX_HEADERS, SOC_HEADER, stripped, write_litex_headers
 from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
 __all__ = ["elaborate"]
@@ -128,20 +127,10 @@ def _has_clock(board: Board, mhz: int) -> bool:
 
 
 def _write_litex_headers(soc: Any, folder: Path) -> None:
-    folder.mkdir()
+    write_litex_headers(soc, folder)
     settings = soc.sdram.controller.settings
-    headers = {
-        "csr.h": export.get_csr_header(
-            regions=soc.csr_regions,
-            constants=soc.constants,
-            csr_base=soc.mem_regions["csr"].origin,
-        ),
-        "mem.h": export.get_mem_header(soc.mem_regions),
-        "soc.h": export.get_soc_header(soc.constants),
-        "sdram_phy.h": get_sdram_phy_c_header(settings.phy, settings.timing, settings.geom),
-    }
-    for name, text in headers.items():
-        (folder / name).write_text(stripped(text), encoding="utf-8")
+    text = get_sdram_phy_c_header(settings.phy, settings.timing, settings.geom)
+    (folder / "sdram_phy.h").write_text(stripped(text), encoding="utf-8")
 
 
 def main() -> None:

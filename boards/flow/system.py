@@ -26,6 +26,7 @@ __all__ = [
     "TOP",
     "VIVADO_SCRIPT",
     "SystemFiles",
+    "board_headers",
     "check_board",
     "generated",
     "system_files",
@@ -39,7 +40,7 @@ REFUSAL = "refusal"
 """What the generator writes if the board cannot have the clock: the text of the error."""
 _ONCHIP_FILE = "soc_onchip.init"
 LITEX_HEADERS = "generated"
-"""Folder of what LiteX's calibration of the memory includes."""
+"""Folder of what LiteX's calibration of the memory includes, and others with it."""
 
 # Of an engine's requantizer 32, of the instruction tier 2, of the CPU 4.
 _ECP5_MULTIPLIERS_BESIDE_PRODUCTS = 38
@@ -144,6 +145,19 @@ def generated(
         *sorted(Path(__file__).parent.glob("*.py")),
     ])
     return cache.build("board", key, elaborate, on_build=on_build)
+
+
+def board_headers(
+    board: Board,
+    config: Config,
+    *,
+    sys_clk_hz: int,
+    on_build: Callable[[], None] | None = None,
+) -> dict[str, str]:
+    """Return ``kiwicha_soc.h`` and LiteX's headers by their paths; else as `generated`."""
+    folder = generated(board, config, sys_clk_hz=sys_clk_hz, on_build=on_build)
+    paths = [folder / SOC_HEADER_NAME, *sorted((folder / LITEX_HEADERS).iterdir())]
+    return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in paths}
 
 
 def system_files(

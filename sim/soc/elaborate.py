@@ -12,6 +12,7 @@ from typing import Any
 
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 from litex.build.io import CRG
+from litex.soc.integration import export
 from migen import Cat, Memory, Signal
 
 from kiwicha.contract import cfu, memories
@@ -22,10 +23,12 @@ from kiwicha.sim.soc import probes
 from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
 from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
-__all__ = ["SOC_HEADER", "elaborate", "stripped"]
+__all__ = ["LITEX_HEADERS", "SOC_HEADER", "elaborate", "stripped", "write_litex_headers"]
 
 TOP = "soc"
 SOC_HEADER = "kiwicha_soc.h"
+LITEX_HEADERS = "generated"
+"""Folder of LiteX's own headers of a system."""
 MEMORIES_HEADER = "memories.h"
 PROBES_HEADER = "probes.h"
 DRAM_BANK = "dram_bank"
@@ -50,6 +53,30 @@ def stripped(source: str) -> str:
     """Return Verilog or C without comments and attributes: they hold times and local paths."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*|\(\* src = .*? \*\)", "", source, flags=re.DOTALL)
     return re.sub(r"\n\s*\n+", "\n", text).lstrip()
+
+
+def write_litex_headers(soc: Any, folder: Path) -> None:
+    """Write the headers that LiteX makes of a system: registers, memories and constants.
+
+    Parameters
+    ----------
+    soc : SoC
+        Finalized.
+    folder : Path
+        Is made, and receives ``csr.h``, ``mem.h`` and ``soc.h``.
+    """
+    folder.mkdir()
+    headers = {
+        "csr.h": export.get_csr_header(
+            regions=soc.csr_regions,
+            constants=soc.constants,
+            csr_base=soc.mem_regions["csr"].origin,
+        ),
+        "mem.h": export.get_mem_header(soc.mem_regions),
+        "soc.h": export.get_soc_header(soc.constants),
+    }
+    for name, text in headers.items():
+        (folder / name).write_text(stripped(text), encoding="utf-8")
 
 
 def _name_banks(phy: Any) -> int:
@@ -127,7 +154,8 @@ def elaborate(
     Parameters
     ----------
     directory : Path
-        Receives ``soc.v``, ``cpu.v`` and ``cfu.v``, the firmware's `SOC_HEADER`, and the harness's
+        Receives ``soc.v``, ``cpu.v`` and ``cfu.v``, the firmware's `SOC_HEADER`, the folder
+        `LITEX_HEADERS`, and the harness's
         `MEMORIES_HEADER` and `PROBES_HEADER`.
     cfu_verilog : str
         The CFU, module ``Cfu``.
@@ -170,6 +198,7 @@ def elaborate(
         stripped(Path(cpu_file).read_text(encoding="utf-8")), encoding="utf-8"
     )
     (directory / SOC_HEADER).write_text(soc_header(soc), encoding="utf-8")
+    write_litex_headers(soc, directory / LITEX_HEADERS)
     header = _memories_header(module, phy, banks, memory.dram_bytes)
     (directory / MEMORIES_HEADER).write_text(header, encoding="utf-8")
 

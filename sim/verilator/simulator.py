@@ -29,6 +29,7 @@ __all__ = [
     "elaborated",
     "hardware_config",
     "soc_header_text",
+    "system_headers",
 ]
 
 GENERATING = "generating the system on chip"
@@ -37,6 +38,7 @@ GENERATING = "generating the system on chip"
 _FOLDER = Path(__file__).parent
 _HARNESS = _FOLDER / "harness" / "system"
 _SOC_HEADER = "kiwicha_soc.h"
+_LITEX_HEADERS = "generated"
 _CFU = "cfu.v"
 _ELABORATED = ("soc.v", "cpu.v", _CFU, "memories.h", "probes.h")
 
@@ -213,6 +215,13 @@ def soc_header_text(config: Config, on_build: Callable[[], None] | None = None) 
         Called before the system is generated, and only if it is.
     """
     return (elaborated(config, on_build) / _SOC_HEADER).read_text(encoding="utf-8")
+
+
+def system_headers(config: Config, on_build: Callable[[], None] | None = None) -> dict[str, str]:
+    """Return ``kiwicha_soc.h`` and LiteX's headers by their paths; else as `soc_header_text`."""
+    folder = elaborated(config, on_build)
+    paths = [folder / _SOC_HEADER, *sorted((folder / _LITEX_HEADERS).iterdir())]
+    return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in paths}
 
 
 def elaborated(config: Config, on_build: Callable[[], None] | None = None) -> Path:

@@ -28,6 +28,8 @@ from kiwicha.commands import (
     models,
     report,
     run,
+    sdk,
+    selftest,
     terminal,
     timing,
     trace,
@@ -56,6 +58,7 @@ app.command()(report.report)
 app.command()(trace.trace)
 app.command()(explore.explore)
 app.command("compile")(compile.compile_)
+app.command()(sdk.sdk)
 app.add_typer(models.app, name="models")
 app.add_typer(mlperf.app, name="mlperf")
 app.command()(gallery.gallery)
@@ -64,6 +67,7 @@ app.command()(area.area)
 app.command()(timing.timing)
 app.command()(build.build)
 app.command()(load.load)
+app.command()(selftest.selftest)
 app.command("console")(terminal.console_)
 app.command()(bringup.bringup)
 

@@ -3,5 +3,6 @@
 from kiwicha.library.files import library, pack
 from kiwicha.library.metadata import METADATA_NAME, metadata
 from kiwicha.library.model_code import model_files
+from kiwicha.library.sdk import sdk
 
-__all__ = ["METADATA_NAME", "library", "metadata", "model_files", "pack"]
+__all__ = ["METADATA_NAME", "library", "metadata", "model_files", "pack", "sdk"]

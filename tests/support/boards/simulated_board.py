@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kiwicha.contract import cfu
-from kiwicha.contract.configs import CONFIGS
+from kiwicha.contract.configs import CONFIGS, Config
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.sim.soc.system_on_chip import HAS_LOADER
@@ -33,6 +33,7 @@ def simulated_board(
     simulator: Simulator,
     folder: Path,
     *,
+    config: Config = CONFIGS["simd"],
     loads: Mapping[int, bytes] | None = None,
     spoil: Callable[[bytes], bytes] = lambda raw: raw,
 ) -> Iterator[str]:
@@ -41,16 +42,18 @@ def simulated_board(
     Parameters
     ----------
     simulator : Simulator
-        That of ``simd``.
+        That of the configuration.
     folder : Path
         Empty, for files and pipes.
+    config : Config
+        What the loader says that the board has.
     loads : mapping or None
         What is in its DRAM from the start, by address: the host need not send it.
     spoil : callable
         Sees every piece that passes in either direction, and returns what arrives.
     """
     image = build_boot_image(
-        CONFIGS["simd"], board_header(simulator), loader_address=cfu.DRAM_BASE + USABLE_BYTES
+        config, board_header(simulator), loader_address=cfu.DRAM_BASE + USABLE_BYTES
     )
     pipes = folder / "to_host", folder / "to_board"
     for pipe in pipes:

@@ -1,0 +1,1 @@
+"""The self-test of a board: memory, instruction tier and engine, over its serial line."""

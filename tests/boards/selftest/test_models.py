@@ -1,0 +1,24 @@
+"""The lists of the self-test: each kind of job that an engine has."""
+
+import pytest
+
+from kiwicha.boards.selftest.models import examples
+from kiwicha.contract.configs import find_config
+from kiwicha.contract.engine import JobKind, job_kinds
+
+NAMES = ("32", "64", "128", "256", "64-r4", "32-8k", "256-8k-m4-raw", "64-preempt")
+UNITS = ("64-softmax-depthwise", "256-depthwise", "64-8k-raw-depthwise", "256-blocks-resident")
+
+
+@pytest.mark.parametrize("name", [*NAMES, *UNITS])
+def test_every_kind_of_job_has_a_list(name: str) -> None:
+    config = find_config(name)
+    made = list(examples(config))
+    kinds = job_kinds(has_softmax=config.has_softmax, has_depthwise=config.has_depthwise)
+    assert [example.kind for example in made] == kinds
+    for example in made:
+        found = {JobKind(job.kind) for job in example.list.jobs}
+        assert example.kind in found
+        # The unit has work only beside the array.
+        assert len(found) == 1 or JobKind.DEPTHWISE_UNIT in found
+        assert example.list.transfers
