@@ -1,4 +1,4 @@
-"""Writes docs/results/tflm/models.json: ``python -m tools.tflm TREE MODELS``.
+"""Writes docs/guides/tflm-models.json: ``python -m tools.tflm TREE MODELS``.
 
 TREE is a checkout of TensorFlow Lite Micro that its own build has built for this machine, MODELS a
 folder of ``.tflite`` files.
@@ -19,7 +19,7 @@ from tools.tflm.application import Tree, build_plain, build_with_operator, noise
 
 __all__ = ["compare"]
 
-_RESULTS = Path(__file__).parents[2] / "docs" / "results" / "tflm" / "models.json"
+_RESULTS = Path(__file__).parents[2] / "docs" / "guides" / "tflm-models.json"
 _INFERENCES = 3
 _SEED = 1
 
