@@ -3,7 +3,7 @@
 import json
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,15 @@ from kiwicha.mlperf import line as lines
 from tests.support.commands.command_line import Command
 
 
+@pytest.fixture(autouse=True)
+def public_models(monkeypatch: pytest.MonkeyPatch, zoo_model: Callable[[str], Path]) -> None:
+    """Let commands find public models where the tests do."""
+    monkeypatch.setenv("KIWICHA_MODELS", str(zoo_model("mlperf_kws_ref_model").parent))
+
+
 def test_latencies_stand_beside_published_ones(
-    kiwicha: Command, hardware: Any, zoo_model: Any, tmp_path: Path
+    kiwicha: Command, hardware: Any, tmp_path: Path
 ) -> None:
-    zoo_model("mlperf_kws_ref_model")
     words = ("mlperf", "run", "kws", "ad", "--config", "64,simd", "--json", tmp_path / "a.json")
     code, out, _ = kiwicha(*words)
     assert code == 0
@@ -38,9 +43,8 @@ def test_latencies_stand_beside_published_ones(
 
 
 def test_accuracy_is_computed_where_there_is_data(
-    kiwicha: Command, hardware: Any, zoo_model: Any, tmp_path: Path
+    kiwicha: Command, hardware: Any, tmp_path: Path
 ) -> None:
-    zoo_model("mlperf_kws_ref_model")
     x = np.zeros((3, 49, 10, 1), np.int8)
     np.savez(tmp_path / "kws.npz", x=x, y=np.arange(3))
     code, out, _ = kiwicha("mlperf", "run", "kws", "--data", tmp_path)
@@ -52,8 +56,7 @@ def test_accuracy_is_computed_where_there_is_data(
     assert line == f"--data must be a folder with kws or kws.npz ({tmp_path})"
 
 
-def test_wrong_hardware_exits_1(kiwicha: Command, hardware: Any, zoo_model: Any) -> None:
-    zoo_model("mlperf_kws_ref_model")
+def test_wrong_hardware_exits_1(kiwicha: Command, hardware: Any) -> None:
     hardware.is_exact = False
     assert kiwicha("mlperf", "run", "kws")[0] == 1
 
@@ -66,8 +69,7 @@ def test_wrong_use_is_refused(kiwicha: Command) -> None:
     assert line == "--board and --port must be given together"
 
 
-def test_a_device_is_served(hardware: Any, zoo_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    zoo_model("mlperf_kws_ref_model")
+def test_a_device_is_served(hardware: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     places: queue.Queue[str] = queue.Queue()
     original = lines.opened_line
 

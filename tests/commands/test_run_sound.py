@@ -21,10 +21,15 @@ def recording(path: Path, samples: int) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def public_models(monkeypatch: pytest.MonkeyPatch, zoo_model: Callable[[str], Path]) -> None:
+    """Let commands find public models where the tests do."""
+    monkeypatch.setenv("KIWICHA_MODELS", str(zoo_model("micro_speech_quantized").parent))
+
+
 def test_features_are_those_of_the_public_frontend(
     zoo_model: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    zoo_model("micro_speech_quantized")
     path = recording(tmp_path / "a.wav", RATE_HZ)
     (found,) = model_inputs(prepare("micro_speech", "simd"), [path])
     frontend = zoo_model("audio_preprocessor_int8").read_bytes()
@@ -34,8 +39,7 @@ def test_features_are_those_of_the_public_frontend(
     assert found == b"".join(answer.tobytes() for (answer,) in answers)
 
 
-def test_recordings_that_do_not_fit(zoo_model: Callable[[str], Path], tmp_path: Path) -> None:
-    zoo_model("micro_speech_quantized")
+def test_recordings_that_do_not_fit(tmp_path: Path) -> None:
     short = recording(tmp_path / "short.wav", RATE_HZ // 2)
     with pytest.raises(UsageError, match=r"recording must have 0\.99 seconds or more"):
         model_inputs(prepare("micro_speech", "simd"), [short])
