@@ -31,7 +31,8 @@ def elaborate(folder: Path, seed: str) -> dict[str, str]:
         env={**os.environ, "PYTHONHASHSEED": seed},
         check=True,
     )
-    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
+    found = [path for path in sorted(folder.iterdir()) if path.is_file()]
+    return {path.name: path.read_text(encoding="utf-8") for path in found}
 
 
 @pytest.fixture(scope="module")
