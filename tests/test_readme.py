@@ -1,6 +1,7 @@
 """The commands of README.md: those of the quick start run as they are written, all are known."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -30,8 +31,14 @@ def commands(text: str) -> list[str]:
 
 QUICK_START = commands(README.partition("## Quick start")[2].partition("\n## ")[0])
 OURS = [line for line in QUICK_START if line.startswith("kiwicha ")]
-# Those that simulate need a simulator; area needs Yosys.
-MARKS = {"area": pytest.mark.synth} | dict.fromkeys(("demo", "run", "bench"), pytest.mark.verilator)
+MARKS = {
+    "demo": [pytest.mark.verilator],
+    "run": [pytest.mark.verilator],
+    "bench": [pytest.mark.verilator, pytest.mark.nightly],
+    "report": [pytest.mark.nightly],
+    "area": [pytest.mark.synth],
+}
+"""Tools that are needed. What takes minutes, and what reads its file, is run at night."""
 
 
 def test_the_quick_start_shows_the_commands_that_matter() -> None:
@@ -110,6 +117,10 @@ def test_make_does_what_the_readme_says() -> None:
     done = subprocess.run(
         ["make", "-n", "--no-print-directory", "demo", f"PYTHON={sys.executable}", "VENV=nowhere"],
         cwd=REPOSITORY,
+        # Not what make gave to the tests.
+        env={
+            name: value for name, value in os.environ.items() if name not in {"ARGS", "MAKEFLAGS"}
+        },
         capture_output=True,
         text=True,
         check=True,

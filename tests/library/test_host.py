@@ -18,6 +18,7 @@ from kiwicha.library import library, pack
 from kiwicha.sim.reference import executor as reference
 from tests.library.conftest import APPLICATION
 from tests.support import library_builds, requirements
+from tests.support.choices import by_day
 from tests.support.library_builds import WARNINGS
 from tests.support.models import random_networks
 
@@ -203,7 +204,7 @@ def test_a_machine_without_the_cfu_is_told_so(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [0, 1], ids=["host", "riscv"])
+@pytest.mark.parametrize("number", by_day(1, 0), ids=["riscv", "host"])
 def test_the_page_says_how_to_build_it(
     number: int, models: dict[str, bytes], example_output: str, tmp_path: Path
 ) -> None:
@@ -229,7 +230,7 @@ def test_the_page_says_how_to_build_it(
     assert (tmp_path / "face" / "build" / "libkiwicha.a").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_cmake_builds_it(models: dict[str, bytes], example_output: str, tmp_path: Path) -> None:
     cmake = shutil.which("cmake")
     if cmake is None:

@@ -14,7 +14,6 @@ from kiwicha.library import library, pack, sdk
 from kiwicha.sim.verilator.image_run import run_image
 from kiwicha.sim.verilator.simulator import build_simulator, system_headers
 from tests.support import library_builds
-from tests.support.choices import by_day
 
 _ZIG = f"{sys.executable} -m ziglang"
 
@@ -36,8 +35,9 @@ def build(root: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
-@pytest.mark.parametrize("name", by_day("64", "simd"))
+@pytest.mark.parametrize("name", ["64", "simd"])
 def test_the_example_boots(
     name: str, models: dict[str, bytes], example_output: str, tmp_path: Path
 ) -> None:

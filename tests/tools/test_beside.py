@@ -41,6 +41,7 @@ def check(programs: tuple[Program, Program], count: int, spread_cycles: int) -> 
     assert sleep.total_cycles <= MOST_PERIOD * invoke.total_cycles
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_two_models_and_a_timer(programs: tuple[Program, Program]) -> None:
     slow, urgent = programs
@@ -50,6 +51,7 @@ def test_two_models_and_a_timer(programs: tuple[Program, Program]) -> None:
     assert max(outcome.waits) <= longest_job(slow) + BOUND_CYCLES
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_what_is_not_saved_is_not_touched(programs: tuple[Program, Program]) -> None:
     """A model that uses more of the scratchpad than has been saved is refused."""

@@ -15,7 +15,7 @@ from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.sim.verilator.simulator import build_simulator
 from tests.support.boards.simulated_board import USABLE_BYTES, board_header
 
-pytestmark = pytest.mark.verilator
+pytestmark = [pytest.mark.verilator, pytest.mark.nightly]
 
 _SLOWEST_CLOCK_HZ = 50_000_000
 _FRAMES = 24

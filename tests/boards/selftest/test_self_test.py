@@ -23,6 +23,7 @@ from kiwicha.errors import BoardError, UsageError
 from kiwicha.firmware.self_test_image import MEMORY_ACCESS, build_self_test
 from kiwicha.sim.verilator.simulator import build_simulator
 from tests.support.boards.simulated_board import board_header, simulated_board
+from tests.support.choices import by_day
 
 pytestmark = pytest.mark.verilator
 
@@ -30,7 +31,7 @@ MEMORY_BYTES = 4096
 STUCK = Path(__file__).with_name("stuck_line.c")
 
 
-@pytest.fixture(scope="module", params=["64"])
+@pytest.fixture(scope="module", params=by_day("simd", "64"))
 def config(request: pytest.FixtureRequest) -> Config:
     return find_config(request.param)
 
@@ -101,6 +102,7 @@ def example_of(config: Config, kind: JobKind) -> Example:
     return next(example for example in examples(config) if example.kind is kind)
 
 
+@pytest.mark.nightly
 def test_a_stuck_data_line_is_named(link: Link, config: Config, tmp_path: Path) -> None:
     runner = runner_of(link, config, faulty(tmp_path, data_bits=1 << 21))
     found = differences(check_memory(runner, MEMORY_BYTES))
@@ -111,6 +113,7 @@ def test_a_stuck_data_line_is_named(link: Link, config: Config, tmp_path: Path) 
     assert found["memory, patterns"].points_to == difference.points_to
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("bit", [4, 11, 26])
 def test_a_stuck_address_line_is_named(
     link: Link, config: Config, bit: int, tmp_path: Path
@@ -123,6 +126,7 @@ def test_a_stuck_address_line_is_named(
     assert ("memory, addresses" in found) == (1 << bit < MEMORY_BYTES)
 
 
+@pytest.mark.nightly
 def test_a_wrong_answer_of_an_instruction_is_named(link: Link, config: Config) -> None:
     maximum = function_id(Group.DATA, DataOp.MAX)
 
@@ -136,6 +140,7 @@ def test_a_wrong_answer_of_an_instruction_is_named(link: Link, config: Config) -
     assert "custom function unit behind DATA" in found["instructions, DATA"].points_to
 
 
+@pytest.mark.nightly
 def test_a_weight_that_memory_spoils_is_named(link: Link, config: Config) -> None:
     def image(raw: bytes) -> bytes:
         # The last weights of a stream: the list ends well.
@@ -148,6 +153,7 @@ def test_a_weight_that_memory_spoils_is_named(link: Link, config: Config) -> Non
     assert found["engine, CONV"].points_to.startswith("the engine's array")
 
 
+@pytest.mark.nightly
 def test_a_watchdog_that_does_not_bark_is_named(link: Link, config: Config) -> None:
     def answer(item: SerialInstruction, got: int) -> int:
         return 0
@@ -159,6 +165,7 @@ def test_a_watchdog_that_does_not_bark_is_named(link: Link, config: Config) -> N
     assert "got no error" in found["engine, watchdog"].difference
 
 
+@pytest.mark.nightly
 def test_another_bitstream_and_too_much_memory_are_refused(link: Link, config: Config) -> None:
     firmware = build_self_test(config, board_header(build_simulator(config)))
     with pytest.raises(BoardError, match=r"^the board's bitstream must be of simd, not of 64: "):

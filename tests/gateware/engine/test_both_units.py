@@ -9,7 +9,6 @@ from kiwicha.program.image import Program
 from kiwicha.sim.reference.engine import Engine
 from kiwicha.sim.reference.memory import Memory
 from tests.gateware.engine.campaign import SCRATCHPAD_BYTES, Round, build_engine, run_rounds
-from tests.support.choices import by_day
 from tests.support.gateware.dram_port import DramTiming
 from tests.support.models import random_networks
 from tests.support.oracle.oracle import Case
@@ -39,8 +38,9 @@ def arena_of(program: Program, case: Case) -> bytes:
     return bytes(arena)
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
-@pytest.mark.parametrize("macs", by_day(64, 128, 256))
+@pytest.mark.parametrize("macs", [64, 128, 256])
 def test_rows_follow_rows(macs: int) -> None:
     rounds, expected, lists = [], [], []
     for seed in SEEDS:

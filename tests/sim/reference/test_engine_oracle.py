@@ -10,7 +10,7 @@ from kiwicha.contract import configs
 from kiwicha.contract.program import Kernel
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.choices import INT8_MODELS, at_night, by_day
+from tests.support.choices import INT8_MODELS, by_day
 from tests.support.models import random_models, random_networks
 from tests.support.oracle import oracle
 
@@ -36,7 +36,7 @@ def small_engines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("eliminate", by_day(True, False), ids=["eliminated", "whole"])
 @pytest.mark.parametrize("has_tables", by_day(True, False), ids=["tables", "no_tables"])
-@pytest.mark.parametrize("config", ["64", "128", at_night("32")])
+@pytest.mark.parametrize("config", by_day("64", "128", "32"))
 @pytest.mark.parametrize("name", INT8_MODELS)
 def test_goldens(
     name: str, config: str, has_tables: bool, eliminate: bool, zoo_model, golden_cases
@@ -101,6 +101,7 @@ def test_pools_with_patches_where_a_plan_has_gaps(small_engines: list[str]) -> N
     check({seed: random_networks.engine_network(seed) for seed in (645, 959)}, small_engines)
 
 
+@pytest.mark.nightly
 def test_random_networks_of_several_images(small_engines: list[str]) -> None:
     seeds = range(10)
     cases = {s: random_networks.engine_network(s, images=2 + s % 2) for s in seeds}

@@ -7,7 +7,7 @@ from kiwicha.compiler import compile_model
 from kiwicha.contract import configs
 from kiwicha.program.image import Program
 from kiwicha.sim.reference import executor as reference
-from tests.support.choices import INT8_MODELS
+from tests.support.choices import INT8_MODELS, by_day
 from tests.support.models import random_models, random_networks
 from tests.support.oracle import oracle
 
@@ -35,7 +35,7 @@ def test_goldens(name: str, config: str, zoo_model, golden_cases) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("config", ["simd", "64"])
+@pytest.mark.parametrize("config", by_day("simd", "64"))
 def test_goldens_of_a_model_without_deprecated_codes(config, zoo_model, golden_cases) -> None:
     name = "cfu_hps_74ops"
     program = stored(compile_model(zoo_model(name), config))

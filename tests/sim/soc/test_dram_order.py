@@ -11,6 +11,7 @@ from migen import Module, passive, run_simulation
 
 from kiwicha.contract.memories import MEMORIES, Memory
 from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
+from tests.support.choices import by_day
 
 READS = 100
 
@@ -67,7 +68,7 @@ def watch(core: Core, asked: list[int], done: list[int]) -> Iterator[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("memory", MEMORIES.values(), ids=lambda memory: memory.name)
+@pytest.mark.parametrize("memory", by_day(*MEMORIES.values()), ids=lambda memory: memory.name)
 def test_reads_come_in_the_order_of_their_commands(memory: Memory) -> None:
     core = Core(memory)
     asked: list[int] = []

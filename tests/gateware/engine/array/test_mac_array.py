@@ -20,11 +20,11 @@ TAG_BITS = 3
 Size = tuple[int, int]
 
 
-_BY_DAY = {(128, 4), (DEEP_MACS, 16)}
+_BY_DAY = {(128, 4)}
 
 
 def by_size(sizes: list[Size]) -> list[Any]:
-    """Take by day that with sums of two beats, which has every form of a cell, and the largest."""
+    """Take by day that with sums of two beats, which has every form of a cell."""
     return [
         pytest.param(size, marks=[] if size in _BY_DAY else pytest.mark.nightly) for size in sizes
     ]

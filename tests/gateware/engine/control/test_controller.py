@@ -70,7 +70,7 @@ def test_works_after_an_error(tmp_path: Path, timing: str, error: EngineError) -
 
 
 @pytest.mark.verilator
-@pytest.mark.parametrize("timing", TIMINGS)
+@pytest.mark.parametrize("timing", by_day("stubborn", "ddr3", "fast"))
 @pytest.mark.parametrize("seed", range(1))
 def test_watchdog_stops_lists(tmp_path: Path, seed: int, timing: str) -> None:
     run(

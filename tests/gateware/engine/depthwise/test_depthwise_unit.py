@@ -18,6 +18,7 @@ from kiwicha.contract.latencies import SCRATCHPAD_READ_CYCLES
 from kiwicha.gateware.engine.array.mac_cell import Vendor
 from kiwicha.gateware.engine.depthwise.depthwise_unit import DepthwiseUnit
 from tests.gateware.engine.depthwise.unit_jobs import UnitJob, give_fills, random_job
+from tests.support.choices import at_night
 
 SIZE = 1 << 16
 
@@ -142,12 +143,13 @@ def row_ends(job: UnitJob) -> list[int]:
     return [sum(sizes[number + 1 :]) for number in range(len(sizes))]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, at_night(2), at_night(3)])
 def test_random_jobs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     computed([random_job(rng) for _ in range(6)], granted=1, taken=1, seed=seed)
 
 
+@pytest.mark.nightly
 def test_rings_wrap() -> None:
     """Jobs of many groups, whose weights are there early: more than the rings hold."""
     rng = np.random.default_rng(5)
@@ -162,7 +164,7 @@ def test_waits_lose_nothing(granted: float, taken: float) -> None:
     computed([random_job(rng) for _ in range(5)], granted=granted, taken=taken)
 
 
-@pytest.mark.parametrize(("size", "stride"), [(3, 1), (3, 2), (5, 1)])
+@pytest.mark.parametrize(("size", "stride"), [(3, 1), (3, 2), at_night((5, 1))])
 def test_cycles(size: int, stride: int) -> None:
     rng = np.random.default_rng(size)
     outputs = 24 // stride
