@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwicha.commands.options import ConfigName, ModelName
+from kiwicha.commands.options import BoardName, ConfigName, ModelName
 from kiwicha.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def trace(
         ),
     ] = None,
     config: ConfigName = "64",
+    board: BoardName = None,
     picture: Annotated[
         Path | None, typer.Option(help="Receives the last inference as a picture, .svg or .png.")
     ] = None,
@@ -46,7 +47,7 @@ def trace(
         raise UsageError(f"output must end in .json or .json.gz, not {output.name!r}")
     if picture is not None and picture.suffix not in {".svg", ".png"}:
         raise UsageError(f"picture must end in .svg or .png, not {picture.name!r}")
-    workload = execution.prepare(model, config)
+    workload = execution.prepare(model, config, board=board)
     raw = execution.model_inputs(workload, inputs) if inputs else execution.random_inputs(workload)
     with console.display() as show:
         outcome = execution.run_simulated(workload, raw, show)

@@ -112,12 +112,17 @@ def advance(course: Course, limit: float) -> bool:
     jobs_done, transfers_done, _, first_share, blocked_from, blocked_until = state[21:27]
     described, job_room, job_left, due_time, due_words, line_ahead, slowing = state[27:]
     first_request = (progress[0].time if progress else time) + JOB_WORDS
+    # When the last descriptor had room.
+    passed = 0.0
     # What was known of results when the end of the chunk was computed.
     horizon, known = -math.inf, -1
     # Words of the next group that come before its bank is free; negative: to be found.
     early = -1.0
     # Words of the groups from there on that the reader has.
     held = words_there = 0.0
+    held_end = -math.inf
+    # When the last group's bank was free.
+    fill_start = -math.inf
     bank_free = released = fill_left = fill_due = line_pace = 0.0
     job_count, move_count, never = len(paces), len(moves), math.inf
     is_free = [not pace.fill_cycles for pace in paces] + [False]
@@ -163,33 +168,44 @@ def advance(course: Course, limit: float) -> bool:
                 job, group, jobs_done = job + 1, 0, jobs_done + 1
                 if time > limits[-1 - job]:
                     return False
-        has_tables = False
-        while is_free[fill_job]:
-            # A move has no weights, and tables come as soon as there is nothing else to fill.
+        while is_free[fill_job] and not tables[fill_job]:
+            # A move has no weights.
             progress.append(state)
-            if tables[fill_job]:
-                has_tables = True
-                port_free = max(port_free, fill_end) + memory.turn_cycles
-                # They come slower than the port gives words, but refreshes are felt.
-                taken = tables[fill_job] * (1 + memory.refresh_share)
-                tables_there[fill_job] = port_free + taken + FUSED_TABLES_READY_CYCLES
-                port_free += paces[fill_job].fill_lines * line_cycles
             fill_job += 1
-        if has_tables:
-            continue
         # Descriptors of jobs pass when the one before has asked for its weights, and others
         # have made room behind it.
-        while described <= fill_job + 1 and described < len(job_ends) + _JOBS_AHEAD:
+        while described <= fill_job and described < len(job_ends) + _JOBS_AHEAD:
             passed = job_ends[described - _JOBS_AHEAD] if described >= _JOBS_AHEAD else 0.0
             described += 1
             job_room += JOB_WORDS
-            if job_left and job_room >= READER_WORDS // 2:
-                words: float = min(job_room, job_left)
-                if not due_words:
-                    due_time = max(passed + _JOB_SEEN_CYCLES, fill_end)
-                due_words += words
-                job_left -= min(job_room, job_left)
-                job_room = 0
+        if job_left and job_room >= READER_WORDS // 2:
+            words: float = min(job_room, job_left)
+            if not due_words:
+                due_time = max(passed + _JOB_SEEN_CYCLES, fill_start)
+            due_words += words
+            job_left -= min(job_room, job_left)
+            job_room = 0
+        if tables[fill_job]:
+            # Tables come as soon as there is nothing else to fill, behind descriptors.
+            progress.append(state)
+            if due_words and due_time <= max(port_free, fill_end):
+                if due_words * line_cycles > paces[fill_job - 1].fill_cycles:
+                    # While they come, that of the tables passes and makes room for another.
+                    described += 1
+                    words = min(JOB_WORDS, job_left)
+                    job_left -= words
+                    due_words += words
+                port_free = max(port_free + turn_cycles, due_time) + due_words * line_cycles
+                due_words = 0
+            port_free = max(port_free, fill_end) + memory.turn_cycles
+            # Mostly the port gives words faster than they are taken, but refreshes are felt.
+            taken = tables[fill_job] * (1 + memory.refresh_share)
+            words_cycles = paces[fill_job].fill_lines * line_cycles
+            there = port_free + max(taken, words_cycles) + FUSED_TABLES_READY_CYCLES
+            tables_there[fill_job] = there
+            port_free += words_cycles
+            fill_job += 1
+            continue
         # What comes first: weights of a group, or a chunk of a transfer, or its last line?
         fill_time = transfer_time = never
         line_ready = never
@@ -265,11 +281,14 @@ def advance(course: Course, limit: float) -> bool:
                     if line_ready <= port_free:
                         # A transfer waits for the end of the turn.
                         held = max(min(held, early + PORT_TURN_WORDS - turn_words), early)
-                    port_free += turn_cycles + (held - early) * line_cycles
+                    taken = (held - early) * line_cycles
+                    port_free += turn_cycles + taken
+                    # There was no room before the last words were used.
+                    held_end = max(port_free, fill_end + taken)
                     turn_cycles = 0
                     turn_words += held - early
-                words_there = port_free if lines > early else -never
                 early = min(held, lines)
+                words_there = held_end - (held - early) * line_cycles
                 if turn_words >= PORT_TURN_WORDS:
                     is_transfers_turn, turn_words = True, 0.0
             fill_time = bank_free
@@ -297,6 +316,7 @@ def advance(course: Course, limit: float) -> bool:
                     needed = first_needed
                 if early < fill_left and port_free + turn_cycles > fill_time:
                     fill_time = port_free + turn_cycles
+                fill_start = bank_free
                 ready = max(bank_free, words_there - needed) if early else fill_time
                 fill_due = max(ready + needed, released + settle)
                 line_pace = needed / fill_left
