@@ -17,7 +17,6 @@ from kiwicha.compiler.lower.convolution_folding import folded, folds, replaced_o
 from kiwicha.compiler.lower.convolutions import (
     lower_conv,
     lower_depthwise,
-    lower_fully_connected,
     lower_pool,
     lower_transpose_conv,
 )
@@ -36,6 +35,11 @@ from kiwicha.compiler.lower.elementwise import (
 )
 from kiwicha.compiler.lower.indexed import lower_indexed, lower_top
 from kiwicha.compiler.lower.integers import lower_integers, lower_select
+from kiwicha.compiler.lower.matrix_products import (
+    PRODUCT,
+    lower_matrix_product,
+    with_rows_by_rows,
+)
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.move_operators import lower_moves
 from kiwicha.compiler.lower.network import Layer, Network
@@ -68,7 +72,8 @@ Lowering = Callable[[Graph, Operator], Layer]
 _LOWERINGS: dict[str, Lowering] = {
     "CONV_2D": lower_conv,
     "DEPTHWISE_CONV_2D": lower_depthwise,
-    "FULLY_CONNECTED": lower_fully_connected,
+    "FULLY_CONNECTED": lower_matrix_product,
+    PRODUCT: lower_matrix_product,
     "AVERAGE_POOL_2D": lower_pool,
     "MAX_POOL_2D": lower_pool,
     "ADD": lower_sum,
@@ -109,7 +114,7 @@ def lower(graph: Graph, *, least_ring_bytes: int = 0) -> Network:
     count = len(graph.operators)
     graph, order = with_flipped_edges(with_signals(with_kept_tensors(with_states(graph))))
     flips = range(count, len(graph.operators))
-    graph, order = with_split_filters(graph, order)
+    graph, order = with_rows_by_rows(*with_split_filters(graph, order))
     order = writers_last(graph, order)
     found = folds(graph)
     replaced = replaced_operators(found)
