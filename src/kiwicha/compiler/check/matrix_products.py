@@ -50,11 +50,12 @@ def multiplies_matrices(graph: Graph, operator: Operator) -> Iterator[Problem]:
 @rule(PRODUCT_SCALE_RULES, "BATCH_MATMUL")
 def scales_products_moderately(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """BATCH_MATMUL has input scales whose product / output scale is less than 2**30."""
-    tensors = graph.input(operator), graph.input(operator, 1), graph.output(operator)
-    _, shifts = channel_scales(*(quantization(tensor) for tensor in tensors), 1)
+    first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
+    factors = quantization(first), quantization(second)
+    _, shifts = channel_scales(*factors, quantization(output), 1)
     if shifts[0] > MAX_SHIFT:
         yield Problem(
             f"input scales' product / output scale must be less than 2**{MAX_SHIFT}, "
             f"not 2**{shifts[0] - 1} or more",
-            tensors[-1],
+            output,
         )

@@ -112,7 +112,7 @@ def lower_matrix_product(graph: Graph, operator: Operator) -> Layer:
         for tensor in (source, other)
     )
     multipliers, shifts = channel_scales(
-        *(quantization(tensor) for tensor in (source, other, output)), 1
+        quantization(source), quantization(other), quantization(output), 1
     )
     low, high = fused_range(graph, operator)
     bias = graph.operand(operator, 2)
