@@ -25,6 +25,7 @@ from kiwicha.compiler.tflite.recurrent import (
     SVDF_TIME,
 )
 from kiwicha.compiler.tflite.tensor import TensorType, quantization
+from kiwicha.contract.engine import MAX_DEPTHWISE_COLUMNS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.svdf import Svdf
@@ -174,12 +175,20 @@ class _Parts(AddedParts):
             slicing = self.operator("SLICE", [joined, *positions], after, Options())
             raw = bytes([zero_point & 0xFF]) * (batches * (steps - 1) * filters)
             self._states.append(State(state.name, before, after, slicing.index, raw))
-        values = time.int8s().T.reshape(steps, 1, -1, rank)
+        # A window has as many columns as depthwise jobs take at a time: few weights are zeros.
+        columns = max(size for size in range(1, MAX_DEPTHWISE_COLUMNS + 1) if steps % size == 0)
+        rows = steps // columns
+        image = joined
+        if columns > 1:
+            shape = (batches, rows, columns, filters)
+            image = tensor("image of time", shape, last.scale, zero_point)
+            add("RESHAPE", [joined], image, Options())
+        values = time.int8s().T.reshape(rows, columns, -1, rank)
         values = values.transpose(3, 0, 1, 2) if rank == 1 else values.transpose(2, 0, 1, 3)
         filtering = self.constant("weights of time", values, time_ratio(c, d, last))
         result = tensor("of time", (batches, 1, 1, filters // rank), last.scale, last.zero_point)
         changed = dataclasses.replace(
-            operator, inputs=(joined, filtering, bias.index), outputs=(result,), options=Options()
+            operator, inputs=(image, filtering, bias.index), outputs=(result,), options=Options()
         )
         self.replace(changed)
         add("RESHAPE", [result], output.index, Options())
