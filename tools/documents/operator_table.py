@@ -1,6 +1,6 @@
 """The table of operators: where each runs, beside where Vela places it on an Ethos-U."""
 
-from kiwicha.compiler import FOLDED_ONLY, supported_operators
+from kiwicha.compiler import CONTROL_FLOW, FOLDED_ONLY, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
 from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS, Family
 from kiwicha.compiler.tflite.tensor import TensorType
@@ -24,6 +24,7 @@ def operator_table() -> list[str]:
     names = sorted({
         *supported_operators(),
         *FOLDED_ONLY,
+        *CONTROL_FLOW,
         *(n for ns in vela.operators.values() for n in ns),
     })
     rows = [
@@ -41,7 +42,7 @@ def operator_table() -> list[str]:
 
 
 def _placement(name: str) -> str:
-    if name in FOLDED_ONLY:
+    if name in {*FOLDED_ONLY, *CONTROL_FLOW}:
         return "compiler"
     if name not in OPERATORS:
         return f"refused: {REFUSED[name]}"

@@ -40,6 +40,7 @@ from kiwicha.compiler.steps.allocate import allocate
 from kiwicha.compiler.steps.calls import PlannedStep, in_order
 from kiwicha.compiler.steps.emit import emit
 from kiwicha.compiler.steps.overlap import overlap
+from kiwicha.compiler.tflite.control_flow import with_inlined_calls
 from kiwicha.compiler.tflite.detectors import detach_detector, keep_detector
 from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.shape_folding import fold_shapes
@@ -213,7 +214,7 @@ def compile_stages(
     with _naming(model):
         # The model.
         file = read(raw)
-        folded = fold_shapes(file)
+        folded = fold_shapes(with_inlined_calls(file))
         if _detect(detect) is Detect.DEVICE:
             check(folded)
             graph, detection = keep_detector(folded), None
@@ -332,7 +333,7 @@ def require_supported(model: str | Path | bytes) -> None:
     """Refuse a model that cannot be compiled, before the work; raises as `compile_model` does."""
     raw = _content(model)
     with _naming(model):
-        graph, _ = detach_detector(fold_shapes(read(raw)))
+        graph, _ = detach_detector(fold_shapes(with_inlined_calls(read(raw))))
         check(graph)
 
 
