@@ -34,6 +34,7 @@ from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.onnx.formats import read
 from kiwicha.compiler.optimize.byte_functions import merge_byte_functions
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
+from kiwicha.compiler.optimize.pair_functions import merge_pair_functions
 from kiwicha.compiler.optimize.transpositions import cancel_transpositions
 from kiwicha.compiler.optimize.two_passes import transpose_in_two_passes
 from kiwicha.compiler.steps.allocate import allocate
@@ -223,7 +224,8 @@ def compile_stages(
             check(graph)
         # The network.
         least_ring_bytes = COPIED_RING_BYTES if target.engine_macs else 0
-        network = merge_byte_functions(lower(graph, least_ring_bytes=least_ring_bytes))
+        network = merge_pair_functions(lower(graph, least_ring_bytes=least_ring_bytes))
+        network = merge_byte_functions(network)
         lowered = merge_byte_functions(cancel_transpositions(network))
         network = lowered
         if target.engine_macs and eliminate:

@@ -227,6 +227,7 @@ class Kernel(enum.IntEnum):
     SIGNAL_PCAN = 95
     SIGNAL_LOG = 96
     MATRIX_PRODUCT = 97
+    PAIRS = 98
 
     @property
     def where(self) -> Where:
