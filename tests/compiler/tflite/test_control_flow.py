@@ -183,6 +183,7 @@ def test_others_are_refused_with_their_place(model, place: str) -> None:
     with pytest.raises(UnsupportedModelError) as refusal:
         compile_model(model(), "simd")
     assert f"{place}: {REASON}" in map(str, refusal.value.violations)
+    assert refusal.value.remedies == ("unroll loops, and take conditions out of the model",)
 
 
 def test_circles_are_refused() -> None:

@@ -13,6 +13,9 @@ from kiwicha.compiler.tflite.variables import CALL_ONCE
 __all__ = ["MODEL_RULES", "is_a_known_operator"]
 
 
+_BOTH_WAYS = "BIDIRECTIONAL_SEQUENCE_LSTM"
+
+
 def is_a_known_operator(operator: Operator) -> Iterator[Problem]:
     """Every operator is one of those listed; conditions and loops are constant."""
     if operator.name in CONTROL_FLOW:
@@ -24,6 +27,11 @@ def is_a_known_operator(operator: Operator) -> Iterator[Problem]:
         yield Problem(
             "inputs must be constants of int32, int64 or bool, or fixed shapes, and the output "
             "none of the model"
+        )
+    elif operator.name == _BOTH_WAYS:
+        yield Problem(
+            "layer must be two UNIDIRECTIONAL_SEQUENCE_LSTM, one of them between two REVERSE_V2: "
+            "TensorFlow Lite Micro, whose results are the right ones, has no kernel for both ways"
         )
     elif operator.name not in OPERATORS:
         yield Problem("operator must be one of those that docs/supported.md lists")
