@@ -43,6 +43,7 @@ from kiwicha.compiler.lower.matrix_products import (
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.move_operators import lower_moves
 from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.lower.quotients import lower_quotient
 from kiwicha.compiler.lower.recurrent import lower_lstm
 from kiwicha.compiler.lower.resize import is_one_pixel, lower_resize_bilinear
 from kiwicha.compiler.lower.shorts import of_its_width
@@ -50,7 +51,7 @@ from kiwicha.compiler.lower.signal import lower_signal
 from kiwicha.compiler.lower.svdf import lower_svdf, with_split_filters
 from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
-from kiwicha.compiler.tflite.integer_operators import computes_integers, is_steered
+from kiwicha.compiler.tflite.integer_operators import DIVISION, computes_integers, is_steered
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.recurrent import LSTM, with_kept_tensors
 from kiwicha.compiler.tflite.signal_operators import SIGNAL_OPERATORS, with_signals
@@ -94,6 +95,7 @@ _LOWERINGS: dict[str, Lowering] = {
     **dict.fromkeys(of_family(Family.UNARY), lower_table),
     "CAST": lower_cast,
     "CUMSUM": lower_cumulative_sum,
+    DIVISION: lower_quotient,
     **dict.fromkeys(("REDUCE_ALL", "REDUCE_ANY"), lower_booleans),
     **dict.fromkeys(("SELECT", "SELECT_V2"), lower_select),
     "TOPK_V2": lower_top,

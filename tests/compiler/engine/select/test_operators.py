@@ -128,7 +128,8 @@ def images(operator: str) -> list[bytes]:
 
 @pytest.mark.parametrize("config", ENGINE_CONFIGS)
 @pytest.mark.parametrize(
-    "operator", sorted({*ENGINE_OPERATORS} - {*MOVES} - {*VARIABLES} - {"BATCH_MATMUL", "SVDF"})
+    "operator",
+    sorted({*ENGINE_OPERATORS} - {*MOVES} - {*VARIABLES} - {"BATCH_MATMUL", "DIV", "SVDF"}),
 )
 def test_images_are_for_the_engine(operator: str, config: str) -> None:
     name = config
@@ -137,6 +138,16 @@ def test_images_are_for_the_engine(operator: str, config: str) -> None:
     for model in images(operator):
         (layer,) = compile_model(model, name).layers
         assert layer.where is Where.ENGINE
+
+
+@pytest.mark.parametrize("config", ENGINE_CONFIGS)
+def test_bytes_divided_by_a_constant_are_for_the_engine(config: str) -> None:
+    builder = ModelBuilder("quotients")
+    x, y = (builder.tensor(IMAGE, scale=scale) for scale in (0.25, 0.02))
+    divisor = builder.tensor((), scale=0.5, data=np.array(25, np.int8))
+    builder.operator("DIV", [x, divisor], [y])
+    (layer,) = compile_model(builder.build([x], [y]), config).layers
+    assert layer.where is Where.ENGINE
 
 
 @pytest.mark.parametrize("is_constant", [False, True])
