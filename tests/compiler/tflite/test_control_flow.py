@@ -1,5 +1,6 @@
 """IF and WHILE become operators of the model, or are refused with their place."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -179,7 +180,7 @@ REASON = (
         (lambda: branches(is_taken=None), "operator 0 IF"),
     ],
 )
-def test_others_are_refused_with_their_place(model, place: str) -> None:
+def test_others_are_refused_with_their_place(model: Callable[[], bytes], place: str) -> None:
     with pytest.raises(UnsupportedModelError) as refusal:
         compile_model(model(), "simd")
     assert f"{place}: {REASON}" in map(str, refusal.value.violations)
