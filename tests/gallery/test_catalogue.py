@@ -82,6 +82,10 @@ def test_a_name_has_one_form(text: str, name: str) -> None:
             )
             for word in ("depth=3", "seed", "seed=x", "int8")
         ),
+        (
+            "keyword_transformer@98,uint8",
+            "keyword_transformer must be int8, not uint8, for which BATCH_MATMUL has no kernel",
+        ),
         ("resnet18@", f"architecture must be one of {', '.join(NAMES)}, not 'resnet18@'"),
     ],
 )
@@ -118,6 +122,7 @@ def test_a_file_may_be_called_like_a_model(tmp_path, monkeypatch: pytest.MonkeyP
         ("ssdlite_mobilenet3@320", (1, 320, 320, 3), [[1, 2034, 4], [1, 2034, 91]]),
         ("unet@48", (1, 48, 48, 3), [[1, 48, 48, 21]]),
         ("keyword_mixer@98", (1, 98, 40, 1), [[1, 12]]),
+        ("keyword_transformer@98", (1, 98, 40, 1), [[1, 12]]),
     ],
 )
 def test_shapes_are_those_of_the_architecture(
@@ -166,6 +171,10 @@ def test_there_are_as_many_parameters_as_published(name: str, count: int) -> Non
         ("ssdlite_mobilenet3", {"HARD_SWISH", "MEAN", "ADD", "MUL", "LOGISTIC"}),
         ("densenet121", {"MUL", "ADD", "CONCATENATION", "AVERAGE_POOL_2D"}),
         ("keyword_mixer", {"TRANSPOSE", "FULLY_CONNECTED", "ADD"}),
+        (
+            "keyword_transformer",
+            {"BATCH_MATMUL", "MUL", "RSQRT", "SOFTMAX", "SQUARED_DIFFERENCE", "TRANSPOSE"},
+        ),
     ],
 )
 def test_architectures_have_the_operators_that_they_are_here_for(

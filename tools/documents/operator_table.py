@@ -1,6 +1,6 @@
 """The table of operators: where each runs, beside where Vela places it on an Ethos-U."""
 
-from kiwicha.compiler import FOLDED_ONLY, supported_operators
+from kiwicha.compiler import CONTROL_FLOW, FOLDED_ONLY, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS
 from kiwicha.compiler.tflite.operators import CARRIED_TYPES, OPERATORS, Family
 from kiwicha.compiler.tflite.tensor import TensorType
@@ -9,10 +9,10 @@ from tools.documents.vela_operators import vela_operators
 
 __all__ = ["REFUSED", "operator_table"]
 
-REFUSED = {
-    "BATCH_MATMUL": "both factors are computed",
-}
+REFUSED: dict[str, str] = {}
 """Why we refuse operators that Vela places."""
+_PARTLY = {"BATCH_MATMUL": "engine with a constant matrix for all batches, else CPU"}
+"""Operators that are for the engine in some cases."""
 _WITHOUT_STEPS = Family.RESHAPE
 """What gives a tensor another name."""
 _YES, _NO = "yes", ""
@@ -24,6 +24,7 @@ def operator_table() -> list[str]:
     names = sorted({
         *supported_operators(),
         *FOLDED_ONLY,
+        *CONTROL_FLOW,
         *(n for ns in vela.operators.values() for n in ns),
     })
     rows = [
@@ -41,12 +42,14 @@ def operator_table() -> list[str]:
 
 
 def _placement(name: str) -> str:
-    if name in FOLDED_ONLY:
+    if name in {*FOLDED_ONLY, *CONTROL_FLOW}:
         return "compiler"
     if name not in OPERATORS:
         return f"refused: {REFUSED[name]}"
     if OPERATORS[name].family & _WITHOUT_STEPS:
         return "nothing to do"
+    if name in _PARTLY:
+        return _PARTLY[name]
     others = ", ".join(kind.text for kind in _other_types(name))
     if name in ENGINE_OPERATORS:
         return f"engine; {others}: CPU" if others else "engine"

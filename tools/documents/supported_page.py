@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from kiwicha.compiler import FOLDED_SHAPES, onnx_rules, support_rules, supported_operators
+from kiwicha.compiler import FOLDED_SHAPES, INLINED, onnx_rules, support_rules, supported_operators
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
 from tools.documents.operator_table import operator_table
 
@@ -25,6 +25,8 @@ def supported_page() -> str:
         "`kiwicha compile` names the limit that it exceeds.",
         "",
         FOLDED_SHAPES,
+        "",
+        INLINED,
         "",
         *operator_table(),
         "",

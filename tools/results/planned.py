@@ -20,6 +20,7 @@ _GALLERY_MODELS = (
     *("efficientnet_lite0@96", "inception3@75", "densenet121@64", "shufflenet1@96"),
     *("shufflenet2@96", "yolov5n@160", "yolov8n@128", "ssdlite_mobilenet3@160"),
     *("ssdlite_mobiledet@128", "unet@64,width=0.5", "keyword_mixer@98", "mlp_mixer@96"),
+    "keyword_transformer@98",
 )
 """Of sizes that are simulated in minutes; every architecture once."""
 PUBLIC = "docs/results/bench/public.json"

@@ -14,12 +14,15 @@ from kiwicha.compiler.driver import (
 from kiwicha.compiler.dump import STAGES, dump
 from kiwicha.compiler.onnx.formats import read
 from kiwicha.compiler.onnx.reader import onnx_rules
+from kiwicha.compiler.tflite.control_flow import CONTROL_FLOW, INLINED
 from kiwicha.compiler.tflite.shape_folding import FOLDED_ONLY, FOLDED_SHAPES
 from kiwicha.program.listing import listing
 
 __all__ = [
+    "CONTROL_FLOW",
     "FOLDED_ONLY",
     "FOLDED_SHAPES",
+    "INLINED",
     "STAGES",
     "Compilation",
     "compile_model",

@@ -34,12 +34,14 @@ from kiwicha.compiler.memory.plan import MemoryPlan
 from kiwicha.compiler.onnx.formats import read
 from kiwicha.compiler.optimize.byte_functions import merge_byte_functions
 from kiwicha.compiler.optimize.dead_channels import eliminate_dead_channels
+from kiwicha.compiler.optimize.pair_functions import merge_pair_functions
 from kiwicha.compiler.optimize.transpositions import cancel_transpositions
 from kiwicha.compiler.optimize.two_passes import transpose_in_two_passes
 from kiwicha.compiler.steps.allocate import allocate
 from kiwicha.compiler.steps.calls import PlannedStep, in_order
 from kiwicha.compiler.steps.emit import emit
 from kiwicha.compiler.steps.overlap import overlap
+from kiwicha.compiler.tflite.control_flow import with_inlined_calls
 from kiwicha.compiler.tflite.detectors import detach_detector, keep_detector
 from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.shape_folding import fold_shapes
@@ -213,7 +215,7 @@ def compile_stages(
     with _naming(model):
         # The model.
         file = read(raw)
-        folded = fold_shapes(file)
+        folded = fold_shapes(with_inlined_calls(file))
         if _detect(detect) is Detect.DEVICE:
             check(folded)
             graph, detection = keep_detector(folded), None
@@ -222,7 +224,8 @@ def compile_stages(
             check(graph)
         # The network.
         least_ring_bytes = COPIED_RING_BYTES if target.engine_macs else 0
-        network = merge_byte_functions(lower(graph, least_ring_bytes=least_ring_bytes))
+        network = merge_pair_functions(lower(graph, least_ring_bytes=least_ring_bytes))
+        network = merge_byte_functions(network)
         lowered = merge_byte_functions(cancel_transpositions(network))
         network = lowered
         if target.engine_macs and eliminate:
@@ -332,7 +335,7 @@ def require_supported(model: str | Path | bytes) -> None:
     """Refuse a model that cannot be compiled, before the work; raises as `compile_model` does."""
     raw = _content(model)
     with _naming(model):
-        graph, _ = detach_detector(fold_shapes(read(raw)))
+        graph, _ = detach_detector(fold_shapes(with_inlined_calls(read(raw))))
         check(graph)
 
 

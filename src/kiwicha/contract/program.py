@@ -192,6 +192,7 @@ class Kernel(enum.IntEnum):
     SIMD_MAX_POOL = 37
     SIMD_LSTM_GATES = 38
     SIMD_LSTM = 39
+    SIMD_MATRIX_PRODUCT = 40
     ENGINE = 64
     INTEGERS = 65
     SELECT = 66
@@ -225,6 +226,8 @@ class Kernel(enum.IntEnum):
     SIGNAL_SUBTRACTION = 94
     SIGNAL_PCAN = 95
     SIGNAL_LOG = 96
+    MATRIX_PRODUCT = 97
+    PAIRS = 98
 
     @property
     def where(self) -> Where:

@@ -21,6 +21,7 @@ from kiwicha.gallery.architectures import (
     resnet,
     shufflenet,
     ssdlite,
+    transformer,
     unet,
     vgg,
     yolo,
@@ -56,6 +57,8 @@ class Architecture:
         Sizes must be a multiple of it.
     smallest : int
         Smallest size.
+    has_unsigned : bool
+        There are interpreters for it as uint8.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Architecture:
     size: int = 224
     multiple: int = 1
     smallest: int = 32
+    has_unsigned: bool = True
 
     @property
     def sizes(self) -> str:
@@ -133,6 +137,14 @@ ARCHITECTURES = {
             mixer.keyword_mixer,
             size=98,
             smallest=8,
+        ),
+        Architecture(
+            "keyword_transformer",
+            "keywords: the same stem, attention between tokens; int8 only",
+            transformer.keyword_transformer,
+            size=98,
+            smallest=8,
+            has_unsigned=False,
         ),
         Architecture(
             "mlp_mixer", "dense layers over patches and channels", mixer.mlp_mixer, multiple=16
@@ -245,6 +257,10 @@ def checked(model: GalleryModel) -> GalleryModel:
     one = model.architecture
     if not one.smallest <= model.size <= MOST_SIZE or model.size % one.multiple:
         raise UsageError(f"size of {one.name} must be {one.sizes}, not {model.size}")
+    if model.is_unsigned and not one.has_unsigned:
+        raise UsageError(
+            f"{one.name} must be int8, not uint8, for which BATCH_MATMUL has no kernel"
+        )
     low, high = WIDTHS
     if not low <= model.width <= high:
         raise UsageError(f"width must be {low:g} to {high:g}, not {model.width:g}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from kiwicha.gallery import samples
 from kiwicha.gallery.moves import Moves
+from kiwicha.gallery.products import Products
 from kiwicha.gallery.tensors import Tensor
 from kiwicha.gallery.weighted import FUSED, Kernel, Weighted, limited
 from kiwicha.tflite_writer.builder import ACTIVATIONS, PADDINGS
@@ -18,7 +19,7 @@ _GRANULARITY = 8
 """Channels of a network of another width are a multiple of it."""
 
 
-class Network(Weighted, Moves):
+class Network(Weighted, Moves, Products):
     """A network that grows layer by layer; each method adds one and returns its output.
 
     Activation functions are ``none``, ``relu``, ``relu6``, ``silu``, ``hard_swish``,
@@ -120,13 +121,14 @@ class Network(Weighted, Moves):
     def normalize(self, x: Tensor, *, activation: str = "none") -> Tensor:
         """Add a normalization that folds into no convolution: a MUL and an ADD by channel."""
         means, deviations = samples.statistics(x.steps)
-        factors = self._drawn(len(means), 0.75, 1.25) / (deviations * x.scale)
-        offsets = self._drawn(len(means), -0.5, 0.5) - means * x.scale * factors
+        factors = self.drawn(len(means), 0.75, 1.25) / (deviations * x.scale)
+        offsets = self.drawn(len(means), -0.5, 0.5) - means * x.scale * factors
         y = self._ranged(x.shape, x.values * factors)
         self._file.operator("MUL", [x.index, self._numbers(factors)], [y.index])
-        return self._with_number(y, offsets, activation)
+        return self.with_constant(y, offsets, activation)
 
-    def _with_number(self, x: Tensor, numbers: Any, activation: str) -> Tensor:
+    def with_constant(self, x: Tensor, numbers: Any, activation: str = "none") -> Tensor:
+        """Add an ADD of constant numbers."""
         constant = self._numbers(numbers)
         y = self._ranged(x.shape, limited(x.values + numbers, activation))
         fused = {"fusedActivationFunction": ACTIVATIONS[activation.upper()]}
@@ -134,7 +136,7 @@ class Network(Weighted, Moves):
         return y
 
     def _hard_sigmoid(self, x: Tensor) -> Tensor:
-        limited = self._with_number(x, np.array(3.0), "relu6")
+        limited = self.with_constant(x, np.array(3.0), "relu6")
         y = self._ranged(x.shape, limited.values / 6)
         self._file.operator("MUL", [limited.index, self._numbers(np.array(1 / 6))], [y.index])
         return y

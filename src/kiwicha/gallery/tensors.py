@@ -149,7 +149,7 @@ class Tensors:
         raw = self._rng.bytes(int(np.prod(shape)))
         return _WEIGHTS[np.frombuffer(raw, np.uint8)].reshape(shape)
 
-    def _drawn(self, count: int, low: float, high: float) -> NDArray[np.float64]:
+    def drawn(self, count: int, low: float, high: float) -> NDArray[np.float64]:
         """Return numbers between two, all as likely."""
         raw = np.frombuffer(self._rng.bytes(count), np.uint8)
         return low + (high - low) / 255 * raw.astype(np.float64)

@@ -105,11 +105,11 @@ class Weighted(Tensors):
         """Add an operator with weights; only TRANSPOSE_CONV is told the ``size`` of its output."""
         count = sums.shape[-1]
         means, deviations = samples.statistics(sums)
-        gain = self._drawn(count, 0.75, 1.25)
+        gain = self.drawn(count, 0.75, 1.25)
         if not per_channel:
             squares = math.fsum(deviation**2 for deviation in deviations) / count
             deviations, gain = np.full(count, math.sqrt(squares)), np.ones(count)
-        offset = self._drawn(count, -0.5, 0.5)
+        offset = self.drawn(count, -0.5, 0.5)
         # From a sum to a real number of the output; the bias is in units of the sums.
         factors = gain / deviations
         bias = np.clip(np.rint(offset / factors - means), -_MOST_BIAS, _MOST_BIAS)

@@ -16,7 +16,7 @@ from kiwicha.contract.program import Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics.requantization import multiply_by_quantized_multiplier, wrap_int32
 
-__all__ = ["KERNELS", "Requantize"]
+__all__ = ["KERNELS", "Requantize", "requantized"]
 
 _TYPES: dict[int, type[np.signedinteger[Any]]] = {1: np.int8, 2: np.int16, 4: np.int32}
 """By the bytes of an element."""
@@ -37,13 +37,18 @@ class Requantize(Struct):
     output_offset: int = i32("zero point of the output")
 
 
-def _reference(memory: Memory, p: Requantize) -> NDArray[Any]:
-    source, target = _TYPES[p.input_bytes], _TYPES[p.output_bytes]
-    x = wrap_int32(memory.load(p.input, source, (p.count,)).astype(np.int64) + p.input_offset)
+def requantized(p: Requantize, values: NDArray[Any]) -> NDArray[Any]:
+    """Return what such a QUANTIZE makes of integers."""
+    x = wrap_int32(values.astype(np.int64) + p.input_offset)
     scaled = multiply_by_quantized_multiplier(x, p.multiplier, p.shift)
+    target = _TYPES[p.output_bytes]
     limits = np.iinfo(target)
     found: NDArray[Any] = wrap_int32(scaled + p.output_offset).clip(limits.min, limits.max)
     return found.astype(target)
+
+
+def _reference(memory: Memory, p: Requantize) -> NDArray[Any]:
+    return requantized(p, memory.load(p.input, _TYPES[p.input_bytes], (p.count,)))
 
 
 def _work(p: Requantize) -> Work:

@@ -6,6 +6,7 @@ Ref: tensorflow/lite/kernels/internal/reference/softmax.h in tflite-micro.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from kiwicha.contract.program import Kernel
 from kiwicha.kernels.kernel import Cost, Declaration, Memory, Work
 from kiwicha.numerics import requantization as numerics
 
-__all__ = ["KERNELS", "ShortSoftmax"]
+__all__ = ["KERNELS", "ShortSoftmax", "short_probabilities"]
 
 _ACCUMULATOR_BITS = 12
 """Integer bits of a sum of exponentials."""
@@ -33,9 +34,24 @@ class ShortSoftmax(Struct):
 
 
 def _reference(memory: Memory, p: ShortSoftmax) -> NDArray[np.int16]:
-    x = memory.load(p.input, np.int8, (p.rows, p.depth)).astype(np.int64)
-    table = memory.load(p.exponentials, np.int32, (256,)).astype(np.int64)
-    exponentials = table[x.max(axis=1, keepdims=True) - x]
+    x = memory.load(p.input, np.int8, (p.rows, p.depth))
+    return short_probabilities(x, memory.load(p.exponentials, np.int32, (256,)))
+
+
+def short_probabilities(
+    values: NDArray[Any], exponentials_of: NDArray[np.int32] | NDArray[np.int64]
+) -> NDArray[np.int16]:
+    """Return the probabilities of each row.
+
+    Parameters
+    ----------
+    values : integers [rows, depth]
+        Rows.
+    exponentials_of : int [256]
+        As `ShortSoftmax.exponentials`.
+    """
+    x = values.astype(np.int64)
+    exponentials = exponentials_of.astype(np.int64)[x.max(axis=1, keepdims=True) - x]
     terms = numerics.rounding_divide_by_pot(exponentials, _ACCUMULATOR_BITS)
     output = np.empty(x.shape, np.int64)
     for row, total in enumerate(terms.sum(axis=1)):

@@ -18,6 +18,7 @@ from kiwicha.kernels.weight_order import (
 __all__ = [
     "CACHED_BYTES",
     "MAX_WINDOW_PIXELS",
+    "cached_pixels",
     "is_aligned",
     "is_pointwise",
     "matrix_pixels",
@@ -65,9 +66,13 @@ def whole_pixels(pixels: int) -> int:
 def matrix_pixels(p: Conv) -> int:
     """Return the pixels of which a pass over all weights keeps the activations in the cache."""
     total = p.batches * p.output_height * p.output_width
-    window = window_size(p)
+    return cached_pixels(total, window_size(p), has_offset=p.weight_offset != 0)
+
+
+def cached_pixels(total: int, window: int, *, has_offset: bool) -> int:
+    """Return the same of so many pixels, of ``window`` bytes, whose weights may have an offset."""
     fitting = (CACHED_BYTES - PIXELS * window) // window
-    most = MAX_WINDOW_PIXELS if p.weight_offset else _MAX_MATRIX_PIXELS
+    most = MAX_WINDOW_PIXELS if has_offset else _MAX_MATRIX_PIXELS
     return max(PIXELS, min(whole_pixels(fitting), most, -(-total // PIXELS) * PIXELS))
 
 

@@ -24,6 +24,7 @@ RUN_BYTES = {
     Kernel.SIMD_FULLY_CONNECTED: 464,
     Kernel.DETECTION: 320,
     Kernel.SIMD_LSTM: 784,
+    Kernel.SIMD_MATRIX_PRODUCT: 544,
     Kernel.SHORT_CONV: 304,
     Kernel.SHORT_MEAN: 272,
     Kernel.SHORT_TRANSPOSE_CONV: 288,

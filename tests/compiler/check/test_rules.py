@@ -12,6 +12,7 @@ from kiwicha.errors import UnsupportedModelError
 from tests.support.broken.images import BROKEN_IMAGES
 from tests.support.broken.index_moves import BROKEN_INDEX_MOVES
 from tests.support.broken.integers import BROKEN_INTEGERS
+from tests.support.broken.matrix_products import BROKEN_PRODUCTS
 from tests.support.broken.moves import BROKEN_MOVES
 from tests.support.broken.pairs import BROKEN_PAIRS
 from tests.support.broken.recurrent import BROKEN_RECURRENT
@@ -63,6 +64,7 @@ RULES: list[tuple[Callable[[], bytes], str]] = [
     *BROKEN_SCALES,
     *BROKEN_IMAGES,
     *BROKEN_PAIRS,
+    *BROKEN_PRODUCTS,
     *BROKEN_MOVES,
     *BROKEN_INDEX_MOVES,
     *BROKEN_INTEGERS,

@@ -54,14 +54,15 @@ def test_random_models(kind: str, first: int) -> None:
     assert len(found) > 128
 
 
+@pytest.mark.parametrize("config", ["simd", "64"])
 @pytest.mark.parametrize("make", [requantized, short_probabilities])
-def test_wide_integers(make: Callable[[random.Random], tuple[bytes, Arrays]]) -> None:
+def test_wide_integers(make: Callable[[random.Random], tuple[bytes, Arrays]], config: str) -> None:
     made = [make(random.Random(f"wide{seed}")) for seed in range(60)]
     cases = [(model, [inputs]) for model, inputs in made]
     for number, ((model, inputs), answers) in enumerate(
         zip(cases, ask_in_a_row(cases), strict=True)
     ):
-        assert not differing(session(model, "simd"), inputs, answers), number
+        assert not differing(session(model, config), inputs, answers), number
 
 
 def with_all_outputs(model: bytes) -> bytes:

@@ -43,8 +43,33 @@ def operator(
     return model.build(computed, results)
 
 
+def divided(divisor: int, **changes: Any) -> bytes:
+    """Give a DIV of bytes by a constant."""
+    model = Model()
+    b = model.tensor((), name="b", data=np.array(divisor, np.int8), **({"scale": 0.5} | changes))
+    return model.single("DIV", [model.activation("a"), b], model.activation("y"))
+
+
 WORD, LONG, BYTE, BOOL = np.int32, np.int64, np.int8, np.bool_
 BROKEN_INTEGERS: list[tuple[Callable[[], bytes], str]] = [
+    (
+        lambda: operator("DIV", [(BYTE, (2,)), (BYTE, (2,))], [(BYTE, (2,))]),
+        (
+            "operator 0 DIV (b): divisor must be one constant; multiply by the inverse of a "
+            "computed one"
+        ),
+    ),
+    (
+        lambda: divided(3, zero_point=3),
+        "operator 0 DIV (b): divisor must not be its zero point, which stands for 0",
+    ),
+    (
+        lambda: divided(100, scale=2.0**20),
+        (
+            "operator 0 DIV (y): output scale must be such that quotients neither overflow nor "
+            "vanish"
+        ),
+    ),
     (
         lambda: operator("ADD", [(WORD, (2,)), (LONG, (2,))], [(WORD, (2,))]),
         "operator 0 ADD: input 1 and input 2 and output must have one type, not int32 and int64",

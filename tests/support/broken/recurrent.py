@@ -105,6 +105,14 @@ _INT: dict[str, Any] = {"dtype": np.int32}
 _LSTM_0, _SVDF_0 = f"operator 0 {_LSTM}", f"operator 0 {_SVDF}"
 
 BROKEN_RECURRENT: list[tuple[Callable[[], bytes], str]] = [
+    (
+        lambda: unary("BIDIRECTIONAL_SEQUENCE_LSTM", {}, {}),
+        (
+            "operator 0 BIDIRECTIONAL_SEQUENCE_LSTM: layer must be two "
+            "UNIDIRECTIONAL_SEQUENCE_LSTM, one of them between two REVERSE_V2: TensorFlow Lite "
+            "Micro, whose results are the right ones, has no kernel for both ways"
+        ),
+    ),
     (partial(_lstm, count=20), f"{_LSTM_0}: number of inputs must be 24, not 20"),
     (
         partial(_lstm, {10: _constant((4,))}),

@@ -11,7 +11,7 @@ from tests.support.oracle.oracle import Case
 __all__ = ["NAMES", "case", "small", "tiny"]
 
 NAMES = tuple(ARCHITECTURES)
-_SIZES = {"inception3": 75, "keyword_mixer": 16}
+_SIZES = {"inception3": 75, "keyword_mixer": 16, "keyword_transformer": 16}
 """Of architectures that 32 is too small for, or that have another measure."""
 
 

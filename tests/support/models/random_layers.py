@@ -99,6 +99,36 @@ class RandomModel(RandomTensors):
         self._builder.operator("FULLY_CONNECTED", operands, [y], **options)
         return y
 
+    def product(self, x: int, y: int, *, is_first_adjoint: bool, is_second_adjoint: bool) -> int:
+        """Add a BATCH_MATMUL of two tensors."""
+        first, second = self._shapes[x], self._shapes[y]
+        rows, depth = first[-2:][:: -1 if is_first_adjoint else 1]
+        columns = second[-2 if is_second_adjoint else -1]
+        shape = (*np.broadcast_shapes(first[:-2], second[:-2]), rows, columns)
+        z = self._tensor(shape, self._product_scale(x, y, depth), self._zero_point())
+        self._builder.operator(
+            "BATCH_MATMUL", [x, y], [z], adjX=is_first_adjoint, adjY=is_second_adjoint
+        )
+        return z
+
+    def connected(self, x: int, weights: int, *, has_bias: bool) -> int:
+        """Add a FULLY_CONNECTED whose weights are computed."""
+        outputs, depth = self._shapes[weights]
+        operands = [x, weights]
+        if has_bias:
+            scale = self._scales[x] * self._scales[weights]
+            data = np.array([self.rng.gauss(0, 9000) for _ in range(outputs)]).astype(np.int32)
+            operands.append(self._builder.tensor((outputs,), np.int32, scale=scale, data=data))
+        y_shape = (math.prod(self._shapes[x]) // depth, outputs)
+        y = self._tensor(y_shape, self._product_scale(x, weights, depth), self._zero_point())
+        self._builder.operator("FULLY_CONNECTED", operands, [y], **self._activation())
+        return y
+
+    def _product_scale(self, x: int, y: int, depth: int) -> float:
+        """Give a scale for sums of products, of which not all are extremes."""
+        spread = 128 * 74 * math.sqrt(depth) * self.rng.uniform(0.5, 2)
+        return self._scales[x] * self._scales[y] * spread / 128
+
     # ----------------------------------------------------------------------------- the others
 
     def pool(self, operator: str, x: int) -> int:

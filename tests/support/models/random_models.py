@@ -60,6 +60,22 @@ def _fully_connected(model: RandomModel) -> None:
     model.fully_connected(model.input(shape), rng.choice([1, 3, 4, 10, rng.randint(1, 40)]))
 
 
+def _product(model: RandomModel) -> None:
+    rng = model.rng
+    rows, columns = (rng.choice([1, 3, 4, 8, rng.randint(1, 20)]) for _ in range(2))
+    depth = rng.choice([1, 4, 16, 64, rng.randint(1, 40)])
+    batches = tuple(rng.randint(1, 3) for _ in range(rng.randint(0, 3)))
+    ways = {name: rng.random() < 0.5 for name in ("is_first_adjoint", "is_second_adjoint")}
+    shapes = [(rows, depth), (depth, columns)]
+    for number, is_adjoint in enumerate(ways.values()):
+        repeated = tuple(1 if rng.random() < 0.3 else size for size in batches)
+        repeated = repeated[rng.choice([0, 0, rng.randint(0, len(repeated))]) :]
+        shapes[number] = (*repeated, *shapes[number][:: -1 if is_adjoint else 1])
+    first = model.input(shapes[0])
+    second = rng.choice([model.input, model.input, model.constant])(shapes[1])
+    model.product(first, second, **ways)
+
+
 def _elementwise(operator: str) -> Callable[[RandomModel], None]:
     def add(model: RandomModel) -> None:
         rng = model.rng
@@ -164,7 +180,9 @@ def _reshape(model: RandomModel) -> None:
     model.reshape(model.input(shape), (*factors[:2], math.prod(factors[2:])))
 
 
-SIGNED_OPERATORS = frozenset({"ABS", "ELU", "EXP", "LOG", "RSQRT", "SQUARED_DIFFERENCE"})
+SIGNED_OPERATORS = frozenset({
+    *("ABS", "BATCH_MATMUL", "ELU", "EXP", "LOG", "RSQRT", "SQUARED_DIFFERENCE")
+})
 """Those of which no interpreter has a kernel for uint8."""
 LITERT_OPERATORS = frozenset({"EXP", "GELU", "LOG", "RELU_0_TO_1", "RELU_N1_TO_1"})
 """Those for whose int8, too, only LiteRT has one."""
@@ -172,6 +190,7 @@ OPERATORS: dict[str, Callable[[RandomModel], Any]] = {
     "CONV_2D": lambda model: model.conv(model.image()),
     "DEPTHWISE_CONV_2D": lambda model: model.depthwise(model.image()),
     "FULLY_CONNECTED": _fully_connected,
+    "BATCH_MATMUL": _product,
     "AVERAGE_POOL_2D": lambda model: model.pool("AVERAGE_POOL_2D", model.image()),
     "MAX_POOL_2D": lambda model: model.pool("MAX_POOL_2D", model.image()),
     "ADD": _elementwise("ADD"),

@@ -2,7 +2,13 @@
 
 import pytest
 
-from kiwicha.compiler import FOLDED_ONLY, onnx_rules, support_rules, supported_operators
+from kiwicha.compiler import (
+    CONTROL_FLOW,
+    FOLDED_ONLY,
+    onnx_rules,
+    support_rules,
+    supported_operators,
+)
 from kiwicha.compiler.engine.select.limits import ENGINE_OPERATORS, engine_limits
 from tools.documents.operator_table import REFUSED
 from tools.documents.supported_page import supported_page
@@ -18,11 +24,15 @@ def rows() -> dict[str, list[str]]:
 
 def test_each_operator_has_a_row_that_says_where_it_runs() -> None:
     places = {name: place for name, (place, *_) in rows().items()}
-    assert list(places) == sorted({*supported_operators(), *FOLDED_ONLY, *REFUSED})
+    assert list(places) == sorted({
+        *(*supported_operators(), *FOLDED_ONLY, *CONTROL_FLOW, *REFUSED)
+    })
     on_engine = {name for name, place in places.items() if place.startswith("engine")}
     assert on_engine == set(ENGINE_OPERATORS)
     assert {name for name, place in places.items() if place.startswith("refused: ")} == {*REFUSED}
-    assert {name for name, place in places.items() if place == "compiler"} == {*FOLDED_ONLY}
+    assert {name for name, place in places.items() if place == "compiler"} == {
+        *(*FOLDED_ONLY, *CONTROL_FLOW)
+    }
 
 
 def test_each_operator_of_vela_is_marked() -> None:

@@ -7,6 +7,7 @@ from kiwicha.compiler.check.image_moves import IMAGE_MOVE_RULES
 from kiwicha.compiler.check.images import IMAGE_SHAPE_RULES
 from kiwicha.compiler.check.index_moves import INDEX_MOVE_RULES
 from kiwicha.compiler.check.integers import INTEGER_RULES
+from kiwicha.compiler.check.matrix_products import PRODUCT_SCALE_RULES, PRODUCT_SHAPE_RULES
 from kiwicha.compiler.check.model import MODEL_RULES, is_a_known_operator
 from kiwicha.compiler.check.moves import MOVE_RULES
 from kiwicha.compiler.check.pairs import PAIR_SCALE_RULES
@@ -45,6 +46,7 @@ _SCALE_RULES = (
     *SCALE_RULES,
     *UNARY_SCALE_RULES,
     *PAIR_SCALE_RULES,
+    *PRODUCT_SCALE_RULES,
     *RECURRENT_SCALE_RULES,
     *WIDE_SCALE_RULES,
     *SHORT_SCALE_RULES,
@@ -54,6 +56,7 @@ OPERATOR_RULE_GROUPS = (
     (*OPERAND_RULES, *RECURRENT_OPERAND_RULES, *WIDE_OPERAND_RULES, *SHORT_OPERAND_RULES),
     (
         *SHAPE_RULES,
+        *PRODUCT_SHAPE_RULES,
         *UNARY_SHAPE_RULES,
         *IMAGE_SHAPE_RULES,
         *MOVE_RULES,

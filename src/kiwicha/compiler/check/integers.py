@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from kiwicha.compiler.check.problems import shape_problems
 from kiwicha.compiler.check.rules import Problem, Rule, operands, rule
-from kiwicha.compiler.quantization.scales import cumulative_scale
+from kiwicha.compiler.quantization.scales import cumulative_scale, divided_scale
 from kiwicha.compiler.tflite.graph import Activation, Graph, Operator
-from kiwicha.compiler.tflite.integer_operators import computes_integers
+from kiwicha.compiler.tflite.integer_operators import DIVISION, computes_integers
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.shapes import broadcast_shape, reduced_axes
 from kiwicha.compiler.tflite.tensor import TensorType, quantization
+from kiwicha.numerics.quotients import MOST_PLACES, quotient_places
 
 __all__ = ["INTEGER_RULES"]
 
@@ -64,6 +65,33 @@ def computes_integers_alone(graph: Graph, operator: Operator) -> Iterator[Proble
     activation = operator.options.activation
     if computes_integers(graph, operator) and activation is not Activation.NONE:
         yield Problem(f"fused activation of integers must be NONE, not {activation.name}")
+
+
+@rule(INTEGER_RULES, DIVISION)
+def divides_bytes_by_a_constant(graph: Graph, operator: Operator) -> Iterator[Problem]:
+    """DIV of int8 has one constant divisor, which does not stand for 0.
+
+    TensorFlow Lite Micro shifts each quotient by 0 to 31 places, as scales and dividend say.
+    """
+    if computes_integers(graph, operator):
+        return
+    first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
+    if not second.is_constant or second.elements != 1:
+        yield Problem(
+            "divisor must be one constant; multiply by the inverse of a computed one", second
+        )
+        return
+    parameters = [quantization(tensor) for tensor in (first, second, output)]
+    divisor = second.integers()[0] - parameters[1].zero_point
+    if not divisor:
+        yield Problem("divisor must not be its zero point, which stands for 0", second)
+        return
+    shift = divided_scale(*parameters).shift
+    places = [quotient_places(divisor, shift, dividend) for dividend in (-256, -1, 1, 255)]
+    if not 0 <= min(places) <= max(places) <= MOST_PLACES:
+        yield Problem(
+            "output scale must be such that quotients neither overflow nor vanish", output
+        )
 
 
 @rule(INTEGER_RULES, *of_family(Family.COMPARISON))

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 
 from kiwicha.compiler.check.rules import Problem
+from kiwicha.compiler.tflite.control_flow import CONTROL_FLOW, MAX_ROUNDS
 from kiwicha.compiler.tflite.graph import Graph, Operator
 from kiwicha.compiler.tflite.operators import OPERATORS
 from kiwicha.compiler.tflite.shape_folding import FOLDED_ONLY
@@ -12,20 +13,36 @@ from kiwicha.compiler.tflite.variables import CALL_ONCE
 __all__ = ["MODEL_RULES", "is_a_known_operator"]
 
 
+_BOTH_WAYS = "BIDIRECTIONAL_SEQUENCE_LSTM"
+
+
 def is_a_known_operator(operator: Operator) -> Iterator[Problem]:
-    """Every operator is one of those listed."""
-    if operator.name in FOLDED_ONLY:
+    """Every operator is one of those listed; conditions and loops are constant."""
+    if operator.name in CONTROL_FLOW:
+        yield Problem(
+            "condition must follow from constants and shapes, with tensors of one type, shape and "
+            f"scale at both ends of its subgraphs, and at most {MAX_ROUNDS:,} rounds"
+        )
+    elif operator.name in FOLDED_ONLY:
         yield Problem(
             "inputs must be constants of int32, int64 or bool, or fixed shapes, and the output "
             "none of the model"
+        )
+    elif operator.name == _BOTH_WAYS:
+        yield Problem(
+            "layer must be two UNIDIRECTIONAL_SEQUENCE_LSTM, one of them between two REVERSE_V2: "
+            "TensorFlow Lite Micro, whose results are the right ones, has no kernel for both ways"
         )
     elif operator.name not in OPERATORS:
         yield Problem("operator must be one of those that docs/supported.md lists")
 
 
 def has_one_subgraph(graph: Graph) -> Iterator[Problem]:
-    """Models have one subgraph, and those that CALL_ONCE executes."""
-    called = {number for item in graph.operators for number in _called_once(item)}
+    """Models have one subgraph, and those that CALL_ONCE executes, or IF and WHILE before."""
+    called = {number for item in graph.operators for number in _called(item)}
+    if any(item.name in CONTROL_FLOW for item in graph.operators):
+        # What is executed inside these is not known.
+        return
     others = range(1, len(graph.others) + 1)
     idle = [number for number in others if number not in called]
     if idle:
@@ -36,7 +53,7 @@ def has_one_subgraph(graph: Graph) -> Iterator[Problem]:
         )
 
 
-def _called_once(operator: Operator) -> tuple[int, ...]:
+def _called(operator: Operator) -> tuple[int, ...]:
     return operator.options.subgraphs if operator.name == CALL_ONCE else ()
 
 

@@ -10,6 +10,7 @@ from kiwicha.compiler.check.model import (
 from kiwicha.compiler.check.rules import Problem, rule_text
 from kiwicha.compiler.check.tensors import has_a_fixed_shape, has_plain_storage
 from kiwicha.compiler.check.variables import VARIABLE_RULES
+from kiwicha.compiler.tflite.control_flow import CONTROL_FLOW
 from kiwicha.compiler.tflite.graph import Graph
 from kiwicha.compiler.tflite.operators import Family, of_family
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
@@ -103,7 +104,8 @@ def _state(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
 def _one_subgraph(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield what to do about loops and conditions."""
     rules = (has_one_subgraph, has_no_circle_of_calls)
-    if any(_breaks(findings, rule_text(rule)) for rule in rules):
+    is_left = any(violation.name in CONTROL_FLOW for violation, _ in findings)
+    if is_left or any(_breaks(findings, rule_text(rule)) for rule in rules):
         yield "unroll loops, and take conditions out of the model"
 
 
@@ -117,7 +119,7 @@ def _replace(graph: Graph, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield what to do about operators that are not known."""
     unknown = rule_text(is_a_known_operator)
     names = {v.name for v, _ in findings if v.rule == unknown}
-    names = {name for name in names if not name.startswith(MODEL_PREFIX)}
+    names = {name for name in names if not name.startswith(MODEL_PREFIX)} - {*CONTROL_FLOW}
     if names:
         yield (
             f"replace {' and '.join(sorted(names))} by operators of docs/supported.md, or compute "

@@ -195,9 +195,13 @@ def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
     """Weights are constants: int8 with zero point 0, or uint8 with one zero point.
 
     Where all operators that read them are CONV_2D, DEPTHWISE_CONV_2D or FULLY_CONNECTED they can be
-    int4, with zero point 0. In ONNX models those of int8 can have one zero point, too.
+    int4, with zero point 0. In ONNX models those of int8 can have one zero point, too. Weights of a
+    FULLY_CONNECTED of int8 can be computed: they then have one scale and one zero point.
     """
     weights = graph.input(operator, 1)
+    if operator.name == "FULLY_CONNECTED" and not weights.is_constant:
+        yield from _computed_weights_problems(graph, operator, weights)
+        return
     if weights.type is not TensorType.INT8:
         yield Problem(
             f"weights must be int8 or uint8, not {weights.type.text}", weights, is_about_type=True
@@ -214,6 +218,24 @@ def has_constant_weights(graph: Graph, operator: Operator) -> Iterator[Problem]:
         yield from _zero_point_problems("weights'", weights)
     elif weights.quantization.zero_points.any():
         yield Problem("weights' zero point must be 0", weights)
+
+
+def _computed_weights_problems(
+    graph: Graph, operator: Operator, weights: Tensor
+) -> Iterator[Problem]:
+    types = {tensor.type for tensor in (weights, graph.input(operator))}
+    if types != {TensorType.INT8} or weights.is_shifted:
+        kind = "uint8" if weights.is_shifted else weights.type.text
+        yield Problem(
+            f"computed weights and their input must be int8, not {kind}",
+            weights,
+            is_about_type=True,
+        )
+        return
+    if weights.quantization is None:
+        yield Problem("weights must have a scale and a zero point, not none", weights)
+    for check in (has_one_scale, has_plain_storage):
+        yield from check("matrix of weights", weights)
 
 
 @rule(OPERAND_RULES)

@@ -33,7 +33,8 @@ from kiwicha.kernels.elementwise import Elementwise
 from kiwicha.kernels.l2_normalization import L2Normalization
 from kiwicha.kernels.log_softmax import LogSoftmax
 from kiwicha.kernels.mean import Mean
-from kiwicha.kernels.short_softmax import ShortSoftmax
+from kiwicha.kernels.pairs import DIFFERENCES, PAIR, Pairs
+from kiwicha.kernels.short_softmax import ShortSoftmax, short_probabilities
 from kiwicha.kernels.softmax import Softmax, pair_outputs
 from kiwicha.numerics.logarithm import log_softmax_distances
 from kiwicha.numerics.requantization import requantize, softmax_exponentials
@@ -53,8 +54,6 @@ __all__ = [
 _UNUSED = Scale(0, 0)
 MAX_PROBABILITY = 255
 """Output of a SOFTMAX in steps of its scale, at most."""
-_PAIR = 2
-"""Depth of a SOFTMAX that is looked up."""
 _REDUCTIONS = {"REDUCE_MAX": Kernel.REDUCE_MAX, "REDUCE_MIN": Kernel.REDUCE_MIN}
 
 
@@ -215,6 +214,21 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
         return lower_softmax_of_shorts(graph, operator)
     offset = quantization(output).zero_point
     table = softmax_exponentials(quantization(source).scale, operator.options.beta)
+    if output.type is TensorType.INT16 and source.shape[-1] == PAIR:
+        differences = np.arange(DIFFERENCES) - DIFFERENCES // 2
+        rows = np.stack([differences, np.zeros_like(differences)], axis=1)
+        return Layer(
+            operator.index,
+            operator.name,
+            kernel=Kernel.PAIRS,
+            params=Pairs(
+                *(Ref(), Ref(), Ref()),
+                rows=source.elements // PAIR,
+                output_bytes=np.dtype(np.int16).itemsize,
+            ),
+            tensors={"input": source.index, "output": output.index},
+            constants={"table": short_probabilities(rows, table)[:, 0].copy()},
+        )
     if output.type is TensorType.INT16:
         return Layer(
             operator.index,
@@ -233,7 +247,7 @@ def lower_softmax(graph: Graph, operator: Operator) -> Layer:
     if source.shape[-1] == 1:
         return table_layer(operator, np.full(len(ALL_BYTES), MAX_PROBABILITY + offset))
     constants: dict[str, Values] = {"exponentials": table.astype(np.int32)}
-    if source.shape[-1] == _PAIR:
+    if source.shape[-1] == PAIR:
         constants["pairs"] = pair_outputs(table, offset)
     return Layer(
         operator.index,

@@ -17,7 +17,6 @@ from kiwicha.compiler.lower.convolution_folding import folded, folds, replaced_o
 from kiwicha.compiler.lower.convolutions import (
     lower_conv,
     lower_depthwise,
-    lower_fully_connected,
     lower_pool,
     lower_transpose_conv,
 )
@@ -36,9 +35,15 @@ from kiwicha.compiler.lower.elementwise import (
 )
 from kiwicha.compiler.lower.indexed import lower_indexed, lower_top
 from kiwicha.compiler.lower.integers import lower_integers, lower_select
+from kiwicha.compiler.lower.matrix_products import (
+    PRODUCT,
+    lower_matrix_product,
+    with_rows_by_rows,
+)
 from kiwicha.compiler.lower.memory_sharing import MemorySharing
 from kiwicha.compiler.lower.move_operators import lower_moves
 from kiwicha.compiler.lower.network import Layer, Network
+from kiwicha.compiler.lower.quotients import lower_quotient
 from kiwicha.compiler.lower.recurrent import lower_lstm
 from kiwicha.compiler.lower.resize import is_one_pixel, lower_resize_bilinear
 from kiwicha.compiler.lower.shorts import of_its_width
@@ -46,7 +51,7 @@ from kiwicha.compiler.lower.signal import lower_signal
 from kiwicha.compiler.lower.svdf import lower_svdf, with_split_filters
 from kiwicha.compiler.lower.tables import lower_table, table_layer
 from kiwicha.compiler.tflite.graph import Graph, Operator
-from kiwicha.compiler.tflite.integer_operators import computes_integers, is_steered
+from kiwicha.compiler.tflite.integer_operators import DIVISION, computes_integers, is_steered
 from kiwicha.compiler.tflite.operators import OPERATORS, Family, of_family
 from kiwicha.compiler.tflite.recurrent import LSTM, with_kept_tensors
 from kiwicha.compiler.tflite.signal_operators import SIGNAL_OPERATORS, with_signals
@@ -68,7 +73,8 @@ Lowering = Callable[[Graph, Operator], Layer]
 _LOWERINGS: dict[str, Lowering] = {
     "CONV_2D": lower_conv,
     "DEPTHWISE_CONV_2D": lower_depthwise,
-    "FULLY_CONNECTED": lower_fully_connected,
+    "FULLY_CONNECTED": lower_matrix_product,
+    PRODUCT: lower_matrix_product,
     "AVERAGE_POOL_2D": lower_pool,
     "MAX_POOL_2D": lower_pool,
     "ADD": lower_sum,
@@ -89,6 +95,7 @@ _LOWERINGS: dict[str, Lowering] = {
     **dict.fromkeys(of_family(Family.UNARY), lower_table),
     "CAST": lower_cast,
     "CUMSUM": lower_cumulative_sum,
+    DIVISION: lower_quotient,
     **dict.fromkeys(("REDUCE_ALL", "REDUCE_ANY"), lower_booleans),
     **dict.fromkeys(("SELECT", "SELECT_V2"), lower_select),
     "TOPK_V2": lower_top,
@@ -109,7 +116,7 @@ def lower(graph: Graph, *, least_ring_bytes: int = 0) -> Network:
     count = len(graph.operators)
     graph, order = with_flipped_edges(with_signals(with_kept_tensors(with_states(graph))))
     flips = range(count, len(graph.operators))
-    graph, order = with_split_filters(graph, order)
+    graph, order = with_rows_by_rows(*with_split_filters(graph, order))
     order = writers_last(graph, order)
     found = folds(graph)
     replaced = replaced_operators(found)

@@ -10,8 +10,8 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from kiwicha.compiler.lower.added_parts import AddedParts
 from kiwicha.compiler.lower.convolutions import lower_conv, lower_depthwise
 from kiwicha.compiler.lower.network import Layer
 from kiwicha.compiler.lower.tables import ALL_BYTES, table_layer
@@ -24,7 +24,8 @@ from kiwicha.compiler.tflite.recurrent import (
     SVDF_STATE,
     SVDF_TIME,
 )
-from kiwicha.compiler.tflite.tensor import Quantization, Tensor, TensorType, quantization
+from kiwicha.compiler.tflite.tensor import TensorType, quantization
+from kiwicha.contract.engine import MAX_DEPTHWISE_COLUMNS
 from kiwicha.contract.layout import Ref
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.svdf import Svdf
@@ -124,27 +125,20 @@ def _lower_shorts(graph: Graph, operator: Operator) -> Layer:
     )
 
 
-class _Parts:
-    """New operators and tensors of a model."""
+class _Parts(AddedParts):
+    """What SVDFs become, and the states of these."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._tensors = list(graph.tensors)
-        self._operators = list(graph.operators)
+        super().__init__(graph)
         self._states = list(graph.states)
 
     def graph(self) -> Graph:
         """Return the model with them."""
-        return dataclasses.replace(
-            self._graph,
-            tensors=tuple(self._tensors),
-            operators=tuple(self._operators),
-            states=tuple(self._states),
-        )
+        return dataclasses.replace(super().graph(), states=tuple(self._states))
 
     def of(self, operator: Operator) -> list[Operator]:
         """Return what an SVDF becomes."""
-        graph = self._graph
+        graph = self.model
         source, output = graph.input(operator), graph.output(operator)
         features, time = graph.input(operator, SVDF_FEATURES), graph.input(operator, SVDF_TIME)
         state, bias = graph.input(operator, SVDF_STATE), graph.input(operator, SVDF_BIAS)
@@ -153,11 +147,10 @@ class _Parts:
         added: list[Operator] = []
 
         def tensor(what: str, shape: Sequence[int], scale: float, offset: int = 0) -> int:
-            return self._tensor(f"{output.name} {what}", shape, scale, offset)
+            return self.tensor(f"{output.name} {what}", shape, scale, offset)
 
         def add(name: str, inputs: Sequence[int], target: int, options: Options) -> None:
-            added.append(Operator(len(self._operators), name, tuple(inputs), (target,), options))
-            self._operators.append(added[-1])
+            added.append(self.operator(name, inputs, target, options))
 
         # A product of two of its factors over the third one is exact in double: a scale of the
         # weights is what results are multiplied by if input and output have the same scale.
@@ -165,7 +158,7 @@ class _Parts:
         last = quantization(output)
         row = (batches, 1, 1, filters)
         found = tensor("features", row, a.scale)
-        weights = self._constant("weights of features", features.int8s(), feature_ratio(a, b, c))
+        weights = self.constant("weights of features", features.int8s(), feature_ratio(a, b, c))
         add("FULLY_CONNECTED", [source.index, weights], found, Options())
         new = tensor("newest", row, last.scale, zero_point)
         add(SVDF if zero_point else "RESHAPE", [found], new, Options())
@@ -178,45 +171,27 @@ class _Parts:
             )
             joined = tensor("state", (batches, steps, 1, filters), last.scale, zero_point)
             add("CONCATENATION", [before, new], joined, Options(axis=1))
-            positions = [self._integers(values) for values in ((0, 1, 0, 0), kept)]
-            writer = len(self._operators)
-            slicing = Operator(writer, "SLICE", (joined, *positions), (after,), Options())
-            self._operators.append(slicing)
+            positions = [self.integers(values) for values in ((0, 1, 0, 0), kept)]
+            slicing = self.operator("SLICE", [joined, *positions], after, Options())
             raw = bytes([zero_point & 0xFF]) * (batches * (steps - 1) * filters)
-            self._states.append(State(state.name, before, after, writer, raw))
-        values = time.int8s().T.reshape(steps, 1, -1, rank)
+            self._states.append(State(state.name, before, after, slicing.index, raw))
+        # A window has as many columns as depthwise jobs take at a time: few weights are zeros.
+        columns = max(size for size in range(1, MAX_DEPTHWISE_COLUMNS + 1) if steps % size == 0)
+        rows = steps // columns
+        image = joined
+        if columns > 1:
+            shape = (batches, rows, columns, filters)
+            image = tensor("image of time", shape, last.scale, zero_point)
+            add("RESHAPE", [joined], image, Options())
+        values = time.int8s().T.reshape(rows, columns, -1, rank)
         values = values.transpose(3, 0, 1, 2) if rank == 1 else values.transpose(2, 0, 1, 3)
-        filtering = self._constant("weights of time", values, time_ratio(c, d, last))
+        filtering = self.constant("weights of time", values, time_ratio(c, d, last))
         result = tensor("of time", (batches, 1, 1, filters // rank), last.scale, last.zero_point)
         changed = dataclasses.replace(
-            operator, inputs=(joined, filtering, bias.index), outputs=(result,), options=Options()
+            operator, inputs=(image, filtering, bias.index), outputs=(result,), options=Options()
         )
-        self._operators[operator.index] = changed
+        self.replace(changed)
         add("RESHAPE", [result], output.index, Options())
         reshape = added.pop()
         moved = [slicing] if steps > 1 else []
         return [*added, changed, reshape, *moved]
-
-    def _new(self, name: str, kind: TensorType, shape: Sequence[int]) -> Tensor:
-        index = len(self._tensors)
-        new = Tensor(index, name, kind, tuple(shape), (), None, None, False, False)
-        self._tensors.append(new)
-        return new
-
-    def _tensor(self, name: str, shape: Sequence[int], scale: float, zero_point: int = 0) -> int:
-        new = self._new(name, TensorType.INT8, shape)
-        parameters = Quantization(np.array([scale], np.float32), np.array([zero_point]), 0)
-        self._tensors[-1] = dataclasses.replace(new, quantization=parameters)
-        return new.index
-
-    def _constant(self, name: str, values: NDArray[np.int8], scale: float) -> int:
-        index = self._tensor(name, values.shape, scale)
-        raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
-        self._tensors[-1] = dataclasses.replace(self._tensors[-1], data=raw)
-        return index
-
-    def _integers(self, values: ArrayLike) -> int:
-        numbers = np.array(values, "<i4")
-        new = self._new("positions", TensorType.INT32, numbers.shape)
-        self._tensors[-1] = dataclasses.replace(new, data=numbers.view(np.uint8))
-        return new.index

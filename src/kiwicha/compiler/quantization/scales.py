@@ -30,6 +30,7 @@ __all__ = [
     "channel_scales",
     "comparison_scale",
     "cumulative_scale",
+    "divided_scale",
     "mean_scale",
     "once",
     "product_scale",
@@ -218,6 +219,17 @@ def product_scale(a: Quantization, b: Quantization, output: Quantization) -> Sca
     """
     with np.errstate(over="ignore"):
         return Scale(*_fixed(float(a.factor * b.factor / output.factor)))
+
+
+def divided_scale(a: Quantization, b: Quantization, output: Quantization) -> Scale:
+    """Return the scale of DIV, a ratio in float32.
+
+    Notes
+    -----
+    Ref: tensorflow/lite/micro/kernels/div.cc, CalculateOpDataDiv.
+    """
+    with np.errstate(over="ignore", divide="ignore"):
+        return Scale(*_fixed(float(a.scales[0] / (b.scales[0] * output.scales[0]))))
 
 
 def ratio_scale(inputs: Quantization, output: Quantization) -> Scale:

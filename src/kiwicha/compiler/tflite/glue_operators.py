@@ -76,7 +76,13 @@ GLUE_OPERATORS: dict[str, OperatorKind] = {
         constants={1: "axis"},
         **_alike(("input", "output"), *_BYTES_TOO),
     ),
-    "DIV": OperatorKind(options=OptionsTable("DivOptions", _FUSED, is_required=False), **_DIVISION),
+    "DIV": OperatorKind(
+        family=Family.INTEGER,
+        activations=_TWO,
+        options=OptionsTable("DivOptions", _FUSED, is_required=False),
+        **_alike(_ALL, TensorType.INT8, TensorType.INT32),
+        is_signed=True,
+    ),
     "EMBEDDING_LOOKUP": OperatorKind(
         family=Family.INDEXED,
         **_alike(("input", "output"), *CARRIED_TYPES),

@@ -70,6 +70,8 @@ class Options:
     is_exclusive: int = 0
     is_reverse: int = 0
     keeps_dims: int = 0
+    is_first_adjoint: int = 0
+    is_second_adjoint: int = 0
     variable: tuple[str, str] = ("", "")
     """Container and name of a variable."""
     subgraphs: tuple[int, ...] = ()

@@ -5,8 +5,9 @@ from kiwicha.compiler.tflite.operators import OPERATORS, Family
 from kiwicha.compiler.tflite.slices import index_runs
 from kiwicha.compiler.tflite.tensor import TensorType
 
-__all__ = ["MAX_RUNS", "computes_integers", "is_steered"]
+__all__ = ["DIVISION", "MAX_RUNS", "computes_integers", "is_steered"]
 
+DIVISION = "DIV"
 MAX_RUNS = 1024
 """Of positions that GATHER copies run by run: each is a step of the Program."""
 _SCALED = frozenset({TensorType.INT8, TensorType.INT16})
@@ -16,8 +17,10 @@ _SCALED = frozenset({TensorType.INT8, TensorType.INT16})
 def computes_integers(graph: Graph, operator: Operator) -> bool:
     """Whether an operator computes with integers or booleans as they are, without scales.
 
-    Comparisons do, whatever they compare: scaled bytes are looked up.
+    Comparisons do, whatever they compare: scaled bytes are looked up. DIV of bytes does not.
     """
+    if operator.name == DIVISION and graph.input(operator).type in _SCALED:
+        return False
     family = OPERATORS[operator.name].family if operator.name in OPERATORS else Family.NONE
     if Family.INTEGER in family:
         return True

@@ -78,6 +78,15 @@ OPERATORS: dict[str, OperatorKind] = {
     "AVERAGE_POOL_2D": OperatorKind(
         family=Family.POOL, options=OptionsTable("Pool2DOptions", _POOL), **SHORTS_TOO
     ),
+    "BATCH_MATMUL": OperatorKind(
+        activations=_TWO,
+        options=OptionsTable(
+            "BatchMatMulOptions",
+            {"is_first_adjoint": "AdjX", "is_second_adjoint": "AdjY"},
+            is_required=False,
+        ),
+        is_signed=True,
+    ),
     "BATCH_TO_SPACE_ND": OperatorKind(family=Family.MOVE, constants={1: "block shape", 2: "crops"}),
     "BROADCAST_TO": OperatorKind(family=Family.MOVE, constants={1: "shape"}),
     BYTE_TABLE: OperatorKind(family=Family.UNARY),

@@ -16,7 +16,7 @@ from kiwicha.compiler.tflite.operators import OPERATORS
 from kiwicha.compiler.tflite.tensor import Tensor, TensorType
 from kiwicha.kernels.element_types import numpy_type
 
-__all__ = ["FOLDED_ONLY", "FOLDED_SHAPES", "fold_shapes"]
+__all__ = ["FOLDED_ONLY", "FOLDED_SHAPES", "fold_shapes", "with_folded"]
 
 _TYPES = frozenset({TensorType.INT32, TensorType.INT64, TensorType.BOOL})
 _OF_SHAPES = ("RANK", "SHAPE", "ZEROS_LIKE")
@@ -36,18 +36,25 @@ def fold_shapes(graph: Graph) -> Graph:
         From `kiwicha.compiler.tflite.reader.read`.
     """
     for operator in graph.operators:
-        values = _values(graph, operator)
-        if values is None:
+        done = with_folded(graph, operator)
+        if done is None:
             continue
-        output = graph.output(operator)
-        stored = values.astype(_numpy_type(output).newbyteorder("<"))
-        data = np.frombuffer(stored.tobytes(), np.uint8)
         tensors, operators = list(graph.tensors), list(graph.operators)
-        tensors[output.index] = dataclasses.replace(output, data=data)
+        tensors[done.index] = done
         operators[operator.index] = dataclasses.replace(operator, inputs=())
         graph = dataclasses.replace(graph, tensors=tuple(tensors), operators=tuple(operators))
     graph.verify(is_folded=True)
     return graph
+
+
+def with_folded(graph: Graph, operator: Operator) -> Tensor | None:
+    """Return an operator's output as the constant that it is, and None if that cannot be told."""
+    values = _values(graph, operator)
+    if values is None:
+        return None
+    output = graph.output(operator)
+    stored = values.astype(_numpy_type(output).newbyteorder("<"))
+    return dataclasses.replace(output, data=np.frombuffer(stored.tobytes(), np.uint8))
 
 
 def _values(graph: Graph, operator: Operator) -> Values | None:

@@ -3,7 +3,7 @@
 from kiwicha.gallery.network import Network
 from kiwicha.gallery.tensors import Tensor
 
-__all__ = ["keyword_mixer", "mlp_mixer"]
+__all__ = ["KEYWORDS", "keyword_mixer", "keyword_tokens", "mlp_mixer", "token_mean"]
 
 MELS = 40
 KEYWORDS = 12
@@ -11,17 +11,21 @@ CLASSES = 1000
 PATCH = 16
 
 
-def keyword_mixer(net: Network) -> list[Tensor]:
-    """Return the logits of a keyword model: the stem of a keyword transformer, and a mixer."""
+def keyword_tokens(net: Network) -> Tensor:
+    """Return tokens of frames of sound: one for each fourth frame, of all bands."""
     x = net.input(net.size, MELS, 1)
     x = net.conv(x, net.wide(32), kernel=3, stride=2, activation="relu")
     x = net.conv(x, net.wide(64), kernel=3, stride=2, activation="relu")
     _, frames, bands, channels = x.shape
-    # One token for each frame, of all bands.
-    x = net.dense(net.reshape(x, 1, frames, bands * channels), net.wide(128))
+    return net.dense(net.reshape(x, 1, frames, bands * channels), net.wide(128))
+
+
+def keyword_mixer(net: Network) -> list[Tensor]:
+    """Return the logits of a keyword model: the stem of a keyword transformer, and a mixer."""
+    x = keyword_tokens(net)
     for _ in range(6):
         x = _mix(net, x, net.wide(64), net.wide(256))
-    return [net.dense(_token_mean(net, x), KEYWORDS)]
+    return [net.dense(token_mean(net, x), KEYWORDS)]
 
 
 def mlp_mixer(net: Network) -> list[Tensor]:
@@ -32,7 +36,7 @@ def mlp_mixer(net: Network) -> list[Tensor]:
     x = net.reshape(x, 1, height * width, channels)
     for _ in range(8):
         x = _mix(net, x, net.wide(128), net.wide(1024))
-    return [net.dense(_token_mean(net, x), CLASSES)]
+    return [net.dense(token_mean(net, x), CLASSES)]
 
 
 def _mix(net: Network, x: Tensor, tokens: int, channels: int) -> Tensor:
@@ -43,6 +47,7 @@ def _mix(net: Network, x: Tensor, tokens: int, channels: int) -> Tensor:
     return net.add(x, y)
 
 
-def _token_mean(net: Network, x: Tensor) -> Tensor:
+def token_mean(net: Network, x: Tensor) -> Tensor:
+    """Return the mean of all tokens."""
     _, tokens, channels = x.shape
     return net.mean(net.reshape(x, 1, tokens, 1, channels))

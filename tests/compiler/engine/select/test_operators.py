@@ -14,6 +14,7 @@ from kiwicha.compiler.tflite.variables import ASSIGN, READ
 from kiwicha.contract.configs import ENGINE_CONFIGS
 from kiwicha.contract.program import Where
 from tests.support.models import random_models, random_moves
+from tests.support.models.random_layers import RandomModel
 from tests.support.models.recurrent import RecurrentModel
 from tests.support.models.streaming import STREAMING
 from tests.support.models.tflite_builder import ModelBuilder
@@ -127,7 +128,8 @@ def images(operator: str) -> list[bytes]:
 
 @pytest.mark.parametrize("config", ENGINE_CONFIGS)
 @pytest.mark.parametrize(
-    "operator", sorted({*ENGINE_OPERATORS} - {*MOVES} - {*VARIABLES} - {"SVDF"})
+    "operator",
+    sorted({*ENGINE_OPERATORS} - {*MOVES} - {*VARIABLES} - {"BATCH_MATMUL", "DIV", "SVDF"}),
 )
 def test_images_are_for_the_engine(operator: str, config: str) -> None:
     name = config
@@ -136,6 +138,28 @@ def test_images_are_for_the_engine(operator: str, config: str) -> None:
     for model in images(operator):
         (layer,) = compile_model(model, name).layers
         assert layer.where is Where.ENGINE
+
+
+@pytest.mark.parametrize("config", ENGINE_CONFIGS)
+def test_bytes_divided_by_a_constant_are_for_the_engine(config: str) -> None:
+    builder = ModelBuilder("quotients")
+    x, y = (builder.tensor(IMAGE, scale=scale) for scale in (0.25, 0.02))
+    divisor = builder.tensor((), scale=0.5, data=np.array(25, np.int8))
+    builder.operator("DIV", [x, divisor], [y])
+    (layer,) = compile_model(builder.build([x], [y]), config).layers
+    assert layer.where is Where.ENGINE
+
+
+@pytest.mark.parametrize("is_constant", [False, True])
+@pytest.mark.parametrize("config", ENGINE_CONFIGS)
+def test_products_with_a_constant_are_for_the_engine(config: str, is_constant: bool) -> None:
+    model = RandomModel(random.Random("products"))
+    x = model.input((1, 25, 32))
+    other = (model.constant if is_constant else model.input)((1, 32, 24))
+    model.product(x, other, is_first_adjoint=False, is_second_adjoint=False)
+    layers = compile_model(model.case().model, config).layers
+    (place,) = {layer.where for layer in layers if layer.operator == "BATCH_MATMUL"}
+    assert place is (Where.ENGINE if is_constant else Where.SIMD)
 
 
 @pytest.mark.parametrize("has_shorts", [False, True])

@@ -15,6 +15,8 @@ from kiwicha.compiler.engine.select.convolutions.forms import forms
 from kiwicha.compiler.engine.select.convolutions.weighted import WeightedLayer
 from kiwicha.compiler.engine.select.elements.elementwise import element_operation
 from kiwicha.compiler.engine.select.elements.pair_forms import pair_forms
+from kiwicha.compiler.engine.select.elements.short_edges import requantized_shorts
+from kiwicha.compiler.engine.select.elements.wrapped_offsets import wrapped_offset
 from kiwicha.compiler.engine.select.moves.moves import is_move, move_candidates
 from kiwicha.compiler.engine.select.reductions.extremes import (
     EXTREME_KERNELS,
@@ -28,6 +30,7 @@ from kiwicha.compiler.engine.select.softmax.softmax import SOFTMAX_KERNELS, soft
 from kiwicha.compiler.lower.network import Layer, Network
 from kiwicha.compiler.optimize.byte_tables import PAIR_KERNELS
 from kiwicha.compiler.tflite.operators import Family, of_family
+from kiwicha.compiler.tflite.recurrent import SVDF
 from kiwicha.compiler.tflite.tensor import TensorType
 from kiwicha.contract.program import Kernel
 from kiwicha.kernels.conv import Conv
@@ -56,13 +59,14 @@ _POOLS: dict[Kernel, Callable[[Any, int, int, int], Operation]] = {
 _KERNELS = frozenset({
     *(*_WEIGHTED_KERNELS, *_ELEMENT_KERNELS, *_POOLS),
     *(*EXTREME_KERNELS, Kernel.MEAN, Kernel.RESIZE_BILINEAR, *SOFTMAX_KERNELS),
+    Kernel.REQUANTIZE,
 })
 _WINDOWS = (
     *("CONV_2D", "TRANSPOSE_CONV", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
     *("AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM", "RESIZE_BILINEAR"),
-    *("ARG_MAX", "ARG_MIN", *EXTREME_OPERATORS, "SVDF"),
+    *("ARG_MAX", "ARG_MIN", *EXTREME_OPERATORS, "SVDF", "BATCH_MATMUL"),
 )
-_LOOKUPS = ("CAST", *of_family(Family.UNARY))
+_LOOKUPS = ("CAST", "DIV", *of_family(Family.UNARY))
 _PAIRS = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE")
 _ELEMENTS = (*_PAIRS, *_LOOKUPS)
 _SOFTMAX = ("LOG_SOFTMAX", "SOFTMAX")
@@ -153,7 +157,14 @@ def _decision(network: Network, position: int) -> Decision:
         return pair_forms(network, position)
     if layer.kernel is Kernel.RESIZE_BILINEAR:
         return resize_forms(layer, position)
-    return Decision((Candidate("", _operation(network, position)),))
+    whole = Candidate("", _operation(network, position))
+    short = wrapped_offset(network, position) if _adds_an_offset(layer) else None
+    return Decision((whole,) if short is None else (Candidate("without a table", short), whole))
+
+
+def _adds_an_offset(layer: Layer) -> bool:
+    """Whether a layer is that part of an SVDF which adds a zero point."""
+    return layer.name == SVDF and layer.kernel is Kernel.LOOKUP
 
 
 def _weighted(network: Network, position: int) -> Decision:
@@ -202,6 +213,8 @@ def _operation(network: Network, position: int) -> Operation:
     assert layer.kernel is not None
     if layer.kernel in EXTREME_KERNELS:
         return extreme(network, position)
+    if layer.kernel is Kernel.REQUANTIZE:
+        return requantized_shorts(network, position)
     if layer.kernel not in _POOLS:
         return element_operation(network, position)
     tensors = layer.tensors["input"], layer.tensors["output"]

@@ -5,6 +5,7 @@ from kiwicha.compiler.engine.select.convolutions.channel_blocks import BLOCK_LIM
 from kiwicha.compiler.engine.select.convolutions.phases import PHASE_LIMITS
 from kiwicha.compiler.engine.select.elements.elementwise import CONVERSION_LIMITS
 from kiwicha.compiler.engine.select.elements.operands import OPERAND_LIMITS
+from kiwicha.compiler.engine.select.elements.short_edges import SHORT_EDGE_LIMITS
 from kiwicha.compiler.engine.select.legalize import COMMON_LIMITS
 from kiwicha.compiler.engine.select.moves.moves import MOVE_LIMITS
 from kiwicha.compiler.engine.select.reductions.extremes import EXTREME_LIMITS, adjacent_dimensions
@@ -22,6 +23,7 @@ __all__ = ["ENGINE_OPERATORS", "engine_limits"]
 _LIMITS = (
     *COMMON_LIMITS,
     *CONVERSION_LIMITS,
+    *SHORT_EDGE_LIMITS,
     *OPERAND_LIMITS,
     *POOL_LIMITS,
     *MEAN_LIMITS,
