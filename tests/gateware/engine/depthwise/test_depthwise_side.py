@@ -36,18 +36,23 @@ JOB = UnitJob(
 class Bench:
     """A job beside an array that takes what it likes."""
 
-    def __init__(self, *, shares_reads: bool, fabric_chains: int) -> None:
+    def __init__(self, *, shares_reads: bool, fabric_chains: int, shares_results: bool) -> None:
         self.rng = random.Random(0)
         self.side = DepthwiseSide(
-            vendor=Vendor.GENERIC, shares_reads=shares_reads, fabric_chains=fabric_chains
+            vendor=Vendor.GENERIC,
+            shares_reads=shares_reads,
+            fabric_chains=fabric_chains,
+            shares_results=shares_results,
         )
         # Of earlier cycles, the last one first.
         self.taken: deque[int] = deque([0] * 64, maxlen=64)
         self.wide: deque[int] = deque([0] * 64, maxlen=64)
         self.rows: list[int] = []
         self.sums: list[list[int]] = []
+        self.addresses: list[int] = []
         self.cycle = self.last_take = 0
         self.is_over = self.left_lines = self.has_paused = False
+        self.has_yielded = False
 
     async def fill(self, ctx: SimulatorContext) -> None:
         """Give the weights."""
@@ -58,8 +63,9 @@ class Bench:
         side, rng = self.side, self.rng
         descriptor = JOB.descriptor(64, 0)
         ctx.set(side.job.as_value(), int.from_bytes(descriptor.pack(), "little"))
-        for name, value in OWN.items():
-            ctx.set(getattr(side.own, name), value)
+        if side.shares_results:
+            for name, value in OWN.items():
+                ctx.set(getattr(side.own, name), value)
         memory = JOB.memory(1 << 12)
         reads = [0] * SCRATCHPAD_READ_CYCLES
         ctx.set(side.start, 1)
@@ -75,7 +81,11 @@ class Bench:
             await ctx.delay(2e-9)
             asked = ctx.get(side.reads.valid) and ctx.get(side.reads.ready)
             reads.append(ctx.get(side.reads.payload) if asked else rng.getrandbits(8))
-            self.check(ctx, descriptor.output_zero_point, descriptor.activation_max)
+            self.has_yielded |= bool(ctx.get(side.yields))
+            if side.shares_results:
+                self.check(ctx, descriptor.output_zero_point, descriptor.activation_max)
+            else:
+                self.check_own(ctx, descriptor.output_pixel_bytes)
             await ctx.tick()
             ctx.set(side.start, 0)
             self.cycle += 1
@@ -112,11 +122,26 @@ class Bench:
         taken.appendleft(takes)
         self.wide.appendleft(ctx.get(side.is_wide))
 
+    def check_own(self, ctx: SimulatorContext, pixel_bytes: int) -> None:
+        """Check a cycle of a requantizer of the unit's own: it writes when the array does not."""
+        side, busy = self.side, self.taken
+        assert not (ctx.get(side.written.valid) and busy[WRITE_CYCLES - 2])
+        if ctx.get(side.leaves_lines) and ctx.get(side.takes_lines):
+            self.left_lines = True
+            assert not ctx.get(side.written.valid)
+        if ctx.get(side.written.valid):
+            # Its parameters are 0, so that its bytes are the zero point.
+            octets = JOB.descriptor(64, 0).output_zero_point % 256
+            assert ctx.get(side.written.payload.octets) == octets * 0x01010101_01010101
+            self.addresses.append(ctx.get(side.written.payload.address))
+            self.last_take = self.cycle - (WRITE_CYCLES - 1)
+        busy.appendleft(any(map(ctx.get, (side.has_beat, side.is_wide, side.takes_lines))))
+
 
 @pytest.mark.parametrize(("shares_reads", "fabric_chains"), [(True, 0), (False, 4)])
 def test_takes_what_the_array_leaves(shares_reads: bool, fabric_chains: int) -> None:
     """Where the array has no part in its reads, it is not asked for one."""
-    bench = Bench(shares_reads=shares_reads, fabric_chains=fabric_chains)
+    bench = Bench(shares_reads=shares_reads, fabric_chains=fabric_chains, shares_results=True)
     simulator = Simulator(bench.side)
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench.run)
@@ -127,3 +152,21 @@ def test_takes_what_the_array_leaves(shares_reads: bool, fabric_chains: int) -> 
     # Each row of both groups.
     rows_first = JOB.sums().transpose(1, 0, 2, 3)
     assert bench.sums == rows_first.reshape(-1, UNIT_CHANNELS).tolist()
+
+
+def test_writes_what_the_array_does_not() -> None:
+    bench = Bench(shares_reads=False, fabric_chains=0, shares_results=False)
+    simulator = Simulator(bench.side)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench.run)
+    simulator.add_testbench(bench.fill, background=True)
+    simulator.run()
+    assert bench.left_lines
+    assert bench.has_yielded
+    rows, columns = JOB.output
+    assert bench.addresses == [
+        64 + (row * columns + column) * JOB.pitch + group * UNIT_CHANNELS
+        for row in range(rows)
+        for group in range(JOB.groups)
+        for column in range(columns)
+    ]

@@ -12,7 +12,7 @@ from kiwicha.compiler.engine.cost.progress import JobCycles
 from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles
 from kiwicha.compiler.engine.cost.timeline import first_words
 from kiwicha.compiler.engine.cost.unit_lane import Span, UnitLane
-from kiwicha.compiler.engine.cost.unit_work import array_shares
+from kiwicha.compiler.engine.cost.unit_work import array_shares, line_writes
 from kiwicha.contract.depthwise import PARAMETER_PLACES, PASS_PLACES
 from kiwicha.contract.engine import (
     LINE_BYTES,
@@ -193,9 +193,10 @@ class UnitThreads:
             else:
                 ready = self._array_time - work.last_row + work.start - 1
                 first = max(self._array_time, ready, filled + work.start)
-            shares = array_shares(job, max(work.cycles, 1), work.writes, self._macs)
+            taken = line_writes(job, work.writes, self._macs)
+            shares = array_shares(job, max(work.cycles, 1), taken, self._macs)
             end = first
-            writes = work.writes / max(work.cycles, 1)
+            writes = taken / max(work.cycles, 1)
             for begin, end in self._times_of_group(job, work, rows, first, is_first=group == 0):
                 self._written.take(begin, end, writes)
                 self._lane.add(Span(begin, end, shares))

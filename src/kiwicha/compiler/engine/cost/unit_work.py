@@ -3,12 +3,17 @@
 import math
 from dataclasses import dataclass
 
-from kiwicha.contract.depthwise import LINE_SLOTS, UNIT_CHANNELS, has_own_reads
-from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
+from kiwicha.contract.depthwise import (
+    LINE_SLOTS,
+    UNIT_CHANNELS,
+    has_own_reads,
+    has_own_results,
+)
+from kiwicha.contract.engine import LINE_BYTES, EngineJob, JobFlag, JobKind, SumFlag
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.unit_rows import is_unit_job
 
-__all__ = ["ArrayShares", "UnitWork", "array_shares", "unit_work"]
+__all__ = ["ArrayShares", "UnitWork", "array_shares", "line_writes", "unit_work"]
 
 _ROW_FETCH_CYCLES = 3
 """What the reads of a row take besides its pixels."""
@@ -75,7 +80,7 @@ class ArrayShares:
     reads : float
         Cycles in which it does not read.
     results : float
-        Cycles in which it has no result.
+        Cycles in which it has no result, or writes none.
     may_pause : bool
         It leaves more if the unit waits.
     """
@@ -83,6 +88,30 @@ class ArrayShares:
     reads: float
     results: float
     may_pause: bool
+
+
+def line_writes(job: AnyJob, writes: float, macs: int) -> float:
+    """Return the cycles of a group in which results are written, of those in which there are some.
+
+    Where the unit has a requantizer of its own two beats that fill a line are written at once.
+
+    Parameters
+    ----------
+    job : EngineJob or EngineMove
+        The job.
+    writes : float
+        Those of a group with results.
+    macs : int
+        Products per cycle of the array.
+    """
+    if not has_own_results(macs) or not isinstance(job, EngineJob):
+        return writes
+    if job.sums & SumFlag.KEEP:
+        return 0.0
+    if not job.flags & JobFlag.PACKED or job.flags & JobFlag.WIDE:
+        return writes
+    steps = job.output_address | job.output_pixel_bytes | job.output_row_step
+    return writes if (steps | job.group_output_step) % LINE_BYTES else writes / 2
 
 
 def array_shares(job: AnyJob, cycles: int, writes: float, macs: int) -> ArrayShares:
@@ -95,7 +124,7 @@ def array_shares(job: AnyJob, cycles: int, writes: float, macs: int) -> ArraySha
     cycles : int
         Of a group.
     writes : float
-        Those of them with results.
+        Those of them with results that keep the unit's from being taken.
     macs : int
         Products per cycle of the array.
     """
