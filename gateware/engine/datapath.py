@@ -503,7 +503,7 @@ class Datapath(wiring.Component):
         m.submodules.joined = joined = self.joined
         is_wide = (self.job.flags & JobFlag.WIDE).any()
         is_odd = tag.address[OUTPUT_BYTES.bit_length() - 1]
-        has_both = self._is_packed & ~is_wide & ~tag.drops_second & ~is_odd
+        has_both = self._is_packed & ~is_wide & ~self._keeps & ~tag.drops_second & ~is_odd
         m.d.comb += [
             joined.enters.eq(has_beat & ~is_second & has_both),
             joined.octets.eq(self.requantizer.results.payload.values),
@@ -556,6 +556,7 @@ class Datapath(wiring.Component):
             addresses.yields.eq(side.yields),
             addresses.pauses.eq(side.pauses),
             side.takes_lines.eq(watch.takes_lines),
+            side.waits_line.eq(self.lines.accesses.valid & ~self.lines.accesses.ready),
             side.is_wide.eq(watch.is_wide),
         ]
         if self.shares_reads:

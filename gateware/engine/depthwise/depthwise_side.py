@@ -38,7 +38,8 @@ class DepthwiseSide(wiring.Component):
     It reads when the array does not, and it leaves the upper bytes of a read to the array, which
     then has less to read; or it has reads of its own. Its sums go to the requantizer when the array
     has none, or to one of its own when the array has none that are written; if they wait too long,
-    the array is asked to pause every other cycle.
+    the array is asked to pause every other cycle. If transfers wait too long for the line port, the
+    unit does so itself.
 
     Latency: 1 cycle from ``takes`` to the requantizer; 12 from the last one to ``done``.
 
@@ -81,6 +82,8 @@ class DepthwiseSide(wiring.Component):
         A job that writes without the requantizer is under way.
     leaves_lines : ``Out(1)``
         It may begin: nothing of the unit is in the requantizer, and nothing will be.
+    waits_line : ``In(1)``
+        A transfer waits for the line port.
     has_beat : ``In(1)``
         The array has sums; without ``shares_results``, some whose bytes are written at once.
     parameters : ``In(128)``
@@ -142,6 +145,7 @@ class DepthwiseSide(wiring.Component):
             "is_wide": In(1),
             "takes_lines": In(1),
             "leaves_lines": Out(1),
+            "waits_line": In(1),
             "has_beat": In(1),
             "yields": Out(1),
             "pauses": Out(1),
@@ -190,6 +194,7 @@ class DepthwiseSide(wiring.Component):
         """Ask for what results need; return whether one is taken."""
         is_taken = Signal()
         m.submodules.patience = patience = Patience()
+        m.submodules.line_patience = line_patience = Patience()
         # Cycles since the unit's last sums could be taken.
         without = Signal(range(_WRITE_CYCLES + 1))
         with m.If(~self.takes_lines):
@@ -197,7 +202,7 @@ class DepthwiseSide(wiring.Component):
         with m.Elif(~self.leaves_lines):
             m.d.sync += without.eq(without + 1)
         # Wide results take a cycle more, so the unit's would meet them.
-        is_held = self.has_beat | self.is_wide | self.takes_lines
+        is_held = self.has_beat | self.is_wide | self.takes_lines | line_patience.asks
         if self.shares_results:
             is_held |= self.makes_wide
         m.d.comb += [
@@ -205,6 +210,7 @@ class DepthwiseSide(wiring.Component):
             self.leaves_lines.eq(without == _WRITE_CYCLES),
             is_taken.eq(unit.results.valid & unit.results.ready),
             patience.waits.eq(unit.results.valid & self.has_beat),
+            line_patience.waits.eq(self.waits_line),
             self.yields.eq(patience.asks),
         ]
         return is_taken

@@ -19,6 +19,8 @@ from kiwicha.gateware.engine.depthwise.depthwise_side import DepthwiseSide
 from tests.gateware.engine.depthwise.unit_jobs import UnitJob, give_fills
 
 WRITE_CYCLES = PARAMETER_CYCLES + REQUANTIZER_CYCLES + RESULT_WRITE_CYCLES
+WAITED_CYCLES = 8
+"""After which the unit leaves every other cycle to transfers."""
 OWN = {"zero_point": 1, "minimum": -100, "maximum": 101}
 JOB = UnitJob(
     image=np.random.default_rng(1).integers(-128, 128, (9, 12, 16)).astype(np.int8),
@@ -50,9 +52,12 @@ class Bench:
         self.rows: list[int] = []
         self.sums: list[list[int]] = []
         self.addresses: list[int] = []
-        self.cycle = self.last_take = 0
+        self.cycle = self.last_take = self.results_between = 0
         self.is_over = self.left_lines = self.has_paused = False
         self.has_yielded = False
+        # For how many cycles transfers have waited, and when the unit had results.
+        self.line_waits: deque[int] = deque([0] * 64, maxlen=64)
+        self.results: deque[int] = deque([0] * 64, maxlen=64)
 
     async def fill(self, ctx: SimulatorContext) -> None:
         """Give the weights."""
@@ -73,6 +78,7 @@ class Bench:
         while not ctx.get(side.done):
             if self.cycle % 50 == 0:
                 modes = dict.fromkeys(modes, 0) | {rng.choice([*modes, "has_beat"]): 1}
+            ctx.set(side.waits_line, self.cycle // 120 % 3 == 0)
             for name, is_on in modes.items():
                 ctx.set(getattr(side, name), is_on and (name != "has_beat" or rng.random() < 0.6))
             ctx.set(side.reads.ready, not side.shares_reads or rng.random() < 0.4)
@@ -82,6 +88,7 @@ class Bench:
             asked = ctx.get(side.reads.valid) and ctx.get(side.reads.ready)
             reads.append(ctx.get(side.reads.payload) if asked else rng.getrandbits(8))
             self.has_yielded |= bool(ctx.get(side.yields))
+            self.check_lines(ctx)
             if side.shares_results:
                 self.check(ctx, descriptor.output_zero_point, descriptor.activation_max)
             else:
@@ -93,6 +100,17 @@ class Bench:
         # The last byte is written in the cycle before.
         assert self.cycle == self.last_take + WRITE_CYCLES + 1
         self.is_over = True
+
+    def check_lines(self, ctx: SimulatorContext) -> None:
+        """Check that no two results follow each other where transfers have waited for long."""
+        side, delay = self.side, 0 if self.side.shares_results else WRITE_CYCLES - 1
+        waits = ctx.get(side.waits_line)
+        self.line_waits.appendleft(self.line_waits[0] + 1 if waits else 0)
+        is_result = ctx.get(side.takes if side.shares_results else side.written.valid)
+        if self.line_waits[delay] > WAITED_CYCLES + 2:
+            assert not (is_result and self.results[0])
+            self.results_between += is_result
+        self.results.appendleft(is_result)
 
     def check(self, ctx: SimulatorContext, zero_point: int, maximum: int) -> None:
         """Check a cycle."""
@@ -148,6 +166,7 @@ def test_takes_what_the_array_leaves(shares_reads: bool, fabric_chains: int) -> 
     simulator.add_testbench(bench.fill, background=True)
     simulator.run()
     assert bench.left_lines
+    assert bench.results_between > 20
     assert bench.has_paused == shares_reads
     # Each row of both groups.
     rows_first = JOB.sums().transpose(1, 0, 2, 3)
@@ -162,6 +181,7 @@ def test_writes_what_the_array_does_not() -> None:
     simulator.add_testbench(bench.fill, background=True)
     simulator.run()
     assert bench.left_lines
+    assert bench.results_between > 20
     assert bench.has_yielded
     rows, columns = JOB.output
     assert bench.addresses == [

@@ -13,7 +13,14 @@ from kiwicha.contract.engine import LINE_BYTES, EngineJob, JobFlag, JobKind, Sum
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.unit_rows import is_unit_job
 
-__all__ = ["ArrayShares", "UnitWork", "array_shares", "line_writes", "unit_work"]
+__all__ = [
+    "ArrayShares",
+    "UnitWork",
+    "array_shares",
+    "line_writes",
+    "stolen_shares",
+    "unit_work",
+]
 
 _ROW_FETCH_CYCLES = 3
 """What the reads of a row take besides its pixels."""
@@ -128,7 +135,7 @@ def array_shares(job: AnyJob, cycles: int, writes: float, macs: int) -> ArraySha
     macs : int
         Products per cycle of the array.
     """
-    used = 0.0 if has_own_reads(macs) else 1.0
+    used = _used_reads(macs)
     if not isinstance(job, EngineJob) or job.kind == JobKind.SOFTMAX or job.flags & JobFlag.WIDE:
         return ArrayShares(1.0 - used, 0.0, may_pause=False)
     if job.kind == JobKind.CONV and used:
@@ -136,3 +143,13 @@ def array_shares(job: AnyJob, cycles: int, writes: float, macs: int) -> ArraySha
         is_dense &= job.column_step == 8 * job.row_words
         used = 0.5 if is_dense else math.ceil(job.segment_words / 2) / job.segment_words
     return ArrayShares(1.0 - used, max(1.0 - writes / cycles, 0.0), may_pause=True)
+
+
+def stolen_shares(macs: int) -> ArrayShares:
+    """Return what is left of cycles that the unit took from the array before."""
+    return ArrayShares(1.0 - _used_reads(macs), 0.0, may_pause=False)
+
+
+def _used_reads(macs: int) -> float:
+    """Return the share of the unit's reads that the array takes when it reads in each cycle."""
+    return 0.0 if has_own_reads(macs) else 1.0
