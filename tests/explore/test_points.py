@@ -85,7 +85,7 @@ def test_units_have_what_the_array_leaves_them_too_little_of() -> None:
         )
         taken.append([more - less for more, less in zip(beside, usual, strict=True)])
     small, large, largest = taken
-    scratchpad_bram, tables_bram, requantizer_dsp = 16, 2, 16
+    scratchpad_bram, tables_bram, requantizer_dsp = 16, 1, 16
     assert [large[1], largest[1]] == [small[1] + requantizer_dsp, small[1] / 2]
     assert largest[0] > large[0] > small[0]
     # Less the tables of sums behind convolutions.

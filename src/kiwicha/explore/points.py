@@ -126,7 +126,7 @@ class _Fit:
         What the memory of sums, and tables of sums behind convolutions, take more for each further
         `OUTPUT_BYTES` lanes.
     tables_bram : float
-        Those tables' part of it, which an engine with a depthwise unit has not.
+        Those tables, for each `OUTPUT_BYTES` lanes: an engine with a depthwise unit has none.
     """
 
     engine_lut: float
@@ -182,7 +182,7 @@ _FITS = {
         macs_per_bram=8,
         engine_bram=6.5,
         sums_bram=4.5,
-        tables_bram=2,
+        tables_bram=1,
     ),
     # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k, 64-128k and 64-96k, 32-48k, 64-48k-r4 for memories.
     Family.ECP5: _Fit(
@@ -271,7 +271,7 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
         fabric = UNIT_TAPS**2 * fabric_chains_of(macs)
         lut += fit.unit_lut + fit.fabric_lut * fabric
         dsp += fit.unit_dsp - fabric
-        bram += fit.unit_bram - fit.tables_bram * further
+        bram += fit.unit_bram - fit.tables_bram * (1 + further)
         if has_own_reads(macs):
             lut += fit.port_lut
             bram += steps * fit.step_bram

@@ -57,9 +57,11 @@ class UnitLane:
     written : TakenCycles
         When it writes.
     time : float
-        When its last sums were taken.
+        When it takes the next sums.
     moved : TakenCycles
         When transfers move lines.
+    moving : tuple of float
+        From when on to when another one is under way of which no more is known.
     stolen : float
         What it took from the array and nobody has asked for yet, in cycles.
     """
@@ -71,6 +73,7 @@ class UnitLane:
         self._span_ends: list[float] = []
         self.written = TakenCycles()
         self.moved = TakenCycles()
+        self.moving = 0.0, 0.0
         self.stolen = 0.0
         self.time = 0.0
 
@@ -84,7 +87,7 @@ class UnitLane:
     ) -> Generator[bool, None, float]:
         """Do a job; return when it ends.
 
-        It stops behind each line, and, with False, where something is not known yet.
+        It stops in front of each row's results, and, with False, where something is not known yet.
 
         Parameters
         ----------
@@ -114,10 +117,12 @@ class UnitLane:
                 while count > len(array_rows):
                     yield False
                 flow.fetch(is_inside, array_rows[count - 1] + 1 if count > 0 else 0.0)
+                if flow.comes_to_row():
+                    yield True
+                    flow.compute_row()
+            while flow.comes_to_row():
+                yield True
                 flow.compute_row()
-                yield True
-            while flow.compute_row():
-                yield True
             self.groups += [flow.taken_at] * len(filled[group : group + 2])
         return flow.taken_at + _WRITE_CYCLES
 
@@ -143,6 +148,11 @@ class UnitLane:
             if what == "results":
                 # Transfers that wait have half of what there is.
                 moved, moved_until = self.moved.at(time)
+                first, end = self.moving
+                if first <= time < end:
+                    moved, moved_until = 1.0, end
+                elif time < first < end:
+                    moved_until = min(moved_until, first)
                 share, until = max(share - moved, share / 2), min(until, moved_until)
             free = (until - time) * share if share else 0.0
             self.stolen += min(left, free) * (1.0 - given)
@@ -180,8 +190,8 @@ class _Flow:
         if line < self.work.slots:
             return
         needed = self._needs[line - self.work.slots]
-        while self._done < needed and self.compute_row():
-            pass
+        while self._done < needed and self._has_row():
+            self.compute_row()
         if self._taken and needed:
             self._fetched_at = max(self._fetched_at, self._computed_at - self.work.row_compute)
 
@@ -193,19 +203,34 @@ class _Flow:
         self._fetched_at += self.work.row_fetch
         self._fetched.append(self._fetched_at + SCRATCHPAD_READ_CYCLES)
 
-    def compute_row(self) -> bool:
-        """Do the next output row of the pair; return False if none is left that has its lines."""
+    def comes_to_row(self) -> bool:
+        """Note when the next output row's sums can be taken; False if none has its lines."""
+        if not self._has_row():
+            return False
+        computed_at = self._next_computed(self._filled[0])
+        self._lane.time = max(self.taken_at, computed_at + _CHAIN_CYCLES)
+        return True
+
+    def _has_row(self) -> bool:
+        """Whether there is an output row all of whose lines are there."""
+        starts = self.work.starts
+        last = starts[self._done] + self.work.kernel_rows if self._done < len(starts) else inf
+        return last <= len(self._fetched)
+
+    def _next_computed(self, filled: float) -> float:
+        """Return when the next row of a group is computed, whose weights come at a time."""
         work = self.work
-        if self._done == len(work.starts):
-            return False
         last = work.starts[self._done] + work.kernel_rows - 1
-        if last >= len(self._fetched):
-            return False
+        begins = max(self._computed_at, self._fetched[last], filled)
+        if len(self._taken) >= self._rows_held:
+            begins = max(begins, self._taken[-self._rows_held])
+        return begins + work.row_compute
+
+    def compute_row(self) -> None:
+        """Do the next output row of the pair."""
+        work = self.work
         for filled in self._filled:
-            begins = max(self._computed_at, self._fetched[last], filled)
-            if len(self._taken) >= self._rows_held:
-                begins = max(begins, self._taken[-self._rows_held])
-            self._computed_at = begins + work.row_compute
+            self._computed_at = self._next_computed(filled)
             leaves = max(self.taken_at, self._computed_at + _CHAIN_CYCLES)
             stolen = self._lane.stolen
             self.taken_at = self._lane.busy(leaves, work.outputs, "results")
@@ -216,4 +241,3 @@ class _Flow:
         self._lane.time = self.taken_at
         self._lane.rows.append(self.taken_at + _WRITE_CYCLES)
         self._done += 1
-        return True

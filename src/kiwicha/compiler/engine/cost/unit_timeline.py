@@ -277,6 +277,7 @@ class UnitThreads:
             start += memory.store_start_cycles if transfer.is_store else memory.load_start_cycles
             size = transfer.scratchpad_address % LINE_BYTES + transfer.moved_bytes
             self._moved_at, self._lines_left = start, -(-size // LINE_BYTES)
+            self._lane.moving = start, start + cycles * self._lines_left
             return True
         lines = min(self._lines_left, _STEP_CYCLES // 2)
         ports = self._written, self._lane.written, self._fills.fetched
@@ -287,6 +288,7 @@ class UnitThreads:
             self._fills.port_free, min(self._moved_at, self._fills.port_free + cycles * lines)
         )
         self._lines_left -= lines
+        self._lane.moving = self._moved_at, self._moved_at + cycles * self._lines_left
         if not self._lines_left:
             self._transfer_free = self._moved_at
             self._transfer_free += memory.store_end_cycles if transfer.is_store else 0
