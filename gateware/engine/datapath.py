@@ -206,11 +206,11 @@ class Datapath(wiring.Component):
         self._requantize(m)
         has_result = self.requantizer.results.valid & ~self._keeps
         beside = joined = None
-        if self.shares_results:
+        if self.side is not None and self.joined is None:
             has_result |= self.requantizer.results.valid & self.side.is_result
-        elif self.side is not None:
+        elif self.side is not None and self.joined is not None:
             beside, joined = self.side.written, self.joined
-            has_result &= ~joined.waits
+            has_result &= ~self.joined.waits
         wiring.connect(m, wiring.flipped(self.other_lines), self.scratchpad.others)
         m.d.comb += self.lines.read_data.eq(self.scratchpad.line_read_data)
         write_lines(
@@ -475,7 +475,7 @@ class Datapath(wiring.Component):
             beats.payload.tag.eq(place_s1),
         ]
         continues = (self.job.sums & SumFlag.CONTINUE).any()
-        if self.shares_results:
+        if self.side is not None and self.shares_results:
             continues &= ~self.side.is_beat
         with m.If(continues):
             # Instead of the bias, in front of the same adder.
@@ -491,16 +491,23 @@ class Datapath(wiring.Component):
             sums_s1.eq(Mux(result.valid, result.payload.sums, 0)),
             place_s1.eq(place),
         ]
-        if self.shares_results:
+        if self.side is not None and self.joined is None:
             self._share_requantizer(m, self.side, result.valid, place, sums_s1)
-        elif self.side is not None:
-            self._join_beats(m, self.side, result.valid & kept, tag, is_second)
+        elif self.side is not None and self.joined is not None:
+            has_beat = result.valid & kept
+            self._join_beats(m, self.side, self.joined, has_beat, is_second)
 
     def _join_beats(
-        self, m: Module, side: DepthwiseSide, has_beat: Value, tag: data.View, is_second: Value
+        self,
+        m: Module,
+        side: DepthwiseSide,
+        joined: JoinedBeats,
+        has_beat: Value,
+        is_second: Value,
     ) -> None:
         """Write two beats that fill a line at once, and leave the other cycle to the unit."""
-        m.submodules.joined = joined = self.joined
+        m.submodules.joined = joined
+        tag = data.View(RESULT_TAG, self.array.results.payload.tag)
         is_wide = (self.job.flags & JobFlag.WIDE).any()
         is_odd = tag.address[OUTPUT_BYTES.bit_length() - 1]
         has_both = self._is_packed & ~is_wide & ~self._keeps & ~tag.drops_second & ~is_odd

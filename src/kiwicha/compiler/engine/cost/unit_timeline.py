@@ -247,8 +247,8 @@ class UnitThreads:
             return False
         try:
             has_moved = next(self._doing)
-        except StopIteration as end:
-            self._unit_time = self._ends[number] = end.value
+        except StopIteration as ended:
+            self._unit_time = self._ends[number] = ended.value
             self._unit_place += 1
             self._doing = None
             has_moved = True
