@@ -3,11 +3,17 @@
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 
-from kiwicha.contract.depthwise import UNIT_CHANNELS, fabric_chains_of, has_own_reads
+from kiwicha.contract.depthwise import (
+    UNIT_CHANNELS,
+    fabric_chains_of,
+    has_own_reads,
+    has_own_results,
+)
 from kiwicha.contract.engine import (
     CARRIED_LANES,
     DEEP_MACS,
     INPUT_LANES,
+    OUTPUT_BYTES,
     READ_BYTES,
     TABLE_ENTRY_BYTES,
     JobFlag,
@@ -36,6 +42,7 @@ from kiwicha.gateware.engine.depthwise.depthwise_side import DepthwiseSide
 from kiwicha.gateware.engine.depthwise.fill_switch import FillSwitch
 from kiwicha.gateware.engine.fused.fused_adder import FusedAdder
 from kiwicha.gateware.engine.interfaces import DatapathSignature
+from kiwicha.gateware.engine.joined_beats import JoinedBeats
 from kiwicha.gateware.engine.memory.scratchpad import Scratchpad
 from kiwicha.gateware.engine.requantize.requantizer import Requantizer
 from kiwicha.gateware.engine.result_places import RESULT_TAG, count_places, write_lines
@@ -108,6 +115,7 @@ class Datapath(wiring.Component):
         self.is_resident = is_resident
         self.has_depthwise = has_depthwise
         self.shares_reads = has_depthwise and not has_own_reads(macs)
+        self.shares_results = has_depthwise and not has_own_results(macs)
         self.scratchpad = Scratchpad(
             size_bytes=scratchpad_bytes,
             spans_lines=self.is_deep,
@@ -118,7 +126,7 @@ class Datapath(wiring.Component):
             lanes=lanes,
             has_pairs=has_blocks,
             is_resident=is_resident,
-            has_depthwise=has_depthwise,
+            has_depthwise=self.shares_results,
         )
         self.lanes = self.weights.lanes
         self.array = MacArray(macs=macs, vendor=vendor, lanes=self.lanes, tag_bits=RESULT_TAG.size)
@@ -130,10 +138,12 @@ class Datapath(wiring.Component):
                 vendor=vendor,
                 fabric_chains=fabric_chains_of(macs),
                 shares_reads=self.shares_reads,
+                shares_results=self.shares_results,
             )
             if has_depthwise
             else None
         )
+        self.joined = JoinedBeats() if has_depthwise and has_own_results(macs) else None
         self.adder = (
             None
             if has_depthwise
@@ -195,8 +205,12 @@ class Datapath(wiring.Component):
         self._weigh(m, operation, ends)
         self._requantize(m)
         has_result = self.requantizer.results.valid & ~self._keeps
-        if self.side is not None:
+        beside = joined = None
+        if self.side is not None and self.joined is None:
             has_result |= self.requantizer.results.valid & self.side.is_result
+        elif self.side is not None and self.joined is not None:
+            beside, joined = self.side.written, self.joined
+            has_result &= ~self.joined.waits
         wiring.connect(m, wiring.flipped(self.other_lines), self.scratchpad.others)
         m.d.comb += self.lines.read_data.eq(self.scratchpad.line_read_data)
         write_lines(
@@ -207,6 +221,8 @@ class Datapath(wiring.Component):
             has_result=has_result,
             summed=None if self.adder is None else self.adder.accesses,
             access=self.lines.accesses,
+            beside=beside,
+            joined=joined,
         )
         if self.adder is not None:
             m.submodules.adder = self.adder
@@ -405,7 +421,9 @@ class Datapath(wiring.Component):
             wiring.connect(m, fills.unit, self.side.fill)
             m.d.comb += [
                 fills.reduced.eq(weights.reduced),
-                weights.unit_parameters.eq(self.side.fill.parameters),
+                weights.unit_parameters.eq(self.side.fill.parameters)
+                if self.shares_results
+                else self.side.parameters.eq(self.fill.parameters),
             ]
         m.d.comb += [weights.entries[k].eq(self.array.x[k]) for k in range(self.outputs)]
 
@@ -457,7 +475,7 @@ class Datapath(wiring.Component):
             beats.payload.tag.eq(place_s1),
         ]
         continues = (self.job.sums & SumFlag.CONTINUE).any()
-        if self.side is not None:
+        if self.side is not None and self.shares_results:
             continues &= ~self.side.is_beat
         with m.If(continues):
             # Instead of the bias, in front of the same adder.
@@ -473,8 +491,31 @@ class Datapath(wiring.Component):
             sums_s1.eq(Mux(result.valid, result.payload.sums, 0)),
             place_s1.eq(place),
         ]
-        if self.side is not None:
+        if self.side is not None and self.joined is None:
             self._share_requantizer(m, self.side, result.valid, place, sums_s1)
+        elif self.side is not None and self.joined is not None:
+            has_beat = result.valid & kept
+            self._join_beats(m, self.side, self.joined, has_beat, is_second)
+
+    def _join_beats(
+        self,
+        m: Module,
+        side: DepthwiseSide,
+        joined: JoinedBeats,
+        has_beat: Value,
+        is_second: Value,
+    ) -> None:
+        """Write two beats that fill a line at once, and leave the other cycle to the unit."""
+        m.submodules.joined = joined
+        tag = data.View(RESULT_TAG, self.array.results.payload.tag)
+        is_wide = (self.job.flags & JobFlag.WIDE).any()
+        is_odd = tag.address[OUTPUT_BYTES.bit_length() - 1]
+        has_both = self._is_packed & ~is_wide & ~self._keeps & ~tag.drops_second & ~is_odd
+        m.d.comb += [
+            joined.enters.eq(has_beat & ~is_second & has_both),
+            joined.octets.eq(self.requantizer.results.payload.values),
+            side.has_beat.eq(has_beat & ~self._keeps & ~joined.enters),
+        ]
 
     def _fuse(self, m: Module, adder: FusedAdder, groups: GroupController) -> None:
         """Connect what adds bytes to results."""
@@ -522,6 +563,7 @@ class Datapath(wiring.Component):
             addresses.yields.eq(side.yields),
             addresses.pauses.eq(side.pauses),
             side.takes_lines.eq(watch.takes_lines),
+            side.waits_line.eq(self.lines.accesses.valid & ~self.lines.accesses.ready),
             side.is_wide.eq(watch.is_wide),
         ]
         if self.shares_reads:

@@ -89,6 +89,8 @@ def write_lines(
     has_result: Value,
     summed: Any,
     access: Any,
+    beside: Any = None,
+    joined: Any = None,
 ) -> None:
     """Build the line port: results and those of units first, of which there is never both.
 
@@ -110,10 +112,19 @@ def write_lines(
         What the adder reads and writes, if there is one.
     access : stream of LINE_ACCESS
         What else there is, taken when there is nothing of these.
+    beside : stream of UNIT_BYTES or None
+        Bytes of the depthwise unit's own requantizer, when there is nothing else of these.
+    joined : JoinedBeats or None
+        What joins beats of results, with a requantizer of 8 lanes.
     """
     tag = data.View(RESULT_TAG, result.payload.tag)
     octets = Value.cast(result.payload.values)
     lanes = len(octets) // 8
+    address: Value = tag.address
+    if beside is not None:
+        address = Mux(beside.valid, beside.payload.address, address)
+        octets = Mux(beside.valid, beside.payload.octets, octets)
+        has_result |= beside.valid
     # Of results as long as a line: they begin in the middle of one.
     is_odd = tag.address[BYTE_BITS - 1]
     if scratchpad.spans_lines:
@@ -126,7 +137,7 @@ def write_lines(
         ]
     with m.Elif(has_result):
         m.d.comb += [
-            scratchpad.line_address.eq(tag.address[BYTE_BITS:]),
+            scratchpad.line_address.eq(address[BYTE_BITS:]),
             scratchpad.line_write.eq(1),
         ]
         if scratchpad.spans_lines:
@@ -135,8 +146,11 @@ def write_lines(
                 Mux(is_odd, Cat(Const(0, OUTPUT_BYTES), written), written)
             )
         else:
-            first = tag.address[:BYTE_BITS] & (LINE_BYTES - lanes)
+            first = address[:BYTE_BITS] & (LINE_BYTES - lanes)
             m.d.comb += scratchpad.line_mask.eq(((1 << lanes) - 1) << first)
+            if joined is not None:
+                with m.If(joined.joins):
+                    m.d.comb += scratchpad.line_mask.eq((1 << LINE_BYTES) - 1)
     sums = Const(0) if summed is None else summed.valid
     column = Value.cast(moved.payload.column)
     if summed is not None:
@@ -154,6 +168,9 @@ def write_lines(
             scratchpad.line_write.eq(access.valid & access.payload.is_write),
             scratchpad.line_mask.eq(access.payload.mask),
         ]
+    line = octets.replicate(LINE_BYTES // lanes)
+    if joined is not None:
+        line = Mux(joined.joins, Cat(joined.first, octets), line)
     # A LUT of six inputs chooses one of four bits.
     has_column = sums | (moved.valid & moved.payload.is_column)
     chosen = Cat(has_result | has_column, moved.valid | sums)
@@ -164,7 +181,7 @@ def write_lines(
             Mux(chosen[0], columns, scratchpad.read_data),
             Mux(
                 chosen[0],
-                octets.replicate(LINE_BYTES // lanes),
+                line,
                 access.payload.data,
             ),
         )

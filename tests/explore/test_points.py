@@ -76,16 +76,21 @@ def test_estimates_are_what_the_cfu_takes_of_a_board(name: str, family: Family) 
         assert estimate == pytest.approx(taken, rel=_MOST_LUT_DEVIATION * (kind == "LUT"))
 
 
-def test_a_unit_of_256_has_its_own_reads_and_half_of_its_multipliers_from_lut() -> None:
-    names = "128", "128-depthwise", "256", "256-depthwise"
-    usual, beside, large, largest = (
-        resources(configs.find_config(name), Family.XC7) for name in names
-    )
-    scratchpad_bram = 16
-    assert beside[1] - usual[1] == 2 * (largest[1] - large[1])
-    assert largest[0] - large[0] > beside[0] - usual[0]
+def test_units_have_what_the_array_leaves_them_too_little_of() -> None:
+    """Reads in 128 and 256, a requantizer in 128; in 256 half of the multipliers are of LUTs."""
+    taken = []
+    for macs in (64, 128, 256):
+        usual, beside = (
+            resources(configs.find_config(f"{macs}{end}"), Family.XC7) for end in ("", "-depthwise")
+        )
+        taken.append([more - less for more, less in zip(beside, usual, strict=True)])
+    small, large, largest = taken
+    scratchpad_bram, tables_bram, requantizer_dsp = 16, 1, 16
+    assert [large[1], largest[1]] == [small[1] + requantizer_dsp, small[1] / 2]
+    assert largest[0] > large[0] > small[0]
     # Less the tables of sums behind convolutions.
-    assert largest[2] - large[2] == beside[2] - usual[2] + scratchpad_bram - 2
+    more = scratchpad_bram, scratchpad_bram - tables_bram
+    assert (large[2] - small[2], largest[2] - small[2]) == more
 
 
 @pytest.mark.nightly

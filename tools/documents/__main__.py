@@ -7,6 +7,7 @@
 ``docs/boards.md``      A section for each file of ``docs/results/boards``
 ``docs/bring-up.md``    Between two markers: a row for each file of ``docs/results/bringup``
 ``docs/performance``    Between two markers: what streams, engines, memories and kernels take
+``docs/depthwise.md``   Between two markers: cycles beside the depthwise unit
 ``docs/timing.md``      Between two markers: the worst paths of each file of ``docs/results/timing``
 ``docs/supported.md``   The compiler's support rules
 ``docs/*.schema.json``  The schema of the JSON of runs and studies
@@ -32,7 +33,13 @@ from tools.documents.board_pages import boards_page, bring_up_table
 from tools.documents.demo_runs import demo_runs
 from tools.documents.freshness import freshness
 from tools.documents.performance_tables import performance_tables
-from tools.documents.result_tables import overview, results_page, shown_weights, vela_page
+from tools.documents.result_tables import (
+    overview,
+    results_page,
+    shown_weights,
+    unit_table,
+    vela_page,
+)
 from tools.documents.supported_page import supported_page
 from tools.documents.sweep_section import sweep_section
 from tools.documents.timing_tables import timing_tables
@@ -44,6 +51,7 @@ __all__ = ["BEGIN", "END", "main", "replaced", "update"]
 BEGIN = "<!-- results: written by python -m tools.documents -->"
 END = "<!-- end of results -->"
 _BOARDS = "docs/boards.md"
+_DEPTHWISE = "docs/depthwise.md"
 _DEMO_RUNS = "src/kiwicha/data/demo_runs.json"
 _BRING_UP = "docs/bring-up.md"
 _PERFORMANCE = "docs/performance.md"
@@ -112,9 +120,11 @@ def update(project: Path, *, is_check: bool) -> list[str]:
     guide = (project / _BRING_UP).read_text(encoding="utf-8")
     performance = (project / _PERFORMANCE).read_text(encoding="utf-8")
     timing = (project / _TIMING).read_text(encoding="utf-8")
+    units = (project / _DEPTHWISE).read_text(encoding="utf-8")
     wanted = {
         _README: replaced(readme, overview(tables, line)),
         _RESULTS_PAGE: results_page(runs, weights, line) + sweep_section(measured("sweep"), line),
+        _DEPTHWISE: replaced(units, unit_table(runs, line)),
         _SCHEMA: _text(json_schema()),
         _SUPPORTED: supported_page(),
         _VELA: vela_page(runs, line),

@@ -17,7 +17,7 @@ from tools.documents.freshness import Freshness
 from tools.documents.markdown import table
 from tools.documents.result_files import results_of
 from tools.results.kinds import area_command, bench_command, compile_command
-from tools.results.planned import BOARDS, GALLERY, PREDICTIONS, PUBLIC
+from tools.results.planned import BOARDS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC
 
 __all__ = ["overview", "results_page", "shown_weights", "vela_page"]
 
@@ -31,8 +31,8 @@ _BENCH = "kiwicha bench"
 def overview(files: dict[str, Any], freshness: Freshness) -> str:
     """Return the cycles of all models and configurations in one table, the resources in another.
 
-    Models of the gallery, further public ones and those with other memories are left out: they are
-    many.
+    Models of the gallery, further public ones, those beside the depthwise unit and those with other
+    memories are left out: they are many.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         If a file holds something else, or a run whose output was wrong.
     """
     parts = []
-    others = {GALLERY, PREDICTIONS, PUBLIC, *BOARDS.values()}
+    others = {DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC, *BOARDS.values()}
     if runs := [item for item in _runs_of(files) if item[0] not in others]:
         parts += [_cycles(runs), _commands(bench_command(*item) for item in runs)]
         parts.append(freshness(name for name, _ in runs))
@@ -55,6 +55,23 @@ def overview(files: dict[str, Any], freshness: Freshness) -> str:
         parts += [_resources(areas), _commands(area_command(*item) for item in areas)]
         parts.append(freshness(name for name, _ in areas))
     return "\n\n".join(parts) + "\n"
+
+
+def unit_table(files: dict[str, Any], freshness: Freshness) -> str:
+    """Return the cycles of models beside the depthwise unit; nothing if none were measured.
+
+    Parameters
+    ----------
+    files : dict
+        Contents of the JSON files of runs, by their path in the project.
+    freshness : callable
+        Says whether files are of the present hardware.
+    """
+    runs = [item for item in _runs_of(files) if item[0] == DEPTHWISE]
+    if not runs:
+        return ""
+    commands = _commands(bench_command(*item) for item in runs)
+    return "\n\n".join([_cycles(runs), commands, freshness([DEPTHWISE])])
 
 
 def results_page(files: dict[str, Any], weights: dict[str, Any], freshness: Freshness) -> str:

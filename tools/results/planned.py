@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from kiwicha.boards.memories import memory_of
+from kiwicha.contract.depthwise import UNIT_MACS
 from kiwicha.gallery import catalogue
 from kiwicha.zoo import models as zoo
 from tools.results.kinds import BENCH
 from tools.results.result import Kind, Result
 
-__all__ = ["BOARDS", "GALLERY", "PREDICTIONS", "PUBLIC", "planned"]
+__all__ = ["BOARDS", "DEPTHWISE", "GALLERY", "PREDICTIONS", "PUBLIC", "planned"]
 
 GALLERY = "docs/results/bench/gallery.json"
 """Runs of the gallery, which only the page of results shows one by one."""
@@ -30,6 +31,11 @@ _PUBLIC_MODELS = (
     *("resnet_large", "str_ww"),
 )
 _ENGINES = ("64", "128")
+DEPTHWISE = "docs/results/bench/depthwise.json"
+"""Runs beside the depthwise unit."""
+_DEPTHWISE_MODELS = (
+    *("person_detect", "vww", "kws", "resnet8", "ad", "mnv2", "mobilenet_v2_pytorch"),
+)
 PREDICTIONS = "docs/results/bench/predictions.json"
 """Runs of small models, for the deviations of predictions alone."""
 _SMALL_MODELS = (
@@ -64,6 +70,11 @@ def planned(project: Path) -> list[Result]:
     wanted[PUBLIC] = [zoo.find(name).name for name in _PUBLIC_MODELS]
     runs = {path: _runs(names) for path, names in wanted.items()}
     runs[PREDICTIONS] = [{"model": name, "config": _USUAL} for name in _SMALL_MODELS]
+    runs[DEPTHWISE] = [
+        {"model": name, "config": f"{macs}-depthwise"}
+        for name in _DEPTHWISE_MODELS
+        for macs in UNIT_MACS
+    ]
     runs |= {path: _runs_with(board) for board, path in BOARDS.items()}
     return [
         Result(_UNMEASURED, path, contents)

@@ -1,6 +1,6 @@
 """The depthwise unit's part of the contract: sizes of its buffers and its passes."""
 
-from kiwicha.contract.engine import DEEP_MACS
+from kiwicha.contract.engine import DEEP_MACS, has_packed
 
 __all__ = [
     "LINE_COLUMNS",
@@ -17,6 +17,7 @@ __all__ = [
     "UNIT_TAPS",
     "fabric_chains_of",
     "has_own_reads",
+    "has_own_results",
     "pass_columns",
     "passes_of",
 ]
@@ -64,14 +65,29 @@ def fabric_chains_of(macs: int) -> int:
 def has_own_reads(macs: int) -> bool:
     """Return whether the unit beside an array has a port of the scratchpad of its own.
 
-    Packed convolutions with `DEEP_MACS` take all bytes of each read, and leave none for it.
+    Packed convolutions with `DEEP_MACS` take all bytes of each read, and leave none for it. With
+    half as many products one that reads two rows of 8 bytes still takes each second read.
 
     Parameters
     ----------
     macs : int
         One of `UNIT_MACS`.
     """
-    return macs == DEEP_MACS
+    return has_packed(macs)
+
+
+def has_own_results(macs: int) -> bool:
+    """Return whether the unit has a requantizer of its own.
+
+    Two beats of a packed result, of 8 bytes each, fill a line. They are written at once, and the
+    unit writes in the cycles that this leaves. With `DEEP_MACS` each result is such a line already.
+
+    Parameters
+    ----------
+    macs : int
+        One of `UNIT_MACS`.
+    """
+    return has_packed(macs) and macs != DEEP_MACS
 
 
 def passes_of(kernel_rows: int, kernel_columns: int) -> tuple[int, int]:

@@ -10,7 +10,13 @@ from kiwicha.compiler import compile_model
 from kiwicha.compiler.engine.cost.cycles import predict_program
 from kiwicha.contract.cfu import LANES
 from kiwicha.contract.configs import Config, engine_config
-from kiwicha.contract.depthwise import UNIT_TAPS, fabric_chains_of, has_own_reads
+from kiwicha.contract.depthwise import (
+    UNIT_CHANNELS,
+    UNIT_TAPS,
+    fabric_chains_of,
+    has_own_reads,
+    has_own_results,
+)
 from kiwicha.contract.engine import OUTPUT_BYTES, has_packed, outputs_of
 from kiwicha.contract.memories import Memory
 
@@ -106,6 +112,8 @@ class _Fit:
         Of a multiplier of the unit that is made of LUTs.
     port_lut : float
         Of its port of the scratchpad, where it has one of its own.
+    results_lut : float
+        Of its requantizer, where it has one of its own.
     step_bytes, step_bram : int
         The scratchpad takes ``step_bram`` block RAMs for each ``step_bytes``, rounded up.
     uneven_lut : float
@@ -118,7 +126,7 @@ class _Fit:
         What the memory of sums, and tables of sums behind convolutions, take more for each further
         `OUTPUT_BYTES` lanes.
     tables_bram : float
-        Those tables' part of it, which an engine with a depthwise unit has not.
+        Those tables, for each `OUTPUT_BYTES` lanes: an engine with a depthwise unit has none.
     """
 
     engine_lut: float
@@ -137,6 +145,7 @@ class _Fit:
     unit_bram: int
     fabric_lut: float
     port_lut: float
+    results_lut: float
     step_bytes: int
     step_bram: int
     uneven_lut: float
@@ -165,6 +174,7 @@ _FITS = {
         unit_bram=11,
         fabric_lut=92,
         port_lut=500,
+        results_lut=1_900,
         # A bank of the scratchpad has lines of 16 bytes; true dual-port memories are 4 bytes wide.
         step_bytes=32 * 1024,
         step_bram=8,
@@ -172,7 +182,7 @@ _FITS = {
         macs_per_bram=8,
         engine_bram=6.5,
         sums_bram=4.5,
-        tables_bram=2,
+        tables_bram=1,
     ),
     # 32, 64, 64-r4, 64-raw and 64-m4; 64-32k, 64-128k and 64-96k, 32-48k, 64-48k-r4 for memories.
     Family.ECP5: _Fit(
@@ -190,9 +200,10 @@ _FITS = {
         unit_lut=8_000,
         unit_dsp=72,
         unit_bram=22,
-        # Nor are those arrays that leave multipliers to be made of LUTs, or no reads.
+        # Nor are those arrays that leave multipliers to be made of LUTs, or no reads or results.
         fabric_lut=0,
         port_lut=0,
+        results_lut=0,
         # Yosys makes two copies of a bank, one for each port that reads, of memories of 2 KiB; the
         # least are 512 lines deep and 4 bytes wide.
         step_bytes=16 * 1024,
@@ -260,10 +271,13 @@ def resources(config: Config, family: Family) -> tuple[float, float, float]:
         fabric = UNIT_TAPS**2 * fabric_chains_of(macs)
         lut += fit.unit_lut + fit.fabric_lut * fabric
         dsp += fit.unit_dsp - fabric
-        bram += fit.unit_bram - fit.tables_bram * further
+        bram += fit.unit_bram - fit.tables_bram * (1 + further)
         if has_own_reads(macs):
             lut += fit.port_lut
             bram += steps * fit.step_bram
+        if has_own_results(macs):
+            lut += fit.results_lut
+            dsp += fit.lane_dsp * UNIT_CHANNELS
     return float(lut), float(dsp), bram
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from kiwicha.errors import UsageError
 from tools.documents import result_tables
-from tools.results.planned import PUBLIC
+from tools.results.planned import DEPTHWISE, PUBLIC
 
 AREA = {"config": "simd", "family": "xc7", "resources": {"LUT": 1234, "BRAM36": 0.5}}
 
@@ -130,6 +130,16 @@ def test_public_models_have_a_row_beside_the_estimate() -> None:
     page = result_tables.results_page({PUBLIC: runs}, {}, fresh)
     assert "| kws | 4,000 | 2,500 | 6,000 | 1.50 | 5.0 % |" in page.splitlines()
     assert "kws" not in result_tables.overview({PUBLIC: runs}, fresh)
+
+
+def test_runs_beside_the_unit_have_a_table_of_their_own() -> None:
+    runs = [run(config="64-depthwise"), run(config="128-depthwise", cycles=2500)]
+    lines = result_tables.unit_table({DEPTHWISE: runs}, fresh).splitlines()
+    assert lines[0] == "| model | MACs | `64-depthwise` | `128-depthwise` |"
+    assert lines[-1] == f"fresh: {DEPTHWISE}"
+    assert any("2,500" in line for line in lines)
+    assert "kws" not in result_tables.overview({DEPTHWISE: runs}, fresh)
+    assert result_tables.unit_table({PUBLIC: runs}, fresh) == ""
 
 
 def test_runs_beside_vela_have_a_page() -> None:

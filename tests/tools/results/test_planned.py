@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from kiwicha.boards.memories import memory_of
+from kiwicha.contract.depthwise import UNIT_MACS
 from kiwicha.contract.memories import MEMORIES
 from kiwicha.gallery.catalogue import ARCHITECTURES
-from tools.results.planned import BOARDS, GALLERY, PREDICTIONS, PUBLIC, planned
+from tools.results.planned import BOARDS, DEPTHWISE, GALLERY, PREDICTIONS, PUBLIC, planned
 
 
 def test_each_architecture_is_to_be_measured_once(tmp_path: Path) -> None:
@@ -29,17 +30,27 @@ def test_public_models_are_measured_on_both_engines_beside_vela(tmp_path: Path) 
 
 
 def test_models_are_measured_with_the_memory_of_each_board(tmp_path: Path) -> None:
-    for (board, path), result in zip(BOARDS.items(), planned(tmp_path)[3:], strict=True):
+    for (board, path), result in zip(BOARDS.items(), planned(tmp_path)[4:], strict=True):
         models = " ".join(run["model"] for run in result.contents)
         command = f"kiwicha bench {models} --config 64 --board {board} --json {path}"
         assert result.command == command
     assert {memory_of(board) for board in (None, *BOARDS)} == set(MEMORIES.values())
 
 
-@pytest.mark.parametrize("there", [GALLERY, PUBLIC, PREDICTIONS, *BOARDS.values()])
+def test_units_are_measured_beside_each_array_that_can_have_one(tmp_path: Path) -> None:
+    result = planned(tmp_path)[3]
+    assert (result.name, result.path) == ("bench/depthwise", DEPTHWISE)
+    models = " ".join(dict.fromkeys(run["model"] for run in result.contents))
+    assert {"person_detect", "mnv2"} <= set(models.split())
+    configs = ",".join(f"{macs}-depthwise" for macs in UNIT_MACS)
+    assert result.command == f"kiwicha bench {models} --config {configs} --json {DEPTHWISE}"
+
+
+@pytest.mark.parametrize("there", [GALLERY, PUBLIC, PREDICTIONS, DEPTHWISE, *BOARDS.values()])
 def test_what_is_there_is_not_planned(there: str, tmp_path: Path) -> None:
     path = tmp_path / there
     path.parent.mkdir(parents=True)
     path.write_text("[]")
-    left = [name for name in (GALLERY, PUBLIC, PREDICTIONS, *BOARDS.values()) if name != there]
+    names = GALLERY, PUBLIC, PREDICTIONS, DEPTHWISE, *BOARDS.values()
+    left = [name for name in names if name != there]
     assert [result.path for result in planned(tmp_path)] == left

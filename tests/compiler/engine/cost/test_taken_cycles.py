@@ -1,8 +1,8 @@
-"""Transfers in the cycles that results of both units leave."""
+"""Transfers in the cycles that results of both units leave, and weights."""
 
 import pytest
 
-from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles
+from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles, moved_lines
 
 
 def taken(*spans: tuple[float, float, float]) -> TakenCycles:
@@ -15,22 +15,29 @@ def taken(*spans: tuple[float, float, float]) -> TakenCycles:
 @pytest.mark.parametrize(
     ("spans", "expected"),
     [
-        ([[], []], 120.0),
+        ([[], [], []], 120.0),
         # Half of the cycles are enough for half of the pace.
-        ([[(100.0, 200.0, 0.5)], []], 120.0),
-        ([[(100.0, 200.0, 0.75)], []], 140.0),
-        ([[(100.0, 200.0, 0.25)], [(100.0, 200.0, 0.5)]], 140.0),
-        ([[(110.0, 130.0, 0.75)], [(0.0, 90.0, 1.0)]], 130.0),
+        ([[(100.0, 200.0, 0.5)], [], []], 120.0),
+        ([[(100.0, 200.0, 0.75)], [], []], 140.0),
+        ([[(110.0, 130.0, 0.75)], [(0.0, 90.0, 1.0)], []], 130.0),
+        # The unit leaves half of what it could have.
+        ([[], [(100.0, 200.0, 1.0)], []], 120.0),
+        ([[(100.0, 200.0, 0.5)], [(100.0, 200.0, 0.1)], []], 125.0),
+        ([[(100.0, 200.0, 0.5)], [(100.0, 200.0, 0.5)], []], 140.0),
+        # Weights take cycles of DRAM, not of the line port.
+        ([[(100.0, 200.0, 0.75)], [], [(100.0, 200.0, 0.5)]], 140.0),
+        ([[], [], [(100.0, 110.0, 1.0), (110.0, 120.0, 0.5)]], 134.0),
         # What has ended, and what comes later.
-        ([[(0.0, 100.0, 1.0), (120.0, 130.0, 1.0)], []], 120.0),
+        ([[(0.0, 100.0, 1.0), (120.0, 130.0, 1.0)], [], []], 120.0),
     ],
 )
 def test_lines_take_what_is_left(
     spans: list[list[tuple[float, float, float]]], expected: float
 ) -> None:
-    ports = tuple(taken(*own) for own in spans)
-    assert TakenCycles.moved(ports, 100.0, 10.0, 0.5) == pytest.approx(expected)
+    array, unit, weights = (taken(*own) for own in spans)
+    assert moved_lines((array, unit, weights), 100.0, 10.0, 0.5) == pytest.approx(expected)
 
 
 def test_transfers_end_though_all_cycles_are_taken() -> None:
-    assert TakenCycles.moved((taken((0.0, 1e9, 1.0)),), 0.0, 10.0, 1.0) < 1_000
+    array, others = taken((0.0, 1e9, 1.0)), taken()
+    assert moved_lines((array, others, others), 0.0, 10.0, 1.0) < 1_000

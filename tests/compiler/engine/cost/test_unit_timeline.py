@@ -13,7 +13,7 @@ from kiwicha.program.unit_rows import inner_rows, is_unit_job
 from tests.support.models import random_networks
 
 CONFIG = find_config("64-depthwise")
-SEEDS = (0, 3, 6, 9, 11)
+SEEDS = (0, 2, 6, 9, 11)
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
 from tests.support.models import random_networks
 from tests.support.models.tflite_builder import ModelBuilder
 
-PAIRED = (0, 1, 3, 6, 8, 9, 11)
+PAIRED = (0, 1, 2, 6, 8, 9, 11)
 """Seeds of models whose plans have pairs."""
 
 

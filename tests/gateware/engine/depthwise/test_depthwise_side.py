@@ -19,6 +19,8 @@ from kiwicha.gateware.engine.depthwise.depthwise_side import DepthwiseSide
 from tests.gateware.engine.depthwise.unit_jobs import UnitJob, give_fills
 
 WRITE_CYCLES = PARAMETER_CYCLES + REQUANTIZER_CYCLES + RESULT_WRITE_CYCLES
+WAITED_CYCLES = 8
+"""After which the unit leaves every other cycle to transfers."""
 OWN = {"zero_point": 1, "minimum": -100, "maximum": 101}
 JOB = UnitJob(
     image=np.random.default_rng(1).integers(-128, 128, (9, 12, 16)).astype(np.int8),
@@ -36,18 +38,26 @@ JOB = UnitJob(
 class Bench:
     """A job beside an array that takes what it likes."""
 
-    def __init__(self, *, shares_reads: bool, fabric_chains: int) -> None:
+    def __init__(self, *, shares_reads: bool, fabric_chains: int, shares_results: bool) -> None:
         self.rng = random.Random(0)
         self.side = DepthwiseSide(
-            vendor=Vendor.GENERIC, shares_reads=shares_reads, fabric_chains=fabric_chains
+            vendor=Vendor.GENERIC,
+            shares_reads=shares_reads,
+            fabric_chains=fabric_chains,
+            shares_results=shares_results,
         )
         # Of earlier cycles, the last one first.
         self.taken: deque[int] = deque([0] * 64, maxlen=64)
         self.wide: deque[int] = deque([0] * 64, maxlen=64)
         self.rows: list[int] = []
         self.sums: list[list[int]] = []
-        self.cycle = self.last_take = 0
+        self.addresses: list[int] = []
+        self.cycle = self.last_take = self.results_between = 0
         self.is_over = self.left_lines = self.has_paused = False
+        self.has_yielded = False
+        # For how many cycles transfers have waited, and when the unit had results.
+        self.line_waits: deque[int] = deque([0] * 64, maxlen=64)
+        self.results: deque[int] = deque([0] * 64, maxlen=64)
 
     async def fill(self, ctx: SimulatorContext) -> None:
         """Give the weights."""
@@ -58,8 +68,9 @@ class Bench:
         side, rng = self.side, self.rng
         descriptor = JOB.descriptor(64, 0)
         ctx.set(side.job.as_value(), int.from_bytes(descriptor.pack(), "little"))
-        for name, value in OWN.items():
-            ctx.set(getattr(side.own, name), value)
+        if side.shares_results:
+            for name, value in OWN.items():
+                ctx.set(getattr(side.own, name), value)
         memory = JOB.memory(1 << 12)
         reads = [0] * SCRATCHPAD_READ_CYCLES
         ctx.set(side.start, 1)
@@ -67,6 +78,7 @@ class Bench:
         while not ctx.get(side.done):
             if self.cycle % 50 == 0:
                 modes = dict.fromkeys(modes, 0) | {rng.choice([*modes, "has_beat"]): 1}
+            ctx.set(side.waits_line, self.cycle // 120 % 3 == 0)
             for name, is_on in modes.items():
                 ctx.set(getattr(side, name), is_on and (name != "has_beat" or rng.random() < 0.6))
             ctx.set(side.reads.ready, not side.shares_reads or rng.random() < 0.4)
@@ -75,7 +87,12 @@ class Bench:
             await ctx.delay(2e-9)
             asked = ctx.get(side.reads.valid) and ctx.get(side.reads.ready)
             reads.append(ctx.get(side.reads.payload) if asked else rng.getrandbits(8))
-            self.check(ctx, descriptor.output_zero_point, descriptor.activation_max)
+            self.has_yielded |= bool(ctx.get(side.yields))
+            self.check_lines(ctx)
+            if side.shares_results:
+                self.check(ctx, descriptor.output_zero_point, descriptor.activation_max)
+            else:
+                self.check_own(ctx, descriptor.output_pixel_bytes)
             await ctx.tick()
             ctx.set(side.start, 0)
             self.cycle += 1
@@ -83,6 +100,17 @@ class Bench:
         # The last byte is written in the cycle before.
         assert self.cycle == self.last_take + WRITE_CYCLES + 1
         self.is_over = True
+
+    def check_lines(self, ctx: SimulatorContext) -> None:
+        """Check that no two results follow each other where transfers have waited for long."""
+        side, delay = self.side, 0 if self.side.shares_results else WRITE_CYCLES - 1
+        waits = ctx.get(side.waits_line)
+        self.line_waits.appendleft(self.line_waits[0] + 1 if waits else 0)
+        is_result = ctx.get(side.takes if side.shares_results else side.written.valid)
+        if self.line_waits[delay] > WAITED_CYCLES + 2:
+            assert not (is_result and self.results[0])
+            self.results_between += is_result
+        self.results.appendleft(is_result)
 
     def check(self, ctx: SimulatorContext, zero_point: int, maximum: int) -> None:
         """Check a cycle."""
@@ -112,18 +140,53 @@ class Bench:
         taken.appendleft(takes)
         self.wide.appendleft(ctx.get(side.is_wide))
 
+    def check_own(self, ctx: SimulatorContext, pixel_bytes: int) -> None:
+        """Check a cycle of a requantizer of the unit's own: it writes when the array does not."""
+        side, busy = self.side, self.taken
+        assert not (ctx.get(side.written.valid) and busy[WRITE_CYCLES - 2])
+        if ctx.get(side.leaves_lines) and ctx.get(side.takes_lines):
+            self.left_lines = True
+            assert not ctx.get(side.written.valid)
+        if ctx.get(side.written.valid):
+            # Its parameters are 0, so that its bytes are the zero point.
+            octets = JOB.descriptor(64, 0).output_zero_point % 256
+            assert ctx.get(side.written.payload.octets) == octets * 0x01010101_01010101
+            self.addresses.append(ctx.get(side.written.payload.address))
+            self.last_take = self.cycle - (WRITE_CYCLES - 1)
+        busy.appendleft(any(map(ctx.get, (side.has_beat, side.is_wide, side.takes_lines))))
+
 
 @pytest.mark.parametrize(("shares_reads", "fabric_chains"), [(True, 0), (False, 4)])
 def test_takes_what_the_array_leaves(shares_reads: bool, fabric_chains: int) -> None:
     """Where the array has no part in its reads, it is not asked for one."""
-    bench = Bench(shares_reads=shares_reads, fabric_chains=fabric_chains)
+    bench = Bench(shares_reads=shares_reads, fabric_chains=fabric_chains, shares_results=True)
     simulator = Simulator(bench.side)
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench.run)
     simulator.add_testbench(bench.fill, background=True)
     simulator.run()
     assert bench.left_lines
+    assert bench.results_between > 20
     assert bench.has_paused == shares_reads
     # Each row of both groups.
     rows_first = JOB.sums().transpose(1, 0, 2, 3)
     assert bench.sums == rows_first.reshape(-1, UNIT_CHANNELS).tolist()
+
+
+def test_writes_what_the_array_does_not() -> None:
+    bench = Bench(shares_reads=False, fabric_chains=0, shares_results=False)
+    simulator = Simulator(bench.side)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench.run)
+    simulator.add_testbench(bench.fill, background=True)
+    simulator.run()
+    assert bench.left_lines
+    assert bench.results_between > 20
+    assert bench.has_yielded
+    rows, columns = JOB.output
+    assert bench.addresses == [
+        64 + (row * columns + column) * JOB.pitch + group * UNIT_CHANNELS
+        for row in range(rows)
+        for group in range(JOB.groups)
+        for column in range(columns)
+    ]

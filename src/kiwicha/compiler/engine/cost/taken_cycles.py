@@ -1,8 +1,8 @@
-"""Cycles of the line port that results of both units take: transfers have the others."""
+"""Cycles that others take: of the line port, results of both units; of DRAM's port, weights."""
 
 from bisect import bisect_right
 
-__all__ = ["TakenCycles"]
+__all__ = ["TakenCycles", "moved_lines"]
 
 _LEAST_SHARE = 0.05
 """Of its cycles, that transfers have at least: what they do never ends otherwise."""
@@ -32,28 +32,33 @@ class TakenCycles:
             return 0.0, self._firsts[place]
         return self._shares[place], self._ends[place]
 
-    @staticmethod
-    def moved(ports: tuple["TakenCycles", ...], start: float, lines: float, pace: float) -> float:
-        """Return when lines are moved in the cycles that are left.
 
-        Parameters
-        ----------
-        ports : tuple of TakenCycles
-            Who takes cycles.
-        start : float
-            When the first line may move.
-        lines : float
-            How many.
-        pace : float
-            Lines per cycle, at most.
-        """
-        time, left = start, lines
-        while True:
-            found = [port.at(time) for port in ports]
-            free = max(1.0 - sum(share for share, _ in found), _LEAST_SHARE)
-            speed = min(pace, free)
-            until = min(end for _, end in found)
-            if time + left / speed <= until:
-                return time + left / speed
-            left -= (until - time) * speed
-            time = until
+def moved_lines(
+    ports: tuple[TakenCycles, TakenCycles, TakenCycles], start: float, lines: float, pace: float
+) -> float:
+    """Return when lines are moved in the cycles that are left.
+
+    Parameters
+    ----------
+    ports : tuple of TakenCycles
+        Cycles of the line port that the array takes, and the unit, which leaves a half of those
+        that it has; and cycles of DRAM's port for weights.
+    start : float
+        When the first line may move.
+    lines : float
+        How many.
+    pace : float
+        Lines per cycle, at most.
+    """
+    time, left = start, lines
+    while True:
+        found = [port.at(time) for port in ports]
+        array, unit, weights = (share for share, _ in found)
+        free = 1.0 - array
+        free -= min(unit, free / 2)
+        speed = max(min(pace * (1.0 - weights), free), _LEAST_SHARE)
+        until = min(end for _, end in found)
+        if time + left / speed <= until:
+            return time + left / speed
+        left -= (until - time) * speed
+        time = until

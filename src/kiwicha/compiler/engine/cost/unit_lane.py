@@ -1,8 +1,9 @@
 """Rows of the depthwise unit in time: each is read, computed and taken beside the array."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from kiwicha.compiler.engine.cost.taken_cycles import TakenCycles
 from kiwicha.compiler.engine.cost.unit_work import ArrayShares, UnitWork, unit_work
@@ -55,8 +56,14 @@ class UnitLane:
         When the sums of each group are taken: its weights and parameters are free.
     written : TakenCycles
         When it writes.
+    time : float
+        When it takes the next sums.
+    moved : TakenCycles
+        When transfers move lines.
+    moving : tuple of float
+        From when on to when another one is under way of which no more is known.
     stolen : float
-        What the last job took from the array, in cycles.
+        What it took from the array and nobody has asked for yet, in cycles.
     """
 
     def __init__(self) -> None:
@@ -65,7 +72,10 @@ class UnitLane:
         self._spans: list[Span] = []
         self._span_ends: list[float] = []
         self.written = TakenCycles()
+        self.moved = TakenCycles()
+        self.moving = 0.0, 0.0
         self.stolen = 0.0
+        self.time = 0.0
 
     def do(
         self,
@@ -74,8 +84,10 @@ class UnitLane:
         filled: Sequence[float],
         array_rows: Sequence[float],
         time: float,
-    ) -> float:
+    ) -> Generator[bool, None, float]:
         """Do a job; return when it ends.
+
+        It stops in front of each row's results, and, with False, where something is not known yet.
 
         Parameters
         ----------
@@ -84,15 +96,16 @@ class UnitLane:
         rows : UnitRows
             For which rows it waits.
         filled : sequence of float
-            When the weights of each of its groups are there.
+            When the weights of each of its groups are there, as far as known.
         array_rows : sequence of float
-            When rows of the array are written, up to those it waits for.
+            When rows of the array are written, likewise.
         time : float
             When it begins.
         """
-        self.stolen = 0.0
         flow = _Flow(self, unit_work(job), time + _START_CYCLES)
         for group in range(0, job.groups, 2):
+            while len(filled) < min(group + 2, job.groups):
+                yield False
             flow.begin(filled[group : group + 2])
             inside = 0
             for line, is_inside in enumerate(flow.work.input_rows):
@@ -101,8 +114,15 @@ class UnitLane:
                 if is_inside:
                     count = rows.wait + group_wait(job, group) + inside * job.wait_row_step
                     inside += 1
+                while count > len(array_rows):
+                    yield False
                 flow.fetch(is_inside, array_rows[count - 1] + 1 if count > 0 else 0.0)
-            flow.compute(job.output_rows)
+                if flow.comes_to_row():
+                    yield True
+                    flow.compute_row()
+            while flow.comes_to_row():
+                yield True
+                flow.compute_row()
             self.groups += [flow.taken_at] * len(filled[group : group + 2])
         return flow.taken_at + _WRITE_CYCLES
 
@@ -111,31 +131,36 @@ class UnitLane:
         self._spans.append(span)
         self._span_ends.append(span.end)
 
-    def delay(self, first_row: int, cycles: float) -> None:
-        """Let rows from one on be written later."""
-        for row in range(first_row, len(self.rows)):
-            self.rows[row] += cycles
-
     def busy(self, start: float, count: float, what: str) -> float:
-        """Return when so many cycles are done in those that the array leaves."""
+        """Return when so many cycles are done in those that others leave."""
         time, left = start, count
-        for place in range(bisect_right(self._span_ends, start), len(self._spans)):
-            span = self._spans[place]
-            if span.first >= time + left:
-                break
-            left -= max(span.first - time, 0.0)
-            time = max(time, span.first)
-            shares = span.shares
-            own = shares.reads if what == "reads" else shares.results
-            share = max(own, _LEAST_SHARE) if shares.may_pause else own
-            free = (span.end - time) * share
-            taken = min(left, free)
-            self.stolen += taken * (1.0 - own / share) if share else 0.0
+        place = bisect_right(self._span_ends, start)
+        while True:
+            own, may_pause, until = 1.0, False, inf
+            if place < len(self._spans):
+                span = self._spans[place]
+                until = span.end if span.first <= time else span.first
+                if span.first <= time:
+                    own = span.shares.reads if what == "reads" else span.shares.results
+                    may_pause = span.shares.may_pause
+            share = max(own, _LEAST_SHARE) if may_pause else own
+            given = own / share if share else 1.0
+            if what == "results":
+                # Transfers that wait have half of what there is.
+                moved, moved_until = self.moved.at(time)
+                first, end = self.moving
+                if first <= time < end:
+                    moved, moved_until = 1.0, end
+                elif time < first < end:
+                    moved_until = min(moved_until, first)
+                share, until = max(share - moved, share / 2), min(until, moved_until)
+            free = (until - time) * share if share else 0.0
+            self.stolen += min(left, free) * (1.0 - given)
             if left <= free:
-                return time + (left / share if share else 0.0)
-            left -= free
-            time = span.end
-        return time + left
+                return time + left / share
+            left, time = left - free, until
+            if place < len(self._spans) and time == self._span_ends[place]:
+                place += 1
 
 
 class _Flow:
@@ -165,7 +190,8 @@ class _Flow:
         if line < self.work.slots:
             return
         needed = self._needs[line - self.work.slots]
-        self.compute(min(needed, len(self.work.starts)))
+        while self._done < needed and self._has_row():
+            self.compute_row()
         if self._taken and needed:
             self._fetched_at = max(self._fetched_at, self._computed_at - self.work.row_compute)
 
@@ -177,21 +203,41 @@ class _Flow:
         self._fetched_at += self.work.row_fetch
         self._fetched.append(self._fetched_at + SCRATCHPAD_READ_CYCLES)
 
-    def compute(self, count: int) -> None:
-        """Do so many output rows of the pair, those included that are done."""
+    def comes_to_row(self) -> bool:
+        """Note when the next output row's sums can be taken; False if none has its lines."""
+        if not self._has_row():
+            return False
+        computed_at = self._next_computed(self._filled[0])
+        self._lane.time = max(self.taken_at, computed_at + _CHAIN_CYCLES)
+        return True
+
+    def _has_row(self) -> bool:
+        """Whether there is an output row all of whose lines are there."""
+        starts = self.work.starts
+        last = starts[self._done] + self.work.kernel_rows if self._done < len(starts) else inf
+        return last <= len(self._fetched)
+
+    def _next_computed(self, filled: float) -> float:
+        """Return when the next row of a group is computed, whose weights come at a time."""
         work = self.work
-        while self._done < count:
-            last = work.starts[self._done] + work.kernel_rows - 1
-            for filled in self._filled:
-                begins = max(self._computed_at, self._fetched[last], filled)
-                if len(self._taken) >= self._rows_held:
-                    begins = max(begins, self._taken[-self._rows_held])
-                self._computed_at = begins + work.row_compute
-                leaves = max(self.taken_at, self._computed_at + _CHAIN_CYCLES)
-                self.taken_at = self._lane.busy(leaves, work.outputs, "results")
-                self._lane.written.take(
-                    leaves, self.taken_at, work.outputs / (self.taken_at - leaves)
-                )
-                self._taken.append(self.taken_at)
-            self._lane.rows.append(self.taken_at + _WRITE_CYCLES)
-            self._done += 1
+        last = work.starts[self._done] + work.kernel_rows - 1
+        begins = max(self._computed_at, self._fetched[last], filled)
+        if len(self._taken) >= self._rows_held:
+            begins = max(begins, self._taken[-self._rows_held])
+        return begins + work.row_compute
+
+    def compute_row(self) -> None:
+        """Do the next output row of the pair."""
+        work = self.work
+        for filled in self._filled:
+            self._computed_at = self._next_computed(filled)
+            leaves = max(self.taken_at, self._computed_at + _CHAIN_CYCLES)
+            stolen = self._lane.stolen
+            self.taken_at = self._lane.busy(leaves, work.outputs, "results")
+            # What is stolen counts as the array's, behind what that does.
+            own = work.outputs - (self._lane.stolen - stolen)
+            self._lane.written.take(leaves, self.taken_at, own / (self.taken_at - leaves))
+            self._taken.append(self.taken_at)
+        self._lane.time = self.taken_at
+        self._lane.rows.append(self.taken_at + _WRITE_CYCLES)
+        self._done += 1

@@ -3,12 +3,24 @@
 import math
 from dataclasses import dataclass
 
-from kiwicha.contract.depthwise import LINE_SLOTS, UNIT_CHANNELS, has_own_reads
-from kiwicha.contract.engine import EngineJob, JobFlag, JobKind
+from kiwicha.contract.depthwise import (
+    LINE_SLOTS,
+    UNIT_CHANNELS,
+    has_own_reads,
+    has_own_results,
+)
+from kiwicha.contract.engine import LINE_BYTES, EngineJob, JobFlag, JobKind, SumFlag
 from kiwicha.contract.moves import AnyJob
 from kiwicha.program.unit_rows import is_unit_job
 
-__all__ = ["ArrayShares", "UnitWork", "array_shares", "unit_work"]
+__all__ = [
+    "ArrayShares",
+    "UnitWork",
+    "array_shares",
+    "line_writes",
+    "stolen_shares",
+    "unit_work",
+]
 
 _ROW_FETCH_CYCLES = 3
 """What the reads of a row take besides its pixels."""
@@ -75,7 +87,7 @@ class ArrayShares:
     reads : float
         Cycles in which it does not read.
     results : float
-        Cycles in which it has no result.
+        Cycles in which it has no result, or writes none.
     may_pause : bool
         It leaves more if the unit waits.
     """
@@ -83,6 +95,30 @@ class ArrayShares:
     reads: float
     results: float
     may_pause: bool
+
+
+def line_writes(job: AnyJob, writes: float, macs: int) -> float:
+    """Return the cycles of a group in which results are written, of those in which there are some.
+
+    Where the unit has a requantizer of its own two beats that fill a line are written at once.
+
+    Parameters
+    ----------
+    job : EngineJob or EngineMove
+        The job.
+    writes : float
+        Those of a group with results.
+    macs : int
+        Products per cycle of the array.
+    """
+    if not has_own_results(macs) or not isinstance(job, EngineJob):
+        return writes
+    if job.sums & SumFlag.KEEP:
+        return 0.0
+    if not job.flags & JobFlag.PACKED or job.flags & JobFlag.WIDE:
+        return writes
+    steps = job.output_address | job.output_pixel_bytes | job.output_row_step
+    return writes if (steps | job.group_output_step) % LINE_BYTES else writes / 2
 
 
 def array_shares(job: AnyJob, cycles: int, writes: float, macs: int) -> ArrayShares:
@@ -95,11 +131,11 @@ def array_shares(job: AnyJob, cycles: int, writes: float, macs: int) -> ArraySha
     cycles : int
         Of a group.
     writes : float
-        Those of them with results.
+        Those of them with results that keep the unit's from being taken.
     macs : int
         Products per cycle of the array.
     """
-    used = 0.0 if has_own_reads(macs) else 1.0
+    used = _used_reads(macs)
     if not isinstance(job, EngineJob) or job.kind == JobKind.SOFTMAX or job.flags & JobFlag.WIDE:
         return ArrayShares(1.0 - used, 0.0, may_pause=False)
     if job.kind == JobKind.CONV and used:
@@ -107,3 +143,13 @@ def array_shares(job: AnyJob, cycles: int, writes: float, macs: int) -> ArraySha
         is_dense &= job.column_step == 8 * job.row_words
         used = 0.5 if is_dense else math.ceil(job.segment_words / 2) / job.segment_words
     return ArrayShares(1.0 - used, max(1.0 - writes / cycles, 0.0), may_pause=True)
+
+
+def stolen_shares(macs: int) -> ArrayShares:
+    """Return what is left of cycles that the unit took from the array before."""
+    return ArrayShares(1.0 - _used_reads(macs), 0.0, may_pause=False)
+
+
+def _used_reads(macs: int) -> float:
+    """Return the share of the unit's reads that the array takes when it reads in each cycle."""
+    return 0.0 if has_own_reads(macs) else 1.0

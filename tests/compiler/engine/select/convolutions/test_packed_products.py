@@ -65,6 +65,23 @@ def test_is_packed_where_it_is_faster(given: JobOperation, is_packed: bool) -> N
 @pytest.mark.parametrize(
     ("given", "is_packed"),
     [
+        (pointwise(8, 16), True),
+        # Its last group has half of a line.
+        (pointwise(8, 24), False),
+        (around(8, 8), False),
+    ],
+)
+def test_is_packed_where_that_leaves_writes_to_the_depthwise_unit(
+    given: JobOperation, is_packed: bool
+) -> None:
+    packed = packed_if_faster(given, find_config("128-depthwise"))
+    assert bool(packed.flags & JobFlag.PACKED) is is_packed
+    assert packed_if_faster(given, PACKED) is given
+
+
+@pytest.mark.parametrize(
+    ("given", "is_packed"),
+    [
         (around(8, 16), True),
         (around(8, 8), True),
         (pointwise(8, 16), False),

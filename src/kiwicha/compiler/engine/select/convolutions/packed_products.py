@@ -14,6 +14,7 @@ from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.window import padded, segment_shape
 from kiwicha.compiler.engine.ir.window_operations import Convolution
 from kiwicha.contract.configs import Config
+from kiwicha.contract.depthwise import has_own_results
 from kiwicha.contract.engine import (
     DEEP_GROUP_WORDS,
     DEEP_MACS,
@@ -45,8 +46,17 @@ def packed_if_faster(operation: JobOperation, config: Config) -> JobOperation:
     if config.engine_macs == DEEP_MACS and _most_words(packed, DEEP_MACS) > DEEP_GROUP_WORDS:
         return operation
     gained = _cycles(operation, config) - _cycles(packed, config)
-    is_better = gained > 0 or (gained == 0 and _is_shorter_in_blocks(packed, operation, config))
-    return packed if is_better else operation
+    is_other = _leaves_lines(packed, config) or _is_shorter_in_blocks(packed, operation, config)
+    return packed if gained > 0 or (gained == 0 and is_other) else operation
+
+
+def _leaves_lines(packed: Convolution, config: Config) -> bool:
+    """Return whether packed results take half of the writes, and leave the others to the unit."""
+    return (
+        config.has_depthwise
+        and has_own_results(config.engine_macs)
+        and packed.output_channels % LINE_BYTES == 0
+    )
 
 
 def _is_shorter_in_blocks(packed: Convolution, operation: Convolution, config: Config) -> bool:
