@@ -124,10 +124,8 @@ def build_simulator(
     if trace:
         cfu = without_dots(cfu)
     others = [system / name for name in _ELABORATED if name != _CFU]
-    key = cache.digest([
-        *(*flags, *COMPILE, CFLAGS, verilator.version, cxx.version),
-        *(cfu, *others, *harness),
-    ])
+    options = (*flags, *COMPILE, CFLAGS, verilator.version, cxx.version, cfu)
+    key = cache.digest([*options, *others, *harness])
 
     def compile_into(folder: Path) -> None:
         (folder / _CFU).write_text(cfu, encoding="utf-8")

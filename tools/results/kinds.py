@@ -1,7 +1,7 @@
 """The kinds of results: commands, what they recorded, and what they would record now."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ _CFU = "Cfu"
 _PINNED = Path(__file__).parents[2] / "constraints.txt"
 
 
-def bench_command(path: str, runs: list[dict[str, Any]]) -> str:
+def bench_command(path: str, runs: Sequence[Mapping[str, Any]]) -> str:
     """Return the command that writes a file of ``bench``."""
     models = " ".join(dict.fromkeys(run["model"] for run in runs))
     configs = ",".join(dict.fromkeys(run["config"] for run in runs))

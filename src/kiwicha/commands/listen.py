@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kiwicha.commands.console import Display
     from kiwicha.commands.execution import Workload
+    from kiwicha.contract.configs import Config
     from kiwicha.program.image import Program
     from kiwicha.sound.listening import Heard
     from kiwicha.sound.wake_words import Manifest
@@ -119,7 +120,7 @@ class _Parts:
         return frames_of(self.workload.program, self.workload.model)
 
 
-def _frontend(config: str) -> "Program":
+def _frontend(config: "str | Config") -> "Program":
     from kiwicha.compiler import compile_model
     from kiwicha.sound.frontend import frontend_model
 

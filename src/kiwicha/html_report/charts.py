@@ -150,8 +150,8 @@ def _roofline() -> Spec:
         {
             "data": {"name": "names"},
             "transform": [{"filter": f"datum.end === {end}"}],
-            "mark": {"type": "text", "color": _SOFT, **mark},
-            "encoding": {**place, "text": text},
+            "mark": Spec(type="text", color=_SOFT, **mark),
+            "encoding": Spec(**place, text=text),
         }
         for end, mark in enumerate(beside)
     ]

@@ -109,7 +109,10 @@ def _square_root(memory: Memory, p: SignalSquareRoot) -> NDArray[np.uint32]:
 
 def _subtraction(memory: Memory, p: SignalSubtraction) -> NDArray[np.uint32]:
     how = sound.Smoothing(
-        *(*p.newest, *p.rest),
+        even=p.newest[0],
+        odd=p.newest[1],
+        even_rest=p.rest[0],
+        odd_rest=p.rest[1],
         least=p.least,
         bits=p.noise_bits,
         fraction_bits=p.fraction_bits,

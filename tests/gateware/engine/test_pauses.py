@@ -78,6 +78,12 @@ def test_lists_go_on_where_they_have_stopped(macs: int, timing: DramTiming) -> N
 
 
 def test_what_cannot_pause_is_refused() -> None:
-    for flag in ("is_resident", "has_depthwise"):
+    for is_resident in (True, False):
         with pytest.raises(ValueError, match=f"^{REFUSAL}$"):
-            Engine(macs=64, scratchpad_bytes=4096, is_preemptible=True, **{flag: True})
+            Engine(
+                macs=64,
+                scratchpad_bytes=4096,
+                is_preemptible=True,
+                is_resident=is_resident,
+                has_depthwise=not is_resident,
+            )

@@ -123,8 +123,8 @@ def sums_of_shorts_fit(graph: Graph, operator: Operator) -> Iterator[Problem]:
     if not _has_shorts(graph, operator):
         return
     first, second, output = graph.input(operator), graph.input(operator, 1), graph.output(operator)
-    scales = (quantization(tensor) for tensor in (first, second, output))
-    *_, ratio = sum_ratios(*scales, SHORT_LEFT_SHIFT)
+    its = quantization(first), quantization(second), quantization(output)
+    *_, ratio = sum_ratios(*its, SHORT_LEFT_SHIFT)
     if ratio >= 1:
         yield Problem(
             "output scale must be more than 2**-14 of the larger input scale, "

@@ -45,16 +45,18 @@ def with_row_waits(plan: Plan, jobs: Sequence[AnyJob]) -> tuple[AnyJob, ...]:
             followed = jobs[before]
             assert isinstance(job, EngineJob)
             assert isinstance(followed, EngineJob)
-            found[number] = dataclasses.replace(job, wait_row_step=1)
+            following = dataclasses.replace(job, wait_row_step=1)
             first = rows[before].first + skipped + 1
             if _has_pixels_apart(plan.events[pair.before]):
-                step = {"wait_group_step": followed.output_rows}
-                step |= {"waits_in_pairs": followed.group_output_step // UNIT_CHANNELS - 1}
-                found[number] = dataclasses.replace(found[number], **step)
+                following = dataclasses.replace(
+                    following,
+                    wait_group_step=followed.output_rows,
+                    waits_in_pairs=followed.group_output_step // UNIT_CHANNELS - 1,
+                )
             else:
                 # A group has channels of several pixels: only the last one ends any pixel.
                 first += (followed.groups - 1) * followed.output_rows
-            found[number] = dataclasses.replace(found[number], wait_rows=first & MAX_U16)
+            found[number] = dataclasses.replace(following, wait_rows=first & MAX_U16)
             continue
         wait, step = waited, 0
         if number in consumers:
