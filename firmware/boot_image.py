@@ -19,6 +19,7 @@ _BOOT = FOLDER / "boot"
 _RUNTIME = FOLDER / "runtime"
 _SHARED = (PLATFORM / "machine.c", PLATFORM / "start.S", _RUNTIME / "memory.c")
 _INCLUDES = (_BOOT, PLATFORM, _RUNTIME, PLATFORM / "include")
+_LOADER_SOURCES = ("loader.c", "flash.c", "frame.c", "line.c", "litex.c")
 _LOADER_NAME = "kiwicha_loader.h"
 _CALIBRATION = "KIWICHA_HAS_CALIBRATION"
 
@@ -60,7 +61,7 @@ def build_boot_image(
     generated = {HEADER_NAME: header(config), SOC_HEADER_NAME: soc_header}
     loader = compile_image(
         generated,
-        [*(_BOOT / name for name in ("loader.c", "frame.c", "line.c")), *_SHARED],
+        [*(_BOOT / name for name in _LOADER_SOURCES), *_SHARED],
         _INCLUDES,
         base=loader_address,
         space_bytes=LOADER_BYTES,

@@ -8,7 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kiwicha import custom
-from kiwicha.contract import cfu, configs, engine, integers, moves, program, self_test, serial
+from kiwicha.contract import (
+    cfu,
+    configs,
+    engine,
+    flash,
+    integers,
+    moves,
+    program,
+    self_test,
+    serial,
+)
 from kiwicha.contract.cfu import STATUS_TEXT
 from kiwicha.contract.configs import ALL_CONFIGS, Config
 from kiwicha.contract.engine import ENGINE_ERROR_TEXT
@@ -20,7 +30,7 @@ __all__ = ["HEADER_NAME", "header", "snake_case"]
 
 HEADER_NAME = "kiwicha_isa.h"
 
-_CONTRACT = (engine, moves, serial, cfu, configs, program, integers, self_test)
+_CONTRACT = (engine, moves, serial, cfu, configs, program, integers, self_test, flash)
 _NAMES = {name: value for module in _CONTRACT for name, value in vars(module).items()}
 
 _C_TYPES = {
@@ -189,7 +199,7 @@ def header(config: Config, linked: Sequence[Declaration] | None = None) -> str:
     parameters = dict.fromkeys(KERNEL_PARAMS.values())
     for cls in (
         *(*program.STRUCTS, *parameters, serial.SerialHello),
-        *(serial.SerialInstruction, self_test.SelfTest),
+        *(serial.SerialInstruction, self_test.SelfTest, flash.FlashHeader, flash.FlashRecord),
     ):
         lines.extend(_struct(cls))
     lines.append("#endif")

@@ -1,6 +1,6 @@
 """From a board and a configuration to a bitstream and a report."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from kiwicha.boards.board import Board
 from kiwicha.boards.family import Family
@@ -13,6 +13,7 @@ from kiwicha.boards.flow.synthesis import NETLIST, read_cells, synthesise
 from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, TOP, system_files
 from kiwicha.boards.flow.utilization import utilization
 from kiwicha.contract.configs import Config
+from kiwicha.contract.peripherals import Peripheral
 from kiwicha.errors import BoardError
 
 __all__ = ["build_board", "build_files", "require_tools"]
@@ -26,6 +27,7 @@ def build_board(
     sys_clk_hz: int | None = None,
     speed_grade: int | None = None,
     seeds: int | None = None,
+    peripherals: Collection[Peripheral] = (),
     compiles: bool = True,
     on_build: Callable[[str], None] | None = None,
 ) -> BuildReport:
@@ -46,6 +48,8 @@ def build_board(
     seeds : int or None
         On ECP5, how many seeds of the placer, from 1 on, are tried until one meets the clock; None
         are `SEEDS`. If none does, the fastest counts.
+    peripherals : collection of Peripheral
+        What the system has besides.
     compiles : bool
         Go on to the bitstream; else resources are counted and nothing is placed.
     on_build : callable or None
@@ -68,7 +72,7 @@ def build_board(
         raise BoardError(f"seeds must be those of an ECP5's placer, not for {board.part}")
     chosen, _ = require_tools(board, toolchain, compiles=compiles)
     hz = sys_clk_hz or board.sys_clk_hz
-    system = system_files(board, config, sys_clk_hz=hz, on_build=on_build)
+    system = system_files(board, config, sys_clk_hz=hz, peripherals=peripherals, on_build=on_build)
     return build_files(
         board,
         config,

@@ -7,16 +7,19 @@ depend on the inputs alone.
 import argparse
 import logging
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from litedram.init import get_sdram_phy_c_header
 
 from kiwicha.boards.board import NAMES, Board, Parts, load
+from kiwicha.boards.flash_pins import FlashPins
 from kiwicha.boards.flow.synthesis import VENDORS
 from kiwicha.boards.flow.system import CONSTRAINTS, REFUSAL, TOP, VIVADO_SCRIPT
 from kiwicha.contract.cfu import DRAM_BYTES
 from kiwicha.contract.configs import ALL_CONFIGS, Config
+from kiwicha.contract.peripherals import Peripheral
 from kiwicha.errors import BoardError
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc.dram import controller_settings
@@ -32,7 +35,14 @@ _LEAST_REFRESH_CYCLES = 100
 """Between two refreshes, by LiteDRAM's refresher."""
 
 
-def elaborate(board: Board, config: Config, directory: Path, *, sys_clk_hz: int) -> None:
+def elaborate(
+    board: Board,
+    config: Config,
+    directory: Path,
+    *,
+    sys_clk_hz: int,
+    peripherals: Collection[Peripheral] = (),
+) -> None:
     """Write Verilog, constraints and headers of a board's system.
 
     Parameters
@@ -46,6 +56,8 @@ def elaborate(board: Board, config: Config, directory: Path, *, sys_clk_hz: int)
         parts Vivado's script. What the on-chip memory holds is not known yet.
     sys_clk_hz : int
         Frequency of the system.
+    peripherals : collection of Peripheral
+        What it has besides.
 
     Raises
     ------
@@ -56,7 +68,7 @@ def elaborate(board: Board, config: Config, directory: Path, *, sys_clk_hz: int)
     cfu_file = directory / "cfu.v"
     cfu_file.write_text(stripped(verilog(config, VENDORS[board.family])), encoding="utf-8")
     try:
-        parts, soc = _system(board, config, cfu_file, sys_clk_hz)
+        parts, soc = _system(board, config, cfu_file, sys_clk_hz, peripherals)
     except (ValueError, AssertionError) as error:
         if sys_clk_hz == board.sys_clk_hz:
             raise
@@ -82,8 +94,15 @@ def elaborate(board: Board, config: Config, directory: Path, *, sys_clk_hz: int)
     _write_litex_headers(soc, directory / LITEX_HEADERS)
 
 
-def _system(board: Board, config: Config, cfu_file: Path, sys_clk_hz: int) -> tuple[Parts, Any]:
+def _system(
+    board: Board,
+    config: Config,
+    cfu_file: Path,
+    sys_clk_hz: int,
+    peripherals: Collection[Peripheral],
+) -> tuple[Parts, Any]:
     parts = board.parts(sys_clk_hz)
+    flash = FlashPins(parts.platform, board.family) if Peripheral.FLASH in peripherals else None
     soc = Soc(
         parts.platform,
         crg=parts.crg,
@@ -95,9 +114,12 @@ def _system(board: Board, config: Config, cfu_file: Path, sys_clk_hz: int) -> tu
         is_preemptible=config.is_preemptible,
         sys_clk_hz=sys_clk_hz,
         dram_bytes=min(board.dram_bytes, DRAM_BYTES),
+        flash_pads=flash and flash.pads,
         # Any contents make the memory read its file.
         firmware=bytes(4),
     )
+    if flash is not None:
+        soc.flash_pins = flash
     soc.finalize()
     return parts, soc
 
@@ -140,6 +162,7 @@ def main() -> None:
     parser.add_argument("config", choices=sorted(ALL_CONFIGS))
     parser.add_argument("directory", type=Path)
     parser.add_argument("--sys-clk-hz", type=int, required=True)
+    parser.add_argument("--with", dest="peripherals", type=Peripheral, action="append", default=[])
     arguments = parser.parse_args()
     try:
         elaborate(
@@ -147,6 +170,7 @@ def main() -> None:
             ALL_CONFIGS[arguments.config],
             arguments.directory,
             sys_clk_hz=arguments.sys_clk_hz,
+            peripherals=arguments.peripherals,
         )
     except BoardError as error:
         (arguments.directory / REFUSAL).write_text(str(error), encoding="utf-8")

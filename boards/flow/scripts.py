@@ -1,7 +1,7 @@
 """The scripts that make a board's bitstream elsewhere, beside the files that they read."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from kiwicha.boards.board import Board
 from kiwicha.boards.family import Family
@@ -10,6 +10,7 @@ from kiwicha.boards.flow.place_and_route import PACK, PINS, arguments
 from kiwicha.boards.flow.synthesis import script
 from kiwicha.boards.flow.system import CONSTRAINTS, SOURCES, TOP, system_files
 from kiwicha.contract.configs import Config
+from kiwicha.contract.peripherals import Peripheral
 
 __all__ = ["TRELLIS_SCRIPT", "system_scripts"]
 
@@ -22,13 +23,14 @@ def system_scripts(
     *,
     sys_clk_hz: int | None = None,
     speed_grade: int | None = None,
+    peripherals: Collection[Peripheral] = (),
     on_build: Callable[[str], None] | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a board's system and a script for each toolchain, without synthesis.
 
     Parameters
     ----------
-    board, config, sys_clk_hz, speed_grade, on_build
+    board, config, sys_clk_hz, speed_grade, peripherals, on_build
         As for `kiwicha.boards.flow.build.build_board`.
 
     Returns
@@ -42,7 +44,11 @@ def system_scripts(
         If the board cannot have the configuration or the clock.
     """
     system = system_files(
-        board, config, sys_clk_hz=sys_clk_hz or board.sys_clk_hz, on_build=on_build
+        board,
+        config,
+        sys_clk_hz=sys_clk_hz or board.sys_clk_hz,
+        peripherals=peripherals,
+        on_build=on_build,
     )
     if board.family is Family.XC7:
         return xilinx.with_scripts(board, system.files)

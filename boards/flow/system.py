@@ -3,7 +3,7 @@
 import re
 import struct
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from kiwicha.boards.board import Board
 from kiwicha.boards.capacity import refusal
 from kiwicha.boards.family import Family
 from kiwicha.contract.configs import ENGINE_MACS, Config
+from kiwicha.contract.peripherals import Peripheral
 from kiwicha.errors import BoardError
 from kiwicha.firmware.boot_image import build_boot_image
 from kiwicha.firmware.build import SOC_HEADER_NAME
@@ -101,6 +102,7 @@ def generated(
     config: Config,
     *,
     sys_clk_hz: int,
+    peripherals: Collection[Peripheral] = (),
     on_build: Callable[[], None] | None = None,
 ) -> Path:
     """Return the folder of what `kiwicha.boards.flow.elaborate` writes, generated at most once.
@@ -113,6 +115,8 @@ def generated(
         What the CFU has.
     sys_clk_hz : int
         Frequency of the system.
+    peripherals : collection of Peripheral
+        What it has besides.
     on_build : callable or None
         Called before it is generated, and only if it is.
 
@@ -130,6 +134,7 @@ def generated(
             [
                 *(sys.executable, "-m", "kiwicha.boards.flow.elaborate", board.name, config.name),
                 *(str(folder), "--sys-clk-hz", str(sys_clk_hz)),
+                *(f"--with={peripheral}" for peripheral in sorted(peripherals)),
             ],
             name="the generator of the system on chip",
         )
@@ -138,7 +143,7 @@ def generated(
             raise BoardError(refusal.read_text(encoding="utf-8"))
 
     key = cache.digest([
-        *(board.name, config.name, str(sys_clk_hz)),
+        *(board.name, config.name, str(sys_clk_hz), *sorted(peripherals)),
         *cache.package_versions((*GENERATORS, "litex-boards")),
         *hardware_sources(),
         *sorted(Path(__file__).parents[1].glob("*.py")),
@@ -165,13 +170,14 @@ def system_files(
     config: Config,
     *,
     sys_clk_hz: int,
+    peripherals: Collection[Peripheral] = (),
     on_build: Callable[[str], None] | None = None,
 ) -> SystemFiles:
     """Return the files of a board's system, generated at most once.
 
     Parameters
     ----------
-    board, config, sys_clk_hz
+    board, config, sys_clk_hz, peripherals
         As for `generated`.
     on_build : callable or None
         Called with the name of each stage that takes time.
@@ -191,6 +197,7 @@ def system_files(
         board,
         config,
         sys_clk_hz=sys_clk_hz,
+        peripherals=peripherals,
         on_build=announce("generating the system on chip"),
     )
     header = (entry / SOC_HEADER_NAME).read_text(encoding="utf-8")

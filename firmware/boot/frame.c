@@ -4,6 +4,7 @@
 
 #include "kiwicha_isa.h"
 #include "line.h"
+#include "litex.h"
 
 #define CRC_BYTES 4
 /* COBS: a code byte says where the next zero is, up to 254 bytes on; 255 says that there is none.
@@ -80,10 +81,18 @@ static void take(struct reception *frame, uint8_t byte)
 uint32_t kiwicha_frame_receive(uint8_t *body)
 {
     struct reception frame = {.body = body, .crc = UINT32_MAX};
+    /* At the beginning alone: inside a frame the same bytes are data. None begins so that says an
+     * operation. */
+    uint32_t litex_bytes = 0;
+    bool can_be_litex = true;
     for (;;) {
         uint8_t byte = kiwicha_line_receive();
         if (byte == 0) {
             break;
+        }
+        can_be_litex = can_be_litex && kiwicha_litex_is_answer(byte, litex_bytes);
+        if (can_be_litex && ++litex_bytes == KIWICHA_LITEX_ANSWER_BYTES) {
+            return KIWICHA_FRAME_IS_LITEX;
         }
         take(&frame, byte);
     }

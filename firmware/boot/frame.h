@@ -10,11 +10,15 @@
 /** Returns the CRC-32 of bytes: that of zlib. */
 uint32_t kiwicha_crc32(const uint8_t *bytes, uint32_t count);
 
+/** In place of a frame's bytes: litex_term has answered. */
+#define KIWICHA_FRAME_IS_LITEX UINT32_MAX
+
 /**
- * Waits for a frame that is whole.
+ * Waits for a frame that is whole, or for litex_term.
  *
  * @param body  receives the decoded frame; KIWICHA_SERIAL_FRAME_BYTES long
- * @return      bytes of the body, without its CRC; 0 if what came was no frame
+ * @return      bytes of the body, without its CRC; 0 if what came was no frame;
+ *              or KIWICHA_FRAME_IS_LITEX
  */
 uint32_t kiwicha_frame_receive(uint8_t *body);
 

@@ -1,6 +1,5 @@
 #include "line.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "kiwicha_isa.h"
@@ -32,6 +31,27 @@ uint8_t kiwicha_line_receive(void)
         kiwicha_line_poll();
     }
     return kept[taken++ % KEPT_BYTES];
+}
+
+bool kiwicha_line_is_silent(uint32_t cycles)
+{
+    uint32_t start = kiwicha_platform_cycles();
+    while (written == taken) {
+        if (kiwicha_platform_cycles() - start > cycles) {
+            return true;
+        }
+        kiwicha_line_poll();
+    }
+    return false;
+}
+
+bool kiwicha_line_receive_within(uint8_t *byte, uint32_t cycles)
+{
+    if (kiwicha_line_is_silent(cycles)) {
+        return false;
+    }
+    *byte = kept[taken++ % KEPT_BYTES];
+    return true;
 }
 
 void kiwicha_line_send(uint8_t byte)

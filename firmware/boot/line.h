@@ -7,6 +7,7 @@
 #ifndef KIWICHA_LINE_H
 #define KIWICHA_LINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Takes what the UART has received, as far as there is room for KIWICHA_SERIAL_WINDOW_BYTES. */
@@ -14,6 +15,12 @@ void kiwicha_line_poll(void);
 
 /** Waits for a byte. */
 uint8_t kiwicha_line_receive(void);
+
+/** Waits for a byte, so many cycles at most; whether one has come. */
+bool kiwicha_line_receive_within(uint8_t *byte, uint32_t cycles);
+
+/** Whether no byte comes for so many cycles. */
+bool kiwicha_line_is_silent(uint32_t cycles);
 
 /** Sends a byte, and looks at the line until the UART has room for it. */
 void kiwicha_line_send(uint8_t byte);

@@ -5,10 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "flash.h"
 #include "frame.h"
 #include "kiwicha_isa.h"
 #include "kiwicha_soc.h"
 #include "line.h"
+#include "litex.h"
 #include "machine.h"
 #include "platform.h"
 
@@ -54,6 +56,15 @@ static bool is_usable(uint32_t address, uint32_t bytes)
            address - KIWICHA_DRAM_BASE <= KIWICHA_SOC_DRAM_BYTES - bytes;
 }
 
+/* Whether a range lies where another program may. The loader keeps nothing in on-chip memory, not
+ * even its stack. */
+static bool is_for_programs(uint32_t address, uint32_t bytes)
+{
+    return is_usable(address, bytes) ||
+           (bytes <= KIWICHA_ONCHIP_BYTES &&
+            address - KIWICHA_ONCHIP_BASE <= KIWICHA_ONCHIP_BYTES - bytes);
+}
+
 static uint32_t hello(uint32_t last_status)
 {
     struct kiwicha_serial_hello said = {
@@ -76,12 +87,16 @@ static void send_answer(enum kiwicha_serial_status status, uint32_t data_bytes)
     kiwicha_frame_send(answer, AT_DATA_OUT + data_bytes);
 }
 
-static _Noreturn void run(uint32_t address, uint32_t bytes)
+static _Noreturn void start_at(uint32_t address)
 {
     ++runs;
-    /* Nothing of the loader is in on-chip memory, not even its stack. */
+    kiwicha_platform_jump(address, 0);
+}
+
+static _Noreturn void run(uint32_t address, uint32_t bytes)
+{
     memcpy(memory_at(KIWICHA_ONCHIP_BASE), memory_at(address), bytes);
-    kiwicha_platform_jump(KIWICHA_ONCHIP_BASE, 0);
+    start_at(KIWICHA_ONCHIP_BASE);
 }
 
 static void obey(uint32_t bytes, uint32_t last_status)
@@ -134,15 +149,47 @@ static void obey(uint32_t bytes, uint32_t last_status)
     }
 }
 
+static void obey_litex(void)
+{
+    uint32_t start;
+    if (kiwicha_litex_load(is_for_programs, &start)) {
+        start_at(start);
+    }
+}
+
+/* A host that speaks meanwhile gets the loader, whatever flash memory holds. */
+#define WAIT_CYCLES (KIWICHA_SYS_CLK_HZ / 4u)
+
+static void boot_from_flash(void)
+{
+    uint32_t start;
+    if (kiwicha_flash_load(is_for_programs, &start) && start != KIWICHA_FLASH_NO_START &&
+        kiwicha_line_is_silent(WAIT_CYCLES)) {
+        start_at(start);
+    }
+}
+
 int main(uint32_t last_status);
 
 int main(uint32_t last_status)
 {
     /* The engine may have written what the CPU has cached. */
     kiwicha_platform_forget_cached();
+    bool has_asked = last_status == KIWICHA_NO_STATUS;
+    if (has_asked) {
+        kiwicha_litex_ask();
+        boot_from_flash();
+    }
     for (;;) {
         uint32_t bytes = kiwicha_frame_receive(request);
-        if (bytes >= BYTES_WITHOUT_FIELDS) {
+        if (bytes == KIWICHA_FRAME_IS_LITEX) {
+            obey_litex();
+        } else if (bytes >= BYTES_WITHOUT_FIELDS) {
+            if (has_asked) {
+                /* The question is no part of the first answer. */
+                kiwicha_line_send(0);
+                has_asked = false;
+            }
             obey(bytes, last_status);
         }
     }

@@ -81,7 +81,9 @@ void kiwicha_platform_print(const char *text)
 void kiwicha_platform_print_hex(uint32_t value)
 {
     /* On-chip memory counts, time does not. */
+#ifdef __clang__
 #pragma clang loop unroll(disable)
+#endif
     for (uint32_t digit = 0; digit < 8; ++digit) {
         kiwicha_platform_send((uint8_t)"0123456789abcdef"[value >> 28]);
         value <<= 4;

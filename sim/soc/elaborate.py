@@ -7,6 +7,7 @@ depend on the inputs alone.
 import argparse
 import logging
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from migen import Cat, Memory, Signal
 
 from kiwicha.contract import cfu, memories
 from kiwicha.contract.configs import ALL_CONFIGS
+from kiwicha.contract.peripherals import Peripheral
 from kiwicha.contract.program import BootBlock
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc import probes
 from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
+from kiwicha.sim.soc.flash_model import FlashModel
 from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
 __all__ = ["LITEX_HEADERS", "SOC_HEADER", "elaborate", "stripped", "write_litex_headers"]
@@ -148,6 +151,7 @@ def elaborate(
     *,
     has_engine: bool = False,
     is_preemptible: bool = False,
+    peripherals: Collection[Peripheral] = (),
 ) -> None:
     """Write Verilog and headers of the simulated system.
 
@@ -165,6 +169,8 @@ def elaborate(
         It has a port to DRAM.
     is_preemptible : bool
         It says when a list ends.
+    peripherals : collection of Peripheral
+        What it has besides, with a model of what is behind the pins.
     """
     logging.basicConfig(level=logging.WARNING)
     cfu_file = directory / "cfu.v"
@@ -172,6 +178,7 @@ def elaborate(
     platform = GenericPlatform("simulation", _IO, name=TOP)
     module = chip(memory, memory.clock_hz)
     phy = phy_model(memory, module)
+    flash = FlashModel() if Peripheral.FLASH in peripherals else None
     soc = Soc(
         platform,
         crg=CRG(platform.request("sys_clk")),
@@ -183,8 +190,11 @@ def elaborate(
         is_preemptible=is_preemptible,
         sys_clk_hz=memory.clock_hz,
         dram_bytes=memory.dram_bytes,
+        flash_pads=flash and flash.pads,
         uart_name="sim",
     )
+    if flash is not None:
+        soc.flash_model = flash
     banks = _name_banks(phy)
     _add_port_word(soc)
     soc.finalize()
@@ -210,6 +220,7 @@ def main() -> None:
     parser.add_argument("config", choices=sorted(configs))
     parser.add_argument("memory", choices=sorted(memories.MEMORIES))
     parser.add_argument("directory", type=Path)
+    parser.add_argument("--with", dest="peripherals", type=Peripheral, action="append", default=[])
     arguments = parser.parse_args()
     config = configs[arguments.config]
     elaborate(
@@ -218,6 +229,7 @@ def main() -> None:
         memories.MEMORIES[arguments.memory],
         has_engine=config.engine_macs > 0,
         is_preemptible=config.is_preemptible,
+        peripherals=arguments.peripherals,
     )
 
 

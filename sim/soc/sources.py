@@ -17,7 +17,10 @@ GENERATORS = (
 )
 """Packages whose versions count."""
 
-_SYSTEM = ("dram.py", "dram_bridge.py", "elaborate.py", "probes.py", "system_on_chip.py")
+_SYSTEM = (
+    *("dram.py", "dram_bridge.py", "elaborate.py", "flash_model.py", "probes.py"),
+    "system_on_chip.py",
+)
 
 
 def hardware_sources() -> list[Path]:

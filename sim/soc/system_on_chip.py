@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from litex.gen import LiteXModule
+from litex.soc.cores.spi import SPIMaster
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
 from litex.soc.interconnect import stream, wishbone
@@ -13,6 +14,7 @@ from migen import Signal
 
 from kiwicha.contract import cfu
 from kiwicha.contract.engine import LINE_BYTES
+from kiwicha.contract.flash import FLASH_SPI_HZ
 from kiwicha.contract.serial import LOADER_BYTES, SERIAL_BAUD
 from kiwicha.sim.soc.dram_bridge import DramBridge
 
@@ -20,6 +22,11 @@ __all__ = ["HAS_LOADER", "Soc", "soc_header"]
 
 HAS_LOADER = "KIWICHA_HAS_LOADER"
 """Macro: firmware goes back to the loader at its end."""
+
+_FLASH_CSR = 20
+"""Location of the flash memory's registers: beyond those of all others, which stay where they are
+without it, so that firmware is the same."""
+_FLASH_WORD_BITS = 32
 
 
 class SimulationExit(LiteXModule):
@@ -86,6 +93,8 @@ class Soc(SoCCore):
         Frequency of the ``sys`` domain.
     dram_bytes : int
         How much of DRAM is used, `cfu.DRAM_BYTES` at most.
+    flash_pads : Record or None
+        ``clk``, ``cs_n``, ``mosi`` and ``miso`` of a flash memory that the CPU can read.
     uart_name : str
         LiteX's kind of UART: ``serial``, or ``sim`` for byte streams.
     firmware : bytes
@@ -111,6 +120,7 @@ class Soc(SoCCore):
         is_preemptible: bool = False,
         sys_clk_hz: int = cfu.CLOCK_HZ,
         dram_bytes: int = cfu.DRAM_BYTES,
+        flash_pads: Any = None,
         uart_name: str = "serial",
         firmware: bytes = b"",
     ) -> None:
@@ -144,6 +154,8 @@ class Soc(SoCCore):
             self._connect_engine()
         if is_preemptible:
             self._connect_interrupt()
+        if flash_pads is not None:
+            self._add_flash(flash_pads)
         pads = platform.request("simulation", loose=True)
         if pads is not None:
             self.simulation = SimulationExit(pads=pads)
@@ -176,6 +188,10 @@ class Soc(SoCCore):
         self.dram_bridge = DramBridge(port=self._dram_port())
         region = SoCRegion(origin=cfu.DRAM_BASE, size=self.dram_bytes, mode="rwx")
         self.bus.add_slave("main_ram", self.dram_bridge.bus, region)
+
+    def _add_flash(self, pads: Any) -> None:
+        self.csr.add("flash", n=_FLASH_CSR)
+        self.flash = SPIMaster(pads, _FLASH_WORD_BITS, self.sys_clk_freq, FLASH_SPI_HZ)
 
     def _dram_port(self) -> Any:
         return self.sdram.crossbar.get_port(data_width=8 * LINE_BYTES)

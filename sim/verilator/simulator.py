@@ -2,12 +2,13 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kiwicha import cache, tools
 from kiwicha.contract.configs import CONFIGS, DEFAULT_CONFIG, Config
+from kiwicha.contract.peripherals import Peripheral
 from kiwicha.sim.soc.sources import GENERATORS, hardware_sources
 from kiwicha.sim.verilator.build_time import announcement, simulator_seconds
 from kiwicha.sim.verilator.power_up import without_zeros
@@ -94,6 +95,7 @@ def build_simulator(
     config: Config,
     *,
     trace: bool = False,
+    peripherals: Collection[Peripheral] = (),
     on_build: Callable[[str], None] | None = None,
 ) -> Simulator:
     """Return the simulator of a configuration, built at most once.
@@ -104,6 +106,8 @@ def build_simulator(
         The configuration of a Program.
     trace : bool
         The simulator can write waveforms.
+    peripherals : collection of Peripheral
+        What the system has besides.
     on_build : callable or None
         Called with the name of each stage that takes time, and how long if that is long.
 
@@ -116,7 +120,7 @@ def build_simulator(
     def announce(stage: str) -> Callable[[], None] | None:
         return None if on_build is None else lambda: on_build(stage)
 
-    system = elaborated(config, announce(GENERATING))
+    system = elaborated(config, announce(GENERATING), peripherals)
     verilator, cxx = tools.verilator(), tools.cxx()
     harness = sorted(path for path in _HARNESS.rglob("*") if path.suffix in {".cpp", ".h", ".vlt"})
     flags = [*_VERILATE, *(_TRACE if trace else ())]
@@ -222,7 +226,11 @@ def system_headers(config: Config, on_build: Callable[[], None] | None = None) -
     return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in paths}
 
 
-def elaborated(config: Config, on_build: Callable[[], None] | None = None) -> Path:
+def elaborated(
+    config: Config,
+    on_build: Callable[[], None] | None = None,
+    peripherals: Collection[Peripheral] = (),
+) -> Path:
     """Return the folder of what `kiwicha.sim.soc.elaborate` writes, generated at most once.
 
     Parameters
@@ -231,26 +239,29 @@ def elaborated(config: Config, on_build: Callable[[], None] | None = None) -> Pa
         The configuration of a Program.
     on_build : callable or None
         Called before it is generated, and only if it is.
+    peripherals : collection of Peripheral
+        What the system has besides.
     """
     hardware = hardware_config(config)
     return cache.build(
         "soc",
-        _elaboration_key(hardware),
-        lambda folder: _elaborate(hardware, folder),
+        _elaboration_key(hardware, peripherals),
+        lambda folder: _elaborate(hardware, peripherals, folder),
         on_build=on_build,
     )
 
 
-def _elaboration_key(config: Config) -> str:
-    names = config.name, config.memory.name
+def _elaboration_key(config: Config, peripherals: Collection[Peripheral]) -> str:
+    names = config.name, config.memory.name, *sorted(peripherals)
     return cache.digest([*names, *cache.package_versions(GENERATORS), *hardware_sources()])
 
 
-def _elaborate(config: Config, folder: Path) -> None:
+def _elaborate(config: Config, peripherals: Collection[Peripheral], folder: Path) -> None:
     tools.run(
         [
             *(sys.executable, "-m", "kiwicha.sim.soc.elaborate"),
             *(config.name, config.memory.name, str(folder)),
+            *(f"--with={peripheral}" for peripheral in sorted(peripherals)),
         ],
         name="the generator of the system on chip",
     )

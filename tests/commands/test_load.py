@@ -7,6 +7,9 @@ import pytest
 
 from kiwicha import tools
 from kiwicha.commands import load
+from kiwicha.contract.cfu import IMAGE_ADDRESS
+from kiwicha.contract.configs import CONFIGS
+from kiwicha.contract.flash import FLASH_NO_START, FlashHeader
 from tests.support.commands.command_line import Command
 
 
@@ -74,6 +77,57 @@ def test_a_bitstream_goes_where_it_is_told(
     assert seen.read_text().splitlines() == expected
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["model", "application"])
+def test_what_the_loader_reads_lies_behind_the_bitstream(
+    kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tiny: Path, what: str
+) -> None:
+    seen = stand_in(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "build" / "ulx3s_85f-simd-flash"
+    (tmp_path / "application.bin").write_bytes(b"program")
+    words = ["load", "ulx3s_85f", "--config", "simd", "--flash", f"--{what}"]
+    words.append(str(tiny if what == "model" else "application.bin"))
+    error = kiwicha.error(*words)
+    assert error.endswith("make it with: kiwicha build ulx3s_85f --config simd --with-flash")
+    folder.mkdir(parents=True)
+    (folder / "soc.bit").write_bytes(b"bits")
+    code, _, err = kiwicha(*words)
+    assert code == 0, err
+    path = Path("build") / "ulx3s_85f-simd-flash"
+    common = ["-b", "ulx3s", "--write-flash", "--verify"]
+    place = ["--offset", str(4 << 20), "--file-type", "raw"]
+    assert seen.read_text().splitlines() == [
+        *(*common, str(path / "soc.bit")),
+        *(*common, *place, str(path / "flash.bin")),
+    ]
+    raw = (folder / "flash.bin").read_bytes()
+    header = FlashHeader.unpack(raw[: FlashHeader.size_bytes()])
+    assert header.config_hash == CONFIGS["simd"].hash
+    assert header.records == (2 if what == "model" else 1)
+    starts = FLASH_NO_START if what == "model" else IMAGE_ADDRESS
+    assert header.start_address == starts
+    (folder / "soc.bit").write_bytes(bytes((4 << 20) + 1))
+    assert kiwicha.error(*words).startswith("bitstream must have at most 4194304 bytes, not ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--model", "demo"],
+        ["--application", "a.bin"],
+        ["--flash", "--model", "demo", "--application", "a.bin"],
+        ["--flash", "--model", "demo", "--config", "bringup"],
+    ],
+    ids=" ".join,
+)
+def test_what_lies_behind_the_bitstream_is_for_flash_memory(
+    kiwicha: Command, words: list[str]
+) -> None:
+    error = kiwicha.error("load", "ulx3s_85f", *words)
+    assert error.startswith("--model or --application must be given with --flash, not both")
+
+
 def test_flash_memory_is_erased_alone(
     kiwicha: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -92,7 +146,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     tools_folder.mkdir()
     program = tools_folder / "openFPGALoader"
     seen = folder / "words"
-    program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{seen}'\n")
+    program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >> '{seen}'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tools_folder), prepend=os.pathsep)
     return seen

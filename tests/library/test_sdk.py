@@ -1,12 +1,10 @@
-"""The SDK: its own Makefile, another compiler than GCC, and what comes of it on the system."""
+"""The SDK: its own Makefile, clang and GCC, and what comes of it on the system."""
 
-import subprocess
-import sys
+import os
 from pathlib import Path
 
 import pytest
 
-from kiwicha import cache, tools
 from kiwicha.compiler import compile_stages
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import find_config
@@ -15,24 +13,8 @@ from kiwicha.sim.verilator.image_run import run_image
 from kiwicha.sim.verilator.simulator import build_simulator, system_headers
 from tests.support import library_builds
 
-_ZIG = f"{sys.executable} -m ziglang"
-
-
-def build(root: Path) -> None:
-    """Run the SDK's Makefile with Zig's clang; nothing may be said."""
-    done = subprocess.run(
-        [
-            *(*tools.make().command, "-s", "-C", str(root / "system")),
-            *(f"CC={_ZIG} cc -target riscv32-freestanding-none", f"AR={_ZIG} ar"),
-            *(f"OBJCOPY={_ZIG} objcopy", "LIBS="),
-            "TARGET=-mcpu=generic_rv32+m+relax+zicsr -mabi=ilp32 -fno-sanitize=undefined -Werror",
-        ],
-        env={"ZIG_GLOBAL_CACHE_DIR": str(cache.cache_dir() / "zig"), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+CROSS = os.environ.get("CROSS")
+"""What the names of GCC's tools begin with, path included."""
 
 
 @pytest.mark.nightly
@@ -41,13 +23,33 @@ def build(root: Path) -> None:
 def test_the_example_boots(
     name: str, models: dict[str, bytes], example_output: str, tmp_path: Path
 ) -> None:
+    boot(name, models, example_output, tmp_path)
+
+
+@pytest.mark.verilator
+@pytest.mark.skipif(CROSS is None, reason="CROSS must be what the names of GCC's tools begin with")
+@pytest.mark.parametrize("name", ["64", "simd"])
+def test_gcc_makes_the_same(
+    name: str, models: dict[str, bytes], example_output: str, tmp_path: Path
+) -> None:
+    boot(name, models, example_output, tmp_path, cross=CROSS)
+
+
+def boot(
+    name: str,
+    models: dict[str, bytes],
+    example_output: str,
+    tmp_path: Path,
+    cross: str | None = None,
+) -> None:
+    """Compile the example, run it on the simulated system, and compare what it prints."""
     config = find_config(name)
     files = library("first", compile_stages(models["first"], config), models["first"])
     made = sdk(files, system_headers(config))
     root = library_builds.unpack(pack(made, "."), tmp_path)
     text = (root / "system" / "generated" / "csr.h").read_text()
     assert "#define CSR_UART_BASE" in text
-    build(root)
+    library_builds.build_sdk(root, cross)
     loads = [
         (cfu.ONCHIP_BASE, (root / "build" / "first.bin").read_bytes()),
         (cfu.IMAGE_ADDRESS, (root / "build" / "application.bin").read_bytes()),

@@ -1,12 +1,14 @@
 """Libraries of models, unpacked and compiled by their own Makefile."""
 
+import importlib.util
 import io
+import shutil
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
 
-from kiwicha import tools
+from kiwicha import cache, tools
 from kiwicha.compiler import compile_stages
 from kiwicha.contract import cfu
 from kiwicha.contract.configs import find_config
@@ -19,6 +21,7 @@ __all__ = [
     "APPLICATION_BYTES",
     "RISCV",
     "WARNINGS",
+    "build_sdk",
     "riscv_application",
     "riscv_library",
     "run_make",
@@ -77,6 +80,46 @@ def riscv_library(root: Path, *words: str, flags: str = _RISCV_FLAGS) -> None:
         *words,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def build_sdk(root: Path, cross: str | None = None) -> None:
+    """Run an SDK's own Makefile, where there is no Python; the compiler may say nothing.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the unpacked archive.
+    cross : str or None
+        What the names of GCC's tools begin with, path included; else Zig's clang is taken.
+    """
+    commands = root / "commands"
+    commands.mkdir()
+    for name in ("sh", "mkdir", "rm"):
+        found = shutil.which(name)
+        assert found is not None
+        (commands / name).symlink_to(found)
+    if cross is None:
+        spec = importlib.util.find_spec("ziglang")
+        assert spec is not None
+        assert spec.origin is not None
+        zig = Path(spec.origin).with_name("zig")
+        words = [
+            *(f"CC={zig} cc -target riscv32-freestanding-none", f"AR={zig} ar"),
+            *(f"OBJCOPY={zig} objcopy", "LIBS="),
+            "TARGET=-mcpu=generic_rv32+m+relax+zicsr -mabi=ilp32 -fno-sanitize=undefined -Werror",
+        ]
+    else:
+        words = [f"CROSS={cross}", "CFLAGS=-O2 -Werror"]
+    done = subprocess.run(
+        [*tools.make().command, "-s", "-C", str(root / "system"), *words],
+        env={"ZIG_GLOBAL_CACHE_DIR": str(cache.cache_dir() / "zig"), "PATH": str(commands)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # GNU's linker warns of code and data in one piece of memory, which is how it is here.
+    said = [line for line in done.stderr.splitlines() if "RWX permissions" not in line]
+    assert (done.returncode, done.stdout, said) == (0, "", [])
 
 
 def riscv_application(root: Path, config: str, source: str | None = None) -> Path:

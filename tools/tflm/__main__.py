@@ -15,7 +15,7 @@ import typer
 from kiwicha.contract.configs import find_config
 from kiwicha.errors import KiwichaError
 from kiwicha.tflm import divide
-from tools.tflm.application import Tree, build_plain, build_with_operator, noise, run
+from tools.tflm.application import RefusedError, Tree, build_plain, build_with_operator, noise, run
 
 __all__ = ["compare"]
 
@@ -42,20 +42,26 @@ def compare(tree: Tree, plain: Path, model: Path, folder: Path) -> dict[str, Any
     -------
     dict
         ``programs`` and ``operators`` that are left; ``outcome`` is ``equal`` or ``different``, or
-        says who refuses; ``bytes``, that were compared.
+        says who refuses, and ``reason`` why; ``bytes``, that were compared.
     """
     try:
         partitioned = divide(model.read_bytes(), find_config("baseline"))
     except KiwichaError as error:
         return {"outcome": "refused by Kiwicha", "reason": str(error).splitlines()[0]}
-    application, written = build_with_operator(tree, folder, model.stem, partitioned)
-    inputs = noise(partitioned, _INFERENCES, _SEED)
-    expected = run(plain, model, inputs, folder)
-    found = run(application, written, inputs, folder)
     facts = {"programs": len(partitioned.partitions), "operators": len(partitioned.left)}
-    if expected is None or found is None:
-        refused = "without" if expected is None else "with"
-        return {**facts, "outcome": f"refused by TensorFlow Lite Micro {refused} the operator"}
+    inputs = noise(partitioned, _INFERENCES, _SEED)
+    folder.mkdir(parents=True)
+    try:
+        expected = run(plain, model, inputs, folder)
+    except RefusedError as error:
+        refusal = "refused by TensorFlow Lite Micro without the operator"
+        return {**facts, "outcome": refusal, "reason": str(error)}
+    application, written = build_with_operator(tree, folder, model.stem, partitioned)
+    try:
+        found = run(application, written, inputs, folder)
+    except RefusedError as error:
+        refusal = "refused by TensorFlow Lite Micro with the operator"
+        return {**facts, "outcome": refusal, "reason": str(error)}
     return {
         **facts,
         "outcome": "equal" if found == expected else "different",

@@ -10,7 +10,7 @@ from kiwicha import tools
 from kiwicha.errors import ToolError
 from kiwicha.tflm import Partitioned, tflm_files, write_model
 
-__all__ = ["Tree", "build_plain", "build_with_operator", "noise", "run"]
+__all__ = ["RefusedError", "Tree", "build_plain", "build_with_operator", "noise", "run"]
 
 _SOURCE = Path(__file__).with_name("application.cpp")
 _LIBRARY = "gen/*/lib/libtensorflow-microlite.a"
@@ -18,6 +18,10 @@ _DOWNLOADS = "tensorflow/lite/micro/tools/make/downloads"
 _DEPENDENCIES = ("flatbuffers/include", "gemmlowp", "ruy")
 _ARENA_STATUS = 3
 """With which the application ends if TensorFlow Lite Micro refuses the model."""
+
+
+class RefusedError(Exception):
+    """TensorFlow Lite Micro refuses a model; the text is what it says of it."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,8 @@ def _linked(tree: Tree, folder: Path, words: list[str]) -> Path:
     return folder / "application"
 
 
-def run(application: Path, model: Path, inputs: bytes, folder: Path) -> bytes | None:
-    """Return the outputs of all inferences, and None if TensorFlow Lite Micro refuses the model.
+def run(application: Path, model: Path, inputs: bytes, folder: Path) -> bytes:
+    """Return the outputs of all inferences.
 
     Parameters
     ----------
@@ -116,13 +120,20 @@ def run(application: Path, model: Path, inputs: bytes, folder: Path) -> bytes | 
         Of all inferences.
     folder : Path
         Receives inputs and outputs.
+
+    Raises
+    ------
+    RefusedError
+        If TensorFlow Lite Micro refuses the model.
+    ToolError
+        If the application fails otherwise.
     """
     given, results = folder / "inputs.bin", folder / "outputs.bin"
     given.write_bytes(inputs)
     command = [str(application), str(model), str(given), str(results)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == _ARENA_STATUS:
-        return None
+        raise RefusedError(" ".join(done.stderr.split()))
     if done.returncode:
         raise ToolError(
             f"the application must end with 0, not {done.returncode}: {done.stderr} ({model})"

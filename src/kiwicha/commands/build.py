@@ -11,7 +11,7 @@ from kiwicha.errors import UsageError, reason
 if TYPE_CHECKING:
     from kiwicha.boards.flow.report import BuildReport
 
-__all__ = ["build", "is_good", "require_folder", "show_report", "write_files"]
+__all__ = ["build", "build_name", "is_good", "require_folder", "show_report", "write_files"]
 
 _PATH_STEPS = 12
 """Steps of the critical path that are shown: the slowest, in their order."""
@@ -33,6 +33,12 @@ def build(
         int | None,
         typer.Option(help="On ECP5, seeds of the placer to try until the clock is met.", min=1),
     ] = None,
+    with_flash: Annotated[
+        bool,
+        typer.Option(
+            "--with-flash", help="The loader reads flash memory: see kiwicha load --flash."
+        ),
+    ] = False,
     compiles: Annotated[
         bool, typer.Option("--compile/--no-compile", help="Also make the bitstream.")
     ] = True,
@@ -43,7 +49,8 @@ def build(
         ),
     ] = False,
     output: Annotated[
-        Path | None, typer.Option(help="Folder for the outputs; build/BOARD-CONFIG by default.")
+        Path | None,
+        typer.Option(help="Folder for the outputs; build/BOARD-CONFIG[-flash] by default."),
     ] = None,
     json: Annotated[str | None, typer.Option(help="Receives the report; - is stdout.")] = None,
 ) -> None:
@@ -53,6 +60,7 @@ def build(
     from kiwicha.boards.flow.scripts import system_scripts
     from kiwicha.commands import console
     from kiwicha.contract.configs import find_config
+    from kiwicha.contract.peripherals import Peripheral
 
     console.require_writable(json)
     if scripts_only and (json is not None or toolchain is not None or seeds is not None):
@@ -61,7 +69,8 @@ def build(
         )
     # Its bitstream is not for the part on the board.
     suffix = "" if speed_grade is None else f"-grade{speed_grade}"
-    folder = output or Path("build") / f"{board}-{config}{suffix}"
+    peripherals = [Peripheral.FLASH] if with_flash else []
+    folder = output or Path("build") / build_name(board, config + suffix, with_flash=with_flash)
     require_folder(folder)
     hardware = find_config(config)
     target = load(board)
@@ -69,7 +78,12 @@ def build(
     with console.display() as show:
         if scripts_only:
             files = system_scripts(
-                target, hardware, sys_clk_hz=hz, speed_grade=speed_grade, on_build=show.stage
+                target,
+                hardware,
+                sys_clk_hz=hz,
+                speed_grade=speed_grade,
+                peripherals=peripherals,
+                on_build=show.stage,
             )
             for name, raw in files.items():
                 console.write_file(folder / name, raw)
@@ -82,6 +96,7 @@ def build(
             sys_clk_hz=hz,
             speed_grade=speed_grade,
             seeds=seeds,
+            peripherals=peripherals,
             compiles=compiles,
             on_build=show.stage,
         )
@@ -92,6 +107,11 @@ def build(
         show_report(report, folder)
     if not is_good(report):
         raise typer.Exit(1)
+
+
+def build_name(board: str, config: str, *, with_flash: bool) -> str:
+    """Return the name of the folder of what is built for a board."""
+    return f"{board}-{config}" + ("-flash" if with_flash else "")
 
 
 def require_folder(folder: Path) -> None:

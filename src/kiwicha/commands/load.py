@@ -1,19 +1,25 @@
-"""``kiwicha load``: a bitstream into a board's FPGA."""
+"""``kiwicha load``: a bitstream into a board's FPGA, or all that it starts with into its flash."""
 
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kiwicha.commands.build import build_name
 from kiwicha.commands.options import BuiltBoard
-from kiwicha.errors import ToolError, UsageError
+from kiwicha.errors import BoardError, ToolError, UsageError
+
+if TYPE_CHECKING:
+    from kiwicha.boards.board import Board
+    from kiwicha.commands.console import Display
 
 __all__ = ["load"]
 
 _LOADER = "openFPGALoader"
 _BRING_UP = "bringup"
 """In place of a configuration: the design of `kiwicha bringup --build`."""
+_IMAGE = "flash.bin"
 
 
 def load(
@@ -28,20 +34,44 @@ def load(
             "--flash", help="Into the board's flash memory, for every power-up, and verify it."
         ),
     ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="With --flash: firmware and Program of a model, as for kiwicha run, in memory at"
+            " every power-up."
+        ),
+    ] = None,
+    application: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --flash: application.bin of kiwicha sdk, which starts at every power-up."
+        ),
+    ] = None,
     erase: Annotated[
         bool, typer.Option("--erase", help="Erase the board's flash memory, and load nothing.")
     ] = False,
 ) -> None:
-    """Load a bitstream that `kiwicha build` made, with openFPGALoader."""
+    """Load a bitstream that `kiwicha build` made, with openFPGALoader.
+
+    A model or an application lies behind the bitstream in flash memory, and needs one that was
+    built --with-flash.
+    """
     from kiwicha import tools
     from kiwicha.boards import board as boards
     from kiwicha.boards.flow.system import check_board
     from kiwicha.commands import console
     from kiwicha.contract.configs import find_config
+    from kiwicha.contract.flash import FLASH_IMAGE_OFFSET
 
     target = boards.load(board)
+    behind = [name for name in (model, application) if name is not None]
     if erase and (flash or bitstream is not None):
         raise UsageError("--erase must be given without --flash and --bitstream: it loads nothing")
+    if behind and (not flash or len(behind) > 1 or config == _BRING_UP):
+        raise UsageError(
+            "--model or --application must be given with --flash, not both, and with a"
+            " configuration that has a CPU"
+        )
     if erase:
         _require_loader()
         with console.display() as show:
@@ -50,17 +80,58 @@ def load(
         return
     if config != _BRING_UP:
         check_board(target, find_config(config))
-    path = bitstream or Path("build") / f"{board}-{config}" / "soc.bit"
+    folder = Path("build") / build_name(board, config, with_flash=bool(behind))
+    path = bitstream or folder / "soc.bit"
     if not path.is_file():
         command = f"bringup {board} --build" if config == _BRING_UP else f"build {board}"
         command += "" if config == _BRING_UP else f" --config {config}"
+        command += " --with-flash" if behind else ""
         raise UsageError(f"bitstream must be a file, not {path}; make it with: kiwicha {command}")
+    if behind and path.stat().st_size > FLASH_IMAGE_OFFSET:
+        raise BoardError(
+            f"bitstream must have at most {FLASH_IMAGE_OFFSET} bytes, not {path.stat().st_size}:"
+            f" behind them lies what the loader reads ({path})"
+        )
     _require_loader()
     with console.display() as show:
         where = "the flash memory of " if flash else ""
         show.stage(f"loading {path} into {where}{target.title}")
         words = ["--write-flash", "--verify"] if flash else []
         tools.run([_LOADER, "-b", target.loader, *words, str(path)], name=_LOADER)
+        if behind:
+            image = path.with_name(_IMAGE)
+            console.write_file(image, _image(target, config, model, application, show))
+            show.stage(f"loading {image} into {where}{target.title}")
+            words += ["--offset", str(FLASH_IMAGE_OFFSET), "--file-type", "raw"]
+            tools.run([_LOADER, "-b", target.loader, *words, str(image)], name=_LOADER)
+
+
+def _image(
+    target: "Board", config: str, model: str | None, application: Path | None, show: "Display"
+) -> bytes:
+    """Return what lies behind the bitstream."""
+    from kiwicha import compiler
+    from kiwicha.boards.flash_image import application_image, program_image
+    from kiwicha.boards.flow.system import system_files
+    from kiwicha.commands import console
+    from kiwicha.contract.cfu import DRAM_BYTES
+    from kiwicha.contract.configs import find_config
+    from kiwicha.contract.serial import LOADER_BYTES
+    from kiwicha.firmware.build import build_firmware
+    from kiwicha.zoo import models as zoo
+
+    hardware = find_config(config).with_memory(target.memory)
+    if application is not None:
+        return application_image(hardware, console.read_file(application, "application"))
+    assert model is not None
+    name, source, _ = zoo.resolve(model)
+    show.stage(f"compiling {name}")
+    program = compiler.compile_stages(console.read_file(source, "model file"), hardware).program
+    files = system_files(target, hardware, sys_clk_hz=target.sys_clk_hz, on_build=show.stage)
+    kernels = (step.kernel for step in program.steps)
+    firmware = build_firmware(hardware, files.soc_header, kernels=kernels)
+    usable = min(target.dram_bytes, DRAM_BYTES) - LOADER_BYTES
+    return program_image(program, firmware, dram_bytes=usable)
 
 
 def _require_loader() -> None:

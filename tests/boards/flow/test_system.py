@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from kiwicha.boards.board import NAMES, load
-from kiwicha.boards.flow.system import check_board, system_files
+from kiwicha.boards.flow.system import board_headers, check_board, system_files
 from kiwicha.boards.flow.xilinx import with_scripts
 from kiwicha.contract.cfu import ONCHIP_BYTES
 from kiwicha.contract.configs import CONFIGS, ENGINE_CONFIGS
+from kiwicha.contract.peripherals import Peripheral
 from kiwicha.errors import BoardError, UsageError
 
 SIMD = CONFIGS["simd"]
@@ -57,9 +58,34 @@ def test_a_boards_files(name: str) -> None:
     words = made.files["soc_onchip.init"].split()
     assert int(words[0], 16) == int.from_bytes(made.boot_image.raw[:4], "little")
     assert b'$readmemh("soc_onchip.init"' in made.files["soc.v"]
-    for text in made.files.values():
+    headers = board_headers(board, SIMD, sys_clk_hz=board.sys_clk_hz)
+    assert "#define CSR_UART_BASE" in headers["generated/csr.h"]
+    for text in (*made.files.values(), *(text.encode() for text in headers.values())):
         assert sys.prefix.encode() not in text
         assert not re.search(rb"20\d\d-\d\d-\d\d", text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "clock"),
+    [
+        ("arty_a7_35", rb"set_property LOC L16 \[get_ports \{spiflash_clk\}\]"),
+        ("ulx3s_85f", rb"USRMCLK\s+\w+\s*\("),
+        pytest.param("ecpix5_85f", rb"USRMCLK\s+\w+\s*\(", marks=pytest.mark.nightly),
+    ],
+)
+def test_flash_memory_changes_no_address(name: str, clock: bytes) -> None:
+    board = load(name)
+    without = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz)
+    made = system_files(board, SIMD, sys_clk_hz=board.sys_clk_hz, peripherals=[Peripheral.FLASH])
+    # Firmware that comes over the serial line knows nothing of it.
+    there, before = made.soc_header.splitlines(), without.soc_header.splitlines()
+    assert [line for line in there if "KIWICHA_CSR_FLASH_" not in line] == before
+    assert len(there) > len(before)
+    assert made.boot_image.raw != without.boot_image.raw
+    texts = b"".join(made.files[item] for item in sorted(made.files))
+    assert re.search(clock, texts)
+    assert not re.search(clock, b"".join(without.files.values()))
 
 
 @pytest.mark.nightly
@@ -75,6 +101,8 @@ def test_the_text_depends_on_the_inputs_alone(tmp_path: Path) -> None:
     for name, raw in made.files.items():
         if name != "soc_onchip.init":
             assert (tmp_path / name).read_bytes() == raw
+    for name, text in board_headers(board, SIMD, sys_clk_hz=50_000_000).items():
+        assert (tmp_path / name).read_text() == text
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import subprocess
 import tty
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,7 @@ from kiwicha.contract import cfu
 from kiwicha.contract.configs import CONFIGS, Config
 from kiwicha.contract.serial import LOADER_BYTES
 from kiwicha.firmware.boot_image import build_boot_image
+from kiwicha.sim.soc.flash_model import FLASH_CONTENTS
 from kiwicha.sim.soc.system_on_chip import HAS_LOADER
 from kiwicha.sim.verilator.simulator import Simulator
 from tests.support.boards.lines import relayed
@@ -21,6 +23,7 @@ __all__ = ["FIRMWARE_ADDRESS", "USABLE_BYTES", "board_header", "simulated_board"
 USABLE_BYTES = cfu.DRAM_BYTES - LOADER_BYTES
 FIRMWARE_ADDRESS = cfu.DRAM_BASE + USABLE_BYTES - cfu.ONCHIP_BYTES
 """Where the host puts firmware."""
+_SLOW_CLOCK_HZ = 4_000_000
 
 
 def board_header(simulator: Simulator) -> str:
@@ -35,6 +38,7 @@ def simulated_board(
     *,
     config: Config = CONFIGS["simd"],
     loads: Mapping[int, bytes] | None = None,
+    flash: bytes | None = None,
     spoil: Callable[[bytes], bytes] = lambda raw: raw,
 ) -> Iterator[str]:
     """Run the simulated system as a board would; give the name of its serial port.
@@ -49,12 +53,18 @@ def simulated_board(
         What the loader says that the board has.
     loads : mapping or None
         What is in its DRAM from the start, by address: the host need not send it.
+    flash : bytes or None
+        What flash memory holds from its image's place on, of a system that has one. The loader then
+        believes in a slower clock, so that it waits for fewer cycles.
     spoil : callable
         Sees every piece that passes in either direction, and returns what arrives.
     """
-    image = build_boot_image(
-        config, board_header(simulator), loader_address=cfu.DRAM_BASE + USABLE_BYTES
-    )
+    header = board_header(simulator)
+    if flash is not None:
+        header = re.sub(r"(KIWICHA_SYS_CLK_HZ) \d+u", rf"\1 {_SLOW_CLOCK_HZ}u", header)
+        lines = "".join(f"{byte:02x}\n" for byte in flash)
+        (folder / f"soc_{FLASH_CONTENTS}.init").write_text(lines)
+    image = build_boot_image(config, header, loader_address=cfu.DRAM_BASE + USABLE_BYTES)
     pipes = folder / "to_host", folder / "to_board"
     for pipe in pipes:
         os.mkfifo(pipe)
@@ -67,13 +77,13 @@ def simulated_board(
         (folder / f"{address:#x}").write_bytes(raw)
         command += ["--load", f"{address:#x}:{folder / f'{address:#x}'}"]
     command += ["--uart-output", str(pipes[0]), "--uart-input", str(pipes[1])]
-    lines = (
+    relays = (
         (to_host, lambda raw: os.write(host, spoil(raw))),
         (host, lambda raw: os.write(to_board, spoil(raw))),
     )
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=folder) as process:
         try:
-            with relayed(*lines):
+            with relayed(*relays):
                 yield os.ttyname(port)
         finally:
             process.kill()

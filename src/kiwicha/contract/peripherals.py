@@ -1,0 +1,12 @@
+"""What a system can have beside CPU, memory and CFU, if it is asked for."""
+
+import enum
+
+__all__ = ["Peripheral"]
+
+
+class Peripheral(enum.StrEnum):
+    """A part of a system; the value is its name in options and folders."""
+
+    FLASH = "flash"
+    """The board's SPI flash memory, from which the loader copies what lies behind the bitstream."""
