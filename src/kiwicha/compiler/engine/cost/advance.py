@@ -198,9 +198,17 @@ def advance(course: Course, limit: float) -> bool:
                 port_free = max(port_free + turn_cycles, due_time) + due_words * line_cycles
                 due_words = 0
             port_free = max(port_free, fill_end) + memory.turn_cycles
+            words_cycles = paces[fill_job].fill_lines * line_cycles
+            words = min(job_room + JOB_WORDS, job_left)
+            has_passed = described == fill_job + 1 < len(job_ends) + _JOBS_AHEAD
+            if has_passed and words >= READER_WORDS // 2 and paces[fill_job].fill_lines > PORT_TURN_WORDS:
+                # That of the tables passes, and others take the next turn.
+                described += 1
+                job_left -= words
+                job_room = 0
+                words_cycles += words * line_cycles
             # Mostly the port gives words faster than they are taken, but refreshes are felt.
             taken = tables[fill_job] * (1 + memory.refresh_share)
-            words_cycles = paces[fill_job].fill_lines * line_cycles
             there = port_free + max(taken, words_cycles) + FUSED_TABLES_READY_CYCLES
             tables_there[fill_job] = there
             port_free += words_cycles
