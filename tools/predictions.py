@@ -14,15 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kiwicha.contract.configs import find_config
 from kiwicha.contract.memories import DDR3_QUARTER_RATE
 from kiwicha.contract.program import Where
 
-__all__ = ["COLUMNS", "CPU_SHARE", "ENGINE_SHARE", "SLACK_CYCLES", "Comparison", "comparisons"]
-__all__ += ["main", "rows"]
+__all__ = ["COLUMNS", "CPU_SHARE", "ENGINE_SHARE", "SLACK_CYCLES", "WHOLE", "Comparison"]
+__all__ += ["comparisons", "main", "rows"]
 
 COLUMNS = ("layer", "on", "layers:", "longer ones off by:", "short ones, cycles:")
 """Of `rows`."""
 _RESULTS = "docs/results/bench"
+WHOLE = "all layers beside a depthwise unit"
+"""What stands for the operator where layers are not told apart."""
 
 CPU_SHARE = 0.15
 """Of its cycles, by which the prediction for a layer on the CPU may be wrong."""
@@ -91,6 +94,9 @@ class Comparison:
 def comparisons(runs: Sequence[Mapping[str, Any]]) -> Iterator[Comparison]:
     """Yield the layers of runs that were simulated with an engine.
 
+    Beside a depthwise unit two layers are executed at a time, and where one ends and the other
+    begins says little: there a run's layers count as one.
+
     Parameters
     ----------
     runs : sequence of mapping
@@ -100,9 +106,12 @@ def comparisons(runs: Sequence[Mapping[str, Any]]) -> Iterator[Comparison]:
         memory = run.get("memory", DDR3_QUARTER_RATE.name)
         names = [run["model"], run["config"], memory]
         name = " ".join(names[:2] if memory == DDR3_QUARTER_RATE.name else names)
-        for layer in run["layers"]:
-            if "predicted" not in layer or layer["where"] == Where.NONE.text:
-                continue
+        layers = [item for item in run["layers"] if item["where"] != Where.NONE.text]
+        layers = [item for item in layers if "predicted" in item]
+        if layers and find_config(run["config"]).has_depthwise:
+            sums = {name: sum(item[name] for item in layers) for name in ("cycles", "predicted")}
+            layers = [{"index": 0, "op": WHOLE, "where": Where.ENGINE.text, **sums}]
+        for layer in layers:
             yield Comparison(
                 run=name,
                 index=layer["index"],

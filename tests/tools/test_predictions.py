@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.commands.example_runs import example_run
-from tools.predictions import CPU_SHARE, ENGINE_SHARE, SLACK_CYCLES, comparisons, main, rows
+from tools.predictions import CPU_SHARE, ENGINE_SHARE, SLACK_CYCLES, WHOLE, comparisons, main, rows
 
 
 def run_of(where: str, cycles: int, predicted: int) -> dict[str, Any]:
@@ -53,3 +53,12 @@ def test_layers_without_a_step_or_a_prediction_do_not_count() -> None:
     plain = run_of("cpu", 100, 0)
     del plain["layers"][0]["predicted"]
     assert list(comparisons([nothing, plain])) == []
+
+
+def test_layers_beside_a_depthwise_unit_count_as_one() -> None:
+    run = example_run(layers=2)
+    for layer, cycles, predicted in zip(run["layers"], (100, 900), (800, 210), strict=True):
+        layer |= {"where": "engine", "cycles": cycles, "predicted": predicted}
+    assert [item.off for item in comparisons([run | {"config": "64"}])] == [700, -690]
+    (whole,) = comparisons([run | {"config": "64-depthwise"}])
+    assert (whole.cycles, whole.predicted, whole.operator) == (1000, 1010, WHOLE)

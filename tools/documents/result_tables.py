@@ -183,12 +183,19 @@ def shown_weights(compilation: Any, name: str) -> dict[str, Any]:
 _SIZES = ("weights", "weight_bytes", "raw_weight_bytes")
 
 
+_WRONG = ("run", "layer:", "operator", "cycles:", "predicted:")
+
+
 def _predictions(files: dict[str, Any]) -> list[str]:
     """Return what the compiler's predictions are off, by kind of layer; nothing without any."""
     found = [item for _, runs in _runs_of(files) for item in predictions.comparisons(runs)]
     if not found:
         return []
-    wrong = sum(not item.is_right for item in found)
+    wrong = [item for item in found if not item.is_right]
+    named = [
+        (item.run, str(item.index), item.operator, f"{item.cycles:,}", f"{item.predicted:,}")
+        for item in wrong
+    ]
     shares = f"{predictions.ENGINE_SHARE:.0%} on the engine and by {predictions.CPU_SHARE:.0%}"
     slack = f"{predictions.SLACK_CYCLES} cycles"
     return [
@@ -196,8 +203,10 @@ def _predictions(files: dict[str, Any]) -> list[str]:
         "The largest deviation of what the compiler predicts from what was measured, over all runs",
         f"above. A layer may be off by {shares} on the CPU,",
         f"or by {slack} if that is more: a refresh of DRAM falls into a layer or not. Of",
-        f"{len(found):,} layers {wrong:,} are off by more.",
+        f"{len(found):,} layers {len(wrong):,} are off by more. Beside a depthwise unit two layers",
+        "are executed at a time: there all layers of an inference count as one.",
         *("", *table(predictions.COLUMNS, predictions.rows(found))),
+        *("", "Those that are off by more:", "", *table(_WRONG, named)),
         *("", "`python -m tools.predictions`"),
     ]
 

@@ -201,7 +201,8 @@ def advance(course: Course, limit: float) -> bool:
             words_cycles = paces[fill_job].fill_lines * line_cycles
             words = min(job_room + JOB_WORDS, job_left)
             has_passed = described == fill_job + 1 < len(job_ends) + _JOBS_AHEAD
-            if has_passed and words >= READER_WORDS // 2 and paces[fill_job].fill_lines > PORT_TURN_WORDS:
+            has_turns = paces[fill_job].fill_lines > PORT_TURN_WORDS
+            if has_passed and has_turns and words >= READER_WORDS // 2:
                 # That of the tables passes, and others take the next turn.
                 described += 1
                 job_left -= words
