@@ -13,6 +13,9 @@ from tests.support import requirements
 from tests.support.requirements import REPOSITORY
 from tools.site.api_pages import api_pages
 from tools.site.chart_page import chart_page
+from tools.site.try_page import available
+
+TRIED = "<!DOCTYPE html><title>Tried</title>"
 
 
 class Loaded(HTMLParser):
@@ -42,7 +45,10 @@ def site() -> Any:
 @pytest.fixture(scope="module")
 def built(site: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "site"
-    site.build_site(REPOSITORY, folder)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        # The page itself has tests of its own, and takes a simulator.
+        monkeypatch.setattr("tools.site.try_page.build_web_page", lambda *_, **__: TRIED)
+        site.build_site(REPOSITORY, folder, ["demo"])
     return folder
 
 
@@ -56,6 +62,17 @@ def test_every_page_is_there(built: Path) -> None:
     wanted |= {"index.html", "docs/charts.html", "docs/notebooks/own-model.html"}
     assert {name.replace("README.html", "index.html") for name in wanted} <= names
     assert "Interpreter" in (built / "docs/api/interpreter.html").read_text()
+
+
+@pytest.mark.slow
+def test_models_can_be_tried(built: Path) -> None:
+    assert "docs/try.html" in Loaded((built / "index.html").read_text()).linked
+    assert "try/demo.html" in Loaded((built / "docs/try.html").read_text()).linked
+    assert (built / "docs/try/demo.html").read_text() == TRIED
+
+
+def test_the_bundled_model_can_always_be_tried(empty_machine: None) -> None:
+    assert available() == ["demo"]
     assert (
         'id="kiwicha.interpreter.interpreter.Interpreter.invoke"'
         in (built / "docs/api/interpreter.html").read_text()
