@@ -7,6 +7,7 @@ import pytest
 from tests.support.commands.command_line import Command
 
 
+@pytest.mark.nightly
 @pytest.mark.verilator
 def test_the_page_is_written(kiwicha: Command, tmp_path: Path) -> None:
     page = tmp_path / "demo.html"

@@ -23,7 +23,7 @@ BYTES_LIMIT = 8_000_000
 SECONDS_LIMIT = 5
 PHONE_PIXELS = 390
 
-pytestmark = [pytest.mark.browser, pytest.mark.verilator]
+pytestmark = [pytest.mark.browser, pytest.mark.verilator, pytest.mark.nightly]
 
 
 class Opened:
