@@ -4,6 +4,7 @@ import gc
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,17 @@ def empty_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Give a machine that has neither public models nor anything built."""
     monkeypatch.setenv("KIWICHA_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("KIWICHA_MODELS", raising=False)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Start a browser without a window."""
+    playwright = requirements.module("playwright.sync_api", "playwright")
+    executable = requirements.browser()
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,12 @@ from kiwicha.sim.verilator.verilated_runtime import (
 from kiwicha.sim.verilator.wave_names import without_dots
 
 __all__ = [
+    "CFU",
     "COMPILE",
+    "ELABORATED",
     "GENERATING",
+    "HARNESS",
+    "VERILATE",
     "Simulator",
     "build_simulator",
     "compile_design",
@@ -37,19 +41,22 @@ GENERATING = "generating the system on chip"
 """Name of the first stage."""
 
 _FOLDER = Path(__file__).parent
-_HARNESS = _FOLDER / "harness" / "system"
+HARNESS = _FOLDER / "harness"
+"""Folders of C++: ``system`` is the program's, ``web`` that of `web_module`."""
 _SOC_HEADER = "kiwicha_soc.h"
 _LITEX_HEADERS = "generated"
-_CFU = "cfu.v"
-_ELABORATED = ("soc.v", "cpu.v", _CFU, "memories.h", "probes.h")
+CFU = "cfu.v"
+ELABORATED = ("soc.v", "cpu.v", CFU, "memories.h", "probes.h")
+"""What a simulator is made of, besides the harness."""
 
-_VERILATE = (
-    *("--cc", "--exe", "--top-module", "soc", "--prefix", "Vsoc", "--Mdir", "."),
+VERILATE: tuple[str, ...] = (
+    *("--cc", "--top-module", "soc", "--prefix", "Vsoc", "--Mdir", "."),
     # What has no value at the start is zero: `without_zeros` counts on it.
     *("-O3", "--x-assign", "fast", "--x-initial", "0", "--no-assert"),
     # LiteX writes non-blocking assignments in combinational processes.
     *("-Wno-lint", "-Wno-style", "-Wno-COMBDLY", "-Wno-fatal"),
 )
+"""Options of Verilator."""
 _TRACE = ("--trace-fst", "--no-trace-params")
 # The code that runs once per simulation needs no optimisation; the rest waits for memory, and gets
 # no faster with -O2, which takes twice the time to compile.
@@ -122,18 +129,20 @@ def build_simulator(
 
     system = elaborated(config, announce(GENERATING), peripherals)
     verilator, cxx = tools.verilator(), tools.cxx()
-    harness = sorted(path for path in _HARNESS.rglob("*") if path.suffix in {".cpp", ".h", ".vlt"})
-    flags = [*_VERILATE, *(_TRACE if trace else ())]
-    cfu = without_zeros((system / _CFU).read_text(encoding="utf-8"))
+    harness = sorted(
+        path for path in (HARNESS / "system").rglob("*") if path.suffix in {".cpp", ".h", ".vlt"}
+    )
+    flags = ["--exe", *VERILATE, *(_TRACE if trace else ())]
+    cfu = without_zeros((system / CFU).read_text(encoding="utf-8"))
     if trace:
         cfu = without_dots(cfu)
-    others = [system / name for name in _ELABORATED if name != _CFU]
+    others = [system / name for name in ELABORATED if name != CFU]
     options = (*flags, *COMPILE, CFLAGS, verilator.version, cxx.version, cfu)
     key = cache.digest([*options, *others, *harness])
 
     def compile_into(folder: Path) -> None:
-        (folder / _CFU).write_text(cfu, encoding="utf-8")
-        sources = [path for path in (*others, folder / _CFU, *harness) if path.suffix != ".h"]
+        (folder / CFU).write_text(cfu, encoding="utf-8")
+        sources = [path for path in (*others, folder / CFU, *harness) if path.suffix != ".h"]
         includes = (system, COMPRESSION)
         compile_design(folder, sources, flags=flags, includes=includes, name="Vsoc")
 

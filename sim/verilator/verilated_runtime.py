@@ -10,6 +10,7 @@ from kiwicha import cache, tools
 __all__ = [
     "CFLAGS",
     "COMPRESSION",
+    "DEFINES",
     "OPTIMISATION",
     "USUAL",
     "runtime_names",
@@ -25,7 +26,8 @@ COMPRESSION = Path(__file__).parent / "harness" / "system" / "compression"
 """Headers in place of the system's compression libraries, for Verilator's FST writer."""
 
 # As in Verilator's makefile. Whether a model writes waveforms makes no difference here.
-_DEFINES = ("VERILATOR=1", "VM_COVERAGE=0", "VM_SC=0", "VM_TIMING=0", "VM_TRACE=0")
+DEFINES = ("VERILATOR=1", "VM_COVERAGE=0", "VM_SC=0", "VM_TIMING=0", "VM_TRACE=0")
+"""Of Verilator's own sources."""
 _LISTS = re.compile(r"^VM_GLOBAL_(?:FAST|SLOW) \+= \\\n((?: +\w+ \\\n)*)", re.M)
 
 
@@ -55,7 +57,7 @@ def runtime_objects(names: Sequence[str]) -> list[Path]:
     """
     verilator, cxx = tools.verilator(), tools.cxx()
     include = Path(verilator.environment["VERILATOR_ROOT"]) / "include"
-    flags = [OPTIMISATION, CFLAGS, *(f"-D{define}" for define in _DEFINES)]
+    flags = [OPTIMISATION, CFLAGS, *(f"-D{define}" for define in DEFINES)]
     headers = sorted(COMPRESSION.glob("*.h"))
     folders = include, include / "vltstd", COMPRESSION
 

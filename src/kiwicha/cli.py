@@ -33,6 +33,7 @@ from kiwicha.commands import (
     terminal,
     timing,
     trace,
+    web,
 )
 from kiwicha.errors import Interrupted, KiwichaError, UnsupportedModelError, reason
 
@@ -56,6 +57,7 @@ app.command()(bench.bench)
 app.command()(evaluate.evaluate)
 app.command()(report.report)
 app.command()(trace.trace)
+app.command()(web.web)
 app.command()(explore.explore)
 app.command("compile")(compile.compile_)
 app.command()(sdk.sdk)

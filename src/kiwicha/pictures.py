@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, ImageOps
@@ -11,7 +12,14 @@ from kiwicha.contract.program import DType
 from kiwicha.errors import UsageError
 from kiwicha.program.parts import IoTensor
 
-__all__ = ["PICTURE_SUFFIXES", "describe", "picture_bytes", "tensor_bytes"]
+__all__ = [
+    "PICTURE_SUFFIXES",
+    "PictureFormat",
+    "describe",
+    "picture_bytes",
+    "picture_format",
+    "tensor_bytes",
+]
 
 PICTURE_SUFFIXES = (
     ".bmp",
@@ -86,6 +94,36 @@ def _opened(path: Path) -> Iterator[Image.Image]:
             yield picture
 
 
+@dataclass(frozen=True)
+class PictureFormat:
+    """How a tensor holds a picture.
+
+    Parameters
+    ----------
+    channels : int
+        1, grey, or 3: red, green and blue.
+    height, width : int
+        In pixels.
+    is_planar : bool
+        The channels come one after the other.
+    """
+
+    channels: int
+    height: int
+    width: int
+    is_planar: bool
+
+
+def picture_format(tensor: IoTensor) -> PictureFormat | None:
+    """Return how a tensor holds a picture; None if it takes none."""
+    shape = tensor.shape
+    if tensor.dtype not in {DType.INT8, DType.UINT8} or len(shape) != 4 or shape[0] != 1:
+        return None
+    if shape[3] in _MODES:
+        return PictureFormat(shape[3], shape[1], shape[2], is_planar=False)
+    return PictureFormat(*shape[1:], is_planar=True) if shape[1] in _MODES else None
+
+
 def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
     """Return a picture as the bytes of an input tensor.
 
@@ -105,25 +143,21 @@ def picture_bytes(tensor: IoTensor, path: Path) -> bytes:
     UsageError
         If the tensor has another type or shape, or the file is not a whole picture.
     """
-    shape = tensor.shape
-    is_image = len(shape) == 4 and shape[0] == 1
-    is_planar = is_image and shape[3] not in _MODES and shape[1] in _MODES
-    is_fit = is_image and (is_planar or shape[3] in _MODES)
-    if tensor.dtype not in {DType.INT8, DType.UINT8} or not is_fit:
+    found = picture_format(tensor)
+    if found is None:
         raise UsageError(
             f"input {tensor.name!r} must be int8 or uint8 1xHxWx1 or 1xHxWx3 to take a picture, "
             f"or the same with the channels first, not {describe(tensor)} ({path}); give its raw "
             "bytes"
         )
-    channels, height, width = shape[1:] if is_planar else (shape[3], *shape[1:3])
     try:
         with _opened(path) as opened:
             upright = ImageOps.exif_transpose(opened)
-            picture = upright.convert(_MODES[channels])
+            picture = upright.convert(_MODES[found.channels])
     except _NO_PICTURE as error:
         raise UsageError(f"input must be a whole picture: {error} ({path})") from error
-    resized = picture.resize((width, height), Image.Resampling.BILINEAR)
-    planes = resized.split() if is_planar else (resized,)
+    resized = picture.resize((found.width, found.height), Image.Resampling.BILINEAR)
+    planes = resized.split() if found.is_planar else (resized,)
     pixels = b"".join(plane.tobytes() for plane in planes)
     # x - 128 in two's complement.
     return pixels if tensor.dtype == DType.UINT8 else bytes(pixel ^ 0x80 for pixel in pixels)

@@ -3,7 +3,6 @@
 import csv
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from kiwicha.html_report import build_page, read_files
 from kiwicha.html_report.charts import charts, pareto
 from tests.support.commands.example_runs import example_run, example_study
-from tests.support.requirements import browser, module
 
 BYTES_LIMIT = 3_000_000
 SECONDS_LIMIT = 2
@@ -32,16 +30,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     page = folder / "report.html"
     page.write_text(build_page(*read_files([folder / "runs.json"])), encoding="utf-8")
     return page
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    playwright = module("playwright.sync_api", "playwright")
-    executable = browser()
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 class Opened:

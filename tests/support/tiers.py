@@ -10,7 +10,14 @@ from kiwicha import cache
 __all__ = ["guard_builds"]
 
 _BUILDS = {
-    "verilator": {"bench_runtimes", "benches", "bring_up_simulator", "engines", "simulator"},
+    "verilator": {
+        "bench_runtimes",
+        "benches",
+        "bring_up_simulator",
+        "engines",
+        "simulator",
+        "web_module",
+    },
     "synth": {"bitstream", "synthesis"},
 }
 """Markers, and the kinds of cache entries that take one of their tools to build."""

@@ -21,18 +21,20 @@ from mkdocs.config import load_config
 from tools.site.api_pages import api_pages
 from tools.site.chart_page import chart_page
 from tools.site.notebooks import notebook_page
+from tools.site.try_page import available, try_page
 
 __all__ = ["build_site", "main", "stage"]
 
 _PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _FOLDERS = ("docs",)
+_TRY = "docs/try.md"
 _ROOTS = {"kiwicha": "src/kiwicha"} | {
     f"kiwicha/{name}": name for name in ("boards", "firmware", "gateware", "sim")
 }
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
-def stage(project: Path, folder: Path) -> None:
+def stage(project: Path, folder: Path, tried: Sequence[str] = ()) -> None:
     """Write the pages of the site, and what they link to, into a folder.
 
     Parameters
@@ -41,6 +43,8 @@ def stage(project: Path, folder: Path) -> None:
         The repository.
     folder : Path
         Receives them; it is emptied before.
+    tried : sequence of str
+        Models to try in the browser.
     """
     shutil.rmtree(folder, ignore_errors=True)
     for name in _PAGES:
@@ -51,7 +55,10 @@ def stage(project: Path, folder: Path) -> None:
         shutil.copytree(project / name, folder / name, ignore=ignored)
     for path in sorted((folder / "docs" / "notebooks").glob("*.ipynb")):
         path.with_suffix(".md").write_text(notebook_page(path), encoding="utf-8")
-    for name, text in {**api_pages(), "docs/charts.md": chart_page(project, folder)}.items():
+    written = {**api_pages(), "docs/charts.md": chart_page(project, folder)}
+    if tried:
+        written[_TRY] = try_page(folder, tried)
+    for name, text in written.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     for page in sorted(folder.rglob("*.md")):
@@ -78,13 +85,14 @@ def _copy_linked(project: Path, folder: Path, page: Path) -> None:
         page.write_text(changed, encoding="utf-8")
 
 
-def _navigation() -> list[Mapping[str, Any]]:
+def _navigation(*, is_tried: bool) -> list[Mapping[str, Any]]:
     guides = ("bring-your-own-model", "pytorch", "sound", "gallery", "read-a-report")
     applications = ("tflm", "beside-the-engine", "first-power-up")
     notebooks = ("own-model", "where-the-cycles-go")
     inside = ("architecture", "engine", "depthwise", "performance", "timing", "bring-up")
     return [
         {"Kiwicha": "README.md"},
+        *([{"Try it": _TRY}] if is_tried else []),
         {
             "Guides": [
                 "docs/index.md",
@@ -119,7 +127,7 @@ def _navigation() -> list[Mapping[str, Any]]:
     ]
 
 
-def build_site(project: Path, output: Path) -> None:
+def build_site(project: Path, output: Path, tried: Sequence[str] = ()) -> None:
     """Build the site of a repository.
 
     Parameters
@@ -128,6 +136,8 @@ def build_site(project: Path, output: Path) -> None:
         The repository.
     output : Path
         Receives the site; beside it lie the pages that it is made of.
+    tried : sequence of str
+        Models to try in the browser, which takes a minute the first time.
 
     Raises
     ------
@@ -135,7 +145,7 @@ def build_site(project: Path, output: Path) -> None:
         If a page links to what is not there, or a docstring is not understood.
     """
     pages = output.with_name(f"{output.name}-pages")
-    stage(project, pages)
+    stage(project, pages, tried)
     # What is mapped by the installation is not found by reading: one tree of links is.
     sources = output.with_name(f"{output.name}-sources")
     shutil.rmtree(sources, ignore_errors=True)
@@ -156,7 +166,7 @@ def build_site(project: Path, output: Path) -> None:
         # Nothing is loaded from elsewhere.
         "theme": {"name": "mkdocs", "highlightjs": False, "color_mode": "auto"},
         "plugins": ["search", {"mkdocstrings": {"handlers": handlers}}],
-        "nav": _navigation(),
+        "nav": _navigation(is_tried=bool(tried)),
         "validation": {"nav": {"omitted_files": "warn"}, "links": {"anchors": "warn"}},
     }
     file = output.with_name(f"{output.name}.yml")
@@ -171,7 +181,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("-o", "--output", type=Path, default=Path("build/site"))
     arguments = parser.parse_args(words)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    build_site(Path.cwd(), arguments.output.resolve())
+    build_site(Path.cwd(), arguments.output.resolve(), available())
     sys.stdout.write(f"{arguments.output / 'index.html'}\n")
     return 0
 

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from tests.support import requirements
 from tests.support.requirements import REPOSITORY
 from tools.site.api_pages import api_pages
 from tools.site.chart_page import chart_page
+from tools.site.try_page import available
+
+TRIED = "<!DOCTYPE html><title>Tried</title>"
 
 
 class Loaded(HTMLParser):
@@ -42,7 +46,10 @@ def site() -> Any:
 @pytest.fixture(scope="module")
 def built(site: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "site"
-    site.build_site(REPOSITORY, folder)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        # The page itself has tests of its own, and takes a simulator.
+        monkeypatch.setattr("tools.site.try_page.build_web_page", lambda *_, **__: TRIED)
+        site.build_site(REPOSITORY, folder, ["demo"])
     return folder
 
 
@@ -55,7 +62,6 @@ def test_every_page_is_there(built: Path) -> None:
     wanted |= {name.replace(".md", ".html") for name in api_pages()}
     wanted |= {"index.html", "docs/charts.html", "docs/notebooks/own-model.html"}
     assert {name.replace("README.html", "index.html") for name in wanted} <= names
-    assert "Interpreter" in (built / "docs/api/interpreter.html").read_text()
     assert (
         'id="kiwicha.interpreter.interpreter.Interpreter.invoke"'
         in (built / "docs/api/interpreter.html").read_text()
@@ -63,11 +69,22 @@ def test_every_page_is_there(built: Path) -> None:
 
 
 @pytest.mark.slow
+def test_models_can_be_tried(built: Path) -> None:
+    assert "docs/try.html" in Loaded((built / "index.html").read_text()).linked
+    assert "try/demo.html" in Loaded((built / "docs/try.html").read_text()).linked
+    assert (built / "docs/try/demo.html").read_text() == TRIED
+
+
+def test_the_bundled_model_can_always_be_tried(empty_machine: None) -> None:
+    assert available() == ["demo"]
+
+
+@pytest.mark.slow
 def test_pages_load_what_is_beside_them_and_link_to_what_is_there(built: Path) -> None:
     missing = []
     for path in built.rglob("*.html"):
-        # Paths of that page begin at the top of a server.
-        if path.name == "404.html":
+        # Paths of the first begin at the top of a server; the others load nothing.
+        if path.name == "404.html" or path.parent.name == "try":
             continue
         page = Loaded(path.read_text(encoding="utf-8"))
         assert page.loaded
@@ -96,8 +113,8 @@ def test_a_broken_link_fails_the_build(
 ) -> None:
     stage = site.stage
 
-    def broken(project: Path, folder: Path) -> None:
-        stage(project, folder)
+    def broken(project: Path, folder: Path, tried: Sequence[str]) -> None:
+        stage(project, folder, tried)
         (folder / "docs" / "glossary.md").write_text("# Glossary\n\n[gone](nowhere.md)\n")
 
     monkeypatch.setattr(site, "stage", broken)

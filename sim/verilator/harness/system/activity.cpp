@@ -5,8 +5,7 @@
 
 #include "options.h"
 
-Activity::Activity(const std::string& path, Memory& memory) : memory_(memory) {
-    static_assert(sizeof(ActivityRecord) == 32);
+Activity::Activity(const std::string& path, Memory& memory) : states_(memory) {
     if (path.empty()) return;
     file_ = std::fopen(path.c_str(), "wb");
     if (!file_) throw UsageError("cannot open '" + path + "': " + std::strerror(errno));
@@ -17,11 +16,11 @@ Activity::~Activity() {
 }
 
 void Activity::finish(uint64_t cycle) {
-    last_.cycle = cycle;
+    states_.finish(cycle);
     if (file_) write();
 }
 
 void Activity::write() {
-    if (std::fwrite(&last_, sizeof last_, 1, file_) != 1)
+    if (std::fwrite(&states_.last(), sizeof(ActivityRecord), 1, file_) != 1)
         throw UsageError(std::string("cannot write the activity: ") + std::strerror(errno));
 }

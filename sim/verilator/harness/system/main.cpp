@@ -10,6 +10,8 @@
 
 #include "Vsoc.h"
 #include "activity.h"
+#include "drain.h"
+#include "images.h"
 #include "memory.h"
 #include "options.h"
 #include "uart.h"
@@ -26,10 +28,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kFinished = 0;
 constexpr int kUsage = 2;
 constexpr int kCycleLimit = 3;
-
-// After the firmware's last store DRAM needs this long to hold it: the controller's queues of 8
-// commands per bank, a row change and a refresh take under 200 cycles.
-constexpr uint64_t kDrainCycles = 512;
 
 // The clock is looked at once per this many cycles: twice a second at the slowest.
 constexpr uint64_t kCyclesPerReport = 1 << 17;
@@ -94,7 +92,7 @@ int simulate(const Options& options) {
     top.serial_source_ready = 1;
     top.serial_sink_valid = 0;
     top.eval();
-    for (const Image& image : options.loads) memory.load(image);
+    for (const Image& image : options.loads) load_image(memory, image);
 
     const Clock::time_point start = Clock::now();
     double next_report = kSecondsPerReport;
@@ -130,7 +128,7 @@ int simulate(const Options& options) {
     const double seconds = seconds_since(start);
     uart.flush();
     activity.finish(cycle);
-    for (const Image& image : options.dumps) memory.dump(image);
+    for (const Image& image : options.dumps) dump_image(memory, image);
     const uint64_t cycles = has_finished ? cycle - kDrainCycles : cycle;
     std::fprintf(stderr,
                  "{\"event\": \"end\", \"finished\": %s, \"code\": %" PRIu32

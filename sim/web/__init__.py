@@ -1,0 +1,1 @@
+"""The simulated system in a browser: one page that needs no server."""
