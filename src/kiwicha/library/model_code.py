@@ -138,9 +138,8 @@ def kernel_table(programs: Iterable[Program]) -> Iterator[str]:
 def c_array(name: str, raw: bytes) -> Iterator[str]:
     """Yield lines of C that define bytes, 16-byte aligned."""
     yield f"_Alignas(16) const uint8_t {name}[{len(raw)}] = {{"
-    numbers = [f"{byte}," for byte in range(256)]
-    items = [numbers[byte] for byte in raw]
-    for begin in range(0, len(items), _BYTES_PER_LINE):
-        yield "    " + " ".join(items[begin : begin + _BYTES_PER_LINE])
+    for begin in range(0, len(raw), _BYTES_PER_LINE):
+        row = raw[begin : begin + _BYTES_PER_LINE].hex(" ")
+        yield f"    0x{row.replace(' ', ', 0x')},"
     yield "};"
     yield ""

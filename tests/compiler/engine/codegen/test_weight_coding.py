@@ -100,6 +100,19 @@ def test_size_does_not_take_a_list_past_its_bound(monkeypatch: pytest.MonkeyPatc
     assert slower
 
 
+def test_streams_of_a_long_list_are_tried_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    fewer = 0
+    for raw in (item for seed in range(6) for item in lists(seed, 64)):
+        alone = code_weights(raw, config(64), Goal.CYCLES)
+        with monkeypatch.context() as patch:
+            patch.setattr(weight_coding, "_TRIED_JOBS", len(raw.jobs))
+            found = code_weights(raw, config(64), Goal.CYCLES)
+        assert cycles(found, 64) <= cycles(raw, 64)
+        assert len(found.streams) <= len(raw.streams)
+        fewer += len(found.streams) != len(alone.streams)
+    assert fewer
+
+
 @pytest.mark.parametrize("name", sorted(WEIGHT_BITS.keys() - SLOW))
 def test_small_weights_are_never_the_faster_ones(name: str, zoo_model) -> None:
     model = zoo_model(Path(zoo.find(name).file).stem)

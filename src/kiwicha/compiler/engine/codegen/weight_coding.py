@@ -23,6 +23,9 @@ _DECODER_SLACK = 1.25
 _UNNOTICED_CYCLES = 2
 """What it may cost then all the same: less than predictions are sure of, for streams that arrive as
 fast as such a decoder takes them."""
+_TRIED_JOBS = 300_000
+"""Jobs whose cycles may be predicted for the choice of a list's streams. A list of some hundred
+streams takes less; with more of them, several that save about as much are tried together."""
 
 
 def code_weights(raw: EngineList, config: Config, goal: Goal) -> EngineList:
@@ -143,20 +146,24 @@ def _without_loss(raw: EngineList, coded: Mapping[int, Form], config: Config) ->
     )
     least = threads.cycles()
     assert least is not None
+    readers: dict[int, list[int]] = {start: [] for start in coded}
+    for number, job in enumerate(raw.jobs):
+        if isinstance(job, EngineJob) and job.weights_offset in readers:
+            readers[job.weights_offset].append(number)
+    starts = [start for start in coded if config.has_blocks or 0 not in readers[start]]
+    together = -(-len(starts) * len(raw.jobs) // _TRIED_JOBS)
     chosen = {}
-    for start, form in coded.items():
-        readers = {
-            number: form.job(job)
-            for number, job in enumerate(raw.jobs)
-            if isinstance(job, EngineJob) and job.weights_offset == start
-        }
-        if 0 in readers and not config.has_blocks:
-            continue
-        candidate = threads.exchanged(readers)
+    for first in range(0, len(starts), max(together, 1)):
+        batch = starts[first : first + together]
+        candidate = threads.exchanged({
+            number: coded[start].job(raw.jobs[number])
+            for start in batch
+            for number in readers[start]
+        })
         cycles = candidate.cycles(least + _UNNOTICED_CYCLES)
         if cycles is not None:
             least, threads = cycles, candidate
-            chosen[start] = form
+            chosen.update((start, coded[start]) for start in batch)
     return chosen
 
 
