@@ -70,6 +70,13 @@ def test_works_after_an_error(tmp_path: Path, timing: str, error: EngineError) -
 
 
 @pytest.mark.verilator
+@pytest.mark.parametrize("seed", range(1))
+def test_a_list_ends_when_its_last_word_has_come(tmp_path: Path, seed: int) -> None:
+    timing = {"latency_cycles": 20, "jitter_cycles": 40}
+    run(64, tmp_path, "overfed_lists", seed=seed, timing=timing, stall=0.1, rounds=6)
+
+
+@pytest.mark.verilator
 @pytest.mark.parametrize("timing", by_day("stubborn", "ddr3", "fast"))
 @pytest.mark.parametrize("seed", range(1))
 def test_watchdog_stops_lists(tmp_path: Path, seed: int, timing: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from amaranth import Signal
 
 from kiwicha.errors import SimulationError
-from kiwicha.gateware.engine.memory import memory_port
+from kiwicha.gateware.engine.memory import dma_reader, memory_port, protection
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.float_converter import FloatConverter
@@ -19,6 +19,7 @@ from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from kiwicha.gateware.engine.memory.protection import ProtectionRanges
 from kiwicha.gateware.engine.memory.transfer_unit import TransferUnit
 from tests.gateware.engine.memory import (
+    proof_chain,
     proof_dma,
     proof_float_converter,
     proof_port,
@@ -49,6 +50,27 @@ PORT_MUTANTS = {
         "wdata.payload.we.eq(-1)",
     ),
 }
+CHAIN_MUTANTS = {
+    "a word more": ("ranges", protection, "(end > allowed.words)", "(end > allowed.words + 1)"),
+    "a Program that can be written": (
+        "ranges",
+        protection,
+        "| (request.is_write & request.is_program)",
+        "",
+    ),
+    "a read that runs on": (
+        "reader",
+        dma_reader,
+        "is_last.eq(following == end)",
+        "is_last.eq(address == end)",
+    ),
+    "another client's address": (
+        "port",
+        memory_port,
+        *PORT_MUTANTS["a reader's address for a write"],
+    ),
+}
+CLASSES = {"ranges": "ProtectionRanges", "reader": "DmaReader", "port": "MemoryPort"}
 
 
 @pytest.mark.parametrize(
@@ -104,3 +126,25 @@ def test_the_proof_of_the_port_sees(tmp_path: Path, name: str) -> None:
     component = mutant(memory_port, *PORT_MUTANTS[name]).MemoryPort(readers=2)
     with pytest.raises(SimulationError, match=r"^not proven: the proof failed "):
         prove_port(component, tmp_path)
+
+
+def prove_chain(component: proof_chain.WindowChain, folder: Path) -> None:
+    rules = proof_chain.window_chain(component)
+    prove(component, rules, folder, steps=2, is_inductive=True)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("client", range(4))
+def test_what_reaches_dram_lies_in_its_window(tmp_path: Path, client: int) -> None:
+    """It holds for ever. That four readers get no others' addresses is the port's own proof."""
+    prove_chain(proof_chain.WindowChain(clients=4, client=client), tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", CHAIN_MUTANTS)
+def test_the_proof_of_windows_sees(tmp_path: Path, name: str) -> None:
+    part, module, text, other = CHAIN_MUTANTS[name]
+    parts = {part: getattr(mutant(module, text, other), CLASSES[part])}
+    component = proof_chain.WindowChain(clients=1, client=0, **parts)
+    with pytest.raises(SimulationError, match=r"^not proven: the proof failed "):
+        prove_chain(component, tmp_path)
