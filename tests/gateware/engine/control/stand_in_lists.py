@@ -318,7 +318,8 @@ def broken(made: JobList, error: EngineError, rng: random.Random) -> Broken | No
 def overfed(made: JobList, rng: random.Random) -> Broken | None:
     """Give the last job more of a coded stream than its groups take.
 
-    They are complete, and so is the list, while words that are too many are still on their way.
+    They are complete, and so is the list, while words that are too many are still on their way:
+    the job computes for one cycle.
 
     Returns
     -------
@@ -329,6 +330,6 @@ def overfed(made: JobList, rng: random.Random) -> Broken | None:
         return None
     job = made.jobs[-1]
     lines = rng.randint(1, _MAX_LINES_TOO_MANY)
-    change = {"weights_bytes": job.weights_bytes + LINE_BYTES * lines}
+    change = {"weights_bytes": job.weights_bytes + LINE_BYTES * lines, "output_columns": 1}
     made.jobs[-1] = dataclasses.replace(job, **change)
     return Broken(EngineError.BAD_STREAM, len(made.jobs) - 1, change)
