@@ -37,7 +37,7 @@ test: $(test_env)
 	$(bin)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 nightly: $(test_env)
-	$(bin)/python -m pytest -n 2 --dist worksteal -m "nightly or not nightly" $(ARGS)
+	KIWICHA_CHECK_DRAM=1 $(bin)/python -m pytest -n 2 --dist worksteal -m "nightly or not nightly" $(ARGS)
 
 # Which measurements are of an earlier hardware: make results ARGS=--renew measures them again.
 results: $(test_env)

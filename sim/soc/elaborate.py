@@ -5,6 +5,8 @@ depend on the inputs alone.
 """
 
 import argparse
+import dataclasses
+import json
 import logging
 import re
 from collections.abc import Collection
@@ -23,10 +25,11 @@ from kiwicha.contract.program import BootBlock
 from kiwicha.gateware.cfu import verilog
 from kiwicha.sim.soc import probes
 from kiwicha.sim.soc.dram import chip, controller_settings, phy_model
+from kiwicha.sim.soc.dram_log import CommandLog, dram_times
 from kiwicha.sim.soc.flash_model import FlashModel
 from kiwicha.sim.soc.system_on_chip import Soc, soc_header
 
-__all__ = ["LITEX_HEADERS", "SOC_HEADER", "elaborate", "stripped", "write_litex_headers"]
+__all__ = ["LITEX_HEADERS", "SOC_HEADER", "TIMES", "elaborate", "stripped", "write_litex_headers"]
 
 TOP = "soc"
 SOC_HEADER = "kiwicha_soc.h"
@@ -34,6 +37,8 @@ LITEX_HEADERS = "generated"
 """Folder of LiteX's own headers of a system."""
 MEMORIES_HEADER = "memories.h"
 PROBES_HEADER = "probes.h"
+TIMES = "dram_times.json"
+"""`DramTimes` of the chip, if commands are logged."""
 DRAM_BANK = "dram_bank"
 
 _IO = [
@@ -152,6 +157,7 @@ def elaborate(
     has_engine: bool = False,
     is_preemptible: bool = False,
     peripherals: Collection[Peripheral] = (),
+    logs_dram: bool = False,
 ) -> None:
     """Write Verilog and headers of the simulated system.
 
@@ -171,6 +177,8 @@ def elaborate(
         It says when a list ends.
     peripherals : collection of Peripheral
         What it has besides, with a model of what is behind the pins.
+    logs_dram : bool
+        It prints the commands that DRAM gets, and ``directory`` receives `TIMES`.
     """
     logging.basicConfig(level=logging.WARNING)
     cfu_file = directory / "cfu.v"
@@ -195,6 +203,10 @@ def elaborate(
     )
     if flash is not None:
         soc.flash_model = flash
+    if logs_dram:
+        times = json.dumps(dataclasses.asdict(dram_times(memory)))
+        (directory / TIMES).write_text(times, encoding="utf-8")
+        soc.dram_log = CommandLog(phy.dfi, memory.phases)
     banks = _name_banks(phy)
     _add_port_word(soc)
     soc.finalize()
@@ -221,6 +233,7 @@ def main() -> None:
     parser.add_argument("memory", choices=sorted(memories.MEMORIES))
     parser.add_argument("directory", type=Path)
     parser.add_argument("--with", dest="peripherals", type=Peripheral, action="append", default=[])
+    parser.add_argument("--log-dram", action="store_true")
     arguments = parser.parse_args()
     config = configs[arguments.config]
     elaborate(
@@ -230,6 +243,7 @@ def main() -> None:
         has_engine=config.engine_macs > 0,
         is_preemptible=config.is_preemptible,
         peripherals=arguments.peripherals,
+        logs_dram=arguments.log_dram,
     )
 
 

@@ -18,7 +18,15 @@ GENERATORS = (
 """Packages whose versions count."""
 
 _SYSTEM = (
-    *("dram.py", "dram_bridge.py", "elaborate.py", "flash_model.py", "probes.py"),
+    *(
+        "dram.py",
+        "dram_bridge.py",
+        "dram_log.py",
+        "dram_timing.py",
+        "elaborate.py",
+        "flash_model.py",
+        "probes.py",
+    ),
     "system_on_chip.py",
 )
 

@@ -4,11 +4,14 @@ import json
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from kiwicha.errors import SimulationError
+from kiwicha.sim.soc.dram_timing import DramTiming
 from kiwicha.sim.verilator.activity import Activity
 from kiwicha.sim.verilator.simulator import Simulator
 
@@ -87,7 +90,7 @@ def run_image(
     Raises
     ------
     SimulationError
-        If the cycle limit is reached or the simulator fails.
+        If the cycle limit is reached, the simulator fails, or a command comes to DRAM too early.
     """
     with tempfile.TemporaryDirectory(prefix="kiwicha-") as name:
         folder = Path(name)
@@ -108,7 +111,10 @@ def run_image(
         if trace is not None:
             trace.parent.mkdir(parents=True, exist_ok=True)
             command += ["--trace", str(trace), "--trace-start", str(trace_start)]
-        end = _simulate(command, on_progress)
+        timing = None if simulator.checked is None else DramTiming(simulator.checked)
+        end = _simulate(command, on_progress, timing)
+        if timing is not None:
+            _check(timing)
         text = uart.read_text(encoding="utf-8", errors="replace")
         if not end["finished"]:
             raise SimulationError(_cycle_limit(max_cycles, end["steps"], text))
@@ -122,17 +128,30 @@ def run_image(
         )
 
 
-def _simulate(command: list[str], on_progress: Progress | None) -> dict[str, int]:
+def _check(timing: DramTiming) -> None:
+    if timing.count:
+        lines = "\n".join(timing.violations)
+        raise SimulationError(
+            f"commands to DRAM must keep to the times of its chip, {timing.count} of "
+            f"{timing.commands} do not:\n{lines}"
+        )
+
+
+def _simulate(
+    command: list[str], on_progress: Progress | None, timing: DramTiming | None
+) -> dict[str, int]:
     log: list[str] = []
     end: dict[str, int] | None = None
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if timing is None else subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
     ) as process:
+        follower = threading.Thread(target=_follow, args=(process.stdout, timing))
+        follower.start()
         try:
             for line in process.stderr or ():
                 if not line.startswith("{"):
@@ -146,10 +165,19 @@ def _simulate(command: list[str], on_progress: Progress | None) -> dict[str, int
         except BaseException:
             process.kill()
             raise
+        finally:
+            follower.join()
     if end is None or process.returncode not in {0, _CYCLE_LIMIT_EXIT}:
         tail = "\n".join(log[-_LOG_LINES:]) or "it printed nothing"
         raise SimulationError(f"the simulator failed ({_reason(process.returncode)}): {tail}")
     return end
+
+
+def _follow(lines: IO[str] | None, timing: DramTiming | None) -> None:
+    """Check what the simulated system prints, while it runs."""
+    if lines is not None and timing is not None:
+        for line in lines:
+            timing.take_line(line)
 
 
 def _reason(code: int) -> str:

@@ -1,5 +1,7 @@
 """The simulator: the system on chip as Verilog, compiled by Verilator with our harness."""
 
+import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Collection, Sequence
@@ -9,6 +11,7 @@ from pathlib import Path
 from kiwicha import cache, tools
 from kiwicha.contract.configs import CONFIGS, DEFAULT_CONFIG, Config
 from kiwicha.contract.peripherals import Peripheral
+from kiwicha.sim.soc.dram_timing import DramTimes
 from kiwicha.sim.soc.sources import GENERATORS, hardware_sources
 from kiwicha.sim.verilator.build_time import announcement, simulator_seconds
 from kiwicha.sim.verilator.power_up import without_zeros
@@ -23,6 +26,7 @@ from kiwicha.sim.verilator.wave_names import without_dots
 
 __all__ = [
     "CFU",
+    "CHECK_DRAM",
     "COMPILE",
     "ELABORATED",
     "GENERATING",
@@ -37,6 +41,8 @@ __all__ = [
     "system_headers",
 ]
 
+CHECK_DRAM = "KIWICHA_CHECK_DRAM"
+"""Environment variable: simulators check what DRAM gets, if it is set and not empty."""
 GENERATING = "generating the system on chip"
 """Name of the first stage."""
 
@@ -45,6 +51,7 @@ HARNESS = _FOLDER / "harness"
 """Folders of C++: ``system`` is the program's, ``web`` that of `web_module`."""
 _SOC_HEADER = "kiwicha_soc.h"
 _LITEX_HEADERS = "generated"
+_DRAM_TIMES = "dram_times.json"
 CFU = "cfu.v"
 ELABORATED = ("soc.v", "cpu.v", CFU, "memories.h", "probes.h")
 """What a simulator is made of, besides the harness."""
@@ -79,11 +86,14 @@ class Simulator:
         ``kiwicha_soc.h`` for the firmware.
     has_trace : bool
         It can write waveforms, and is slower.
+    checked : DramTimes or None
+        It logs the commands that DRAM gets, which must keep to these times.
     """
 
     binary: Path
     soc_header: str
     has_trace: bool
+    checked: DramTimes | None = None
 
 
 def hardware_config(config: Config) -> Config:
@@ -104,6 +114,7 @@ def build_simulator(
     trace: bool = False,
     peripherals: Collection[Peripheral] = (),
     on_build: Callable[[str], None] | None = None,
+    checks_dram: bool | None = None,
 ) -> Simulator:
     """Return the simulator of a configuration, built at most once.
 
@@ -117,6 +128,9 @@ def build_simulator(
         What the system has besides.
     on_build : callable or None
         Called with the name of each stage that takes time, and how long if that is long.
+    checks_dram : bool or None
+        Runs fail if a command comes to DRAM before its chip can take it; None: as `CHECK_DRAM`
+        says. The hardware is the same.
 
     Raises
     ------
@@ -127,7 +141,9 @@ def build_simulator(
     def announce(stage: str) -> Callable[[], None] | None:
         return None if on_build is None else lambda: on_build(stage)
 
-    system = elaborated(config, announce(GENERATING), peripherals)
+    if checks_dram is None:
+        checks_dram = bool(os.environ.get(CHECK_DRAM))
+    system = elaborated(config, announce(GENERATING), peripherals, logs_dram=checks_dram)
     verilator, cxx = tools.verilator(), tools.cxx()
     harness = sorted(
         path for path in (HARNESS / "system").rglob("*") if path.suffix in {".cpp", ".h", ".vlt"}
@@ -154,7 +170,12 @@ def build_simulator(
         binary=entry / "Vsoc",
         soc_header=(system / _SOC_HEADER).read_text(encoding="utf-8"),
         has_trace=trace,
+        checked=_times(system) if checks_dram else None,
     )
+
+
+def _times(system: Path) -> DramTimes:
+    return DramTimes(**json.loads((system / _DRAM_TIMES).read_text(encoding="utf-8")))
 
 
 def compile_design(
@@ -239,6 +260,8 @@ def elaborated(
     config: Config,
     on_build: Callable[[], None] | None = None,
     peripherals: Collection[Peripheral] = (),
+    *,
+    logs_dram: bool = False,
 ) -> Path:
     """Return the folder of what `kiwicha.sim.soc.elaborate` writes, generated at most once.
 
@@ -250,27 +273,34 @@ def elaborated(
         Called before it is generated, and only if it is.
     peripherals : collection of Peripheral
         What the system has besides.
+    logs_dram : bool
+        It prints the commands that DRAM gets.
     """
     hardware = hardware_config(config)
     return cache.build(
         "soc",
-        _elaboration_key(hardware, peripherals),
-        lambda folder: _elaborate(hardware, peripherals, folder),
+        _elaboration_key(hardware, peripherals, logs_dram=logs_dram),
+        lambda folder: _elaborate(hardware, peripherals, folder, logs_dram=logs_dram),
         on_build=on_build,
     )
 
 
-def _elaboration_key(config: Config, peripherals: Collection[Peripheral]) -> str:
-    names = config.name, config.memory.name, *sorted(peripherals)
+def _elaboration_key(
+    config: Config, peripherals: Collection[Peripheral], *, logs_dram: bool
+) -> str:
+    names = (config.name, config.memory.name, *sorted(peripherals), *(["log"] * logs_dram))
     return cache.digest([*names, *cache.package_versions(GENERATORS), *hardware_sources()])
 
 
-def _elaborate(config: Config, peripherals: Collection[Peripheral], folder: Path) -> None:
+def _elaborate(
+    config: Config, peripherals: Collection[Peripheral], folder: Path, *, logs_dram: bool
+) -> None:
     tools.run(
         [
             *(sys.executable, "-m", "kiwicha.sim.soc.elaborate"),
             *(config.name, config.memory.name, str(folder)),
             *(f"--with={peripheral}" for peripheral in sorted(peripherals)),
+            *(["--log-dram"] * logs_dram),
         ],
         name="the generator of the system on chip",
     )

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,15 @@ from amaranth.lib.wiring import In
 from kiwicha import tools
 from kiwicha.errors import SimulationError, ToolError
 
-__all__ = ["Rules", "assume_stream", "check_stream", "in_state", "prove", "signals_of"]
+__all__ = [
+    "Rules",
+    "assume_stream",
+    "body_of",
+    "check_stream",
+    "in_state",
+    "prove",
+    "signals_of",
+]
 
 Rules = Callable[[Module, Any], None]
 """Adds `amaranth.hdl.Assert` and ``Assume`` about a component to the module around it. The second
@@ -30,7 +38,13 @@ _SCRIPT = (
 
 
 def prove(
-    component: Any, rules: Rules, folder: Path, *, steps: int, is_inductive: bool = False
+    component: Any,
+    rules: Rules,
+    folder: Path,
+    *,
+    steps: int,
+    is_inductive: bool = False,
+    free: Sequence[Signal] = (),
 ) -> None:
     """Prove that assertions about a component hold, whatever its inputs are.
 
@@ -47,6 +61,8 @@ def prove(
         The assertions hold in the first ``steps`` cycles.
     is_inductive : bool
         They hold in all cycles: also in one that follows ``steps`` in which they held.
+    free : sequence of Signal
+        Signals of the rules alone that have any value in any cycle, as inputs have.
 
     Raises
     ------
@@ -57,13 +73,13 @@ def prove(
     """
     m = Module()
     m.domains.sync = domain = ClockDomain(reset_less=True)
-    body = _body(component)
+    body = body_of(component)
     m.submodules.component = component
     rules(m, body.submodules)
     members = component.signature.flatten(component)
     inputs = [Value.cast(value) for _, member, value in members if member.flow == In]
     ports = [signal for signal in inputs if isinstance(signal, Signal)]
-    text = rtlil.convert(m, name=_TOP, ports=[domain.clk, *ports], emit_src=False)
+    text = rtlil.convert(m, name=_TOP, ports=[domain.clk, *ports, *free], emit_src=False)
     (folder / "design.il").write_text(text, encoding="utf-8")
     # Yosys, as WebAssembly, sees another /tmp than ours: names are relative.
     tools.run([sys.executable, "-c", _YOSYS, "-q", "-p", _SCRIPT], name="Yosys", folder=folder)
@@ -78,7 +94,7 @@ def prove(
             raise SimulationError(f"not proven: {error}") from error
 
 
-def _body(component: Any) -> Any:
+def body_of(component: Any) -> Any:
     """Elaborate a component, and once only: rules name parts of this body."""
     body = component.elaborate(None)
     component.elaborate = lambda platform: body
@@ -104,7 +120,7 @@ def signals_of(component: Any) -> dict[str, Signal]:
             for _, inner, *_ in getattr(statement, "cases", ()):
                 visit(inner)
 
-    for statements in Fragment.get(_body(component), None).statements.values():
+    for statements in Fragment.get(body_of(component), None).statements.values():
         visit(statements)
     return found
 

@@ -9,12 +9,12 @@ from cocotb.triggers import FallingEdge
 
 from kiwicha.contract.cfu import DRAM_BASE
 from kiwicha.contract.engine import EngineCounter, EngineError, EngineOp, EngineTransfer
-from tests.gateware.engine.control.stand_in_lists import JobList, Machine, broken
+from tests.gateware.engine.control.stand_in_lists import JobList, Machine, broken, overfed
 from tests.gateware.engine.host import EngineHost, Script
 from tests.support.gateware import bench, stream_drivers
 from tests.support.gateware.dram_port import DramPort, DramTiming
 
-__all__ = ["costs", "lists", "watchdog"]
+__all__ = ["costs", "lists", "overfed_lists", "watchdog"]
 
 _RUNNING = 1 << 31
 _LIMIT_CYCLES = 400_000
@@ -106,6 +106,24 @@ def _lists_script(machine: Machine, dram: bytearray, values: dict[str, Any]) -> 
             yield from _check_memory(machine, dram)
             continue
         # What was stored before the error is inside the arena: the port checks that.
+        machine.dram[:] = dram
+        machine.is_known[:] = False
+
+
+def _overfed_script(machine: Machine, dram: bytearray, values: dict[str, Any]) -> Script:
+    """Execute lists whose last job has too long a stream: each ends with that error."""
+    yield from _set_ranges(machine)
+    for _ in range(values["rounds"]):
+        spoilt = None
+        while spoilt is None:
+            made = machine.make_list(machine.rng.randint(2, 6))
+            spoilt = overfed(made, machine.rng)
+        machine.write_list(made)
+        dram[:] = machine.dram
+        assert (yield EngineOp.START, 0, made.offset, made.counts) == 0
+        status = yield EngineOp.WAIT, 0, 0, 0
+        expected = spoilt.error << 16 | spoilt.number
+        assert status == expected, f"{status:#x}, not {expected:#x} ({spoilt})"
         machine.dram[:] = dram
         machine.is_known[:] = False
 
@@ -203,6 +221,12 @@ async def _run(
 async def lists(dut: Any) -> None:
     """Execute random lists, some with errors; see `_lists_script`."""
     await _run(dut, _lists_script)
+
+
+@cocotb.test()
+async def overfed_lists(dut: Any) -> None:
+    """Execute lists that are complete before their streams end; see `_overfed_script`."""
+    await _run(dut, _overfed_script)
 
 
 @cocotb.test()

@@ -16,13 +16,15 @@ from kiwicha.contract.engine import (
     JobKind,
     job_kinds,
 )
+from kiwicha.gateware.engine.control.command_unit import CommandUnit
 from kiwicha.gateware.engine.control.job_check import JOB_WORDS, JobCheck
 from kiwicha.gateware.engine.control.job_fetcher import JobFetcher
+from kiwicha.gateware.engine.control.sequencer import Sequencer
 from kiwicha.gateware.engine.control.transfer_fetcher import TransferFetcher
 from kiwicha.gateware.engine.descriptors import JOB
 from tests.support.gateware.proof import Rules, assume_stream, check_stream
 
-__all__ = ["job_check", "job_fetcher", "transfer_fetcher"]
+__all__ = ["command_unit", "job_check", "job_fetcher", "sequencer", "transfer_fetcher"]
 
 _NONE = EngineError.NONE
 
@@ -162,5 +164,66 @@ def transfer_fetcher(dut: TransferFetcher) -> Rules:
             Assert((dut.error == _NONE) | ~(dut.transfers.valid | dut.beats.ready)),
         ]
         check_stream(m, dut.transfers, "transfers")
+
+    return rules
+
+
+def sequencer(dut: Sequencer) -> Rules:
+    """State that a list ends when it is complete and quiet, or by a halt that waits for DRAM.
+
+    All others are reset in the halt only when DRAM owes nothing. After an error a list does not
+    run on.
+    """
+
+    def rules(m: Module, submodules: Any) -> None:
+        listed = dut.lists.list
+        is_complete = (dut.jobs_done == listed.jobs) & (dut.transfers_done == listed.transfers)
+        started, ran, was_over, halted, was_idle, cleared = (
+            Signal(name=name)
+            for name in ("started", "ran", "was_over", "halted", "was_idle", "cleared")
+        )
+        m.d.sync += [
+            started.eq(1),
+            ran.eq(dut.lists.is_running),
+            was_over.eq(is_complete & dut.is_quiet),
+            halted.eq(dut.halt),
+            was_idle.eq(dut.memory_is_idle),
+            cleared.eq(dut.clear),
+        ]
+        ends = started & ran & ~dut.lists.is_running
+        is_waiting = started & halted & ~cleared
+        m.d.comb += [
+            Assert(~ends | was_over | halted),
+            Assert(~ends | ~halted | cleared),
+            Assert(~(is_waiting & dut.clear) | was_idle),
+            Assert(~(is_waiting & ~was_idle) | dut.halt),
+            Assert((dut.lists.status.error == _NONE) | ~dut.lists.is_running | dut.halt),
+        ]
+
+    return rules
+
+
+def command_unit(dut: CommandUnit) -> Rules:
+    """State that windows and the list change, and lists start, only while no list runs.
+
+    Likewise accesses to the scratchpad. Assumed: a list runs only after its start.
+    """
+
+    def rules(m: Module, submodules: Any) -> None:
+        lists = dut.sequencer
+        earlier = Signal(len(Value.cast(lists.list)))
+        ran, may_run = Signal(), Signal()
+        m.d.sync += [
+            earlier.eq(lists.list),
+            ran.eq(lists.is_running),
+            may_run.eq(lists.is_running | lists.start),
+        ]
+        m.d.comb += [
+            Assume(~lists.is_running | may_run),
+            Assert(~(dut.ranges.sets & lists.is_running)),
+            Assert(~(lists.start & lists.is_running)),
+            Assert(~ran | (Value.cast(lists.list) == earlier)),
+            Assert(~dut.accesses.valid | ~lists.is_running),
+        ]
 
     return rules

@@ -24,9 +24,10 @@ from kiwicha.program.weight_streams import stream_shape
 from tests.gateware.engine.control.stand_in_datapath import digest
 from tests.support.gateware.dram_port import DramRange
 
-__all__ = ["Broken", "JobList", "Machine", "broken", "make_job"]
+__all__ = ["Broken", "JobList", "Machine", "broken", "make_job", "overfed"]
 
 _MAX_LINES = 150
+_MAX_LINES_TOO_MANY = 64
 
 
 @dataclass
@@ -312,3 +313,23 @@ def broken(made: JobList, error: EngineError, rng: random.Random) -> Broken | No
     number = rng.randrange(len(descriptors))
     descriptors[number] = dataclasses.replace(descriptors[number], **change)
     return Broken(error, number | bit, change)
+
+
+def overfed(made: JobList, rng: random.Random) -> Broken | None:
+    """Give the last job more of a coded stream than its groups take.
+
+    They are complete, and so is the list, while words that are too many are still on their way:
+    the job computes for one cycle.
+
+    Returns
+    -------
+    Broken or None
+        None if the last job's stream is not coded.
+    """
+    if not made.jobs or not made.jobs[-1].flags & JobFlag.CODED:
+        return None
+    job = made.jobs[-1]
+    lines = rng.randint(1, _MAX_LINES_TOO_MANY)
+    change = {"weights_bytes": job.weights_bytes + LINE_BYTES * lines, "output_columns": 1}
+    made.jobs[-1] = dataclasses.replace(job, **change)
+    return Broken(EngineError.BAD_STREAM, len(made.jobs) - 1, change)

@@ -69,6 +69,15 @@ def test_works_after_an_error(tmp_path: Path, timing: str, error: EngineError) -
     )
 
 
+@pytest.mark.nightly
+@pytest.mark.verilator
+@pytest.mark.parametrize("seed", range(2))
+def test_a_list_ends_when_its_last_word_has_come(tmp_path: Path, seed: int) -> None:
+    """A list that ends when its jobs are complete misses the error in one of 60 lists of seed 0."""
+    timing = {"latency_cycles": 20, "jitter_cycles": 40}
+    run(64, tmp_path, "overfed_lists", seed=seed, timing=timing, stall=0.1, rounds=60)
+
+
 @pytest.mark.verilator
 @pytest.mark.parametrize("timing", by_day("stubborn", "ddr3", "fast"))
 @pytest.mark.parametrize("seed", range(1))

@@ -8,11 +8,10 @@ from amaranth.hdl import Assert, Assume
 from kiwicha.gateware.engine.memory.dma_reader import DmaReader
 from kiwicha.gateware.engine.memory.dma_writer import DmaWriter
 from kiwicha.gateware.engine.memory.interfaces import PORT_ADDRESS_BITS
-from kiwicha.gateware.engine.memory.memory_port import MemoryPort
 from kiwicha.gateware.engine.memory.protection import ProtectionRanges
 from tests.support.gateware.proof import Rules, assume_stream, check_stream
 
-__all__ = ["memory_port", "ranges", "reader", "reader_payloads", "writer", "writer_payloads"]
+__all__ = ["ranges", "reader", "reader_payloads", "writer", "writer_payloads"]
 
 
 def _count_commands(m: Module, requests: Any, commands: Any) -> tuple[Signal, Signal, Signal]:
@@ -141,35 +140,6 @@ def writer_payloads(dut: DmaWriter) -> Rules:
         _, words, asked = _count_commands(m, dut.requests, dut.port.commands)
         _feed(m, dut, words, asked)
         check_stream(m, dut.port.beats, "data")
-
-    return rules
-
-
-def memory_port(dut: MemoryPort) -> Rules:
-    """State that commands and data stay, every word of DRAM has a reader, and idle means idle."""
-
-    def rules(m: Module, submodules: Any) -> None:
-        cmd, rdata = dut.port.cmd, dut.port.rdata
-        for number, its_reader in enumerate(dut.readers):
-            assume_stream(m, its_reader.commands, f"commands_{number}")
-        assume_stream(m, dut.writer.commands, "write_commands")
-        assume_stream(m, dut.writer.beats, "write_beats")
-        reads = Signal(8)
-        came = Signal()
-        clients = [*dut.readers, dut.writer]
-        asks = cmd.valid & cmd.ready & ~cmd.payload.we
-        m.d.sync += [reads.eq(reads + asks - rdata.valid), came.eq(rdata.valid)]
-        waits = cmd.valid & ~cmd.payload.we
-        m.d.comb += [
-            Assume(~rdata.valid | (reads != 0)),
-            Assert(submodules.tags.level == reads + waits + came),
-            Assert(submodules.tags.level <= dut.MAX_OUTSTANDING),
-            Assert(Cat(its_reader.beats.valid for its_reader in dut.readers).any() == came),
-            Assert(~dut.halt | ~Cat(client.commands.ready for client in clients).any()),
-            Assert(~dut.is_idle | (~cmd.valid & (reads == 0) & ~came & ~dut.port.wdata.valid)),
-        ]
-        check_stream(m, cmd, "cmd")
-        check_stream(m, dut.port.wdata, "wdata")
 
     return rules
 
