@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from kiwicha.compiler.engine.ir.element_operations import Multiplication
 from kiwicha.compiler.engine.ir.operations import JobOperation
 from kiwicha.compiler.engine.ir.refusals import BrokenLimitError
 from kiwicha.compiler.engine.ir.window import MAX_STRIDE, Window, padded, segment_shape
@@ -230,7 +229,7 @@ def max_pool_columns(item: Geometry) -> str | None:
 
 @limit("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", most=_WHOLE)
 def element_channels(item: Geometry) -> str | None:
-    """Products, and operands by channel, have up to {most} channels."""
+    """Operands by channel have up to {most} channels."""
     return exceeded(item.output_channels, _WHOLE, "channels")
 
 
@@ -272,5 +271,5 @@ def verify(operation: JobOperation) -> None:
         require([depthwise_sums], operation)
     elif isinstance(operation, MaxPooling):
         require(MAX_POOLING_LIMITS, operation)
-    elif isinstance(operation, Multiplication) or not operation.is_flat:
+    elif not operation.is_flat:
         require([element_channels], operation)
