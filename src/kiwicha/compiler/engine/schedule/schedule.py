@@ -9,11 +9,14 @@ parts of the rows that it sums, or in blocks of channels.
 from collections import Counter
 from contextlib import suppress
 
+from kiwicha.compiler.engine.ir.limits import broken_row_limit
 from kiwicha.compiler.engine.ir.plan import Plan, PlannedCascade
 from kiwicha.compiler.engine.ir.refusals import RefusedError, TooLongError
 from kiwicha.compiler.engine.ir.region import Region
 from kiwicha.compiler.engine.schedule.blocks.channels import channel_plan
 from kiwicha.compiler.engine.schedule.blocks.columns import column_plan
+from kiwicha.compiler.engine.schedule.blocks.partial_sums import partial_sums_plan
+from kiwicha.compiler.engine.schedule.blocks.phase_images import phase_plan
 from kiwicha.compiler.engine.schedule.blocks.summed_rows import summed_rows_plan
 from kiwicha.compiler.engine.schedule.crowding import SHRINK, crowded
 from kiwicha.compiler.engine.schedule.cuts import require_jobs
@@ -27,7 +30,7 @@ from kiwicha.contract.configs import Config
 
 __all__ = ["schedule"]
 
-_ALONE = (column_plan, summed_rows_plan, channel_plan)
+_ALONE = (column_plan, summed_rows_plan, channel_plan, partial_sums_plan, phase_plan)
 """Plans of one operation whose rows, or all of them, do not fit."""
 
 
@@ -105,6 +108,11 @@ def _fits(region: Region, part: range, config: Config) -> bool:
 
 def _in_stripes(region: Region, config: Config) -> Plan:
     """Return a plan in stripes of whole rows; see `schedule`."""
+    for operation in region.operations:
+        for part in operation.job_operations:
+            why = broken_row_limit(part) if part.has_long_rows else None
+            if why is not None:
+                raise RefusedError(operation.position, why)
     capacity = config.scratchpad_bytes
     chooser = Chooser(region, config.engine_macs, config.memory)
     spared: Counter[int] = Counter()
